@@ -1,0 +1,43 @@
+# The only entry: make demo · test · bench · lint · docs. Each target installs what it needs.
+
+VENV   := .venv
+PYTHON := $(VENV)/bin/python
+SOURCE := Cargo.toml Cargo.lock pyproject.toml $(shell find crates -name '*.rs' -o -name Cargo.toml)
+
+.PHONY: help demo test bench lint docs clean
+help:
+	@echo "make demo   a real study of two configurations in about 6 minutes, with its sizing guide"
+	@echo "make test   everything that CI runs"
+	@echo "make bench  speed, side by side with peers, as ratios"
+	@echo "make lint   formatters, linters, type checker, import directions"
+	@echo "make docs   generated parts of the documentation: command reference, protocol schema"
+
+demo: $(VENV)/.installed
+	@tools/install-server
+	@$(VENV)/bin/plimsoll demo
+
+test: $(VENV)/.installed-dev
+	@tools/install-test-tools
+	@tools/run-tests
+
+bench: $(VENV)/.installed-dev
+	@tools/install-test-tools
+	@$(PYTHON) -m bench
+
+lint: $(VENV)/.installed-dev
+	@tools/lint
+
+docs: $(VENV)/.installed-dev
+	@$(PYTHON) tools/write_docs.py
+
+clean:
+	rm -rf $(VENV) target build demo-study
+
+# pip builds the engine through cargo and puts both commands into the environment's bin folder.
+$(VENV)/.installed: $(SOURCE)
+	@tools/install-python $(VENV) .
+	@touch $@
+
+$(VENV)/.installed-dev: $(SOURCE)
+	@tools/install-python $(VENV) '.[dev]'
+	@touch $@ $(VENV)/.installed

@@ -1,0 +1,103 @@
+"""`python -m bench`: runs the comparisons and writes what was found.
+
+The table goes to standard output, all values to bench/last.json, and a whole run at full length to docs/benchmarks.md.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import json
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+
+from bench.answers import time_guide, time_help
+from bench.apart import compare_apart
+from bench.children import ChildError
+from bench.facts import facts
+from bench.ground import BASE, Ground, ground
+from bench.hot_path import time_hot_path
+from bench.loading import compare_load
+from bench.memory import compare_memory
+from bench.oltp import LEVELS, compare_oltp
+from bench.open_loop import measure_open_loop
+from bench.options import QUICK, Options
+from bench.own_statements import compare_own_statements
+from bench.report import Report
+from bench.rows import Section
+from bench.telemetry import compare_telemetry
+from plimsoll.errors import PlimsollError
+
+ROOT = Path(__file__).parents[1]
+ON_A_SERVER: dict[str, Callable[[Ground, Options], Section]] = {
+    **{kind: partial(compare_oltp, kind) for kind in LEVELS},
+    "apart": compare_apart,
+    "open-loop": measure_open_loop,
+    "own_statements": compare_own_statements,
+    "load": compare_load,
+    "telemetry": compare_telemetry,
+    "memory": compare_memory,
+}
+ALONE: dict[str, Callable[[Options], Section]] = {
+    "help": time_help,
+    "guide": time_guide,
+    "hot-path": time_hot_path,
+}
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Runs what was asked for; gives the exit code."""
+    parsed = _parser().parse_args(arguments)
+    options = QUICK if parsed.quick else Options()
+    stated = {name: getattr(parsed, name) for name in ("pairs", "seconds") if getattr(parsed, name) is not None}
+    options = replace(options, **stated)
+    names = parsed.only or [*ON_A_SERVER, *ALONE]
+    try:
+        report = _run(names, options)
+    except (PlimsollError, ChildError) as error:
+        print(f"bench: {error}", file=sys.stderr)
+        return error.exit_code if isinstance(error, PlimsollError) else 3
+    finally:
+        with contextlib.suppress(OSError):  # not there, or somebody else's bench runs in it
+            BASE.rmdir()
+    print(report.terminal())
+    (ROOT / "bench" / "last.json").write_text(json.dumps(report.json(), indent=1) + "\n", encoding="utf-8")
+    if parsed.only or parsed.quick:
+        print("docs/benchmarks.md stays as it is: only a whole run writes it", file=sys.stderr)
+    else:
+        (ROOT / "docs" / "benchmarks.md").write_text(report.markdown(), encoding="utf-8")
+    return 0
+
+
+def _run(names: Sequence[str], options: Options) -> Report:
+    sections, version = [], None
+    if any(name in ON_A_SERVER for name in names):
+        with ground(options.table_size) as made:
+            version = made.version
+            sections += [compare(made, options) for name, compare in ON_A_SERVER.items() if name in names]
+    sections += [compare(options) for name, compare in ALONE.items() if name in names]
+    return Report(facts=facts(options, server_version=version), sections=tuple(sections))
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="python -m bench", description="Plimsoll's speed beside its peers, as ratios."
+    )
+    parser.add_argument("--pairs", type=_at_least_one, metavar="N", help="interleaved pairs of each comparison (5)")
+    parser.add_argument("--seconds", type=float, metavar="S", help="length of each load (5)")
+    parser.add_argument("--only", action="append", choices=[*ON_A_SERVER, *ALONE], help="only this; repeatable")
+    parser.add_argument("--quick", action="store_true", help="small and short: shows that everything works")
+    return parser
+
+
+def _at_least_one(text: str) -> int:
+    if int(text) < 1:
+        raise argparse.ArgumentTypeError("must be at least 1")
+    return int(text)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

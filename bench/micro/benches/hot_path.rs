@@ -1,0 +1,120 @@
+//! The smallest steps of the hot path, each by itself: encode, decode, draw, and what the engine adds to a transaction.
+
+use std::hint::black_box;
+use std::time::Duration;
+
+use criterion::{Criterion, criterion_group, criterion_main};
+use plimsoll_core::random::{below, keyed};
+use plimsoll_engine::{
+    ClosedLoop, ConnectionTerms, Gate, GroupRun, Interrupter, Observer, Outcome, StatementResult, Trial, TrialEvent,
+    TrialOptions, Worker, WorkerFactory, WorkerFault,
+};
+use plimsoll_wire::codec::packet::{SkipUntil, Skipped, Skipper};
+use plimsoll_wire::codec::statement::PrepareOk;
+use plimsoll_wire::{Statement, Value};
+
+fn encode(c: &mut Criterion) {
+    let prepared = PrepareOk {
+        id: 7,
+        column_count: 0,
+        parameter_count: 4,
+    };
+    let statement = Statement::new(prepared, 1);
+    let text = "x".repeat(119);
+    let values = [
+        Value::Int(1),
+        Value::Int(2),
+        Value::Text(&text),
+        Value::Text(&text[..59]),
+    ];
+    let mut out = Vec::with_capacity(1024);
+    c.bench_function("encode an execute of four values", |b| {
+        b.iter(|| {
+            out.clear();
+            statement.encode_execute(black_box(&values), &mut out);
+            black_box(out.len())
+        });
+    });
+}
+
+fn decode(c: &mut Criterion) {
+    let row = |sequence: u8| [&[122, 0, 0, sequence, 0, 0, 119][..], &[b'x'; 119]].concat();
+    let mut bytes: Vec<u8> = (0..100).flat_map(row).collect();
+    bytes.extend_from_slice(&[7, 0, 0, 100, 0xFE, 0, 0, 2, 0, 0, 0]);
+    c.bench_function("decode a result set of 100 rows", |b| {
+        b.iter(|| {
+            let mut skipper = Skipper::new(SkipUntil::RowsEnd, 0);
+            let (used, state) = skipper.advance(black_box(&bytes)).expect("whole packets");
+            assert_eq!(state, Skipped::Done);
+            black_box(used)
+        });
+    });
+}
+
+fn draw(c: &mut Criterion) {
+    let mut n = 0;
+    c.bench_function("draw ten rows of a transaction", |b| {
+        b.iter(|| {
+            n += 1;
+            let mut random = keyed(1, 2, n);
+            (0..10).map(|_| below(&mut random, 1_000_000)).sum::<u64>()
+        });
+    });
+}
+
+struct Idle;
+
+impl Worker for Idle {
+    fn run(&mut self, gate: &mut Gate<'_>) -> Result<(), WorkerFault> {
+        while gate.next().is_some() {
+            gate.sent();
+            gate.statement(StatementResult::default());
+            gate.finish(0, Outcome::Completed);
+        }
+        Ok(())
+    }
+
+    fn interrupter(&self) -> Interrupter {
+        Interrupter::none()
+    }
+}
+
+struct Idlers;
+
+impl WorkerFactory for Idlers {
+    fn transaction_names(&self) -> Vec<String> {
+        vec!["idle".to_owned()]
+    }
+
+    fn build(&self, _worker: u32) -> Result<Box<dyn Worker>, WorkerFault> {
+        Ok(Box::new(Idle))
+    }
+}
+
+struct Deaf;
+
+impl Observer for Deaf {
+    fn on(&mut self, _event: &TrialEvent) {}
+}
+
+/// Claim, clock, count and record: all that the engine does for a transaction of one statement.
+fn record(c: &mut Criterion) {
+    c.bench_function("claim, time and record a transaction", |b| {
+        b.iter_custom(|count| {
+            let group = GroupRun {
+                instance: "none".to_owned(),
+                factory: Box::new(Idlers),
+                arrivals: Box::new(ClosedLoop::new(1, Some(count))),
+                connections: 1,
+                terms: ConnectionTerms::default(),
+            };
+            let trial = Trial::new(TrialOptions::new(1_000, 3_600_000), vec![group]).expect("a sensible plan");
+            trial.handle().start(None);
+            let done = trial.run(&mut Deaf).expect("nothing can go wrong");
+            Duration::from_nanos(done.duration_ns)
+        });
+    });
+}
+
+criterion_group!(benches, encode, decode, draw, record);
+criterion_main!(benches);

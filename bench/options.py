@@ -1,0 +1,35 @@
+"""How long and how often is measured, and saying what is being done."""
+
+from __future__ import annotations
+
+import sys
+import time
+from dataclasses import dataclass
+
+_BEGAN_S = time.monotonic()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Options:
+    """Of one run of the bench.
+
+    Attributes:
+        pairs: Interleaved pairs of each comparison.
+        seconds: Length of each driven load.
+        table_size: Rows of the table that is loaded and driven.
+        recordings: How many the guide is made from.
+    """
+
+    pairs: int = 5
+    seconds: float = 5.0
+    table_size: int = 1_000_000
+    recordings: int = 500
+
+
+QUICK = Options(pairs=2, seconds=1.0, table_size=100_000, recordings=50)
+"""Shows that everything works; its figures mean little."""
+
+
+def say(what: str) -> None:
+    """Progress, on standard error."""
+    print(f"{time.monotonic() - _BEGAN_S:6.0f} s  {what}", file=sys.stderr, flush=True)

@@ -1,0 +1,12 @@
+//! The words of Plimsoll as types: what is planned, what happened to one transaction, how counts and histograms add
+//! up, and the messages the engine exchanges with whoever started it.
+//!
+//! Deliberately not here: any input or output, any clock, any knowledge of MySQL's protocol. Everything is a value.
+
+pub mod connections;
+pub mod histogram;
+pub mod message;
+pub mod plan;
+pub mod random;
+pub mod snapshot;
+pub mod timing;

@@ -1,0 +1,52 @@
+//! The load engine's executable: the engine protocol on standard input and output.
+//!
+//! Deliberately not here: what load is (engine), what workloads do (workloads). This crate reads plans, wires the parts
+//! together and writes what happens; it is the only one that touches standard input and output.
+
+mod args;
+mod data_command;
+mod input;
+mod limits;
+mod output;
+mod process;
+mod schedule;
+mod schema;
+mod sim_command;
+mod trial_command;
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use plimsoll_core::message::{Done, Message};
+use plimsoll_engine::WorkerFault;
+
+use args::Command;
+use output::Output;
+
+fn main() -> ExitCode {
+    match args::parse(lexopt::Parser::from_env()) {
+        Ok(Command::Help) => output::print(args::HELP),
+        Ok(Command::Version) => output::print(concat!("plimsoll-engine ", env!("CARGO_PKG_VERSION"), "\n")),
+        Ok(Command::Schema) => output::print(&schema::text()),
+        Ok(Command::Trial) => speak(trial_command::run),
+        Ok(Command::Sim) => speak(sim_command::run),
+        Ok(Command::Data(verb)) => speak(|output| data_command::run(verb, output)),
+        Err(error) => {
+            eprintln!("plimsoll-engine: {error}; see plimsoll-engine --help");
+            ExitCode::from(2)
+        }
+    }
+}
+
+/// Runs one conversation: `hello` first, `done` or `failed` last, whatever happens in between.
+fn speak(work: impl FnOnce(&Arc<Output>) -> Result<Done, WorkerFault>) -> ! {
+    process::settle();
+    let output = Arc::new(Output::new());
+    output.say(&Message::Hello(process::hello()));
+    let result = catch_unwind(AssertUnwindSafe(|| work(&output)));
+    match result.unwrap_or_else(|payload| Err(WorkerFault::from_panic("the engine", &*payload))) {
+        Ok(done) => output.done(done),
+        Err(fault) => output.fail(fault),
+    }
+}

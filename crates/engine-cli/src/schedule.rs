@@ -1,0 +1,186 @@
+//! Arrivals as planned become a schedule that workers claim from.
+
+use plimsoll_core::message::FailureClass;
+use plimsoll_core::plan::{ArrivalProcess, ArrivalsPlan, RateStepPlan, ThinkTimePlan};
+use plimsoll_engine::{Arrivals, ClosedLoop, OpenLoop, OpenLoopOptions, Process, RateStep, ThinkTime, WorkerFault};
+
+/// More arrivals than this in a second no single machine can send.
+const RATE_MAX_TPS: f64 = 10_000_000.0;
+
+/// A longer curve is no plan but a mistake.
+const STEPS_MAX: usize = 100_000;
+
+/// Nobody thinks for longer than a day, milliseconds.
+const THINK_TIME_MAX_MS: f64 = 86_400_000.0;
+
+/// As many as may wait: some tens of megabytes.
+const BACKLOG_MAX: u64 = 1_000_000;
+
+/// The schedule of one group, of so many `connections`.
+///
+/// # Errors
+/// A fault of class `spec` that names the first thing that makes no sense.
+pub fn schedule(plan: &ArrivalsPlan, connections: u32, seed: u64) -> Result<Box<dyn Arrivals>, WorkerFault> {
+    match plan {
+        ArrivalsPlan::Closed {
+            transactions_max: Some(0),
+            ..
+        } => Err(spec("closed.transactions_max: must be at least 1, is 0")),
+        ArrivalsPlan::Closed {
+            transactions_max,
+            think_time,
+        } => {
+            let closed = ClosedLoop::new(connections, *transactions_max);
+            Ok(Box::new(match think_time {
+                Some(plan) => closed.with_think_time(thinking(plan)?, seed),
+                None => closed,
+            }))
+        }
+        ArrivalsPlan::Open {
+            process,
+            steps,
+            backlog_max,
+        } => {
+            check(steps, *backlog_max)?;
+            Ok(Box::new(OpenLoop::new(&OpenLoopOptions {
+                process: match process {
+                    ArrivalProcess::Poisson => Process::Poisson,
+                    ArrivalProcess::Uniform => Process::Uniform,
+                },
+                steps: steps.iter().map(step).collect(),
+                backlog_max: *backlog_max,
+                seed,
+            })))
+        }
+    }
+}
+
+fn thinking(plan: &ThinkTimePlan) -> Result<ThinkTime, WorkerFault> {
+    let within = |name: &str, value_ms: f64, least_ms: f64| {
+        if (least_ms..=THINK_TIME_MAX_MS).contains(&value_ms) {
+            return Ok(value_ms * 1e6);
+        }
+        Err(spec(&format!(
+            "closed.think_time.{name}: must be {least_ms}..={THINK_TIME_MAX_MS}, is {value_ms}"
+        )))
+    };
+    Ok(match *plan {
+        ThinkTimePlan::Exponential { mean_ms } => ThinkTime::Exponential {
+            mean_ns: within("exponential.mean_ms", mean_ms, 0.0)?,
+        },
+        ThinkTimePlan::Uniform { min_ms, max_ms } => ThinkTime::Uniform {
+            min_ns: within("uniform.min_ms", min_ms, 0.0)?,
+            max_ns: within("uniform.max_ms", max_ms, min_ms)?,
+        },
+    })
+}
+
+fn step(plan: &RateStepPlan) -> RateStep {
+    RateStep {
+        duration_ns: plan.duration_ms * 1_000_000,
+        from_tps: plan.from_tps,
+        to_tps: plan.to_tps,
+    }
+}
+
+fn check(steps: &[RateStepPlan], backlog_max: u64) -> Result<(), WorkerFault> {
+    if !(1..=STEPS_MAX).contains(&steps.len()) {
+        return Err(spec(&format!(
+            "open.steps: must be 1..={STEPS_MAX}, are {}",
+            steps.len()
+        )));
+    }
+    for (index, step) in steps.iter().enumerate() {
+        if !(1..=1_000_000_000).contains(&step.duration_ms) {
+            let message = format!(
+                "open.steps[{index}].duration_ms: must be 1..=1000000000, is {}",
+                step.duration_ms
+            );
+            return Err(spec(&message));
+        }
+        for (name, rate_tps) in [("from_tps", step.from_tps), ("to_tps", step.to_tps)] {
+            if !(0.0..=RATE_MAX_TPS).contains(&rate_tps) {
+                return Err(spec(&format!(
+                    "open.steps[{index}].{name}: must be 0..={RATE_MAX_TPS}, is {rate_tps}"
+                )));
+            }
+        }
+    }
+    if steps.iter().all(|step| step.from_tps == 0.0 && step.to_tps == 0.0) {
+        return Err(spec(
+            "open.steps: no step has a rate above 0, so nothing would ever be wanted",
+        ));
+    }
+    if backlog_max > BACKLOG_MAX {
+        return Err(spec(&format!(
+            "open.backlog_max: must be at most {BACKLOG_MAX}, is {backlog_max}"
+        )));
+    }
+    Ok(())
+}
+
+fn spec(message: &str) -> WorkerFault {
+    WorkerFault::new(FailureClass::Spec, format!("group.arrivals.{message}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refused(steps: &[(u64, f64, f64)], backlog_max: u64) -> String {
+        let steps = steps.iter().map(|&(duration_ms, from_tps, to_tps)| RateStepPlan {
+            duration_ms,
+            from_tps,
+            to_tps,
+        });
+        let plan = ArrivalsPlan::Open {
+            process: ArrivalProcess::Poisson,
+            steps: steps.collect(),
+            backlog_max,
+        };
+        let fault = schedule(&plan, 1, 1).err().expect("refused");
+        assert_eq!(fault.class, FailureClass::Spec);
+        fault.message
+    }
+
+    #[test]
+    fn senseless_schedules_are_refused_with_the_thing_and_the_value() {
+        let good = (1_000, 10.0, 10.0);
+        assert!(refused(&[], 1).starts_with("group.arrivals.open.steps: must be 1..=100000, are 0"));
+        assert!(refused(&[good, (0, 1.0, 1.0)], 1).contains("steps[1].duration_ms: must be 1..=1000000000, is 0"));
+        assert!(refused(&[(1, -1.0, 1.0)], 1).contains("steps[0].from_tps: must be 0..=10000000, is -1"));
+        assert!(refused(&[(1, 1.0, 1e300)], 1).contains("steps[0].to_tps"));
+        assert!(refused(&[(1, f64::NAN, 1.0)], 1).contains("steps[0].from_tps"));
+        assert!(refused(&[(1, 0.0, 0.0)], 1).contains("nothing would ever be wanted"));
+        assert!(refused(&[good], 1_000_001).contains("open.backlog_max: must be at most 1000000"));
+        let none = ArrivalsPlan::Closed {
+            transactions_max: Some(0),
+            think_time: None,
+        };
+        let fault = schedule(&none, 1, 1).err().expect("refused");
+        assert!(
+            fault
+                .message
+                .contains("closed.transactions_max: must be at least 1, is 0")
+        );
+    }
+
+    #[test]
+    fn pauses_that_nobody_can_mean_are_refused() {
+        let refused = |think_time| {
+            let plan = ArrivalsPlan::Closed {
+                transactions_max: None,
+                think_time: Some(think_time),
+            };
+            schedule(&plan, 1, 1).err().expect("refused").message
+        };
+        let (min_ms, max_ms) = (5.0, 4.0);
+        assert_eq!(
+            refused(ThinkTimePlan::Uniform { min_ms, max_ms }),
+            "group.arrivals.closed.think_time.uniform.max_ms: must be 5..=86400000, is 4"
+        );
+        for mean_ms in [-1.0, 1e9, f64::NAN] {
+            assert!(refused(ThinkTimePlan::Exponential { mean_ms }).contains("think_time.exponential.mean_ms"));
+        }
+    }
+}

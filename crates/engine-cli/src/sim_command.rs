@@ -1,0 +1,96 @@
+//! `plimsoll-engine sim`: the fake server as a process of its own, until its standard input ends.
+
+use std::io::{self, BufReader};
+use std::path::Path;
+use std::process::exit;
+use std::sync::Arc;
+
+use plimsoll_core::message::{Done, EndReason, FailureClass, Listening, Message, SimCommand};
+use plimsoll_core::plan::{SimPlan, SimShape};
+use plimsoll_engine::{WorkerFault, client_cpu, memory_bytes_max, monotonic_ns, unix_ns};
+use plimsoll_sim::{Script, Shape, Sim};
+
+use crate::input::Input;
+use crate::output::Output;
+use crate::process;
+use crate::trial_command::check_protocol;
+
+/// No workload asks for more.
+const ROWS_MAX: u32 = 100_000;
+const ROW_BYTES_MAX: u32 = 65_536;
+
+/// Serves until standard input ends.
+///
+/// # Errors
+/// Whatever kept it from being done.
+pub fn run(output: &Arc<Output>) -> Result<Done, WorkerFault> {
+    let mut input = Input::new(BufReader::new(io::stdin()));
+    let Some(SimCommand::Plan(plan)) = input.next()? else {
+        return Err(spec("standard input ended before a plan came"));
+    };
+    check_protocol(plan.protocol)?;
+    let script = script(&plan)?;
+    let (started_unix_ns, begin_ns) = (unix_ns(), monotonic_ns());
+    let sim = start(script, plan.socket.as_deref())?;
+    let socket = plan.socket.clone();
+    process::on_signal(move || {
+        remove(socket.as_deref());
+        exit(crate::output::INTERRUPTED)
+    })?;
+    output.say(&Message::Listening(Listening { port: sim.port() }));
+    let surplus = input.next::<SimCommand>();
+    remove(plan.socket.as_deref());
+    if surplus?.is_some() {
+        return Err(spec("a second plan: one engine serves one"));
+    }
+    Ok(Done {
+        reason: EndReason::Stopped,
+        started_unix_ns,
+        duration_ns: monotonic_ns() - begin_ns,
+        offered_count: 0,
+        unfinished_count: 0,
+        client: client_cpu(),
+        memory_bytes_max: memory_bytes_max(),
+        rows_count: 0,
+        outages: Vec::new(),
+        outages_count: 0,
+    })
+}
+
+fn start(script: Script, socket: Option<&Path>) -> Result<Sim, WorkerFault> {
+    match socket {
+        Some(path) => Sim::start_at(script, path).map_err(|error| (path.display().to_string(), error)),
+        None => Sim::start(script).map_err(|error| ("127.0.0.1".to_owned(), error)),
+    }
+    .map_err(|(place, error)| WorkerFault::new(FailureClass::Host, format!("{place}: cannot listen: {error}")))
+}
+
+/// Only ever the socket that this process made: it refuses to start where one was.
+fn remove(socket: Option<&Path>) {
+    if let Some(path) = socket {
+        let _ = std::fs::remove_file(path);
+    }
+}
+
+fn script(plan: &SimPlan) -> Result<Script, WorkerFault> {
+    let too_large = |shape: &&SimShape| shape.rows > ROWS_MAX || shape.row_bytes > ROW_BYTES_MAX;
+    if let Some(shape) = plan.shapes.iter().find(too_large) {
+        return Err(spec(&format!(
+            "plan.shapes: at most {ROWS_MAX} rows of {ROW_BYTES_MAX} bytes, are {} of {}",
+            shape.rows, shape.row_bytes
+        )));
+    }
+    let shapes = plan.shapes.iter().map(|shape| Shape {
+        contains: shape.contains.clone(),
+        rows: shape.rows,
+        row_bytes: shape.row_bytes as usize,
+    });
+    Ok(Script {
+        shapes: shapes.collect(),
+        ..Script::default()
+    })
+}
+
+fn spec(message: &str) -> WorkerFault {
+    WorkerFault::new(FailureClass::Spec, message)
+}

@@ -1,0 +1,109 @@
+//! The closed loop.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use super::think::ThinkTime;
+use super::{Arrival, Arrivals, Claim};
+
+/// Each connection starts its next transaction as soon as the last one is done, or after a pause.
+#[derive(Debug)]
+pub struct ClosedLoop {
+    workers: Box<[Lane]>,
+    transactions_max: Option<u64>,
+    claimed_count: Lane,
+    /// And the seed that pauses follow from.
+    think_time: Option<(ThinkTime, u64)>,
+}
+
+/// A counter on cache lines of its own: 128 bytes, since processors fetch lines in pairs.
+#[derive(Debug, Default)]
+#[repr(align(128))]
+struct Lane(AtomicU64);
+
+impl ClosedLoop {
+    /// A closed loop of so many connections that ends after `transactions_max` transactions of all of them together,
+    /// or never.
+    pub fn new(connections: u32, transactions_max: Option<u64>) -> Self {
+        Self {
+            workers: (0..connections).map(|_| Lane::default()).collect(),
+            transactions_max,
+            claimed_count: Lane::default(),
+            think_time: None,
+        }
+    }
+
+    /// The same with pauses: a transaction is due so long after the connection's last one was done.
+    #[must_use]
+    pub fn with_think_time(self, think_time: ThinkTime, seed: u64) -> Self {
+        Self {
+            think_time: Some((think_time, seed)),
+            ..self
+        }
+    }
+
+    fn is_exhausted(&self) -> bool {
+        self.transactions_max
+            .is_some_and(|max| self.claimed_count.0.fetch_add(1, Ordering::Relaxed) >= max)
+    }
+}
+
+impl Arrivals for ClosedLoop {
+    fn claim(&self, worker: u32, now_ns: u64) -> Claim {
+        if self.is_exhausted() {
+            return Claim::End;
+        }
+        let index = self.workers[worker as usize].0.fetch_add(1, Ordering::Relaxed);
+        let pause_ns = self
+            .think_time
+            .map_or(0, |(think_time, seed)| think_time.pause_ns(seed, worker, index));
+        Claim::Run(Arrival {
+            index,
+            actor: worker,
+            due_ns: now_ns.saturating_add(pause_ns),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_closed_loop_is_always_due_now_and_counts_each_worker_by_itself() {
+        let arrivals = ClosedLoop::new(2, None);
+        let due = |worker, now_ns| arrivals.claim(worker, now_ns);
+        let run = |index, actor, due_ns| Claim::Run(Arrival { index, actor, due_ns });
+        assert_eq!(due(0, 5), run(0, 0, 5));
+        assert_eq!(due(0, 9), run(1, 0, 9));
+        assert_eq!(due(1, 9), run(0, 1, 9));
+    }
+
+    #[test]
+    fn with_think_time_a_transaction_is_due_a_pause_after_the_last_one_was_done() {
+        let think_time = ThinkTime::Exponential { mean_ns: 1e9 };
+        let arrivals = ClosedLoop::new(2, None).with_think_time(think_time, 7);
+        arrivals.claim(1, 0);
+        let due_ns = 5_000 + think_time.pause_ns(7, 1, 1);
+        let second = Arrival {
+            index: 1,
+            actor: 1,
+            due_ns,
+        };
+        assert_eq!(arrivals.claim(1, 5_000), Claim::Run(second));
+    }
+
+    #[test]
+    fn a_bounded_closed_loop_hands_out_exactly_its_transactions() {
+        let arrivals = ClosedLoop::new(4, Some(1_000));
+        let taken = |worker| {
+            (0..9_999)
+                .take_while(|_| arrivals.claim(worker, 0) != Claim::End)
+                .count()
+        };
+        let total: usize = std::thread::scope(|scope| {
+            let workers: Vec<_> = (0..4).map(|worker| scope.spawn(move || taken(worker))).collect();
+            workers.into_iter().map(|one| one.join().unwrap()).sum()
+        });
+        assert_eq!(total, 1_000);
+    }
+}

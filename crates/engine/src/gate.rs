@@ -1,0 +1,209 @@
+//! The one place where a worker meets its trial: it hands out arrivals, takes the times, and passes on what happened.
+
+use plimsoll_core::snapshot::{Counts, ErrorClass};
+use plimsoll_core::timing::TransactionTiming;
+
+use crate::arrivals::{Arrival, Arrivals, Claim};
+use crate::clock::TrialClock;
+use crate::lifecycle::Lifecycle;
+use crate::outages::Outages;
+use crate::recorder::{Recorder, Tally};
+
+/// How a transaction ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// All its statements succeeded, after retries perhaps.
+    Completed,
+    /// It was given up.
+    Failed,
+}
+
+/// What a server answered to one successful statement.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct StatementResult {
+    /// Whether it answered with a result set, an empty one included.
+    pub has_result_set: bool,
+    /// Rows in the result set.
+    pub rows_returned: u64,
+    /// Rows that it said were changed.
+    pub rows_affected: u64,
+}
+
+/// What a gate works with; it belongs to the trial.
+pub(crate) struct GateParts<'t> {
+    pub(crate) worker: u32,
+    pub(crate) clock: TrialClock,
+    pub(crate) end_ns: u64,
+    pub(crate) arrivals: &'t dyn Arrivals,
+    pub(crate) recorder: &'t Recorder,
+    pub(crate) lifecycle: &'t Lifecycle,
+    pub(crate) tally: &'t Tally,
+    pub(crate) outages: &'t Outages,
+}
+
+/// A worker's side of its trial. For each transaction: [`next`](Self::next), then [`sent`](Self::sent) before the
+/// first byte leaves, [`statement`](Self::statement) after each success, [`error`](Self::error) and
+/// [`retry`](Self::retry) as they happen, and [`finish`](Self::finish). Calls out of that order are programmer errors
+/// and panic.
+pub struct Gate<'t> {
+    parts: GateParts<'t>,
+    open: Option<Open>,
+    counts: Counts,
+    /// The worker's connection is gone.
+    is_lost: bool,
+}
+
+/// The transaction that is running.
+#[allow(clippy::struct_field_names)] // all are times, and the unit comes last
+struct Open {
+    due_ns: u64,
+    free_ns: u64,
+    sent_ns: Option<u64>,
+}
+
+impl<'t> Gate<'t> {
+    pub(crate) fn new(parts: GateParts<'t>) -> Self {
+        Self {
+            parts,
+            open: None,
+            counts: Counts::default(),
+            is_lost: false,
+        }
+    }
+
+    /// Claims the next transaction and waits until it is due. `None` when this worker is to return.
+    #[allow(clippy::should_implement_trait)] // it borrows mutably and is no iterator: `finish` lies between two calls
+    pub fn next(&mut self) -> Option<Arrival> {
+        assert!(self.open.is_none(), "the last transaction was not finished");
+        let parts = &self.parts;
+        let now_ns = parts.clock.now_ns();
+        if parts.lifecycle.is_ending() || now_ns >= parts.end_ns {
+            return None;
+        }
+        match parts.arrivals.claim(parts.worker, now_ns) {
+            Claim::Run(arrival) => self.open(arrival, now_ns),
+            Claim::End => None,
+        }
+    }
+
+    /// Takes the time: the transaction's first byte is about to leave. In a retry it changes nothing.
+    pub fn sent(&mut self) {
+        let open = self.open.as_mut().expect("a transaction must be open");
+        if open.sent_ns.is_none() {
+            open.sent_ns = Some(self.parts.clock.now_ns());
+        }
+    }
+
+    /// Counts a successful statement of the open transaction, classified as sysbench does: a result set is a read,
+    /// changed rows a write, anything else is other.
+    pub fn statement(&mut self, result: StatementResult) {
+        debug_assert!(self.open.is_some(), "a statement outside of a transaction");
+        if result.has_result_set {
+            self.counts.reads += 1;
+        } else if result.rows_affected > 0 {
+            self.counts.writes += 1;
+        } else {
+            self.counts.others += 1;
+        }
+        self.counts.rows_returned += result.rows_returned;
+        self.counts.rows_affected += result.rows_affected;
+    }
+
+    /// Counts a failed statement or a lost connection, inside or outside of a transaction. `code` is MySQL's error
+    /// number, 0 when the client noticed without one.
+    pub fn error(&mut self, class: ErrorClass, code: u16) {
+        self.parts.recorder.error(self.parts.clock.now_ns(), class, code);
+    }
+
+    /// Counts that the open transaction is tried again with the same values.
+    pub fn retry(&mut self) {
+        debug_assert!(self.open.is_some(), "a retry outside of a transaction");
+        self.counts.retries += 1;
+    }
+
+    /// The worker's connection is gone; the transaction that is open now is lost with it. Says nothing where it was said
+    /// before.
+    pub fn connection_lost(&mut self) {
+        if !std::mem::replace(&mut self.is_lost, true) {
+            let parts = &self.parts;
+            parts.outages.lost(parts.worker, parts.clock.now_ns());
+        }
+    }
+
+    /// The worker is connected again. Says nothing where it was not lost.
+    pub fn connection_back(&mut self) {
+        if std::mem::take(&mut self.is_lost) {
+            self.parts.outages.back(self.parts.clock.now_ns());
+        }
+    }
+
+    /// Ends the open transaction: its last reply was read, or it was given up. `transaction` is an index into
+    /// [`WorkerFactory::transaction_names`](crate::WorkerFactory::transaction_names).
+    pub fn finish(&mut self, transaction: usize, outcome: Outcome) {
+        let done_ns = self.parts.clock.now_ns();
+        let open = self.open.take().expect("a transaction must be open");
+        let mut counts = std::mem::take(&mut self.counts);
+        if self.parts.lifecycle.is_cut() {
+            return; // The account has it as unfinished.
+        }
+        let timing = match outcome {
+            Outcome::Completed => {
+                counts.completed = 1;
+                Some(open.timing(done_ns))
+            }
+            Outcome::Failed => {
+                counts.failed = 1;
+                if self.is_lost {
+                    self.parts.outages.transaction_lost();
+                }
+                None
+            }
+        };
+        self.parts.recorder.transaction(transaction, done_ns, &counts, timing);
+        self.parts.tally.ended();
+    }
+
+    /// Pauses between two transactions, at most until the trial ends.
+    pub fn pause(&self, duration_ns: u64) {
+        debug_assert!(self.open.is_none(), "a pause would count as response time");
+        let parts = &self.parts;
+        let until_ns = parts.clock.now_ns().saturating_add(duration_ns).min(parts.end_ns);
+        parts.lifecycle.sleep_until(parts.clock, until_ns);
+    }
+
+    /// Whether the trial is at its end: do not retry or reconnect any more, finish as failed and call
+    /// [`next`](Self::next).
+    pub fn is_ending(&self) -> bool {
+        self.parts.lifecycle.is_ending()
+    }
+
+    fn open(&mut self, arrival: Arrival, now_ns: u64) -> Option<Arrival> {
+        let parts = &self.parts;
+        let free_ns = arrival.due_ns.max(now_ns);
+        if arrival.due_ns > now_ns {
+            let until_ns = arrival.due_ns.min(parts.end_ns);
+            let is_reached = parts.lifecycle.sleep_until(parts.clock, until_ns);
+            if !is_reached || arrival.due_ns >= parts.end_ns {
+                return None; // It never fell due, so it was not offered.
+            }
+        }
+        parts.tally.offered();
+        self.open = Some(Open {
+            due_ns: arrival.due_ns,
+            free_ns,
+            sent_ns: None,
+        });
+        Some(arrival)
+    }
+}
+
+impl Open {
+    fn timing(&self, done_ns: u64) -> TransactionTiming {
+        TransactionTiming {
+            due_ns: self.due_ns,
+            free_ns: self.free_ns,
+            sent_ns: self.sent_ns.expect("a completed transaction was sent"),
+            done_ns,
+        }
+    }
+}

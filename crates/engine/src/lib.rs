@@ -1,0 +1,34 @@
+//! Drives load: who starts a transaction and when (arrivals), the threads that run them (workers), what they did
+//! (recorder), and one trial from connecting to the final account.
+//!
+//! Invariants:
+//! * offered = completed + failed + dropped + unfinished, always, however a trial ends;
+//! * each transaction counts in exactly one interval, with everything it did;
+//! * memory grows neither with time nor, beyond a thread's stack, with connections;
+//! * nothing is allocated for a transaction.
+//!
+//! Deliberately not here: any knowledge of what a worker talks to (the wire), any reading of plans, any standard
+//! input or output. Results leave through an [`Observer`].
+
+mod arrivals;
+mod clock;
+mod fault;
+mod gate;
+mod lifecycle;
+mod outages;
+mod recorder;
+mod run_delay;
+mod trial;
+mod usage;
+mod worker;
+
+pub use arrivals::{
+    Arrival, Arrivals, Backlog, Claim, ClosedLoop, OpenLoop, OpenLoopOptions, Process, RateStep, ThinkTime,
+};
+pub use clock::{both_clocks_ns, monotonic_ns, unix_ns};
+pub use fault::WorkerFault;
+pub use gate::{Gate, Outcome, StatementResult};
+pub use lifecycle::TrialHandle;
+pub use trial::{CONNECTIONS_MAX, ConnectionTerms, GroupRun, Observer, Trial, TrialEvent, TrialOptions};
+pub use usage::{client_cpu, memory_bytes_max};
+pub use worker::{Interrupter, Worker, WorkerFactory};

@@ -1,0 +1,254 @@
+//! Where a trial stands, shared by the thread that leads it, its workers and whoever asks for its end. Workers touch
+//! the lock only at the beginning and at their end; in between they read two flags.
+
+use std::num::NonZeroU32;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::Duration;
+
+use plimsoll_core::message::FailureClass;
+use rustix::thread::futex;
+
+use crate::clock::{TrialClock, monotonic_ns, timespec};
+use crate::fault::WorkerFault;
+use crate::worker::Interrupter;
+
+/// Starts and stops one trial from any thread.
+#[derive(Clone)]
+pub struct TrialHandle(Arc<Lifecycle>);
+
+impl TrialHandle {
+    pub(crate) fn new(lifecycle: Arc<Lifecycle>) -> Self {
+        Self(lifecycle)
+    }
+
+    /// Begins the load, at `at_unix_ns` on the wall clock or now if that is absent or past. Before the trial is ready
+    /// this is remembered; only the first call counts.
+    pub fn start(&self, at_unix_ns: Option<u64>) {
+        self.0.change(|state| {
+            state.start.get_or_insert(Start { at_unix_ns });
+        });
+    }
+
+    /// Ends the trial with what was measured, whatever state it is in.
+    pub fn stop(&self) {
+        self.0.change(|state| state.is_stop_wanted = true);
+    }
+
+    /// Does `work` in a thread of its own and returns what came of it, or `None` as soon as a stop is wanted: a look at
+    /// a server that never answers must not keep the trial from ending. A panic of `work` goes on in the caller.
+    pub fn unless_stopped<T: Send + 'static>(&self, work: impl FnOnce() -> T + Send + 'static) -> Option<T> {
+        let result = Arc::new(Mutex::new(None));
+        let (theirs, lifecycle) = (Arc::clone(&result), Arc::clone(&self.0));
+        thread::spawn(move || {
+            let outcome = catch_unwind(AssertUnwindSafe(work));
+            *lock(&theirs) = Some(outcome);
+            lifecycle.change(|_| {}); // wakes who waits
+        });
+        drop(
+            self.0
+                .wait(None, |state| state.is_stop_wanted || lock(&result).is_some()),
+        );
+        let outcome = lock(&result).take()?;
+        Some(outcome.unwrap_or_else(|payload| resume_unwind(payload)))
+    }
+}
+
+/// When the load is to begin.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Start {
+    pub(crate) at_unix_ns: Option<u64>,
+}
+
+/// What workers are told once all are built.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Release {
+    Run(TrialClock),
+    Abort,
+}
+
+/// What happened so far.
+#[derive(Default)]
+pub(crate) struct State {
+    pub(crate) start: Option<Start>,
+    pub(crate) is_stop_wanted: bool,
+    pub(crate) built_count: usize,
+    /// Workers that did not come into being; they count as ended too.
+    pub(crate) refused_count: usize,
+    pub(crate) ended_count: usize,
+    /// The first one; later ones are consequences.
+    pub(crate) fault: Option<WorkerFault>,
+    release: Option<Release>,
+    interrupters: Vec<Interrupter>,
+}
+
+impl State {
+    /// Workers that are connected or never will be.
+    pub(crate) fn settled_count(&self) -> usize {
+        self.built_count + self.refused_count
+    }
+}
+
+#[derive(Default)]
+pub(crate) struct Lifecycle {
+    /// 1 when the end has come. Workers sleep on it.
+    ending: AtomicU32,
+    is_cut: AtomicBool,
+    state: Mutex<State>,
+    changed: Condvar,
+    released: Condvar,
+}
+
+impl Lifecycle {
+    /// Whether no new transaction may begin.
+    pub(crate) fn is_ending(&self) -> bool {
+        self.ending.load(Ordering::Relaxed) != 0
+    }
+
+    /// Whether connections were cut, so that what still runs is unfinished.
+    pub(crate) fn is_cut(&self) -> bool {
+        self.is_cut.load(Ordering::Acquire)
+    }
+
+    /// Lets no new transaction begin.
+    pub(crate) fn end(&self) {
+        self.ending.store(1, Ordering::Relaxed);
+        // It fails only for a bad address or flag.
+        let _ = futex::wake(&self.ending, futex::Flags::PRIVATE, u32::MAX >> 1);
+    }
+
+    /// Sleeps until the clock shows `at_ns`, or the end comes. Returns whether the time was reached. One wait in the
+    /// kernel however long it is: ten thousand connections that think cost nothing while they do.
+    pub(crate) fn sleep_until(&self, clock: TrialClock, at_ns: u64) -> bool {
+        let until = timespec(clock.monotonic_at(at_ns));
+        while clock.is_before(at_ns) {
+            if self.is_ending() {
+                return false;
+            }
+            // It returns at the time, at the end, or at a signal: the loop looks which it was.
+            let _ = futex::wait_bitset(&self.ending, futex::Flags::PRIVATE, 0, Some(&until), NonZeroU32::MAX);
+        }
+        true
+    }
+
+    /// Cuts all connections. May be called again: a worker that was just reconnecting is reached then.
+    pub(crate) fn cut(&self) {
+        self.is_cut.store(true, Ordering::Release);
+        self.lock().interrupters.iter().for_each(Interrupter::interrupt);
+    }
+
+    /// Called by a worker that is connected: waits for the others and the start. `None` when there will be none.
+    pub(crate) fn await_release(&self, interrupter: Interrupter) -> Option<TrialClock> {
+        self.change(|state| {
+            state.built_count += 1;
+            state.interrupters.push(interrupter);
+        });
+        let state = self
+            .released
+            .wait_while(self.lock(), |state| state.release.is_none())
+            .unwrap_or_else(PoisonError::into_inner);
+        match state.release {
+            Some(Release::Run(clock)) => Some(clock),
+            _ => None,
+        }
+    }
+
+    /// Tells all workers to go, or to go home.
+    pub(crate) fn release(&self, release: Release) {
+        self.change(|state| state.release = Some(release));
+        self.released.notify_all();
+    }
+
+    /// Takes note that so many workers do not come into being.
+    pub(crate) fn workers_refused(&self, count: usize) {
+        self.change(|state| {
+            state.refused_count += count;
+            state.ended_count += count;
+        });
+    }
+
+    /// Called by a worker's thread as its last act. After connections were cut only a defect is a fault.
+    pub(crate) fn worker_ended(&self, fault: Option<WorkerFault>) {
+        let fault = fault.filter(|fault| !self.is_cut() || fault.class == FailureClass::Bug);
+        self.change(|state| {
+            state.ended_count += 1;
+            if state.fault.is_none() {
+                state.fault = fault;
+            }
+        });
+    }
+
+    /// Waits until `is_over` or, where one is given, until the monotonic clock shows `until_ns`.
+    pub(crate) fn wait(&self, until_ns: Option<u64>, is_over: impl Fn(&State) -> bool) -> MutexGuard<'_, State> {
+        let mut state = self.lock();
+        while !is_over(&state) {
+            let Some(until_ns) = until_ns else {
+                state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+                continue;
+            };
+            let left_ns = until_ns.saturating_sub(monotonic_ns());
+            if left_ns == 0 {
+                break;
+            }
+            let left = Duration::from_nanos(left_ns);
+            state = self
+                .changed
+                .wait_timeout(state, left)
+                .unwrap_or_else(PoisonError::into_inner)
+                .0;
+        }
+        state
+    }
+
+    /// Whether somebody asked for the end.
+    pub(crate) fn is_stop_wanted(&self) -> bool {
+        self.lock().is_stop_wanted
+    }
+
+    /// The first fault, once.
+    pub(crate) fn take_fault(&self) -> Option<WorkerFault> {
+        self.lock().fault.take()
+    }
+
+    fn change(&self, action: impl FnOnce(&mut State)) {
+        action(&mut self.lock());
+        self.changed.notify_all();
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        lock(&self.state)
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_sleep_lasts_until_its_time_also_before_the_clock_runs() {
+        let lifecycle = Lifecycle::default();
+        let clock = TrialClock::starting_at(monotonic_ns() + 20_000_000);
+        assert!(lifecycle.sleep_until(clock, 5_000_000));
+        assert!(clock.now_ns() >= 5_000_000);
+        assert!(lifecycle.sleep_until(clock, 0), "a time that is over");
+    }
+
+    #[test]
+    fn the_end_wakes_all_who_sleep() {
+        let lifecycle = Lifecycle::default();
+        let clock = TrialClock::starting_at(monotonic_ns());
+        thread::scope(|scope| {
+            let sleep = || lifecycle.sleep_until(clock, 3_600_000_000_000);
+            let sleepers: Vec<_> = (0..4).map(|_| scope.spawn(sleep)).collect();
+            lifecycle.end();
+            assert!(sleepers.into_iter().all(|one| !one.join().unwrap()));
+        });
+        assert!(!lifecycle.sleep_until(clock, 3_600_000_000_000), "after the end");
+    }
+}

@@ -1,0 +1,51 @@
+//! What a workload implements: workers that pull arrivals from their gate, and the factory that builds them.
+
+use crate::fault::WorkerFault;
+use crate::gate::Gate;
+
+/// Runs transactions one after the other on connections of its own. Built and used in one thread, so it need not be
+/// `Send`.
+pub trait Worker {
+    /// Pulls arrivals from the gate until it gives no more, and reports statements, errors and outcomes to it. After
+    /// an error that the worker can live with it goes on; it never ends early in good order.
+    ///
+    /// # Errors
+    /// Only what must end the whole trial. Errors while [`Gate::is_ending`] are not faults: the connection was cut.
+    fn run(&mut self, gate: &mut Gate<'_>) -> Result<(), WorkerFault>;
+
+    /// How to cut this worker's connections from another thread.
+    fn interrupter(&self) -> Interrupter;
+}
+
+/// Builds the workers of one group.
+pub trait WorkerFactory: Send + Sync {
+    /// Names of the transaction types, at least one. [`Gate::finish`] takes an index into them.
+    fn transaction_names(&self) -> Vec<String>;
+
+    /// Connects and builds worker number `worker` (0, 1, … within the group). Called in that worker's thread.
+    ///
+    /// # Errors
+    /// Whatever makes the trial impossible; the first such fault ends it before it began.
+    fn build(&self, worker: u32) -> Result<Box<dyn Worker>, WorkerFault>;
+}
+
+/// Cuts the connections of one worker, so that a call that waits for a server returns with an error. It must be safe to call
+/// at any time, more than once, and after a reconnect it must mean the new connection.
+pub struct Interrupter(Box<dyn Fn() + Send + Sync>);
+
+impl Interrupter {
+    /// Wraps the action.
+    pub fn new(cut: impl Fn() + Send + Sync + 'static) -> Self {
+        Self(Box::new(cut))
+    }
+
+    /// For a worker that never waits for anybody.
+    pub fn none() -> Self {
+        Self::new(|| {})
+    }
+
+    /// Cuts.
+    pub fn interrupt(&self) {
+        (self.0)();
+    }
+}

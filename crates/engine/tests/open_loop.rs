@@ -1,0 +1,143 @@
+//! Load at a rate: what falls due is completed, failed, dropped or unfinished, and each of them is counted once, also under
+//! overload; and a trial lasts as long as was asked, however rare its transactions are.
+
+mod common;
+
+use std::thread::sleep;
+use std::time::Duration;
+
+use common::{Wall, group, open_loop, run, run_with, transact};
+use plimsoll_core::message::EndReason;
+use plimsoll_engine::{
+    Arrivals, Gate, GroupRun, OpenLoop, OpenLoopOptions, Process, RateStep, TrialEvent, TrialOptions,
+};
+
+/// Workers whose transactions take so long.
+fn taking(connections: u32, time: Duration, arrivals: impl Arrivals + 'static) -> GroupRun {
+    let build = move |_| {
+        Ok(move |gate: &mut Gate<'_>, _| {
+            transact(gate, || sleep(time));
+            Ok(())
+        })
+    };
+    group(connections, arrivals, build, Wall::default())
+}
+
+#[test]
+fn the_rate_that_was_asked_for_is_offered_exactly() {
+    let workers = taking(8, Duration::from_millis(1), open_loop(Process::Uniform, 500.0, 10_000));
+    let told = run(TrialOptions::new(200, 1_000), vec![workers]);
+    let done = told.checked(200);
+    assert_eq!((done.offered_count, done.unfinished_count), (500, 0));
+    assert_eq!(told.total().counts().completed, 500);
+}
+
+/// One worker can do 50 of the 2,000 a second; 100 may wait.
+#[test]
+fn overload_is_counted_and_ends_nothing() {
+    let workers = taking(1, Duration::from_millis(20), open_loop(Process::Uniform, 2_000.0, 100));
+    let told = run(TrialOptions::new(100, 1_000), vec![workers]);
+    let done = told.checked(100);
+    let counts = told.total().counts();
+    assert_eq!(done.offered_count, 2_000);
+    assert!(counts.completed <= 50, "{counts:?}");
+    assert_eq!(done.unfinished_count, 100, "those that still waited");
+    let backlogs: Vec<u64> = told
+        .intervals()
+        .map(|interval| interval.groups[0].backlog_count)
+        .collect();
+    assert!(backlogs.iter().all(|count| *count == 100), "{backlogs:?}");
+    assert!(
+        told.intervals()
+            .all(|interval| interval.to_ns > 1_000_000_000 || dropped(interval) > 0)
+    );
+}
+
+fn dropped(interval: &plimsoll_core::message::Interval) -> u64 {
+    interval.groups[0].snapshot.counts().dropped
+}
+
+/// While all workers hang nobody claims, and the intervals tell of it all the same.
+#[test]
+fn what_is_dropped_while_all_connections_hang_shows_in_its_interval() {
+    let workers = taking(2, Duration::from_millis(600), open_loop(Process::Uniform, 1_000.0, 50));
+    let told = run(TrialOptions::new(100, 500), vec![workers]);
+    told.checked(100);
+    let dropped: Vec<u64> = told.intervals().take(5).map(dropped).collect();
+    assert!(
+        dropped[0] < 100 && dropped[1..].iter().all(|count| (90..=110).contains(count)),
+        "{dropped:?}"
+    );
+}
+
+#[test]
+fn after_overload_the_backlog_is_worked_off_and_late_ones_are_timed_from_when_they_were_due() {
+    let step = |duration_ms: u64, tps| RateStep {
+        duration_ns: duration_ms * 1_000_000,
+        from_tps: tps,
+        to_tps: tps,
+    };
+    let arrivals = OpenLoop::new(&OpenLoopOptions {
+        process: Process::Uniform,
+        steps: vec![step(300, 2_000.0), step(1, 0.0)],
+        backlog_max: 10_000,
+        seed: 1,
+    });
+    let told = run(
+        TrialOptions::new(100, 2_000),
+        vec![taking(4, Duration::from_millis(4), arrivals)],
+    );
+    let done = told.checked(100);
+    assert_eq!((done.offered_count, done.unfinished_count), (600, 0));
+    let backlogs: Vec<u64> = told
+        .intervals()
+        .map(|interval| interval.groups[0].backlog_count)
+        .collect();
+    assert!(backlogs[2] > 100 && backlogs.last() == Some(&0), "{backlogs:?}");
+    let longest_ns = told.total().transactions["first"].histograms[&plimsoll_core::snapshot::Measure::Response].max_ns;
+    // 600 at no more than 1,000 a second: the last one, due at 300 ms, is done at 600 ms or later.
+    assert!(longest_ns > 299_000_000, "{longest_ns}");
+}
+
+#[test]
+fn a_trial_with_rare_arrivals_lasts_as_long_as_was_asked() {
+    let workers = taking(4, Duration::ZERO, open_loop(Process::Uniform, 1.0, 10));
+    let done = run(TrialOptions::new(100, 400), vec![workers]).checked(100).clone();
+    assert_eq!((done.offered_count, done.reason), (1, EndReason::Completed));
+    assert!(done.duration_ns >= 400_000_000, "{}", done.duration_ns);
+}
+
+#[test]
+fn a_stop_counts_what_was_due_and_nothing_that_would_have_been() {
+    let workers = taking(1, Duration::from_millis(5), open_loop(Process::Poisson, 3_000.0, 500));
+    let told = run_with(
+        TrialOptions::new(100, 60_000),
+        vec![workers],
+        |event, handle| match event {
+            TrialEvent::Ready(_) => handle.start(None),
+            TrialEvent::Interval(interval) if interval.index == 2 => handle.stop(),
+            _ => {}
+        },
+    );
+    let done = told.checked(100);
+    assert_eq!(done.reason, EndReason::Stopped);
+    assert!((500..3_000).contains(&done.offered_count), "{done:?}");
+}
+
+#[test]
+fn a_stop_before_the_start_has_offered_nothing() {
+    let workers = taking(1, Duration::ZERO, open_loop(Process::Uniform, 3_000.0, 500));
+    let in_a_minute = plimsoll_engine::unix_ns() + 60_000_000_000;
+    let told = run_with(TrialOptions::new(100, 1_000), vec![workers], |event, handle| {
+        if matches!(event, TrialEvent::Ready(_)) {
+            handle.start(Some(in_a_minute));
+            let handle = handle.clone();
+            // Released by then or not: nothing has fallen due either way.
+            std::thread::spawn(move || {
+                sleep(Duration::from_millis(50));
+                handle.stop();
+            });
+        }
+    });
+    assert_eq!(told.checked(100).offered_count, 0);
+}

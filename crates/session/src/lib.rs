@@ -1,0 +1,19 @@
+//! A worker's connections by role: statements prepared when first used, transactions repeated as the plan says,
+//! connections opened again after they were lost, faults with their cures.
+//!
+//! Deliberately not here: what a transaction does (that is a workload), when it starts (that is the engine), how bytes
+//! look on the wire.
+
+mod fault;
+mod lifeline;
+mod session;
+mod statement;
+mod terms;
+mod transaction;
+
+pub use fault::{Consequence, StatementError, worker_fault};
+pub use plimsoll_wire::{FirstRow, Kept, Reply, Value};
+pub use session::{RoleConnection, Session};
+pub use statement::{StatementId, Statements};
+pub use terms::Terms;
+pub use transaction::transact;

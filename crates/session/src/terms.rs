@@ -1,0 +1,254 @@
+//! What the sessions of one group do about errors: what they try again, and with what pauses they reconnect.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use plimsoll_core::message::FailureClass;
+use plimsoll_core::plan::{ReconnectPlan, RetryRule};
+use plimsoll_engine::WorkerFault;
+
+/// More rules than this nobody can keep apart; the counts of a transaction are kept on the stack.
+const RULES_MAX: usize = 16;
+
+/// Longest pause, milliseconds: an hour.
+const PAUSE_MAX_MS: f64 = 3_600_000.0;
+
+/// As often as one transaction may be repeated.
+const LIMIT_MAX: u32 = 1_000_000;
+
+/// What the sessions of one group have agreed upon, and whether any of them has ever succeeded.
+#[derive(Debug)]
+pub struct Terms {
+    rules: Vec<Rule>,
+    pub(crate) reconnect: BackOff,
+    has_worked: AtomicBool,
+}
+
+#[derive(Debug)]
+struct Rule {
+    codes: Vec<u16>,
+    limit: u32,
+    pauses: BackOff,
+}
+
+/// Pauses, each twice as long as the one before.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct BackOff {
+    first: Duration,
+    longest: Duration,
+}
+
+impl BackOff {
+    /// The pause after `count` others.
+    pub(crate) fn pause(self, count: u32) -> Duration {
+        let doubled = 2u32
+            .checked_pow(count)
+            .map_or(self.longest, |factor| self.first.saturating_mul(factor));
+        if self.first.is_zero() {
+            Duration::ZERO
+        } else {
+            doubled.min(self.longest)
+        }
+    }
+}
+
+impl Terms {
+    /// The terms of a plan.
+    ///
+    /// # Errors
+    /// A fault of class `spec` that names the first thing that makes no sense.
+    pub fn new(retry: &[RetryRule], reconnect: &ReconnectPlan) -> Result<Self, WorkerFault> {
+        check_retry(retry)?;
+        let rule = |rule: &RetryRule| {
+            Ok(Rule {
+                codes: rule.codes.clone(),
+                limit: rule.limit,
+                pauses: back_off("retry", rule.pause_ms, rule.pause_max_ms)?,
+            })
+        };
+        Ok(Self {
+            rules: retry.iter().map(rule).collect::<Result<_, _>>()?,
+            reconnect: back_off("reconnect", reconnect.pause_ms, reconnect.pause_max_ms)?,
+            has_worked: AtomicBool::new(false),
+        })
+    }
+
+    /// Whether a transaction that met this error may be tried again.
+    pub(crate) fn repeats(&self, code: u16) -> bool {
+        self.rule(code).is_some()
+    }
+
+    /// Whether a transaction of the group has ever completed.
+    pub(crate) fn has_worked(&self) -> bool {
+        self.has_worked.load(Ordering::Relaxed)
+    }
+
+    /// A transaction completed. Only the first one writes: the rest would fight for a cache line.
+    pub(crate) fn worked(&self) {
+        if !self.has_worked() {
+            self.has_worked.store(true, Ordering::Relaxed);
+        }
+    }
+
+    fn rule(&self, code: u16) -> Option<usize> {
+        self.rules.iter().position(|rule| rule.codes.contains(&code))
+    }
+}
+
+impl Default for Terms {
+    /// Those of a plan that says nothing.
+    fn default() -> Self {
+        Self::new(&RetryRule::defaults(), &ReconnectPlan::default()).expect("the defaults make sense")
+    }
+}
+
+/// How often one transaction was repeated, by rule. It does not hold the terms, which all connections share: counting their
+/// holders for each transaction would make processors fight for a cache line.
+#[derive(Default)]
+pub(crate) struct Repetitions {
+    counts: [u32; RULES_MAX],
+}
+
+impl Repetitions {
+    /// The pause before the repetition that follows this error; `None` when the transaction has failed.
+    pub(crate) fn next(&mut self, terms: &Terms, code: u16) -> Option<Duration> {
+        let place = terms.rule(code)?;
+        let (rule, count) = (&terms.rules[place], &mut self.counts[place]);
+        if *count >= rule.limit {
+            return None;
+        }
+        *count += 1;
+        Some(rule.pauses.pause(*count - 1))
+    }
+}
+
+fn check_retry(retry: &[RetryRule]) -> Result<(), WorkerFault> {
+    if retry.len() > RULES_MAX {
+        return Err(spec(&format!(
+            "retry: must be at most {RULES_MAX} rules, are {}",
+            retry.len()
+        )));
+    }
+    let codes: Vec<u16> = retry.iter().flat_map(|rule| rule.codes.iter().copied()).collect();
+    if let Some((_, twice)) = codes
+        .iter()
+        .enumerate()
+        .find(|(place, code)| codes[..*place].contains(code))
+    {
+        return Err(spec(&format!(
+            "retry.codes: {twice} is there twice; one rule can have it"
+        )));
+    }
+    for rule in retry {
+        if rule.codes.is_empty() || rule.codes.contains(&0) {
+            let message = format!(
+                "retry.codes: must be at least one of MySQL's error numbers, are {:?}",
+                rule.codes
+            );
+            return Err(spec(&message));
+        }
+        if rule.limit > LIMIT_MAX {
+            return Err(spec(&format!(
+                "retry.limit: must be at most {LIMIT_MAX}, is {}",
+                rule.limit
+            )));
+        }
+    }
+    Ok(())
+}
+
+fn back_off(place: &str, pause_ms: f64, pause_max_ms: f64) -> Result<BackOff, WorkerFault> {
+    for (name, value_ms) in [("pause_ms", pause_ms), ("pause_max_ms", pause_max_ms)] {
+        if !(0.0..=PAUSE_MAX_MS).contains(&value_ms) {
+            let message = format!("{place}.{name}: must be 0..={PAUSE_MAX_MS}, is {value_ms}");
+            return Err(spec(&message));
+        }
+    }
+    Ok(BackOff {
+        first: Duration::from_secs_f64(pause_ms / 1e3),
+        longest: Duration::from_secs_f64(pause_max_ms / 1e3),
+    })
+}
+
+fn spec(message: &str) -> WorkerFault {
+    WorkerFault::new(FailureClass::Spec, format!("group.{message}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rule(codes: &[u16], limit: u32, pause_ms: f64) -> RetryRule {
+        RetryRule {
+            codes: codes.to_vec(),
+            limit,
+            pause_ms,
+            pause_max_ms: 50.0,
+        }
+    }
+
+    fn terms(retry: &[RetryRule]) -> Terms {
+        Terms::new(retry, &ReconnectPlan::default()).unwrap()
+    }
+
+    #[test]
+    fn each_rule_counts_for_itself_and_its_codes_together() {
+        let terms = terms(&[rule(&[1213, 1020], 3, 0.0), rule(&[1205], 1, 0.0)]);
+        let mut repetitions = Repetitions::default();
+        let allowed = [1213, 1205, 1020, 1205, 1213, 1213, 1062].map(|code| repetitions.next(&terms, code).is_some());
+        assert_eq!(allowed, [true, true, true, false, true, false, false]);
+        assert!(
+            Repetitions::default().next(&terms, 1205).is_some(),
+            "the next transaction begins anew"
+        );
+        assert!(terms.repeats(1205) && !terms.repeats(1062));
+    }
+
+    #[test]
+    fn pauses_double_up_to_the_longest() {
+        let terms = terms(&[rule(&[1213], 99, 10.0)]);
+        let mut repetitions = Repetitions::default();
+        let pauses: Vec<u128> = (0..5)
+            .map(|_| repetitions.next(&terms, 1213).unwrap().as_millis())
+            .collect();
+        assert_eq!(pauses, [10, 20, 40, 50, 50]);
+        assert_eq!(terms.rules[0].pauses.pause(4_000), Duration::from_millis(50));
+        let at_once = BackOff {
+            first: Duration::ZERO,
+            longest: Duration::from_secs(1),
+        };
+        assert_eq!((at_once.pause(0), at_once.pause(99)), (Duration::ZERO, Duration::ZERO));
+    }
+
+    #[test]
+    fn the_defaults_are_what_servers_ask_to_be_tried_again() {
+        let terms = Terms::default();
+        assert!([1213, 1205, 1020].iter().all(|code| terms.repeats(*code)));
+        let mut repetitions = Repetitions::default();
+        assert_eq!(
+            (0..200).filter(|_| repetitions.next(&terms, 1213).is_some()).count(),
+            99
+        );
+    }
+
+    #[test]
+    fn what_makes_no_sense_is_refused_with_the_thing_and_the_value() {
+        let refused = |retry: &[RetryRule]| Terms::new(retry, &ReconnectPlan::default()).unwrap_err().message;
+        assert!(refused(&[rule(&[1213], 1, 0.0), rule(&[1213], 2, 0.0)]).contains("1213 is there twice"));
+        assert!(refused(&[rule(&[], 1, 0.0)]).starts_with("group.retry.codes: must be at least one"));
+        assert!(refused(&[rule(&[1213], 1, -1.0)]).starts_with("group.retry.pause_ms: must be 0..=3600000, is -1"));
+        assert!(refused(&[rule(&[1213], u32::MAX, 0.0)]).contains("retry.limit"));
+        let many: Vec<_> = (1..=17).map(|code| rule(&[code], 1, 0.0)).collect();
+        assert!(refused(&many).contains("at most 16 rules, are 17"));
+        let reconnect = ReconnectPlan {
+            pause_max_ms: f64::INFINITY,
+            ..ReconnectPlan::default()
+        };
+        assert!(
+            Terms::new(&[], &reconnect)
+                .unwrap_err()
+                .message
+                .starts_with("group.reconnect.pause_max_ms")
+        );
+    }
+}

@@ -1,0 +1,193 @@
+//! One connection of the scripted server: lets the client in and answers its commands.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::io::{self, BufReader, Write};
+use std::num::NonZeroU64;
+use std::sync::atomic::Ordering;
+use std::thread;
+use std::time::Instant;
+
+use crate::hostile::read_packet;
+use crate::packets::{self, DEPRECATE_EOF, RowFormat, packet};
+use crate::stream::Stream;
+use crate::{Answer, Rows, Shared};
+
+/// A statement and its values fit, so that a command is one read.
+const INCOMING_BYTES: usize = 4096;
+
+/// One connection and what was prepared on it.
+struct Service<'a> {
+    shared: &'a Shared,
+    stream: &'a Stream,
+    incoming: BufReader<&'a Stream>,
+    deprecate_eof: bool,
+    prepared: HashMap<u32, Prepared>,
+    prepared_count: u32,
+}
+
+/// A prepared statement.
+struct Prepared {
+    is_control: bool,
+    /// What it answers, ready to be sent.
+    reply: Vec<u8>,
+}
+
+/// Serves until the client quits or goes away.
+pub(crate) fn serve(shared: &Shared, stream: &Stream) {
+    // The default slack of 50 us would lengthen every scripted delay; without the right to change it they are longer.
+    let _ = rustix::thread::set_current_timer_slack(NonZeroU64::new(1));
+    stream.hurry();
+    if let Ok(mut service) = Service::log_in(shared, stream) {
+        while let Ok(true) = service.answer_command() {}
+    }
+}
+
+impl<'a> Service<'a> {
+    fn log_in(shared: &'a Shared, mut stream: &'a Stream) -> io::Result<Self> {
+        let offered = shared.script.deprecate_eof;
+        stream.write_all(&packet(0, &packets::greeting("8.0.0-sim", 1, offered)))?;
+        let mut incoming = BufReader::with_capacity(INCOMING_BYTES, stream);
+        let (sequence, login) = read_packet(&mut incoming)?;
+        let flags = login.first_chunk().map_or(0, |bytes| u32::from_le_bytes(*bytes));
+        stream.write_all(&packet(sequence.wrapping_add(1), &packets::ok(0)))?;
+        let deprecate_eof = offered && flags & DEPRECATE_EOF != 0;
+        Ok(Self {
+            shared,
+            stream,
+            incoming,
+            deprecate_eof,
+            prepared: HashMap::new(),
+            prepared_count: 0,
+        })
+    }
+
+    /// Answers one command; false when the client quits.
+    fn answer_command(&mut self) -> io::Result<bool> {
+        let (_, payload) = read_packet(&mut self.incoming)?;
+        let arrived = Instant::now();
+        let mut stream = self.stream;
+        let Some((command, argument)) = payload.split_first() else {
+            return Ok(false);
+        };
+        let reply = match command {
+            0x01 => return Ok(false),
+            0x03 => Cow::Owned(self.query(&String::from_utf8_lossy(argument), arrived)),
+            0x0E => Cow::Owned(packet(1, &packets::ok(0))),
+            0x16 => Cow::Owned(self.prepare(&String::from_utf8_lossy(argument))),
+            0x17 => self.execute(argument, arrived),
+            0x19 => {
+                self.prepared.remove(&statement_id(argument));
+                return Ok(true);
+            }
+            _ => Cow::Owned(packet(1, &packets::error(1047, "08S01", "Unknown command"))),
+        };
+        stream.write_all(&reply)?;
+        Ok(true)
+    }
+
+    fn prepare(&mut self, sql: &str) -> Vec<u8> {
+        self.prepared_count += 1;
+        let id = self.prepared_count;
+        let parameters = sql.bytes().filter(|&b| b == b'?').count() as u16;
+        let columns = self
+            .rows_of(sql)
+            .map_or(0, |rows| rows.first().map_or(1, Vec::len) as u16);
+        let statement = Prepared {
+            is_control: self.answer_to(sql).is_some(),
+            reply: self.reply(sql, RowFormat::Binary),
+        };
+        self.prepared.insert(id, statement);
+        packets::prepared(id, parameters, columns, self.deprecate_eof)
+    }
+
+    fn execute(&self, argument: &[u8], arrived: Instant) -> Cow<'_, [u8]> {
+        let Some(statement) = self.prepared.get(&statement_id(argument)) else {
+            return Cow::Owned(packet(
+                1,
+                &packets::error(1243, "HY000", "Unknown prepared statement handler"),
+            ));
+        };
+        let failed = if statement.is_control { None } else { self.run(arrived) };
+        failed.map_or(Cow::Borrowed(&statement.reply[..]), Cow::Owned)
+    }
+
+    fn query(&self, sql: &str, arrived: Instant) -> Vec<u8> {
+        let failed = if self.answer_to(sql).is_some() {
+            None
+        } else {
+            self.run(arrived)
+        };
+        failed.unwrap_or_else(|| self.reply(sql, RowFormat::Text))
+    }
+
+    /// Counts a statement and takes its time. The error that it meets, if it is one of those that do.
+    fn run(&self, arrived: Instant) -> Option<Vec<u8>> {
+        let number = self.shared.statements.fetch_add(1, Ordering::Relaxed) + 1;
+        self.delay(arrived);
+        let failure = self.shared.script.failure.as_ref();
+        failure
+            .filter(|failure| number % failure.every == 0)
+            .map(|failure| packet(1, &packets::error(failure.code, &failure.sqlstate, &failure.message)))
+    }
+
+    /// What a statement that succeeds is answered.
+    fn reply(&self, sql: &str, format: RowFormat) -> Vec<u8> {
+        match self.rows_of(sql) {
+            Some(rows) => packets::result_set(&rows, format, self.deprecate_eof),
+            None => packet(1, &packets::ok(u64::from(changes_rows(sql)))),
+        }
+    }
+
+    /// Waits until the reply is due, and then until no stall is left.
+    fn delay(&self, arrived: Instant) {
+        let script = &self.shared.script;
+        sleep_until(arrived + script.statement_delay);
+        for stall in &script.stalls {
+            let begin = self.shared.started + stall.after;
+            if Instant::now() >= begin {
+                sleep_until(begin + stall.lasts);
+            }
+        }
+    }
+
+    fn answer_to(&self, sql: &str) -> Option<&Answer> {
+        self.shared
+            .script
+            .answers
+            .iter()
+            .find(|answer| begins_with(sql, &answer.begins_with))
+    }
+
+    /// The rows of a statement that returns some.
+    fn rows_of(&self, sql: &str) -> Option<Rows> {
+        if let Some(answer) = self.answer_to(sql) {
+            return Some(answer.rows.clone());
+        }
+        let script = &self.shared.script;
+        let shape = script.shapes.iter().find(|shape| sql.contains(&shape.contains));
+        let (rows, row_bytes) = shape.map_or((script.rows, script.row_bytes), |shape| (shape.rows, shape.row_bytes));
+        let row = || vec![Some("x".repeat(row_bytes))];
+        begins_with(sql, "select").then(|| (0..rows).map(|_| row()).collect())
+    }
+}
+
+fn sleep_until(due: Instant) {
+    thread::sleep(due.saturating_duration_since(Instant::now()));
+}
+
+fn statement_id(argument: &[u8]) -> u32 {
+    argument.first_chunk().map_or(0, |bytes| u32::from_le_bytes(*bytes))
+}
+
+fn begins_with(sql: &str, prefix: &str) -> bool {
+    sql.trim_start()
+        .get(..prefix.len())
+        .is_some_and(|start| start.eq_ignore_ascii_case(prefix))
+}
+
+fn changes_rows(sql: &str) -> bool {
+    ["insert", "update", "delete", "replace"]
+        .iter()
+        .any(|verb| begins_with(sql, verb))
+}

@@ -1,0 +1,262 @@
+//! What can go wrong on a connection, in words that a user can act on.
+
+use std::io;
+use std::time::Duration;
+
+use thiserror::Error;
+
+use crate::codec::reply::ServerError;
+use crate::codec::{ProtocolError, STATEMENT_BYTES_MAX};
+
+/// Why no connection came about.
+#[derive(Debug, Error)]
+pub enum ConnectFailure {
+    /// The name of the host means nothing here.
+    #[error("unknown host ({0}); is its name spelled right?")]
+    UnknownHost(String),
+    /// Nobody listens there.
+    #[error("connection refused; is the server running there?")]
+    Refused,
+    /// There is no socket of that name.
+    #[error("there is no such socket; is the server running, and is this its socket?")]
+    NoSocket,
+    /// No answer in time.
+    #[error("no answer within {0:?}; is the address right, and does a firewall let it through?")]
+    TimedOut(Duration),
+    /// It accepts connections and then says nothing, or not enough to log in.
+    #[error("it accepts connections, but answered no login within {0:?}; does a MySQL server listen there?")]
+    Silent(Duration),
+    /// It accepts connections and ends them.
+    #[error("it closed the connection during the login; its error log may say why")]
+    HungUp,
+    /// The server offers no encryption, and the target asks for it.
+    #[error(
+        "the server offers no encrypted connections (TLS), and tls={0} asks for one; \
+         switch TLS on at the server, or choose tls=disabled"
+    )]
+    NoTls(&'static str),
+    /// Encryption was asked for and did not come about.
+    #[error("no encrypted connection (TLS): {0}")]
+    Tls(String),
+    /// A file of certificates or keys that the target names cannot be used.
+    #[error("{0}")]
+    TlsFile(String),
+    /// Anything else the operating system says.
+    #[error("{0}")]
+    Other(io::Error),
+}
+
+/// Anything that kept a command from succeeding.
+#[derive(Debug, Error)]
+pub enum WireError {
+    /// No connection came about.
+    #[error("cannot connect to {endpoint}: {failure}")]
+    Connect {
+        /// Where to.
+        endpoint: String,
+        /// Why not.
+        failure: ConnectFailure,
+    },
+    /// Something else than a MySQL server listens there, or one too old.
+    #[error("{endpoint} answered, but not with MySQL's protocol: {evidence}; is this the server's port?")]
+    NotMySql {
+        /// Where.
+        endpoint: String,
+        /// What it said.
+        evidence: String,
+    },
+    /// The account wants an authentication method that this client does not know.
+    #[error(
+        "the server wants to authenticate user '{user}' by '{plugin}', which is not supported; \
+         use an account with caching_sha2_password, mysql_native_password or client_ed25519"
+    )]
+    Method {
+        /// The account.
+        user: String,
+        /// The method.
+        plugin: String,
+    },
+    /// The server said no. The connection can be used on, unless the error says that it ends.
+    #[error("{error}{}", cure(.0.code), error = .0)]
+    Server(ServerError),
+    /// The connection broke, or no answer came in time.
+    #[error("{}", lost_text(.endpoint, .source))]
+    Lost {
+        /// Where it led.
+        endpoint: String,
+        /// What the operating system says.
+        source: io::Error,
+    },
+    /// The server broke the protocol.
+    #[error("the server broke MySQL's protocol: {0}")]
+    Protocol(#[from] ProtocolError),
+    /// The connection was used again after it broke.
+    #[error("the connection to {endpoint} is closed")]
+    Closed {
+        /// Where it led.
+        endpoint: String,
+    },
+    /// The server asked for a file of this machine that no statement named. It got an empty one.
+    #[error("the server asked for the local file '{file}' without being told to; do not trust this server")]
+    LocalFileAsked {
+        /// The file.
+        file: String,
+    },
+    /// A control query gave more than the caller expects.
+    #[error("the query gave more than {limit} {what}")]
+    RowsMax {
+        /// Rows, or bytes of rows.
+        what: &'static str,
+        /// The largest number allowed.
+        limit: usize,
+    },
+    /// A column whose value was to be kept is not in the result.
+    #[error("the result has no column `{column}`, whose value is to be kept; name a column that the statement selects")]
+    NoColumn {
+        /// The column.
+        column: String,
+    },
+    /// A statement was executed with the wrong number of values.
+    #[error("the statement has {parameters} parameters and was given {values} values")]
+    ParameterCount {
+        /// Its parameters.
+        parameters: u16,
+        /// Values given.
+        values: usize,
+    },
+    /// A statement is longer than any server takes.
+    #[error("the statement has {size_bytes} bytes, servers take at most {max}; split it", max = STATEMENT_BYTES_MAX)]
+    StatementTooLong {
+        /// Its size.
+        size_bytes: usize,
+    },
+}
+
+impl WireError {
+    /// MySQL's error number, when it was the server that said no.
+    pub fn server_code(&self) -> Option<u16> {
+        match self {
+            Self::Server(error) => Some(error.code),
+            _ => None,
+        }
+    }
+
+    /// Whether the connection is of no more use or never came about, and another attempt may have more luck.
+    pub fn is_connection_lost(&self) -> bool {
+        match self {
+            Self::Server(error) => ends_connection(error.code),
+            Self::Connect { .. } | Self::Lost { .. } | Self::Protocol(_) | Self::Closed { .. } => true,
+            _ => false,
+        }
+    }
+
+    /// Whether the connection must not be used again: it is gone, its exchange is unfinished, or its server is hostile.
+    pub(crate) fn breaks_connection(&self) -> bool {
+        self.is_connection_lost() || matches!(self, Self::LocalFileAsked { .. })
+    }
+}
+
+/// Errors after which the server closes the connection: shutdown, kill, idle too long, network trouble.
+fn ends_connection(code: u16) -> bool {
+    matches!(
+        code,
+        1053 | 1077 | 1079 | 1080 | 1152..=1161 | 1184 | 1927 | 3169 | 4031
+    )
+}
+
+/// What to do about a server's error, where that is known.
+fn cure(code: u16) -> &'static str {
+    match code {
+        1040 => "; use fewer connections or raise the server's max_connections",
+        1044 | 1142 | 1227 => "; grant the account the privilege",
+        1045 => "; check user and password",
+        1049 => "; create the database or name another",
+        1130 => "; the server lets no account in from this host",
+        1148 | 3948 | 4166 => "; set local_infile=ON on the server",
+        1153 => "; raise the server's max_allowed_packet",
+        1203 | 1226 => "; use fewer connections or raise the account's limit",
+        1461 => "; raise the server's max_prepared_stmt_count",
+        _ => "",
+    }
+}
+
+fn lost_text(endpoint: &str, source: &io::Error) -> String {
+    match source.kind() {
+        io::ErrorKind::UnexpectedEof => {
+            format!("{endpoint} closed the connection; the server stopped, or ended it (its error log may say why)")
+        }
+        io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut => {
+            format!("no answer from {endpoint} in time; the connection is given up")
+        }
+        _ => format!("the connection to {endpoint} broke: {source}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(error: &WireError, expect: &str) {
+        assert_eq!(error.to_string(), expect);
+    }
+
+    #[test]
+    fn messages_name_the_thing_and_the_cure() {
+        let endpoint = || "127.0.0.1:3306".to_owned();
+        check(
+            &WireError::Connect {
+                endpoint: endpoint(),
+                failure: ConnectFailure::Refused,
+            },
+            "cannot connect to 127.0.0.1:3306: connection refused; is the server running there?",
+        );
+        check(
+            &WireError::Lost {
+                endpoint: endpoint(),
+                source: io::ErrorKind::WouldBlock.into(),
+            },
+            "no answer from 127.0.0.1:3306 in time; the connection is given up",
+        );
+        let error = ServerError {
+            code: 1040,
+            sqlstate: "08004".into(),
+            message: "Too many connections".into(),
+        };
+        check(
+            &WireError::Server(error),
+            "Too many connections (error 1040, SQLSTATE 08004); use fewer connections or raise the server's max_connections",
+        );
+        check(
+            &WireError::StatementTooLong {
+                size_bytes: 1_073_741_825,
+            },
+            "the statement has 1073741825 bytes, servers take at most 1073741824; split it",
+        );
+    }
+
+    #[test]
+    fn which_errors_end_a_connection() {
+        let server = |code| {
+            WireError::Server(ServerError {
+                code,
+                sqlstate: String::new(),
+                message: String::new(),
+            })
+        };
+        assert!(server(1053).is_connection_lost() && !server(1213).is_connection_lost());
+        assert_eq!(server(1213).server_code(), Some(1213));
+        assert!(
+            WireError::Closed {
+                endpoint: String::new()
+            }
+            .is_connection_lost()
+        );
+        assert!(
+            !WireError::ParameterCount {
+                parameters: 1,
+                values: 2
+            }
+            .is_connection_lost()
+        );
+    }
+}

@@ -1,0 +1,37 @@
+//! MySQL client protocol: a codec without I/O, authentication, and a thin blocking connection over TCP or a unix socket,
+//! in plain or under TLS.
+//!
+//! Made for driving load: a successful statement whose rows fit the buffer allocates nothing, costs one write, and its
+//! rows are counted by their packet headers, not parsed, unless a first row is kept. Whatever bytes a server sends, the
+//! answer is a value or an error, never a panic and never memory without bound.
+//!
+//! Deliberately not here: retries, pools, any knowledge of trials or workloads, multi-statements, server-side cursors,
+//! compression.
+
+mod auth;
+mod buffer;
+mod channel;
+pub mod codec;
+mod connection;
+mod error;
+mod first_row;
+#[doc(hidden)]
+pub mod fuzz_entry;
+mod login;
+mod replies;
+mod socket;
+mod tls;
+mod tls_trust;
+mod transport;
+
+pub use codec::greeting::{Flavour, ServerInfo};
+pub use codec::kept::Kept;
+pub use codec::reply::ServerError;
+pub use codec::statement::{Statement, Value};
+pub use codec::{ProtocolError, ROWS_BYTES_MAX};
+pub use connection::{ConnectOptions, Connection};
+pub use error::{ConnectFailure, WireError};
+pub use first_row::FirstRow;
+pub use replies::Reply;
+pub use socket::Interrupter;
+pub use tls::Encryption;

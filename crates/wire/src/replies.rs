@@ -1,0 +1,294 @@
+//! Reads the replies to commands from a channel, with all results, definitions, rows and requests for files in them.
+//!
+//! Deliberately not here: sending commands (`connection`), and values of rows unless a control query keeps them.
+
+use crate::channel::Channel;
+use crate::codec::definitions::Definitions;
+use crate::codec::packet::{PACKET_BYTES_MAX, SkipUntil, ends_rows};
+use crate::codec::reply::{OkPacket, ReplyHead, RowsEnd, ServerError};
+use crate::codec::row::decode_text_row;
+use crate::codec::statement::PrepareOk;
+use crate::codec::{ProtocolError, ROWS_AFFECTED_MAX, ROWS_BYTES_MAX, printable};
+use crate::error::WireError;
+use crate::first_row::FirstRow;
+
+/// What a successful statement did. Several results of one statement are added up.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Reply {
+    /// It gave a result set, be it empty.
+    pub has_result_set: bool,
+    /// Rows that came.
+    pub rows_returned: u64,
+    /// Rows changed, deleted or inserted.
+    pub rows_affected: u64,
+    /// The first `AUTO_INCREMENT` value generated, or 0.
+    pub last_insert_id: u64,
+    /// Number of warnings of the last result.
+    pub warnings: u16,
+}
+
+/// What is done with rows and with requests for a local file.
+pub enum Take<'a> {
+    Nothing,
+    Rows(&'a mut KeptRows),
+    First(&'a mut FirstRow),
+    File(&'a mut dyn FnMut(&mut Vec<u8>) -> bool),
+}
+
+/// Rows of a control query, bounded.
+pub struct KeptRows {
+    rows: Vec<Vec<Option<String>>>,
+    rows_max: usize,
+    bytes: usize,
+    exceeded: Option<WireError>,
+}
+
+impl KeptRows {
+    /// Room for at most so many rows.
+    pub fn new(rows_max: usize) -> Self {
+        Self {
+            rows: Vec::new(),
+            rows_max,
+            bytes: 0,
+            exceeded: None,
+        }
+    }
+
+    /// The rows, or why there is not room for all.
+    pub fn into_rows(self) -> Result<Vec<Vec<Option<String>>>, WireError> {
+        self.exceeded.map_or(Ok(self.rows), Err)
+    }
+
+    /// Whether another row may be kept; if so its memory is counted, else the reason is remembered.
+    fn has_room(&mut self, payload_bytes: usize, columns: usize) -> bool {
+        self.bytes += payload_bytes + columns * size_of::<Option<String>>();
+        if self.rows.len() >= self.rows_max {
+            self.exceeded = Some(WireError::RowsMax {
+                what: "rows",
+                limit: self.rows_max,
+            });
+        } else if self.bytes > ROWS_BYTES_MAX {
+            self.exceeded = Some(WireError::RowsMax {
+                what: "bytes of rows",
+                limit: ROWS_BYTES_MAX,
+            });
+        }
+        self.exceeded.is_none()
+    }
+}
+
+/// Reads one reply.
+pub struct Replies<'a> {
+    pub channel: &'a mut Channel,
+    /// Definitions that have not changed since the last execution are not sent.
+    pub caches_metadata: bool,
+    /// Those of the statement that is executed, where the server caches them.
+    pub known: Option<&'a Definitions>,
+}
+
+impl Replies<'_> {
+    /// Reads the reply to a prepare, with the definitions of its result where they may be left out later.
+    pub fn read_prepared(mut self) -> Result<(PrepareOk, Definitions), WireError> {
+        let payload = self.channel.packet()?;
+        if let [0xFF, ..] = payload {
+            return Err(refusal(payload));
+        }
+        let (prepared, definitions) = (PrepareOk::decode(payload)?, Definitions::default());
+        if prepared.parameter_count > 0 {
+            self.skip_definitions(u64::from(prepared.parameter_count))?;
+        }
+        let columns = u64::from(prepared.column_count);
+        match columns {
+            0 => {}
+            _ if self.caches_metadata => self.each_definition(columns, |payload| definitions.push(payload))?,
+            _ => self.skip_definitions(columns)?,
+        }
+        Ok((prepared, definitions))
+    }
+
+    /// Skips so many definitions and their end.
+    fn skip_definitions(&mut self, count: u64) -> Result<(), WireError> {
+        if self.channel.skip(SkipUntil::Count(count))? < count {
+            let payload = self.channel.packet()?;
+            return Err(match payload {
+                [0xFF, ..] => refusal(payload),
+                _ => ProtocolError::Invalid {
+                    what: "column definitions end too early",
+                }
+                .into(),
+            });
+        }
+        self.end_definitions()
+    }
+
+    fn end_definitions(&mut self) -> Result<(), WireError> {
+        OkPacket::decode_eof(self.channel.packet()?)?;
+        Ok(())
+    }
+
+    /// Hands so many definitions over, and reads their end.
+    fn each_definition(
+        &mut self,
+        count: u64,
+        mut take: impl FnMut(&[u8]) -> Result<(), ProtocolError>,
+    ) -> Result<(), WireError> {
+        for _ in 0..count {
+            let payload = self.channel.packet()?;
+            if let [0xFF, ..] = payload {
+                return Err(refusal(payload));
+            }
+            take(payload)?;
+        }
+        self.end_definitions()
+    }
+
+    /// Reads the definitions that are sent, and takes those that are not from what is known of the statement.
+    #[inline]
+    fn read_definitions(&mut self, count: u64, are_sent: bool, take: &mut Take<'_>) -> Result<(), WireError> {
+        let known = self.known.take(); // those of a second result are another statement's
+        match (known, &mut *take) {
+            (Some(known), _) if are_sent => {
+                known.clear();
+                self.each_definition(count, |payload| known.push(payload))?;
+            }
+            (None, Take::First(kept)) if are_sent => self.each_definition(count, |payload| kept.define(payload))?,
+            _ if are_sent => self.skip_definitions(count)?,
+            _ => self.end_definitions()?,
+        }
+        match (known, take) {
+            (Some(known), Take::First(kept)) => Ok(known.each(count, |payload| kept.define(payload))?),
+            _ => Ok(()),
+        }
+    }
+
+    /// Reads all results of one statement.
+    #[inline]
+    pub fn read(mut self, mut take: Take<'_>) -> Result<Reply, WireError> {
+        let mut reply = Reply::default();
+        loop {
+            let end = match ReplyHead::decode(self.channel.packet()?, self.caches_metadata)? {
+                ReplyHead::Ok(ok) => ok,
+                ReplyHead::Error(error) => return Err(WireError::Server(error)),
+                ReplyHead::Columns { count, has_definitions } => {
+                    reply.has_result_set = true;
+                    self.read_definitions(count, has_definitions, &mut take)?;
+                    let (rows, end) = self.read_rows(count, &mut take)?;
+                    reply.rows_returned += rows;
+                    end
+                }
+                ReplyHead::LocalFile(file) => {
+                    let file = printable(file);
+                    self.answer_file_request(file, &mut take)?
+                }
+            };
+            reply.rows_affected = more_rows(reply.rows_affected, end.rows_affected)?;
+            reply.last_insert_id = end.last_insert_id;
+            reply.warnings = end.warnings;
+            if !end.more_results {
+                return Ok(reply);
+            }
+        }
+    }
+
+    fn read_rows(&mut self, columns: u64, take: &mut Take<'_>) -> Result<(u64, OkPacket), WireError> {
+        let mut rows = 0;
+        if let Take::First(kept) = take {
+            rows += self.keep_first(kept)?;
+            *take = Take::Nothing; // the row of a second result is another statement's
+        }
+        if let Take::Rows(kept) = take {
+            rows += self.keep_rows(columns as usize, kept)?;
+        }
+        rows += self.channel.skip(SkipUntil::RowsEnd)?;
+        match RowsEnd::decode(self.channel.packet()?)? {
+            RowsEnd::Ok(end) => Ok((rows, end)),
+            RowsEnd::Error(error) => Err(WireError::Server(error)),
+        }
+    }
+
+    /// Reads the first row if there is one.
+    fn keep_first(&mut self, kept: &mut FirstRow) -> Result<u64, WireError> {
+        let (length, first) = self.channel.peek()?;
+        let first = first.ok_or(ProtocolError::Invalid { what: "a row is empty" })?;
+        if ends_rows(first, length) {
+            return Ok(0);
+        }
+        kept.payload.clear();
+        self.channel.payload_into(&mut kept.payload, ROWS_BYTES_MAX)?;
+        kept.take()?;
+        Ok(1)
+    }
+
+    /// Keeps rows until they end or are too many; the rest is left to be skipped.
+    fn keep_rows(&mut self, columns: usize, kept: &mut KeptRows) -> Result<u64, WireError> {
+        let mut payload = Vec::new();
+        for rows in 0.. {
+            let (length, first) = self.channel.peek()?;
+            let first = first.ok_or(ProtocolError::Invalid { what: "a row is empty" })?;
+            if ends_rows(first, length) || !kept.has_room(length, columns) {
+                return Ok(rows);
+            }
+            payload.clear();
+            self.channel.payload_into(&mut payload, ROWS_BYTES_MAX)?;
+            kept.rows.push(decode_text_row(&payload, columns)?);
+        }
+        unreachable!("rows are counted in 64 bits")
+    }
+
+    /// Sends what the caller has for a file, or an empty file when no file was to be asked for, and reads the verdict.
+    fn answer_file_request(&mut self, file: String, take: &mut Take<'_>) -> Result<OkPacket, WireError> {
+        let wanted = match std::mem::replace(take, Take::Nothing) {
+            Take::File(next) => {
+                self.send_file(next)?;
+                true
+            }
+            _ => false,
+        };
+        self.channel.send_slice(&[])?;
+        let end = match ReplyHead::decode(self.channel.packet()?, self.caches_metadata)? {
+            ReplyHead::Ok(end) => Ok(end),
+            ReplyHead::Error(error) => Err(WireError::Server(error)),
+            _ => Err(ProtocolError::Invalid {
+                what: "a file was answered by neither OK nor error",
+            }
+            .into()),
+        };
+        if wanted {
+            end
+        } else {
+            Err(WireError::LocalFileAsked { file })
+        }
+    }
+
+    fn send_file(&mut self, next: &mut dyn FnMut(&mut Vec<u8>) -> bool) -> Result<(), WireError> {
+        let mut chunk = Vec::new();
+        loop {
+            chunk.clear();
+            let more = next(&mut chunk);
+            for packet in chunk.chunks(PACKET_BYTES_MAX) {
+                self.channel.send_slice(packet)?;
+            }
+            if !more {
+                return Ok(());
+            }
+        }
+    }
+}
+
+/// Changed rows of all results so far; bounded, so that a server cannot make sums over many statements overflow.
+#[inline]
+fn more_rows(before: u64, added: u64) -> Result<u64, ProtocolError> {
+    let size = before.saturating_add(added);
+    if size <= ROWS_AFFECTED_MAX {
+        return Ok(size);
+    }
+    Err(ProtocolError::TooLarge {
+        what: "the number of changed rows",
+        size,
+        limit: ROWS_AFFECTED_MAX,
+    })
+}
+
+fn refusal(error_packet: &[u8]) -> WireError {
+    ServerError::decode(error_packet).map_or_else(WireError::from, WireError::Server)
+}

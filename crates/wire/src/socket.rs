@@ -1,0 +1,140 @@
+//! The socket below a connection: TCP or unix.
+//!
+//! Deliberately not here: what goes through it in plain and what encrypted (`transport`).
+
+use std::io::{self, IoSlice, Read, Write};
+use std::net::{Shutdown, TcpStream, ToSocketAddrs};
+use std::os::unix::net::UnixStream;
+use std::path::Path;
+use std::sync::{Arc, Weak};
+use std::time::{Duration, Instant};
+
+use plimsoll_core::plan::Endpoint;
+use rustix::io::{Errno, retry_on_intr};
+use rustix::net::sockopt::{Timeout, set_socket_timeout};
+use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType, connect, socket_with};
+
+use crate::error::ConnectFailure;
+
+/// An open socket. Reading and writing need no exclusive access, so that an [`Interrupter`] can share it.
+#[derive(Debug)]
+pub enum Socket {
+    Tcp(TcpStream),
+    Unix(UnixStream),
+}
+
+impl Socket {
+    /// Opens a stream, trying all addresses of a host within the time given.
+    pub fn connect(endpoint: &Endpoint, timeout: Duration) -> Result<Self, ConnectFailure> {
+        match endpoint {
+            Endpoint::Tcp { host, port } => connect_tcp(host, *port, timeout).map(Self::Tcp),
+            Endpoint::Socket { path } => connect_unix(path, timeout).map(Self::Unix),
+        }
+    }
+
+    pub fn set_read_timeout(&self, timeout: Option<Duration>) -> io::Result<()> {
+        match self {
+            Self::Tcp(stream) => stream.set_read_timeout(timeout),
+            Self::Unix(stream) => stream.set_read_timeout(timeout),
+        }
+    }
+
+    fn shutdown(&self) -> io::Result<()> {
+        match self {
+            Self::Tcp(stream) => stream.shutdown(Shutdown::Both),
+            Self::Unix(stream) => stream.shutdown(Shutdown::Both),
+        }
+    }
+}
+
+fn connect_tcp(host: &str, port: u16, timeout: Duration) -> Result<TcpStream, ConnectFailure> {
+    let deadline = Instant::now() + timeout;
+    let unknown = |error: io::Error| ConnectFailure::UnknownHost(error.to_string());
+    let mut failure = ConnectFailure::UnknownHost("it has no address".to_owned());
+    for address in (host, port).to_socket_addrs().map_err(unknown)? {
+        let left = deadline
+            .saturating_duration_since(Instant::now())
+            .max(Duration::from_millis(1));
+        match TcpStream::connect_timeout(&address, left) {
+            Ok(stream) => {
+                stream.set_nodelay(true).map_err(ConnectFailure::Other)?;
+                return Ok(stream);
+            }
+            Err(error) => failure = connect_failure(error, timeout),
+        }
+    }
+    Err(failure)
+}
+
+/// A server that takes no connections lets `connect` wait, for ever unless sending has a limit by then.
+fn connect_unix(path: &Path, timeout: Duration) -> Result<UnixStream, ConnectFailure> {
+    let connected = || -> Result<UnixStream, Errno> {
+        let address = SocketAddrUnix::new(path)?;
+        let socket = socket_with(AddressFamily::UNIX, SocketType::STREAM, SocketFlags::CLOEXEC, None)?;
+        set_socket_timeout(&socket, Timeout::Send, Some(timeout))?;
+        retry_on_intr(|| connect(&socket, &address))?;
+        set_socket_timeout(&socket, Timeout::Send, None)?;
+        Ok(UnixStream::from(socket))
+    };
+    connected().map_err(|error| connect_failure(error.into(), timeout))
+}
+
+fn connect_failure(error: io::Error, timeout: Duration) -> ConnectFailure {
+    match error.kind() {
+        io::ErrorKind::ConnectionRefused => ConnectFailure::Refused,
+        io::ErrorKind::NotFound => ConnectFailure::NoSocket,
+        io::ErrorKind::TimedOut | io::ErrorKind::WouldBlock => ConnectFailure::TimedOut(timeout),
+        _ => ConnectFailure::Other(error),
+    }
+}
+
+impl Read for &Socket {
+    fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
+        match self {
+            Socket::Tcp(stream) => (&*stream).read(bytes),
+            Socket::Unix(stream) => (&*stream).read(bytes),
+        }
+    }
+}
+
+impl Write for &Socket {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match self {
+            Socket::Tcp(stream) => (&*stream).write(bytes),
+            Socket::Unix(stream) => (&*stream).write(bytes),
+        }
+    }
+
+    fn write_vectored(&mut self, parts: &[IoSlice<'_>]) -> io::Result<usize> {
+        match self {
+            Socket::Tcp(stream) => (&*stream).write_vectored(parts),
+            Socket::Unix(stream) => (&*stream).write_vectored(parts),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// Ends a connection from another thread: whatever it waits for fails at once. It does not keep the connection open.
+#[derive(Clone, Debug)]
+pub struct Interrupter {
+    socket: Weak<Socket>,
+}
+
+impl Interrupter {
+    pub(crate) fn new(socket: &Arc<Socket>) -> Self {
+        Self {
+            socket: Arc::downgrade(socket),
+        }
+    }
+
+    /// Shuts the connection's socket down. Does nothing when the connection is gone already.
+    pub fn interrupt(&self) {
+        if let Some(socket) = self.socket.upgrade() {
+            // A socket that the other side has closed cannot be shut down, and need not be.
+            let _ = socket.shutdown();
+        }
+    }
+}

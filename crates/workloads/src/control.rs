@@ -1,0 +1,40 @@
+//! Connections that look or make, as opposed to those that are measured.
+
+use std::time::Duration;
+
+use plimsoll_core::message::FailureClass;
+use plimsoll_core::plan::Target;
+use plimsoll_engine::WorkerFault;
+use plimsoll_session::worker_fault;
+use plimsoll_wire::{ConnectOptions, Connection};
+
+/// How long connecting may take.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// Opens a connection, which may send rows by LOAD DATA LOCAL.
+///
+/// # Errors
+/// When no database is named, the server cannot be reached, or it does not let us in.
+pub fn open(target: &Target) -> Result<Connection, WorkerFault> {
+    if target.database.is_empty() {
+        let message = "target: names no database; name one: mysql://user@host:port/database";
+        return Err(WorkerFault::new(FailureClass::Spec, message));
+    }
+    let options = ConnectOptions {
+        connect_timeout: CONNECT_TIMEOUT,
+        local_infile: true,
+    };
+    Connection::open(target, &options)
+        .map_err(|error| worker_fault(&error, &format!("connect to {} as {}", target.endpoint, target.user)))
+}
+
+/// How a connection to a server is encrypted: version and cipher suite, or `None` for one in plain.
+///
+/// # Errors
+/// As every connection to it: it cannot be reached, or it does not let us in.
+pub fn encryption(target: &Target) -> Result<Option<String>, WorkerFault> {
+    let connection = open(target)?;
+    let encryption = connection.encryption().map(|encryption| encryption.to_string());
+    connection.close();
+    Ok(encryption)
+}

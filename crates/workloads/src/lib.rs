@@ -1,0 +1,78 @@
+//! What clients do, and the rows they do it on.
+//!
+//! * [`factory`] builds the workers of a workload; [`preflight`] looks at the server before any of them connects.
+//! * [`data`] makes, checks and removes the tables.
+//!
+//! Deliberately not here: connections and retries (session), schedules and recording (engine), standard input and
+//! output.
+
+mod control;
+pub mod data;
+mod distribution;
+mod limits;
+mod look;
+mod oltp;
+mod statements;
+mod text;
+
+pub use control::encryption;
+
+use plimsoll_core::message::{EngineWarning, FailureClass};
+use plimsoll_core::plan::{Role, RoleTarget, WorkloadPlan};
+use plimsoll_engine::{WorkerFactory, WorkerFault};
+use plimsoll_session::Terms;
+
+/// Compiles a workload into what builds its workers, of which there will be so many `connections`, and which do about
+/// errors what `terms` say. Nothing is connected yet.
+///
+/// # Errors
+/// When the options make no sense together; all faults are in the message.
+pub fn factory(
+    workload: &WorkloadPlan,
+    targets: &[RoleTarget],
+    seed: u64,
+    connections: u32,
+    terms: Terms,
+) -> Result<Box<dyn WorkerFactory>, WorkerFault> {
+    let mut faults = match workload {
+        WorkloadPlan::Statements(plan) => statements::faults(plan),
+        _ => oltp::faults(workload),
+    };
+    faults.extend(same_role_twice(targets));
+    if connections == 0 {
+        faults.push("group.connections: must be at least 1, is 0".to_owned());
+    }
+    if !faults.is_empty() {
+        return Err(WorkerFault::new(FailureClass::Spec, faults.join("; ")));
+    }
+    Ok(match workload {
+        WorkloadPlan::Statements(plan) => Box::new(statements::StatementsFactory::new(plan, targets, seed, terms)),
+        _ => Box::new(oltp::OltpFactory::new(workload, targets, seed, connections, terms)),
+    })
+}
+
+/// A second target of a role would be connected to and never used.
+fn same_role_twice(targets: &[RoleTarget]) -> Option<String> {
+    let sources = targets.iter().filter(|one| one.role == Role::Source).count();
+    let (role, count) = match targets.len() - sources {
+        replicas @ 2.. => ("replica", replicas),
+        _ => ("source", sources),
+    };
+    (count > 1).then(|| format!("group.targets: {count} have the role `{role}`; one of each role can be used"))
+}
+
+/// Connects once to each target and looks whether the workload can work there: tables, columns, rows, and the server's
+/// limits for so many connections. Returns doubts about the numbers to come.
+///
+/// # Errors
+/// When the workload cannot work, with the cure.
+pub fn preflight(
+    workload: &WorkloadPlan,
+    targets: &[RoleTarget],
+    connections: u32,
+) -> Result<Vec<EngineWarning>, WorkerFault> {
+    match workload {
+        WorkloadPlan::Statements(plan) => statements::preflight(plan, targets, connections),
+        _ => oltp::preflight(workload, targets, connections),
+    }
+}

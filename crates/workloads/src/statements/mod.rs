@@ -1,0 +1,16 @@
+//! Workloads that users wrote: their statements, and the tables that belong to them.
+//!
+//! Everything is compiled at start, names into places: running a transaction looks nothing up and allocates nothing.
+
+pub mod data;
+mod faults;
+mod generate;
+mod plan;
+mod preflight;
+mod rows;
+mod table;
+mod worker;
+
+pub use faults::faults;
+pub use preflight::preflight;
+pub use worker::StatementsFactory;

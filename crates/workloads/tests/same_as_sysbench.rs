@@ -1,0 +1,236 @@
+//! The server must do the same work for us as for sysbench: its own counters, for each transaction, on the same tables.
+
+mod support;
+
+use std::collections::BTreeMap;
+
+use plimsoll_core::plan::{DataPlan, DataSet, Layout, LoadMethod, OltpData, OltpOptions, Target, WorkloadPlan};
+use plimsoll_wire::Connection;
+use plimsoll_workloads::data;
+use support::sysbench::{Events, run_sysbench};
+use support::trial::{Load, Until, run};
+use support::{Server, connect, installed, on_each_server, skip, source};
+
+const TRANSACTIONS: u64 = 2_000;
+const TABLES: u32 = 2;
+const TABLE_SIZE: u64 = 10_000;
+
+/// Counts per transaction may differ by so much of themselves, and by what one connection does once.
+const RATIO_MAX: f64 = 0.005;
+const ONCE_MAX: f64 = 60.0 / TRANSACTIONS as f64;
+
+type Workload = fn(OltpOptions) -> WorkloadPlan;
+type Status = BTreeMap<String, f64>;
+
+fn status(control: &mut Connection) -> Status {
+    let rows = control.query_rows("SHOW GLOBAL STATUS", 10_000).unwrap();
+    let of_work = |name: &str| {
+        ["Com_", "Handler_", "Sort_", "Select_", "Innodb_rows_", "Bytes_"]
+            .iter()
+            .any(|prefix| name.starts_with(prefix))
+    };
+    let row = |row: Vec<Option<String>>| Some((row[0].clone()?, row[1].as_ref()?.parse().ok()?));
+    rows.into_iter()
+        .filter_map(row)
+        .filter(|(name, _)| of_work(name))
+        .collect()
+}
+
+/// What the server counted for each of so many transactions while `work` was done, without what the looking itself costs.
+fn counted(control: &mut Connection, transactions: u64, work: impl FnOnce()) -> Status {
+    let (first, before) = (status(control), status(control));
+    work();
+    let after = status(control);
+    let each = |(name, after): (&String, &f64)| {
+        let looking = before[name] - first[name];
+        (name.clone(), (after - before[name] - looking) / transactions as f64)
+    };
+    after.iter().map(each).collect()
+}
+
+fn prepare(target: &Target, data: OltpData) {
+    let plan = DataPlan {
+        protocol: 1,
+        target: target.clone(),
+        data_set: DataSet::Oltp(data),
+        loaders: 1,
+        method: LoadMethod::Auto,
+        drop_foreign: true,
+    };
+    data::cleanup(&plan, &mut |_| {}).unwrap();
+    data::prepare(&plan, &mut |_| {}).unwrap();
+}
+
+/// What differs by more than may be.
+fn differences(ours: &Status, theirs: &Status) -> Vec<String> {
+    let differs = |(name, ours): (&String, &f64)| {
+        let theirs = theirs[name];
+        let once = if name.starts_with("Bytes_") {
+            100.0 * ONCE_MAX
+        } else {
+            ONCE_MAX
+        };
+        ((ours - theirs).abs() > RATIO_MAX * theirs + once).then(|| format!("{name}: {ours} and not {theirs}"))
+    };
+    ours.iter().filter_map(differs).collect()
+}
+
+/// A workload that both have.
+struct Case {
+    script: &'static str,
+    workload: Workload,
+    prepared: bool,
+    /// Puts the data into a state in which chance plays no part.
+    before: &'static [&'static str],
+}
+
+impl Case {
+    const fn new(script: &'static str, workload: Workload) -> Self {
+        Self {
+            script,
+            workload,
+            prepared: true,
+            before: &[],
+        }
+    }
+
+    fn options(&self) -> OltpOptions {
+        OltpOptions {
+            tables: TABLES,
+            table_size: TABLE_SIZE,
+            prepared: self.prepared,
+            ..OltpOptions::default()
+        }
+    }
+}
+
+const ONE_ROW_FOR_EACH_K: &[&str] = &["UPDATE sbtest1 SET k = id"];
+const ALL_ROWS: &[&str] = &[
+    "INSERT IGNORE INTO sbtest1 SELECT * FROM sbtest2",
+    "INSERT IGNORE INTO sbtest2 SELECT * FROM sbtest1",
+];
+
+fn cases() -> [Case; 10] {
+    [
+        Case::new("oltp_point_select", WorkloadPlan::OltpPointSelect),
+        Case::new("oltp_read_only", WorkloadPlan::OltpReadOnly),
+        Case::new("oltp_write_only", WorkloadPlan::OltpWriteOnly),
+        Case::new("oltp_read_write", WorkloadPlan::OltpReadWrite),
+        Case::new("oltp_update_index", WorkloadPlan::OltpUpdateIndex),
+        Case::new("oltp_update_non_index", WorkloadPlan::OltpUpdateNonIndex),
+        Case {
+            before: ONE_ROW_FOR_EACH_K,
+            ..Case::new("select_random_points", WorkloadPlan::SelectRandomPoints)
+        },
+        Case {
+            before: ONE_ROW_FOR_EACH_K,
+            ..Case::new("select_random_ranges", WorkloadPlan::SelectRandomRanges)
+        },
+        // sysbench sends this one as text.
+        Case {
+            prepared: false,
+            ..Case::new("oltp_insert", WorkloadPlan::OltpInsert)
+        },
+        Case {
+            before: ALL_ROWS,
+            ..Case::new("oltp_delete", WorkloadPlan::OltpDelete)
+        },
+    ]
+}
+
+fn once(transactions: u64, seed: u64) -> Load {
+    Load {
+        connections: 1,
+        until: Until::Transactions(transactions),
+        seed,
+    }
+}
+
+fn compare(server: &Server, target: &Target, case: &Case, seed: u64) -> Vec<String> {
+    let mut control = connect(target);
+    let restore = |control: &mut Connection| {
+        for sql in case.before {
+            control.query(sql).unwrap();
+        }
+    };
+    restore(&mut control);
+    let events = Events {
+        count: TRANSACTIONS,
+        options: &[&format!("--tables={TABLES}"), &format!("--table-size={TABLE_SIZE}")],
+    };
+    let theirs = counted(&mut control, TRANSACTIONS, || {
+        run_sysbench(server, target, case.script, &events);
+    });
+    restore(&mut control);
+    let ours = counted(&mut control, TRANSACTIONS, || {
+        run(
+            &(case.workload)(case.options()),
+            &source(target),
+            once(TRANSACTIONS, seed),
+        )
+        .unwrap();
+    });
+    let executed = if case.prepared {
+        "Com_stmt_execute"
+    } else {
+        "Com_insert"
+    };
+    assert!(theirs[executed] > 0.99, "{theirs:?}");
+    differences(&ours, &theirs)
+}
+
+/// One test, since the server's counters do not say whose work they count.
+#[test]
+fn the_server_does_the_same_work_for_each_transaction() {
+    if !installed("sysbench") {
+        return skip("sysbench is not installed");
+    }
+    on_each_server("same", |server, target| {
+        let data = OltpData {
+            tables: TABLES,
+            table_size: TABLE_SIZE,
+            ..OltpData::default()
+        };
+        prepare(target, data);
+        for (seed, case) in (1..).zip(cases()) {
+            let differences = compare(server, target, &case, seed);
+            assert_eq!(differences, Vec::<String>::new(), "{}", case.script);
+        }
+        let bulk = server.create_database("bulk");
+        assert_eq!(compare_bulk(server, &bulk), Vec::<String>::new(), "bulk_insert");
+    });
+}
+
+/// sysbench counts rows and we count statements, so the work is compared for each row.
+fn compare_bulk(server: &Server, target: &Target) -> Vec<String> {
+    const STATEMENTS: u64 = 5;
+    let data = OltpData {
+        layout: Layout::Bulk,
+        empty: true,
+        ..OltpData::default()
+    };
+    prepare(target, data.clone());
+    let mut control = connect(target);
+    let mut rows = 0;
+    let mut ours = counted(&mut control, 1, || {
+        let workload = WorkloadPlan::BulkInsert(OltpOptions::default());
+        let summary = run(&workload, &source(target), once(STATEMENTS, 1)).unwrap();
+        rows = summary.snapshot.counts().rows_affected;
+    });
+    for count in ours.values_mut() {
+        *count /= rows as f64;
+    }
+    prepare(target, data);
+    let events = Events {
+        count: rows,
+        options: &[],
+    };
+    let theirs = counted(&mut control, rows, || {
+        run_sysbench(server, target, "bulk_insert", &events);
+    });
+    assert!(
+        theirs["Handler_write"] > 0.99 && rows > 20_000 * STATEMENTS,
+        "{rows} {theirs:?}"
+    );
+    differences(&ours, &theirs)
+}

@@ -1,0 +1,7 @@
+//! Users' own workloads on real servers: one binary, so that the servers start once.
+
+#[path = "../support/mod.rs"]
+mod support;
+
+mod data;
+mod running;

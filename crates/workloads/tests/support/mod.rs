@@ -1,0 +1,252 @@
+//! Throwaway servers for tests: MariaDB as installed, and whatever `PLIMSOLL_TEST_MYSQLD` names besides.
+//!
+//! Each lives in a folder of its own below /var/tmp and listens on a unix socket only. It is shared by the tests of one
+//! binary that run at the same time, and gone with the last of them, also when the binary is killed.
+
+#![allow(dead_code)] // each test binary uses its own part of this
+
+pub mod disk;
+pub mod statements;
+pub mod sysbench;
+pub mod trial;
+
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex, PoisonError, Weak, mpsc};
+use std::time::{Duration, Instant};
+
+use plimsoll_core::plan::{Endpoint, Role, RoleTarget, Secret, Target, Tls};
+use plimsoll_wire::{ConnectOptions, Connection};
+use rustix::process::{Signal, set_parent_process_death_signal};
+
+/// A kind of server.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    MariaDb,
+    MySql,
+}
+
+/// A running server.
+pub struct Server {
+    pub kind: Kind,
+    folder: PathBuf,
+    process: Child,
+    /// The command that starts it, and its options.
+    line: (Vec<String>, Vec<String>),
+}
+
+/// One place for each kind.
+static SHARED: [Mutex<Weak<Server>>; 2] = [const { Mutex::new(Weak::new()) }; 2];
+
+/// Runs a test on each kind of server that is here, in an empty database of this name.
+pub fn on_each_server(database: &str, test: impl Fn(&Server, &Target)) {
+    for kind in [Kind::MariaDb, Kind::MySql] {
+        if let Some(server) = shared(kind) {
+            eprintln!("on {kind:?}:");
+            test(&server, &server.create_database(database));
+        }
+    }
+}
+
+fn shared(kind: Kind) -> Option<Arc<Server>> {
+    let mut shared = SHARED[kind as usize].lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(server) = shared.upgrade() {
+        return Some(server);
+    }
+    let server = Arc::new(Server::start(kind, &[], Path::new("/var/tmp"))?);
+    *shared = Arc::downgrade(&server);
+    Some(server)
+}
+
+/// Says loudly what is left out; in CI that is a failure.
+pub fn skip(why: &str) {
+    assert!(
+        std::env::var("CI").as_deref() != Ok("true"),
+        "cannot be skipped in CI: {why}"
+    );
+    eprintln!("SKIPPED: {why}");
+}
+
+/// Whether a program is on the path.
+pub fn installed(program: &str) -> bool {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    std::env::split_paths(&path).any(|folder| folder.join(program).exists())
+}
+
+/// The words that start a server of this kind, before its options.
+fn words(kind: Kind) -> Option<Vec<String>> {
+    match kind {
+        Kind::MariaDb if installed("mariadbd") => Some(vec!["mariadbd".to_owned()]),
+        Kind::MariaDb => {
+            skip("mariadbd is not installed (Debian: mariadb-server)");
+            None
+        }
+        Kind::MySql => {
+            let line = std::env::var("PLIMSOLL_TEST_MYSQLD");
+            if line.is_err() {
+                skip("PLIMSOLL_TEST_MYSQLD names no command that starts MySQL");
+            }
+            Some(line.ok()?.split_whitespace().map(str::to_owned).collect())
+        }
+    }
+}
+
+impl Server {
+    /// Starts a server with further options and its data below `parent`; `None`, loudly, when there is none of this
+    /// kind.
+    pub fn start(kind: Kind, options: &[&str], parent: &Path) -> Option<Self> {
+        static COUNT: AtomicU32 = AtomicU32::new(0);
+        let words = words(kind)?;
+        let count = COUNT.fetch_add(1, Ordering::Relaxed);
+        let folder = parent.join(format!("plimsoll-workloads-{}-{count}", std::process::id()));
+        std::fs::create_dir_all(folder.join("tmp")).unwrap();
+        initialise(kind, &words, options, &folder);
+        let line = (words, options.iter().map(|option| (*option).to_owned()).collect());
+        let server = Self {
+            kind,
+            process: launch(&line, &folder),
+            folder,
+            line,
+        };
+        server.wait_until_it_answers();
+        Some(server)
+    }
+
+    /// Starts it again after it was killed. It may take a while until it answers.
+    pub fn restart(&mut self) {
+        self.process = launch(&self.line, &self.folder);
+    }
+
+    /// How to reach a database of this server.
+    pub fn target(&self, database: &str) -> Target {
+        Target {
+            endpoint: Endpoint::Socket { path: self.socket() },
+            user: "root".to_owned(),
+            password: Secret::default(),
+            database: database.to_owned(),
+            tls: Tls::Preferred,
+        }
+    }
+
+    /// Where it listens.
+    pub fn socket(&self) -> PathBuf {
+        self.folder.join("s")
+    }
+
+    /// Makes an empty database.
+    pub fn create_database(&self, database: &str) -> Target {
+        let mut control = connect(&self.target(""));
+        control.query(&format!("DROP DATABASE IF EXISTS {database}")).unwrap();
+        control.query(&format!("CREATE DATABASE {database}")).unwrap();
+        self.target(database)
+    }
+
+    /// Ends it at once, as a crash would.
+    pub fn kill(&mut self) {
+        self.process.kill().unwrap();
+        self.process.wait().unwrap();
+    }
+
+    fn wait_until_it_answers(&self) {
+        let begin = Instant::now();
+        while let Err(error) = Connection::open(&self.target(""), &ConnectOptions::default()) {
+            let log = || std::fs::read_to_string(self.folder.join("error.log")).unwrap_or_default();
+            assert!(begin.elapsed() < Duration::from_secs(60), "{error}\n{}", log());
+            std::thread::sleep(Duration::from_millis(50));
+        }
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+        let _ = std::fs::remove_dir_all(&self.folder);
+    }
+}
+
+/// Starts a server by its command and options.
+fn launch((words, options): &(Vec<String>, Vec<String>), folder: &Path) -> Child {
+    let log = std::fs::OpenOptions::new()
+        .create(true)
+        .append(true)
+        .open(folder.join("error.log"));
+    let mut command = command(words, folder);
+    command
+        .arg(format!("--socket={}", folder.join("s").display()))
+        .args([
+            "--skip-networking",
+            "--skip-log-bin",
+            "--innodb-flush-log-at-trx-commit=0",
+            "--max-connections=100",
+        ])
+        .args(options)
+        .stdout(Stdio::null())
+        .stderr(log.unwrap());
+    spawn_bound_to_this_process(command)
+}
+
+/// A server that starts clears away what it takes for leftovers of its own, in a shared /tmp those of others too.
+fn command(words: &[String], folder: &Path) -> Command {
+    let tmp = folder.join("tmp");
+    let mut command = Command::new(&words[0]);
+    command.args(&words[1..]);
+    if !words.iter().any(|word| word == "--no-defaults") {
+        command.arg("--no-defaults");
+    }
+    command
+        .env("TMPDIR", &tmp)
+        .arg("--user=root")
+        .arg(format!("--tmpdir={}", tmp.display()))
+        .arg(format!("--datadir={}", folder.join("data").display()));
+    command
+}
+
+fn initialise(kind: Kind, words: &[String], options: &[&str], folder: &Path) {
+    let mut initialise = match kind {
+        Kind::MySql => command(words, folder),
+        Kind::MariaDb => command(&["mariadb-install-db".to_owned()], folder),
+    };
+    match kind {
+        Kind::MySql => initialise.arg("--initialize-insecure"),
+        Kind::MariaDb => initialise.args(["--auth-root-authentication-method=normal", "--skip-test-db"]),
+    };
+    let output = initialise.args(options).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+}
+
+/// The kernel kills the process when the thread that started it ends, so a thread that never ends by itself starts it.
+fn spawn_bound_to_this_process(mut command: Command) -> Child {
+    let set = || Ok(set_parent_process_death_signal(Some(Signal::KILL))?);
+    // SAFETY: between fork and exec the closure makes one system call and neither allocates nor locks.
+    unsafe { command.pre_exec(set) };
+    let (sender, receiver) = mpsc::channel();
+    std::thread::spawn(move || {
+        sender.send(command.spawn()).unwrap();
+        loop {
+            std::thread::park();
+        }
+    });
+    receiver.recv().unwrap().unwrap()
+}
+
+/// A connection for the test itself.
+pub fn connect(target: &Target) -> Connection {
+    Connection::open(target, &ConnectOptions::default()).unwrap()
+}
+
+/// The only value of a query.
+pub fn value(connection: &mut Connection, sql: &str) -> String {
+    let rows = connection.query_rows(sql, 1).unwrap();
+    rows[0].last().unwrap().clone().unwrap_or_default()
+}
+
+/// The target as the source of a group.
+pub fn source(target: &Target) -> Vec<RoleTarget> {
+    vec![RoleTarget {
+        role: Role::Source,
+        target: target.clone(),
+    }]
+}

@@ -1,0 +1,118 @@
+//! One trial of a workload, run to its end within the test.
+
+use plimsoll_core::connections::Outage;
+use plimsoll_core::message::{Done, EngineWarning, Ready};
+use plimsoll_core::plan::{ReconnectPlan, RetryRule, RoleTarget, WorkloadPlan};
+use plimsoll_core::snapshot::{Counts, ErrorClass, Snapshot};
+use plimsoll_engine::{ClosedLoop, ConnectionTerms, GroupRun, Observer, Trial, TrialEvent, TrialOptions, WorkerFault};
+use plimsoll_session::Terms;
+
+/// What a trial did, all intervals together.
+#[derive(Default)]
+pub struct Summary {
+    pub snapshot: Snapshot,
+    /// Transactions that completed, interval by interval.
+    pub completed: Vec<u64>,
+    pub ready: Option<Ready>,
+    pub warnings: Vec<EngineWarning>,
+    pub done: Option<Done>,
+}
+
+impl Observer for Summary {
+    fn on(&mut self, event: &TrialEvent) {
+        match event {
+            TrialEvent::Interval(interval) => {
+                let groups = interval.groups.iter().map(|group| &group.snapshot);
+                let all = groups.fold(Snapshot::default(), |sum, one| sum.merge(one));
+                self.completed.push(all.counts().completed);
+                self.snapshot = self.snapshot.merge(&all);
+            }
+            TrialEvent::Done(done) => self.done = Some(done.clone()),
+            TrialEvent::Ready(ready) => self.ready = Some(ready.clone()),
+            TrialEvent::Warning(warning) => self.warnings.push(warning.clone()),
+            TrialEvent::Progress(_) => {}
+        }
+    }
+}
+
+impl Summary {
+    /// The counts, after a check that the account is exact.
+    pub fn counts(&self) -> Counts {
+        let (counts, done) = (self.snapshot.counts(), self.done.as_ref().expect("it has ended"));
+        let ended = counts.completed + counts.failed + counts.dropped;
+        assert_eq!(done.offered_count, ended + done.unfinished_count, "{counts:?} {done:?}");
+        counts
+    }
+
+    /// How often an error of this class and code occurred.
+    pub fn errors(&self, class: ErrorClass, code: u16) -> u64 {
+        let same = self.snapshot.errors.iter();
+        same.filter(|one| (one.class, one.code) == (class, code))
+            .map(|one| one.count)
+            .sum()
+    }
+
+    /// Errors of this class, whatever their code.
+    pub fn errors_of(&self, class: ErrorClass) -> u64 {
+        let same = self.snapshot.errors.iter().filter(|one| one.class == class);
+        same.map(|one| one.count).sum()
+    }
+
+    pub fn outages(&self) -> &[Outage] {
+        &self.done.as_ref().expect("it has ended").outages
+    }
+}
+
+/// When a trial ends.
+#[derive(Clone, Copy)]
+pub enum Until {
+    Transactions(u64),
+    Milliseconds(u64),
+}
+
+/// A closed loop.
+#[derive(Clone, Copy)]
+pub struct Load {
+    pub connections: u32,
+    pub until: Until,
+    pub seed: u64,
+}
+
+/// Runs it to its end.
+pub fn run(workload: &WorkloadPlan, targets: &[RoleTarget], load: Load) -> Result<Summary, WorkerFault> {
+    run_on(
+        workload,
+        targets,
+        load,
+        &RetryRule::defaults(),
+        ConnectionTerms::default(),
+    )
+}
+
+/// The same with a say about errors.
+pub fn run_on(
+    workload: &WorkloadPlan,
+    targets: &[RoleTarget],
+    load: Load,
+    retry: &[RetryRule],
+    terms: ConnectionTerms,
+) -> Result<Summary, WorkerFault> {
+    let connections = load.connections;
+    let (transactions_max, duration_ms) = match load.until {
+        Until::Transactions(count) => (Some(count), 600_000),
+        Until::Milliseconds(duration_ms) => (None, duration_ms),
+    };
+    let session = Terms::new(retry, &ReconnectPlan::default())?;
+    let group = GroupRun {
+        instance: "test".to_owned(),
+        factory: plimsoll_workloads::factory(workload, targets, load.seed, connections, session)?,
+        arrivals: Box::new(ClosedLoop::new(connections, transactions_max)),
+        connections,
+        terms,
+    };
+    let trial = Trial::new(TrialOptions::new(200, duration_ms), vec![group])?;
+    trial.handle().start(None);
+    let mut summary = Summary::default();
+    trial.run(&mut summary)?;
+    Ok(summary)
+}

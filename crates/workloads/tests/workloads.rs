@@ -1,0 +1,340 @@
+//! The OLTP workloads on a real server: what they do, and what they say when they cannot.
+
+mod support;
+
+use std::path::Path;
+
+use plimsoll_core::message::FailureClass;
+use plimsoll_core::plan::{DataPlan, DataSet, LoadMethod, OltpData, OltpOptions, Target, WorkloadPlan};
+use plimsoll_core::snapshot::{Counts, ErrorClass};
+use plimsoll_session::Terms;
+use plimsoll_wire::Connection;
+use plimsoll_workloads::{data, factory, preflight};
+use support::trial::{Load, Until, run};
+use support::{Kind, Server, connect, on_each_server, source, value};
+
+const TABLE_SIZE: u64 = 2_000;
+
+type Workload = fn(OltpOptions) -> WorkloadPlan;
+
+fn prepare(target: &Target) {
+    let plan = DataPlan {
+        protocol: 1,
+        target: target.clone(),
+        data_set: DataSet::Oltp(OltpData {
+            tables: 2,
+            table_size: TABLE_SIZE,
+            seed: 1,
+            ..OltpData::default()
+        }),
+        loaders: 1,
+        method: LoadMethod::Auto,
+        drop_foreign: false,
+    };
+    data::prepare(&plan, &mut |_| {}).unwrap();
+}
+
+fn options(prepared: bool) -> OltpOptions {
+    OltpOptions {
+        tables: 2,
+        table_size: TABLE_SIZE,
+        prepared,
+        ..OltpOptions::default()
+    }
+}
+
+fn load(connections: u32, until: Until) -> Load {
+    Load {
+        connections,
+        until,
+        seed: 7,
+    }
+}
+
+#[test]
+fn all_workloads_do_what_they_say_prepared_and_as_text() {
+    on_each_server("does", |_server, target| {
+        prepare(target);
+        // Statements in each transaction that read, write, and do neither.
+        let expected: [(Workload, u64, u64, u64); 4] = [
+            (WorkloadPlan::OltpReadOnly, 14, 0, 2),
+            (WorkloadPlan::OltpReadWrite, 14, 4, 2),
+            (WorkloadPlan::OltpWriteOnly, 0, 4, 2),
+            (WorkloadPlan::OltpPointSelect, 1, 0, 0),
+        ];
+        for (seed, prepared) in [(1, true), (2, false)] {
+            for (workload, reads, writes, others) in expected {
+                let workload = workload(options(prepared));
+                assert_eq!(preflight(&workload, &source(target), 2).unwrap(), vec![]);
+                // With another seed, since an update that changes nothing does not count as a write.
+                let load = Load {
+                    seed,
+                    ..load(2, Until::Transactions(100))
+                };
+                let summary = run(&workload, &source(target), load).unwrap();
+                let counts = summary.snapshot.counts();
+                // A deadlock repeats the statements before it, so there may be more of them.
+                assert_eq!((counts.completed, counts.failed), (100, 0), "{workload:?}");
+                if counts.retries == 0 {
+                    let statements = (counts.reads, counts.writes, counts.others);
+                    assert_eq!(statements, (100 * reads, 100 * writes, 100 * others), "{workload:?}");
+                }
+            }
+        }
+        let mut control = connect(target);
+        for table in ["sbtest1", "sbtest2"] {
+            assert_eq!(
+                value(&mut control, &format!("SELECT COUNT(*) FROM {table}")),
+                TABLE_SIZE.to_string()
+            );
+        }
+    });
+}
+
+#[test]
+fn the_same_seed_draws_the_same_rows() {
+    on_each_server("seed_a", |server, target| {
+        let other = server.create_database("seed_b");
+        let mut checksums = vec![];
+        for (target, prepared) in [(target, true), (&other, false)] {
+            prepare(target);
+            run(
+                &WorkloadPlan::OltpWriteOnly(options(prepared)),
+                &source(target),
+                load(1, Until::Transactions(50)),
+            )
+            .unwrap();
+            checksums.push(value(&mut connect(target), "CHECKSUM TABLE sbtest1"));
+        }
+        assert_eq!(
+            checksums[0], checksums[1],
+            "text and prepared statements must do the same to the data"
+        );
+    });
+}
+
+#[test]
+fn deadlocks_are_repeated_and_counted() {
+    on_each_server("deadlocks", |_server, target| {
+        prepare(target);
+        let narrow = OltpOptions {
+            tables: 1,
+            table_size: 10,
+            index_updates: 4,
+            ..options(true)
+        };
+        let summary = run(
+            &WorkloadPlan::OltpWriteOnly(narrow),
+            &source(target),
+            load(16, Until::Milliseconds(1_500)),
+        )
+        .unwrap();
+        let counts = summary.snapshot.counts();
+        let retryable: u64 = summary
+            .snapshot
+            .errors
+            .iter()
+            .filter(|one| one.class == ErrorClass::Retryable)
+            .map(|one| one.count)
+            .sum();
+        assert!(counts.completed > 0 && counts.retries > 0, "{counts:?}");
+        assert_eq!(
+            retryable,
+            summary.snapshot.errors.iter().map(|one| one.count).sum::<u64>()
+        );
+        assert!(retryable >= counts.retries, "{retryable} {counts:?}");
+        assert_eq!(
+            value(&mut connect(target), "SELECT COUNT(*) FROM sbtest1"),
+            TABLE_SIZE.to_string()
+        );
+    });
+}
+
+/// After a lock-wait timeout the server keeps the transaction's earlier changes: they must not stay when it is repeated.
+#[test]
+fn a_repeated_transaction_changes_the_data_once() {
+    on_each_server("once", |_, target| {
+        prepare(target);
+        let options = OltpOptions {
+            tables: 1,
+            table_size: 50,
+            index_updates: 5,
+            non_index_updates: 0,
+            delete_inserts: 0,
+            ..options(true)
+        };
+        let mut control = connect(target);
+        let sum = |control: &mut Connection| value(control, "SELECT SUM(k) FROM sbtest1").parse::<u64>().unwrap();
+        let before = sum(&mut control);
+        control.query("SET GLOBAL innodb_lock_wait_timeout = 1").unwrap();
+        control.query("BEGIN").unwrap();
+        control.query("SELECT * FROM sbtest1 WHERE id = 25 FOR UPDATE").unwrap();
+        let workload = WorkloadPlan::OltpWriteOnly(options);
+        let summary = std::thread::scope(|scope| {
+            let running = scope.spawn(|| run(&workload, &source(target), load(1, Until::Transactions(100))));
+            // MySQL looks for waits that are too long once a second.
+            std::thread::sleep(std::time::Duration::from_secs(3));
+            control.query("ROLLBACK").unwrap();
+            running.join().unwrap().unwrap()
+        });
+        control.query("SET GLOBAL innodb_lock_wait_timeout = 50").unwrap();
+        let errors = &summary.snapshot.errors;
+        assert!(errors.iter().any(|error| error.code == 1205), "{errors:?}");
+        assert_eq!(summary.snapshot.counts().completed, 100);
+        assert_eq!(sum(&mut control), before + 5 * 100);
+    });
+}
+
+#[test]
+fn lost_connections_are_opened_again() {
+    on_each_server("lost", |_server, target| {
+        prepare(target);
+        let workload = WorkloadPlan::OltpReadWrite(options(true));
+        let summary = std::thread::scope(|scope| {
+            let running = scope.spawn(|| run(&workload, &source(target), load(4, Until::Milliseconds(2_000))));
+            let mut control = connect(target);
+            let sql = "SELECT ID FROM information_schema.PROCESSLIST WHERE DB = 'lost' AND ID <> CONNECTION_ID()";
+            for _ in 0..5 {
+                std::thread::sleep(std::time::Duration::from_millis(200));
+                for row in control.query_rows(sql, 99).unwrap() {
+                    // It may be gone by now.
+                    let _ = control.query(&format!("KILL {}", row[0].as_deref().unwrap()));
+                }
+            }
+            running.join().unwrap().unwrap()
+        });
+        let lost: u64 = summary
+            .snapshot
+            .errors
+            .iter()
+            .filter(|one| one.class == ErrorClass::Connection)
+            .map(|one| one.count)
+            .sum();
+        let (counts, done): (Counts, _) = (summary.snapshot.counts(), summary.done.unwrap());
+        assert!(lost >= 15, "{lost} of 20 killed connections were noticed");
+        assert!(counts.failed >= lost.min(15) && counts.completed > 100, "{counts:?}");
+        assert_eq!(
+            done.offered_count,
+            counts.completed + counts.failed + done.unfinished_count
+        );
+        assert_eq!(
+            value(&mut connect(target), "SELECT COUNT(*) FROM sbtest1"),
+            TABLE_SIZE.to_string()
+        );
+    });
+}
+
+#[test]
+fn misuse_ends_the_run_with_the_cure() {
+    on_each_server("misuse", |_server, target| {
+        let workload = WorkloadPlan::OltpReadOnly(options(true));
+        let fault = preflight(&workload, &source(target), 1).unwrap_err();
+        assert!(
+            fault.message.contains("sbtest1 … sbtest2") && fault.message.contains("`plimsoll prepare`"),
+            "{fault}"
+        );
+        for prepared in [true, false] {
+            let workload = WorkloadPlan::OltpReadOnly(options(prepared));
+            let fault = run(&workload, &source(target), load(2, Until::Milliseconds(5_000)))
+                .err()
+                .unwrap();
+            assert_eq!((fault.class, fault.code), (FailureClass::Target, Some(1146)));
+            assert!(fault.message.contains("`plimsoll prepare`"), "{fault}");
+        }
+        prepare(target);
+        connect(target)
+            .query("ALTER TABLE sbtest2 CHANGE pad padding CHAR(60)")
+            .unwrap();
+        let fault = preflight(&workload, &source(target), 1).unwrap_err();
+        assert!(fault.message.contains("sbtest2 has no column pad char"), "{fault}");
+    });
+}
+
+#[test]
+fn preflight_knows_the_limits_of_the_server() {
+    on_each_server("limits", |_server, target| {
+        prepare(target);
+        let workload = WorkloadPlan::OltpReadWrite(options(true));
+        let fault = preflight(&workload, &source(target), 5_000).unwrap_err();
+        assert!(fault.message.contains("max_connections is"), "{fault}");
+        let mut control = connect(target);
+        control.query("SET GLOBAL max_prepared_stmt_count = 100").unwrap();
+        let refused = preflight(&workload, &source(target), 50).unwrap_err();
+        let as_text = preflight(&WorkloadPlan::OltpReadWrite(options(false)), &source(target), 50);
+        control.query("SET GLOBAL max_prepared_stmt_count = 16382").unwrap();
+        assert!(
+            refused.message.contains("50 connections prepare 1000 statements"),
+            "{refused}"
+        );
+        assert_eq!(as_text.unwrap(), vec![]);
+        let app = limited_account(&mut control, target);
+        assert_eq!(preflight(&workload, &source(&app), 7).unwrap(), vec![]);
+        let refused = preflight(&workload, &source(&app), 8).unwrap_err();
+        assert!(refused.message.contains("this account may have 7"), "{refused}");
+    });
+}
+
+/// An account that may have seven connections.
+fn limited_account(control: &mut Connection, target: &Target) -> Target {
+    for sql in [
+        "DROP USER IF EXISTS few@localhost",
+        "CREATE USER few@localhost IDENTIFIED BY '' WITH MAX_USER_CONNECTIONS 7",
+        "GRANT SELECT, INSERT, UPDATE, DELETE ON limits.* TO few@localhost",
+    ] {
+        control.query(sql).unwrap();
+    }
+    Target {
+        user: "few".to_owned(),
+        ..target.clone()
+    }
+}
+
+#[test]
+fn statements_that_nothing_would_commit_are_refused() {
+    let Some(server) = Server::start(Kind::MariaDb, &[], Path::new("/var/tmp")) else {
+        return;
+    };
+    let target = server.create_database("off");
+    prepare(&target);
+    connect(&target).query("SET GLOBAL autocommit = 0").unwrap();
+    let look = |workload: &WorkloadPlan| preflight(workload, &source(&target), 1);
+    let fault = look(&WorkloadPlan::OltpPointSelect(options(true))).unwrap_err();
+    assert!(fault.message.contains("autocommit is 0"), "{fault}");
+    let alone = OltpOptions {
+        skip_transaction: true,
+        ..options(true)
+    };
+    assert!(look(&WorkloadPlan::OltpWriteOnly(alone)).is_err());
+    assert_eq!(look(&WorkloadPlan::OltpWriteOnly(options(true))).unwrap(), vec![]);
+}
+
+#[test]
+fn keys_without_rows_are_a_doubt() {
+    on_each_server("misses", |_server, target| {
+        prepare(target);
+        let beyond = OltpOptions {
+            table_size: 16_000,
+            ..options(true)
+        };
+        let warnings = preflight(&WorkloadPlan::OltpPointSelect(beyond), &source(target), 1).unwrap();
+        assert_eq!(warnings.len(), 1);
+        assert_eq!(warnings[0].code, "key-range-misses-data");
+        assert!(warnings[0].evidence.contains("from 1 to 16000") && warnings[0].evidence.contains("1 to 2000"));
+    });
+}
+
+#[test]
+fn nonsense_is_refused_before_anything_is_connected() {
+    let nothing = OltpOptions {
+        tables: 0,
+        table_size: 0,
+        ..OltpOptions::default()
+    };
+    let fault = factory(&WorkloadPlan::OltpReadOnly(nothing), &[], 1, 0, Terms::default())
+        .err()
+        .unwrap();
+    assert_eq!(fault.class, FailureClass::Spec);
+    for part in ["tables", "table_size", "connections"] {
+        assert!(fault.message.contains(part), "{fault}");
+    }
+}

@@ -1,0 +1,215 @@
+"""All warning codes in one place: what each means and what to do. docs/warnings.md describes the same codes.
+
+Codes of the engine and of the run are here too: they pass through the analysis as they are.
+Deliberately not here: when a warning is given (`trial_checks`, `curve_checks`, and whoever else notices something).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from plimsoll.record.model import TrialWarning
+
+
+@dataclass(frozen=True, slots=True)
+class WarningKind:
+    """A kind of doubt about a number.
+
+    Attributes:
+        code: Stable name.
+        title: In a few words.
+        meaning: Why the number may not mean what it seems to.
+        advice: What to do about it, as one sentence.
+    """
+
+    code: str
+    title: str
+    meaning: str
+    advice: str
+
+    def seen(self, evidence: str) -> TrialWarning:
+        """The warning with what was seen."""
+        return TrialWarning(code=self.code, evidence=evidence, advice=self.advice)
+
+
+CLIENT_SATURATED = WarningKind(
+    "client-saturated",
+    "The client may be the limit",
+    "The load generator took so much processor time that throughput may be its limit and not the server's.",
+    "Run the client on another host, or give it processors of its own, and measure these levels again.",
+)
+CLIENT_ON_SERVER_HOST = WarningKind(
+    "client-on-server-host",
+    "Client and server share a host",
+    "What the client uses is missing to the server: the server alone would carry more, and peak elsewhere.",
+    "Take differences between systems from such trials rather than absolute figures, or run the client on another "
+    "host.",
+)
+SINGLE_REPETITION = WarningKind(
+    "single-repetition",
+    "Measured once",
+    "How much runs differ from each other is unknown, so a difference between systems cannot be told from chance.",
+    "Measure at least three repetitions.",
+)
+ERRORS_OCCURRED = WarningKind(
+    "errors-occurred",
+    "Transactions failed",
+    "Failed statements are fast or slow for reasons of their own, and failed transactions are missing from throughput.",
+    "Look up the error codes in docs/warnings.md and in the server's log, remove the cause and measure again.",
+)
+DATA_LARGER_THAN_BUFFER_POOL = WarningKind(
+    "data-larger-than-buffer-pool",
+    "Data does not fit the buffer pool",
+    "Results depend on the storage and the page cache, not only on processors: they hold for this ratio of data to "
+    "memory only.",
+    "Make sure that this is meant; otherwise enlarge the buffer pool, or measure with the ratio that production has.",
+)
+DATA_IN_PAGE_CACHE = WarningKind(
+    "data-in-page-cache",
+    "Reads may come from the page cache",
+    "The data does not fit the buffer pool, but fits the host's free memory and is read through the page cache: "
+    "reads are served by memory, which looks like a fast disk.",
+    "Set innodb_flush_method to O_DIRECT, or use more data than the host has memory.",
+)
+PEAK_AT_LAST_LEVEL = WarningKind(
+    "peak-at-last-level",
+    "The peak may lie further on",
+    "Throughput was highest at the last level that was measured, so where it peaks is unknown.",
+    "Add higher levels until throughput falls.",
+)
+PEAK_AT_FIRST_LEVEL = WarningKind(
+    "peak-at-first-level",
+    "The peak may lie below the first level",
+    "Throughput was highest at the first level that was measured: fewer connections may carry more.",
+    "Add lower levels, down to one connection.",
+)
+FLUSH_COSTS_NOTHING = WarningKind(
+    "flush-costs-nothing",
+    "Flushing to storage costs nothing",
+    "The storage acknowledges a flush faster than a device can: the data is on a file system in memory, or a cache "
+    "lies. Durability costs nothing here, so a durable and a relaxed configuration look alike.",
+    "Put the data directory on the storage that production has.",
+)
+QUERY_CACHE_ON = WarningKind(
+    "query-cache-on",
+    "The query cache is on",
+    "Repeated reads are answered without being executed, and every write makes all clients wait for one lock: reads "
+    "and mixes are distorted in opposite directions.",
+    "Set query_cache_type = OFF and query_cache_size = 0, unless production runs with the query cache.",
+)
+READ_ONLY_SLOWER = WarningKind(
+    "read-only-slower-than-read-write",
+    "Read-only is slower than read/write",
+    "A read-only transaction is part of the read/write one, so it cannot be slower: something is wrong with one of "
+    "the two.",
+    "Look for a query cache, another data set, other range options or plans, or a cold start of the read-only trials.",
+)
+KEY_RANGE_MISSES_DATA = WarningKind(
+    "key-range-misses-data",
+    "Statements look for rows that do not exist",
+    "Keys are drawn from a range that the tables do not fill: statements that find nothing are cheaper than real ones.",
+    "Set table_size to the number of rows that the tables have, or prepare them again.",
+)
+THROUGHPUT_DRIFTS = WarningKind(
+    "throughput-drifts",
+    "Throughput moved within the window",
+    "The system was not steady: a longer trial would have shown another figure.",
+    "Warm up longer and measure longer, until throughput neither rises nor falls.",
+)
+SHORT_WINDOW = WarningKind(
+    "short-window",
+    "Few intervals were measured",
+    "Checkpoints, flushing and purging take longer than this to show; neither drift nor spread can be judged.",
+    "Measure at least 60 s; several minutes for workloads that write.",
+)
+HOST_BUSY_ELSEWHERE = WarningKind(
+    "host-busy-elsewhere",
+    "Something else used the processors",
+    "The host's processors were busy with more than server and client, or were taken by its hypervisor.",
+    "Find and stop what else runs there, or measure on a quiet host.",
+)
+VARIABLES_DIFFER = WarningKind(
+    "variables-differ-unexpectedly",
+    "Configurations differ in more than the factor",
+    "Server variables differ between systems that the study does not vary: they may have made the difference.",
+    "Set them to the same value, or state them as factors.",
+)
+FAILED_TRIALS = WarningKind(
+    "failed-trials",
+    "Trials are missing",
+    "Trials that failed, must not be believed or cannot be read are part of no number here.",
+    "Remove the cause and run the study again: it does the missing trials.",
+)
+LEVELS_DIFFER = WarningKind(
+    "levels-differ",
+    "Systems were measured at different levels",
+    "Systems that share no level can only be compared at their peaks, where connections differ as well.",
+    "Measure all systems at the same levels.",
+)
+NOT_WARM_AT_LIMIT = WarningKind(
+    "not-warm-at-limit",
+    "Measured before it was warm",
+    "Throughput or the server's stocks (dirty pages, history, checkpoint age) still trended when the warm-up ended.",
+    "Raise warm_up_limit, or measure longer.",
+)
+OUTAGE = WarningKind(
+    "outage",
+    "Connections were lost",
+    "Connections were lost while the load ran, as when a server stops: what ran on them failed, and nothing was sent "
+    "until they were open again.",
+    "Find out why the server ended the connections (its error log says so), and measure these trials again unless the "
+    "outage was meant.",
+)
+CONNECTIONS_MISSING = WarningKind(
+    "connections-missing",
+    "Fewer connections than planned",
+    "Some connections could not be opened, and the load ran on those that could: the figures are those of fewer "
+    "connections than the level says.",
+    "Remove what limits connections, on the server or on the client's machine, and measure these trials again.",
+)
+CONNECTIONS_STUCK = WarningKind(
+    "connections-stuck",
+    "Connections did not end",
+    "Some connections did not end with the trial, even after they were cut; their transactions count as unfinished.",
+    "Look at the network to the server, and at what the server's threads wait for.",
+)
+INTERVALS_LATE = WarningKind(
+    "intervals-late",
+    "The client did not keep its grid",
+    "The client stood still for longer than an interval: transactions may count in an interval before the one they "
+    "ended in, and the client, not the server, may have been the limit.",
+    "Run the client where it gets processor time, and measure these trials again.",
+)
+TELEMETRY_MISSING = WarningKind(
+    "telemetry-missing",
+    "Something could not be watched",
+    "A part of the telemetry failed for some or all of the time: what rests on it is not judged.",
+    "Remove the cause that the evidence names, and measure these trials again.",
+)
+
+CATALOGUE: tuple[WarningKind, ...] = (
+    CLIENT_SATURATED,
+    CLIENT_ON_SERVER_HOST,
+    HOST_BUSY_ELSEWHERE,
+    SINGLE_REPETITION,
+    SHORT_WINDOW,
+    NOT_WARM_AT_LIMIT,
+    THROUGHPUT_DRIFTS,
+    ERRORS_OCCURRED,
+    FAILED_TRIALS,
+    OUTAGE,
+    CONNECTIONS_MISSING,
+    CONNECTIONS_STUCK,
+    INTERVALS_LATE,
+    TELEMETRY_MISSING,
+    PEAK_AT_LAST_LEVEL,
+    PEAK_AT_FIRST_LEVEL,
+    LEVELS_DIFFER,
+    READ_ONLY_SLOWER,
+    KEY_RANGE_MISSES_DATA,
+    QUERY_CACHE_ON,
+    DATA_LARGER_THAN_BUFFER_POOL,
+    DATA_IN_PAGE_CACHE,
+    FLUSH_COSTS_NOTHING,
+    VARIABLES_DIFFER,
+)

@@ -1,0 +1,104 @@
+"""All repetitions of one system, workload and level together: a cell, still without its place in a curve."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from plimsoll.analyse.durations import durations, merge, reported_durations
+from plimsoll.analyse.model import Cell, CpuShares, Durations, ErrorTotal, Estimate
+from plimsoll.analyse.throughput import MeanThroughput, Repeated, mean_throughputs
+from plimsoll.analyse.trial_summary import TrialSummary
+
+
+@dataclass(frozen=True, slots=True)
+class CellKey:
+    """Which cell."""
+
+    system: str
+    workload: str
+    connections: int
+
+
+@dataclass(frozen=True, slots=True)
+class MeasuredCell:
+    """The trials of one cell with their mean.
+
+    Attributes:
+        throughput: With the spread that comparisons need; a `Cell` only keeps the bounds.
+    """
+
+    key: CellKey
+    trials: tuple[TrialSummary, ...]
+    throughput: MeanThroughput
+
+
+def measured_cells(summaries: Iterable[TrialSummary]) -> list[MeasuredCell]:
+    """Groups trials into cells; spreads are pooled within each workload."""
+    groups: dict[CellKey, list[TrialSummary]] = defaultdict(list)
+    for one in summaries:
+        groups[CellKey(one.trial.system.name, one.trial.workload.name, one.trial.level.connections)].append(one)
+    workloads = dict.fromkeys(key.workload for key in groups)
+    return [
+        cell for name in workloads for cell in _of_workload({k: v for k, v in groups.items() if k.workload == name})
+    ]
+
+
+def _of_workload(groups: dict[CellKey, list[TrialSummary]]) -> list[MeasuredCell]:
+    means = mean_throughputs([_repeated(trials) for trials in groups.values()])
+    return [MeasuredCell(key, tuple(trials), mean) for (key, trials), mean in zip(groups.items(), means, strict=True)]
+
+
+def _repeated(trials: Sequence[TrialSummary]) -> Repeated:
+    return Repeated(tuple(one.throughput_tps for one in trials), tuple(one.within for one in trials))
+
+
+def describe(cell: MeasuredCell, scale_factor: Estimate) -> Cell:
+    """Everything that is said about a cell."""
+    trials = cell.trials
+    counts = [one.counts for one in trials if one.counts is not None]
+    completed = sum(one.completed for one in counts)
+    duration_s = sum(one.duration_s for one in counts)
+    client = [one.client_us_per_statement for one in trials if one.client_us_per_statement is not None]
+    return Cell(
+        connections=cell.key.connections,
+        connections_per_instance=trials[0].trial.level.connections_per_instance,
+        throughput_tps=cell.throughput.estimate(),
+        scale_factor=scale_factor,
+        response_ms=_durations(trials, "response"),
+        service_ms=_durations(trials, "service"),
+        cpu=_mean_shares(trials),
+        statements_per_s=sum(one.statements for one in counts) / duration_s if counts else None,
+        rows_returned_per_transaction=sum(one.rows_returned for one in counts) / completed if completed else None,
+        rows_affected_per_transaction=sum(one.rows_affected for one in counts) / completed if completed else None,
+        client_us_per_statement=sum(client) / len(client) if client else None,
+        errors=_errors(trials),
+        completed_count=completed,
+        failed_count=sum(one.failed for one in counts),
+        dropped_count=sum(one.dropped for one in counts),
+        retries_count=sum(one.retries for one in counts),
+        trials=tuple(one.trial.trial_id for one in trials),
+    )
+
+
+def _durations(trials: Sequence[TrialSummary], measure: str) -> Durations:
+    merged = merge([one.histograms[measure] for one in trials if measure in one.histograms])
+    if merged is None and measure == "response":
+        return reported_durations(one.outcome.reported.response_ms for one in trials if one.outcome.reported)
+    return durations(merged)
+
+
+def _mean_shares(trials: Sequence[TrialSummary]) -> CpuShares:
+    known: dict[str, list[float]] = defaultdict(list)
+    for one in trials:
+        for name, value in one.cpu.model_dump(exclude_none=True).items():
+            known[name].append(value)
+    return CpuShares(**{name: sum(values) / len(values) for name, values in known.items()})
+
+
+def _errors(trials: Sequence[TrialSummary]) -> tuple[ErrorTotal, ...]:
+    total: Counter[tuple[str, int]] = Counter()
+    for one in trials:
+        total.update(one.errors)
+    return tuple(ErrorTotal(error_class=kind, code=code, count=count) for (kind, code), count in sorted(total.items()))

@@ -1,0 +1,29 @@
+"""What tells systems apart, as name and text: what the user or a published source says about them, and their size."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from plimsoll.analyse.model import SystemSummary
+
+UNKNOWN = "unknown"
+"""Stands for a factor that a system's recordings do not state."""
+
+FactorDifference = tuple[str, str, str]
+"""Name, the base's value, the system's value."""
+
+
+def factors_of(system: SystemSummary, extra: Mapping[str, str] | None = None) -> dict[str, str]:
+    """All factors of a system: stated, reported, number of instances, and `extra`, which only some point has.
+
+    What a system is called is no factor. Empty values are as good as missing and left out.
+    """
+    stated = {**system.environment.reported, **system.factors, **(extra or {}), "instances": str(system.instances)}
+    return {name: text.strip() for name, text in stated.items() if text.strip()}
+
+
+def differing(base: Mapping[str, str], system: Mapping[str, str]) -> tuple[FactorDifference, ...]:
+    """Every factor whose value is not the same, in the order in which the two state them."""
+    names: Sequence[str] = list(dict.fromkeys((*base, *system)))
+    pairs = ((name, base.get(name, UNKNOWN), system.get(name, UNKNOWN)) for name in names)
+    return tuple((name, one, other) for name, one, other in pairs if one != other)

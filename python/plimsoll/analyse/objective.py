@@ -1,0 +1,29 @@
+"""Whether a response-time objective is met at a point of a curve.
+
+Failed and dropped transactions count as over the objective: with more than 1 % of them, 99 % cannot be within it. With
+fewer, the percentile of those that completed decides, which is a little too kind. Unknown response times meet nothing.
+"""
+
+from __future__ import annotations
+
+from plimsoll.analyse.points import Point
+from plimsoll.analyse.size_model import Fit
+from plimsoll.units import format_ms, format_percent
+
+_ALLOWED_FAILED_RATIO = 0.01
+
+
+def judge_objective(point: Point, response_p99_ms: float | None) -> tuple[Fit, str]:
+    """Whether the response-time objective is met at a point, and what is wrong when it is not."""
+    if response_p99_ms is None:
+        return Fit.FITS, ""
+    objective = format_ms(response_p99_ms)
+    if point.failed_ratio > _ALLOWED_FAILED_RATIO:
+        lost = format_percent(point.failed_ratio)
+        return Fit.DOES_NOT_FIT, f"{lost} of its transactions failed or were dropped, which counts as over {objective}"
+    if point.response_p99_ms is None:
+        return Fit.UNDECIDED, f"its response times are unknown, so it cannot be said to keep 99 % within {objective}"
+    if point.response_p99_ms > response_p99_ms:
+        found = format_ms(point.response_p99_ms)
+        return Fit.DOES_NOT_FIT, f"99 % of transactions take up to {found} there, over the objective of {objective}"
+    return Fit.FITS, ""

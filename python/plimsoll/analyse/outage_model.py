@@ -1,0 +1,30 @@
+"""An outage as the guide shows it; part of the analysis."""
+
+from __future__ import annotations
+
+from plimsoll.record.document import Document
+
+
+class TrialOutage(Document):
+    """From the first connection that a trial lost until they were back.
+
+    Attributes:
+        connections: The level.
+        from_s: Since the load began, seconds.
+        length_s: To the end of the load where it was not over before.
+        is_measured: It lies in the measured window, or reaches into it.
+        connections_count: How many were lost.
+        lost_count: Transactions that failed with them.
+    """
+
+    system: str
+    workload: str
+    connections: int
+    repetition: int
+    instance: str
+    from_s: float
+    length_s: float
+    is_over: bool
+    is_measured: bool
+    connections_count: int
+    lost_count: int

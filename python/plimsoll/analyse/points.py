@@ -1,0 +1,97 @@
+"""What a curve says at a number of connections: measured there, or interpolated between two levels, never beyond them.
+
+Assumption: between two neighbouring levels throughput and response time lie on a straight line. Real curves bend
+downwards there more often than upwards below the peak, so that the line is rather too low than too high; around the
+peak it may be too high. Bounds are interpolated as well.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+
+from plimsoll.analyse.model import Bounds, Cell, Curve, Estimate
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """A place on a curve.
+
+    Attributes:
+        failed_ratio: Transactions that failed or were dropped over all that were due, 0..1.
+        between: The two measured levels that it was interpolated from; None when it was measured.
+    """
+
+    connections: int
+    throughput_tps: Estimate
+    response_p99_ms: float | None
+    failed_ratio: float
+    between: tuple[int, int] | None = None
+
+    @property
+    def sure_tps(self) -> float:
+        """What is surely carried: the lower bound, or the figure itself where there are no bounds."""
+        bounds = self.throughput_tps.bounds
+        return self.throughput_tps.value if bounds is None else bounds.low
+
+    @property
+    def possible_tps(self) -> float:
+        """What may be carried: the upper bound, or the figure itself where there are no bounds."""
+        bounds = self.throughput_tps.bounds
+        return self.throughput_tps.value if bounds is None else bounds.high
+
+
+def measured_points(curve: Curve) -> list[Point]:
+    """All levels of a curve, rising."""
+    return [_point(cell) for cell in curve.cells]
+
+
+def point_at(curve: Curve, connections: int) -> Point | None:
+    """The place of a curve at so many connections; None outside of the measured levels."""
+    points = measured_points(curve)
+    for point in points:
+        if point.connections == connections:
+            return point
+    for low, high in pairwise(points):
+        if low.connections < connections < high.connections:
+            return _interpolated(low, high, connections)
+    return None
+
+
+def _point(cell: Cell) -> Point:
+    lost = cell.failed_count + cell.dropped_count
+    due = cell.completed_count + lost
+    return Point(cell.connections, cell.throughput_tps, cell.response_ms.p99, lost / due if due else 0.0)
+
+
+def _interpolated(low: Point, high: Point, connections: int) -> Point:
+    share = (connections - low.connections) / (high.connections - low.connections)
+
+    def line(start: float, end: float) -> float:
+        return start + share * (end - start)
+
+    known = low.response_p99_ms is not None and high.response_p99_ms is not None
+    return Point(
+        connections,
+        Estimate(
+            value=line(low.throughput_tps.value, high.throughput_tps.value),
+            bounds=_bounds(low, high, share),
+            trial_count=min(low.throughput_tps.trial_count, high.throughput_tps.trial_count),
+        ),
+        line(low.response_p99_ms or 0.0, high.response_p99_ms or 0.0) if known else None,
+        max(low.failed_ratio, high.failed_ratio),
+        (low.connections, high.connections),
+    )
+
+
+def _bounds(low: Point, high: Point, share: float) -> Bounds | None:
+    one, other = low.throughput_tps.bounds, high.throughput_tps.bounds
+    if one is None or other is None:
+        return None
+    methods = " and ".join(dict.fromkeys((one.method, other.method)))
+    return Bounds(
+        low=one.low + share * (other.low - one.low),
+        high=one.high + share * (other.high - one.high),
+        confidence=min(one.confidence, other.confidence),
+        method=f"interpolated between {low.connections} and {high.connections} connections: {methods}",
+    )

@@ -1,0 +1,77 @@
+"""Phrases that answers, limits and reasons share: numbers with their bounds, lists, ratios."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from plimsoll.analyse.model import Bounds, Estimate
+from plimsoll.units import format_number, format_percent, format_rate
+
+_AS_FACTOR_FROM = 2.0
+"""From this ratio on "2.4 times as much" is easier to grasp than "+140 %"."""
+
+
+def rate_with_bounds(estimate: Estimate, unit: str) -> str:
+    """Such as `1,234 tps (95 %: 1,190 to 1,280)`."""
+    rate = format_rate(estimate.value, unit)
+    bounds = estimate.bounds
+    if bounds is None:
+        return rate
+    per = 60 if unit == "tpm" else 1
+    span = f"{format_number(bounds.low * per)} to {format_number(bounds.high * per)}"
+    return f"{rate} ({confidence(bounds)}: {span})"
+
+
+def confidence(bounds: Bounds) -> str:
+    """Such as `95 %`."""
+    return f"{bounds.confidence * 100:.0f} %"
+
+
+def at_connections(connections: int) -> str:
+    """Such as `at 16 connections`."""
+    return f"at {connections:,} connection{'' if connections == 1 else 's'}"
+
+
+def more(ratio: float) -> str:
+    """A ratio of at least 1: `12.0 % more than` or `2.35 times as much as`."""
+    if ratio < _AS_FACTOR_FROM:
+        return f"{format_percent(ratio - 1)} more than"
+    return f"{format_number(ratio)} times as much as"
+
+
+def ratio_span(bounds: Bounds, ratio: float) -> str:
+    """Bounds of such a ratio; in percent only where the ratio itself is and its upper bound is not far away."""
+    if ratio < _AS_FACTOR_FROM and bounds.high < _AS_FACTOR_FROM:
+        low, high = (format_percent(edge - 1, signed=True) for edge in (bounds.low, bounds.high))
+        return f"{confidence(bounds)}: {low} to {high}"
+    return f"{confidence(bounds)}: {format_number(bounds.low)} to {format_number(bounds.high)} times"
+
+
+def effect(ratio: float) -> str:
+    """The size of a difference, from a ratio above 1: `9.0 %` or `a factor of 5.71`."""
+    return format_percent(ratio - 1) if ratio < _AS_FACTOR_FROM else f"a factor of {format_number(ratio)}"
+
+
+def inverted(ratio: Estimate) -> Estimate:
+    """The ratio seen from the other side."""
+    bounds = ratio.bounds
+    turned = None if bounds is None else bounds.model_copy(update={"low": 1 / bounds.high, "high": 1 / bounds.low})
+    return ratio.model_copy(update={"value": 1 / ratio.value, "bounds": turned})
+
+
+def listed(names: Sequence[str]) -> str:
+    """Such as `a, b and c`; names with commas in them are set apart by semicolons."""
+    if len(names) < 2:
+        return "".join(names)
+    between = "; " if any(", " in name for name in names) else ", "
+    return f"{between.join(names[:-1])} and {names[-1]}"
+
+
+def factor_words(factors: Sequence[tuple[str, str, str]]) -> str:
+    """What two points differ in, as (name, the one's value, the other's), as a sentence with a blank before it."""
+    if not factors:
+        return ""
+    text = f" They differ in {listed([f'{name} ({one} against {other})' for name, one, other in factors])}"
+    if len(factors) == 1:
+        return f"{text}."
+    return f"{text}: which of these made the difference these trials cannot say."

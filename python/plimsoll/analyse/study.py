@@ -1,0 +1,129 @@
+"""From the recordings of a study to its analysis: the one entry. Pure: it reads recordings and writes nothing.
+
+Each recording's tables are read once, reduced, and forgotten before the next is read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Protocol
+
+from plimsoll import __version__
+from plimsoll.analyse.answer import answer
+from plimsoll.analyse.cells import MeasuredCell, measured_cells
+from plimsoll.analyse.curves import build_curve
+from plimsoll.analyse.differences import differences
+from plimsoll.analyse.limits import limits
+from plimsoll.analyse.methods import METHODS
+from plimsoll.analyse.model import Analysis, Curve, MissingTrial
+from plimsoll.analyse.outages import longest_outages
+from plimsoll.analyse.systems import summarise_systems, summarise_workloads, with_unknowns
+from plimsoll.analyse.trial_summary import RecordingLike, TrialSummary, summarise
+from plimsoll.analyse.variables import variable_differences
+from plimsoll.analyse.warnings import placed_warnings
+from plimsoll.errors import RecordError
+from plimsoll.record.model import Verdict
+
+
+class DamagedLike(Protocol):
+    """A recording that cannot be read: `plimsoll.record.store.Damaged` is one."""
+
+    @property
+    def trial_id(self) -> str: ...  # noqa: D102
+
+    @property
+    def path(self) -> Path: ...  # noqa: D102
+
+    @property
+    def reason(self) -> str: ...  # noqa: D102
+
+
+def analyse(
+    study: str,
+    recordings: Sequence[RecordingLike],
+    damaged: Iterable[DamagedLike] = (),
+    *,
+    objective_ms_p99: float | None = None,
+) -> Analysis:
+    """Says what can be said from the recordings of a study.
+
+    Args:
+        study: Its name.
+        recordings: In the order in which systems are to be shown.
+        damaged: Recordings that could not be read; they are listed as missing.
+        objective_ms_p99: 99 % of transactions may take at most so long, milliseconds; None for no objective.
+    """
+    trials, missing = _reduce(recordings)
+    missing += [
+        MissingTrial(trial_id=one.trial_id, system="", workload="", connections=0, reason=one.reason) for one in damaged
+    ]
+    workloads = summarise_workloads(trials)
+    cells = measured_cells(trials)
+    systems = summarise_systems(trials)
+    curves = _curves(cells, [one.name for one in workloads], [one.name for one in systems])
+    systems = with_unknowns(systems, curves)
+    compared = differences(cells, systems)
+    outages, outages_count = longest_outages(trials)
+    variables = variable_differences(systems)
+    warnings = placed_warnings(cells, curves, workloads=workloads, variables=variables, missing=missing)
+    return Analysis(
+        plimsoll_version=__version__,
+        study=study,
+        objective_ms_p99=objective_ms_p99,
+        answer=answer(workloads, systems, curves, compared, objective_ms_p99=objective_ms_p99),
+        limits=limits(cells, curves, compared, warnings),
+        systems=systems,
+        workloads=workloads,
+        curves=curves,
+        differences=compared,
+        variables=variables,
+        warnings=warnings,
+        outages=outages,
+        outages_count=outages_count,
+        missing=tuple(missing),
+        methods=METHODS,
+    )
+
+
+def _reduce(recordings: Iterable[RecordingLike]) -> tuple[list[TrialSummary], list[MissingTrial]]:
+    trials: list[TrialSummary] = []
+    missing: list[MissingTrial] = []
+    for recording in recordings:
+        found = _summary_or_reason(recording)
+        if isinstance(found, str):
+            missing.append(_missing(recording, found))
+        else:
+            trials.append(found)
+    return trials, missing
+
+
+def _summary_or_reason(recording: RecordingLike) -> TrialSummary | str:
+    outcome = recording.outcome
+    if outcome.verdict is not Verdict.COMPLETE:
+        return f"{outcome.verdict.value}: {outcome.reason or 'no reason was recorded'}"
+    try:
+        return summarise(recording) or "nothing was measured: no interval lies in its window"
+    except RecordError as error:
+        return str(error)
+
+
+def _missing(recording: RecordingLike, reason: str) -> MissingTrial:
+    trial = recording.trial
+    return MissingTrial(
+        trial_id=trial.trial_id,
+        system=trial.system.name,
+        workload=trial.workload.name,
+        connections=trial.level.connections,
+        reason=reason,
+    )
+
+
+def _curves(cells: Sequence[MeasuredCell], workloads: Sequence[str], systems: Sequence[str]) -> tuple[Curve, ...]:
+    curves = []
+    for workload in workloads:
+        for system in systems:
+            own = [cell for cell in cells if cell.key.system == system and cell.key.workload == workload]
+            if own:
+                curves.append(build_curve(own))
+    return tuple(curves)

@@ -1,0 +1,113 @@
+"""The systems and workloads of a study, from its trials: what they are, and what their recordings do not say."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from plimsoll.analyse.model import Curve, SystemSummary, WorkloadSummary
+from plimsoll.analyse.throughput import REPETITIONS_NEEDED
+from plimsoll.analyse.trial_summary import TrialSummary
+from plimsoll.analyse.types import shares_of
+from plimsoll.record.model import WorkloadRecord
+from plimsoll.spec.oltp import KINDS
+from plimsoll.spec.workload import WorkloadSpec
+
+
+def summarise_systems(trials: Iterable[TrialSummary]) -> tuple[SystemSummary, ...]:
+    """One summary for each system, in the order of their first trials."""
+    groups: dict[str, list[TrialSummary]] = {}
+    for one in trials:
+        groups.setdefault(one.trial.system.name, []).append(one)
+    return tuple(_system(of_system) for of_system in groups.values())
+
+
+def summarise_workloads(trials: Iterable[TrialSummary]) -> tuple[WorkloadSummary, ...]:
+    """One summary for each workload, in the order of their first trials."""
+    trials = list(trials)
+    first = {one.trial.workload.name: one.trial.workload for one in reversed(trials)}
+    return tuple(
+        WorkloadSummary(
+            name=one.name,
+            kind=one.kind,
+            rate_unit=one.rate_unit,
+            options=_options_told(one),
+            working_set=one.working_set,
+            types=shares_of(trial.types for trial in trials if trial.trial.workload.name == one.name),
+        )
+        for one in reversed(first.values())
+    )
+
+
+def with_unknowns(systems: Sequence[SystemSummary], curves: Sequence[Curve]) -> tuple[SystemSummary, ...]:
+    """Adds to each system what its recordings do not say."""
+    by_system: Mapping[str, list[Curve]] = {
+        one.name: [curve for curve in curves if curve.system == one.name] for one in systems
+    }
+    return tuple(one.model_copy(update={"unknown": _unknown(one, by_system[one.name])}) for one in systems)
+
+
+def _system(trials: Sequence[TrialSummary]) -> SystemSummary:
+    record = trials[0].trial.system
+    environment = trials[0].environment
+    return SystemSummary(
+        name=record.name,
+        instances=record.instances,
+        cores=environment.host.cpu_cores,
+        cost_per_month=record.cost_per_month,
+        factors=record.factors,
+        environment=environment,
+        origin=trials[0].trial.origin.kind,
+    )
+
+
+_ALWAYS_TOLD = ("tables", "table_size", "distribution")
+
+
+def _options_told(workload: WorkloadRecord) -> dict[str, str]:
+    """What is worth reading of a workload's options: those that differ from the defaults of its kind."""
+    usual: Mapping[str, object] = {}
+    if workload.kind in KINDS:
+        usual = WorkloadSpec.model_validate({"name": "usual", "kind": workload.kind}).options()
+        # Rows are filled as they are chosen, unless it is said otherwise.
+        usual = {**usual, "k_distribution": workload.options.get("distribution")}
+    told = {
+        name: value
+        for name, value in workload.options.items()
+        if name in _ALWAYS_TOLD or name not in usual or value != usual[name]
+    }
+    told.pop("definition", None)  # a whole file
+    return {name: option_text(value) for name, value in told.items()}
+
+
+def option_text(value: object) -> str:
+    """An option as people read it.
+
+    >>> option_text({"kind": "zipfian", "exponent": 0.9}), option_text(True)
+    ('zipfian (exponent 0.9)', 'on')
+    """
+    if isinstance(value, bool):
+        return "on" if value else "off"
+    if isinstance(value, dict):
+        parts = ", ".join(f"{name} {part}" for name, part in value.items() if name != "kind")
+        return f"{value['kind']} ({parts})" if "kind" in value else parts
+    return str(value)
+
+
+def _unknown(system: SystemSummary, curves: Sequence[Curve]) -> tuple[str, ...]:
+    cells = [cell for curve in curves for cell in curve.cells]
+    gaps = (
+        (all(cell.response_ms.p99 is None for cell in cells), "response times at the 99th percentile"),
+        (all(cell.cpu.idle is None for cell in cells), "how busy the processors were"),
+        (any(cell.throughput_tps.bounds is None for cell in cells), _bounds_gap(curves)),
+        (system.cores is None, "number of processor cores"),
+        (not any(one.variables for one in system.environment.instances), "the settings of the server"),
+    )
+    return tuple(text for is_missing, text in gaps if is_missing)
+
+
+def _bounds_gap(curves: Sequence[Curve]) -> str:
+    fewest = min(cell.throughput_tps.trial_count for curve in curves for cell in curve.cells)
+    if fewest == 1:
+        return "how sure the figures are: there is one for each level"
+    few = f": fewer than {REPETITIONS_NEEDED} repetitions" if fewest < REPETITIONS_NEEDED else ""
+    return f"how sure the figures are{few}"

@@ -1,0 +1,153 @@
+"""One recording reduced to what the analysis needs, so that its tables can be forgotten at once.
+
+Published figures (`outcome.reported`) take the place of intervals where there are none.
+Deliberately not here: anything that looks at more than one trial.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Protocol
+
+import polars as pl
+
+from plimsoll.analyse.drift import Drift, drift_of
+from plimsoll.analyse.durations import SparseHistogram, merge_rows
+from plimsoll.analyse.model import CpuShares
+from plimsoll.analyse.overload import Overload, interval_loads, overloads
+from plimsoll.analyse.processor import engine_mean, processor_shares, reported_shares
+from plimsoll.analyse.types import TypeCounts, types_of
+from plimsoll.analyse.window import WindowCounts, count_window, inside
+from plimsoll.analyse.within_run import MeanVariance, variance_of_mean
+from plimsoll.record.model import EngineAccount, Environment, Outcome, TrialRecord, Window
+
+
+class RecordingLike(Protocol):
+    """What the analysis asks of a recording: `plimsoll.record.store.Recording` is one."""
+
+    @property
+    def trial(self) -> TrialRecord: ...  # noqa: D102
+
+    @property
+    def environment(self) -> Environment: ...  # noqa: D102
+
+    @property
+    def outcome(self) -> Outcome: ...  # noqa: D102
+
+    def intervals(self) -> pl.DataFrame | None: ...  # noqa: D102
+
+    def errors(self) -> pl.DataFrame | None: ...  # noqa: D102
+
+    def histograms(self) -> pl.DataFrame | None: ...  # noqa: D102
+
+    def telemetry(self) -> pl.DataFrame | None: ...  # noqa: D102
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrialSummary:
+    """One complete trial.
+
+    Attributes:
+        throughput_tps: Completed transactions per second over the measured window.
+        within: Relative variance of that mean; None where there are no intervals.
+        counts: None for published figures.
+        drift: How throughput moved within the window; None where that cannot be seen.
+        histograms: By measure.
+        errors: Counts by (class, code) in the measured window.
+        types: By type of transaction.
+        client_us_per_statement: Processor time of the load engine for each statement, microseconds.
+        client_waits_s_per_s: How long the load engine's threads, all together, waited for a processor in each second.
+        overloads: When more was wanted than could be done, in the whole trial; only load at a rate has them.
+    """
+
+    trial: TrialRecord
+    environment: Environment = field(repr=False)
+    outcome: Outcome = field(repr=False)
+    throughput_tps: float
+    within: MeanVariance | None = None
+    counts: WindowCounts | None = field(default=None, repr=False)
+    drift: Drift | None = None
+    histograms: dict[str, SparseHistogram] = field(default_factory=dict, repr=False)
+    errors: dict[tuple[str, int], int] = field(default_factory=dict)
+    cpu: CpuShares = field(default_factory=CpuShares)
+    types: dict[str, TypeCounts] = field(default_factory=dict, repr=False)
+    client_us_per_statement: float | None = None
+    client_waits_s_per_s: float | None = None
+    overloads: tuple[Overload, ...] = ()
+
+    @property
+    def is_published(self) -> bool:
+        """Whether its figures were published elsewhere, and not measured interval by interval."""
+        return self.counts is None
+
+
+def summarise(recording: RecordingLike) -> TrialSummary | None:
+    """Reduces a complete trial; None when it holds neither measured intervals nor published figures.
+
+    Raises:
+        RecordError: A table is missing or damaged.
+    """
+    outcome = recording.outcome
+    if outcome.reported is not None:
+        return TrialSummary(
+            trial=recording.trial,
+            environment=recording.environment,
+            outcome=outcome,
+            throughput_tps=outcome.reported.throughput_tps,
+            cpu=reported_shares(outcome.reported.host_cpu),
+        )
+    intervals = recording.intervals()
+    if intervals is None:
+        return None
+    measured = inside(intervals, outcome.window)
+    counts = count_window(intervals, measured, outcome.window, recording.trial.interval_s)
+    if counts is None:
+        return None
+    telemetry = recording.telemetry()
+    return TrialSummary(
+        trial=recording.trial,
+        environment=recording.environment,
+        outcome=outcome,
+        throughput_tps=counts.throughput_tps,
+        within=_relative_variance(counts),
+        counts=counts,
+        drift=drift_of(counts.rates_tps),
+        histograms=_histograms(recording, outcome.window),
+        errors=_errors(recording, outcome.window),
+        types=_types(recording, measured, outcome.window),
+        cpu=processor_shares(telemetry, measured, outcome, recording.environment),
+        client_us_per_statement=_client_us_per_statement(outcome.account, counts),
+        client_waits_s_per_s=engine_mean(telemetry, measured, outcome, "run_delay_s_per_s"),
+        overloads=overloads(interval_loads(intervals, telemetry), recording.trial.level.connections),
+    )
+
+
+def _relative_variance(counts: WindowCounts) -> MeanVariance | None:
+    found = variance_of_mean(counts.rates_tps)
+    if found is None or counts.throughput_tps == 0:
+        return None
+    return MeanVariance(found.variance / counts.throughput_tps**2, found.degrees)
+
+
+def _histograms(recording: RecordingLike, window: Window | None) -> dict[str, SparseHistogram]:
+    rows = recording.histograms()
+    return {} if rows is None else merge_rows(inside(rows, window))
+
+
+def _types(recording: RecordingLike, measured: pl.DataFrame, window: Window | None) -> dict[str, TypeCounts]:
+    rows = recording.histograms()
+    return types_of(measured, None if rows is None else inside(rows, window))
+
+
+def _errors(recording: RecordingLike, window: Window | None) -> dict[tuple[str, int], int]:
+    rows = recording.errors()
+    if rows is None or rows.is_empty():
+        return {}
+    counted = inside(rows, window).group_by("class", "code").agg(pl.col("count").sum())
+    return {(str(kind), int(code)): int(count) for kind, code, count in counted.iter_rows()}
+
+
+def _client_us_per_statement(account: EngineAccount | None, counts: WindowCounts) -> float | None:
+    if account is None or counts.statements_of_trial == 0:
+        return None
+    return (account.client_user_s + account.client_system_s) / counts.statements_of_trial * 1e6

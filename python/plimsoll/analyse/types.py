@@ -1,0 +1,58 @@
+"""Types of transactions apart from each other: how often each completed, and how long it took.
+
+Deliberately not here: bounds. They are given for all transactions of a workload together.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import polars as pl
+
+from plimsoll.analyse.durations import SparseHistogram, merge_rows
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TypeCounts:
+    """One type of transaction in the measured window of one trial.
+
+    Attributes:
+        response: Response times; None when none completed.
+    """
+
+    completed: int
+    failed: int
+    response: SparseHistogram | None = None
+
+
+def types_of(measured: pl.DataFrame, histograms: pl.DataFrame | None) -> dict[str, TypeCounts]:
+    """By name, in the order of the names.
+
+    Args:
+        measured: Rows of `intervals.parquet` within the window.
+        histograms: Rows of `histograms.parquet` within the window.
+    """
+    counted = measured.group_by("transaction").agg(pl.col("completed", "failed").sum()).sort("transaction")
+    return {
+        str(name): TypeCounts(completed=int(completed), failed=int(failed), response=_response(histograms, name))
+        for name, completed, failed in counted.iter_rows()
+    }
+
+
+def _response(histograms: pl.DataFrame | None, name: str) -> SparseHistogram | None:
+    if histograms is None:
+        return None
+    return merge_rows(histograms.filter(pl.col("transaction") == name)).get("response")
+
+
+def shares_of(trials: Iterable[dict[str, TypeCounts]]) -> dict[str, float]:
+    """The share of all completed transactions that each type has, 0 to 1; empty where there is one type only."""
+    total: Counter[str] = Counter()
+    for types in trials:
+        for name, counts in types.items():
+            total[name] += counts.completed
+    if len(total) < 2 or not total.total():
+        return {}
+    return {name: count / total.total() for name, count in total.most_common()}

@@ -1,0 +1,111 @@
+"""What happened in the measured window of one trial: counts, and throughput second by second.
+
+Each interval counts with its real length; the last one of a trial may be shorter. Intervals much shorter than the
+others count in the totals but not in the series, whose values must be comparable.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from plimsoll.analyse.within_run import Series
+from plimsoll.record.model import Window
+
+_COUNTED = ("completed", "failed", "dropped", "retries", "rows_returned", "rows_affected")
+_SHORT_RATIO = 0.5
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WindowCounts:
+    """Counts over the measured window of one trial, all instances and transaction types together.
+
+    Attributes:
+        duration_s: Length of the window, seconds.
+        rates_tps: Completed transactions per second of each interval of full length, in order.
+        statements_of_trial: Statements of the whole trial, warm-up included.
+        ended_of_trial: `completed`, `failed` and `dropped` of the whole trial.
+    """
+
+    duration_s: float
+    rates_tps: Series = field(repr=False)
+    completed: int
+    failed: int
+    dropped: int
+    retries: int
+    rows_returned: int
+    rows_affected: int
+    statements: int
+    statements_of_trial: int
+    ended_of_trial: dict[str, int] = field(default_factory=dict)
+
+    @property
+    def throughput_tps(self) -> float:
+        """Completed transactions per second."""
+        return self.completed / self.duration_s
+
+
+def inside(rows: pl.DataFrame, window: Window | None) -> pl.DataFrame:
+    """The rows whose interval lies in the window; all rows when there is none."""
+    if window is None:
+        return rows
+    return rows.filter(pl.col("interval").is_between(window.first, window.last))
+
+
+def count_window(
+    intervals: pl.DataFrame, measured: pl.DataFrame, window: Window | None, interval_s: float
+) -> WindowCounts | None:
+    """Adds up the window of one trial.
+
+    An interval without rows is one in which nothing completed: it counts with no transactions and the usual length.
+
+    Args:
+        intervals: All of the trial (`frames.INTERVALS`).
+        measured: Those of them that lie in the window.
+        window: Which count; None for all that have rows.
+        interval_s: Planned length of an interval, seconds.
+
+    Returns:
+        None when there are no intervals at all.
+    """
+    indexes = _indexes(measured, window)
+    if indexes.size == 0:
+        return None
+    lengths_s, completed = _by_interval(measured, indexes, interval_s)
+    full = lengths_s >= _SHORT_RATIO * float(np.median(lengths_s))
+    totals = {name: int(measured[name].sum()) for name in _COUNTED}
+    return WindowCounts(
+        duration_s=float(lengths_s.sum()),
+        rates_tps=completed[full] / lengths_s[full],
+        statements=_statements(measured),
+        statements_of_trial=_statements(intervals),
+        ended_of_trial={name: int(intervals[name].sum()) for name in ("completed", "failed", "dropped")},
+        **totals,
+    )
+
+
+def _statements(rows: pl.DataFrame) -> int:
+    return sum(int(rows[name].sum()) for name in ("reads", "writes", "others"))
+
+
+def _indexes(measured: pl.DataFrame, window: Window | None) -> NDArray[np.int64]:
+    if window is not None:
+        return np.arange(window.first, window.last + 1)
+    return np.sort(measured["interval"].unique().to_numpy().astype(np.int64))
+
+
+def _by_interval(measured: pl.DataFrame, indexes: NDArray[np.int64], interval_s: float) -> tuple[Series, Series]:
+    place = np.searchsorted(indexes, measured["interval"].to_numpy().astype(np.int64))
+    began_s, ended_s = np.full(indexes.size, np.inf), np.full(indexes.size, -np.inf)
+    np.minimum.at(began_s, place, measured["from_s"].to_numpy())
+    np.maximum.at(ended_s, place, measured["to_s"].to_numpy())
+    has_rows = np.isfinite(began_s)
+    lengths_s = np.full(indexes.size, interval_s)
+    lengths_s[has_rows] = (ended_s - began_s)[has_rows]
+    completed = np.zeros(indexes.size)
+    np.add.at(completed, place, measured["completed"].to_numpy())
+    has_length = lengths_s > 0
+    return lengths_s[has_length], completed[has_length]

@@ -1,0 +1,120 @@
+"""Options about how clients behave: think time, connecting, errors."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from plimsoll.spec.clients import Clients
+
+ThinkTimeOption = Annotated[
+    str | None,
+    typer.Option(
+        "--think-time",
+        metavar="TIME",
+        help="Pause of a connection between two transactions: a mean such as 5s (exponential), or 1s..5s (evenly).",
+    ),
+]
+ConnectRateOption = Annotated[
+    float | None,
+    typer.Option(
+        "--connect-rate", metavar="N", help="Open so many connections each second; else as fast as they come."
+    ),
+]
+AllConnectionsOption = Annotated[
+    bool,
+    typer.Option(
+        "--all-connections", help="End when a connection cannot be opened, instead of running with the others."
+    ),
+]
+RetryOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--retry",
+        metavar="RULE",
+        help="Repeat transactions after these errors: CODES[:TIMES[:PAUSE]] such as 1213,1205:10:5ms, or none."
+        " May be given several times. Default: 1213,1205,1020:99.",
+    ),
+]
+GiveUpOption = Annotated[
+    str, typer.Option("--give-up", metavar="TIME", help="End when there was no connection at all for so long.")
+]
+
+
+def clients_of(
+    *,
+    think_time: str | None,
+    connect_rate: float | None,
+    all_connections: bool,
+    retry: list[str] | None,
+    give_up: str,
+    is_open: bool,
+) -> Clients:
+    """How clients behave, from options of the command line.
+
+    Args:
+        think_time: `--think-time`; each of the others is the option of its name.
+        connect_rate: Connections per second.
+        all_connections: Whether all are needed.
+        retry: Rules, as typed.
+        give_up: A time.
+        is_open: Transactions are wanted at a rate.
+
+    Raises:
+        SpecError: An option's value is wrong.
+    """
+    from pydantic import ValidationError
+
+    from plimsoll.errors import SpecError
+    from plimsoll.spec.clients import Clients
+    from plimsoll.spec.fields import faults_of
+
+    if is_open and think_time is not None:
+        raise SpecError("--think-time: belongs to a closed loop; with --rate nobody waits for the last transaction")
+    written: dict[str, object] = {
+        "think_time": _think_time(think_time),
+        "connect_per_s": connect_rate,
+        "all_connections": all_connections,
+        "reconnect": {"give_up": give_up},
+    }
+    if retry:
+        written["retry"] = _rules(retry)
+    try:
+        return Clients.model_validate(written)
+    except ValidationError as error:
+        raise SpecError(*(_as_option(fault) for fault in faults_of(error))) from None
+
+
+def _think_time(text: str | None) -> object:
+    if text is None or ".." not in text:
+        return text
+    least, _, most = text.partition("..")
+    return {"min": least, "max": most}
+
+
+def _rules(texts: list[str]) -> list[object]:
+    from plimsoll.errors import SpecError
+    from plimsoll.spec.clients import parse_retry
+
+    if texts == ["none"]:
+        return []
+    try:
+        return [parse_retry(text) for text in texts]
+    except SpecError as error:
+        raise SpecError(*(f"--retry: {fault}" for fault in error.faults)) from None
+
+
+_OPTIONS = {
+    "think_time": "--think-time",
+    "connect_per_s": "--connect-rate",
+    "retry": "--retry",
+    "reconnect": "--give-up",
+}
+
+
+def _as_option(fault: str) -> str:
+    """Names the option instead of the field."""
+    path, _, wrong = fault.partition(":")
+    return f"{_OPTIONS[path.split('.')[0].split('[')[0]]}:{wrong}"

@@ -1,0 +1,105 @@
+"""From what went wrong to one clear message on standard error and an exit code."""
+
+from __future__ import annotations
+
+import errno
+import os
+import signal
+import sys
+import tempfile
+import traceback
+from collections.abc import Callable
+from types import FrameType
+
+from typer.exceptions import Abort, TyperException
+
+from plimsoll.errors import HostError, PlimsollError
+from plimsoll.units import printable
+
+INTERRUPTED = 130
+BUG = 70
+_MACHINE_SAYS_NO = frozenset(
+    {
+        errno.EACCES,
+        errno.EPERM,
+        errno.EROFS,
+        errno.ENOSPC,
+        errno.EDQUOT,
+        errno.EIO,
+        errno.EMFILE,
+        errno.ENFILE,
+        errno.ENOMEM,
+        errno.EAGAIN,
+    }
+)
+"""What a machine answers when a right, space or a limit is missing: not our bug, wherever it comes from."""
+REPORT_TO = "the project's issue tracker"
+
+
+def exit_code_of(command: Callable[[], object]) -> int:
+    """Runs a command and says how the process is to end. SIGTERM interrupts as Ctrl-C does."""
+    signal.signal(signal.SIGTERM, _interrupt)
+    try:
+        result = command()
+    except (PlimsollError, TyperException) as error:
+        _say_misuse(error.format_message()) if isinstance(error, TyperException) else _say(error)
+        return error.exit_code
+    except (KeyboardInterrupt, Abort):
+        return _interrupted()
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except Exception as error:
+        return _unexpected(error)
+    if result == INTERRUPTED:  # typer has turned the interruption into its exit code already
+        return _interrupted()
+    return result if isinstance(result, int) else 0
+
+
+def _interrupted() -> int:
+    """Says so. From here on further signals are ignored: all is cleaned up, and the exit code must tell of it."""
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.SIG_IGN)
+    print("plimsoll: interrupted; everything finished before is kept", file=sys.stderr)
+    return INTERRUPTED
+
+
+def _interrupt(_number: int, _frame: FrameType | None) -> None:
+    raise KeyboardInterrupt
+
+
+def _say_misuse(message: str) -> None:
+    """Several lines are a page of help already: that of a command that was called without its subcommand."""
+    print(message if "\n" in message else f"plimsoll: {message} See plimsoll --help", file=sys.stderr)
+
+
+def _say(error: PlimsollError) -> None:
+    lines = [printable(line) for line in str(error).splitlines()]
+    prefix = "plimsoll: bug: " if error.exit_code == BUG else "plimsoll: "
+    print(f"{prefix}{lines[0] if lines else type(error).__name__}", file=sys.stderr)
+    for line in lines[1:]:
+        print(f"          {line}", file=sys.stderr)
+
+
+def _unexpected(error: Exception) -> int:
+    if not isinstance(error, OSError) or error.errno not in _MACHINE_SAYS_NO:
+        return _bug()
+    place = f"{error.filename}: " if error.filename else ""
+    _say(HostError(f"{place}{error.strerror}; check the rights, the limits and the free space of this machine"))
+    return HostError.exit_code
+
+
+def _bug() -> int:
+    """Keeps the trace in a file: it helps the developers and frightens everybody else."""
+    kind, trace = sys.exc_info()[0], traceback.format_exc()
+    try:
+        with tempfile.NamedTemporaryFile(
+            "w", prefix="plimsoll-bug-", suffix=".txt", delete=False, encoding="utf-8", errors="backslashreplace"
+        ) as file:
+            file.write(trace)
+        kept = file.name
+    except OSError as error:
+        kept = f"this (it could not be kept in a file: {error.strerror}):\n{trace}"
+    name = kind.__name__ if kind else "error"
+    print(f"plimsoll: bug: {name}; please report it to {REPORT_TO} with {kept}", file=sys.stderr)
+    return BUG

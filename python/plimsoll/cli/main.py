@@ -1,0 +1,61 @@
+"""The command `plimsoll`: its subcommands, and what the process ends with.
+
+Nothing heavy is imported before a subcommand runs, so that help and completion answer at once.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated
+
+import typer
+
+from plimsoll import __version__
+from plimsoll.cli import data, demo, doctor, export, guide, importing, size, study, trial, workload
+from plimsoll.cli.failures import exit_code_of
+from plimsoll.cli.wipe import wipe_passwords
+
+app = typer.Typer(
+    name="plimsoll",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    help="How much load can this database safely carry, on which hardware and configuration, at what response time and"
+    " cost? Plimsoll measures it and writes a sizing guide.",
+    epilog="Begin with: plimsoll demo. Then write a study file: plimsoll study new > study.toml.",
+)
+app.add_typer(study.app, name="study")
+app.add_typer(workload.app, name="workload")
+app.add_typer(importing.app, name="import")
+app.add_typer(export.app, name="export")
+app.command("demo")(demo.demo)
+app.command("trial")(trial.trial)
+app.command("prepare")(data.prepare)
+app.command("check")(data.check)
+app.command("cleanup")(data.cleanup)
+app.command("guide")(guide.guide)
+app.command("doctor")(doctor.doctor)
+app.command("size")(size.size)
+
+
+def _show_version(is_asked: bool) -> None:
+    if is_asked:
+        typer.echo(f"plimsoll {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _root(
+    _version: Annotated[
+        bool,
+        typer.Option("--version", callback=_show_version, is_eager=True, help="Print the version and end."),
+    ] = False,
+) -> None:
+    """Holds the options that come before a subcommand."""
+
+
+def main() -> None:
+    """Runs the command line and ends the process with the exit code of its class of outcome."""
+    wipe_passwords(sys.argv)
+    sys.exit(exit_code_of(lambda: app(standalone_mode=False)))

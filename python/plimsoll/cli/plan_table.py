@@ -1,0 +1,33 @@
+"""A plan as a table for a terminal."""
+
+from __future__ import annotations
+
+from rich.console import Group
+from rich.table import Table
+
+from plimsoll.plan.model import Plan
+from plimsoll.units import format_bytes, format_duration
+
+
+def plan_table(plan: Plan) -> Group:
+    """Trials in order, and what they take."""
+    table = Table(title=f"{plan.study}: {len(plan.trials)} trials in order", title_justify="left", box=None)
+    for name, justify in (("", "right"), ("block", "right"), ("system", "left"), ("workload", "left")):
+        table.add_column(name, justify="right" if justify == "right" else "left")
+    table.add_column("connections", justify="right")
+    table.add_column("repetition", justify="right")
+    for position, trial in enumerate(plan.trials, start=1):
+        table.add_row(
+            str(position),
+            str(trial.block + 1),
+            trial.system,
+            trial.workload,
+            str(trial.connections),
+            str(trial.repetition + 1),
+        )
+    estimates = plan.estimates
+    return Group(
+        table,
+        f"about {format_duration(estimates.total_s)} in all, {format_duration(estimates.trial_s)} for each trial;"
+        f" {format_bytes(estimates.disk_bytes)} of disk",
+    )

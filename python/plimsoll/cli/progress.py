@@ -1,0 +1,164 @@
+"""Progress of long work on standard error: a live display on a terminal, plain lines elsewhere.
+
+It only reads events; nothing depends on it.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from rich.console import Console, Group
+from rich.live import Live
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
+from rich.text import Text
+
+from plimsoll.run.folder import UNPLANNED
+from plimsoll.units import format_duration, format_ms, format_rate, printable
+
+if TYPE_CHECKING:
+    from plimsoll.drive import protocol
+    from plimsoll.run.events import Event, IntervalEnded, StudyBegan, TrialBegan, TrialEnded
+
+PHASES = {
+    "resume": "looking at what is there",
+    "create": "creating tables",
+    "load": "loading rows",
+    "index": "building indexes",
+    "analyze": "collecting statistics",
+    "verify": "counting rows",
+    "content": "comparing rows",
+    "drop": "dropping tables",
+}
+
+
+class LoadProgress:
+    """Progress of a data set, phase by phase."""
+
+    def __init__(self, bars: Progress) -> None:
+        self._bars = bars
+        self._task: TaskID | None = None
+        self._phase = ""
+
+    def show(self, progress: protocol.Progress) -> None:
+        """Shows how far it is."""
+        if progress.phase != self._phase or self._task is None:
+            if self._task is not None:
+                self._bars.remove_task(self._task)
+            self._phase = progress.phase
+            self._task = self._bars.add_task(PHASES.get(progress.phase, progress.phase), total=progress.total_count)
+        self._bars.update(self._task, completed=progress.done_count, total=progress.total_count)
+
+    def warn(self, warning: protocol.EngineWarning) -> None:
+        """Shows a warning above the bar."""
+        line = printable(f"warning: {warning.evidence} {warning.advice}")
+        self._bars.console.print(line, markup=False, highlight=False)
+
+
+@contextmanager
+def load_progress() -> Iterator[LoadProgress]:
+    """A bar for the time that a data set is made."""
+    console = Console(stderr=True)
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bars:
+        yield LoadProgress(bars)
+
+
+class StudyDisplay:
+    """What runs now, what it sees and how long it will still take."""
+
+    def __init__(self, console: Console, live: Live | None) -> None:
+        self._console, self._live = console, live
+        self._trial_count = 0
+        self._done_count = 0
+        self._ends_at = time.monotonic()
+        self._now = "starting"
+        self._seen = ""
+
+    def show(self, event: Event) -> None:
+        """Takes one event in."""
+        match event.type:
+            case "study_began":
+                self._study_began(event)
+            case "system_began":
+                self._now, self._seen = f"starting {event.system}", ""
+            case "data_progressed":
+                share = event.done_count / max(event.total_count, 1)
+                self._now = f"{event.system}: {PHASES.get(event.phase, event.phase)} {share:.0%}"
+            case "trial_began":
+                self._began(event)
+            case "state_began":
+                self._seen = str(event.state)
+            case "interval_ended":
+                self._seen = f"{event.state}: {_figures(event)}"
+            case "trial_ended":
+                self._done_count += 1
+                self._ended(event)
+            case "study_ended":
+                self._now, self._seen = "done", ""
+        if self._live is not None:
+            self._live.update(self._picture(), refresh=True)
+
+    def _study_began(self, event: StudyBegan) -> None:
+        self._trial_count, self._done_count = event.trial_count, event.finished_count
+        self._expect(event.estimated_s)
+        kept = f", {event.finished_count} of them finished before" if event.finished_count else ""
+        self._print(f"{event.study}: {event.trial_count} trials{kept}, about {format_duration(event.estimated_s)}")
+        if event.unplanned_count:
+            self._print(f"{event.unplanned_count} recordings: {UNPLANNED}")
+
+    def _began(self, event: TrialBegan) -> None:
+        self._expect(event.remaining_s)
+        self._now = f"{_cell(event)}, repetition {event.repetition + 1}"
+        self._seen = ""
+
+    def _ended(self, event: TrialEnded) -> None:
+        name = f"[{self._done_count}/{self._trial_count}] {_cell(event)}"
+        if event.throughput_tps is None or event.verdict != "complete":
+            self._print(f"{name}: {event.verdict}: {event.reason}")
+        elif self._live is None:
+            p99 = "" if event.response_ms_p99 is None else f", p99 {format_ms(event.response_ms_p99)}"
+            self._print(f"{name}: {format_rate(event.throughput_tps)}{p99}")
+
+    def _expect(self, remaining_s: float) -> None:
+        self._ends_at = time.monotonic() + remaining_s
+
+    def _print(self, line: str) -> None:
+        text = "\n".join(printable(one) for one in line.splitlines())
+        self._console.print(text, markup=False, highlight=False)
+
+    def _picture(self) -> Group:
+        left = max(self._ends_at - time.monotonic(), 0)
+        width = 30
+        filled = round(width * self._done_count / max(self._trial_count, 1))
+        bar = f"{'━' * filled}{'─' * (width - filled)}"
+        return Group(
+            Text(f"{bar} {self._done_count}/{self._trial_count} trials, about {format_duration(left)} left"),
+            Text(f"  {self._now}"),
+            Text(f"  {self._seen}", style="bold"),
+        )
+
+
+def _cell(event: TrialBegan | TrialEnded) -> str:
+    return f"{event.system}, {event.workload}, {event.connections} connections"
+
+
+def _figures(event: IntervalEnded) -> str:
+    p99 = "" if event.response_ms_p99 is None else f", response p99 {format_ms(event.response_ms_p99)}"
+    errors = f", {event.error_count} errors" if event.error_count else ""
+    missing = f", {event.missing_count:,} connections missing" if event.missing_count else ""
+    return f"{format_rate(event.throughput_tps)}{p99}{errors}{missing}"
+
+
+@contextmanager
+def study_display(*, quiet: bool = False) -> Iterator[StudyDisplay]:
+    """A display for the time that a study runs: live on a terminal, a line for each trial elsewhere."""
+    console = Console(stderr=True, quiet=quiet, soft_wrap=not sys.stderr.isatty())
+    if not console.is_terminal or quiet:
+        yield StudyDisplay(console, None)
+        return
+    with Live(console=console, auto_refresh=False, transient=True) as live:
+        yield StudyDisplay(console, live)

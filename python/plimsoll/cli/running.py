@@ -1,0 +1,35 @@
+"""Running a study for a person: progress while it runs, the result and the guide's path at the end."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from rich.console import Console
+
+from plimsoll.cli.progress import study_display
+from plimsoll.guide.build import build_guide
+from plimsoll.guide.terminal import render_terminal
+from plimsoll.run.study import run_study
+from plimsoll.spec.study import StudySpec
+
+INVALID = 4
+
+
+def run_and_show(file: Path, spec: StudySpec, folder: Path, *, quiet: bool = False) -> int:
+    """Runs what is missing, then shows the analysis and writes the guide.
+
+    Returns:
+        0, or 4 when trials failed or are invalid: the guide then lacks them and says so.
+    """
+    with study_display(quiet=quiet) as display:
+        result = run_study(file, spec, folder, display.show)
+    analysis, paths = build_guide(folder)
+    console = Console()
+    console.print(render_terminal(analysis))
+    console.print(f"Guide: {paths[0]}", soft_wrap=True, highlight=False)
+    if result.failed_count:
+        Console(stderr=True).print(
+            f"plimsoll: {result.failed_count} trials failed; run the same command again to repeat them", soft_wrap=True
+        )
+        return INVALID
+    return 0

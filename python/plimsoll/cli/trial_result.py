@@ -1,0 +1,170 @@
+"""What `plimsoll trial` prints of its result, as JSON or as text."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter, defaultdict
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from plimsoll.analyse.trial_summary import TrialSummary
+    from plimsoll.spec.arrivals import OpenArrivals
+
+OUTAGES_SHOWN = 10
+"""As many have a line of their own in the text; `--json` has the first thousand."""
+
+
+def result_of(summary: TrialSummary, wanted: OpenArrivals | None = None) -> dict[str, Any]:
+    """What `--json` prints: the keys are a promise to scripts."""
+    from plimsoll.analyse.durations import durations
+
+    counts, account, made = summary.counts, summary.outcome.account, summary.outcome.connections
+    assert counts is not None, "a measured run has counts"
+    assert account is not None, "a measured run has the engine's account"
+    assert made is not None, "a measured run has connections"
+    result = {
+        "throughput_tps": summary.throughput_tps,
+        "duration_s": counts.duration_s,
+        "transactions": counts.completed,
+        "failed": counts.failed,
+        "retries": counts.retries,
+        "statements": counts.statements,
+        "rows_returned": counts.rows_returned,
+        "rows_affected": counts.rows_affected,
+        **_errors(summary),
+        "response_ms": durations(summary.histograms.get("response")).model_dump(),
+        "service_ms": durations(summary.histograms.get("service")).model_dump(),
+        "transaction_types": {
+            name: {
+                "transactions": one.completed,
+                "failed": one.failed,
+                "throughput_tps": one.completed / counts.duration_s,
+                "response_ms": durations(one.response).model_dump(),
+            }
+            for name, one in summary.types.items()
+        },
+        "client": {
+            "cpu_s": account.client_user_s + account.client_system_s,
+            "cpu_user_s": account.client_user_s,
+            "cpu_us_per_statement": summary.client_us_per_statement,
+            "memory_mb_peak": account.client_memory_bytes_max / 1e6,
+        },
+        "connections": made.model_dump(),
+        "outages": [outage.model_dump() for outage in summary.outcome.outages],
+        "warnings": [warning.model_dump() for warning in summary.outcome.warnings],
+    }
+    return result if wanted is None else {**result, "open_loop": _open_loop(summary, wanted)}
+
+
+def _errors(summary: TrialSummary) -> dict[str, Any]:
+    """How often each code was met, of all classes together and by class: 0 is whatever had no code."""
+    by_code, by_class = Counter[str](), defaultdict[str, dict[str, int]](dict)
+    for (kind, code), count in sorted(summary.errors.items()):
+        by_code[str(code)] += count
+        by_class[kind][str(code)] = count
+    return {"errors": dict(by_code), "errors_by_class": dict(by_class)}
+
+
+def _open_loop(summary: TrialSummary, wanted: OpenArrivals) -> dict[str, Any]:
+    """The account of the whole trial, warm-up included, and where the time went in the measured window."""
+    from plimsoll.analyse.durations import durations
+
+    counts, account = summary.counts, summary.outcome.account
+    assert counts is not None, "a measured run has counts"
+    assert account is not None, "a measured run has the engine's account"
+    return {
+        "offered": account.offered_count,
+        **counts.ended_of_trial,
+        "unfinished": account.unfinished_count,
+        "pool_wait_ms": durations(summary.histograms.get("pool_wait")).model_dump(),
+        "dispatch_delay_ms": durations(summary.histograms.get("dispatch_delay")).model_dump(),
+        "overloads": [
+            {
+                "from_s": one.from_s,
+                "to_s": one.to_s,
+                "backlog_max": one.waiting_max,
+                "dropped": one.dropped,
+                "recovery_s": one.recovery_s(wanted.falls_s()),
+            }
+            for one in summary.overloads
+        ],
+    }
+
+
+def shown(result: dict[str, Any], *, as_json: bool) -> str:
+    """The result as JSON, or as text for people."""
+    return json.dumps(result, indent=2) if as_json else _as_text(result)
+
+
+def _as_text(result: dict[str, Any]) -> str:
+    from plimsoll.units import format_ms, format_number, format_rate
+
+    lines = [
+        f"throughput        {format_rate(result['throughput_tps'])}  ({result['transactions']:,} transactions"
+        f" in {result['duration_s']:.1f} s, {result['statements']:,} statements)",
+        f"failed            {result['failed']:,}, retries {result['retries']:,}",
+    ]
+    for name in ("response", "service"):
+        times = result[f"{name}_ms"]
+        shown = ", ".join(f"{key} {format_ms(value)}" for key, value in times.items() if value is not None)
+        lines.append(f"{name + ' time':<18}{shown}")
+    if len(types := result["transaction_types"]) > 1:
+        lines += [_type_line(name, one) for name, one in types.items()]
+    for kind, errors in result["errors_by_class"].items():
+        lines += [f"error {code:<12}{count:,} ({kind})" for code, count in errors.items()]
+    lines += _connection_lines(result)
+    if "open_loop" in result:
+        lines += _open_loop_text(result["open_loop"])
+    client = result["client"]
+    lines.append(
+        f"client            {format_number(client['cpu_us_per_statement'] or 0)} us of processor time per statement,"
+        f" {format_number(client['memory_mb_peak'])} MB at most"
+    )
+    agreed = {one["agreed"] or "none" for one in result["connections"]["encryptions"]}
+    lines.append(f"encryption        {', '.join(sorted(agreed))}")
+    lines += [f"warning: {w['code']}: {w['evidence']} {w['advice']}" for w in result["warnings"]]
+    lines.append("One run says little about the next: plimsoll study run measures repetitions and gives bounds.")
+    return "\n".join(lines)
+
+
+def _type_line(name: str, one: dict[str, Any]) -> str:
+    from plimsoll.units import format_ms, format_rate
+
+    p50, p99 = one["response_ms"]["p50"], one["response_ms"]["p99"]
+    times = f", response time p50 {format_ms(p50)}, p99 {format_ms(p99)}" if p50 is not None else ""
+    failed = f", {one['failed']:,} failed" if one["failed"] else ""
+    return f"  {name:<16}{format_rate(one['throughput_tps'])}{times}{failed}"
+
+
+def _connection_lines(result: dict[str, Any]) -> list[str]:
+    made, lines = result["connections"], []
+    if made["opened_count"] < made["wanted_count"]:
+        lines.append(f"connections       {made['opened_count']:,} of {made['wanted_count']:,}")
+    for one in result["outages"][:OUTAGES_SHOWN]:
+        end = "to the end" if one["to_s"] is None else f"for {one['to_s'] - one['from_s']:.1f} s"
+        lines.append(
+            f"outage            from {one['from_s']:.1f} s {end}: {one['connections_count']:,} connections and"
+            f" {one['lost_count']:,} transactions lost"
+        )
+    return lines
+
+
+def _open_loop_text(loop: dict[str, Any]) -> list[str]:
+    from plimsoll.units import format_ms
+
+    lines = [
+        f"offered           {loop['offered']:,} with the warm-up: {loop['completed']:,} completed,"
+        f" {loop['failed']:,} failed, {loop['dropped']:,} dropped, {loop['unfinished']:,} unfinished at the end"
+    ]
+    for name, words in (("pool_wait", "pool wait"), ("dispatch_delay", "dispatch delay")):
+        times = loop[f"{name}_ms"]
+        shown = ", ".join(f"{key} {format_ms(value)}" for key, value in times.items() if value is not None)
+        lines.append(f"{words:<18}{shown}")
+    for one in loop["overloads"]:
+        end = "the end" if one["to_s"] is None else f"{one['to_s']:.0f} s"
+        recovery = "" if one["recovery_s"] is None else f"; over {one['recovery_s']:.0f} s after the rate fell"
+        lines.append(
+            f"overload          from {one['from_s']:.0f} s to {end}: up to {one['backlog_max']:,} waiting,"
+            f" {one['dropped']:,} dropped{recovery}"
+        )
+    return lines

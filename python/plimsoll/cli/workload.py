@@ -1,0 +1,53 @@
+"""`plimsoll workload`: show, check."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+app = typer.Typer(
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    help="Workload files: your own statements and tables.",
+)
+
+
+@app.command("show")
+def show(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="key-value, order-queue or time-series.")] = "key-value",
+) -> None:
+    """Print a workload file that comes with Plimsoll, to read it or to begin with.
+
+    Example: plimsoll workload show order-queue > my-queue.toml
+    """
+    from plimsoll.errors import SpecError
+    from plimsoll.spec.statements import shipped
+
+    if name not in shipped():
+        raise SpecError(f"there is no workload {name!r}; shipped are {', '.join(shipped())}")
+    typer.echo(shipped()[name].read_text(encoding="utf-8"), nl=False)
+
+
+@app.command("check")
+def check(
+    file: Annotated[str, typer.Argument(metavar="FILE", help="A workload file.")],
+    option: Annotated[
+        list[str] | None,
+        typer.Option("--option", "-o", metavar="KEY=VALUE", help="rows.TABLE=N or parameters.NAME=VALUE; repeatable."),
+    ] = None,
+) -> None:
+    """Read a workload file without a server, and tell all its faults at once.
+
+    Whether a server takes the statements is looked at when a trial begins.
+
+    Example: plimsoll workload check my-queue.toml
+    """
+    from plimsoll.cli.workload_file import workload_from_file
+
+    spec = workload_from_file(file, option or (), {})
+    tables = ", ".join(f"{table.name} ({table.rows:,} rows)" for table in spec.definition.table)
+    transactions = ", ".join(f"{one.name} (weight {one.weight})" for one in spec.definition.transaction)
+    typer.echo(f"tables: {tables or 'none of its own'}")
+    typer.echo(f"transactions: {transactions}")
+    typer.echo(f"{file} is good")

@@ -1,0 +1,65 @@
+"""Workload files on the command line: which one is meant, and what is changed in it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from plimsoll.errors import SpecError
+from plimsoll.spec.fields import faults_of
+from plimsoll.spec.statements import StatementsSpec, reader
+
+_OF_OLTP = ("tables", "table_size", "distribution")
+
+
+def workload_from_file(name: str, written: Iterable[str], given: Mapping[str, object]) -> StatementsSpec:
+    """A workload from a file, or from one that is shipped.
+
+    Args:
+        name: Path of the file, or name of a shipped one.
+        written: Changes as KEY=VALUE, keys being `rows.TABLE` or `parameters.NAME`.
+        given: Options of the command that were given, by the name of the key.
+
+    Raises:
+        SpecError: The file cannot be read or is wrong, or cannot be changed so; all faults at once.
+    """
+    faults = [
+        f"--{key.replace('_', '-')}: belongs to the OLTP workloads; use --option rows.TABLE=N or parameters.NAME=V"
+        for key in _OF_OLTP
+        if key in given
+    ]
+    changes: dict[str, dict[str, object]] = {"rows": {}, "parameters": {}}
+    faults += _sorted_into(changes, written)
+    if faults:
+        raise SpecError(*faults)
+    try:
+        text = reader(Path())(name)
+    except SpecError as error:
+        raise SpecError(f"--workload: {error}") from None
+    stem = Path(name).stem
+    try:
+        spec = StatementsSpec.model_validate(
+            {"name": stem, "file": name, "text": text, "prepared": given.get("prepared"), **changes}
+        )
+    except ValidationError as error:
+        raise SpecError(*(f"--option {fault}" for fault in faults_of(error))) from None
+    try:
+        _ = spec.definition
+    except SpecError as error:
+        raise SpecError(*(f"{name}: {fault}" for fault in error.faults)) from None
+    return spec
+
+
+def _sorted_into(changes: dict[str, dict[str, object]], written: Iterable[str]) -> Iterator[str]:
+    """Sorts changes by what they change; tells which are none."""
+    from plimsoll.cli.options import toml_value
+
+    for one in written:
+        key, equals, value = one.partition("=")
+        part, dot, name = key.strip().partition(".")
+        if equals and dot and part in changes:
+            changes[part][name] = toml_value(value.strip())
+        else:
+            yield f"--option: must be rows.TABLE=N or parameters.NAME=VALUE with a workload file, is {one[:60]!r}"

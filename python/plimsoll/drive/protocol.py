@@ -1,0 +1,221 @@
+"""What the engine says, in Python: JSON lines, one message each. What it is told is in `plans`.
+
+The one place of the schema is the engine's core crate (`plan`, `message`); its generated form is
+docs/engine-protocol.schema.json, and a test holds these models to it.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
+
+PROTOCOL = 1
+"""Version of the protocol; the engine's `hello` must say the same."""
+
+
+class EngineMessage(BaseModel):
+    """Something that the engine said."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class Hello(EngineMessage):
+    """First: who speaks, and one reading of both clocks taken together."""
+
+    type: Literal["hello"]
+    protocol: int
+    engine: str
+    pid: int
+    monotonic_ns: int
+    unix_ns: int
+
+
+class ConnectFailure(EngineMessage):
+    """Connections of one group that could not be opened, for one reason."""
+
+    instance: str
+    code: int | None = None
+    count: int
+    message: str
+
+
+class Encryption(EngineMessage):
+    """How the connections to one server are encrypted: version and cipher suite, or None for connections in plain."""
+
+    instance: str
+    role: Literal["source", "replica"]
+    agreed: str | None = None
+
+
+class Ready(EngineMessage):
+    """The connections are open, or as many as came; `start` is awaited."""
+
+    type: Literal["ready"]
+    connections: int
+    wanted_count: int
+    connect_ms: int
+    failures: list[ConnectFailure]
+    encryptions: list[Encryption]
+
+
+class Listening(EngineMessage):
+    """The fake server can be reached: at a port of the loopback address, or at the socket of its plan (port 0)."""
+
+    type: Literal["listening"]
+    port: int
+
+
+class ClientCpu(EngineMessage):
+    """Processor time that the engine itself used, nanoseconds."""
+
+    user_ns: int
+    system_ns: int
+
+
+class Histogram(EngineMessage):
+    """A sparse histogram of durations; bucket layout in `plimsoll.record.buckets`."""
+
+    buckets: list[int]
+    counts: list[int]
+    sum_ns: int
+    max_ns: int
+
+
+class Counts(EngineMessage):
+    """Occurrences of one transaction type within an interval."""
+
+    completed: int
+    failed: int
+    dropped: int
+    retries: int
+    reads: int
+    writes: int
+    others: int
+    rows_returned: int
+    rows_affected: int
+
+
+class TransactionSnapshot(EngineMessage):
+    """Counts and durations of one transaction type within an interval."""
+
+    counts: Counts
+    histograms: dict[str, Histogram]
+
+
+class ErrorCount(EngineMessage):
+    """How often one kind of error occurred."""
+
+    error_class: str = Field(alias="class")
+    code: int
+    count: int
+
+
+class Snapshot(EngineMessage):
+    """What a group of connections did within an interval."""
+
+    transactions: dict[str, TransactionSnapshot]
+    errors: list[ErrorCount]
+
+
+class GroupInterval(EngineMessage):
+    """What one group did within an interval.
+
+    Attributes:
+        backlog_count: Transactions that were due at its end and that no connection was free for.
+        connected_count: Connections that were open at its end.
+    """
+
+    instance: str
+    backlog_count: int
+    connected_count: int
+    snapshot: Snapshot
+
+
+class Interval(EngineMessage):
+    """What happened within one interval; times in nanoseconds since trial start.
+
+    Attributes:
+        run_delay_ns: How long the engine's threads together were ready and waited for a processor; None where the
+            kernel does not count that.
+    """
+
+    type: Literal["interval"]
+    index: int
+    from_ns: int
+    to_ns: int
+    client: ClientCpu
+    groups: list[GroupInterval]
+    run_delay_ns: int | None = None
+
+    @property
+    def completed(self) -> int:
+        """Completed transactions of all groups and types."""
+        return sum(t.counts.completed for g in self.groups for t in g.snapshot.transactions.values())
+
+    @property
+    def throughput_tps(self) -> float:
+        """Completed transactions per second."""
+        return self.completed / max((self.to_ns - self.from_ns) / 1e9, 1e-9)
+
+
+class Progress(EngineMessage):
+    """How far a data set is, or the opening of connections."""
+
+    type: Literal["progress"]
+    phase: str
+    done_count: int
+    total_count: int
+
+
+class EngineWarning(EngineMessage):
+    """A doubt about the numbers to come."""
+
+    type: Literal["warning"]
+    code: str
+    evidence: str
+    advice: str
+
+
+class Outage(EngineMessage):
+    """From the first connection of a group that was lost until they were back; nanoseconds since trial start."""
+
+    instance: str
+    from_ns: int
+    to_ns: int | None = None
+    connections_count: int
+    lost_count: int
+
+
+class Done(EngineMessage):
+    """Last, when the work was done: the account of the whole."""
+
+    type: Literal["done"]
+    reason: Literal["completed", "stopped", "outage"]
+    started_unix_ns: int
+    duration_ns: int
+    offered_count: int
+    unfinished_count: int
+    client: ClientCpu
+    memory_bytes_max: int
+    rows_count: int
+    outages: list[Outage]
+    outages_count: int
+
+
+class Failed(EngineMessage):
+    """Last, when it could not be done."""
+
+    type: Literal["failed"]
+    failure_class: Literal["spec", "target", "data", "host", "bug"] = Field(alias="class")
+    code: int | None = None
+    sqlstate: str | None = None
+    message: str
+
+
+Message = Annotated[
+    Hello | Ready | Listening | Interval | Progress | EngineWarning | Done | Failed, Field(discriminator="type")
+]
+
+MESSAGE: TypeAdapter[Message] = TypeAdapter(Message)
+"""Reads one line of the engine's output."""

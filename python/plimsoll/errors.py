@@ -1,0 +1,78 @@
+"""Who must act when something goes wrong: one exception class each, with its exit code.
+
+A failed statement of the load is not an error in this sense: it is data.
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+
+class PlimsollError(Exception):
+    """Somebody must act. The text names the thing, its value and the cure.
+
+    Attributes:
+        exit_code: What the process ends with.
+    """
+
+    exit_code: ClassVar[int] = 70
+
+
+class SpecError(PlimsollError):
+    """The user's file or option is wrong. All faults are reported at once.
+
+    Attributes:
+        faults: One line each: path, value, cure.
+    """
+
+    exit_code: ClassVar[int] = 2
+
+    def __init__(self, *faults: str) -> None:
+        super().__init__("\n".join(faults))
+        self.faults = faults
+
+
+class TargetError(PlimsollError):
+    """A server said no, or cannot be reached.
+
+    Attributes:
+        code: MySQL's error number, where a server answered with one.
+        sqlstate: The five characters of SQLSTATE, where a server answered with them.
+    """
+
+    exit_code: ClassVar[int] = 3
+
+    def __init__(self, message: str, *, code: int | None = None, sqlstate: str | None = None) -> None:
+        super().__init__(message)
+        self.code = code
+        self.sqlstate = sqlstate
+
+
+class DataError(TargetError):
+    """A server holds other tables or rows than it should. The text says which, and the cure."""
+
+    exit_code: ClassVar[int] = 4
+
+
+class HostError(PlimsollError):
+    """A machine, this one included, said no: a full disk, a missing command, a missing right."""
+
+    exit_code: ClassVar[int] = 3
+
+
+class InvalidTrialError(PlimsollError):
+    """It ran, and the number must not be believed. The text carries the evidence."""
+
+    exit_code: ClassVar[int] = 4
+
+
+class RecordError(PlimsollError):
+    """A recording is missing, damaged, or from a newer version."""
+
+    exit_code: ClassVar[int] = 5
+
+
+class EngineBugError(PlimsollError):
+    """The load engine failed in a way that only its developers can mend."""
+
+    exit_code: ClassVar[int] = 70

@@ -1,0 +1,147 @@
+"""What systems were measured on, as lines of name and value; systems with the same facts are told together.
+
+Deliberately not here: finding facts out (`plimsoll.run`), and comparing them (`plimsoll.analyse`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from plimsoll.analyse.model import SystemSummary
+from plimsoll.guide.words import grouped
+from plimsoll.record.model import ClientFacts, HostFacts, InstanceFacts, StorageFacts
+from plimsoll.units import format_bytes, format_ms
+
+Fact = tuple[str, str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InstancePart:
+    """What one instance says of itself, in full.
+
+    Attributes:
+        variables: Every effective variable, sorted.
+        tables: Name and definition.
+    """
+
+    title: str
+    variables: tuple[Fact, ...]
+    tables: tuple[Fact, ...]
+    option_file: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EnvironmentPart:
+    """What some systems, or all of them, were measured on."""
+
+    systems: tuple[str, ...]
+    facts: tuple[Fact, ...]
+    instances: tuple[InstancePart, ...]
+
+
+def environment_parts(systems: Sequence[SystemSummary]) -> tuple[EnvironmentPart, ...]:
+    """What all systems share first, then what each has of its own; what tells systems apart anyway is not repeated."""
+    facts = {system.name: _facts(system) for system in systems}
+    shared = _shared(list(facts.values()))
+    common = [EnvironmentPart(systems=("All systems",), facts=shared, instances=())] if shared else []
+    own = grouped(systems, lambda system: tuple(fact for fact in facts[system.name] if fact not in shared))
+    return (*common, *(part for rest, group in own if (part := _part(group, rest)).facts or part.instances))
+
+
+def _shared(facts: list[tuple[Fact, ...]]) -> tuple[Fact, ...]:
+    if len(facts) < 2:
+        return ()
+    return tuple(fact for fact in facts[0] if all(fact in other for other in facts[1:]))
+
+
+def _part(systems: list[SystemSummary], facts: tuple[Fact, ...]) -> EnvironmentPart:
+    parts = (_instance_part(system, instance) for system in systems for instance in system.environment.instances)
+    return EnvironmentPart(
+        systems=tuple(system.name for system in systems),
+        facts=facts,
+        instances=tuple(part for part in parts if part is not None),
+    )
+
+
+def _facts(system: SystemSummary) -> tuple[Fact, ...]:
+    environment = system.environment
+    facts = [*_host_facts(environment.host)]
+    for instance in environment.instances:
+        several = len(environment.instances) > 1
+        facts += [(f"{instance.name}: {name}" if several else name, value) for name, value in _instance_facts(instance)]
+    facts += _client_facts(environment.client)
+    facts += environment.reported.items()
+    return tuple(fact for fact in facts if fact not in system.factors.items())
+
+
+def _host_facts(host: HostFacts) -> list[Fact]:
+    return _present(
+        ("Host", host.name),
+        ("Processor", _processor(host)),
+        ("Memory", _bytes(host.memory_bytes)),
+        ("Virtualisation", host.virtualisation),
+        ("Operating system", host.operating_system),
+        ("Kernel", host.kernel),
+        ("Frequency governor", host.cpu_governor),
+        ("Clock", host.clock_source),
+    )
+
+
+def _processor(host: HostFacts) -> str | None:
+    counts = (
+        (host.cpu_sockets, "socket"),
+        (host.cpu_cores, "core"),
+        (host.cpu_threads, "thread"),
+        (host.numa_nodes, "NUMA node"),
+    )
+    known = [f"{count} {noun}{'' if count == 1 else 's'}" for count, noun in counts if count is not None]
+    return ", ".join(part for part in (host.cpu_model, *known) if part) or None
+
+
+def _instance_facts(instance: InstanceFacts) -> list[Fact]:
+    storage = instance.storage or StorageFacts()
+    return _present(
+        ("Server", instance.version),
+        ("Data set", _bytes(instance.data_bytes)),
+        ("Data directory", storage.path),
+        ("Storage", _storage(storage)),
+        (
+            "Flush of a small write",
+            None if storage.flush_ms_median is None else f"{format_ms(storage.flush_ms_median)} (median)",
+        ),
+    )
+
+
+def _storage(storage: StorageFacts) -> str | None:
+    kind = {True: "rotating", False: "not rotating", None: None}[storage.rotational]
+    scheduler = f"scheduler {storage.scheduler}" if storage.scheduler else None
+    parts = (storage.file_system, storage.mount_options, storage.device, storage.device_model, kind, scheduler)
+    return ", ".join(part for part in parts if part) or None
+
+
+def _client_facts(client: ClientFacts) -> list[Fact]:
+    place = {True: "on the server's host", False: "on a host of its own", None: None}[client.on_server_host]
+    engine = (
+        f"plimsoll-engine {client.engine_version.removeprefix('plimsoll-engine ')}" if client.engine_version else None
+    )
+    return _present(("Client", ", ".join(part for part in (engine, place) if part) or None))
+
+
+def _instance_part(system: SystemSummary, instance: InstanceFacts) -> InstancePart | None:
+    if not (instance.variables or instance.tables or instance.option_file):
+        return None
+    return InstancePart(
+        title=f"{system.name}, {instance.name}",
+        variables=tuple(sorted(instance.variables.items())),
+        tables=tuple(instance.tables.items()),
+        option_file=instance.option_file,
+    )
+
+
+def _present(*facts: tuple[str, str | None]) -> list[Fact]:
+    return [(name, value) for name, value in facts if value]
+
+
+def _bytes(count: int | None) -> str | None:
+    return None if count is None else format_bytes(count)

@@ -1,0 +1,81 @@
+"""Names at the ends of lines, so that a chart needs no legend.
+
+Deliberately not here: the lines (`charts`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import altair as alt
+
+LABEL_WIDTH_PX = 190
+LABEL_LENGTH = 26
+LABEL_STEP_PX = 17
+
+
+def chart_of(rows: Sequence[dict[str, Any]]) -> alt.Chart:
+    """A chart of rows that are written into it."""
+    return alt.Chart(alt.Data(values=rows))  # type: ignore[no-untyped-call]
+
+
+def end_labels(rates: dict[str, float], colour: alt.Color, *, top: float, height_px: int) -> list[alt.Chart]:
+    """Names at the right of a chart, each beside the last point of its line, none upon another.
+
+    Args:
+        rates: By system, in the unit of the axis.
+        colour: How systems are coloured.
+        top: Where the axis ends; it begins at 0.
+        height_px: Of the plot.
+    """
+    places = spread(list(rates.values()), step=LABEL_STEP_PX * top / height_px, top=top)
+    values = [
+        {"system": name, "label": shorten(name), "place": place} for name, place in zip(rates, places, strict=True)
+    ]
+    base = chart_of(values)
+    edge = alt.value("width")
+    leader = base.mark_rule(xOffset=6, x2Offset=16, strokeWidth=1, opacity=0.7).encode(
+        x=edge, x2=edge, y=alt.Y("place:Q"), color=colour
+    )
+    text = base.mark_text(align="left", baseline="middle", dx=20, fontSize=12, limit=LABEL_WIDTH_PX).encode(
+        x=edge, y=alt.Y("place:Q"), text="label:N", color=colour
+    )
+    return [leader, text]
+
+
+def labels_fit(count: int, height_px: int) -> bool:
+    """Whether so many names find room beside a plot."""
+    return count * LABEL_STEP_PX <= height_px
+
+
+def spread(values: Sequence[float], *, step: float, top: float) -> list[float]:
+    """Places near the values, in their order, at least `step` apart, and within 0..`top` when there is room.
+
+    >>> spread([10.0, 11.0, 50.0], step=5.0, top=60.0)
+    [10.0, 15.0, 50.0]
+    """
+    order = sorted(range(len(values)), key=lambda index: values[index])
+    places: list[float] = []
+    for index in order:
+        places.append(max(values[index], places[-1] + step) if places else values[index])
+    limit = top
+    for at in reversed(range(len(places))):
+        places[at] = min(places[at], limit)
+        limit = places[at] - step
+    result = [0.0] * len(values)
+    for index, place in zip(order, places, strict=True):
+        result[index] = place
+    return result
+
+
+def shorten(name: str) -> str:
+    """A name for the end of a line: both its ends, since names of systems often begin alike.
+
+    >>> shorten("BL460c, internal SAS, battery-backed write cache")
+    'BL460c, interna…rite cache'
+    """
+    if len(name) <= LABEL_LENGTH:
+        return name
+    tail = LABEL_LENGTH * 2 // 5
+    return f"{name[: LABEL_LENGTH - 1 - tail].rstrip()}…{name[-tail:].lstrip()}"

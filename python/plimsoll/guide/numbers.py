@@ -1,0 +1,103 @@
+"""How estimates are shown in tables and charts: the figure, and its bounds apart from it.
+
+Deliberately not here: how plain quantities are shown (`plimsoll.units`), estimates within sentences
+(`plimsoll.analyse.prose`), and where figures are placed (`tables`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from plimsoll.analyse.model import Analysis, Bounds, Estimate
+from plimsoll.units import format_number
+
+NOT_KNOWN = "–"
+"""Stands where a figure is not known."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """An estimate as text; its unit stands in a heading.
+
+    Attributes:
+        value: Such as `1,245`.
+        bounds: Such as `1,190 to 1,300`; None when there are none.
+    """
+
+    value: str
+    bounds: str | None
+
+
+def per_unit(per_second: float, rate_unit: str) -> float:
+    """A throughput in the unit in which it is shown.
+
+    Args:
+        per_second: Transactions per second.
+        rate_unit: `tps` or `tpm`.
+    """
+    return per_second * 60 if rate_unit == "tpm" else per_second
+
+
+def show_rate(throughput_tps: Estimate, rate_unit: str) -> Shown:
+    """A throughput in its unit.
+
+    >>> from plimsoll.analyse.model import Bounds
+    >>> show_rate(Estimate(value=1245, bounds=Bounds(low=1190, high=1300, method="t")), "tps")
+    Shown(value='1,245', bounds='1,190 to 1,300')
+    """
+    bounds = _range(throughput_tps.bounds, lambda tps: format_number(per_unit(tps, rate_unit)))
+    return Shown(format_number(per_unit(throughput_tps.value, rate_unit)), bounds)
+
+
+def show_ratio(ratio: Estimate) -> Shown:
+    """A plain ratio such as a scale factor: `3.99 (3.79 to 4.21)`."""
+    return Shown(format_number(ratio.value), _range(ratio.bounds, format_number))
+
+
+def show_change(ratio: Estimate) -> Shown:
+    """A ratio of two throughputs as change in percent: `+37.5 % (+32.0 to +43.6 %)`."""
+    bounds = None
+    if ratio.bounds is not None:
+        bounds = f"{_change(ratio.bounds.low)} to {_change(ratio.bounds.high)} %"
+    return Shown(f"{_change(ratio.value)} %", bounds)
+
+
+def show_share(ratio: float | None) -> str:
+    """A share 0..1 as whole percent without the sign, for columns headed `%`."""
+    return NOT_KNOWN if ratio is None else f"{ratio * 100:.0f}"
+
+
+def show_ms(milliseconds: float | None) -> str:
+    """A time for columns headed `ms`."""
+    return NOT_KNOWN if milliseconds is None else format_number(milliseconds)
+
+
+def show_levels(levels: tuple[int, ...]) -> str:
+    """Some levels: `1, 4 and 16`.
+
+    >>> show_levels((1, 4, 16))
+    '1, 4 and 16'
+    """
+    texts = [f"{level:,}" for level in levels]
+    return " and ".join([", ".join(texts[:-1]), texts[-1]]) if len(texts) > 1 else "".join(texts)
+
+
+def explain_bounds(analysis: Analysis) -> str:
+    """What the ranges beside the figures are, as one sentence."""
+    found = [cell.throughput_tps.bounds for curve in analysis.curves for cell in curve.cells]
+    kinds = sorted({(bounds.confidence, bounds.method) for bounds in found if bounds is not None})
+    if not kinds:
+        return "No figure has bounds: nothing here tells how sure it is."
+    ways = "; ".join(f"{confidence * 100:.4g} % confidence, {method}" for confidence, method in kinds)
+    missing = sum(bounds is None for bounds in found)
+    rest = f" {missing} of {len(found)} throughputs have none." if missing else ""
+    return f"Ranges, also called bounds, show where the true value probably lies ({ways}).{rest}"
+
+
+def _range(bounds: Bounds | None, show: Callable[[float], str]) -> str | None:
+    return None if bounds is None else f"{show(bounds.low)} to {show(bounds.high)}"
+
+
+def _change(ratio: float) -> str:
+    return f"{(ratio - 1) * 100:+.1f}"

@@ -1,0 +1,57 @@
+"""Turns charts into pictures (SVG, PNG) and finds the scripts that make them answer to a pointer; nothing is fetched.
+
+Deliberately not here: what a chart shows (`charts`).
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from typing import Any
+
+import altair as alt
+import vl_convert
+
+from plimsoll.guide.charts import Chart
+
+
+def chart_spec(chart: Chart) -> dict[str, Any]:
+    """A chart as Vega-Lite, without the address of its schema: a page that works offline names no other place."""
+    spec: dict[str, Any] = chart.to_dict()
+    spec.pop("$schema", None)
+    return spec
+
+
+def render_svg(chart: Chart) -> str:
+    """A chart as an SVG picture."""
+    return _svg(chart_spec(chart))
+
+
+def render_png(chart: Chart, *, scale: float = 2.0) -> bytes:
+    """A chart as a PNG picture, `scale` pixels for each of its own."""
+    return bytes(vl_convert.vegalite_to_png(chart_spec(chart), vl_version=_VEGA_LITE, scale=scale))
+
+
+def inline_svg(spec: dict[str, Any], prefix: str) -> str:
+    """A chart as SVG to stand within a page: as wide as its place, and its ids begin with `prefix`."""
+    svg = re.sub(r'(<svg [^>]*?) width="[\d.]+" height="[\d.]+"', r"\1", _svg(spec), count=1)
+    return re.sub(r'(\bid="|url\(#|href="#)', rf"\g<1>{prefix}", svg)
+
+
+def _svg(spec: dict[str, Any]) -> str:
+    return str(vl_convert.vegalite_to_svg(spec, vl_version=_VEGA_LITE))
+
+
+@cache
+def chart_scripts() -> str:
+    """Vega, Vega-Lite and Vega-Embed as one script, from the library that also draws the pictures."""
+    script = str(vl_convert.javascript_bundle(vl_version=_VEGA_LITE))  # type: ignore[call-arg]
+    for address in _ADDRESSES:
+        script = script.replace(address, "")
+    return script
+
+
+_VEGA_LITE = ".".join(alt.SCHEMA_VERSION.removeprefix("v").split(".")[:2])
+
+_ADDRESSES = ("https://vega.github.io", "https://github.com")
+"""Of an editor, a schema and a report that the script names. No part of the guide goes there, and now none can."""

@@ -1,0 +1,1 @@
+"""Results of others become recordings: published tables now."""

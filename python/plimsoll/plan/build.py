@@ -1,0 +1,114 @@
+"""Study spec in, plan out.
+
+Order: repetitions are the outer loop, so that a slow change of the environment meets all systems alike. Within a
+repetition the systems come in seeded random order, each as one block; within a block workloads and levels are shuffled
+too, so that no level always follows the same other one.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import random
+import re
+
+from plimsoll.plan.model import Estimates, Plan, PlannedTrial
+from plimsoll.spec.clients import CLIENTS
+from plimsoll.spec.statements import Workload, data_sets
+from plimsoll.spec.study import StudySpec, SystemSpec
+
+ROW_BYTES = 250
+"""Typical size of a row of the OLTP tables on disk, its indexes included."""
+
+LOAD_ROWS_PER_S = 100_000
+COPY_BYTES_PER_S = 300_000_000
+START_S = 4.0
+"""Typical time to stop one server and start another."""
+
+OVERHEAD_S = 1.5
+"""Typical time of a trial besides its load: connecting, checking, writing the recording."""
+
+AUTO_WARM_UP_S = 30.0
+"""Typical length of a warm-up whose end is found from the data."""
+
+REDO_BYTES = 1_500_000_000
+"""Typical size of a server's own files: redo log, undo, system tables."""
+
+
+def build_plan(spec: StudySpec) -> Plan:
+    """All trials of a study, in order, with estimates of time and disk."""
+    shuffle = random.Random(spec.study.seed)  # noqa: S311 - an order, not a secret
+    trials: list[PlannedTrial] = []
+    for repetition in range(spec.study.repetitions):
+        systems = list(spec.system)
+        shuffle.shuffle(systems)
+        for system in systems:
+            cells = [(w, c) for w in spec.workload for c in spec.study.levels.connections]
+            shuffle.shuffle(cells)
+            block = trials[-1].block + 1 if trials else 0
+            trials.extend(
+                _trial(spec, system, workload, level, repetition=repetition, block=block) for workload, level in cells
+            )
+    return Plan(study=spec.study.name, trials=tuple(trials), estimates=_estimates(spec, trials))
+
+
+def _trial(
+    spec: StudySpec, system: SystemSpec, workload: Workload, connections: int, *, repetition: int, block: int
+) -> PlannedTrial:
+    study = spec.study
+    inputs = {
+        "system": system.model_dump(mode="json", exclude={"cost_per_month", "password_env", "defaults_file", "reset"}),
+        "workload": workload.identity(),
+        "connections": connections,
+        "repetition": repetition,
+        "reset": spec.reset_of(system),
+        "times": [study.warm_up, study.warm_up_limit, study.settle_limit, study.duration],
+        "seed": study.seed,
+    }
+    if study.clients != CLIENTS:
+        inputs["clients"] = study.clients.model_dump(mode="json")
+    digest = hashlib.sha256(json.dumps(inputs, sort_keys=True).encode()).digest()
+    name = f"{_slug(system.name)}-{_slug(workload.name)}-c{connections}-r{repetition}-{digest.hex()[:10]}"
+    return PlannedTrial(
+        trial_id=name,
+        system=system.name,
+        workload=workload.name,
+        connections=connections,
+        repetition=repetition,
+        block=block,
+        seed=int.from_bytes(digest[16:22], "big"),
+    )
+
+
+def _slug(name: str) -> str:
+    """The part of a name that is safe in a folder's name.
+
+    >>> _slug("Four partitions, 8 GB")
+    'four-partitions-8-gb'
+    """
+    return re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")[:18].strip("-") or "x"
+
+
+def data_bytes(spec: StudySpec) -> int:
+    """Expected size of the rows of one system, bytes."""
+    return sum(workload.rows_count for workload in data_sets(spec.workload)) * ROW_BYTES
+
+
+def _estimates(spec: StudySpec, trials: list[PlannedTrial]) -> Estimates:
+    study, size = spec.study, data_bytes(spec)
+    warm_up_s = study.warm_up if study.warm_up is not None else min(study.warm_up_limit, AUTO_WARM_UP_S)
+    trial_s = warm_up_s + study.duration + OVERHEAD_S
+    reset_s = {s.name: START_S + size / COPY_BYTES_PER_S for s in spec.system if spec.reset_of(s) == "per_trial"}
+    block_count = trials[-1].block + 1
+    total_s = (
+        sum(trial_s + reset_s.get(trial.system, 0.0) for trial in trials)
+        + block_count * START_S
+        + len(spec.system) * size / ROW_BYTES / LOAD_ROWS_PER_S
+    )
+    managed = [s for s in spec.system if s.server is not None]
+    copies = sum(1 if spec.reset_of(s) == "never" else 2 for s in managed)
+    return Estimates(
+        trial_s=trial_s + max(reset_s.values(), default=0.0),
+        total_s=total_s,
+        disk_bytes=copies * size + len(managed) * REDO_BYTES,
+    )

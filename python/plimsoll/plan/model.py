@@ -1,0 +1,50 @@
+"""A plan: which trials run, in which order, and what they are expected to take."""
+
+from __future__ import annotations
+
+from plimsoll.record.document import Document
+
+PLAN_FORMAT = 1
+"""Version of `plan.json`."""
+
+
+class PlannedTrial(Document):
+    """One trial to come.
+
+    Attributes:
+        trial_id: A readable name and a hash of the trial's own inputs: what else a study holds does not change it.
+        repetition: 0, 1, 2, …
+        block: Trials of a block run one after the other while their system stays up.
+        seed: All randomness of its load follows from it.
+    """
+
+    trial_id: str
+    system: str
+    workload: str
+    connections: int
+    repetition: int
+    block: int
+    seed: int
+
+
+class Estimates(Document):
+    """What a plan is expected to take: rough, from its own durations and typical speeds, not from this machine.
+
+    Attributes:
+        trial_s: One trial, its reset and warm-up included, seconds.
+        total_s: All trials, starts and data loads included, seconds.
+        disk_bytes: Space for the data of all managed servers at the same time, with the copies that resets need.
+    """
+
+    trial_s: float
+    total_s: float
+    disk_bytes: int
+
+
+class Plan(Document):
+    """All trials of a study in the order in which they run."""
+
+    plan_format: int = PLAN_FORMAT
+    study: str
+    trials: tuple[PlannedTrial, ...]
+    estimates: Estimates

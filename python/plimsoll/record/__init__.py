@@ -1,0 +1,1 @@
+"""Recordings on disk: the seam between measuring and judging. Formats, writing, reading."""

@@ -1,0 +1,158 @@
+"""The bytes of a recording's files: how documents and tables are written, and how damage is noticed on reading.
+
+Deliberately not here: folders, names and the order in which files are committed (`store`).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TypeVar
+
+import polars as pl
+from pydantic import ValidationError
+
+from plimsoll.errors import RecordError
+from plimsoll.record import frames
+from plimsoll.record.document import Document, FileMark
+from plimsoll.record.model import RECORD_FORMAT
+
+TABLES: Mapping[str, dict[str, pl.DataType]] = {
+    "intervals.parquet": frames.INTERVALS,
+    "errors.parquet": frames.ERRORS,
+    "histograms.parquet": frames.HISTOGRAMS,
+    "telemetry.parquet": frames.TELEMETRY,
+}
+"""Columns and types of each table by the name of its file."""
+
+DAMAGE_CURE = "Restore the folder from a copy, or remove it and run the study again."
+"""What to do about a damaged recording."""
+
+_Document = TypeVar("_Document", bound=Document)
+
+
+def document_bytes(document: Document) -> bytes:
+    """The document as JSON. What a reader would refuse (a NaN where a number is due) is refused here."""
+    content = document.model_dump_json(indent=1).encode() + b"\n"
+    type(document).model_validate_json(content)
+    return content
+
+
+def table_bytes(name: str, frame: pl.DataFrame) -> bytes:
+    """The frame as Parquet. It must be what `read_table` accepts for that name, columns in any order."""
+    fault = _table_fault(name, frame)
+    assert not fault, f"{name}: {fault}"
+    buffer = io.BytesIO()
+    frame.select(list(TABLES[name])).write_parquet(buffer, compression="zstd")
+    return buffer.getvalue()
+
+
+def mark_of(content: bytes) -> FileMark:
+    """Length and digest of a file's bytes."""
+    return FileMark(size_bytes=len(content), sha256=hashlib.sha256(content).hexdigest())
+
+
+def read_document(path: Path, kind: type[_Document], mark: FileMark | None = None) -> _Document:
+    """Reads a JSON document.
+
+    Args:
+        path: The file.
+        kind: What it must be.
+        mark: What its bytes must be like; None for the document that holds the marks.
+
+    Raises:
+        RecordError: The file is missing, damaged, or not of that kind.
+    """
+    content = _read_bytes(path, mark)
+    try:
+        return kind.model_validate_json(content)
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        place = ".".join(str(part) for part in first["loc"])
+        raise RecordError(f"{path}: {place}{': ' if place else ''}{first['msg']}. {DAMAGE_CURE}") from error
+
+
+def read_table(path: Path, mark: FileMark) -> pl.DataFrame:
+    """Reads the table of the file's name.
+
+    Raises:
+        RecordError: The file is missing, damaged, or has other columns or types.
+    """
+    content = _read_bytes(path, mark)
+    try:
+        frame = pl.read_parquet(io.BytesIO(content))
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
+        raise RecordError(f"{path}: is no Parquet table: {error}. {DAMAGE_CURE}") from error
+    fault = _table_fault(path.name, frame)
+    if fault:
+        raise RecordError(f"{path}: {fault}. {DAMAGE_CURE}")
+    return frame
+
+
+def refuse_newer(path: Path) -> None:
+    """Looks at the format's version alone: a newer version may have changed everything else.
+
+    Args:
+        path: The recording's `trial.json`.
+
+    Raises:
+        RecordError: It is newer than this reader, or no document with a version.
+    """
+    try:
+        version = json.loads(_read_bytes(path))["record_format"]
+    except (ValueError, KeyError, TypeError, RecursionError):
+        raise RecordError(f"{path}: is cut short, or no JSON object with a record_format. {DAMAGE_CURE}") from None
+    if not isinstance(version, int) or version > RECORD_FORMAT:
+        raise RecordError(
+            f"{path}: written by a newer Plimsoll: record_format is {version!r}, this one reads up to {RECORD_FORMAT}. "
+            "Upgrade Plimsoll to read it."
+        )
+
+
+def check_size(path: Path, mark: FileMark) -> None:
+    """Notices a missing file or one cut short without reading it.
+
+    Raises:
+        RecordError: It is.
+    """
+    try:
+        size_bytes = path.stat().st_size
+    except OSError:
+        raise RecordError(f"{path}: the file is missing. {DAMAGE_CURE}") from None
+    if size_bytes != mark.size_bytes:
+        word = "cut short" if size_bytes < mark.size_bytes else "too long"
+        raise RecordError(f"{path}: {word}: {size_bytes} bytes, must be {mark.size_bytes}. {DAMAGE_CURE}")
+
+
+def _read_bytes(path: Path, mark: FileMark | None = None) -> bytes:
+    if mark:
+        check_size(path, mark)
+    try:
+        content = path.read_bytes()
+    except FileNotFoundError:
+        hint = "the recording was never finished" if path.name == "outcome.json" else "the file is missing"
+        raise RecordError(f"{path}: {hint}. {DAMAGE_CURE}") from None
+    except OSError as error:
+        raise RecordError(f"{path}: cannot be read: {error.strerror}. Check the disk and the rights.") from error
+    if mark and mark_of(content) != mark:
+        raise RecordError(f"{path}: its bytes changed since it was written. {DAMAGE_CURE}")
+    return content
+
+
+def _table_fault(name: str, frame: pl.DataFrame) -> str | None:
+    """What keeps a frame from being the table of that name; None when nothing does."""
+    expected, found = TABLES[name], frame.schema
+    if found.keys() != expected.keys():
+        return f"columns must be {', '.join(expected)}; are {', '.join(found)}"
+    wrong = [f"{name} is {found[name]}, must be {kind}" for name, kind in expected.items() if found[name] != kind]
+    if wrong:
+        return f"wrong types: {'; '.join(wrong)}"
+    nulls = [column for column in expected if frame[column].null_count()]
+    if nulls:
+        return f"values missing in {', '.join(nulls)}"
+    if "buckets" in expected and not (frame["buckets"].list.len() == frame["counts"].list.len()).all():
+        return "buckets and counts differ in length"
+    return None

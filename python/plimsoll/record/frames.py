@@ -1,0 +1,59 @@
+"""The tables of a recording: their columns, types and units. Every row carries driver, host and instance.
+
+`driver` is the machine that drove the load, `host` the machine that a row is about, `instance` the server's name
+(empty where a row is about the whole host).
+"""
+
+from __future__ import annotations
+
+import polars as pl
+
+_PLACE = {"driver": pl.String(), "host": pl.String(), "instance": pl.String()}
+
+INTERVALS: dict[str, pl.DataType] = {
+    **_PLACE,
+    "interval": pl.UInt32(),  # 0, 1, 2, …
+    "from_s": pl.Float64(),  # seconds since interval 0 began
+    "to_s": pl.Float64(),
+    "transaction": pl.String(),  # name of the transaction type
+    "completed": pl.UInt64(),
+    "failed": pl.UInt64(),
+    "dropped": pl.UInt64(),
+    "retries": pl.UInt64(),
+    "reads": pl.UInt64(),
+    "writes": pl.UInt64(),
+    "others": pl.UInt64(),
+    "rows_returned": pl.UInt64(),
+    "rows_affected": pl.UInt64(),
+}
+"""`intervals.parquet`: counts by interval and transaction type."""
+
+ERRORS: dict[str, pl.DataType] = {
+    **_PLACE,
+    "interval": pl.UInt32(),
+    "class": pl.String(),  # retryable, connection, statement
+    "code": pl.UInt16(),  # MySQL's number; 0 when the client noticed it without one
+    "count": pl.UInt64(),
+}
+"""`errors.parquet`: failed statements by interval, class and code. No rows when there were none."""
+
+HISTOGRAMS: dict[str, pl.DataType] = {
+    **_PLACE,
+    "interval": pl.UInt32(),
+    "transaction": pl.String(),
+    "measure": pl.String(),  # response, service, pool_wait, dispatch_delay
+    "buckets": pl.List(pl.UInt32()),  # bucket indexes, rising; layout in `buckets`
+    "counts": pl.List(pl.UInt64()),  # one for each bucket
+    "sum_ns": pl.UInt64(),
+    "max_ns": pl.UInt64(),
+}
+"""`histograms.parquet`: durations of completed transactions by interval, type and measure. Optional."""
+
+TELEMETRY: dict[str, pl.DataType] = {
+    **_PLACE,
+    "unix_s": pl.Float64(),  # wall clock, seconds since 1970
+    "source": pl.String(),  # host, device, process, server, engine
+    "metric": pl.String(),  # name with its unit last
+    "value": pl.Float64(),
+}
+"""`telemetry.parquet`: one row for each sample of each metric."""

@@ -1,0 +1,1 @@
+"""Executing a plan: the only stage with effects. The trial's states, events, resume."""

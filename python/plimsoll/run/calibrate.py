@@ -1,0 +1,98 @@
+"""What this client can drive at most: the load engine against a fake server that answers every statement at once.
+
+The fake server is a process of its own, on the same machine and reached the same way as the real one, with the same
+statements and as many rows in its answers. It takes processor time too, so on a machine that the client shares with it
+the figure is rather too low than too high.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from plimsoll.analyse.durations import durations
+from plimsoll.drive.engine import Driver
+from plimsoll.drive.plans import SimShape, sim_line
+from plimsoll.drive.protocol import Interval, Listening
+from plimsoll.run.client_limits import ClientLimit
+from plimsoll.run.single import SingleRun, run_single
+from plimsoll.spec.target import Target
+from plimsoll.spec.workload import WorkloadSpec
+
+_C_BYTES = 119
+"""Length of column c of the OLTP tables."""
+
+_SUM_BYTES = 12
+
+_ROW_BYTES = 200
+"""A whole row of them."""
+
+
+def calibrate(
+    driver: Driver,
+    workload: WorkloadSpec,
+    connections: int,
+    *,
+    by_socket: bool,
+    duration_s: float,
+    seen: Callable[[Interval], None] = lambda _: None,
+) -> ClientLimit:
+    """Measures what this client reaches with so many connections.
+
+    Raises:
+        HostError, EngineBugError: The engine or the fake server cannot be run.
+        InvalidTrialError: Nothing completed.
+    """
+    with fake_server(driver, workload, by_socket=by_socket) as target:
+        run = SingleRun(
+            workload=workload,
+            target=target,
+            connections=connections,
+            warm_up_s=1.0,
+            duration_s=duration_s,
+            seed=1,
+            look_first=False,
+        )
+        summary = run_single(run, seen)
+    counts = summary.counts
+    assert counts is not None, "a measured run has counts"
+    response = durations(summary.histograms.get("response"))
+    return ClientLimit(
+        connections=connections,
+        by_socket=by_socket,
+        throughput_tps=summary.throughput_tps,
+        statements_per_s=counts.statements / counts.duration_s,
+        cpu_us_per_statement=summary.client_us_per_statement or 0.0,
+        response_ms_p99=response.p99,
+    )
+
+
+@contextmanager
+def fake_server(driver: Driver, workload: WorkloadSpec, *, by_socket: bool) -> Iterator[Target]:
+    """A fake server for a workload; it ends with the context.
+
+    Raises:
+        HostError, EngineBugError: It cannot be had.
+    """
+    with tempfile.TemporaryDirectory(prefix="plimsoll-sim-") as folder:
+        socket = Path(folder) / "socket" if by_socket else None
+        with driver.launch("sim", sim_line(socket, shapes_of(workload))) as server:
+            port = server.expect(Listening).port
+            if socket is None:
+                yield Target(user="sim", database="sim", host="127.0.0.1", port=port)
+            else:
+                yield Target(user="sim", database="sim", socket=socket)
+
+
+def shapes_of(workload: WorkloadSpec) -> tuple[SimShape, ...]:
+    """Result sets as large as the workload's statements get from a real server."""
+    return (
+        SimShape("SUM(", 1, _SUM_BYTES),
+        SimShape("count(", 1, _SUM_BYTES),
+        SimShape(" IN (", workload.random_points, _ROW_BYTES),
+        SimShape("BETWEEN", workload.range_size, _C_BYTES),
+        SimShape("between", workload.range_size, _C_BYTES),
+        SimShape("", 1, _C_BYTES),
+    )

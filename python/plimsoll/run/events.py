@@ -1,0 +1,178 @@
+"""What happens while a study runs, as values appended to `events.jsonl`.
+
+The live display and `plimsoll study status` only read them. Deliberately not here: how they are shown.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import IO, Annotated, Literal
+
+from pydantic import Field, TypeAdapter, ValidationError
+
+from plimsoll.errors import HostError
+from plimsoll.record.document import Document
+from plimsoll.record.model import State, TrialWarning, Verdict
+
+
+class StudyBegan(Document):
+    """The study runs: so many trials, of which so many were finished before; other recordings are no part of it."""
+
+    type: Literal["study_began"] = "study_began"
+    study: str
+    trial_count: int
+    finished_count: int
+    unplanned_count: int = 0
+    estimated_s: float
+
+
+class SystemBegan(Document):
+    """A system is being started."""
+
+    type: Literal["system_began"] = "system_began"
+    system: str
+    block: int
+
+
+class DataProgressed(Document):
+    """How far a data set is: rows in phase `load`, tables in the others."""
+
+    type: Literal["data_progressed"] = "data_progressed"
+    system: str
+    phase: str
+    done_count: int
+    total_count: int
+
+
+class TrialBegan(Document):
+    """A trial runs. `position` counts from 1 over the whole study."""
+
+    type: Literal["trial_began"] = "trial_began"
+    trial_id: str
+    system: str
+    workload: str
+    connections: int
+    repetition: int
+    position: int
+    remaining_s: float
+
+
+class StateBegan(Document):
+    """The running trial entered a state."""
+
+    type: Literal["state_began"] = "state_began"
+    state: State
+
+
+class IntervalEnded(Document):
+    """What the running trial saw in its last interval.
+
+    Attributes:
+        missing_count: Connections that the level asks for and that were not open at its end.
+    """
+
+    type: Literal["interval_ended"] = "interval_ended"
+    index: int
+    state: State
+    throughput_tps: float
+    response_ms_p99: float | None
+    error_count: int
+    missing_count: int = 0
+
+
+class TrialEnded(Document):
+    """A trial is recorded."""
+
+    type: Literal["trial_ended"] = "trial_ended"
+    trial_id: str
+    system: str
+    workload: str
+    connections: int
+    verdict: Verdict
+    reason: str | None
+    throughput_tps: float | None
+    response_ms_p99: float | None
+    warnings: tuple[TrialWarning, ...] = ()
+
+
+class StudyEnded(Document):
+    """The study stopped running: all is done, or it was interrupted, or it could not go on."""
+
+    type: Literal["study_ended"] = "study_ended"
+    complete_count: int
+    failed_count: int
+    missing_count: int
+
+
+Event = StudyBegan | SystemBegan | DataProgressed | TrialBegan | StateBegan | IntervalEnded | TrialEnded | StudyEnded
+
+
+class Stamped(Document):
+    """An event and when it happened: wall clock, seconds since 1970."""
+
+    unix_s: float
+    event: Annotated[Event, Field(discriminator="type")]
+
+
+_STAMPED = TypeAdapter(Stamped)
+
+
+class EventLog:
+    """Appends events to a study's `events.jsonl` and hands them to whoever watches.
+
+    Only intervals and load progress may be lost in a crash; everything else is flushed at once.
+    """
+
+    def __init__(self, path: Path, watch: Callable[[Event], None] = lambda _: None) -> None:
+        """Opens the file for appending.
+
+        Raises:
+            HostError: It cannot be written.
+        """
+        try:
+            self._file = path.open("a+b", buffering=0)
+            if path.stat().st_size and not _ends_whole(self._file):
+                self._file.write(b"\n")  # a crash cut the last line short: the next one must not be lost with it
+        except OSError as error:
+            raise HostError(f"{path}: cannot be written: {error.strerror}; choose another folder with --to") from None
+        self._path = path
+        self._watch = watch
+
+    def say(self, event: Event) -> None:
+        """Appends one event.
+
+        Raises:
+            HostError: The disk is full or the file is gone.
+        """
+        try:
+            line = Stamped(unix_s=time.time(), event=event).model_dump_json().encode() + b"\n"
+            if self._file.write(line) != len(line):
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        except OSError as error:
+            raise HostError(f"{self._path}: cannot be written: {error.strerror}; free space and run again") from None
+        self._watch(event)
+
+    def close(self) -> None:
+        """Closes the file."""
+        self._file.close()
+
+
+def _ends_whole(file: IO[bytes]) -> bool:
+    file.seek(-1, os.SEEK_END)
+    return file.read(1) == b"\n"
+
+
+def read_events(path: Path) -> Iterator[Stamped]:
+    """All events of a study. A line that was cut short by a crash is passed over."""
+    if not path.exists():
+        return
+    with path.open(encoding="utf-8", errors="replace") as file:
+        for line in file:
+            try:
+                yield _STAMPED.validate_json(line)
+            except ValidationError:
+                continue

@@ -1,0 +1,148 @@
+"""A study's folder: what was asked (`study.toml`), what follows (`plan.json`), what happened (`events.jsonl`).
+
+Recordings lie in the same folder and belong to package `record`.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import json
+import os
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO
+
+from pydantic import ValidationError
+
+from plimsoll.errors import HostError, RecordError, SpecError
+from plimsoll.plan.model import Plan
+from plimsoll.spec.statements import StatementsSpec, reader
+from plimsoll.spec.study import STUDY_FILE, StudySpec, parse_study, read_study
+from plimsoll.spec.workloads import WORKLOADS_FILE, kept_files
+
+PLAN_FILE = "plan.json"
+EVENTS_FILE = "events.jsonl"
+LOCK_FILE = ".lock"
+UNPLANNED = "made before the study was changed; kept, but no part of its guide"
+"""What recordings are whose trial is not in the plan."""
+
+
+def resolve(path: Path, to: Path | None) -> tuple[Path, StudySpec, Path]:
+    """From what a user named, a study file or a study's folder: the file, what it says, and the folder.
+
+    Raises:
+        SpecError: There is nothing, the file is wrong, or the folder holds something else.
+    """
+    if path.is_dir():
+        file = path / STUDY_FILE
+        if not file.exists():
+            raise SpecError(f"{path}: this folder holds no {STUDY_FILE}; name a study file, or a folder of a study")
+        return file, read_study(file), path if to is None else to
+    spec = read_study(path)
+    return path, spec, to if to is not None else Path(_folder_name(spec.study.name))
+
+
+def read_plan(folder: Path) -> Plan | None:
+    """The plan that a study's folder holds; None where there is none, such as in a folder of imports.
+
+    Raises:
+        RecordError: It cannot be read.
+    """
+    file = folder / PLAN_FILE
+    try:
+        return Plan.model_validate_json(file.read_bytes())
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise RecordError(f"{file}: cannot be read: {error.strerror}. Check the disk and the rights.") from None
+    except ValidationError:
+        raise RecordError(f"{file}: is damaged; run the study again to write it anew") from None
+
+
+def _folder_name(name: str) -> str:
+    return re.sub(r"[^a-z0-9.]+", "-", name.lower()).strip("-.") or "study"
+
+
+@contextlib.contextmanager
+def opened(folder: Path, file: Path, spec: StudySpec, plan: Plan) -> Iterator[None]:
+    """Makes or takes up a study's folder and holds its lock: only one process runs a study at a time.
+
+    Raises:
+        SpecError: The folder belongs to something else, or the file says something else by now.
+        HostError: It cannot be written, or another process runs the study.
+    """
+    text = _text_of(file, spec)
+    _refuse_foreign(folder, spec)
+    with _locked(folder):
+        _replace(folder / STUDY_FILE, text)
+        _replace(folder / PLAN_FILE, plan.model_dump_json(indent=1))
+        if files := {one.file: one.text for one in spec.workload if isinstance(one, StatementsSpec)}:
+            _replace(folder / WORKLOADS_FILE, json.dumps(files, indent=1))
+        yield
+
+
+def _text_of(file: Path, spec: StudySpec) -> str:
+    """The text that a spec was read from; a pipe, or a file that is being edited, would give another one."""
+    with contextlib.suppress(OSError, UnicodeDecodeError, SpecError):
+        text = file.read_text(encoding="utf-8")
+        if parse_study(text, reader(file.parent, kept_files(file.parent))) == spec:
+            return text
+    raise SpecError(f"{file}: changed while it was read, or cannot be read twice; name a file that stays as it is")
+
+
+def _locked(folder: Path) -> IO[str]:
+    """An open lock file in the folder, which is made if need be; closing it gives the lock away."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        lock = (folder / LOCK_FILE).open("w")
+    except OSError as error:
+        raise HostError(f"{folder}: cannot be written: {error.strerror}; choose another folder with --to") from None
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        lock.close()
+        raise HostError(f"{folder}: another plimsoll runs this study; wait for it, or name another --to") from None
+    return lock
+
+
+def _refuse_foreign(folder: Path, spec: StudySpec) -> None:
+    """A folder that is not empty must hold this study. What a run left that was killed while it began is nothing."""
+    ours = {
+        LOCK_FILE,
+        _partial(folder / STUDY_FILE).name,
+        _partial(folder / PLAN_FILE).name,
+        _partial(folder / WORKLOADS_FILE).name,
+        WORKLOADS_FILE,
+    }
+    try:
+        if not folder.is_dir() or {path.name for path in folder.iterdir()} <= ours:
+            return
+    except OSError as error:
+        raise HostError(f"{folder}: cannot be read: {error.strerror}; choose another folder with --to") from None
+    if not (folder / STUDY_FILE).exists():
+        if (folder / "recordings").is_dir():
+            raise SpecError(f"{folder}: holds imported recordings; measure into a folder of its own with --to")
+        raise SpecError(f"{folder}: is not empty and holds no study; choose another folder with --to")
+    held = read_study(folder / STUDY_FILE).study.name
+    if held != spec.study.name:
+        raise SpecError(f"{folder}: holds the study {held!r}, not {spec.study.name!r}; choose another folder with --to")
+
+
+def _replace(path: Path, text: str) -> None:
+    """Writes a small file whole or not at all."""
+    partial = _partial(path)
+    try:
+        with partial.open("w", encoding="utf-8") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        partial.rename(path)
+    except OSError as error:
+        raise HostError(f"{path}: cannot be written: {error.strerror}; free space or choose another --to") from None
+
+
+def _partial(path: Path) -> Path:
+    """Where a small file is until it is whole."""
+    return path.with_name(f".{path.name}.partial")

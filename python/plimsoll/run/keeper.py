@@ -1,0 +1,81 @@
+"""The rows of a workload on an instance: made, looked at, made again. The engine does the work.
+
+Deliberately not here: copies of whole data directories, which only managed servers have (`systems`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+from plimsoll.drive.engine import Driver, run_data_command
+from plimsoll.drive.plans import data_line
+from plimsoll.drive.protocol import Done, EngineWarning, Progress
+from plimsoll.errors import TargetError
+from plimsoll.servers.control import connect
+from plimsoll.spec.statements import Workload
+from plimsoll.spec.target import Target
+
+DataCommand = Literal["prepare", "check", "cleanup"]
+
+ANSWER_LIMIT_S = 10.0
+"""How long a server may take to greet."""
+
+LOADERS = 2
+"""Connections that load data at the same time."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DataKeeper:
+    """Keeps the rows of some workloads as they should be.
+
+    Attributes:
+        driver: Runs the engine.
+        data_sets: Workloads that use them, one for each set of tables.
+        changing: Workloads insert or delete rows, so that any number of them is right after a trial.
+        progress: Is told how far loading is.
+        warn: Is told of doubts.
+    """
+
+    driver: Driver
+    data_sets: tuple[Workload, ...]
+    changing: bool = False
+    progress: Callable[[Progress], None] = lambda _: None
+    warn: Callable[[EngineWarning], None] = lambda _: None
+
+    def ensure(self, target: Target) -> None:
+        """Takes tables that fit as they are, whoever made them, and makes them where there are none.
+
+        A server that cannot be reached, lets nobody in or refuses a statement is told as such: only what the engine
+        found itself, without an error of the server, is a reason to make tables.
+
+        Raises:
+            SpecError, TargetError, HostError: There are others of the same name, or they cannot be made.
+        """
+        connect(target, read_limit_s=ANSWER_LIMIT_S).close()
+        for data_set in self.data_sets:
+            try:
+                self._run("check", data_set, target)
+            except TargetError as error:
+                if error.code is not None:
+                    raise
+                self._run("prepare", data_set, target)
+
+    def reset(self, target: Target) -> None:
+        """Drops the tables, which must be Plimsoll's own, and makes them again. Raises as `ensure`."""
+        for data_set in self.data_sets:
+            self._run("cleanup", data_set, target)
+            self._run("prepare", data_set, target)
+
+    def check(self, target: Target) -> int:
+        """Counts the rows; returns how many there are.
+
+        Raises:
+            TargetError: Tables or rows are missing.
+        """
+        return sum(self._run("check", data_set, target).rows_count for data_set in self.data_sets)
+
+    def _run(self, command: DataCommand, data_set: Workload, target: Target) -> Done:
+        line = data_line(data_set, target, loaders=LOADERS, changing=self.changing)
+        return run_data_command(self.driver, command, line, progress=self.progress, warn=self.warn)

@@ -1,0 +1,103 @@
+"""What would fail half way is refused before anything starts."""
+
+from __future__ import annotations
+
+import shutil
+from collections import defaultdict
+from collections.abc import Iterable
+from pathlib import Path
+
+from plimsoll.errors import HostError, SpecError
+from plimsoll.plan.model import Plan
+from plimsoll.run.connections import crowded_managed, unready_targets
+from plimsoll.servers.command import find_server
+from plimsoll.servers.directory import default_base_dir, nearest_existing
+from plimsoll.spec.secrets import with_secrets
+from plimsoll.spec.study import StudySpec
+from plimsoll.spec.target import Target
+from plimsoll.units import format_bytes
+
+DESCRIPTORS_BESIDE_CONNECTIONS = 64
+
+
+def refuse_before_start(spec: StudySpec, plan: Plan) -> None:
+    """Looks for what a whole study needs, from passwords to disk space.
+
+    Servers must answer, and let in as many connections as the highest level has.
+
+    Raises:
+        SpecError: A password is not where the study says; all of them at once.
+        HostError: Something else is missing; all of it at once, with the cures.
+    """
+    targets = _targets(spec)
+    faults = [
+        *_missing_commands(spec),
+        *_missing_space(spec, plan),
+        *_missing_descriptors(spec),
+        *crowded_managed(spec),
+        *unready_targets(spec, targets),
+    ]
+    if faults:
+        raise HostError("\n".join(faults))
+
+
+def _targets(spec: StudySpec) -> list[Target]:
+    """Every running server of the study, with its password."""
+    targets, faults = [], []
+    for index, system in enumerate(spec.system):
+        if system.target is None:
+            continue
+        try:
+            targets.append(
+                with_secrets(
+                    system.parsed_target(), password_env=system.password_env, defaults_file=system.defaults_file
+                )
+            )
+        except SpecError as error:
+            faults += [f"system[{index}].{fault}" for fault in error.faults]
+    if faults:
+        raise SpecError(*faults)
+    return targets
+
+
+def _missing_commands(spec: StudySpec) -> Iterable[str]:
+    wanted = {(system.server.managed, system.server.command) for system in spec.system if system.server}
+    for managed, command in sorted(wanted, key=str):
+        try:
+            found = find_server(command or managed)
+        except HostError as error:
+            yield str(error)
+            continue
+        if found.flavour.name != managed:
+            yield (
+                f'system.server.managed: says "{managed}", but the command {" ".join(command or ())} is a'
+                f' {found.flavour.name} ({found.version_text}); write managed = "{found.flavour.name}"'
+            )
+
+
+def _missing_space(spec: StudySpec, plan: Plan) -> Iterable[str]:
+    """Each file system must hold its systems' share of the estimate."""
+    managed = [system.server for system in spec.system if system.server]
+    if not managed:
+        return
+    needed: dict[Path, int] = defaultdict(int)
+    for server in managed:
+        folder = nearest_existing(Path(server.data_dir) if server.data_dir else default_base_dir())
+        needed[folder] += plan.estimates.disk_bytes // len(managed)
+    for folder, size in needed.items():
+        free = shutil.disk_usage(folder).free
+        if size > free:
+            yield (
+                f"{folder}: about {format_bytes(size)} are needed and {format_bytes(free)} are free; free space,"
+                " name another data_dir, or make table_size smaller"
+            )
+
+
+def _missing_descriptors(spec: StudySpec) -> Iterable[str]:
+    """The engine needs one file descriptor for each connection; it may raise the soft limit up to the hard one."""
+    import resource
+
+    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = max(spec.study.levels.connections) + DESCRIPTORS_BESIDE_CONNECTIONS
+    if hard not in {resource.RLIM_INFINITY} and wanted > hard:
+        yield f"study.levels.connections: {wanted} open files are needed and {hard} allowed; raise ulimit -n"

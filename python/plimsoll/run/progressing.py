@@ -1,0 +1,185 @@
+"""One trial while it runs, and the documents of its recording that follow from it.
+
+Deliberately not here: what is done with a system and the engine (`trial`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from plimsoll.analyse.working_set import working_set
+from plimsoll.drive.protocol import Done, EngineWarning, Interval, Outage, Ready
+from plimsoll.plan.model import PlannedTrial
+from plimsoll.record.connections import ConnectFailureRecord, ConnectionsRecord, EncryptionRecord, OutageRecord
+from plimsoll.record.model import (
+    EngineAccount,
+    LevelRecord,
+    Outcome,
+    State,
+    StateMark,
+    TrialRecord,
+    TrialWarning,
+    Verdict,
+    Window,
+    WorkloadRecord,
+)
+from plimsoll.run.events import TrialEnded
+from plimsoll.run.rows import IntervalRows, response_ms_p99
+from plimsoll.run.systems import System
+from plimsoll.spec.statements import Workload
+from plimsoll.spec.study import StudySection
+
+INTERVAL_S = 1.0
+"""Length of an interval, seconds."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrialTask:
+    """One planned trial with all that it needs.
+
+    Attributes:
+        folder: The study's folder.
+        resets: Whether data is put back before this trial.
+        changing: Workloads of the study insert or delete rows.
+        position: Place in the study's order, from 0.
+    """
+
+    folder: Path
+    study: StudySection
+    planned: PlannedTrial
+    workload: Workload
+    system: System
+    resets: bool
+    position: int
+    changing: bool = False
+
+
+@dataclass(slots=True)
+class Progressing:
+    """What is known so far about the running trial."""
+
+    rows: IntervalRows
+    states: list[StateMark] = field(default_factory=list)
+    warnings: list[TrialWarning] = field(default_factory=list)
+    throughput_tps: list[float] = field(default_factory=list)
+    measured: list[Interval] = field(default_factory=list)
+    first_measured: int | None = None
+    warm_note: str | None = None
+    ready: Ready | None = None
+    done: Done | None = None
+
+    @property
+    def state(self) -> State:
+        """The state that the trial is in."""
+        return self.states[-1].state
+
+
+def warning_of(warning: EngineWarning) -> TrialWarning:
+    """A doubt of the engine's, as recordings keep it."""
+    return TrialWarning(code=warning.code, evidence=warning.evidence, advice=warning.advice)
+
+
+def outcome_of(progressing: Progressing, failure: str | None = None) -> Outcome:
+    """What became of the trial; `failure` says why it did not run to its end."""
+    measured, done = progressing.measured, progressing.done
+    verdict, reason = (Verdict.FAILED, failure) if failure else (Verdict.COMPLETE, None)
+    if failure is None and sum(interval.completed for interval in measured) == 0:
+        verdict, reason = Verdict.INVALID, "no transaction completed in the measured window"
+    return Outcome(
+        verdict=verdict,
+        reason=reason,
+        window=Window(first=measured[0].index, last=measured[-1].index) if measured else None,
+        account=None if done is None else account_of(done),
+        connections=None if progressing.ready is None else connections_of(progressing.ready),
+        outages=() if done is None else outages_of(done),
+        outages_count=0 if done is None else done.outages_count,
+        warnings=tuple(progressing.warnings),
+    )
+
+
+def account_of(done: Done) -> EngineAccount:
+    """The engine's account of a whole trial, as recordings keep it."""
+    return EngineAccount(
+        started_unix_s=done.started_unix_ns / 1e9,
+        duration_s=done.duration_ns / 1e9,
+        offered_count=done.offered_count,
+        unfinished_count=done.unfinished_count,
+        client_user_s=done.client.user_ns / 1e9,
+        client_system_s=done.client.system_ns / 1e9,
+        client_memory_bytes_max=done.memory_bytes_max,
+    )
+
+
+def connections_of(ready: Ready) -> ConnectionsRecord:
+    """How the connections came about, as recordings keep it."""
+    return ConnectionsRecord(
+        wanted_count=ready.wanted_count,
+        opened_count=ready.connections,
+        connect_s=ready.connect_ms / 1e3,
+        failures=tuple(ConnectFailureRecord.model_validate(one.model_dump()) for one in ready.failures),
+        encryptions=tuple(EncryptionRecord.model_validate(one.model_dump()) for one in ready.encryptions),
+    )
+
+
+def outages_of(done: Done) -> tuple[OutageRecord, ...]:
+    """The outages of a trial, as recordings keep them."""
+    return tuple(_outage(one) for one in done.outages)
+
+
+def _outage(one: Outage) -> OutageRecord:
+    return OutageRecord(
+        instance=one.instance,
+        from_s=one.from_ns / 1e9,
+        to_s=None if one.to_ns is None else one.to_ns / 1e9,
+        connections_count=one.connections_count,
+        lost_count=one.lost_count,
+    )
+
+
+def workload_record(workload: Workload, clients: Mapping[str, Any]) -> WorkloadRecord:
+    """A workload as recordings keep it, with what was said about its clients."""
+    options = workload.options()
+    return WorkloadRecord(
+        name=workload.name,
+        kind=workload.kind,
+        options={**options, **clients},
+        working_set=working_set(workload.kind, options, len(workload.table_names)),
+    )
+
+
+def trial_record(task: TrialTask, states: list[StateMark]) -> TrialRecord:
+    """What was planned, and when each state began."""
+    return TrialRecord(
+        trial_id=task.planned.trial_id,
+        study=task.study.name,
+        system=task.system.record,
+        workload=workload_record(task.workload, task.study.clients.stated()),
+        level=LevelRecord(connections=task.planned.connections),
+        repetition=task.planned.repetition,
+        position=task.position,
+        block=task.planned.block,
+        seed=task.planned.seed,
+        interval_s=INTERVAL_S,
+        duration_s=task.study.duration,
+        states=tuple(states),
+    )
+
+
+def ended(task: TrialTask, outcome: Outcome, progressing: Progressing) -> TrialEnded:
+    """The event that tells of the trial's end, with its figures."""
+    measured = progressing.measured
+    seconds = sum((interval.to_ns - interval.from_ns) / 1e9 for interval in measured)
+    return TrialEnded(
+        trial_id=task.planned.trial_id,
+        system=task.planned.system,
+        workload=task.planned.workload,
+        connections=task.planned.connections,
+        verdict=outcome.verdict,
+        reason=outcome.reason,
+        throughput_tps=sum(interval.completed for interval in measured) / seconds if seconds else None,
+        response_ms_p99=response_ms_p99(measured),
+        warnings=outcome.warnings,
+    )

@@ -1,0 +1,109 @@
+"""From the engine's intervals to the tables of a recording, and to what the live display shows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from plimsoll.drive.protocol import GroupInterval, Interval
+from plimsoll.record import frames
+from plimsoll.record.buckets import bucket_middle_ns
+
+GROUP_METRICS = {"backlog_count": "transactions", "connected_count": "connections"}
+
+_USED = ("cpu_user", "cpu_system", "run_delay")
+
+ENGINE_METRICS = {**{f"{name}_s_per_s": "s/s" for name in _USED}, **GROUP_METRICS}
+"""What the engine's intervals add to telemetry, with units; docs/telemetry.md says the same."""
+
+
+@dataclass(slots=True)
+class IntervalRows:
+    """Rows of a recording's tables, gathered while a trial runs.
+
+    Attributes:
+        driver: Name of the machine that drives the load.
+        host: Name of the machine that the instances run on; empty when unknown.
+    """
+
+    driver: str
+    host: str
+    _intervals: list[dict[str, Any]] = field(default_factory=list)
+    _errors: list[dict[str, Any]] = field(default_factory=list)
+    _histograms: list[dict[str, Any]] = field(default_factory=list)
+    _client: list[dict[str, Any]] = field(default_factory=list)
+
+    def add(self, interval: Interval, *, began_unix_s: float) -> None:
+        """Takes one interval in.
+
+        Args:
+            interval: As the engine sent it.
+            began_unix_s: When interval 0 began, wall clock.
+        """
+        for group in interval.groups:
+            self._add_group(interval, group)
+        length_s = max((interval.to_ns - interval.from_ns) / 1e9, 1e-9)
+        place = {"driver": self.driver, "host": self.driver, "instance": ""}
+        at = {**place, "unix_s": began_unix_s + interval.to_ns / 1e9, "source": "engine"}
+        for group in interval.groups:
+            place = {"host": self.host, "instance": group.instance}
+            self._client.extend(
+                {**at, **place, "metric": metric, "value": float(getattr(group, metric))} for metric in GROUP_METRICS
+            )
+        for name, used_ns in zip(
+            _USED, (interval.client.user_ns, interval.client.system_ns, interval.run_delay_ns), strict=True
+        ):
+            if used_ns is not None:
+                self._client.append({**at, "metric": f"{name}_s_per_s", "value": used_ns / 1e9 / length_s})
+
+    def _add_group(self, interval: Interval, group: GroupInterval) -> None:
+        key = {"driver": self.driver, "host": self.host, "instance": group.instance, "interval": interval.index}
+        span = {"from_s": interval.from_ns / 1e9, "to_s": interval.to_ns / 1e9}
+        for name, transaction in group.snapshot.transactions.items():
+            self._intervals.append({**key, **span, "transaction": name, **transaction.counts.model_dump()})
+            self._histograms.extend(
+                {**key, "transaction": name, "measure": measure, **histogram.model_dump()}
+                for measure, histogram in transaction.histograms.items()
+            )
+        self._errors.extend(
+            {**key, "class": e.error_class, "code": e.code, "count": e.count} for e in group.snapshot.errors
+        )
+
+    def intervals(self) -> pl.DataFrame:
+        """Counts by interval and transaction type."""
+        return pl.DataFrame(self._intervals, schema=frames.INTERVALS)
+
+    def errors(self) -> pl.DataFrame:
+        """Failed statements by interval, class and code."""
+        return pl.DataFrame(self._errors, schema=frames.ERRORS)
+
+    def histograms(self) -> pl.DataFrame:
+        """Durations by interval, transaction type and measure."""
+        return pl.DataFrame(self._histograms, schema=frames.HISTOGRAMS)
+
+    def client_telemetry(self) -> pl.DataFrame:
+        """What the engine says of itself and of what waits, as rows of the telemetry table."""
+        return pl.DataFrame(self._client, schema=frames.TELEMETRY)
+
+
+def response_ms_p99(intervals: Sequence[Interval]) -> float | None:
+    """The 99th percentile of response time over all given intervals, milliseconds; None when nothing completed."""
+    found = [
+        histogram
+        for interval in intervals
+        for group in interval.groups
+        for transaction in group.snapshot.transactions.values()
+        if (histogram := transaction.histograms.get("response")) is not None and histogram.counts
+    ]
+    if not found:
+        return None
+    buckets = np.concatenate([np.asarray(h.buckets, dtype=np.int64) for h in found])
+    order = np.argsort(buckets, kind="stable")
+    counts = np.concatenate([np.asarray(h.counts, dtype=np.int64) for h in found])[order]
+    rank = int(np.ceil(counts.sum() * 0.99))
+    at = int(np.searchsorted(np.cumsum(counts), rank))
+    return float(bucket_middle_ns(buckets[order][at : at + 1])[0]) / 1e6

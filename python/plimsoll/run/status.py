@@ -1,0 +1,58 @@
+"""How far a study is, read from its folder: from outside, while it runs or afterwards."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+
+from plimsoll.errors import RecordError
+from plimsoll.record.model import Verdict
+from plimsoll.record.store import finished_ids
+from plimsoll.run.events import IntervalEnded, StudyEnded, TrialBegan, read_events
+from plimsoll.run.folder import EVENTS_FILE, PLAN_FILE, UNPLANNED, read_plan
+from plimsoll.units import format_duration, format_ms, format_rate
+
+
+def status_lines(folder: Path) -> list[str]:
+    """What a person wants to know about a study, as lines.
+
+    Raises:
+        RecordError: There is no study.
+    """
+    plan = read_plan(folder)
+    if plan is None:
+        raise RecordError(f"{folder}: there is no study here (no {PLAN_FILE}); name the folder of a study")
+    verdicts = finished_ids(folder)
+    counts = Counter(verdicts.get(trial.trial_id) for trial in plan.trials)
+    lines = [
+        f"{plan.study}: {counts[Verdict.COMPLETE]} of {len(plan.trials)} trials complete,"
+        f" {counts[Verdict.FAILED] + counts[Verdict.INVALID]} failed or invalid, {counts[None]} not yet run"
+    ]
+    unplanned_count = len(verdicts.keys() - {trial.trial_id for trial in plan.trials})
+    if unplanned_count:
+        lines.append(f"{unplanned_count} more recordings: {UNPLANNED}")
+    return lines + _running(folder)
+
+
+def _running(folder: Path) -> list[str]:
+    """What the last events say, when the study has not ended."""
+    trial: TrialBegan | None = None
+    interval: IntervalEnded | None = None
+    for stamped in read_events(folder / EVENTS_FILE):
+        match stamped.event:
+            case TrialBegan():
+                trial, interval = stamped.event, None
+            case IntervalEnded():
+                interval = stamped.event
+            case StudyEnded():
+                trial = None
+    if trial is None:
+        return []
+    lines = [
+        f"last heard of: {trial.system}, {trial.workload}, {trial.connections} connections, repetition"
+        f" {trial.repetition + 1}, about {format_duration(trial.remaining_s)} left when it began"
+    ]
+    if interval is not None:
+        p99 = "" if interval.response_ms_p99 is None else f", response p99 {format_ms(interval.response_ms_p99)}"
+        lines.append(f"  {interval.state}: {format_rate(interval.throughput_tps)}{p99}")
+    return lines

@@ -1,0 +1,233 @@
+"""Systems while a study runs: started one at a time, their data made, put back, and what was made removed.
+
+A managed system keeps its directories from block to block, cleanly stopped in between, so that the disk is quiet for
+the others. Deliberately not here: how one server is started and guarded (package `servers`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from plimsoll.errors import HostError
+from plimsoll.record.model import StorageFacts, SystemRecord
+from plimsoll.run.keeper import DataKeeper
+from plimsoll.servers.directory import default_base_dir
+from plimsoll.servers.managed import ManagedServer
+from plimsoll.servers.managed_spec import ManagedSpec, measure_machine
+from plimsoll.servers.option_file import MachineSizes
+from plimsoll.spec.secrets import with_secrets
+from plimsoll.spec.study import ServerSpec, SystemSpec
+from plimsoll.spec.target import Target
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Instance:
+    """A running server of a system.
+
+    Attributes:
+        name: Unique within its system.
+        pid: Its process; None when it is not this machine's or not known.
+        data_dir: Where its data lies on this machine; None when not known.
+        is_managed: Plimsoll started it, and may set its variables.
+        option_file: Text of its option file; None when Plimsoll did not write it.
+        storage: Where its data lies; None when not known.
+    """
+
+    name: str
+    target: Target
+    pid: int | None = None
+    data_dir: Path | None = None
+    is_managed: bool = False
+    option_file: str | None = None
+    storage: StorageFacts | None = None
+
+
+class System(Protocol):
+    """What a study does with a system."""
+
+    @property
+    def record(self) -> SystemRecord:
+        """The system as recordings name it."""
+
+    @property
+    def instances(self) -> tuple[Instance, ...]:
+        """Its running servers: a tuple even for one."""
+
+    def start(self) -> None:
+        """Makes it run and makes sure that its data is there."""
+
+    def reset(self) -> None:
+        """Puts the data back as prepared; the system runs afterwards."""
+
+    def stop(self) -> None:
+        """Stops it cleanly, so that nothing of it works while others are measured."""
+
+    def close(self) -> None:
+        """Ends it and removes what was made for it."""
+
+
+class Machines:
+    """What servers are sized to, measured once for each place, so that systems which are compared are sized alike."""
+
+    def __init__(self) -> None:
+        self._measured: dict[Path, MachineSizes] = {}
+
+    def at(self, base_dir: Path) -> MachineSizes:
+        """Memory, free space and flush time at a folder, which is made if need be.
+
+        Raises:
+            HostError: It cannot be written to.
+        """
+        if base_dir not in self._measured:
+            try:
+                base_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
+            except OSError as error:
+                raise HostError(f"data_dir: {base_dir} cannot be made: {error.strerror}; choose another") from None
+            self._measured[base_dir] = measure_machine(base_dir)
+        return self._measured[base_dir]
+
+
+def open_system(spec: SystemSpec, keeper: DataKeeper, machines: Machines, *, resets: bool) -> System:
+    """The system that a study file describes; nothing is started yet.
+
+    Args:
+        spec: What the user wrote.
+        keeper: Keeps the rows that all workloads of the study use.
+        machines: Says what managed servers are sized to.
+        resets: Whether data will be put back, so that a pristine copy is worth its space.
+
+    Raises:
+        SpecError, HostError: A password or a server command is missing.
+    """
+    if spec.server is not None:
+        return ManagedSystem(spec, spec.server, keeper, machines, resets=resets)
+    target = with_secrets(spec.parsed_target(), password_env=spec.password_env, defaults_file=spec.defaults_file)
+    return TargetSystem(spec, target, keeper)
+
+
+def managed_spec(server: ServerSpec) -> ManagedSpec:
+    """What package `servers` needs to know to start it."""
+    return ManagedSpec(
+        server=server.command or server.managed,
+        profile=server.profile,
+        buffer_pool_bytes=server.buffer_pool,
+        options=dict(server.options),
+        data_dir=Path(server.data_dir) if server.data_dir else None,
+    )
+
+
+class ManagedSystem:
+    """A system that Plimsoll starts and removes. One instance for now."""
+
+    def __init__(
+        self, spec: SystemSpec, server: ServerSpec, keeper: DataKeeper, machines: Machines, *, resets: bool
+    ) -> None:
+        self._spec, self._server_spec, self._keeper, self._resets = spec, server, keeper, resets
+        self._machines = machines
+        self._server: ManagedServer | None = None
+        self._prepared = False
+        self._is_pristine = False
+
+    @property
+    def record(self) -> SystemRecord:
+        """The system as recordings name it; its server's options are what tells it apart."""
+        server = self._server_spec
+        factors: dict[str, str] = {"server": server.managed, "profile": server.profile}
+        if server.buffer_pool is not None:
+            factors["buffer_pool_bytes"] = str(server.buffer_pool)
+        if server.data_dir is not None:
+            factors["data_dir"] = server.data_dir
+        factors |= {name: str(value) for name, value in server.options.items()}
+        return SystemRecord(name=self._spec.name, factors=factors, cost_per_month=self._spec.cost_per_month)
+
+    @property
+    def instances(self) -> tuple[Instance, ...]:
+        """Its one server."""
+        server = self._running()
+        return (
+            Instance(
+                name=f"{self._spec.name}/0",
+                target=server.target,
+                pid=server.pid,
+                data_dir=server.directory.data,
+                is_managed=True,
+                option_file=server.option_file_text,
+                storage=server.storage,
+            ),
+        )
+
+    def start(self) -> None:
+        """Starts the server; the first time its data is made, and kept in pristine form when resets will need it."""
+        if self._server is None:
+            wanted = managed_spec(self._server_spec)
+            machine = self._machines.at(wanted.data_dir or default_base_dir())
+            self._server = ManagedServer.create(name=self._spec.name, spec=wanted, machine=machine)
+        self._server.start()
+        if self._prepared:
+            return
+        self._keeper.ensure(self._server.target)
+        if self._resets:
+            self._server.stop()
+            self._server.save_data()
+            self._server.start()
+        self._prepared = self._is_pristine = True
+
+    def reset(self) -> None:
+        """Puts the whole data directory back as it was after loading; freshly loaded data is that already."""
+        server = self._running()
+        if self._is_pristine:
+            self._is_pristine = False
+            return
+        server.stop()
+        server.restore_data()
+        server.start()
+
+    def stop(self) -> None:
+        """Stops the server; its directory stays."""
+        if self._server is not None:
+            self._server.stop()
+
+    def close(self) -> None:
+        """Ends the server and removes its directory."""
+        if self._server is not None:
+            self._server.stop()
+            self._server.remove()
+            self._server = None
+
+    def _running(self) -> ManagedServer:
+        assert self._server is not None, f"{self._spec.name} was used before it was started"
+        return self._server
+
+
+class TargetSystem:
+    """A server that runs already. Only tables that Plimsoll made are made again."""
+
+    def __init__(self, spec: SystemSpec, target: Target, keeper: DataKeeper) -> None:
+        self._spec, self._target, self._keeper = spec, target, keeper
+
+    @property
+    def record(self) -> SystemRecord:
+        """The system as recordings name it."""
+        factors = {"target": self._target.endpoint}
+        return SystemRecord(name=self._spec.name, factors=factors, cost_per_month=self._spec.cost_per_month)
+
+    @property
+    def instances(self) -> tuple[Instance, ...]:
+        """The one server."""
+        return (Instance(name=f"{self._spec.name}/0", target=self._target),)
+
+    def start(self) -> None:
+        """Makes the tables, or takes them as they are when they fit."""
+        self._keeper.ensure(self._target)
+
+    def reset(self) -> None:
+        """Drops the tables that Plimsoll made and makes them again."""
+        self._keeper.reset(self._target)
+
+    def stop(self) -> None:
+        """Nothing: it is not ours."""
+
+    def close(self) -> None:
+        """Nothing: it is not ours, and its tables may be wanted again."""

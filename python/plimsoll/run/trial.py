@@ -1,0 +1,218 @@
+"""One trial, from state to state: reset, settle, warm, measure, verify; then its recording is committed.
+
+Warming comes after settling: a freshly settled server has borrowed capacity (empty redo log, nothing to purge), so the
+trial's own load runs until throughput and the server's stocks no longer trend. Warm-up and measurement are one run of
+the engine; which intervals count is decided here.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable
+
+from plimsoll.drive.engine import Driver
+from plimsoll.drive.plans import trial_line
+from plimsoll.drive.protocol import Done, EngineWarning, Interval
+from plimsoll.errors import PlimsollError, TargetError
+from plimsoll.record.model import (
+    Environment,
+    Outcome,
+    State,
+    StateMark,
+    TrialWarning,
+)
+from plimsoll.record.store import write_recording
+from plimsoll.run.environment import Surveyor
+from plimsoll.run.events import EventLog, IntervalEnded, StateBegan
+from plimsoll.run.keeper import DataKeeper
+from plimsoll.run.progressing import INTERVAL_S, Progressing, TrialTask, ended, outcome_of, trial_record, warning_of
+from plimsoll.run.rows import IntervalRows, response_ms_p99
+from plimsoll.run.systems import Instance
+from plimsoll.run.warm import trends
+from plimsoll.run.watch import Watch, watching
+from plimsoll.servers.control import connect
+from plimsoll.servers.settle import settle
+from plimsoll.servers.storage import data_device
+from plimsoll.spec.study import StudySection
+from plimsoll.telemetry.device import device_busy_ratio
+
+
+class TrialRunner:
+    """Runs trials one after the other and commits a recording of each, whatever became of it."""
+
+    def __init__(
+        self, driver: Driver, surveyor: Surveyor, log: EventLog, clock: Callable[[], float] = time.time
+    ) -> None:
+        self._driver, self._surveyor, self._log, self._clock = driver, surveyor, log, clock
+        self._here = surveyor.host.name or ""
+
+    def run(self, task: TrialTask) -> Outcome:
+        """Runs one trial and commits its recording.
+
+        A trial that fails is recorded as failed, with the reason; an interruption records nothing.
+
+        Raises:
+            HostError: The recording cannot be written.
+        """
+        progressing = Progressing(rows=IntervalRows(driver=self._here, host=self._host_of(task)))
+        environment, watch = Environment(host=self._surveyor.host), Watch()
+        try:
+            environment = self._make_ready(task, progressing)
+            self._drive(task, progressing, watch)
+            self._verify(task, progressing)
+            outcome = outcome_of(progressing)
+        except PlimsollError as error:
+            outcome = outcome_of(progressing, failure=str(error))
+        write_recording(
+            task.folder,
+            trial_record(task, progressing.states),
+            environment,
+            outcome,
+            intervals=progressing.rows.intervals(),
+            errors=progressing.rows.errors(),
+            histograms=progressing.rows.histograms(),
+            telemetry=watch.table(progressing.rows.client_telemetry()),
+        )
+        self._log.say(ended(task, outcome, progressing))
+        return outcome
+
+    def _host_of(self, task: TrialTask) -> str:
+        local = all(instance.target.is_local for instance in task.system.instances)
+        return self._here if local else ""
+
+    def _enter(self, progressing: Progressing, state: State, began_unix_s: float | None = None) -> None:
+        progressing.states.append(StateMark(state=state, began_unix_s=began_unix_s or self._clock()))
+        self._log.say(StateBegan(state=state))
+
+    def _note(self, progressing: Progressing, note: str) -> None:
+        progressing.states[-1] = progressing.states[-1].model_copy(update={"note": note})
+
+    def _make_ready(self, task: TrialTask, progressing: Progressing) -> Environment:
+        """Resets and settles, then takes the environment down as it will be measured."""
+        self._enter(progressing, State.RESET)
+        if task.resets:
+            task.system.reset()
+        self._note(progressing, "data as prepared" if task.resets else "data as the last trial left it")
+        self._enter(progressing, State.SETTLE)
+        notes = [_settled(instance, task.study.settle_limit) for instance in task.system.instances]
+        self._note(progressing, "; ".join(notes))
+        return self._surveyor.environment(task.system.instances, task.workload, task.planned.connections)
+
+    def _drive(self, task: TrialTask, progressing: Progressing, watch: Watch) -> None:
+        study = task.study
+        warm_up_s = study.warm_up_limit if study.warm_up is None else study.warm_up
+        plan = trial_line(
+            task.workload,
+            {instance.name: instance.target for instance in task.system.instances},
+            connections=task.planned.connections,
+            duration_s=warm_up_s + study.duration + 2 * INTERVAL_S,
+            seed=task.planned.seed,
+            clients=study.clients,
+        )
+        with self._driver.launch("trial", plan) as run:
+            progressing.ready = run.ready(lambda warning: progressing.warnings.append(warning_of(warning)))
+            with watching(task.system.instances, host=self._here, engine_pid=run.pid, watch=watch):
+                self._enter(progressing, State.WARM)
+                began_unix_s = self._clock()
+                run.start()
+                for message in run.messages():
+                    match message:
+                        case Interval():
+                            self._take(task, progressing, watch, message, began_unix_s)
+                            if len(progressing.measured) >= math.ceil(study.duration / INTERVAL_S):
+                                run.stop()
+                        case EngineWarning():
+                            progressing.warnings.append(warning_of(message))
+                        case Done():
+                            progressing.done = message
+        _refuse_outage(progressing.done)
+        progressing.warnings += [_unwatched(fault) for fault in watch.faults]
+
+    def _take(
+        self, task: TrialTask, progressing: Progressing, watch: Watch, interval: Interval, began_unix_s: float
+    ) -> None:
+        """Takes one interval in, and decides whether it counts."""
+        if progressing.first_measured is None and self._is_warm(task.study, progressing, watch):
+            self._note(progressing, progressing.warm_note or "")
+            progressing.first_measured = interval.index
+            self._enter(progressing, State.MEASURE, began_unix_s + interval.from_ns / 1e9)
+        progressing.rows.add(interval, began_unix_s=began_unix_s)
+        progressing.throughput_tps.append(interval.throughput_tps)
+        if progressing.first_measured is not None and len(progressing.measured) < task.study.duration / INTERVAL_S:
+            progressing.measured.append(interval)
+        self._log.say(
+            IntervalEnded(
+                index=interval.index,
+                state=progressing.state,
+                throughput_tps=interval.throughput_tps,
+                response_ms_p99=response_ms_p99([interval]),
+                error_count=sum(e.count for g in interval.groups for e in g.snapshot.errors),
+                missing_count=max(task.planned.connections - sum(g.connected_count for g in interval.groups), 0),
+            )
+        )
+
+    def _is_warm(self, study: StudySection, progressing: Progressing, watch: Watch) -> bool:
+        """Whether the interval that comes now may count."""
+        so_far_s = len(progressing.throughput_tps) * INTERVAL_S
+        if study.warm_up is not None:
+            progressing.warm_note = f"{study.warm_up:g} s as asked for"
+            return so_far_s >= study.warm_up
+        moving = trends(progressing.throughput_tps, watch.series())
+        if not moving:
+            judged = ", ".join(("throughput", *(name for name, seen in watch.series().items() if seen)))
+            progressing.warm_note = f"flat after {so_far_s:.0f} s: {judged}"
+            return True
+        if so_far_s < study.warm_up_limit:
+            return False
+        progressing.warm_note = f"still trending at the limit of {study.warm_up_limit:g} s: {', '.join(moving)}"
+        progressing.warnings.append(
+            TrialWarning(
+                code="not-warm-at-limit",
+                evidence=f"After {study.warm_up_limit:g} s of warm-up there was still a trend in: {', '.join(moving)}.",
+                advice="Raise warm_up_limit, or measure longer.",
+            )
+        )
+        return True
+
+    def _verify(self, task: TrialTask, progressing: Progressing) -> None:
+        """The rows must still be there after the load."""
+        self._enter(progressing, State.VERIFY)
+        keeper = DataKeeper(driver=self._driver, data_sets=(task.workload,), changing=task.changing)
+        counts = [keeper.check(instance.target) for instance in task.system.instances]
+        self._note(progressing, f"{sum(counts)} rows")
+
+
+def _refuse_outage(done: Done | None) -> None:
+    """A trial that ended since its server stayed away measured too little.
+
+    Raises:
+        TargetError: It is one.
+    """
+    if done is not None and done.reason == "outage":
+        last = done.outages[-1]
+        raise TargetError(
+            f"{last.instance}: no connection to the server could be opened again from {last.from_ns / 1e9:.1f} s until"
+            f" the load was ended at {done.duration_ns / 1e9:.1f} s; look at the server's error log"
+        )
+
+
+def _unwatched(fault: str) -> TrialWarning:
+    return TrialWarning(
+        code="telemetry-missing",
+        evidence=f"Not everything could be watched: {fault}.",
+        advice="Remove the cause and measure again; until then what rests on it is not judged.",
+    )
+
+
+def _settled(instance: Instance, limit_s: float) -> str:
+    """Waits until an instance and its device are quiet; says how that ended."""
+    device = data_device(instance.data_dir) if instance.data_dir else None
+    with connect(instance.target) as control:
+        settled = settle(
+            control,
+            limit_s=limit_s,
+            may_set_variables=instance.is_managed,
+            device_busy_ratio=device_busy_ratio(device) if device else None,
+        )
+    return settled.note

@@ -1,0 +1,95 @@
+"""Telemetry of one trial: collected while it runs, its stocks readable live, its table at the end."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+
+import polars as pl
+
+from plimsoll.run.systems import Instance
+from plimsoll.run.warm import STOCKS
+from plimsoll.telemetry.collector import Collector
+from plimsoll.telemetry.sampler import Sample, Sampler
+from plimsoll.telemetry.standard import WatchedInstance, trial_samplers
+
+
+class Watch:
+    """What telemetry saw of a trial.
+
+    Attributes:
+        faults: What could not be sampled, once for each sampler.
+    """
+
+    def __init__(self) -> None:
+        self.faults: tuple[str, ...] = ()
+        self.stocks: dict[str, list[float]] = defaultdict(list)
+        self.collected: pl.DataFrame | None = None
+
+    def series(self) -> Mapping[str, Sequence[float]]:
+        """The server's stocks so far, one value for each second, by status variable."""
+        return {name: tuple(values) for name, values in list(self.stocks.items())}
+
+    def table(self, *others: pl.DataFrame) -> pl.DataFrame:
+        """The telemetry table, with rows from elsewhere."""
+        collected = () if self.collected is None else (self.collected,)
+        table: pl.DataFrame = pl.concat([*collected, *others]).sort("unix_s", maintain_order=True)
+        return table
+
+
+class _Tapped(Sampler):
+    """A sampler whose stocks are also kept where the running trial can see them."""
+
+    def __init__(self, sampler: Sampler, stocks: dict[str, list[float]]) -> None:
+        self._sampler, self._stocks = sampler, stocks
+
+    @property
+    def source(self) -> str:  # type: ignore[override]  # as `waits`
+        """Where the samples come from."""
+        return self._sampler.source
+
+    @property
+    def waits(self) -> bool:  # type: ignore[override]  # the class's constant becomes that of the sampler inside
+        """Whether a sample may wait for another process."""
+        return self._sampler.waits
+
+    def sample(self, at_unix_s: float) -> list[Sample]:
+        """Looks once."""
+        samples = self._sampler.sample(at_unix_s)
+        for sample in samples:
+            if sample.metric in STOCKS:
+                self._stocks[sample.metric].append(sample.value)
+        return samples
+
+    def close(self) -> None:
+        """Gives up what is held."""
+        self._sampler.close()
+
+
+@contextmanager
+def watching(instances: Sequence[Instance], *, host: str, engine_pid: int, watch: Watch) -> Iterator[None]:
+    """Collects telemetry for the time of a trial's load.
+
+    Args:
+        instances: The servers that the load runs on.
+        host: The name of this machine.
+        engine_pid: The process that drives the load.
+        watch: Receives what is seen.
+    """
+    watched = [
+        WatchedInstance(name=instance.name, target=instance.target, pid=instance.pid, data_dir=instance.data_dir)
+        for instance in instances
+    ]
+    placed = [
+        replace(place, sampler=_Tapped(place.sampler, watch.stocks)) if place.instance else place
+        for place in trial_samplers(host=host, instances=watched, client_pid=engine_pid)
+    ]
+    collector = Collector(placed, driver=host)
+    collector.start()
+    try:
+        yield
+    finally:
+        watch.collected = collector.stop()
+        watch.faults = collector.faults

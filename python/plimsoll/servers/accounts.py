@@ -1,0 +1,48 @@
+"""Who may log in to a managed server: one account with a random password, from this machine only.
+
+The statements run by `--init-file`, before the server lets anybody in: it never has a root user without a password that
+somebody could reach. Deliberately not here: running them (`managed`).
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from pydantic import SecretStr
+
+from plimsoll.servers.option_file import Flavour, FlavourName
+from plimsoll.spec.target import Target
+from plimsoll.spec.tls import Tls
+
+ACCOUNT = "plimsoll"
+DATABASE = "sbtest"
+
+
+def account_target(password: SecretStr, *, port: int | None = None, socket: Path | None = None) -> Target:
+    """How to reach a server as that account: by its socket, or by its port on this machine.
+
+    In plain, either way: MySQL makes certificates for itself, MariaDB 10 does not, and systems must be measured alike.
+    """
+    plain = Tls(mode="disabled")
+    if port is None:
+        return Target(user=ACCOUNT, database=DATABASE, password=password, socket=socket, tls=plain)
+    return Target(user=ACCOUNT, database=DATABASE, password=password, host="127.0.0.1", port=port, tls=plain)
+
+
+def account_statements(flavour: Flavour, password: SecretStr) -> str:
+    """SQL, one statement a line: one account is left, which may do everything from this machine, and its database."""
+    users = "mysql.global_priv" if flavour.name is FlavourName.MARIADB else "mysql.user"
+    accounts = [f"'{ACCOUNT}'@'{host}'" for host in ("localhost", "127.0.0.1")]
+    secret = password.get_secret_value()
+    assert "'" not in secret, "generated without quotes"
+    assert "\\" not in secret, "generated without backslashes"
+    return "\n".join(
+        [
+            f"DELETE FROM {users} WHERE User IN ('', 'root');",  # noqa: S608  (no input in it)
+            "FLUSH PRIVILEGES;",
+            f"CREATE DATABASE {DATABASE};",
+            *(f"CREATE USER {account} IDENTIFIED BY '{secret}';" for account in accounts),
+            *(f"GRANT ALL PRIVILEGES ON *.* TO {account} WITH GRANT OPTION;" for account in accounts),
+            "",
+        ]
+    )

@@ -1,0 +1,180 @@
+"""Finding an installed server: by name, or by a full command with its loader and arguments.
+
+Deliberately not here: starting one (`managed`), and installing anything.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import shutil
+import subprocess
+from collections.abc import Sequence
+from dataclasses import dataclass
+from glob import glob
+from pathlib import Path
+
+from plimsoll.errors import HostError
+from plimsoll.servers.option_file import Flavour, FlavourName
+
+_PROGRAMS = {"mariadb": ("mariadbd", "mysqld"), "mysql": ("mysqld",)}
+_PACKAGES = {
+    "mariadb": "Debian and Ubuntu: apt-get install mariadb-server-core mariadb-client-core (no service is started); "
+    "Fedora: dnf install mariadb-server",
+    "mysql": "Ubuntu and Debian unstable: apt-get install mysql-server-core; or give the full command of a mysqld",
+}
+_FOLDERS = ("/usr/sbin", "/usr/libexec", "/usr/local/sbin", "/usr/local/bin", "/usr/local/libexec")
+_SERVER_PROGRAM = re.compile(r"(mysqld|mariadbd)([-.][\w.-]*)?")
+
+
+@dataclass(frozen=True, slots=True)
+class ServerCommand:
+    """How to start an installed server.
+
+    Attributes:
+        program: The words that start it: the server's path, with a loader and its arguments before it if need be.
+        arguments: What the user's command adds after the program.
+        flavour: As `--version` says.
+        version_text: The line that `--version` printed.
+    """
+
+    program: tuple[str, ...]
+    arguments: tuple[str, ...]
+    flavour: Flavour
+    version_text: str
+
+    def words(self, option_file: Path, *more: str) -> list[str]:
+        """The command line that starts a server with an option file, which must come first."""
+        return [*self.program, f"--defaults-file={option_file}", *self.arguments, *more]
+
+
+def find_server(server: str | Sequence[str]) -> ServerCommand:
+    """Finds a server and asks it what it is.
+
+    Args:
+        server: `"mariadb"`, `"mysql"`, or a full command as text or words.
+
+    Raises:
+        HostError: There is no such server here, or it cannot say its version.
+    """
+    if isinstance(server, str) and server in _PROGRAMS:
+        return _find_by_name(server)
+    words = _words(server) if isinstance(server, str) else list(server)
+    if not words:
+        raise HostError("server command: is empty; write mariadb, mysql or the full command of a server")
+    program, arguments = _split(words)
+    flavour, text = _ask_version(program)
+    return ServerCommand(program=tuple(program), arguments=tuple(arguments), flavour=flavour, version_text=text)
+
+
+def initialise_words(command: ServerCommand, option_file: Path, data_dir: Path, user: str | None) -> list[str]:
+    """The command line that fills an empty data directory.
+
+    Args:
+        command: The server.
+        option_file: With everything that shall hold for the data, such as the page size.
+        data_dir: The empty directory.
+        user: As whom the server shall run; None when this process is not root.
+
+    Raises:
+        HostError: MariaDB's initialiser, which is a program of its own, is not installed.
+    """
+    if command.flavour.name is FlavourName.MYSQL:
+        return command.words(option_file, "--initialize-insecure")
+    installer = _find_installer(Path(command.program[-1]))
+    return [
+        str(installer),
+        f"--defaults-file={option_file}",
+        f"--basedir={installer.parent.parent}",
+        f"--datadir={data_dir}",
+        "--auth-root-authentication-method=normal",
+        "--skip-test-db",
+        "--skip-name-resolve",
+        *([f"--user={user}"] if user else []),
+    ]
+
+
+def parse_version(text: str) -> Flavour:
+    """Reads what a server prints for `--version`.
+
+    Raises:
+        HostError: The text names no version of a server that Plimsoll knows.
+
+    >>> parse_version("mariadbd  Ver 10.11.19-MariaDB-0+deb12u1 for debian-linux-gnu on x86_64").version
+    (10, 11, 19)
+    """
+    match = re.search(r"Ver (\d+)\.(\d+)\.(\d+)", text)
+    if match is None:
+        raise HostError(f"server command: prints no version of MySQL or MariaDB but {text.strip()[:200]!r}")
+    name = FlavourName.MARIADB if "mariadb" in text.lower() else FlavourName.MYSQL
+    return Flavour(name, (int(match[1]), int(match[2]), int(match[3])))
+
+
+def _find_by_name(name: str) -> ServerCommand:
+    other = None
+    for path in _candidates(_PROGRAMS[name]):
+        flavour, text = _ask_version([path])
+        if flavour.name == name:
+            return ServerCommand(program=(path,), arguments=(), flavour=flavour, version_text=text)
+        other = f"{path} is {flavour.name.value}"
+    found = f" ({other})" if other else ""
+    raise HostError(f"server {name}: no such server is installed here{found}. {_PACKAGES[name]}")
+
+
+def _candidates(programs: Sequence[str]) -> list[str]:
+    """Executables by these names on PATH and in the folders where distributions hide servers, without repetition."""
+    folders = [*os.environ.get("PATH", "").split(os.pathsep), *_FOLDERS]
+    folders += sorted(glob("/usr/local/*/bin"))  # noqa: PTH207
+    found = [shutil.which(program, path=folder) for program in programs for folder in folders if folder]
+    return list(dict.fromkeys(path for path in found if path))
+
+
+def _words(command: str) -> list[str]:
+    try:
+        return shlex.split(command)
+    except ValueError as error:
+        raise HostError(f"server command: {error} in {command!r}; close the quotation") from None
+
+
+def _split(words: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Splits a command after its program. Options that choose another option file give way to ours."""
+    places = [
+        index
+        for index, word in enumerate(words)
+        if not word.startswith("-") and _SERVER_PROGRAM.fullmatch(Path(word).name)
+    ]
+    end = places[-1] + 1 if places else next((i for i, word in enumerate(words) if word.startswith("-")), len(words))
+    ours = ("--no-defaults", "--defaults-file", "--defaults-extra-file")
+    return list(words[:end]), [word for word in words[end:] if not word.startswith(ours)]
+
+
+def _ask_version(program: Sequence[str]) -> tuple[Flavour, str]:
+    line = shlex.join(program)
+    try:
+        done = subprocess.run(
+            [*program, "--no-defaults", "--version"],
+            capture_output=True,
+            encoding="utf-8",
+            errors="replace",
+            timeout=30,
+            check=False,
+        )
+    except FileNotFoundError:
+        raise HostError(f"server command: {program[0]} does not exist; correct the path or install it") from None
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise HostError(f"server command: {line} cannot be run: {error}") from None
+    if done.returncode != 0:
+        said = (done.stderr or done.stdout).strip()[-300:]
+        raise HostError(f"server command: {line} --version failed with {done.returncode}: {said}")
+    return parse_version(done.stdout), done.stdout.strip()
+
+
+def _find_installer(server: Path) -> Path:
+    names = ("mariadb-install-db", "mysql_install_db")
+    root = Path(shutil.which(server) or server).resolve().parent.parent
+    folders = (root / "bin", root / "scripts", Path("/usr/bin"), Path("/usr/local/bin"))
+    for path in (folder / name for folder in folders for name in names):
+        if os.access(path, os.X_OK):
+            return path
+    raise HostError(f"{names[0]}: not found beside {server}. {_PACKAGES['mariadb']}")

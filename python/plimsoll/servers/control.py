@@ -1,0 +1,192 @@
+"""The control connection: asks a server about itself, never drives load. PyMySQL's errors become ours, with a cure.
+
+Deliberately not here: what is asked (`facts`, `settle`, telemetry), and the load, which is the engine's.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import socket
+import ssl
+import struct
+from collections.abc import Iterator
+from types import TracebackType
+from typing import Any, Self
+
+import pymysql
+from pymysql import err
+
+from plimsoll.errors import TargetError
+from plimsoll.servers.encryption import connect_arguments, why_refused
+from plimsoll.spec.target import Target
+
+Row = tuple[Any, ...]
+
+_CURES = {
+    1040: "every connection of the server is taken: raise max_connections, or end other clients",
+    1044: "the user may not use this database: grant it, or name another database",
+    1045: "user or password is wrong: check the option file or the variable that the password comes from",
+    1049: "the database does not exist: create it, or name another",
+    1129: "the server blocks this host after too many failed connections: FLUSH HOSTS on the server",
+    1130: "the server lets no user connect from this host: create the user for it",
+    1142: "the user lacks the privilege: grant it",
+    1146: "the table does not exist: plimsoll prepare makes it",
+    1203: "the user has too many connections: raise max_user_connections, or end other clients",
+    1227: "the user lacks the privilege: grant it",
+    1698: "this user may only log in through the operating system: use a user with a password",
+    2059: "the server wants a way to log in that is not supported: use mysql_native_password,"
+    " caching_sha2_password or client_ed25519",
+}
+
+
+class ControlConnection:
+    """One connection in autocommit mode, for statements whose results are small."""
+
+    def __init__(self, target: Target, connection: pymysql.connections.Connection[Any]) -> None:
+        self.target = target
+        self._connection = connection
+
+    def rows(self, statement: str, *arguments: object) -> list[Row]:
+        """Runs a statement and returns all of its rows.
+
+        Args:
+            statement: SQL.
+            arguments: Values for each `%s` of the statement.
+
+        Raises:
+            TargetError: The server refused the statement, or the connection was lost.
+        """
+        with _translated(self.target), self._connection.cursor() as cursor:
+            cursor.execute(statement, arguments or None)
+            return list(cursor.fetchall())
+
+    def value(self, statement: str, *arguments: object) -> Any:
+        """The first column of the first row; None when there is no row. Raises as `rows`."""
+        found = self.rows(statement, *arguments)
+        return found[0][0] if found else None
+
+    def variables(self) -> dict[str, str]:
+        """Every global variable as text, names in lower case. Raises as `rows`."""
+        return {str(name).lower(): str(value) for name, value in self.rows("SHOW GLOBAL VARIABLES")}
+
+    def status(self) -> dict[str, str]:
+        """Every global status variable as text, names in lower case. Raises as `rows`."""
+        return {str(name).lower(): str(value) for name, value in self.rows("SHOW GLOBAL STATUS")}
+
+    def close(self) -> None:
+        """Closes the connection; never fails."""
+        with contextlib.suppress(err.MySQLError, OSError):
+            self._connection.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+def connect(target: Target, *, connect_limit_s: float = 10, read_limit_s: float = 60) -> ControlConnection:
+    """Opens a control connection.
+
+    Args:
+        target: The server, with the password.
+        connect_limit_s: How long to wait for the connection, whole seconds.
+        read_limit_s: How long to wait for any reply, whole seconds.
+
+    Raises:
+        TargetError: With MySQL's number and SQLSTATE where a server gave them, and with the cure.
+        SpecError: A file of certificates or keys that the target names cannot be used.
+    """
+    encryption = connect_arguments(target)
+    place: dict[str, Any] = (
+        {"unix_socket": str(target.socket)} if target.socket else {"host": target.host, "port": target.port}
+    )
+    with _translated(target):
+        connection = pymysql.connect(
+            **place,
+            **encryption,
+            user=target.user,
+            password=target.password.get_secret_value(),
+            database=target.database,
+            connect_timeout=max(1, round(connect_limit_s)),
+            read_timeout=max(1, round(read_limit_s)),
+            write_timeout=max(1, round(read_limit_s)),
+            charset="utf8mb4",
+            autocommit=True,
+        )
+        return ControlConnection(target, connection)
+
+
+@contextlib.contextmanager
+def _translated(target: Target) -> Iterator[None]:
+    """Turns what PyMySQL raises into TargetError. A reply that it cannot parse comes as all sorts of errors."""
+    try:
+        yield
+    except err.MySQLError as error:
+        raise _target_error(target, error) from None
+    except (struct.error, IndexError, ValueError, AssertionError, UnicodeError, OverflowError, TypeError):
+        raise _wrong_protocol(target) from None
+    except OSError as error:
+        raise TargetError(f"{target}: {error}", code=2013) from None
+
+
+def _target_error(target: Target, error: err.MySQLError) -> TargetError:
+    code = error.args[0] if error.args and isinstance(error.args[0], int) else None
+    text = str(error.args[-1]) if error.args else type(error).__name__
+    if isinstance(error, err.InternalError) or code is None:
+        return _wrong_protocol(target)
+    if code == 2003 and isinstance(cause := getattr(error, "original_exception", None), ssl.SSLError):
+        return TargetError(f"{target}: {why_refused(cause)}", code=code)
+    if code == 2003:
+        return TargetError(f"{target}: {_unreachable(target, error)}", code=code)
+    if code == 2026:
+        return TargetError(
+            f"{target}: offers no encrypted connections (TLS), and tls={target.tls.mode} asks for one; switch TLS on at"
+            " the server, or choose tls=disabled",
+            code=code,
+        )
+    if code in {2006, 2013}:
+        what = "does not answer" if "timed out" in text else "closed the connection"
+        return TargetError(
+            f"{target}: {what}; check host and port, and the server's error log when it is the right one", code=code
+        )
+    state = _SQLSTATES.get(code)
+    said = f"the server says {code}" + (f" ({state})" if state else "") + f": {text}"
+    cure = _CURES.get(code)
+    return TargetError(f"{target}: {said}" + (f"; {cure}" if cure else ""), code=code, sqlstate=state)
+
+
+_SQLSTATES = {  # PyMySQL does not keep what the server sent
+    1040: "08004",
+    1044: "42000",
+    1045: "28000",
+    1049: "42000",
+    1064: "42000",
+    1130: "HY000",
+    1142: "42000",
+    1146: "42S02",
+    1203: "42000",
+    1227: "42000",
+    1698: "28000",
+}
+
+
+def _unreachable(target: Target, error: err.MySQLError) -> str:
+    cause = getattr(error, "original_exception", None)
+    if isinstance(cause, socket.gaierror):
+        return f"the host name {target.host} is unknown; correct it"
+    if isinstance(cause, ConnectionRefusedError):
+        return "nothing listens there; start the server, or correct host and port"
+    if isinstance(cause, FileNotFoundError):
+        return "there is no such socket; start the server, or correct the path"
+    if isinstance(cause, PermissionError):
+        return "the socket may not be used by this user"
+    if isinstance(cause, TimeoutError):
+        return "does not answer; check host, port and firewall"
+    return f"cannot be reached: {error.args[-1]}"
+
+
+def _wrong_protocol(target: Target) -> TargetError:
+    return TargetError(f"{target}: what answers there does not speak MySQL's protocol; correct host and port")

@@ -1,0 +1,241 @@
+"""Ends a server when Plimsoll is gone, whatever it died of, and removes the server's directory.
+
+A process of its own, started as `python -I -S guardian.py DIRECTORY LOCK_FD`: it uses the standard library only, lives
+in a session of its own so that Ctrl-C does not reach it, and starts the server as its child. Three things can happen:
+
+* Plimsoll asks over stdin, one JSON object a line: `{"do": "start", "argv": [...], "log": PATH}` and
+  `{"do": "stop", "grace_s": 60}`. Answers on stdout: `{"event": "started", "pid": 1}`,
+  `{"event": "refused", "reason": "..."}`, `{"event": "exited", "code": 0}` (negative: ended by that signal).
+* stdin ends, since Plimsoll is gone, by SIGKILL even: the server gets SIGTERM, after 5 s SIGKILL, and the directory is
+  removed if its marker says that it is throwaway.
+* The guardian itself is killed: the kernel then kills the server (PR_SET_PDEATHSIG), and a later sweep removes the
+  directory, since the lock that the guardian inherited and held is free.
+
+Deliberately not here: waiting until a server answers (`managed`), and the choice of what to remove later (`sweep`).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import json
+import os
+import resource
+import selectors
+import shutil
+import signal
+import stat
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any, NoReturn
+
+MARKER = "plimsoll-instance.json"
+LOCK = "lock"
+SERVER_NOTE = "server.json"
+ORPHAN_GRACE_S = 5.0
+_PR_SET_PDEATHSIG = 1
+
+
+class _TerminatedError(Exception):
+    """The guardian was asked by a signal to end."""
+
+
+class Guardian:
+    """One directory, at most one child at a time."""
+
+    def __init__(self, directory: Path) -> None:
+        self._directory = directory
+        self._child: subprocess.Popen[bytes] | None = None
+        self._child_fd = -1
+        self._kill_at_s: float | None = None
+        self._unread = b""
+        self._selector = selectors.DefaultSelector()
+        self._selector.register(0, selectors.EVENT_READ)
+
+    def serve(self) -> None:
+        """Obeys until stdin ends."""
+        while True:
+            timeout = None if self._kill_at_s is None else max(self._kill_at_s - time.monotonic(), 0)
+            ready = [key.fd for key, _ in self._selector.select(timeout)]
+            if self._child_fd in ready:
+                self._child_exited()
+            elif self._kill_at_s is not None and time.monotonic() >= self._kill_at_s:
+                self._kill_at_s = None
+                self._signal_child(signal.SIGKILL)
+            if 0 in ready and not self._read_requests():
+                return
+
+    def end_child(self, grace_s: float) -> None:
+        """Ends the child: SIGTERM, and SIGKILL when it is still there after the grace."""
+        if self._child is None:
+            return
+        self._signal_child(signal.SIGTERM)
+        with contextlib.suppress(KeyError):
+            self._selector.unregister(0)
+        if not self._selector.select(grace_s):
+            self._signal_child(signal.SIGKILL)
+            self._selector.select()
+        self._child_exited()
+
+    def _read_requests(self) -> bool:
+        """Reads what is there; False when stdin ended."""
+        received = os.read(0, 65536)
+        *lines, self._unread = (self._unread + received).split(b"\n")
+        for line in lines:
+            self._obey(json.loads(line))
+        return bool(received)
+
+    def _obey(self, request: dict[str, Any]) -> None:
+        if request["do"] == "start":
+            self._start(request["argv"], request["log"])
+        elif request["do"] == "stop" and self._child is not None and self._kill_at_s is None:
+            self._kill_at_s = time.monotonic() + request["grace_s"]
+            self._signal_child(signal.SIGTERM)
+
+    def _start(self, argv: list[str], log: str) -> None:
+        assert self._child is None, "one child at a time"
+        guardian_pid = os.getpid()
+
+        def in_child() -> None:
+            _die_with_parent(guardian_pid)
+            _raise_file_limit()
+
+        try:
+            with Path(log).open("ab") as output:
+                self._child = subprocess.Popen(
+                    argv,
+                    stdin=subprocess.DEVNULL,
+                    stdout=output,
+                    stderr=output,
+                    cwd=self._directory,
+                    process_group=0,
+                    preexec_fn=in_child,  # noqa: PLW1509  (this process has one thread)
+                )
+        except (OSError, subprocess.SubprocessError) as error:
+            _say(event="refused", reason=str(error))
+            return
+        pid = self._child.pid
+        self._child_fd = os.pidfd_open(pid)
+        self._selector.register(self._child_fd, selectors.EVENT_READ)
+        note = json.dumps({"pid": pid, "start_ticks": start_ticks(pid)})
+        (self._directory / SERVER_NOTE).write_text(note, encoding="utf-8")
+        _say(event="started", pid=pid)
+
+    def _signal_child(self, number: signal.Signals) -> None:
+        """Signals the child's process group. The child is not reaped yet, so its number cannot be anybody else's."""
+        assert self._child is not None
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(self._child.pid, number)
+
+    def _child_exited(self) -> None:
+        assert self._child is not None
+        self._signal_child(signal.SIGKILL)  # whatever the child left in its group
+        code = self._child.wait()
+        self._selector.unregister(self._child_fd)
+        os.close(self._child_fd)
+        self._child, self._child_fd, self._kill_at_s = None, -1, None
+        (self._directory / SERVER_NOTE).unlink(missing_ok=True)
+        _say(event="exited", code=code)
+
+
+def start_ticks(pid: int) -> int | None:
+    """When a process started, in clock ticks since boot, which tells it from a later one with its number.
+
+    Returns:
+        None when there is no such process, or only the remains of one that nobody has waited for.
+    """
+    try:
+        fields = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()
+    except OSError:
+        return None
+    return None if fields[0] in "ZX" else int(fields[19])
+
+
+def read_marker(directory: Path) -> dict[str, Any] | None:
+    """What the marker of an instance's directory says.
+
+    Returns:
+        None when it is no directory that Plimsoll made for this user: no marker, a symbolic link, another owner.
+    """
+    try:
+        place, marker = directory.lstat(), (directory / MARKER).lstat()
+        if not (stat.S_ISDIR(place.st_mode) and stat.S_ISREG(marker.st_mode)):
+            return None
+        if {place.st_uid, marker.st_uid} != {os.geteuid()}:
+            return None
+        content = json.loads((directory / MARKER).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
+    return content if isinstance(content, dict) and content.get("made_by") == "plimsoll" else None
+
+
+def remove_directory(directory: Path) -> None:
+    """Removes an instance's directory, and nothing else: symbolic links are removed and never followed.
+
+    The marker goes last, so that what an interrupted removal leaves is still known as ours.
+
+    Raises:
+        OSError: The directory has no marker of ours, or something in it cannot be removed.
+    """
+    if read_marker(directory) is None:
+        raise OSError(f"{directory} has no marker of Plimsoll; it is left alone")
+    last = (LOCK, MARKER)
+    for entry in os.scandir(directory):
+        if entry.name in last:
+            continue
+        if entry.is_dir(follow_symlinks=False):
+            shutil.rmtree(entry.path)
+        else:
+            Path(entry.path).unlink(missing_ok=True)
+    for name in last:
+        (directory / name).unlink(missing_ok=True)
+    directory.rmdir()
+
+
+def _die_with_parent(parent_pid: int) -> None:
+    """Lets the kernel kill this process when its parent is gone; dies at once when that has already happened."""
+    if ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, int(signal.SIGKILL), 0, 0, 0) != 0:
+        raise OSError("prctl(PR_SET_PDEATHSIG) failed")
+    if os.getppid() != parent_pid:
+        os._exit(1)
+
+
+def _raise_file_limit() -> None:
+    """Allows as many open files as may be: a connection needs several."""
+    hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+    resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+
+
+def _say(**event: Any) -> None:
+    """Writes an event. When nobody reads, stdin has ended too, which is what counts."""
+    with contextlib.suppress(BrokenPipeError):
+        os.write(1, json.dumps(event).encode() + b"\n")
+
+
+def _terminated(_number: int, _frame: object) -> NoReturn:
+    raise _TerminatedError
+
+
+def main(arguments: list[str]) -> None:
+    """Guards the directory of the first argument; the second is its lock, inherited and held to the end."""
+    directory, lock_fd = Path(arguments[0]), int(arguments[1])
+    os.fstat(lock_fd)
+    os.set_inheritable(lock_fd, False)
+    signal.signal(signal.SIGTERM, _terminated)
+    for number in (signal.SIGINT, signal.SIGHUP):
+        signal.signal(number, lambda *_: None)  # a handler, since being ignored would be inherited by the server
+    guardian = Guardian(directory)
+    _say(event="ready")
+    with contextlib.suppress(_TerminatedError):
+        guardian.serve()
+    signal.signal(signal.SIGTERM, lambda *_: None)
+    guardian.end_child(ORPHAN_GRACE_S)
+    marker = read_marker(directory)
+    if marker is not None and marker.get("throwaway"):
+        remove_directory(directory)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,0 +1,144 @@
+"""Which server options a user may state: those that keep the instance in its own directory and within reach.
+
+Pure. Deliberately not here: what the options mean; the server says so itself when it starts.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping
+
+from plimsoll.errors import SpecError
+
+OptionValue = str | int | float | bool
+
+_ESCAPING = frozenset(
+    {
+        # where it keeps its files
+        "basedir",
+        "character_sets_dir",
+        "chroot",
+        "core_file",
+        "datadir",
+        "general_log_file",
+        "innodb_data_home_dir",
+        "innodb_directories",
+        "innodb_doublewrite_dir",
+        "innodb_log_group_home_dir",
+        "innodb_temp_tablespaces_dir",
+        "innodb_tmpdir",
+        "innodb_undo_directory",
+        "keyring_file_data",
+        "lc_messages_dir",
+        "log_basename",
+        "log_error",
+        "pid_file",
+        "replica_load_tmpdir",
+        "secure_file_priv",
+        "slave_load_tmpdir",
+        "slow_query_log_file",
+        "symbolic_links",
+        "tmpdir",
+        # where it listens
+        "admin_address",
+        "admin_port",
+        "bind_address",
+        "extra_port",
+        "mysqlx",
+        "mysqlx_bind_address",
+        "mysqlx_port",
+        "mysqlx_socket",
+        "named_pipe",
+        "port",
+        "networking",
+        "socket",
+        # what it loads and as whom it runs
+        "early_plugin_load",
+        "init_file",
+        "init_replica",
+        "init_slave",
+        "plugin_dir",
+        "plugin_load",
+        "plugin_load_add",
+        "user",
+        "wsrep_provider",
+        # not to run, or not as it was told
+        "bootstrap",
+        "daemonize",
+        "defaults_extra_file",
+        "defaults_file",
+        "defaults_group_suffix",
+        "grant_tables",
+        "help",
+        "initialize",
+        "initialize_insecure",
+        "no_defaults",
+        "print_defaults",
+        "verbose",
+        "version",
+    }
+)
+"""Options by which an instance would leave its directory, open another door, or lock Plimsoll out."""
+
+
+_PREFIX = re.compile(r"^(loose_|skip_|enable_|disable_|maximum_)+")
+_NAME = re.compile(r"[A-Za-z0-9_-]+")
+
+
+def checked_options(options: Mapping[str, OptionValue]) -> dict[str, OptionValue]:
+    """The user's options with names in one spelling (lower case, `_`).
+
+    Raises:
+        SpecError: Bad names or values, or options that would escape the instance; all faults at once.
+    """
+    checked: dict[str, OptionValue] = {}
+    faults = []
+    for name, value in options.items():
+        plain = name.lower().replace("-", "_")
+        fault = _fault(name, plain, value)
+        if fault is None and plain in checked:
+            fault = "is stated twice (- and _ mean the same); keep one"
+        if fault:
+            faults.append(f"options.{name}: {fault}")
+        checked[plain] = value
+    if faults:
+        raise SpecError(*faults)
+    return checked
+
+
+def bare_name(name: str) -> str:
+    """An option's name without what servers allow before it.
+
+    >>> bare_name("loose_skip_log_bin")
+    'log_bin'
+    """
+    return _PREFIX.sub("", name)
+
+
+def _fault(name: str, plain: str, value: OptionValue) -> str | None:
+    """What is wrong with one option; None when nothing is."""
+    if not _NAME.fullmatch(name):
+        return f"must consist of letters, digits, - and _, is {name!r}"
+    if isinstance(value, float) and not math.isfinite(value):
+        return f"must be a number, is {value}"
+    text = str(value)
+    if not text.isprintable():
+        return f"must not contain line breaks or control characters, is {text!r}"
+    if _escapes(plain):
+        return "is set by Plimsoll, because it would let the server leave its own directory; remove it"
+    if text.startswith(("/", "~", "\\")) or ".." in text.split("/"):
+        return f"must not name a path outside of the instance, is {text!r}; remove it or use a relative name"
+    return None
+
+
+def _escapes(plain: str) -> bool:
+    """Whether an option is refused. Servers accept any unambiguous beginning of a name, so beginnings are too."""
+    bare = bare_name(plain)
+    if not bare:
+        return True
+    return bare in _ESCAPING or (bare not in _KNOWN_BEGINNINGS and any(full.startswith(bare) for full in _ESCAPING))
+
+
+_KNOWN_BEGINNINGS = frozenset({"general_log", "innodb_doublewrite", "slow_query_log"})
+"""Complete names of harmless options that some refused name begins with."""

@@ -1,0 +1,237 @@
+"""The option file of a managed server: a pure function of profile, machine and the user's options.
+
+Three profiles are the base; what the user states wins. Options that would let the server reach outside of its own
+directory are refused. Deliberately not here: files, processes, measuring the machine, and
+which options are refused (`option_check`).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+
+from plimsoll.servers.option_check import OptionValue, bare_name, checked_options
+
+MIB = 2**20
+GIB = 2**30
+
+PROFILE_CONNECTIONS = 2048
+"""How many connections a managed server lets in, unless its options say otherwise."""
+
+SERVER_CONNECTIONS = 151
+"""How many a server lets in by its own default, MySQL and MariaDB alike."""
+
+
+class FlavourName(StrEnum):
+    """The two families of servers; Percona Server counts as MySQL."""
+
+    MARIADB = "mariadb"
+    MYSQL = "mysql"
+
+
+@dataclass(frozen=True, slots=True)
+class Flavour:
+    """Which server it is, as far as its options depend on it.
+
+    Attributes:
+        version: Major, minor and patch.
+    """
+
+    name: FlavourName
+    version: tuple[int, int, int]
+
+
+class Profile(StrEnum):
+    """The base of a managed server's options."""
+
+    PRODUCTION = "production"
+    SERVER_DEFAULTS = "server-defaults"
+    BARE = "bare"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InstancePaths:
+    """Where an instance keeps its things, and where it listens."""
+
+    data_dir: Path
+    socket: Path
+    pid_file: Path
+    temporary_dir: Path
+    port: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MachineSizes:
+    """What the production profile is sized to.
+
+    Attributes:
+        memory_bytes: Of this machine, or of the control group that this process may use.
+        free_bytes: Of the file system that holds the data; None when unknown.
+        flush_ms_min: Shortest time of a small write with flush on the data's device; None when not measured.
+    """
+
+    memory_bytes: int
+    free_bytes: int | None = None
+    flush_ms_min: float | None = None
+
+
+_PLAIN_VALUE = re.compile(r"[A-Za-z0-9_.,:=+@%/-]*")
+
+
+def option_file_text(
+    *,
+    flavour: Flavour,
+    profile: Profile,
+    paths: InstancePaths,
+    machine: MachineSizes,
+    buffer_pool_bytes: int | None = None,
+    options: Mapping[str, OptionValue] | None = None,
+    as_root: bool = False,
+) -> str:
+    """The whole text of an instance's option file. Later lines win, and the user's are last.
+
+    Args:
+        flavour: Which server it is; their options differ.
+        profile: The base.
+        paths: Where everything is.
+        machine: What the production profile is sized to.
+        buffer_pool_bytes: None lets the profile choose.
+        options: The user's, by name with `-` or `_`.
+        as_root: The server is to run as root, which it refuses unless told.
+
+    Raises:
+        SpecError: Options with bad names or values, or that would escape the instance; all faults at once.
+    """
+    stated = checked_options(options or {})
+    base = _profile_options(flavour, profile, machine, buffer_pool_bytes)
+    for name in stated:
+        base.pop(name.removeprefix("skip_"), None)
+        base.pop(f"skip_{name}", None)
+    return "\n".join(
+        [
+            "# Written by Plimsoll for one server of its own; removed with it.",
+            "[mysqld]",
+            *_lines(_place_options(flavour, paths, as_root=as_root)),
+            f"# profile {profile.value}",
+            *_lines(base),
+            "# stated for this system",
+            *_lines(stated),
+            "",
+        ]
+    )
+
+
+def default_buffer_pool_bytes(memory_bytes: int) -> int:
+    """A quarter of memory in steps of 128 MiB, at least 128 MiB and at most 4 GiB.
+
+    A throwaway server must not surprise the machine that it shares with the client: who wants more says so.
+    """
+    return max(128 * MIB, min(memory_bytes // 4, 4 * GIB) // (128 * MIB) * (128 * MIB))
+
+
+def _place_options(flavour: Flavour, paths: InstancePaths, *, as_root: bool) -> dict[str, OptionValue]:
+    place: dict[str, OptionValue] = {
+        "datadir": str(paths.data_dir),
+        "socket": str(paths.socket),
+        "pid_file": str(paths.pid_file),
+        "tmpdir": str(paths.temporary_dir),
+        "bind_address": "127.0.0.1",
+        "port": paths.port,
+    }
+    if flavour.name is FlavourName.MYSQL:
+        place |= {"loose_mysqlx": False, "secure_file_priv": "NULL"}
+    if as_root:
+        place["user"] = "root"
+    return place
+
+
+def _profile_options(
+    flavour: Flavour, profile: Profile, machine: MachineSizes, buffer_pool_bytes: int | None
+) -> dict[str, OptionValue]:
+    if profile is Profile.SERVER_DEFAULTS:
+        return {} if buffer_pool_bytes is None else {"innodb_buffer_pool_size": buffer_pool_bytes}
+    pool = buffer_pool_bytes or default_buffer_pool_bytes(machine.memory_bytes)
+    common: dict[str, OptionValue] = {
+        "innodb_buffer_pool_size": pool,
+        "innodb_flush_method": "O_DIRECT",
+        **_redo_options(flavour, _redo_bytes(pool, machine.free_bytes)),
+        "local_infile": True,
+        "skip_name_resolve": True,
+        # Load must be limited by the server and not by its door.
+        "max_connections": PROFILE_CONNECTIONS,
+        "max_prepared_stmt_count": 1048576,
+    }
+    return common | (_bare() if profile is Profile.BARE else _production(flavour, machine))
+
+
+def _production(flavour: Flavour, machine: MachineSizes) -> dict[str, OptionValue]:
+    capacity = io_capacity(machine.flush_ms_min)
+    options: dict[str, OptionValue] = {
+        "innodb_doublewrite": True,
+        "innodb_flush_log_at_trx_commit": 1,
+        "innodb_io_capacity": capacity,
+        "innodb_io_capacity_max": 2 * capacity,
+        "log_bin": "binlog",
+        "sync_binlog": 1,
+        "server_id": 1,
+        # Long studies would fill the disk with binary logs that nobody reads.
+        "max_binlog_size": 256 * MIB,
+        "binlog_expire_logs_seconds": 900,
+    }
+    if flavour.name is FlavourName.MARIADB:
+        options["binlog_format"] = "ROW"
+    return options
+
+
+def _bare() -> dict[str, OptionValue]:
+    return {
+        "skip_log_bin": True,
+        "innodb_doublewrite": False,
+        "innodb_flush_log_at_trx_commit": 2,
+        "performance_schema": False,
+    }
+
+
+def _redo_options(flavour: Flavour, redo_bytes: int) -> dict[str, OptionValue]:
+    if flavour.name is FlavourName.MYSQL and flavour.version >= (8, 0, 30):
+        return {"innodb_redo_log_capacity": redo_bytes}
+    one_file = flavour.name is FlavourName.MARIADB and flavour.version >= (10, 5, 0)
+    return {"innodb_log_file_size": redo_bytes if one_file else redo_bytes // 2}
+
+
+def _redo_bytes(pool_bytes: int, free_bytes: int | None) -> int:
+    """Half the buffer pool, 256 MiB to 8 GiB, and never more than a tenth of the free space (but 64 MiB)."""
+    wanted = min(max(pool_bytes // 2, 256 * MIB), 8 * GIB)
+    allowed = wanted if free_bytes is None else max(free_bytes // 10, 64 * MIB)
+    return min(wanted, allowed) // (16 * MIB) * (16 * MIB)
+
+
+def io_capacity(flush_ms_min: float | None) -> int:
+    """Pages per second that InnoDB may write in the background, from how long the device takes for a flush.
+
+    A disk that turns takes 4 ms and more, a solid-state disk about 1 ms, an NVMe device with a protected cache far
+    less than 0.2 ms. Unmeasured counts as a solid-state disk.
+    """
+    if flush_ms_min is None:
+        return 1000
+    steps = ((4.0, 200), (1.0, 1000), (0.2, 4000))
+    return next((capacity for at_least_ms, capacity in steps if flush_ms_min >= at_least_ms), 10_000)
+
+
+def _lines(options: Mapping[str, OptionValue]) -> list[str]:
+    return [_line(name, value) for name, value in options.items()]
+
+
+def _line(name: str, value: OptionValue) -> str:
+    if isinstance(value, bool):
+        if bare_name(name) != name and not name.startswith("loose_"):
+            return name if value else f"{name}=0"
+        return f"{name}={'ON' if value else 'OFF'}"
+    text = str(value)
+    if _PLAIN_VALUE.fullmatch(text):
+        return f"{name}={text}"
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
+    return f'{name}="{escaped}"'

@@ -1,0 +1,170 @@
+"""Where data lies: file system, device, free space, and how long the device takes to make a write durable.
+
+Deliberately not here: the storage's limits, which fio measures, and its use over time (package `telemetry`).
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import statistics
+import tempfile
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from plimsoll.errors import HostError
+from plimsoll.record.model import StorageFacts
+
+_WRITE_BYTES = 512
+
+
+@dataclass(frozen=True, slots=True)
+class Mount:
+    """One line of /proc/self/mountinfo.
+
+    Attributes:
+        device_number: `major:minor`, as /sys/dev/block names it.
+    """
+
+    device_number: str
+    mount_point: str
+    file_system: str
+    options: str
+    source: str
+
+
+def storage_facts(path: Path, *, proc: Path = Path("/proc"), sys: Path = Path("/sys")) -> StorageFacts:
+    """What can be found out about the storage below a path without writing to it.
+
+    Args:
+        path: An existing file or directory.
+        proc: Where the kernel shows processes; another folder in tests.
+        sys: Where the kernel shows devices; another folder in tests.
+    """
+    resolved = path.resolve()
+    mount = find_mount(resolved, (proc / "self/mountinfo").read_text(encoding="utf-8", errors="replace"))
+    device = block_device(mount, sys) if mount else _device_by_number(resolved, sys)
+    queue = _queue_folder(sys, device)
+    usage = os.statvfs(resolved)
+    rotational = _read(queue / "rotational")
+    return StorageFacts(
+        path=str(resolved),
+        file_system=mount.file_system if mount else None,
+        mount_options=mount.options if mount else None,
+        device=device,
+        device_model=_read(queue.parent / "device/model"),
+        rotational=None if rotational is None else rotational == "1",
+        scheduler=_chosen(_read(queue / "scheduler")),
+        free_bytes=usage.f_bavail * usage.f_frsize,
+    )
+
+
+def find_mount(path: Path, mountinfo: str) -> Mount | None:
+    """The mount that holds a path: the longest mount point above it, the last one where mounts hide each other."""
+    best: Mount | None = None
+    for line in mountinfo.splitlines():
+        mount = _parse_mount(line)
+        if mount is None or not path.is_relative_to(mount.mount_point):
+            continue
+        if best is None or len(mount.mount_point) >= len(best.mount_point):
+            best = mount
+    return best
+
+
+def block_device(mount: Mount, sys: Path = Path("/sys")) -> str | None:
+    """The kernel's name of the device below a mount, such as `vda` or `nvme0n1p2`; None where there is none.
+
+    Btrfs and the like have device numbers of their own, so the source of the mount is the second guess.
+    """
+    link = sys / "dev/block" / mount.device_number
+    if link.exists():
+        return link.resolve().name
+    name = Path(mount.source).resolve().name if mount.source.startswith("/dev/") else ""
+    return name if name and (sys / "class/block" / name).exists() else None
+
+
+def _device_by_number(path: Path, sys: Path) -> str | None:
+    """The device of a path that lies below no mount we can see, as in a chroot, by the number the kernel gives."""
+    number = path.stat().st_dev
+    link = sys / f"dev/block/{os.major(number)}:{os.minor(number)}"
+    return link.resolve().name if link.exists() else None
+
+
+def data_device(path: Path) -> str | None:
+    """The kernel's name of the device that holds a path; None where there is none, such as on tmpfs."""
+    return storage_facts(path).device
+
+
+@dataclass(frozen=True, slots=True)
+class FlushTimes:
+    """How long small writes took until the device said that they are durable.
+
+    Attributes:
+        ms_median: What a commit has to expect; other load on the device counts.
+        ms_min: What the device can do; hardly depends on other load, so that sizes that follow from it stay the same.
+    """
+
+    ms_median: float
+    ms_min: float
+
+
+def measure_flush(
+    directory: Path, *, limit_s: float = 1.0, clock: Callable[[], float] = time.perf_counter
+) -> FlushTimes:
+    """Times small writes with flush in a directory.
+
+    512 bytes are appended to a file of their own and followed by fdatasync, as a redo log does at commit, for at most
+    `limit_s` and at most 200 times, at least 5 times.
+
+    Raises:
+        HostError: The directory cannot be written to.
+    """
+    durations_s: list[float] = []
+    try:
+        with tempfile.NamedTemporaryFile(dir=directory, prefix="flush-") as file:
+            block, began_s = os.urandom(_WRITE_BYTES), clock()
+            while len(durations_s) < 5 or (len(durations_s) < 200 and clock() - began_s < limit_s):
+                sent_s = clock()
+                os.write(file.fileno(), block)
+                os.fdatasync(file.fileno())
+                durations_s.append(clock() - sent_s)
+    except OSError as error:
+        raise HostError(f"{directory}: a write with flush failed: {error.strerror}; choose another data_dir") from None
+    return FlushTimes(statistics.median(durations_s) * 1000, min(durations_s) * 1000)
+
+
+def _parse_mount(line: str) -> Mount | None:
+    """`36 35 98:0 /root /mnt rw,noatime shared:1 - ext3 /dev/root rw,errors=continue` (proc(5))."""
+    left, separator, right = line.partition(" - ")
+    first, last = left.split(), right.split()
+    if not separator or len(first) < 6 or len(last) < 2:
+        return None
+    options = dict.fromkeys([*first[5].split(","), *(last[2].split(",") if len(last) > 2 else [])])
+    return Mount(first[2], _unescape(first[4]), last[0], ",".join(options), _unescape(last[1]))
+
+
+def _unescape(text: str) -> str:
+    return re.sub(r"\\([0-7]{3})", lambda match: chr(int(match[1], 8)), text)
+
+
+def _queue_folder(sys: Path, device: str | None) -> Path:
+    """The folder of a device's queue; a partition has none of its own but its disk's."""
+    if device is None:
+        return Path("/nonexistent/queue")
+    block = (sys / "class/block" / device).resolve()
+    return (block if (block / "queue").exists() else block.parent) / "queue"
+
+
+def _chosen(text: str | None) -> str | None:
+    """`none [mq-deadline] kyber` says that mq-deadline is in force."""
+    match = re.search(r"\[([^\]]+)\]", text or "")
+    return match[1] if match else text
+
+
+def _read(path: Path) -> str | None:
+    try:
+        return path.read_text(encoding="utf-8", errors="replace").strip() or None
+    except OSError:
+        return None

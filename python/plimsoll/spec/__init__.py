@@ -1,0 +1,1 @@
+"""What users write, parsed and checked: study files, options, targets. All faults are reported at once."""

@@ -1,0 +1,132 @@
+"""Field types of what users write: durations, sizes, names; and faults as lines with path, value and cure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Annotated, Any
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+
+from plimsoll.errors import SpecError
+from plimsoll.units import parse_duration_s, parse_size_bytes
+
+
+class Written(BaseModel):
+    """Something a person wrote. Unknown keys are faults, values are not converted behind the writer's back."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+
+
+def _reader(parse: Callable[[str], float | None], example: str) -> BeforeValidator:
+    """A validator that reads text with `parse`. A number without a unit is a fault."""
+
+    def read(value: object) -> float | None:
+        if not isinstance(value, str):
+            raise ValueError(f'must be text with a unit, such as "{example}", is {_shown(value)}')
+        try:
+            return parse(value)
+        except SpecError as error:
+            raise ValueError(str(error)) from None
+
+    return BeforeValidator(read)
+
+
+DurationS = Annotated[float, _reader(parse_duration_s, "60s")]
+"""Written as "60s"; kept in seconds."""
+
+SizeBytes = Annotated[int, _reader(parse_size_bytes, "2G")]
+"""Written as "2G"; kept in bytes."""
+
+WarmUp = Annotated[
+    float | None, _reader(lambda text: None if text == "auto" else parse_duration_s(text), '120s" or "auto')
+]
+"""Written as "auto" (kept as None: found from the data) or as a duration; kept in seconds."""
+
+Name = Annotated[str, Field(min_length=1, max_length=100, pattern=r"^[^\x00-\x1f\x7f]+$")]
+"""A name that people read: no control characters."""
+
+Count = Annotated[int, Field(gt=0, le=2**31 - 1)]
+"""A number of things, at least one; the engine counts them in 32 bits."""
+
+_MESSAGES = {
+    "missing": "is missing",
+    "extra_forbidden": "is not a known key",
+    "greater_than": "must be > {gt}",
+    "greater_than_equal": "must be >= {ge}",
+    "less_than": "must be < {lt}",
+    "less_than_equal": "must be <= {le}",
+    "int_type": "must be a whole number",
+    "float_type": "must be a number",
+    "bool_type": "must be true or false",
+    "string_type": "must be text",
+    "finite_number": "must be a finite number",
+    "literal_error": "must be one of {expected}",
+    "model_type": "must be a table such as {{ key = value }}",
+    "dict_type": "must be a table such as {{ key = value }}",
+    "tuple_type": "must be a list",
+    "list_type": "must be a list",
+    "too_short": "must not be empty",
+    "string_too_short": "must not be empty",
+    "string_pattern_mismatch": "must not contain control characters",
+}
+
+
+def faults_of(error: ValidationError, *, known: dict[str, tuple[str, ...]] | None = None) -> tuple[str, ...]:
+    """One line for each fault: path, what is wrong, value.
+
+    Args:
+        error: What pydantic found.
+        known: By the path of a table (without indexes), the keys that it may have, to suggest the nearest.
+    """
+    return tuple(_line(dict(fault), known or {}) for fault in error.errors())
+
+
+def _line(fault: dict[str, Any], known: dict[str, tuple[str, ...]]) -> str:
+    path = path_text(fault["loc"])
+    kind, value = fault["type"], fault["input"]
+    if kind == "extra_forbidden":
+        return f"{path}: is not a known key{_suggestion(fault['loc'], known)}"
+    if kind == "missing":
+        return f"{path}: is missing"
+    if kind == "value_error":
+        return f"{path}: {fault['ctx']['error']}"
+    text = _MESSAGES.get(kind, fault["msg"]).format(**fault.get("ctx", {}))
+    return f"{path}: {text}, is {_shown(value)}"
+
+
+def _shown(value: object) -> str:
+    """The value as people wrote it, shortened, and never with the password of a URL."""
+    text = _URL_PASSWORD.sub(r"\1…@", repr(value)[:1000])
+    return text if len(text) <= 80 else f"{text[:77]}…"
+
+
+_URL_PASSWORD = re.compile(r"(://[^\s:@/]*:)\S*@")
+
+
+def _suggestion(loc: tuple[str | int, ...], known: dict[str, tuple[str, ...]]) -> str:
+    import difflib
+
+    parent = ".".join(str(part) for part in loc[:-1] if not isinstance(part, int) and not _is_alternative(part))
+    keys = known.get(parent, ())
+    near = difflib.get_close_matches(str(loc[-1]), keys, n=1)
+    if near:
+        return f"; did you mean {near[0]}?"
+    return f"; known are {', '.join(keys)}" if keys else ""
+
+
+def _is_alternative(part: str | int) -> bool:
+    """Whether a part of a path only names which of several models was meant, in parentheses."""
+    return isinstance(part, str) and part.startswith("(")
+
+
+def path_text(loc: tuple[str | int, ...]) -> str:
+    """Shows where a fault is as people write paths.
+
+    >>> path_text(("study", "levels", "connections", 2))
+    'study.levels.connections[2]'
+    """
+    text = ""
+    for part in (one for one in loc if not _is_alternative(one)):
+        text += f"[{part}]" if isinstance(part, int) else f".{part}" if text else part
+    return text

@@ -1,0 +1,171 @@
+"""Generators in the form that the engine reads (`Generator` of its protocol), and the column types that fit them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from plimsoll.spec.distribution import DistributionSpec
+from plimsoll.spec.generators import GeneratorSpec, Placeholder, template_parts, time_us
+from plimsoll.units import parse_duration_s
+
+SECOND_US = 1_000_000
+_ALPHABETS = {"digits": "digits", "letters": "letters", "hex": "hexadecimal"}
+VARCHAR_MAX = 16_000
+"""Longer text gets the type LONGTEXT: a VARCHAR has at most 65,535 bytes, four for each character."""
+
+
+@dataclass(frozen=True, slots=True)
+class Keys:
+    """The keys of a table that a reference chooses from.
+
+    Attributes:
+        first: In the first row.
+        step: From row to row.
+        count: How many rows there are.
+    """
+
+    first: int
+    step: int
+    count: int
+
+
+def generator_plan(spec: GeneratorSpec, keys: Mapping[str, Keys]) -> dict[str, Any]:
+    """A generator without faults.
+
+    Args:
+        spec: What was written.
+        keys: Of the tables that may be referred to.
+    """
+    assert spec.generate is not None, "a generator without faults"
+    return _PLANS[spec.generate](spec, keys)
+
+
+def null_ratio(spec: GeneratorSpec) -> float:
+    """How many values are NULL."""
+    return 1.0 if spec.generate == "null" else spec.null_ratio
+
+
+def keys_of(spec: GeneratorSpec, rows: int) -> Keys:
+    """The values of a sequence over so many rows."""
+    sequence = _sequence(spec)
+    return Keys(sequence["first"], sequence["step"], rows)
+
+
+def sql_type(spec: GeneratorSpec) -> str:
+    """The type of a column that holds all values of a generator."""
+    match spec.generate:
+        case "decimal":
+            digits = max(len(str(abs(end))) for end in spec.decimal_range)
+            return f"DECIMAL({max(digits, spec.decimal_places + 1)},{spec.decimal_places})"
+        case "timestamp":
+            return "DATETIME" if _resolution_us(spec) == SECOND_US else "DATETIME(6)"
+        case "choice" if spec.values and isinstance(spec.values[0], str):
+            return _text_type(max(len(str(value)) for value in spec.values))
+        case "text":
+            return _text_type(sum(_part_length(part) for part in template_parts(spec.template or "")))
+        case "digits" | "letters" | "hex":
+            assert spec.length is not None, "strings of characters have a length"
+            return _text_type(spec.length[1])
+        case _:
+            return "BIGINT"
+
+
+def _text_type(length: int) -> str:
+    return f"VARCHAR({max(length, 1)})" if length <= VARCHAR_MAX else "LONGTEXT"
+
+
+def _sequence(spec: GeneratorSpec) -> dict[str, int]:
+    return {"first": 1 if spec.start is None else spec.start, "step": 1 if spec.step is None else spec.step}
+
+
+def _integers(first: int, last: int, distribution: Any) -> dict[str, Any]:
+    return {"kind": "integer", "first": first, "step": 1, "count": last - first + 1, "distribution": distribution}
+
+
+def _characters(way: str, low: int, high: int) -> dict[str, Any]:
+    return {"kind": "characters", "alphabet": _ALPHABETS[way], "length_min": low, "length_max": high}
+
+
+def _resolution_us(spec: GeneratorSpec) -> int:
+    """The distance of neighbouring points in time: a second unless something finer was written."""
+    points = [time_us(spec.from_), time_us(spec.to) if spec.to is not None else 0, _every_us(spec)]
+    return SECOND_US if all((point or 0) % SECOND_US == 0 for point in points) else 1
+
+
+def _every_us(spec: GeneratorSpec) -> int:
+    return round(parse_duration_s(spec.every) * SECOND_US) if spec.every else 0
+
+
+def _times(spec: GeneratorSpec, distribution: Any) -> dict[str, Any]:
+    first = time_us(spec.from_)
+    assert first is not None, "a time without faults"
+    if spec.every is not None:
+        return {"kind": "timestamp_sequence", "first_us": first, "step_us": _every_us(spec)}
+    step = _resolution_us(spec)
+    count = ((time_us(spec.to) or 0) - first) // step + 1
+    return {"kind": "timestamp", "first_us": first, "step_us": step, "count": count, "distribution": distribution}
+
+
+def _part(part: str | Placeholder) -> dict[str, Any]:
+    if isinstance(part, str):
+        return {"text": part}
+    if part.way == "row":
+        return {"generated": {"kind": "sequence", "first": 1, "step": 1}}
+    if part.way == "integer":
+        return {"generated": _integers(part.low, part.high, DistributionSpec().line())}
+    return {"generated": _characters(part.way, part.low, part.high)}
+
+
+def _part_length(part: str | Placeholder) -> int:
+    if isinstance(part, str):
+        return len(part)
+    if part.way == "row":
+        return 10
+    return len(str(part.high)) if part.way == "integer" else part.high
+
+
+def _decimals(spec: GeneratorSpec) -> dict[str, Any]:
+    first, last = spec.decimal_range
+    drawn = {"first": first, "count": last - first + 1, "distribution": _distribution(spec)}
+    return {"kind": "decimal", "scale": spec.decimal_places, **drawn}
+
+
+def _reference(spec: GeneratorSpec, keys: Mapping[str, Keys]) -> dict[str, Any]:
+    found = keys[spec.table or ""]
+    drawn = {"first": found.first, "step": found.step, "count": found.count, "distribution": _distribution(spec)}
+    return {"kind": "integer", **drawn}
+
+
+def _strings(spec: GeneratorSpec) -> dict[str, Any]:
+    assert spec.length is not None, "strings of characters have a length"
+    return _characters(str(spec.generate), *spec.length)
+
+
+def _choice(spec: GeneratorSpec) -> dict[str, Any]:
+    values = spec.values or []
+    return {"kind": "choice", "values": values, "weights": spec.weights or [1.0] * len(values)}
+
+
+def _template(spec: GeneratorSpec) -> dict[str, Any]:
+    return {"kind": "template", "parts": [_part(part) for part in template_parts(spec.template or "")]}
+
+
+def _distribution(spec: GeneratorSpec) -> Any:
+    return (spec.distribution or DistributionSpec()).line()
+
+
+_PLANS: dict[str, Callable[[GeneratorSpec, Mapping[str, Keys]], dict[str, Any]]] = {
+    "sequence": lambda spec, _: {"kind": "sequence", **_sequence(spec)},
+    "integer": lambda spec, _: _integers(spec.from_, spec.to, _distribution(spec)),
+    "decimal": lambda spec, _: _decimals(spec),
+    "digits": lambda spec, _: _strings(spec),
+    "letters": lambda spec, _: _strings(spec),
+    "hex": lambda spec, _: _strings(spec),
+    "text": lambda spec, _: _template(spec),
+    "timestamp": lambda spec, _: _times(spec, _distribution(spec)),
+    "choice": lambda spec, _: _choice(spec),
+    "reference": _reference,
+    "null": lambda *_: {"kind": "choice", "values": [0], "weights": [1.0]},
+}

@@ -1,0 +1,52 @@
+"""What a later version will understand of a study file: refused with a reason, not ignored."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+_LATER = {
+    ("study", "levels", "rate_tps"): "load at a rate is not available yet; use connections",
+    ("system", "host"): "other hosts (ssh) are not available yet; run Plimsoll on the server's host or leave host out",
+    ("system", "hooks"): 'hooks are not available yet; use a managed server, or reset = "never" and reset by hand',
+    ("system", "server", "instances"): "several instances in one system are not available yet",
+    ("system", "server", "cpus"): "binding a server to processors is not available yet",
+    ("system", "server", "replicas"): "replicas are not available yet",
+    ("system", "server", "log_dir"): "a log directory of its own is not available yet",
+}
+"""Keys of the study file's design that a later version will understand: refused with a reason, not ignored."""
+
+
+def without_later(faults: Iterable[str], later: tuple[str, ...]) -> list[str]:
+    """Leaves out what `later` has already explained, and lists that are only empty because their items are wrong."""
+    faults = list(faults)
+    explained = {line.split(":")[0] for line in later}
+    parents = {path.rsplit(".", 1)[0] + ".connections" for path in explained if path.endswith(".rate_tps")}
+    inner = {line.split("[")[0] for line in faults if "[" in line.split(":")[0]}
+    explained |= parents | inner
+    return [line for line in faults if line.split(":")[0] not in explained]
+
+
+def later_faults(written: dict[str, Any]) -> Iterable[str]:
+    """One line for each key that this version does not understand yet."""
+    for path, reason in _LATER.items():
+        for place, table in _tables(written, path[:-1]):
+            if path[-1] in table:
+                yield f"{place}.{path[-1]}: {reason}"
+    for place, table in _tables(written, ("system",)):
+        if table.get("reset") == "hook":
+            yield f"{place}.reset: hooks are not available yet; use per_trial, per_system or never"
+    if isinstance(study := written.get("study"), dict) and study.get("reset") == "hook":
+        yield "study.reset: hooks are not available yet; use per_trial, per_system or never"
+
+
+def _tables(written: object, path: tuple[str, ...], place: str = "") -> Iterable[tuple[str, dict[str, Any]]]:
+    """Every table at a path, through lists of tables, with its place as text."""
+    if isinstance(written, list):
+        for index, item in enumerate(written):
+            yield from _tables(item, path, f"{place}[{index}]")
+    elif isinstance(written, dict):
+        if not path:
+            yield place, written
+        elif path[0] in written:
+            yield from _tables(written[path[0]], path[1:], f"{place}.{path[0]}" if place else path[0])

@@ -1,0 +1,72 @@
+"""Where a target's password comes from: an environment variable, an option file, or a prompt. It is never written."""
+
+from __future__ import annotations
+
+import configparser
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+from plimsoll.errors import SpecError
+from plimsoll.spec.target import Target
+
+
+def with_secrets(
+    target: Target,
+    *,
+    password_env: str | None = None,
+    defaults_file: str | None = None,
+    prompt: Callable[[str], str] | None = None,
+) -> Target:
+    """The target with its password.
+
+    Args:
+        target: From a URL; a password in it wins.
+        password_env: Name of an environment variable.
+        defaults_file: Path of an option file with a [client] section, the convention of MySQL's own clients.
+        prompt: Asks a person; called when given and nothing else has a password.
+
+    Raises:
+        SpecError: The variable is not set, or the file cannot be read or has no password.
+    """
+    if target.password.get_secret_value():
+        return target
+    if password_env is not None:
+        return target.with_password(_taken(password_env))
+    if defaults_file is not None:
+        return target.with_password(_password_from(Path(defaults_file).expanduser()))
+    if prompt is not None:
+        return target.with_password(prompt(f"Password of {target.user} at {target.endpoint}: "))
+    return target
+
+
+_TAKEN: dict[str, str] = {}
+"""Passwords by the variable that they were taken from."""
+
+
+def _taken(variable: str) -> str:
+    """The value of a variable, which is then no longer in the environment that child processes inherit.
+
+    Whoever may look at a process on this machine may read its environment, and servers and engines need no password
+    there.
+    """
+    if variable in os.environ:
+        _TAKEN[variable] = os.environ.pop(variable)
+    if variable not in _TAKEN:
+        raise SpecError(f"password_env: the environment has no variable {variable}; set it and export it")
+    return _TAKEN[variable]
+
+
+def _password_from(path: Path) -> str:
+    parser = configparser.RawConfigParser(allow_no_value=True, strict=False, delimiters=("=",))
+    try:
+        text = path.read_text(encoding="utf-8")
+        parser.read_string("\n".join(line for line in text.splitlines() if not line.lstrip().startswith("!")))
+    except OSError as error:
+        raise SpecError(f"defaults_file: {path} cannot be read: {error.strerror}") from None
+    except (configparser.Error, UnicodeDecodeError):
+        raise SpecError(f"defaults_file: {path} is not an option file with sections such as [client]") from None
+    password = parser.get("client", "password", fallback=None)
+    if password is None:
+        raise SpecError(f"defaults_file: {path} has no password in its [client] section; add password = …")
+    return password.strip().strip("\"'")

@@ -1,0 +1,239 @@
+"""A `[[workload]]` that names a workload file, with what it changes in it; and what follows from it for the engine.
+
+Shipped files are named without path and ending, others by their path from the study file. What is kept and compared is
+what a file says, not where it lies.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Mapping
+from functools import cached_property
+from importlib.resources import files
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import Field
+
+from plimsoll.errors import SpecError
+from plimsoll.spec.fields import Name, Written
+from plimsoll.spec.generator_plan import generator_plan, keys_of, null_ratio, sql_type
+from plimsoll.spec.generators import GeneratorSpec
+from plimsoll.spec.sql_text import SqlText, read_sql
+from plimsoll.spec.workload import WorkloadSpec
+from plimsoll.spec.workload_checks import key_column
+from plimsoll.spec.workload_file import (
+    StatementSpec,
+    TableSpec,
+    TransactionSpec,
+    Values,
+    ValueSpec,
+    WorkloadFile,
+    parse_workload,
+)
+
+FILE_BYTES_MAX = 1_000_000
+
+ReadFile = Callable[[str], str]
+"""Gives the text of a workload file by the name that a user wrote."""
+
+
+class StatementsSpec(Written):
+    """A workload from a file.
+
+    Attributes:
+        file: As the user named it.
+        rows: By table, another number of rows than the file has.
+        parameters: By name, other values than the file has.
+        prepared: Statements are prepared; what the file says when not given.
+        text: All of the file.
+    """
+
+    name: Name
+    file: str
+    rows: dict[str, int] = Field(default_factory=dict)
+    parameters: dict[str, Any] = Field(default_factory=dict)
+    prepared: bool | None = None
+    text: str
+
+    @property
+    def kind(self) -> Literal["statements"]:
+        """What the engine calls it."""
+        return "statements"
+
+    @cached_property
+    def definition(self) -> WorkloadFile:
+        """What the file says, with the changes.
+
+        Raises:
+            SpecError: Its faults, all at once.
+        """
+        return parse_workload(self.text, rows=self.rows, parameters=self.parameters)
+
+    @property
+    def is_prepared(self) -> bool:
+        """Whether statements are prepared."""
+        return self.definition.prepared if self.prepared is None else self.prepared
+
+    @property
+    def writes(self) -> bool:
+        """Whether it may change rows."""
+        return any(sql.writes for sql in self._statements)
+
+    @property
+    def changes_row_count(self) -> bool:
+        """Whether there may be more or fewer rows after it."""
+        return any(sql.writes and sql.first_word != "UPDATE" for sql in self._statements)
+
+    @property
+    def _statements(self) -> list[SqlText]:
+        return [read_sql(one.sql) for each in self.definition.transaction for one in each.statement]
+
+    @property
+    def table_names(self) -> list[str]:
+        """Its tables."""
+        return [table.name for table in self.definition.table]
+
+    @property
+    def rows_count(self) -> int:
+        """Rows of all tables together once they are made."""
+        return sum(table.rows for table in self.definition.table)
+
+    def identity(self) -> dict[str, Any]:
+        """What makes it this workload and no other: not where its file lies, nor comments in it."""
+        exclude = {"description", "parameters", "prepared"}
+        said = self.definition.model_dump(mode="json", exclude=exclude, by_alias=True)
+        return {"name": self.name, "prepared": self.is_prepared, **said}
+
+    def options(self) -> dict[str, Any]:
+        """What recordings keep of it, the whole file included."""
+        file = self.definition
+        return {
+            "file": Path(self.file).name,
+            "rows": {table.name: table.rows for table in file.table},
+            "weights": {one.name: one.weight for one in file.transaction},
+            "parameters": {n: v if isinstance(v, int | float) else str(v) for n, v in file.parameters.items()},
+            "prepared": self.is_prepared,
+            "definition": self.text,
+        }
+
+    def line(self) -> dict[str, Any]:
+        """As the load engine reads it, to run it."""
+        file = self.definition
+        return {
+            "kind": self.kind,
+            "tables": self.table_names,
+            "transactions": [_transaction(one, file) for one in file.transaction],
+            "prepared": self.is_prepared,
+        }
+
+    def data_line(self) -> dict[str, Any]:
+        """As the load engine reads it, to make its rows; without the seed."""
+        file = self.definition
+        return {"kind": self.kind, "tables": [_table(one, file) for one in file.table]}
+
+
+Workload = WorkloadSpec | StatementsSpec
+"""What clients do, whoever wrote it."""
+
+
+def data_sets(workloads: Iterable[Workload]) -> tuple[Workload, ...]:
+    """Of workloads that share their tables, the first."""
+    first: dict[str, Workload] = {}
+    for workload in workloads:
+        first.setdefault(json.dumps(workload.data_line(), sort_keys=True), workload)
+    return tuple(first.values())
+
+
+def shipped() -> dict[str, Path]:
+    """Workload files that come with Plimsoll, by name."""
+    folder = Path(str(files("plimsoll") / "workloads"))
+    return {path.stem: path for path in sorted(folder.glob("*.toml"))}
+
+
+def reader(folder: Path, kept: Mapping[str, str] | None = None) -> ReadFile:
+    """Reads workload files: those that are kept in a study's folder, those that are shipped, and those below `folder`.
+
+    Args:
+        folder: What paths are relative to.
+        kept: Texts by the name that the study file uses; they go before all others.
+    """
+
+    def read(name: str) -> str:
+        if kept is not None and name in kept:
+            return kept[name]
+        path = shipped().get(name) or folder / name
+        try:
+            if path.stat().st_size > FILE_BYTES_MAX:
+                raise SpecError(f"{path} is larger than {FILE_BYTES_MAX} bytes; this is no workload file")
+            return path.read_text(encoding="utf-8")
+        except OSError as error:
+            known = ", ".join(shipped())
+            raise SpecError(f"{path} cannot be read: {error.strerror}; shipped are {known}") from None
+        except (UnicodeDecodeError, ValueError):
+            raise SpecError(f"{str(path)!r} is no UTF-8 text") from None
+
+    return read
+
+
+def _generated(spec: GeneratorSpec, file: WorkloadFile) -> dict[str, Any]:
+    keys = {
+        table.name: keys_of(column, table.rows) for table in file.table if (column := key_column(table)) is not None
+    }
+    return {"generator": generator_plan(spec, keys), "null_ratio": null_ratio(spec)}
+
+
+def _table(table: TableSpec, file: WorkloadFile) -> dict[str, Any]:
+    columns = [
+        {
+            "name": column.name,
+            "sql_type": column.type or sql_type(column),
+            "nullable": null_ratio(column) > 0,
+            "auto_increment": column.auto_increment,
+            **_generated(column, file),
+        }
+        for column in table.column
+    ]
+    indexes = [
+        {"name": one.name or "_".join(one.columns)[:64], "columns": list(one.columns), "unique": one.unique}
+        for one in table.index
+    ]
+    made = {"name": table.name, "rows": table.rows, "primary_key": list(table.key)}
+    return {**made, "columns": columns, "indexes": indexes}
+
+
+def _transaction(spec: TransactionSpec, file: WorkloadFile) -> dict[str, Any]:
+    think = spec.think_time
+    return {
+        "name": spec.name,
+        "weight": spec.weight,
+        "begin": spec.begin,
+        "isolation": spec.isolation or "server_default",
+        "values": _values(spec.values, file),
+        "statements": [_statement(one, file) for one in spec.statement],
+        "think_time": None if think is None else {"min_ms": think[0] * 1000, "max_ms": think[1] * 1000},
+    }
+
+
+def _statement(spec: StatementSpec, file: WorkloadFile) -> dict[str, Any]:
+    sql = read_sql(spec.sql)
+    return {
+        "sql": sql.sql,
+        "parameters": list(sql.names),
+        "values": _values(spec.values, file),
+        "keep": [{"column": column, "name": name} for name, column in spec.keep.items()],
+        "keep_insert_id": spec.keep_insert_id,
+        "no_row": spec.when_no_row,
+        "repeat_min": spec.repeat[0],
+        "repeat_max": spec.repeat[1],
+    }
+
+
+def _values(values: Values, file: WorkloadFile) -> list[dict[str, Any]]:
+    return [{"name": name, "source": _source(value, file)} for name, value in values.items()]
+
+
+def _source(value: ValueSpec, file: WorkloadFile) -> dict[str, Any]:
+    if value.sum_of is not None:
+        return {"sum": {"value": value.sum_of, "add": value.add or 0}}
+    return {"drawn": _generated(value, file)}

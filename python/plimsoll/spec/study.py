@@ -1,0 +1,294 @@
+"""A study file as users write it, parsed whole: all faults at once, each with path, value and cure.
+
+Deliberately not here: which trials follow from it (`plan`), and any look at a server or a machine.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections import Counter
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import Field, ValidationError, field_validator
+
+from plimsoll.errors import SpecError
+from plimsoll.spec.clients import Clients, Reconnect, RetryRule
+from plimsoll.spec.distribution import DistributionSpec
+from plimsoll.spec.fields import Count, DurationS, Name, SizeBytes, WarmUp, Written, faults_of
+from plimsoll.spec.later import later_faults, without_later
+from plimsoll.spec.statements import ReadFile, StatementsSpec, reader
+from plimsoll.spec.target import Target, parse_target
+from plimsoll.spec.tls import KEYS, TlsMode
+from plimsoll.spec.workload import UserDelay, WorkloadSpec
+from plimsoll.spec.workloads import (
+    WrittenWorkload,
+    definition_faults,
+    different_rows,
+    is_sound,
+    kept_files,
+    read_workloads,
+    shared_table_faults,
+)
+
+Reset = Literal["per_trial", "per_system", "never"]
+
+STUDY_FILE = "study.toml"
+"""Its name within a study's folder."""
+
+STUDY_FILE_BYTES_MAX = 1_000_000
+
+CONNECTIONS_MAX = 100_000
+"""As many as the engine opens."""
+
+TRIALS_MAX = 100_000
+"""More trials than anybody waits for; a plan is kept in memory."""
+
+
+class Levels(Written):
+    """The offered loads: connections that each start the next transaction when the last one is done."""
+
+    connections: tuple[Annotated[int, Field(gt=0, le=CONNECTIONS_MAX)], ...] = Field(min_length=1)
+
+    @field_validator("connections", mode="before")
+    @classmethod
+    def _a_list(cls, value: object) -> object:
+        return tuple(value) if isinstance(value, list) else value
+
+
+class Objective(Written):
+    """What must hold for a load to count as carried."""
+
+    response_p99: DurationS | None = None
+
+
+class StudySection(Written):
+    """`[study]`.
+
+    Attributes:
+        warm_up: None finds out when throughput is flat; a duration is waited for.
+        warm_up_limit: At most so long, when it is found out.
+        settle_limit: How long to wait at most for a quiet server before load begins.
+        reset: When data is put back as prepared. None: not said.
+        budget: The plan may take so long at most.
+        clients: How clients connect, how long they think, and what they do about errors.
+        seed: Order of trials and all randomness follow from it.
+    """
+
+    name: Name
+    levels: Levels
+    warm_up: WarmUp = None
+    warm_up_limit: DurationS = 120.0
+    settle_limit: DurationS = 60.0
+    duration: DurationS = 60.0
+    repetitions: Count = 3
+    reset: Reset | None = None
+    budget: DurationS | None = None
+    objective: Objective = Objective()
+    clients: Clients = Clients()
+    seed: int = 1
+
+    @field_validator("duration", mode="after")
+    @classmethod
+    def _long_enough(cls, value: float) -> float:
+        if value < 1:
+            raise ValueError(f'must be at least "1s", is {value} s: an interval is one second')
+        return value
+
+
+class ServerSpec(Written):
+    """A server that Plimsoll starts, in a directory of its own, and removes.
+
+    Attributes:
+        managed: Which: `mariadb` or `mysql`.
+        command: The full command when it is not found on PATH, a loader and its arguments included.
+        profile: Base of its options.
+        options: Options of the server, over those of the profile.
+        data_dir: Where its directory is made; below /var/tmp when not given.
+    """
+
+    managed: Literal["mariadb", "mysql"]
+    command: tuple[str, ...] | None = None
+    profile: Literal["production", "server-defaults", "bare"] = "production"
+    buffer_pool: SizeBytes | None = None
+    options: dict[str, str | int | float | bool] = Field(default_factory=dict)
+    data_dir: str | None = None
+
+    @field_validator("command", mode="before")
+    @classmethod
+    def _a_list(cls, value: object) -> object:
+        return tuple(value) if isinstance(value, list) else value
+
+
+class SystemSpec(Written):
+    """One `[[system]]`: a candidate that could carry the load.
+
+    Attributes:
+        server: A server to start; excludes `target`.
+        target: A running server, as URL without password; excludes `server`.
+        password_env: Name of the environment variable that holds the target's password.
+        defaults_file: Option file whose [client] section holds user and password.
+        tls: How the target's connections are encrypted; `preferred` where nothing is said.
+        ca: File of the authorities that vouch for the target, PEM.
+        cert: File of the certificate shown to the target, PEM.
+        key: File of its private key, PEM.
+        reset: When data is put back as prepared; overrides the study's.
+    """
+
+    name: Name
+    cost_per_month: float | None = Field(default=None, ge=0, strict=False, allow_inf_nan=False)
+    server: ServerSpec | None = None
+    target: str | None = None
+    password_env: str | None = None
+    defaults_file: str | None = None
+    tls: TlsMode | None = None
+    ca: str | None = None
+    cert: str | None = None
+    key: str | None = None
+    reset: Reset | None = None
+
+    def parsed_target(self) -> Target:
+        """The target, without a password."""
+        assert self.target is not None, "a system without a target was asked for it"
+        said = {"tls": self.tls, "ca": self.ca, "cert": self.cert, "key": self.key}
+        return parse_target(self.target).with_tls(said)
+
+
+class StudySpec(Written):
+    """A whole study file."""
+
+    study: StudySection
+    workload: tuple[WrittenWorkload, ...] = Field(min_length=1)
+    system: tuple[SystemSpec, ...] = Field(min_length=1)
+
+    @field_validator("workload", "system", mode="before")
+    @classmethod
+    def _a_list(cls, value: object) -> object:
+        return tuple(value) if isinstance(value, list) else value
+
+    def reset_of(self, system: SystemSpec) -> Reset:
+        """When the data of a system is put back as prepared."""
+        return system.reset or self.study.reset or "per_trial"
+
+
+_KNOWN = {
+    "": tuple(StudySpec.model_fields),
+    "study": tuple(StudySection.model_fields),
+    "study.levels": tuple(Levels.model_fields),
+    "study.objective": tuple(Objective.model_fields),
+    "study.clients": tuple(Clients.model_fields),
+    "study.clients.retry": tuple(RetryRule.model_fields),
+    "study.clients.reconnect": tuple(Reconnect.model_fields),
+    "workload": (*WorkloadSpec.model_fields, "file", "rows", "parameters"),
+    "workload.distribution": tuple(DistributionSpec.model_fields),
+    "workload.k_distribution": tuple(DistributionSpec.model_fields),
+    "workload.user_delay": tuple(UserDelay.model_fields),
+    "system": tuple(SystemSpec.model_fields),
+    "system.server": tuple(ServerSpec.model_fields),
+}
+
+
+def read_study(path: Path) -> StudySpec:
+    """Reads and checks a study file.
+
+    Raises:
+        SpecError: The file cannot be read or is wrong; all faults at once.
+    """
+    try:
+        if path.stat().st_size > STUDY_FILE_BYTES_MAX:
+            raise SpecError(f"{path}: is larger than {STUDY_FILE_BYTES_MAX} bytes; this is no study file")
+        text = path.read_text(encoding="utf-8")
+    except OSError as error:
+        raise SpecError(f"{path}: cannot be read: {error.strerror}") from None
+    except UnicodeDecodeError:
+        raise SpecError(f"{path}: is not UTF-8 text") from None
+    try:
+        return parse_study(text, reader(path.parent, kept_files(path.parent)))
+    except SpecError as error:
+        raise SpecError(*(f"{path.name}: {fault}" for fault in error.faults)) from None
+
+
+def parse_study(text: str, read_file: ReadFile | None = None) -> StudySpec:
+    """Checks the text of a study file.
+
+    Args:
+        text: All of it.
+        read_file: Gives the text of a workload file; those that are shipped, and those below the current folder, when
+            not given.
+
+    Raises:
+        SpecError: All faults at once, one line each.
+    """
+    try:
+        written = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise SpecError(f"is not TOML: {error}") from None
+    except ValueError as error:  # a number of thousands of digits
+        raise SpecError(f"holds a value that cannot be read: {error}") from None
+    except RecursionError:
+        raise SpecError("is nested too deeply; this is no study file") from None
+    later = (*later_faults(written), *read_workloads(written, read_file or reader(Path())))
+    try:
+        spec = StudySpec.model_validate(written)
+    except ValidationError as error:
+        raise SpecError(*later, *(without_later(faults_of(error, known=_KNOWN), later))) from None
+    faults = (*later, *_contradictions(spec))
+    if faults:
+        raise SpecError(*faults)
+    return spec
+
+
+def _contradictions(spec: StudySpec) -> Iterable[str]:
+    for kind, names in (("workload", [w.name for w in spec.workload]), ("system", [s.name for s in spec.system])):
+        for name, count in Counter(names).items():
+            if count > 1:
+                yield f"{kind}: the name {name!r} is used {count} times; give each its own"
+    yield from _repeated_levels(spec.study.levels)
+    yield from _too_many_trials(spec)
+    for index, workload in enumerate(spec.workload):
+        if isinstance(workload, StatementsSpec):
+            yield from definition_faults(f"workload[{index}]", workload)
+    yield from different_rows(spec.workload)
+    yield from shared_table_faults(spec.workload)
+    writes = any(workload.writes for workload in spec.workload if is_sound(workload))
+    for index, system in enumerate(spec.system):
+        yield from _system_faults(f"system[{index}]", system, needs_reset=writes and spec.study.reset is None)
+
+
+def _repeated_levels(levels: Levels) -> Iterable[str]:
+    for level, count in Counter(levels.connections).items():
+        if count > 1:
+            yield f"study.levels.connections: {level} is there {count} times; use repetitions to run a level again"
+
+
+def _too_many_trials(spec: StudySpec) -> Iterable[str]:
+    cells = len(spec.study.levels.connections) * len(spec.workload) * len(spec.system)
+    if (count := cells * spec.study.repetitions) > TRIALS_MAX:
+        yield (
+            f"study.repetitions: {count} trials follow from it, at most {TRIALS_MAX} can be planned; take fewer"
+            " repetitions or levels"
+        )
+
+
+def _system_faults(place: str, system: SystemSpec, *, needs_reset: bool) -> Iterable[str]:
+    if (system.server is None) == (system.target is None):
+        yield f"{place}: must have either server (Plimsoll starts it) or target (it is running already)"
+    if system.target is None:
+        for key in ("password_env", "defaults_file"):
+            if getattr(system, key) is not None:
+                yield f"{place}.{key}: belongs to a target; a managed server needs no password"
+        for key in KEYS:
+            if getattr(system, key) is not None:
+                yield f"{place}.{key}: belongs to a target; a managed server is reached in plain, on this machine"
+        return
+    try:
+        if system.parsed_target().password.get_secret_value():
+            yield f"{place}.target: holds a password, and study files are kept; use password_env or defaults_file"
+    except SpecError as error:
+        yield from (f"{place}.{fault}" for fault in error.faults)
+    if needs_reset and system.reset is None:
+        yield (
+            f"{place}.reset: a workload writes to a server that Plimsoll does not manage; say per_trial or per_system"
+            " (the tables that Plimsoll made are made again) or never (drift is recorded)"
+        )

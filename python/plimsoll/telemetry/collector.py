@@ -1,0 +1,158 @@
+"""Samples everything once a second while a trial runs, and gives the telemetry table.
+
+A sampler that fails records nothing for that second and is reported once; it never ends a trial. Deliberately not here:
+any metric, and writing the table (package `record`).
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+import polars as pl
+
+from plimsoll.record.frames import TELEMETRY
+from plimsoll.telemetry.sampler import Sample, Sampler
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Placed:
+    """A sampler, and what its rows are about.
+
+    Attributes:
+        host: The machine that the rows are about.
+        instance: The server's name; empty where the rows are about the whole host, or about the client.
+    """
+
+    sampler: Sampler
+    host: str
+    instance: str = ""
+
+
+@dataclass(slots=True)
+class _Rows:
+    """Samples so far, one list for each column."""
+
+    place: list[Placed] = field(default_factory=list)
+    unix_s: list[float] = field(default_factory=list)
+    sample: list[Sample] = field(default_factory=list)
+
+    def add(self, place: Placed, unix_s: float, samples: Sequence[Sample]) -> None:
+        self.place += [place] * len(samples)
+        self.unix_s += [unix_s] * len(samples)
+        self.sample += samples
+
+
+class Collector:
+    """Threads that sample on a grid of whole intervals, from `start` to `stop`."""
+
+    def __init__(
+        self,
+        placed: Sequence[Placed],
+        *,
+        driver: str,
+        interval_s: float = 1.0,
+        origin_unix_s: float | None = None,
+        on_fault: Callable[[str], None] | None = None,
+    ) -> None:
+        """Takes what is to be sampled.
+
+        Args:
+            placed: The samplers. Those that may wait for others get a thread each, the rest share one.
+            driver: The machine that drives the load.
+            interval_s: Time between two samples.
+            origin_unix_s: A point of the grid, such as the beginning of interval 0; None for whole seconds.
+            on_fault: Told of each sampler's first failure, from a thread of the collector.
+        """
+        self._driver = driver
+        self._stopped = threading.Event()
+        self._on_fault = on_fault
+        self._faults: dict[int, str] = {}
+        self._origin_unix_s = origin_unix_s or 0.0
+        self._interval_s = interval_s
+        # A wall clock that only goes forward, whatever is done to the machine's.
+        self._offset_s = time.time() - time.monotonic()
+        groups = [[place for place in placed if not place.sampler.waits]]
+        groups += [[place] for place in placed if place.sampler.waits]
+        self._loops = [(group, _Rows()) for group in groups if group]
+        self._threads = [
+            threading.Thread(target=self._run, args=loop, name="plimsoll-telemetry", daemon=True)
+            for loop in self._loops
+        ]
+
+    @property
+    def faults(self) -> tuple[str, ...]:
+        """What failed, once for each sampler."""
+        return tuple(self._faults.values())
+
+    def start(self) -> None:
+        """Begins to sample: at once, which gives the baselines, and then on the grid."""
+        for thread in self._threads:
+            thread.start()
+
+    def stop(self, *, limit_s: float = 5.0) -> pl.DataFrame:
+        """Ends sampling.
+
+        Args:
+            limit_s: How long to wait for a sampler that is stuck; what it would still give is lost.
+
+        Returns:
+            The telemetry table, schema `record.frames.TELEMETRY`. A status variable that was 0 throughout has no rows.
+        """
+        self._stopped.set()
+        until_s = time.monotonic() + limit_s
+        for thread in self._threads:
+            thread.join(max(until_s - time.monotonic(), 0))
+        frames = [self._frame(rows) for _, rows in self._loops]
+        frame = pl.concat(frames) if frames else pl.DataFrame(schema=TELEMETRY)
+        always_zero = (pl.col("value") == 0).all().over("host", "instance", "metric")
+        return frame.filter((pl.col("source") != "server") | ~always_zero).sort("unix_s", maintain_order=True)
+
+    def _run(self, group: Sequence[Placed], rows: _Rows) -> None:
+        while True:
+            now_s = self._now_s()
+            for place in group:
+                rows.add(place, now_s, self._ask(place, now_s))
+            if self._stopped.wait(self._until_next_s()):
+                break
+        for place in group:
+            place.sampler.close()
+
+    def _ask(self, place: Placed, now_s: float) -> list[Sample]:
+        try:
+            return place.sampler.sample(now_s)
+        except ProcessLookupError:
+            return []  # a process that has ended, as the engine does last: whoever runs it tells of it
+        except Exception as error:  # telemetry never ends a trial, whatever happens to it
+            if id(place) not in self._faults:
+                self._faults[id(place)] = f"{place.sampler.source}: {error}"
+                if self._on_fault:
+                    self._on_fault(self._faults[id(place)])
+            return []
+
+    def _now_s(self) -> float:
+        return time.monotonic() + self._offset_s
+
+    def _until_next_s(self) -> float:
+        """Time until the next point of the grid.
+
+        Points that were missed are not made up for, and one that is too near is left out: counters that tick a hundred
+        times a second say nothing about a few milliseconds.
+        """
+        rest_s = self._interval_s - (self._now_s() - self._origin_unix_s) % self._interval_s
+        return rest_s if rest_s >= self._interval_s / 2 else rest_s + self._interval_s
+
+    def _frame(self, rows: _Rows) -> pl.DataFrame:
+        count = min(len(rows.place), len(rows.unix_s), len(rows.sample))
+        columns = {
+            "driver": [self._driver] * count,
+            "host": [place.host for place in rows.place[:count]],
+            "instance": [place.instance for place in rows.place[:count]],
+            "unix_s": rows.unix_s[:count],
+            "source": [sample.source for sample in rows.sample[:count]],
+            "metric": [sample.metric for sample in rows.sample[:count]],
+            "value": [sample.value for sample in rows.sample[:count]],
+        }
+        return pl.DataFrame(columns, schema=TELEMETRY)

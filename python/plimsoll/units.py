@@ -1,0 +1,136 @@
+"""How quantities are read from what people write, and shown to them. Inside, every name carries its unit.
+
+Deliberately not here: arithmetic on quantities. Code calculates with plain numbers in the unit that the name says.
+"""
+
+from __future__ import annotations
+
+import re
+
+from plimsoll.errors import SpecError
+
+_SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0}
+_BYTES = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}
+_DURATION_S_MAX = 366 * 86_400.0
+_SIZE_BYTES_MAX = 2**60
+
+
+def parse_duration_s(text: str) -> float:
+    """Reads a duration such as `"250ms"`, `"60s"`, `"5m"` or `"3h"` as seconds.
+
+    Raises:
+        SpecError: The text is no duration.
+
+    >>> parse_duration_s("1.5m")
+    90.0
+    """
+    match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*(ms|s|min|m|h)\s*", text)
+    if match is None:
+        raise SpecError(f"must be a duration such as 250ms, 60s, 5m or 3h, is {_shortened(text)}")
+    seconds = float(match[1]) * _SECONDS[match[2]]
+    if seconds > _DURATION_S_MAX:
+        raise SpecError(f"must be at most a year (8784h), is {_shortened(text)}")
+    return seconds
+
+
+def parse_size_bytes(text: str) -> int:
+    """Reads a size such as `"512M"` or `"2G"` (powers of 1,024) as bytes.
+
+    Raises:
+        SpecError: The text is no size.
+
+    >>> parse_size_bytes("2K")
+    2048
+    """
+    match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([KMGT]?)(?:i?B)?\s*", text)
+    if match is None:
+        raise SpecError(f"must be a size such as 512M or 2G, is {_shortened(text)}")
+    size_bytes = float(match[1]) * _BYTES[match[2]]
+    if size_bytes > _SIZE_BYTES_MAX:
+        raise SpecError(f"must be at most 1048576T, is {_shortened(text)}")
+    return int(size_bytes)
+
+
+def _shortened(text: str) -> str:
+    return repr(text if len(text) <= 40 else f"{text[:39]}…")
+
+
+def format_rate(per_second: float, unit: str = "tps") -> str:
+    """Shows a throughput that is kept per second: three to four significant digits, thousands separated.
+
+    Args:
+        per_second: Transactions per second.
+        unit: `"tps"`, or `"tpm"` to show it per minute.
+
+    >>> format_rate(1234.5), format_rate(1089.0, "tpm"), format_rate(3.14159)
+    ('1,234 tps', '65,340 tpm', '3.14 tps')
+    """
+    return f"{format_number(per_second * (60 if unit == 'tpm' else 1))} {unit}"
+
+
+def format_number(value: float) -> str:
+    """Shows a number with as many decimals as its size deserves, thousands separated.
+
+    >>> format_number(4682.0), format_number(12.34), format_number(0.1234)
+    ('4,682', '12.3', '0.12')
+    """
+    size = abs(value)
+    if size >= 100:
+        return f"{value:,.0f}"
+    return f"{value:.1f}" if size >= 10 else f"{value:.2f}"
+
+
+def format_ms(milliseconds: float) -> str:
+    """Shows a time that is kept in milliseconds.
+
+    >>> format_ms(0.4567), format_ms(20.0), format_ms(2500.0)
+    ('0.46 ms', '20.0 ms', '2.50 s')
+    """
+    if milliseconds >= 1000:
+        return f"{format_number(milliseconds / 1000)} s"
+    return f"{format_number(milliseconds)} ms"
+
+
+def format_duration(seconds: float) -> str:
+    """Shows how long something takes, for progress and plans.
+
+    >>> format_duration(12.3), format_duration(75), format_duration(7260)
+    ('12 s', '1 min 15 s', '2 h 01 min')
+    """
+    whole = round(seconds)
+    if whole < 60:
+        return f"{whole} s"
+    if whole < 3600:
+        return f"{whole // 60} min {whole % 60:02d} s"
+    return f"{whole // 3600} h {whole % 3600 // 60:02d} min"
+
+
+def format_bytes(count: float) -> str:
+    """Shows a size in powers of 1,024.
+
+    >>> format_bytes(1536), format_bytes(2 * 2**30)
+    ('1.50 KiB', '2.00 GiB')
+    """
+    for unit in ("B", "KiB", "MiB", "GiB"):
+        if count < 1024:
+            return f"{format_number(count)} {unit}" if unit != "B" else f"{count:.0f} B"
+        count /= 1024
+    return f"{format_number(count)} TiB"
+
+
+def format_percent(ratio: float, *, signed: bool = False) -> str:
+    """Shows a ratio 0..1 as percent.
+
+    >>> format_percent(0.1234), format_percent(0.05, signed=True)
+    ('12.3 %', '+5.0 %')
+    """
+    return f"{ratio * 100:+.1f} %" if signed else f"{ratio * 100:.1f} %"
+
+
+def printable(text: str) -> str:
+    r"""Makes text from a server or a file harmless on a terminal: what is not to be seen becomes an escape.
+
+    >>> print(printable("a\x1b[31mb"))
+    a\x1b[31mb
+    """
+    return "".join(one if one.isprintable() else one.encode("unicode_escape").decode() for one in text)

@@ -1,0 +1,145 @@
+"""Study files and command lines that the documentation shows are real."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import typer.main
+
+from plimsoll.cli.main import app
+from plimsoll.errors import SpecError
+from plimsoll.spec.study import parse_study
+from plimsoll.spec.workload_file import parse_workload
+from support.repository import ROOT, blocks, files, prose, shown
+
+PAGES = [path for path in files(".md") if path.parent == ROOT or path.is_relative_to(ROOT / "docs")]
+PAGES += files(".md", below="examples")
+STUDY_FILES = [path for path in files(".toml") if re.search(r"^\[study\]", path.read_text(), re.MULTILINE)]
+SHELL = {"", "sh", "bash", "console"}
+END_OF_COMMAND = {"&&", "||", "|", ";", ">", ">>", "<", "&", ")", "2>", "2>&1"}
+
+
+def test_studies_in_documentation_parse() -> None:
+    for block in (block for path in PAGES for block in blocks(path) if block.language == "toml"):
+        try:
+            tomllib.loads(block.text)
+            if "[study]" in block.text:
+                parse_study(block.text)
+            if "[[transaction]]" in block.text:
+                parse_workload(block.text)
+        except (tomllib.TOMLDecodeError, SpecError) as error:
+            pytest.fail(f"{block.place}: {error}")
+
+
+@pytest.mark.parametrize("path", STUDY_FILES, ids=shown)
+def test_study_file_parses(path: Path) -> None:
+    parse_study(path.read_text(encoding="utf-8"))
+
+
+def test_there_are_study_files() -> None:
+    assert STUDY_FILES
+
+
+@pytest.mark.parametrize("path", PAGES, ids=shown)
+def test_command_lines_are_known(path: Path) -> None:
+    faults = [f"{place}: {line}: {fault}" for place, line in command_lines(path) if (fault := fault_of_line(line))]
+    text = prose(path)
+    faults += [f"`{words}`: {fault}" for words in inline_commands(text) if (fault := fault_of_mention(words))]
+    assert not faults, "\n".join(faults)
+
+
+def command_lines(path: Path) -> Iterator[tuple[str, str]]:
+    """Whole command lines in shell blocks, with their places."""
+    for block in blocks(path):
+        if block.language not in SHELL:
+            continue
+        for line in block.text.replace("\\\n", " ").splitlines():
+            found = re.match(r"\s*(?:\$ )?(?:\S*/bin/)?(plimsoll \S.*)", line)
+            if found:
+                yield block.place, found[1]
+
+
+def inline_commands(text: str) -> Iterator[str]:
+    yield from re.findall(r"`(plimsoll [^`\n]+)`", text)
+
+
+def fault_of_line(line: str) -> str | None:
+    """What is wrong with a whole command line; every plimsoll in it is looked at. One with [brackets] is a synopsis."""
+    if "[-" in line:
+        return fault_of_mention(re.sub(r"[\[\]]|\.\.\.", " ", line))
+    lexer = shlex.shlex(line, posix=True, punctuation_chars=True)
+    lexer.commenters = "#"
+    lexer.wordchars += ":@,"
+    words: list[str] = []
+    commands: list[list[str]] = []
+    for token in [*lexer, ";"]:
+        if token in END_OF_COMMAND:
+            commands.append(words)
+            words = []
+        else:
+            words.append(token)
+    faults = (_fault(words[1:]) for words in commands if words and words[0].endswith("plimsoll"))
+    return next((fault for fault in faults if fault), None)
+
+
+def _fault(arguments: list[str]) -> str | None:
+    """What the command's own parser says."""
+    command: Any = typer.main.get_command(app)
+    while (below := getattr(command, "commands", None)) and arguments and not arguments[0].startswith("-"):
+        if arguments[0] not in below:
+            return f"no command {arguments[0]!r}"
+        command, arguments = below[arguments[0]], arguments[1:]
+    if {"--help", "-h"} & set(arguments):
+        return None
+    try:
+        command.make_context(command.name, list(arguments))
+    except Exception as error:  # of the library's own classes, which differ from version to version
+        return str(getattr(error, "message", "") or type(error).__name__)
+    return None
+
+
+def fault_of_mention(words: str) -> str | None:
+    """What is wrong with a command named in passing: its words and options must exist, nothing need be complete."""
+    command: Any = typer.main.get_command(app)
+    known = {"--help", "-h"} | {name for parameter in command.params for name in parameter.opts}
+    for word in words.split()[1:]:
+        below = getattr(command, "commands", None)
+        if word.startswith("-"):
+            if word.partition("=")[0] not in known:
+                return f"no option {word}"
+        elif below:
+            if word not in below:
+                return f"no command {word!r}"
+            command = below[word]
+            known |= {name for parameter in command.params for name in parameter.opts}
+    return None
+
+
+@pytest.mark.parametrize(
+    ("line", "is_known"),
+    [
+        ("plimsoll demo", True),
+        ("plimsoll size hp --tps 1200 --connections 16 | less", True),
+        ("plimsoll size hp --tps 1200 --konnections 16", False),
+        ("plimsoll size hp", False),
+        ("plimsoll measure", False),
+        ("plimsoll guide FOLDER [--to FOLDER] [--json]", True),
+        ("plimsoll guide FOLDER [--too FOLDER]", False),
+        ("plimsoll import table a.csv --to hp && plimsoll guide hp --nice", False),
+        ("plimsoll study run study.toml  # goes on where it stopped", True),
+    ],
+)
+def test_wrong_lines_would_be_found(line: str, is_known: bool) -> None:
+    assert (fault_of_line(line) is None) == is_known
+
+
+def test_wrong_mentions_would_be_found() -> None:
+    assert fault_of_mention("plimsoll study run") is None
+    assert fault_of_mention("plimsoll study walk")
+    assert fault_of_mention("plimsoll trial --speed")

@@ -1,0 +1,148 @@
+"""Rules of STYLE.md that a machine can check: sizes, words, and what no file may contain.
+
+Sizes have a ratchet: what is too long today is listed, may only shrink, and leaves the list once it fits.
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from support.repository import ROOT, files, shown
+
+PYTHON_LINES_MAX, RUST_LINES_MAX, FUNCTION_LINES_MAX = 300, 400, 70
+TOO_LONG = {
+    "python/plimsoll/record/model.py": 317,
+    "python/plimsoll/record/store.py": 310,
+    "python/plimsoll/servers/managed.py": 316,
+    "tests/support/analyses.py": 326,
+    "tests/unit/importers/test_table.py": 430,
+}
+TOO_LONG_FUNCTIONS = {"tests/support/analyses.py: measured_analysis": 71}
+PYTHON = files(".py")
+RUST = files(".rs", below="crates")
+TEXT = files(".py", ".rs", ".md", ".toml", ".json", ".jinja", ".css", ".js", ".csv", ".txt", "")
+REGISTRIES = {"registry+https://github.com/rust-lang/crates.io-index"}
+
+
+def line_count(path: Path) -> int:
+    """Lines; of a Rust file only what stands before its tests."""
+    text = path.read_text(encoding="utf-8")
+    return len((text.split("#[cfg(test)]")[0] if path.suffix == ".rs" else text).splitlines())
+
+
+def test_no_file_is_too_long() -> None:
+    faults = []
+    for path in [*PYTHON, *RUST]:
+        count, limit = line_count(path), RUST_LINES_MAX if path.suffix == ".rs" else PYTHON_LINES_MAX
+        allowed = TOO_LONG.get(shown(path))
+        if count > (allowed or limit):
+            faults.append(f"{shown(path)}: {count} lines, at most {allowed or limit}: split it")
+        elif allowed and count <= limit:
+            faults.append(f"{shown(path)}: fits now: take it off the list of long files")
+    gone = [name for name in TOO_LONG if not (ROOT / name).exists()]
+    assert not faults, "\n".join(faults)
+    assert not gone, f"no longer there: take them off the list of long files: {gone}"
+
+
+def function_lengths() -> Iterator[tuple[str, int]]:
+    for path in PYTHON:
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+                yield f"{shown(path)}: {node.name}", (node.end_lineno or 0) - node.lineno + 1
+
+
+def test_no_function_is_too_long() -> None:
+    long = {name: count for name, count in function_lengths() if count > FUNCTION_LINES_MAX}
+    faults = [
+        f"{name} has {count} lines, at most {TOO_LONG_FUNCTIONS.get(name, FUNCTION_LINES_MAX)}"
+        for name, count in long.items()
+        if count > TOO_LONG_FUNCTIONS.get(name, FUNCTION_LINES_MAX)
+    ]
+    faults += [f"{name} fits now: take it off the list of long functions" for name in TOO_LONG_FUNCTIONS.keys() - long]
+    assert not faults, "\n".join(faults)
+
+
+def names_in(tree: ast.AST) -> Iterator[str]:
+    """What a Python file gives names to."""
+    for node in ast.walk(tree):
+        match node:
+            case ast.FunctionDef() | ast.ClassDef():
+                yield node.name
+            case ast.arg():
+                yield node.arg
+            case ast.Name(ctx=ast.Store()):
+                yield node.id
+            case ast.Attribute(ctx=ast.Store()):
+                yield node.attr
+
+
+def test_latency_is_no_name() -> None:
+    """It means response time to one and service time to the next."""
+    faults = [
+        f"{shown(path)}: {name}"
+        for path in PYTHON
+        if not path.is_relative_to(ROOT / "tests")
+        for name in names_in(ast.parse(path.read_text(encoding="utf-8")))
+        if "latency" in name.lower()
+    ]
+    for path in RUST:
+        code = re.sub(r"//.*", "", path.read_text(encoding="utf-8"))
+        faults += [f"{shown(path)}: {name}" for name in re.findall(r"\b(\w*latency\w*)\s*[:(]", code, re.IGNORECASE)]
+    schema = json.loads((ROOT / "docs" / "engine-protocol.schema.json").read_text())
+    faults += [f"engine protocol: {name}" for name in keys(schema) if "latency" in name]
+    assert not faults, "say response time or service time:\n" + "\n".join(faults)
+
+
+def keys(value: object) -> Iterator[str]:
+    """Every key of a JSON value."""
+    if isinstance(value, dict):
+        for key, inner in value.items():
+            yield key
+            yield from keys(inner)
+    elif isinstance(value, list):
+        for inner in value:
+            yield from keys(inner)
+
+
+def read(path: Path) -> str:
+    return path.read_text(encoding="utf-8", errors="ignore")
+
+
+def test_no_path_of_a_developers_machine() -> None:
+    """What runs on one machine only. Examples name /mnt, /data, /srv or /opt."""
+    private = re.compile(r"(?<![\w.])/(?:home|Users)/[a-z]\w*|(?<![\w./])/(?:root|work)/\w+")
+    here = Path(__file__)
+    faults = [f"{shown(p)}: {found[0]}" for p in TEXT if p != here and (found := private.search(read(p)))]
+    assert not faults, "\n".join(faults)
+
+
+def test_no_host_of_a_registry() -> None:
+    """Where packages come from is said by each machine's own configuration."""
+    stated = re.compile(r"(?:index-url|find-links|registry|replace-with|mirror)\s*=\s*[\"']?(?:sparse\+)?https?://\S+")
+    here = Path(__file__)
+    faults = [f"{shown(p)}: {found[0]}" for p in TEXT if p != here and (found := stated.search(read(p)))]
+    for lock in files(".lock"):
+        sources = set(re.findall(r'^source = "([^"]+)"', lock.read_text(), re.MULTILINE))
+        faults += [f"{shown(lock)}: {source}" for source in sources - REGISTRIES]
+    assert not faults, "\n".join(faults)
+
+
+@pytest.mark.parametrize("folder", ["python/plimsoll", "bench", "tools"])
+def test_every_file_says_what_it_is_for(folder: str) -> None:
+    silent = [
+        shown(path)
+        for path in files(".py", below=folder)
+        if not ast.get_docstring(ast.parse(path.read_text(encoding="utf-8")))
+    ]
+    assert not silent, f"without a first sentence: {', '.join(silent)}"
+
+
+def test_rust_files_say_what_they_are_for() -> None:
+    silent = [shown(path) for path in RUST if not read(path).startswith(("//!", "#![no_main]"))]
+    assert not silent, f"without a first sentence: {', '.join(silent)}"

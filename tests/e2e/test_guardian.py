@@ -1,0 +1,164 @@
+"""Whoever is killed, no server and no directory is left: with real servers, and a process of their own as owner."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from plimsoll.servers.command import find_server
+from plimsoll.servers.guardian import MARKER, SERVER_NOTE, start_ticks
+from plimsoll.servers.managed import ManagedServer
+from plimsoll.servers.sweep import sweep
+from support.servers import FLAVOURS, StartServer, bare_spec, server_base, server_command, start_server
+
+__all__ = ["server_base", "start_server"]
+pytestmark = pytest.mark.e2e
+
+OWNER = """
+import sys, time
+from pathlib import Path
+from plimsoll.servers.managed import ManagedServer, ManagedSpec
+spec = ManagedSpec(server=sys.argv[2], profile="bare", buffer_pool_bytes=64 * 2**20)
+server = ManagedServer.create(name="owned", spec=spec, base_dir=Path(sys.argv[1]))
+if sys.argv[3] == "start":
+    server.start()
+    print(server.pid, server._guard.pid, server.directory.path, flush=True)
+else:
+    print(0, server._guard.pid, server.directory.path, flush=True)
+time.sleep(300)
+"""
+
+
+def gone(pid: int) -> bool:
+    return pid == 0 or start_ticks(pid) is None
+
+
+def until(condition: Callable[[], bool], limit_s: float = 10) -> bool:
+    end_s = time.monotonic() + limit_s
+    while time.monotonic() < end_s:
+        if condition():
+            return True
+        time.sleep(0.05)
+    return condition()
+
+
+@dataclass(frozen=True)
+class Owned:
+    owner: subprocess.Popen[str]
+    pid: int
+    guardian_pid: int
+    directory: Path
+
+    def nothing_left(self) -> bool:
+        return gone(self.pid) and gone(self.guardian_pid) and not self.directory.exists()
+
+
+@contextmanager
+def owned(base: Path, flavour: str, then: str = "start") -> Iterator[Owned]:
+    owner = subprocess.Popen(
+        [sys.executable, "-c", OWNER, str(base), server_command(flavour), then],
+        stdout=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+        start_new_session=True,
+    )
+    assert owner.stdout is not None
+    try:
+        pid, guardian_pid, path = owner.stdout.readline().split()
+        yield Owned(owner, int(pid), int(guardian_pid), Path(path))
+    finally:
+        owner.kill()
+        owner.wait()
+        owner.stdout.close()
+
+
+@pytest.mark.parametrize("flavour", FLAVOURS)
+def test_plimsoll_killed(flavour: str, server_base: Path) -> None:
+    with owned(server_base, flavour) as it:
+        assert not it.nothing_left()
+        it.owner.kill()
+        assert until(it.nothing_left, 10)
+
+
+def test_plimsoll_killed_while_the_server_is_stopped_by_a_signal(server_base: Path) -> None:
+    with owned(server_base, "mariadb") as it:
+        os.kill(it.pid, signal.SIGSTOP)
+        it.owner.kill()
+        assert until(it.nothing_left, 10)
+
+
+def test_plimsoll_killed_between_two_starts(server_base: Path) -> None:
+    with owned(server_base, "mariadb", "rest") as it:
+        it.owner.kill()
+        assert until(it.nothing_left, 10)
+
+
+def test_ctrl_c_ends_plimsoll_first(server_base: Path) -> None:
+    """The terminal's signal reaches the owner's process group; the server, in another session, is ended through it."""
+    with owned(server_base, "mariadb") as it:
+        os.killpg(it.owner.pid, signal.SIGINT)
+        assert until(it.nothing_left, 10)
+
+
+def test_guardian_killed(server_base: Path) -> None:
+    with owned(server_base, "mariadb") as it:
+        os.kill(it.guardian_pid, signal.SIGKILL)
+        assert until(lambda: gone(it.pid), 5)
+        assert sweep(server_base) == (), "its owner lives"
+    assert sweep(server_base) == (it.directory,)
+
+
+def test_both_killed(server_base: Path) -> None:
+    with owned(server_base, "mariadb") as it:
+        os.kill(it.guardian_pid, signal.SIGSTOP)
+        it.owner.kill()
+        os.kill(it.guardian_pid, signal.SIGKILL)
+        assert until(lambda: gone(it.pid), 5)
+    assert sweep(server_base) == (it.directory,)
+
+
+def test_living_instances_are_not_swept(start_server: StartServer, server_base: Path) -> None:
+    server = start_server("mariadb")
+    assert sweep(server_base) == ()
+    server.check()
+    server.stop()
+    assert sweep(server_base) == ()
+
+
+@pytest.mark.parametrize("stopped", [False, True])
+def test_a_server_that_nobody_guards_any_more_is_swept(server_base: Path, stopped: bool) -> None:
+    """As after both were killed and the kernel's help was lost, which a change of user can do."""
+    server = ManagedServer.create(name="left", spec=bare_spec("mariadb"), base_dir=server_base)
+    place = server.directory
+    os.kill(server._guard.pid, signal.SIGKILL)
+    words = find_server("mariadb").words(place.option_file)
+    with subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as left:
+        assert until(place.socket.exists, 30)
+        if stopped:
+            os.kill(left.pid, signal.SIGSTOP)
+        (place.path / SERVER_NOTE).write_text(f'{{"pid": {left.pid}, "start_ticks": {start_ticks(left.pid)}}}')
+        place.close_lock()
+        assert sweep(server_base, grace_s=1 if stopped else 20) == (place.path,)
+        assert left.wait(1) == (-signal.SIGKILL if stopped else 0)
+
+
+def test_foreign_directories_are_untouched(server_base: Path) -> None:
+    foreign = server_base / "foreign"
+    (foreign / "data").mkdir(parents=True)
+    other = server_base / "other"
+    other.mkdir()
+    (other / MARKER).write_text('{"made_by": "somebody else"}')
+    assert sweep(server_base) == ()
+    assert (foreign / "data").exists()
+    for path in (foreign / "data", foreign, other / MARKER):
+        path.unlink() if path.is_file() else path.rmdir()
+    other.rmdir()

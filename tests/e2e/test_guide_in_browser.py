@@ -1,0 +1,131 @@
+"""The guide in a real browser: charts are drawn, nothing is fetched, nothing overflows, nothing foreign runs.
+
+Screenshots are kept where PLIMSOLL_SCREENSHOTS says, for people to look at.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from plimsoll.analyse.model import Analysis
+from plimsoll.guide.files import write_guide
+from support.analyses import HOSTILE, hostile_analysis, measured_analysis
+from support.browser import Browser, Page, browser
+from support.published import imported_analysis
+
+DESKTOP, PHONE = 1280, 390
+GUIDES = {"measured": measured_analysis, "imported": imported_analysis, "hostile": hostile_analysis}
+
+OVERFLOWING = """
+[...document.querySelectorAll("body *")]
+  .filter((one) => !one.closest(".scroll, pre, .live:not(.is-live .live), thead"))
+  .filter((one) => one.getBoundingClientRect().right > innerWidth + 1)
+  .map((one) => one.outerHTML.slice(0, 120))
+"""
+SHOWN_PICTURES = """
+[...document.querySelectorAll("figure.chart")].map((figure) =>
+  [...figure.querySelectorAll(".picture svg, .live svg")].filter((svg) => {
+    const box = svg.getBoundingClientRect();
+    return box.width > 100 && box.height > 100 && getComputedStyle(svg).visibility === "visible";
+  }).length)
+"""
+
+
+@pytest.fixture(scope="module")
+def chromium() -> Iterator[Browser]:
+    with browser() as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def guides(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    folder = tmp_path_factory.mktemp("guides")
+    return {name: _write(make(), folder / name) for name, make in GUIDES.items()}
+
+
+def _write(analysis: Analysis, folder: Path) -> Path:
+    return write_guide(analysis, folder)[0]
+
+
+def _keep_screenshot(page: Page, name: str) -> None:
+    folder = os.environ.get("PLIMSOLL_SCREENSHOTS")
+    if folder:
+        page.screenshot(Path(folder) / f"{name}.png")
+
+
+@pytest.mark.parametrize("width", [DESKTOP, PHONE])
+@pytest.mark.parametrize("name", GUIDES)
+def test_charts_answer_and_nothing_is_fetched_or_runs_over(
+    chromium: Browser, guides: dict[str, Path], name: str, width: int
+) -> None:
+    page = chromium.page(width=width)
+    page.open(guides[name])
+    page.wait_for("document.documentElement.dataset.charts === 'live'")
+    _keep_screenshot(page, f"{name}-{width}")
+
+    assert page.value("document.querySelectorAll('figure.chart:not(.is-live)').length") == 0
+    assert set(page.value(SHOWN_PICTURES)) == {1}
+    assert page.value("document.documentElement.scrollWidth") <= width
+    assert page.value(OVERFLOWING) == []
+    requests = [event["request"]["url"] for event in page.said("Network.requestWillBeSent")]
+    assert requests == [guides[name].as_uri()]
+    assert page.said("Runtime.exceptionThrown", "Page.javascriptDialogOpening") == []
+    assert [event["entry"]["text"] for event in page.said("Log.entryAdded")] == []
+    assert [event["type"] for event in page.said("Runtime.consoleAPICalled") if event["type"] == "error"] == []
+
+
+def test_without_scripts_each_chart_is_there_as_a_picture(chromium: Browser, guides: dict[str, Path]) -> None:
+    for width, shown in ((DESKTOP, "wide"), (PHONE, "narrow")):
+        page = chromium.page(width=width, scripts=False)
+        page.open(guides["measured"])
+        _keep_screenshot(page, f"no-scripts-{width}")
+        assert set(page.value(SHOWN_PICTURES)) == {1}
+        assert page.value(f"getComputedStyle(document.querySelector('.picture.{shown}')).display") == "block"
+        assert page.value(OVERFLOWING) == []
+
+
+def test_a_point_tells_its_figures_and_a_hostile_name_stays_text(chromium: Browser, guides: dict[str, Path]) -> None:
+    page = chromium.page(width=DESKTOP, height=1200)
+    page.open(guides["hostile"])
+    page.wait_for("document.documentElement.dataset.charts === 'live'")
+    page.value("document.querySelector('figure.chart').scrollIntoView({block: 'center'})")
+    point = page.value("""(() => {
+      const box = document.querySelector(".live .mark-symbol path").getBoundingClientRect();
+      return [box.x + box.width / 2, box.y + box.height / 2];
+    })()""")
+    page.send("Input.dispatchMouseEvent", type="mouseMoved", x=point[0], y=point[1])
+    page.wait_for("document.querySelector('#vg-tooltip-element.visible') !== null")
+    text = page.value("document.querySelector('#vg-tooltip-element').innerText")
+    assert HOSTILE.split("\x1b")[0] in text
+    assert "1,058 tps (95 %: 1,026 to 1,093)" in text
+    assert page.value("document.querySelectorAll('#vg-tooltip-element script').length") == 0
+
+
+def test_a_policy_lets_no_foreign_script_run(chromium: Browser, guides: dict[str, Path]) -> None:
+    page = chromium.page(width=DESKTOP)
+    page.open(guides["measured"])
+    page.value("""(() => {
+      const script = document.createElement("script");
+      script.textContent = "document.documentElement.dataset.foreign = 'ran'";
+      document.body.append(script);
+    })()""")
+    assert page.value("document.documentElement.dataset.foreign === undefined")
+
+
+def test_dark_screens_and_paper_change_the_colours_of_charts(chromium: Browser, guides: dict[str, Path]) -> None:
+    line = "getComputedStyle(document.querySelector('.is-live .live .mark-line path')).stroke"
+    light, dark = chromium.page(width=DESKTOP), chromium.page(width=DESKTOP, dark=True)
+    for page in (light, dark):
+        page.open(guides["measured"])
+        page.wait_for("document.documentElement.dataset.charts === 'live'")
+    _keep_screenshot(dark, "dark")
+    assert light.value(line) == "rgb(11, 98, 168)"
+    assert dark.value(line) == "rgb(108, 178, 242)"
+    dark.media("print", dark=True)
+    assert dark.value("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
+    assert set(dark.value(SHOWN_PICTURES)) == {1}
+    assert dark.value("getComputedStyle(document.querySelector('.picture.wide')).display") == "block"

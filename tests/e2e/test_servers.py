@@ -1,0 +1,251 @@
+"""Managed servers with real MariaDB and MySQL 9: a whole life, each profile in force, and every bad start."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import stat
+import time
+from pathlib import Path
+
+import pytest
+from pydantic import SecretStr
+
+from plimsoll.errors import HostError, SpecError, TargetError
+from plimsoll.servers.control import connect
+from plimsoll.servers.facts import instance_facts
+from plimsoll.servers.managed import ManagedServer, ManagedSpec
+from plimsoll.servers.option_file import Profile
+from plimsoll.servers.settle import settle
+from plimsoll.telemetry.device import device_busy_ratio
+from support.servers import FLAVOURS, StartServer, bare_spec, running_server, server_base, server_command, start_server
+
+__all__ = ["running_server", "server_base", "start_server"]
+pytestmark = pytest.mark.e2e
+
+
+def query(server: ManagedServer, statement: str) -> list[tuple[object, ...]]:
+    with connect(server.target) as control:
+        return control.rows(statement)
+
+
+@pytest.mark.parametrize("flavour", FLAVOURS)
+def test_a_whole_life(flavour: str, server_base: Path) -> None:
+    server = ManagedServer.create(name="The durable one", spec=bare_spec(flavour), base_dir=server_base)
+    place = server.directory.path
+    assert place.parent == server_base
+    assert stat.S_IMODE(place.stat().st_mode) == 0o700
+    server.start()
+    query(server, "CREATE TABLE t (a INT PRIMARY KEY) ENGINE=InnoDB")
+    query(server, "INSERT INTO t VALUES (1)")
+    first_pid = server.pid
+    server.stop()
+    server.save_data()
+    server.start()
+    assert server.pid != first_pid
+    query(server, "INSERT INTO t VALUES (2)")
+    assert query(server, "SELECT COUNT(*) FROM t") == [(2,)]
+    server.stop()
+    server.restore_data()
+    server.start()
+    assert query(server, "SELECT COUNT(*) FROM t") == [(1,)]
+    pid = server.pid
+    server.remove()
+    server.remove()
+    assert not place.exists()
+    assert not Path(f"/proc/{pid}").exists()
+
+
+def test_only_our_account_may_log_in(running_server: ManagedServer) -> None:
+    users = {user for (user,) in query(running_server, "SELECT DISTINCT user FROM mysql.user")}
+    assert "plimsoll" in users
+    assert not {"", "root"} & users
+    for target in (running_server.target, running_server.socket_target):
+        with pytest.raises(TargetError) as caught:
+            connect(target.with_password("wrong"))
+        assert (caught.value.code, caught.value.sqlstate) == (1045, "28000")
+    with pytest.raises(TargetError):
+        connect(running_server.socket_target.with_password(""))
+
+
+def test_the_password_is_nowhere_to_be_seen(running_server: ManagedServer) -> None:
+    secret = running_server.target.password.get_secret_value()
+    assert secret not in repr(running_server.target)
+    assert secret not in running_server.option_file_text
+    assert secret.encode() not in Path(f"/proc/{running_server.pid}/cmdline").read_bytes()
+    assert secret.encode() not in Path(f"/proc/{running_server.pid}/environ").read_bytes()
+    files = [path for path in running_server.directory.path.iterdir() if path.is_file()]
+    assert not [path.name for path in files if secret.encode() in path.read_bytes()]
+
+
+def test_it_listens_on_this_machine_only(running_server: ManagedServer) -> None:
+    port = running_server.target.port
+    listening = [
+        line.split()[1]
+        for table in ("tcp", "tcp6")
+        for line in Path(f"/proc/net/{table}").read_text().splitlines()[1:]
+        if line.split()[3] == "0A" and int(line.split()[1].rpartition(":")[2], 16) == port
+    ]
+    assert listening == [f"0100007F:{port:04X}"]
+
+
+def test_facts(running_server: ManagedServer) -> None:
+    query(running_server, "CREATE TABLE IF NOT EXISTS facts1 (a INT PRIMARY KEY) ENGINE=InnoDB")
+    with connect(running_server.target) as control:
+        facts = instance_facts(control, name="a", tables=["facts1"], storage=running_server.storage)
+        with pytest.raises(TargetError) as caught:
+            instance_facts(control, name="a", tables=["absent"])
+    assert caught.value.code == 1146
+    assert facts.flavour == running_server.flavour.name
+    assert facts.version is not None
+    assert facts.version.startswith(".".join(map(str, running_server.flavour.version)))
+    assert facts.variables["innodb_buffer_pool_size"] == str(64 * 2**20)
+    assert facts.variables["datadir"] == f"{running_server.directory.data}/"
+    assert facts.tables["facts1"].startswith("CREATE TABLE `facts1`")
+    assert facts.data_bytes is not None
+    assert facts.data_bytes >= 16384
+    assert facts.storage is not None
+    assert facts.storage.flush_ms_median is not None
+
+
+def test_settles_and_sets_its_limits_back(running_server: ManagedServer) -> None:
+    query(running_server, "CREATE TABLE IF NOT EXISTS s (a INT PRIMARY KEY AUTO_INCREMENT, b CHAR(200)) ENGINE=InnoDB")
+    query(running_server, "INSERT INTO s (b) SELECT 'x' FROM information_schema.columns, (SELECT 1 UNION SELECT 2) t")
+    with connect(running_server.target) as control:
+        before = control.variables()
+        device = running_server.storage.device
+        settled = settle(
+            control,
+            limit_s=60,
+            may_set_variables=True,
+            device_busy_ratio=device_busy_ratio(device) if device else None,
+        )
+        assert settled.dirty_pages is not None
+        assert settled.dirty_pages <= 100
+        assert settled.history_length is not None
+        changed = {name for name, value in control.variables().items() if before[name] != value}
+    assert not {name for name in changed if "dirty" in name}
+
+
+@pytest.mark.parametrize("flavour", FLAVOURS)
+@pytest.mark.parametrize("profile", list(Profile))
+def test_profiles_in_force(flavour: str, profile: Profile, start_server: StartServer) -> None:
+    pool = None if profile is Profile.SERVER_DEFAULTS else 64 * 2**20
+    server = start_server(flavour, profile=profile, buffer_pool_bytes=pool, options={"innodb_lock_wait_timeout": 7})
+    with connect(server.target) as control:
+        said = control.variables()
+    assert said["innodb_lock_wait_timeout"] == "7"
+    if profile is Profile.PRODUCTION:
+        assert (said["innodb_flush_log_at_trx_commit"], said["sync_binlog"], said["log_bin"]) == ("1", "1", "ON")
+        assert (said["innodb_doublewrite"], said["innodb_flush_method"]) == ("ON", "O_DIRECT")
+        redo = said["innodb_log_file_size" if flavour == "mariadb" else "innodb_redo_log_capacity"]
+        assert redo == str(256 * 2**20)
+    if profile is Profile.BARE:
+        assert (said["innodb_flush_log_at_trx_commit"], said["log_bin"]) == ("2", "OFF")
+        assert (said["innodb_doublewrite"], said["performance_schema"]) == ("OFF", "OFF")
+    if profile is Profile.SERVER_DEFAULTS:
+        assert said["innodb_buffer_pool_size"] == str(128 * 2**20)
+        assert said["max_connections"] == "151"
+
+
+@pytest.mark.parametrize("flavour", FLAVOURS)
+def test_an_unknown_option_is_named(flavour: str, server_base: Path) -> None:
+    with pytest.raises(TargetError, match="does not know the option innodb_nonsense") as caught:
+        ManagedServer.create(
+            name="x", spec=bare_spec(flavour, options={"innodb_nonsense": 1}), base_dir=server_base
+        ).start()
+    assert "The end of its error log:" in str(caught.value)
+    assert list(server_base.iterdir()) == [], "nothing is left of it"
+
+
+def test_an_option_with_a_wrong_value_is_named(server_base: Path) -> None:
+    spec = bare_spec("mariadb", options={"binlog_format": "quick"})
+    with pytest.raises(TargetError, match="value of the option binlog_format is wrong"):
+        ManagedServer.create(name="x", spec=spec, base_dir=server_base).start()
+
+
+def test_refused_before_anything_is_made(server_base: Path) -> None:
+    with pytest.raises(SpecError, match=r"options\.datadir"):
+        ManagedServer.create(name="x", spec=ManagedSpec(options={"datadir": "x"}), base_dir=server_base)
+    with pytest.raises(SpecError, match="must be one of production, server-defaults, bare, is 'fast'"):
+        ManagedServer.create(name="x", spec=ManagedSpec(profile="fast"), base_dir=server_base)
+    assert list(server_base.iterdir()) == []
+
+
+@pytest.mark.parametrize("flavour", FLAVOURS)
+def test_killed_while_it_runs(flavour: str, start_server: StartServer) -> None:
+    server = start_server(flavour)
+    server.check()
+    os.kill(server.pid, signal.SIGKILL)
+    time.sleep(0.5)
+    with pytest.raises(TargetError, match="was killed by SIGKILL") as caught:
+        server.check()
+    assert "ready for connections" in str(caught.value), "the tail of the log"
+    assert not server.is_running
+    server.start()
+    assert query(server, "SELECT 1") == [(1,)], "it recovers"
+
+
+def test_a_port_taken_meanwhile_is_given_up(start_server: StartServer) -> None:
+    server = start_server("mariadb")
+    server.stop()
+    port = server.target.port
+    with socket.create_server(("127.0.0.1", port)):
+        server.start()
+        assert server.target.port != port
+        assert query(server, "SELECT @@port") == [(server.target.port,)]
+
+
+def test_a_stopped_server_is_ended_by_force(start_server: StartServer) -> None:
+    server = start_server("mariadb")
+    pid = server.pid
+    os.kill(pid, signal.SIGSTOP)
+    server.stop(grace_s=0.5)
+    assert not Path(f"/proc/{pid}").exists()
+
+
+def test_two_servers_at_once(start_server: StartServer) -> None:
+    servers = [start_server("mariadb", name=name) for name in ("one", "two")]
+    ports = [query(server, "SELECT @@port, @@datadir") for server in servers]
+    assert ports[0] != ports[1]
+    assert servers[0].directory.path != servers[1].directory.path
+    servers[0].remove()
+    assert query(servers[1], "SELECT 1") == [(1,)]
+
+
+def test_too_little_space_for_a_copy(start_server: StartServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    server = start_server("mariadb")
+    server.stop()
+    monkeypatch.setattr("plimsoll.servers.data_copy.tree_bytes", lambda folder: 2**60)
+    monkeypatch.setattr(os, "statvfs", lambda _: os.statvfs_result((1,) * 10))
+    server.save_data()  # as much would be freed as is needed
+    monkeypatch.setattr("plimsoll.servers.data_copy.tree_bytes", lambda f: 2**60 if f == server.directory.data else 0)
+    with pytest.raises(HostError, match="a copy of the data needs"):
+        server.save_data()
+
+
+def test_every_server_says_no_in_our_words(running_server: ManagedServer) -> None:
+    with connect(running_server.target) as control:
+        with pytest.raises(TargetError) as syntax:
+            control.rows("SELEC 1")
+        with pytest.raises(TargetError) as table:
+            control.rows("SELECT * FROM absent")
+        assert (syntax.value.code, table.value.code) == (1064, 1146)
+        control.rows("CREATE USER IF NOT EXISTS 'poor'@'127.0.0.1' IDENTIFIED BY 'pw'")
+        control.rows("CREATE USER IF NOT EXISTS 'poor'@'localhost' IDENTIFIED BY 'pw'")
+    target = running_server.target
+    poor = type(target)(user="poor", database=target.database, host=target.host, port=target.port)
+    with pytest.raises(TargetError) as denied:
+        connect(poor.with_password("pw"))
+    assert denied.value.code == 1044
+    absent = type(target)(
+        user=target.user, database="absent", host=target.host, port=target.port, password=SecretStr("")
+    ).with_password(target.password.get_secret_value())
+    with pytest.raises(TargetError) as unknown:
+        connect(absent)
+    assert unknown.value.code == 1049
+
+
+def test_command_of_mysql_is_a_full_command() -> None:
+    assert "mysqld" in server_command("mysql")

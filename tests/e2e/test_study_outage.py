@@ -1,0 +1,84 @@
+"""A study whose server crashes in the middle of a trial, and comes back to no call."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+from plimsoll.record.model import Verdict
+from plimsoll.record.store import read_study
+from plimsoll.run.events import IntervalEnded, read_events
+from support.command import start
+
+pytestmark = pytest.mark.e2e
+
+STUDY = """
+[study]
+name = "crash"
+levels = { connections = [4] }
+warm_up = "1s"
+settle_limit = "1s"
+duration = "6s"
+repetitions = 2
+[study.clients.reconnect]
+give_up = "1s"
+[[workload]]
+name = "w"
+kind = "oltp_read_only"
+table_size = 1000
+[[system]]
+name = "a"
+[system.server]
+managed = "mariadb"
+profile = "bare"
+buffer_pool = "64M"
+"""
+
+
+def wait_for_interval(study: Path, process: subprocess.Popen[str], index: int) -> None:
+    until = time.monotonic() + 60
+    while not any(
+        isinstance(stamped.event, IntervalEnded) and stamped.event.index >= index
+        for stamped in read_events(study / "events.jsonl")
+    ):
+        assert process.poll() is None, process.communicate()
+        assert time.monotonic() < until, "no interval ended"
+        time.sleep(0.05)
+
+
+def server_below(folder: str) -> int:
+    """The process of the managed server."""
+    for path in Path("/proc").glob("[0-9]*/cmdline"):
+        try:
+            words = path.read_bytes().split(b"\0")
+        except OSError:
+            continue
+        if words[0].endswith(b"mariadbd") and any(folder.encode() in word for word in words):
+            return int(path.parent.name)
+    raise AssertionError("no server runs")
+
+
+def test_the_trial_is_kept_as_failed_with_its_outage_and_the_study_goes_on(tmp_path: Path) -> None:
+    folder, study = f"/var/tmp/plimsoll-test-outage-{os.getpid()}", tmp_path / "out"
+    (tmp_path / "s.toml").write_text(STUDY)
+    process = start("study", "run", tmp_path / "s.toml", "--to", study, env={"PLIMSOLL_DATA_DIR": folder})
+    wait_for_interval(study, process, 2)
+    os.kill(server_below(folder), signal.SIGKILL)
+    output, errors = process.communicate(timeout=90)
+    Path(folder).rmdir()
+    first, second = sorted(read_study(study).recordings, key=lambda one: one.trial.position)
+    assert (first.outcome.verdict, second.outcome.verdict) == (Verdict.FAILED, Verdict.COMPLETE), (output, errors)
+    assert "no connection to the server could be opened again" in (first.outcome.reason or "")
+    (outage,) = first.outcome.outages
+    assert (outage.connections_count, outage.lost_count, outage.to_s) == (4, 4, None)
+    assert first.outcome.account is not None
+    assert 2.0 < outage.from_s < first.outcome.account.duration_s < 6.0
+    kinds = first.errors()
+    assert kinds is not None
+    assert {"connection", "connect"} <= set(kinds["class"])
+    assert second.outcome.outages == ()

@@ -1,0 +1,218 @@
+"""A whole study on real servers: its order, its recordings, its guide; and that nothing is lost when it is stopped."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+from plimsoll.record.model import State, Verdict
+from plimsoll.record.store import finished_ids, read_study
+from plimsoll.run.events import SystemBegan, TrialBegan, TrialEnded, read_events
+from support.command import plimsoll, start
+
+pytestmark = pytest.mark.e2e
+
+STUDY = """
+[study]
+name = "small"
+levels = {{ connections = [1, 4] }}
+warm_up = "1s"
+settle_limit = "1s"
+duration = "2s"
+repetitions = {repetitions}
+reset = "{reset}"
+
+[[workload]]
+name = "read/write"
+kind = "oltp_read_write"
+table_size = 2000
+
+[[system]]
+name = "durable"
+cost_per_month = 10
+[system.server]
+managed = "mariadb"
+profile = "bare"
+buffer_pool = "64M"
+options = {{ innodb_log_file_size = 16777216 }}
+
+[[system]]
+name = "relaxed"
+[system.server]
+managed = "mariadb"
+profile = "bare"
+buffer_pool = "64M"
+options = {{ innodb_log_file_size = 20971520 }}
+"""
+
+
+@pytest.fixture
+def data_dir(tmp_path: Path) -> dict[str, str]:
+    folder = Path(f"/var/tmp/plimsoll-test-run-{os.getpid()}")
+    return {"PLIMSOLL_DATA_DIR": str(folder)}
+
+
+def write_study(path: Path, *, repetitions: int = 1, reset: str = "per_system") -> Path:
+    path.write_text(STUDY.format(repetitions=repetitions, reset=reset))
+    return path
+
+
+def servers_below(folder: str) -> list[str]:
+    """Command lines of processes that name the folder."""
+    found = []
+    for path in Path("/proc").glob("[0-9]*/cmdline"):
+        try:
+            words = path.read_bytes().replace(b"\0", b" ").decode(errors="replace")
+        except OSError:
+            continue
+        if folder in words and "pytest" not in words:
+            found.append(words)
+    return found
+
+
+def is_running_server(words: str) -> bool:
+    """A server that answers clients: no guardian, no initialisation of a data directory."""
+    return "mariadbd" in words and not any(other in words for other in ("--bootstrap", "guardian", "install-db"))
+
+
+def wait_until_gone(folder: str, limit_s: float) -> None:
+    until = time.monotonic() + limit_s
+    while servers_below(folder) or (Path(folder).exists() and any(Path(folder).iterdir())):
+        assert time.monotonic() < until, (servers_below(folder), list(Path(folder).iterdir()))
+        time.sleep(0.1)
+
+
+def wait_for_trials(study: Path, count: int, process: subprocess.Popen[str]) -> None:
+    """Waits until so many trials are recorded and the next one runs."""
+    until = time.monotonic() + 100
+    while True:
+        events = [stamped.event for stamped in read_events(study / "events.jsonl")]
+        ended = sum(isinstance(event, TrialEnded) for event in events)
+        began = sum(isinstance(event, TrialBegan) for event in events)
+        if ended >= count and began > ended:
+            return
+        assert process.poll() is None, process.communicate()
+        assert time.monotonic() < until, events
+        time.sleep(0.05)
+
+
+def test_a_study_from_file_to_guide(tmp_path: Path, data_dir: dict[str, str]) -> None:
+    study = tmp_path / "out"
+    ran = plimsoll("study", "run", write_study(tmp_path / "s.toml"), "--to", study, env=data_dir)
+    assert ran.returncode == 0, ran.stderr
+    assert "[4/4]" in ran.stderr
+    recordings = read_study(study).recordings
+    assert [r.outcome.verdict for r in recordings] == [Verdict.COMPLETE] * 4
+    for recording in recordings:
+        assert [mark.state for mark in recording.trial.states] == list(State)
+        assert recording.outcome.window is not None
+        assert (recording.outcome.window.first, recording.outcome.window.last) == (1, 2)
+        instance = recording.environment.instances[0]
+        assert instance.variables["innodb_buffer_pool_size"] == str(64 * 2**20)
+        assert "CREATE TABLE" in instance.tables["sbtest1"]
+        telemetry = recording.telemetry()
+        assert telemetry is not None
+        assert {"host", "process", "server", "engine"} <= set(telemetry["source"].unique())
+    assert "Guide: " in ran.stdout
+    assert str(study / "guide.html") in ran.stdout.replace("\n", "")
+    assert (study / "guide.html").read_text().startswith("<!")
+    wait_until_gone(data_dir["PLIMSOLL_DATA_DIR"], 1)
+    again = plimsoll("study", "run", study, env=data_dir)
+    assert again.returncode == 0, again.stderr
+    assert "4 of them finished before" in again.stderr
+    status = plimsoll("study", "status", study)
+    assert "4 of 4 trials complete" in status.stdout
+    check_size_answers(study)
+
+
+def check_size_answers(study: Path) -> None:
+    fits = plimsoll("size", study, "--tps", "1", "--json")
+    assert fits.returncode == 0, fits.stderr
+    assert json.loads(fits.stdout)["fits"] is True
+    assert plimsoll("size", study, "--tps", "10000000").returncode == 1
+    wrong = plimsoll("size", study, "--tps", "1", "--workload", "nope")
+    assert wrong.returncode == 2
+    assert "read/write" in wrong.stderr
+
+
+def test_exactly_one_system_runs_at_a_time(tmp_path: Path, data_dir: dict[str, str]) -> None:
+    study = tmp_path / "out"
+    file = write_study(tmp_path / "s.toml")
+    process = start("study", "run", file, "--to", study, env=data_dir)
+    most = 0
+    while process.poll() is None:
+        most = max(most, sum(map(is_running_server, servers_below(data_dir["PLIMSOLL_DATA_DIR"]))))
+        time.sleep(0.1)
+    _, errors = process.communicate()
+    assert process.returncode == 0, errors
+    systems = [e.event.system for e in read_events(study / "events.jsonl") if isinstance(e.event, SystemBegan)]
+    assert sorted(systems) == ["durable", "relaxed"]
+    assert most == 1
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 130), (signal.SIGKILL, -9)])
+def test_stopping_loses_at_most_the_running_trial(
+    tmp_path: Path, data_dir: dict[str, str], number: signal.Signals, code: int
+) -> None:
+    study = tmp_path / "out"
+    file = write_study(tmp_path / "s.toml")
+    process = start("study", "run", file, "--to", study, env=data_dir)
+    wait_for_trials(study, 1, process)
+    process.send_signal(number)
+    _, errors = process.communicate(timeout=30)
+    assert process.returncode == code, errors
+    assert "Traceback" not in errors
+    wait_until_gone(data_dir["PLIMSOLL_DATA_DIR"], 10)
+    kept = finished_ids(study)
+    assert len(kept) >= 1
+    stamps = {trial: (study / "recordings" / trial / "outcome.json").stat().st_mtime_ns for trial in kept}
+    again = plimsoll("study", "run", study, env=data_dir)
+    assert again.returncode == 0, again.stderr
+    assert len(finished_ids(study)) == 4
+    for trial, stamp in stamps.items():
+        assert (study / "recordings" / trial / "outcome.json").stat().st_mtime_ns == stamp, "was measured again"
+
+
+def test_a_server_that_dies_fails_its_trial_and_running_again_mends_it(
+    tmp_path: Path, data_dir: dict[str, str]
+) -> None:
+    study = tmp_path / "out"
+    process = start("study", "run", write_study(tmp_path / "s.toml"), "--to", study, env=data_dir)
+    wait_for_trials(study, 1, process)
+    kill_server(data_dir["PLIMSOLL_DATA_DIR"])
+    _, errors = process.communicate(timeout=100)
+    assert process.returncode == 4, errors
+    verdicts = list(finished_ids(study).values())
+    assert verdicts.count(Verdict.FAILED) == 1
+    assert verdicts.count(Verdict.COMPLETE) == 3
+    again = plimsoll("study", "run", study, env=data_dir)
+    assert again.returncode == 0, again.stderr
+    assert set(finished_ids(study).values()) == {Verdict.COMPLETE}
+
+
+def kill_server(folder: str) -> None:
+    """Ends the one server whose option file lies below our own folder."""
+    for path in Path("/proc").glob("[0-9]*"):
+        try:
+            words = (path / "cmdline").read_bytes().split(b"\0")
+        except OSError:
+            continue
+        if words[0].endswith(b"mariadbd") and any(folder.encode() in word for word in words):
+            os.kill(int(path.name), signal.SIGKILL)
+
+
+def test_data_is_put_back_before_each_trial(tmp_path: Path, data_dir: dict[str, str]) -> None:
+    study = tmp_path / "out"
+    file = write_study(tmp_path / "s.toml", reset="per_trial")
+    file.write_text(file.read_text().split('[[system]]\nname = "relaxed"', maxsplit=1)[0])
+    ran = plimsoll("study", "run", file, "--to", study, env=data_dir)
+    assert ran.returncode == 0, ran.stderr
+    for recording in read_study(study).recordings:
+        assert recording.trial.states[0].note == "data as prepared"
+        assert recording.trial.states[-1].note == "2000 rows"

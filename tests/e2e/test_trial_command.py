@@ -1,0 +1,203 @@
+"""`plimsoll trial`, `prepare` and `cleanup` as scripts use them: on sysbench's own tables, with the promised JSON."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from plimsoll.errors import HostError
+from plimsoll.plan.build import build_plan
+from plimsoll.run.preflight import refuse_before_start
+from plimsoll.servers.control import connect
+from plimsoll.servers.managed import ManagedServer
+from plimsoll.spec.study import parse_study
+from support.command import plimsoll, real_server, start
+
+pytestmark = pytest.mark.e2e
+
+ROWS = 5000
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[ManagedServer]:
+    with real_server(Path("/var/tmp/plimsoll-test-trial")) as running:
+        yield running
+
+
+@pytest.fixture
+def target(server: ManagedServer, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    monkeypatch.setenv("PW", server.target.password.get_secret_value())
+    url = f"mysql://{server.target.user}@127.0.0.1:{server.target.port}/{server.target.database}"
+    return ["--target", url, "--password-env", "PW", "--tables", "2", "--table-size", str(ROWS)]
+
+
+def tables(server: ManagedServer) -> list[str]:
+    with connect(server.target) as control:
+        return sorted(name for (name,) in control.rows("SHOW TABLES"))
+
+
+@pytest.mark.parametrize("kind", ["oltp_read_only", "oltp_read_write", "oltp_write_only", "oltp_point_select"])
+def test_tables_are_made_used_and_removed(server: ManagedServer, target: list[str], kind: str) -> None:
+    prepared = plimsoll("prepare", *target)
+    assert prepared.returncode == 0, prepared.stderr
+    assert tables(server) == ["sbtest1", "sbtest2"]
+    ran = plimsoll("trial", *target, "--workload", kind, "--connections", "4", "--duration", "2s", "--json")
+    assert ran.returncode == 0, ran.stderr
+    check_result(json.loads(ran.stdout), statements={"oltp_read_only": 16, "oltp_read_write": 20,
+                                                     "oltp_write_only": 6, "oltp_point_select": 1}[kind])  # fmt: skip
+    assert plimsoll("cleanup", *target).returncode == 0
+    assert tables(server) == []
+
+
+def check_result(result: dict[str, object], *, statements: int) -> None:
+    """The keys are a promise to scripts; the figures must fit each other."""
+    assert set(result) >= {
+        "throughput_tps", "transactions", "statements", "errors", "response_ms", "service_ms", "client", "warnings",
+    }  # fmt: skip
+    transactions, duration_s = result["transactions"], result["duration_s"]
+    assert isinstance(transactions, int)
+    assert isinstance(duration_s, float)
+    assert transactions > 0
+    assert result["throughput_tps"] == pytest.approx(transactions / duration_s)
+    assert result["statements"] == pytest.approx(statements * transactions, rel=0.05)
+    for name in ("response_ms", "service_ms"):
+        times = result[name]
+        assert isinstance(times, dict)
+        assert set(times) == {"p50", "p95", "p99", "p999", "max", "mean"}
+        assert 0 < times["p50"] <= times["p95"] <= times["max"]
+    assert isinstance(result["client"], dict)
+    assert {"cpu_s", "cpu_us_per_statement", "memory_mb_peak"} <= set(result["client"])
+
+
+def test_tables_that_sysbench_made_are_used_as_they_are(server: ManagedServer, target: list[str]) -> None:
+    if shutil.which("sysbench") is None:
+        if os.environ.get("CI"):
+            pytest.fail("sysbench is missing")
+        pytest.skip("SKIPPED: no sysbench here")
+    subprocess.run(
+        [
+            "sysbench", "oltp_read_write", "--mysql-host=127.0.0.1", f"--mysql-port={server.target.port}",
+            f"--mysql-user={server.target.user}", f"--mysql-password={os.environ['PW']}",
+            f"--mysql-db={server.target.database}", "--tables=2", f"--table-size={ROWS}", "prepare",
+        ],
+        check=True, capture_output=True,
+    )  # fmt: skip
+    with connect(server.target) as control:
+        before = control.rows("SHOW CREATE TABLE sbtest1")
+        ran = plimsoll("trial", *target, "--workload", "oltp_read_write", "--duration", "2s", "--json")
+        assert ran.returncode == 0, ran.stderr
+        assert json.loads(ran.stdout)["warnings"] == []
+        assert control.rows("SHOW CREATE TABLE sbtest1") == before
+    refused = plimsoll("cleanup", *target)
+    assert refused.returncode == 3
+    assert "--drop-foreign" in refused.stderr
+    assert tables(server) == ["sbtest1", "sbtest2"]
+    assert plimsoll("cleanup", *target, "--drop-foreign").returncode == 0
+    assert tables(server) == []
+
+
+def test_keys_beyond_the_rows_are_warned_about(server: ManagedServer, target: list[str]) -> None:
+    assert plimsoll("prepare", *target).returncode == 0
+    larger = [*target[:-1], str(ROWS * 8)]
+    ran = plimsoll("trial", *larger, "--workload", "oltp_point_select", "--duration", "2s", "--json")
+    assert ran.returncode == 0, ran.stderr
+    result = json.loads(ran.stdout)
+    assert [warning["code"] for warning in result["warnings"]] == ["key-range-misses-data"]
+    assert result["rows_returned"] < 0.2 * result["transactions"]
+    assert plimsoll("cleanup", *target).returncode == 0
+
+
+def test_statements_as_text_do_the_same(server: ManagedServer, target: list[str]) -> None:
+    assert plimsoll("prepare", *target).returncode == 0
+    ran = plimsoll("trial", *target, "--workload", "oltp_read_write", "--duration", "2s", "--text", "--json")
+    assert ran.returncode == 0, ran.stderr
+    check_result(json.loads(ran.stdout), statements=20)
+    assert plimsoll("cleanup", *target).returncode == 0
+
+
+def test_a_throwaway_server_needs_nothing() -> None:
+    ran = plimsoll("trial", "--target", "managed", "--table-size", "1000", "--duration", "2s", "--json")
+    assert ran.returncode == 0, ran.stderr
+    assert json.loads(ran.stdout)["transactions"] > 0
+
+
+def test_overload_is_measured_and_its_end_reported(target: list[str]) -> None:
+    assert plimsoll("prepare", *target).returncode == 0
+    rate = ["--rate", "50000 for 2s, 50", "--arrivals", "uniform", "--backlog", "300", "--warm-up", "0s"]
+    ran = plimsoll("trial", *target, "--workload", "oltp_read_write", "--connections", "4", "--duration", "10s",
+                   *rate, "--json")  # fmt: skip
+    assert plimsoll("cleanup", *target).returncode == 0
+    assert ran.returncode == 0, ran.stderr
+    loop = json.loads(ran.stdout)["open_loop"]
+    assert loop["offered"] == 2 * 50_000 + 8 * 50
+    assert loop["offered"] == loop["completed"] + loop["failed"] + loop["dropped"] + loop["unfinished"]
+    assert loop["dropped"] > 50_000
+    overload = loop["overloads"][0]
+    assert overload["from_s"] == 0.0
+    assert 290 <= overload["backlog_max"] <= 300  # at the end of an interval some may just have been taken
+    assert overload["recovery_s"] == overload["to_s"] - 2
+
+
+def test_a_rate_that_is_none_is_refused_before_anything_is_connected(target: list[str]) -> None:
+    ran = plimsoll("trial", *target, "--rate", "fast")
+    assert (ran.returncode, ran.stdout) == (2, "")
+    assert "--rate: must be transactions per second" in ran.stderr
+
+
+def test_lost_connections_are_told_with_what_was_lost(server: ManagedServer, target: list[str]) -> None:
+    assert plimsoll("prepare", *target).returncode == 0
+    arguments = ["--workload", "oltp_read_only", "--connections", "4", "--duration", "4s", "--warm-up", "0s", "--json"]
+    ran = start("trial", *target, *arguments)
+    assert ran.stderr is not None
+    assert "1.0 s" in ran.stderr.readline()
+    with connect(server.target) as control:
+        for (number,) in control.rows("SELECT ID FROM information_schema.PROCESSLIST WHERE ID <> CONNECTION_ID()"):
+            control.rows(f"KILL {number}")
+    output, errors = ran.communicate(timeout=60)
+    assert ran.returncode == 0, errors
+    result = json.loads(output)
+    assert sum(result["errors_by_class"]["connection"].values()) == 4
+    assert (result["failed"], sum(one["lost_count"] for one in result["outages"])) == (4, 4)
+    assert result["connections"]["opened_count"] == 4
+    assert [warning["code"] for warning in result["warnings"]] == ["outage"]
+    assert plimsoll("cleanup", *target).returncode == 0
+
+
+def test_clients_that_think_wait_between_transactions(target: list[str]) -> None:
+    assert plimsoll("prepare", *target).returncode == 0
+    arguments = ["--workload", "oltp_point_select", "--connections", "50", "--duration", "3s", "--connect-rate", "100"]
+    ran = plimsoll("trial", *target, *arguments, "--think-time", "500ms..500ms", "--json")
+    assert ran.returncode == 0, ran.stderr
+    result = json.loads(ran.stdout)
+    assert 250 <= result["transactions"] <= 300
+    assert result["connections"]["connect_s"] >= 0.49
+    assert plimsoll("cleanup", *target).returncode == 0
+
+
+STUDY = """
+[study]
+name = "s"
+levels = {{ connections = [1, {level}] }}
+[[workload]]
+name = "w"
+kind = "oltp_read_only"
+[[system]]
+name = "a"
+target = "{url}"
+password_env = "PW"
+"""
+
+
+def test_a_level_that_a_running_server_would_not_let_in_is_told_before_the_study(target: list[str]) -> None:
+    url = target[1]
+    low = parse_study(STUDY.format(level=8, url=url))
+    refuse_before_start(low, build_plan(low))
+    high = parse_study(STUDY.format(level=9000, url=url))
+    with pytest.raises(HostError, match=r"max_connections is 2048, too few for the level of 9,000 .* set it to 9008"):
+        refuse_before_start(high, build_plan(high))

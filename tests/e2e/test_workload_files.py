@@ -1,0 +1,185 @@
+"""Workload files on real servers: what the shipped ones do to the rows, the tutorial's example, a study of both."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from plimsoll.drive.engine import LocalDriver
+from plimsoll.drive.plans import trial_line
+from plimsoll.drive.protocol import Done, Interval
+from plimsoll.record.store import read_study
+from plimsoll.run.keeper import DataKeeper
+from plimsoll.servers.control import ControlConnection, connect
+from plimsoll.servers.managed import ManagedServer
+from plimsoll.spec.statements import StatementsSpec, reader
+from support.command import plimsoll
+from support.repository import ROOT, blocks
+from support.servers import running_server
+
+pytestmark = pytest.mark.e2e
+
+__all__ = ["running_server"]
+
+SMALL = {
+    "key-value": {"items": 500, "value_length": 40},
+    "order-queue": {"waiting": 200, "customers": 20},
+    "time-series": {"readings": 2000, "sensors": 10, "batch": 5},
+}
+
+
+class Ran:
+    """What a shipped workload did, by type of transaction, and what the server holds since."""
+
+    def __init__(self, server: ManagedServer, name: str) -> None:
+        spec = StatementsSpec(name=name, file=name, text=reader(Path())(name), parameters=SMALL[name])
+        keeper = DataKeeper(driver=LocalDriver(), data_sets=(spec,), changing=True)
+        keeper.reset(server.target)
+        self.completed: Counter[str] = Counter()
+        self.failed = 0
+        line = trial_line(spec, {"x": server.target}, connections=4, duration_s=1.2, seed=3)
+        with LocalDriver().launch("trial", line) as engine:
+            engine.ready(lambda warning: pytest.fail(str(warning)))
+            engine.start()
+            for message in engine.messages():
+                if isinstance(message, Interval):
+                    self._count(message)
+                elif isinstance(message, Done):
+                    self.unfinished = message.unfinished_count
+        keeper.check(server.target)
+
+    def _count(self, interval: Interval) -> None:
+        for group in interval.groups:
+            assert not group.snapshot.errors
+            for name, transaction in group.snapshot.transactions.items():
+                self.completed[name] += transaction.counts.completed
+                self.failed += transaction.counts.failed
+
+    def happened(self, name: str, seen: int, *, each: int = 1) -> None:
+        """What the server holds is what was counted, give or take what was under way at the end."""
+        assert self.failed == 0
+        assert self.completed[name] > 0
+        assert self.completed[name] * each <= seen <= (self.completed[name] + self.unfinished) * each
+
+
+def number(control: ControlConnection, sql: str) -> int:
+    ((value,),) = control.rows(sql)
+    return int(value or 0)
+
+
+def test_a_cache_is_read_and_set(running_server: ManagedServer) -> None:
+    ran = Ran(running_server, "key-value")
+    assert ran.completed["get"] > 10 * ran.completed["set"]
+    with connect(running_server.target) as control:
+        assert number(control, "SELECT COUNT(*) FROM kv_items") == 500
+        ran.happened("set", number(control, "SELECT SUM(version - 1) FROM kv_items"))
+        first = number(control, "SELECT SUM(version - 1) FROM kv_items WHERE id <= 50")
+        last = number(control, "SELECT SUM(version - 1) FROM kv_items WHERE id > 450")
+        assert first > last
+
+
+def test_each_order_is_done_once_and_for_its_customer(running_server: ManagedServer) -> None:
+    ran = Ran(running_server, "order-queue")
+    assert ran.completed["consume"] > 0
+    with connect(running_server.target) as control:
+        done = number(control, "SELECT COUNT(*) FROM queue_orders WHERE state = 'done' AND done_at IS NOT NULL")
+        assert done == number(control, "SELECT COUNT(*) FROM queue_orders WHERE state = 'done'")
+        assert done == number(control, "SELECT SUM(orders_done) FROM queue_customers")
+        assert 0 < done <= ran.completed["consume"] + ran.unfinished
+        ran.happened("produce", number(control, "SELECT COUNT(*) FROM queue_orders") - 200)
+        wrong = """SELECT COUNT(*) FROM queue_customers c WHERE orders_done <>
+                   (SELECT COUNT(*) FROM queue_orders o WHERE o.customer = c.id AND o.state = 'done')"""
+        assert number(control, wrong) == 0
+
+
+def test_readings_arrive_in_batches_and_ranges_are_read(running_server: ManagedServer) -> None:
+    ran = Ran(running_server, "time-series")
+    assert ran.completed["range read"] > 0
+    with connect(running_server.target) as control:
+        ran.happened("insert", number(control, "SELECT COUNT(*) FROM ts_readings") - 2000, each=5)
+        assert number(control, "SELECT COUNT(*) FROM ts_readings WHERE value NOT BETWEEN -40 AND 85") == 0
+
+
+def example() -> str:
+    page = ROOT / "docs" / "workloads.md"
+    found = [block.text for block in blocks(page) if block.language == "toml" and "[[transaction]]" in block.text]
+    assert len(found) == 1, "the tutorial has one whole example"
+    return found[0]
+
+
+def test_the_tutorial_does_what_it_says(tmp_path: Path) -> None:
+    (tmp_path / "bank.toml").write_text(example(), encoding="utf-8")
+    page = (ROOT / "docs" / "workloads.md").read_text(encoding="utf-8")
+    words = [line.split()[1:] for line in re.findall(r"^plimsoll .*bank\.toml.*$", page, re.MULTILINE)]
+    assert [one[0] for one in words] == ["workload", "trial"]
+    checked = plimsoll(*words[0], cwd=tmp_path)
+    assert checked.returncode == 0, checked.stderr
+    assert "look (weight 9), transfer (weight 1)" in checked.stdout
+    short = ["2s" if word.endswith("s") and word[:-1].isdigit() else word for word in words[1]]
+    ran = plimsoll(*short, "--json", cwd=tmp_path)
+    assert ran.returncode == 0, ran.stderr
+    result = json.loads(ran.stdout)
+    assert result["failed"] == 0
+    assert set(result["transaction_types"]) == {"look", "transfer"}
+    look, transfer = result["transaction_types"]["look"], result["transaction_types"]["transfer"]
+    assert look["transactions"] + transfer["transactions"] == result["transactions"]
+    assert 5 < look["transactions"] / transfer["transactions"] < 15
+    assert 0 < look["response_ms"]["p50"] < transfer["response_ms"]["p50"]
+
+
+STUDY = """
+[study]
+name = "own"
+levels = { connections = [2] }
+warm_up = "1s"
+settle_limit = "1s"
+duration = "2s"
+repetitions = 1
+reset = "per_system"
+
+[[workload]]
+name = "bank"
+file = "files/bank.toml"
+parameters = { accounts = 300 }
+
+[[workload]]
+name = "queue"
+file = "order-queue"
+parameters = { waiting = 50 }
+
+[[system]]
+name = "small"
+server = { managed = "mariadb", profile = "bare", buffer_pool = "64M" }
+"""
+
+
+def test_a_study_keeps_the_files_and_goes_on_without_them(tmp_path: Path) -> None:
+    file = tmp_path / "own.toml"
+    file.write_text(STUDY)
+    (tmp_path / "files").mkdir()
+    (tmp_path / "files" / "bank.toml").write_text(example(), encoding="utf-8")
+    folder = tmp_path / "result"
+    ran = plimsoll("study", "run", file, "--to", folder, "-q")
+    assert ran.returncode == 0, ran.stderr
+    recordings = {recording.trial.workload.name: recording for recording in read_study(folder).recordings}
+    assert set(recordings) == {"bank", "queue"}
+    options: dict[str, Any] = recordings["bank"].trial.workload.options
+    assert options["definition"] == example()
+    assert options["parameters"] == {"accounts": 300}
+    intervals = recordings["bank"].intervals()
+    assert intervals is not None
+    assert set(intervals["transaction"]) == {"look", "transfer"}
+    (tmp_path / "files" / "bank.toml").unlink()
+    again = plimsoll("study", "run", folder, "-q")
+    assert again.returncode == 0, again.stderr
+    assert len(read_study(folder).recordings) == 2, "nothing was to do"
+    guide = plimsoll("guide", folder)
+    assert guide.returncode == 0, guide.stderr
+    text = (folder / "guide.md").read_text(encoding="utf-8")
+    assert "transfer" in text
+    assert "[[transaction]]" not in text

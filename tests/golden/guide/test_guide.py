@@ -1,0 +1,39 @@
+"""Whole guides as Markdown and on the terminal. Update with `pytest --snapshot-update tests/golden/guide`."""
+
+from __future__ import annotations
+
+import io
+
+import pytest
+from rich.console import Console, RenderableType
+from syrupy.assertion import SnapshotAssertion
+
+from plimsoll.analyse.size import size
+from plimsoll.guide.markdown import render_markdown
+from plimsoll.guide.terminal import render_terminal, size_terminal
+from support.analyses import measured_analysis
+from support.published import imported_analysis, per_minute_analysis
+
+MAKERS = {"measured": measured_analysis, "imported": imported_analysis, "per-minute": per_minute_analysis}
+
+
+def _printed(shown: RenderableType) -> str:
+    file = io.StringIO()
+    Console(file=file, width=80, color_system=None).print(shown)
+    return "\n".join(line.rstrip() for line in file.getvalue().splitlines())
+
+
+@pytest.mark.parametrize("name", MAKERS)
+def test_markdown(name: str, snapshot: SnapshotAssertion) -> None:
+    assert render_markdown(MAKERS[name]()) == snapshot
+
+
+@pytest.mark.parametrize("name", MAKERS)
+def test_terminal(name: str, snapshot: SnapshotAssertion) -> None:
+    assert _printed(render_terminal(MAKERS[name]())) == snapshot
+
+
+@pytest.mark.parametrize("tps", [1200.0, 5000.0])
+def test_size(tps: float, snapshot: SnapshotAssertion) -> None:
+    answer = size(imported_analysis(), tps=tps, connections=16, workload="oltp complex read/write")
+    assert _printed(size_terminal(answer)) == snapshot

@@ -1,0 +1,70 @@
+"""Running the real command as users do, and a real server for it to talk to."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from plimsoll.errors import HostError
+from plimsoll.servers.command import find_server
+from plimsoll.servers.managed import ManagedServer
+from plimsoll.servers.managed_spec import ManagedSpec
+
+COMMAND = Path(sys.executable).parent / "plimsoll"
+
+
+def plimsoll(
+    *arguments: str | Path, env: dict[str, str] | None = None, timeout_s: float = 120, cwd: Path | None = None
+) -> subprocess.CompletedProcess[str]:
+    """Runs the command to its end."""
+    return subprocess.run(
+        [str(COMMAND), *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        timeout=timeout_s,
+        check=False,
+        cwd=cwd,
+        env={**os.environ, "COLUMNS": "200", "NO_COLOR": "1", **(env or {})},
+    )
+
+
+def start(*arguments: str | Path, env: dict[str, str] | None = None) -> subprocess.Popen[str]:
+    """Starts the command; the caller ends it."""
+    return subprocess.Popen(
+        [str(COMMAND), *map(str, arguments)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, **(env or {})},
+    )
+
+
+def assert_one_clear_message(ran: subprocess.CompletedProcess[str], code: int, *parts: str) -> None:
+    """The exit code of the class of fault, the parts in the message, and no trace of Python or of a bug."""
+    assert ran.returncode == code, ran.stderr
+    for part in parts:
+        assert part in ran.stderr, ran.stderr
+    assert "Traceback" not in ran.stderr
+    assert "bug" not in ran.stderr
+    assert len(ran.stderr.splitlines()) < 30
+
+
+@contextmanager
+def real_server(base_dir: Path, **options: object) -> Iterator[ManagedServer]:
+    """A running MariaDB with small sizes, removed afterwards; skipped loudly where there is none, a failure in CI."""
+    try:
+        find_server("mariadb")
+    except HostError as error:
+        if os.environ.get("CI"):
+            raise
+        pytest.skip(f"SKIPPED, no MariaDB here: {error}")
+    spec = ManagedSpec(profile="bare", buffer_pool_bytes=64 * 2**20, options=dict(options))
+    with ManagedServer.create(name="test", spec=spec, base_dir=base_dir) as server:
+        server.start()
+        yield server

@@ -1,0 +1,56 @@
+"""Percentiles of merged histograms against sorted durations."""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+import pytest
+
+from plimsoll.analyse.durations import durations, merge, merge_rows, percentile_ms, reported_durations
+from unit.analyse.made import histogram_table
+
+
+def nearest_rank_ms(values_ns: np.ndarray, share: float) -> float:
+    return float(np.sort(values_ns)[int(np.ceil(share * values_ns.size)) - 1]) / 1e6
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_percentiles_are_those_of_all_durations_within_a_bucket(seed: int) -> None:
+    random = np.random.default_rng(seed)
+    parts = [random.lognormal(15, 1.5, 3_000).astype(np.int64) for _ in range(4)]
+    rows = pl.concat([histogram_table(part, interval=index) for index, part in enumerate(parts)])
+    found = durations(merge_rows(rows)["response"])
+    everything = np.concatenate(parts)
+    for name, share in (("p50", 0.5), ("p95", 0.95), ("p99", 0.99), ("p999", 0.999)):
+        assert getattr(found, name) == pytest.approx(nearest_rank_ms(everything, share), rel=0.0006)
+    assert found.mean == pytest.approx(everything.mean() / 1e6, rel=1e-9)
+    assert found.max == everything.max() / 1e6
+
+
+def test_merging_is_associative_and_the_same_as_merging_rows() -> None:
+    random = np.random.default_rng(1)
+    a, b, c = (merge_rows(histogram_table(random.integers(1, 10**9, 500), interval=0))["response"] for _ in range(3))
+    left, right = merge([merge([a, b]), c]), merge([a, merge([b, c])])  # type: ignore[list-item]
+    assert left is not None
+    assert right is not None
+    assert np.array_equal(left.buckets, right.buckets)
+    assert np.array_equal(left.counts, right.counts)
+    assert (left.sum_ns, left.max_ns, left.total) == (right.sum_ns, right.max_ns, 1_500)
+
+
+def test_a_percentile_beyond_which_nothing_lies_is_not_given() -> None:
+    few = merge_rows(histogram_table(np.arange(1, 101), interval=0))["response"]
+    assert percentile_ms(few, 0.95) == pytest.approx(95e-6)
+    assert percentile_ms(few, 0.99) == pytest.approx(99e-6)
+    assert percentile_ms(few, 0.999) is None
+
+
+def test_no_transactions_no_durations() -> None:
+    assert durations(None).p50 is None
+    assert merge([]) is None
+
+
+def test_percentiles_of_several_published_figures_are_not_averaged() -> None:
+    found = reported_durations([{"mean": 2.0, "p99": 9.0, "max": 20.0}, {"mean": 4.0, "p99": 11.0, "max": 30.0}])
+    assert (found.mean, found.p99, found.max) == (3.0, None, 30.0)
+    assert reported_durations([{"p99": 9.0}]).p99 == 9.0

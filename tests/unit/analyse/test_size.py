@@ -1,0 +1,251 @@
+"""The sizing question: who carries it, who does not and why, and what it takes when none does."""
+
+from __future__ import annotations
+
+import pytest
+
+from plimsoll.analyse.model import (
+    Analysis,
+    Bounds,
+    Cell,
+    Curve,
+    Durations,
+    Estimate,
+    Peak,
+    PoolAdvice,
+    SystemSummary,
+    WorkloadSummary,
+)
+from plimsoll.analyse.size import size
+from plimsoll.analyse.size_model import Fit, SizeAnswer
+from plimsoll.errors import PlimsollError, RecordError, SpecError
+
+Level = tuple[int, float, float | None]
+"""Connections, throughput, response p99 in milliseconds."""
+
+
+def curve(system: str, *levels: Level, spread: float | None = 0.05, workload: str = "w", failed: int = 0) -> Curve:
+    cells = []
+    for connections, tps, p99_ms in levels:
+        bounds = None if spread is None else Bounds(low=tps * (1 - spread), high=tps * (1 + spread), method="made up")
+        cells.append(
+            Cell(
+                connections=connections,
+                throughput_tps=Estimate(value=tps, bounds=bounds, trial_count=3),
+                scale_factor=Estimate(value=1.0),
+                response_ms=Durations(p99=p99_ms),
+                completed_count=1000,
+                failed_count=failed,
+            )
+        )
+    best = max(cells, key=lambda cell: cell.throughput_tps.value)
+    peak = Peak(connections=best.connections, throughput_tps=best.throughput_tps, bracketed=best is not cells[-1])
+    pool = PoolAdvice(connections=best.connections, text="")
+    return Curve(system=system, workload=workload, cells=tuple(cells), peak=peak, pool=pool)
+
+
+def analysis(*curves: Curve, costs: dict[str, float] | None = None) -> Analysis:
+    systems = dict.fromkeys(one.system for one in curves)
+    return Analysis(
+        plimsoll_version="0",
+        study="made",
+        answer=(),
+        limits=(),
+        systems=tuple(SystemSummary(name=name, cost_per_month=(costs or {}).get(name)) for name in systems),
+        workloads=tuple(WorkloadSummary(name=name) for name in dict.fromkeys(one.workload for one in curves)),
+        curves=curves,
+    )
+
+
+ONE = analysis(curve("a", (4, 1000.0, 5.0), (16, 2000.0, 20.0), (32, 1500.0, 60.0)))
+
+
+@pytest.mark.parametrize(
+    ("tps", "verdict"),
+    [(1899.0, Fit.FITS), (1901.0, Fit.UNDECIDED), (2099.0, Fit.UNDECIDED), (2101.0, Fit.DOES_NOT_FIT)],
+)
+def test_the_lower_bound_decides_and_within_the_bounds_it_is_undecided(tps: float, verdict: Fit) -> None:
+    answer = size(ONE, tps=tps, connections=16)
+    assert answer.systems[0].verdict is verdict
+    assert answer.fits == (verdict is Fit.FITS)
+
+
+def test_without_bounds_the_figure_itself_decides() -> None:
+    made = analysis(curve("a", (16, 2000.0, None), spread=None))
+    assert size(made, tps=2000, connections=16).fits
+    assert size(made, tps=2000.1, connections=16).systems[0].verdict is Fit.DOES_NOT_FIT
+
+
+def test_headroom_asks_for_more() -> None:
+    answer = size(ONE, tps=1400, headroom=0.3)
+    assert answer.asked.needed_tps == pytest.approx(2000)
+    assert answer.systems[0].verdict is Fit.UNDECIDED
+    assert size(ONE, tps=1400).fits
+
+
+def test_between_two_levels_it_is_interpolated_and_says_so() -> None:
+    found = size(ONE, tps=1300, connections=10).systems[0]
+    assert found.throughput_tps is not None
+    assert found.throughput_tps.value == pytest.approx(1500)
+    assert found.throughput_tps.bounds is not None
+    assert found.throughput_tps.bounds.low == pytest.approx(1425)
+    assert found.response_p99_ms == pytest.approx(12.5)
+    assert found.interpolated_between == (4, 16)
+    assert "interpolated between 4 and 16" in found.reason
+
+
+@pytest.mark.parametrize(("connections", "word"), [(33, "many"), (3, "few")])
+def test_nothing_is_said_outside_of_the_levels(connections: int, word: str) -> None:
+    found = size(ONE, tps=10, connections=connections).systems[0]
+    assert found.verdict is Fit.UNDECIDED
+    assert found.throughput_tps is None
+    assert f"Not measured at so {word} connections" in found.reason
+
+
+def test_an_objective_chooses_the_level_that_keeps_it() -> None:
+    found = size(ONE, tps=900, response_p99_ms=10).systems[0]
+    assert (found.verdict, found.connections) == (Fit.FITS, 4)
+    over = size(ONE, tps=900, connections=16, response_p99_ms=10).systems[0]
+    assert over.verdict is Fit.DOES_NOT_FIT
+    assert "over the objective of 10.0 ms" in over.reason
+
+
+def test_failed_transactions_count_as_over_the_objective() -> None:
+    made = analysis(curve("a", (4, 1000.0, 5.0), failed=20))
+    found = size(made, tps=100, connections=4, response_p99_ms=10).systems[0]
+    assert found.verdict is Fit.DOES_NOT_FIT
+    assert "2.0 % of its transactions failed" in found.reason
+    few = analysis(curve("a", (4, 1000.0, 5.0), failed=5))
+    assert size(few, tps=100, connections=4, response_p99_ms=10).fits
+
+
+def test_cheapest_first_when_costs_are_given_otherwise_by_margin() -> None:
+    curves = [curve("large", (4, 4000.0, 1.0)), curve("small", (4, 2000.0, 1.0)), curve("tiny", (4, 500.0, 1.0))]
+    by_margin = size(analysis(*curves), tps=1000, connections=4)
+    assert [one.system for one in by_margin.systems] == ["large", "small", "tiny"]
+    assert by_margin.tightest == "small"
+    priced = size(analysis(*curves, costs={"large": 900.0, "small": 300.0, "tiny": 10.0}), tps=1000, connections=4)
+    assert [one.system for one in priced.systems] == ["small", "large", "tiny"]
+    assert "The cheapest is small, 300 per month." in priced.text
+
+
+def test_scale_out_counts_with_the_lower_bound_and_states_its_assumption() -> None:
+    answer = size(ONE, tps=3801)
+    assert answer.scale_out[0].count == 3
+    assert answer.scale_out[0].connections_each == 16
+    assert "split between them" in answer.scale_out[0].text
+    assert answer.text[0] == "The only system is not sure to carry 3,801 tps of w."
+
+
+def with_bounds(of: Curve, connections: int, low: float, high: float, method: str = "made up") -> Curve:
+    """The curve with other bounds at one level."""
+    bounds = Bounds(low=low, high=high, method=method)
+    cells = tuple(
+        cell.model_copy(update={"throughput_tps": cell.throughput_tps.model_copy(update={"bounds": bounds})})
+        if cell.connections == connections
+        else cell
+        for cell in of.cells
+    )
+    return of.model_copy(update={"cells": cells})
+
+
+def test_a_level_that_may_carry_it_keeps_a_system_undecided() -> None:
+    """The level that surely carries most is too slow; another one, less sure, may carry it."""
+    made = analysis(with_bounds(curve("a", (16, 1000.0, 5.0), (32, 1100.0, 5.0), (64, 500.0, 5.0)), 32, 800.0, 1500.0))
+    found = size(made, tps=1200).systems[0]
+    assert (found.verdict, found.connections) == (Fit.UNDECIDED, 32)
+
+
+def test_a_fast_level_with_unknown_response_times_keeps_a_system_undecided() -> None:
+    made = analysis(curve("a", (4, 1000.0, 5.0), (16, 4000.0, None), (32, 3000.0, 50.0)))
+    found = size(made, tps=2000, response_p99_ms=10).systems[0]
+    assert (found.verdict, found.connections) == (Fit.UNDECIDED, 16)
+    assert "response times are unknown" in found.reason
+
+
+@pytest.mark.parametrize(("last_tps", "is_said"), [(3000.0, True), (1500.0, False)])
+def test_too_slow_at_the_last_level_says_that_higher_ones_were_not_measured(last_tps: float, is_said: bool) -> None:
+    found = size(analysis(curve("a", (4, 1000.0, 5.0), (16, 2000.0, 5.0), (32, last_tps, 5.0))), tps=9000).systems[0]
+    assert found.verdict is Fit.DOES_NOT_FIT
+    assert ("Higher levels were not measured." in found.reason) is is_said
+
+
+@pytest.mark.parametrize("connections", [4, 10])
+def test_bounds_from_within_one_run_are_told_even_between_levels(connections: int) -> None:
+    within = "within one run: repetitions may differ more"
+    made = analysis(with_bounds(curve("a", (4, 1000.0, 5.0), (16, 2000.0, 5.0)), 4, 900.0, 1100.0, within))
+    answer = size(made, tps=500, connections=connections)
+    assert "Some bounds come from within one run: repetitions may differ more." in answer.assumptions
+
+
+def test_costs_of_some_systems_make_none_of_the_others_dear() -> None:
+    curves = [curve("large", (4, 4000.0, 1.0)), curve("small", (4, 2000.0, 1.0))]
+    answer = size(analysis(*curves, costs={"large": 900.0}), tps=1000, connections=4)
+    assert "Of those with a known cost the cheapest is large, 900 per month." in answer.text
+
+
+def test_a_reason_with_figures_is_told_of_its_own_system_only() -> None:
+    answer = size(analysis(curve("a", (4, 1000.0, None)), curve("b", (4, 900.0, None))), tps=500, response_p99_ms=10)
+    assert answer.text[1].startswith("All are undecided. a: It carries 1,000 tps")
+    same = size(analysis(curve("a", (4, 1000.0, 1.0)), curve("b", (4, 900.0, 1.0))), tps=500, connections=9)
+    assert same.text[1] == "All are undecided: Not measured at so many connections: asked for 9, measured at 4 " + (
+        "connections only."
+    )
+
+
+def test_one_system_at_another_level_is_no_scale_out() -> None:
+    text = size(ONE, tps=1000, connections=64).scale_out[0].text
+    assert text == "One a carries it with 1,900 tps at 16 connections, which is not the 64 that were asked for."
+    many = size(ONE, tps=3801, connections=4).scale_out[0].text
+    assert "3 of a would carry it with 1,900 tps at 16 connections on each (48 in all, 4 were asked for)" in many
+
+
+def test_what_an_answer_leaves_out_is_told() -> None:
+    made = analysis(curve("a", (4, 1000.0, 5.0)), curve("b", (4, 9000.0, 5.0), workload="other"))
+    answer = size(made, tps=100, workload="w", response_p99_ms=10)
+    assert "Not measured under w, and so left out: b." in answer.assumptions
+    assert "The 99th percentile of response time is taken as it was measured; it has no bounds." in answer.assumptions
+
+
+def test_margin_is_what_is_left_of_the_lower_bound() -> None:
+    margin = size(ONE, tps=1000, connections=16).systems[0].margin_ratio
+    assert margin == pytest.approx(0.9)
+
+
+def test_an_answer_survives_writing_and_reading() -> None:
+    answer = size(ONE, tps=3801)
+    assert SizeAnswer.model_validate_json(answer.model_dump_json()) == answer
+
+
+@pytest.mark.parametrize(
+    ("asked", "part"),
+    [
+        ({"tps": 0.0}, "tps: must be a number above 0, is 0"),
+        ({"tps": float("nan")}, "tps"),
+        ({"tps": 1.0, "connections": 0}, "connections: must be at least 1, is 0"),
+        ({"tps": 1.0, "headroom": 1.0}, "headroom"),
+        ({"tps": 1.0, "response_p99_ms": -1.0}, "response p99"),
+        ({"tps": 1.0, "workload": "x"}, "there is no 'x' in the study, it has w"),
+    ],
+)
+def test_bad_questions_are_refused(asked: dict[str, float], part: str) -> None:
+    with pytest.raises(SpecError, match=part):
+        size(ONE, **asked)  # type: ignore[arg-type]
+
+
+def test_all_faults_of_a_question_are_told_at_once() -> None:
+    with pytest.raises(SpecError) as caught:
+        size(ONE, tps=-1, connections=0, headroom=2)
+    assert len(caught.value.faults) == 3
+
+
+def test_several_workloads_must_be_named() -> None:
+    made = analysis(curve("a", (4, 1.0, None), workload="w"), curve("a", (4, 1.0, None), workload="v"))
+    with pytest.raises(SpecError, match="name one: v and w"):
+        size(made, tps=1)
+
+
+def test_an_empty_study_has_no_answer() -> None:
+    with pytest.raises(RecordError, match="holds no complete trial"):
+        size(analysis(), tps=1)
+    assert issubclass(RecordError, PlimsollError)

@@ -1,0 +1,123 @@
+"""The bench's own arithmetic and reports. Speed itself is asserted nowhere: machines differ."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from bench import __main__ as command
+from bench.children import ChildError, run_child
+from bench.ratios import bounded, interleaved
+from bench.report import BY_HAND, Report
+from bench.rows import Goal, Row, Section
+
+from plimsoll.record.store import read_study
+
+
+def test_equal_values_have_tight_bounds() -> None:
+    found = bounded([2.0, 2.0, 2.0])
+    assert (found.value, found.low, found.high, found.count) == pytest.approx((2.0, 2.0, 2.0, 3))
+
+
+def test_known_bounds() -> None:
+    """Logarithms 0, 1, 2: mean 1, standard error 1/sqrt(3), t(0.975, 2) = 4.3027."""
+    found = bounded(list(np.exp([0.0, 1.0, 2.0])))
+    reach = 4.302652729911275 / np.sqrt(3)
+    assert (found.value, found.low, found.high) == pytest.approx(tuple(np.exp([1.0, 1.0 - reach, 1.0 + reach])))
+
+
+def test_one_value_has_no_bounds() -> None:
+    assert (bounded([3.0]).low, bounded([3.0]).high) == (None, None)
+
+
+def test_bounds_cover_the_truth_as_often_as_they_say() -> None:
+    random = np.random.default_rng(7)
+    draws = np.exp(random.normal(np.log(0.8), 0.1, (4000, 5)))
+    covered = [(found := bounded(list(draw))).low <= 0.8 <= found.high for draw in draws]  # type: ignore[operator]
+    assert np.mean(covered) == pytest.approx(0.95, abs=0.015)
+
+
+def test_pairs_alternate_and_stay_together() -> None:
+    ran: list[str] = []
+
+    def run(name: str) -> str:
+        ran.append(name)
+        return f"{name}{len(ran)}"
+
+    pairs = interleaved(3, lambda: run("a"), lambda: run("b"))
+    assert ran == ["a", "b", "b", "a", "a", "b"]
+    assert pairs == [("a1", "b2"), ("a4", "b3"), ("a5", "b6")]
+
+
+@pytest.mark.parametrize(
+    ("ours", "verdict"),
+    [([0.5, 0.51], "met"), ([0.5, 0.9], "likely met"), ([1.5, 0.9], "likely missed"), ([1.5, 1.51], "missed")],
+)
+def test_verdicts_look_at_bounds(ours: list[float], verdict: str) -> None:
+    row = Row(name="x", unit="s", ours=ours, peer=[1.0, 1.0], goal=Goal(of="ratio", limit=1.0))
+    assert row.verdict == verdict
+
+
+def test_a_lower_limit_is_met_from_above() -> None:
+    row = Row(name="x", unit="tps", ours=[9.0, 9.1], goal=Goal(of="ours", limit=5.0, at_most=False))
+    assert (row.verdict, row.goal and row.goal.text("tps")) == ("met", ">= 5 tps")
+
+
+def test_report_names_what_was_missed_and_what_was_skipped() -> None:
+    missed = Row(name="load", unit="s", ours=[2.0, 2.1], peer=[1.0, 1.0], goal=Goal(of="ratio", limit=0.5), note="so")
+    sections = (Section(title="Loading: fast", rows=(missed,)), Section(title="Other", skipped="no peer here"))
+    report = Report(facts={"Machine": "small"}, sections=sections)
+    for text in (report.terminal(), report.markdown()):
+        assert "0 of 1 goals met or likely met; 1 comparisons skipped. Missed or likely missed: Loading, load." in text
+        assert "no peer here" in text
+        assert "small" in text
+    assert "* load: so." in report.markdown()
+    assert report.json()["sections"][0]["rows"][0]["verdict"] == "missed"
+
+
+def test_a_child_is_measured() -> None:
+    busy = "import sys\nx = bytearray(50_000_000)\nwhile __import__('time').process_time() < 0.5: pass\nprint(input())"
+    used = run_child([sys.executable, "-c", busy], given=b"heard\n", watch_memory=True)
+    assert used.output == "heard\n"
+    assert 0.4 < used.user_s + used.system_s < 5
+    assert used.wall_s > 0.4
+    assert 50e6 < used.memory_bytes_max < 90e6
+
+
+def test_a_child_that_fails_says_why() -> None:
+    with pytest.raises(ChildError, match="ended with 3: no such thing"):
+        run_child([sys.executable, "-c", "import sys; sys.stderr.write('no such thing'); sys.exit(3)"])
+
+
+def test_made_up_recordings_can_be_read(tmp_path: Path) -> None:
+    from bench.recordings import SECONDS, write_study
+
+    write_study(tmp_path, 12)
+    study = read_study(tmp_path)
+    assert len(study.recordings) == 12
+    assert not study.damaged
+    histograms = study.recordings[0].histograms()
+    assert histograms is not None
+    assert histograms.height == SECONDS * 4
+
+
+def test_what_was_measured_by_hand_is_the_end_of_the_page() -> None:
+    by_hand = BY_HAND.read_text(encoding="utf-8")
+    assert (command.ROOT / "docs" / "benchmarks.md").read_text(encoding="utf-8").endswith(f"\n\n{by_hand}")
+    assert Report(facts={}, sections=()).markdown().endswith(by_hand)
+
+
+def test_parts_leave_the_page_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "bench").mkdir()
+    monkeypatch.setattr(command, "ROOT", tmp_path)
+    assert command.main(["--quick", "--only", "help"]) == 0
+    told = capsys.readouterr()
+    assert "plimsoll --help" in told.out
+    assert "docs/benchmarks.md stays as it is" in told.err
+    assert json.loads((tmp_path / "bench" / "last.json").read_text())["format"] == 1
+    assert not (tmp_path / "docs").exists()

@@ -1,0 +1,95 @@
+"""Which recordings of a folder a guide is made of: those of the study as it is now."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import polars as pl
+
+from plimsoll.guide.build import analyse_folder
+from plimsoll.plan.build import build_plan
+from plimsoll.record import frames
+from plimsoll.record.model import (
+    Environment,
+    LevelRecord,
+    Outcome,
+    SystemRecord,
+    TrialRecord,
+    Verdict,
+    Window,
+    WorkloadRecord,
+)
+from plimsoll.record.store import write_recording
+from plimsoll.run.folder import PLAN_FILE
+from plimsoll.run.status import status_lines
+from plimsoll.spec.study import STUDY_FILE, parse_study
+
+TEXT = """
+[study]
+name = "s"
+levels = { connections = [1] }
+repetitions = 2
+[[workload]]
+name = "ro"
+kind = "oltp_read_only"
+[[system]]
+name = "a"
+cost_per_month = 10
+server = { managed = "mariadb" }
+"""
+
+
+def state(folder: Path, text: str) -> None:
+    """Writes what `study run` writes when it begins."""
+    (folder / STUDY_FILE).write_text(text)
+    (folder / PLAN_FILE).write_text(build_plan(parse_study(text)).model_dump_json())
+
+
+def measure(folder: Path, text: str, *, completed: int) -> None:
+    """Records every trial of a study's plan, one interval each."""
+    for trial in build_plan(parse_study(text)).trials:
+        row = dict.fromkeys(frames.INTERVALS, 0) | {
+            "driver": "h", "host": "h", "instance": "a/0", "transaction": "t", "from_s": 0.0, "to_s": 1.0,
+            "completed": completed,
+        }  # fmt: skip
+        write_recording(
+            folder,
+            TrialRecord(
+                trial_id=trial.trial_id,
+                study="s",
+                system=SystemRecord(name=trial.system, cost_per_month=10),
+                workload=WorkloadRecord(name=trial.workload),
+                level=LevelRecord(connections=trial.connections),
+                repetition=trial.repetition,
+            ),
+            Environment(),
+            Outcome(verdict=Verdict.COMPLETE, window=Window(first=0, last=0)),
+            intervals=pl.DataFrame([row], schema=frames.INTERVALS),
+        )
+
+
+def test_trials_from_before_a_change_do_not_pass_for_repetitions(tmp_path: Path) -> None:
+    state(tmp_path, TEXT)
+    measure(tmp_path, TEXT, completed=100)
+    changed = TEXT.replace("repetitions", 'duration = "30s"\nrepetitions')
+    state(tmp_path, changed)
+    measure(tmp_path, changed, completed=300)
+    (cell,) = analyse_folder(tmp_path).curves[0].cells
+    assert len(cell.trials) == 2
+    assert cell.throughput_tps.value == 300
+    assert status_lines(tmp_path)[1].startswith("2 more recordings: made before the study was changed")
+
+
+def test_a_level_more_leaves_out_nothing(tmp_path: Path) -> None:
+    state(tmp_path, TEXT)
+    measure(tmp_path, TEXT, completed=100)
+    state(tmp_path, TEXT.replace("[1]", "[1, 2]"))
+    assert [len(cell.trials) for cell in analyse_folder(tmp_path).curves[0].cells] == [2]
+    assert len(status_lines(tmp_path)) == 1
+
+
+def test_costs_are_those_that_the_study_states_now(tmp_path: Path) -> None:
+    state(tmp_path, TEXT)
+    measure(tmp_path, TEXT, completed=100)
+    state(tmp_path, TEXT.replace("cost_per_month = 10", "cost_per_month = 25"))
+    assert [system.cost_per_month for system in analyse_folder(tmp_path).systems] == [25]

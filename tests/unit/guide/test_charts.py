@@ -1,0 +1,144 @@
+"""What charts show, as Vega-Lite and as pictures."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from typing import Any
+from xml.etree import ElementTree
+
+import pytest
+
+from plimsoll.analyse.model import Analysis, CpuShares
+from plimsoll.guide.charts import Chart, cpu_chart, cpu_parts, response_chart, response_statistics, throughput_chart
+from plimsoll.guide.labels import LABEL_LENGTH, labels_fit, shorten, spread
+from plimsoll.guide.look import PAPER, Look
+from plimsoll.guide.pictures import chart_spec, inline_svg, render_png, render_svg
+from support.analyses import hostile_analysis, measured_analysis
+from support.published import HP_LEVELS, imported_analysis, per_minute_analysis
+
+PAGE_LOOK = Look(width_px=None, height_px=300, labelled=True)
+PAPER_LOOK = Look(width_px=700, height_px=300, palette=PAPER, labelled=True, legend=True)
+
+
+def _throughput(analysis: Analysis, look: Look = PAGE_LOOK) -> Chart:
+    chart = throughput_chart(analysis, analysis.workloads[-1], look)
+    assert chart is not None
+    return chart
+
+
+def _axes(spec: dict[str, Any], channel: str) -> list[dict[str, Any]]:
+    return [layer["encoding"][channel] for layer in spec["layer"] if layer["encoding"].get(channel, {}).get("axis")]
+
+
+def test_connections_are_on_a_base_two_scale_with_the_measured_levels_as_ticks() -> None:
+    for axis in _axes(chart_spec(_throughput(imported_analysis())), "x"):
+        assert axis["scale"]["type"] == "log"
+        assert axis["scale"]["base"] == 2
+        assert axis["axis"]["values"] == list(HP_LEVELS)
+        assert axis["axis"]["title"] == "Connections"
+
+
+@pytest.mark.parametrize(
+    ("make", "title"),
+    [
+        (measured_analysis, "Throughput, transactions per second (tps)"),
+        (per_minute_analysis, "Throughput, transactions per minute (tpm)"),
+    ],
+)
+def test_axes_state_their_units(make: Any, title: str) -> None:
+    spec = chart_spec(_throughput(make()))
+    assert {axis["axis"]["title"] for axis in _axes(spec, "y")} == {title}
+
+
+def test_rates_and_bounds_are_in_the_unit_of_the_axis() -> None:
+    rows = next(iter(chart_spec(_throughput(per_minute_analysis()))["layer"]))["data"]["values"]
+    assert rows[2]["rate"] == pytest.approx(22215.11)
+    assert rows[2]["low"] is None
+    measured = next(iter(chart_spec(_throughput(measured_analysis()))["layer"]))["data"]["values"]
+    assert all(row["low"] < row["rate"] < row["high"] for row in measured)
+
+
+def test_systems_differ_in_colour_shape_and_dash() -> None:
+    names = [system.name for system in imported_analysis().systems]
+    spec = chart_spec(_throughput(imported_analysis()))
+    for channel in ("color", "shape", "strokeDash"):
+        scales = [layer["encoding"][channel]["scale"] for layer in spec["layer"] if channel in layer["encoding"]]
+        assert scales
+        assert all(scale["domain"] == names for scale in scales)
+    colours = next(layer["encoding"]["color"]["scale"]["range"] for layer in spec["layer"])
+    assert len(set(colours)) == 8
+
+
+def test_a_chart_without_data_is_none() -> None:
+    analysis = imported_analysis()
+    assert response_chart(analysis, analysis.workloads[0], "p99", PAGE_LOOK) is None
+    assert cpu_chart(analysis.curves[0], PAGE_LOOK) is None
+    empty = analysis.model_copy(update={"curves": ()})
+    assert throughput_chart(empty, analysis.workloads[0], PAGE_LOOK) is None
+
+
+def test_a_zero_response_time_has_no_place_on_a_logarithmic_scale() -> None:
+    analysis = measured_analysis()
+    curve = analysis.curves[0]
+    none = curve.cells[0].response_ms.model_copy(update={"p50": 0.0, "p95": 0.0, "p99": 0.0, "mean": 0.0})
+    cells = (curve.cells[0].model_copy(update={"response_ms": none}),)
+    only = analysis.model_copy(update={"curves": (curve.model_copy(update={"cells": cells}),)})
+    assert response_statistics(only, analysis.workloads[0]) == {}
+
+
+def test_processor_time_adds_up_and_names_what_is_known() -> None:
+    parts = cpu_parts(CpuShares(user=0.5, system=0.2, iowait=0.1, idle=0.2, server=0.4, client=0.2))
+    assert list(parts) == ["server", "client", "other", "waiting for storage", "idle"]
+    assert sum(parts.values()) == pytest.approx(1.0)
+    assert cpu_parts(CpuShares(user=0.18, system=0.05, idle=0.77)) == {"user": 0.18, "system": 0.05, "idle": 0.77}
+    assert cpu_parts(CpuShares(server=0.5)) == {}
+
+
+def test_names_stand_only_in_data_and_in_domains() -> None:
+    spec = chart_spec(_throughput(hostile_analysis()))
+    for layer in spec["layer"]:
+        layer.pop("data")
+        for channel in layer["encoding"].values():
+            if isinstance(channel, dict):
+                channel.get("scale", {}).pop("domain", None)
+    assert "alert" not in json.dumps(spec)
+
+
+@pytest.mark.parametrize("make", [measured_analysis, imported_analysis, hostile_analysis])
+def test_pictures_are_whole_and_hold_no_scripts(make: Any) -> None:
+    root = ElementTree.fromstring(render_svg(_throughput(make(), PAPER_LOOK)))
+    kinds = {element.tag.rpartition("}")[2] for element in root.iter()}
+    assert kinds <= {"svg", "g", "path", "text", "rect", "line", "defs", "clipPath"}
+    assert not any(name.startswith("on") or name.endswith("href") for element in root.iter() for name in element.attrib)
+
+
+def test_a_png_is_as_large_as_asked() -> None:
+    png = render_png(_throughput(measured_analysis(), PAPER_LOOK), scale=2.0)
+    assert png.startswith(b"\x89PNG")
+    assert int.from_bytes(png[16:20]) == 1400
+
+
+def test_pictures_within_a_page_follow_its_width_and_keep_their_ids_apart() -> None:
+    svg = inline_svg({**chart_spec(_throughput(measured_analysis())), "width": 700}, "w1-")
+    head = svg[: svg.index(">")]
+    assert "viewBox" in head
+    assert ' width="' not in head
+    assert 'id="clip' not in svg
+    assert "var(--series-0)" in svg
+
+
+def test_labels_keep_their_distance_and_order() -> None:
+    places = spread([10.0, 10.5, 11.0, 57.0, 60.0], step=5.0, top=60.0)
+    assert places == sorted(places)
+    assert all(high - low >= 5.0 for low, high in itertools.pairwise(places))
+    assert places[-1] <= 60.0
+    assert spread([], step=5.0, top=60.0) == []
+    assert labels_fit(8, 340)
+    assert not labels_fit(40, 340)
+
+
+def test_long_names_keep_both_ends() -> None:
+    assert shorten("durable") == "durable"
+    assert len(shorten("x" * 99)) <= LABEL_LENGTH
+    assert len({shorten(system.name) for system in imported_analysis().systems}) == 8

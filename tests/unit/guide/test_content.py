@@ -1,0 +1,88 @@
+"""What a guide says before it takes a shape."""
+
+from __future__ import annotations
+
+import pytest
+
+from plimsoll.analyse.model import Analysis, SystemSummary
+from plimsoll.guide.charts import logarithmic_ticks
+from plimsoll.guide.content import describe
+from plimsoll.guide.facts import environment_parts
+from plimsoll.guide.html import render_html
+from plimsoll.guide.tables import glance_table
+from plimsoll.record.model import ClientFacts, Environment, HostFacts
+from support.analyses import measured_analysis
+from support.published import imported_analysis
+
+
+def _systems(*environments: Environment) -> list[SystemSummary]:
+    return [SystemSummary(name=f"s{index}", environment=one) for index, one in enumerate(environments)]
+
+
+def _with_factors(analysis: Analysis, *factors: dict[str, str]) -> Analysis:
+    systems = [
+        system.model_copy(update={"factors": own}) for system, own in zip(analysis.systems, factors, strict=True)
+    ]
+    return analysis.model_copy(update={"systems": tuple(systems)})
+
+
+def test_what_all_systems_share_is_told_once_and_the_rest_apart() -> None:
+    one = Environment(host=HostFacts(name="a", memory_bytes=2**34))
+    other = Environment(host=HostFacts(name="b", memory_bytes=2**34))
+    parts = environment_parts(_systems(one, other, other))
+    assert [(part.systems, part.facts) for part in parts] == [
+        (("All systems",), (("Memory", "16.0 GiB"),)),
+        (("s0",), (("Host", "a"),)),
+        (("s1", "s2"), (("Host", "b"),)),
+    ]
+
+
+def test_what_tells_systems_apart_is_not_repeated_as_environment() -> None:
+    assert environment_parts(imported_analysis().systems) == ()
+
+
+def test_the_engine_is_named_once() -> None:
+    client = ClientFacts(engine_version="plimsoll-engine 0.1.0", on_server_host=False)
+    (part,) = environment_parts(_systems(Environment(client=client)))
+    assert part.facts == (("Client", "plimsoll-engine 0.1.0, on a host of its own"),)
+
+
+def test_only_factors_that_differ_tell_systems_apart() -> None:
+    first = {"server": "mariadb", "buffer_pool_bytes": "268435456", "flush": "1"}
+    content = describe(_with_factors(measured_analysis(), first, {**first, "flush": "2"}))
+    assert content.factors is not None
+    assert [column.heading for column in content.factors.columns] == ["system", "flush"]
+    assert content.factors.notes == ("The same for all: server mariadb, buffer_pool 256 MiB.",)
+
+
+def test_a_factor_that_one_system_lacks_differs() -> None:
+    content = describe(_with_factors(measured_analysis(), {"flush": "1"}, {}))
+    assert content.factors is not None
+    assert [row[1].text for row in content.factors.rows] == ["1", "–"]
+
+
+def test_a_pool_below_the_peak_is_a_range() -> None:
+    analysis = measured_analysis()
+    curve = analysis.curves[0]
+    peak = curve.peak.model_copy(update={"connections": 16})
+    changed = analysis.model_copy(update={"curves": (curve.model_copy(update={"peak": peak}), *analysis.curves[1:])})
+    assert glance_table(changed).rows[0][4].text == "4 to 16"
+
+
+def test_figures_stay_with_their_units_in_prose() -> None:
+    text = render_html(measured_analysis())
+    assert "1,712\u00a0tps (1,661 to 1,768) at 16\u00a0connections" in text
+    assert "Trials of 6\u00a0s cannot" in text
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "ticks"),
+    [
+        (2.0, 60.0, [2, 5, 10, 20, 50]),
+        (0.5, 80.0, [1, 3, 10, 30, 100]),
+        (0.01, 5000.0, [0.01, 0.1, 1, 10, 100, 1000]),
+        (5.0, 5.0, [5]),
+    ],
+)
+def test_a_logarithmic_axis_has_few_round_ticks(low: float, high: float, ticks: list[float]) -> None:
+    assert logarithmic_ticks(low, high) == pytest.approx(ticks)

@@ -1,0 +1,145 @@
+"""The HTML file: whole in itself, its parts in order, hostile texts harmless."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import re
+import time
+from collections.abc import Callable
+from html.parser import HTMLParser
+
+import pytest
+
+from plimsoll.analyse.model import Analysis
+from plimsoll.guide.html import render_html
+from plimsoll.guide.words import clean
+from support.analyses import HOSTILE, hostile_analysis, measured_analysis
+from support.published import imported_analysis, per_minute_analysis
+
+Maker = Callable[[], Analysis]
+MAKERS: list[Maker] = [measured_analysis, imported_analysis, per_minute_analysis, hostile_analysis]
+NAMESPACES = {"http://www.w3.org/2000/svg", "http://www.w3.org/1999/xlink", "http://www.w3.org/2000/xmlns/"}
+"""Names, not places: no browser goes there."""
+
+
+class Reader(HTMLParser):
+    """Collects what a browser would find."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.scripts: list[tuple[dict[str, str | None], str]] = []
+        self.attributes: list[tuple[str, str, str | None]] = []
+        self.ids: list[str] = []
+        self.words = ""
+        self._within: str | None = None
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self._within = tag if tag in ("script", "style") else None
+        if tag == "script":
+            self.scripts.append((dict(attrs), ""))
+        self.attributes += [(tag, name, value) for name, value in attrs]
+        self.ids += [value for name, value in attrs if name == "id" and value]
+
+    def handle_endtag(self, tag: str) -> None:
+        self._within = None
+
+    def handle_data(self, data: str) -> None:
+        if self._within == "script":
+            attributes, text = self.scripts[-1]
+            self.scripts[-1] = (attributes, text + data)
+        elif self._within is None:
+            self.words += data
+
+
+def read(analysis: Analysis) -> Reader:
+    reader = Reader()
+    reader.feed(render_html(analysis))
+    return reader
+
+
+@pytest.mark.parametrize("make", MAKERS)
+def test_no_other_place_is_named_and_nothing_is_fetched(make: Maker) -> None:
+    text = render_html(make())
+    assert set(re.findall(r"https?://[^\s\"'`<>)]+", text)) <= NAMESPACES
+    reader = Reader()
+    reader.feed(text)
+    assert not [one for one in reader.attributes if one[1] in ("src", "srcset", "action", "data")]
+    assert all(value and value.startswith("#") for _, name, value in reader.attributes if name.endswith("href"))
+    assert len(text) < 3_000_000
+
+
+@pytest.mark.parametrize("make", MAKERS)
+def test_only_two_scripts_run_and_the_policy_names_them(make: Maker) -> None:
+    reader = read(make())
+    running = [text for attributes, text in reader.scripts if attributes.get("type") != "application/json"]
+    assert len(running) == 2
+    (policy,) = [value for tag, _, value in reader.attributes if tag == "meta" and value and "default-src" in value]
+    for script in running:
+        digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+        assert f"'sha256-{digest}'" in policy
+    assert "default-src 'none'" in policy
+    assert "unsafe-eval" not in policy
+    assert not [name for _, name, _ in reader.attributes if name.startswith("on")]
+
+
+def test_hostile_texts_are_shown_as_they_are() -> None:
+    reader = read(hostile_analysis())
+    assert clean(HOSTILE) in reader.words
+    assert "\x1b" not in reader.words
+    specs = [text for attributes, text in reader.scripts if attributes.get("type") == "application/json"]
+    assert specs
+    assert not any("<" in text for text in specs)
+
+
+@pytest.mark.parametrize("make", MAKERS)
+def test_ids_occur_once(make: Maker) -> None:
+    ids = read(make()).ids
+    assert len(ids) == len(set(ids))
+
+
+def test_the_answer_comes_first_and_the_rest_in_order() -> None:
+    ids = read(measured_analysis()).ids
+    assert [one for one in ids if not one.startswith(("clip", "w"))] == [
+        "answer", "limits", "systems", "differences", "configuration", "environments", "missing", "method",
+    ]  # fmt: skip
+    assert [one for one in ids if one.startswith("w")] == ["workload-1", "workload-2", "warnings"]
+
+
+def test_every_fact_of_an_analysis_is_there() -> None:
+    analysis = measured_analysis()
+    words = " ".join(read(analysis).words.split())
+    wanted = [*analysis.answer, *analysis.limits, *(curve.pool.text.split(": ", 1)[1] for curve in analysis.curves)]
+    wanted += [part for placed in analysis.warnings for part in (placed.warning.code, placed.warning.evidence)]
+    wanted += [placed.warning.advice for placed in analysis.warnings]
+    wanted += [note.text for note in analysis.methods] + [note.source for note in analysis.methods if note.source]
+    wanted += [one.reason for one in analysis.missing]
+    wanted += ["innodb_io_capacity", "does not have it", "AMD EPYC 9B14", "10.11.14-MariaDB-0+deb12u2"]
+    wanted += ["relaxed carries more", "cannot be told apart", "cannot be tested: no bounds", "plimsoll guide STUDY"]
+    assert [one for one in wanted if one not in words] == []
+
+
+def test_a_chart_without_data_is_a_sentence() -> None:
+    text = render_html(imported_analysis())
+    assert text.count("Response times are not known, so there is no chart of them.") == 2
+    assert text.count("How busy the processors were is not known, so there is no chart of it.") == 2
+    assert "Response time p99" not in text
+    assert "Not known for any system: response times; processor use; bounds: one repetition." in text
+
+
+def test_a_study_without_a_complete_trial_still_has_a_guide() -> None:
+    analysis = measured_analysis().model_copy(
+        update={"curves": (), "differences": (), "warnings": (), "answer": ("No trial was completed.",), "limits": ()}
+    )
+    text = render_html(analysis)
+    assert "No trial was completed." in text
+    assert "No throughput is known" in text
+    assert "No warnings were raised." in text
+
+
+def test_a_guide_of_48_trials_is_rendered_in_time() -> None:
+    analysis = measured_analysis()
+    render_html(analysis)
+    began = time.process_time()
+    render_html(analysis)
+    assert time.process_time() - began < 3.0

@@ -1,0 +1,50 @@
+"""Figures and their bounds as text."""
+
+from __future__ import annotations
+
+import pytest
+
+from plimsoll.analyse.model import Estimate
+from plimsoll.guide.numbers import Shown, explain_bounds, show_change, show_levels, show_rate, show_ratio
+from support.analyses import estimate, measured_analysis
+from support.published import imported_analysis
+
+
+@pytest.mark.parametrize(
+    ("unit", "expected"),
+    [("tps", Shown("1,089", "1,056 to 1,125")), ("tpm", Shown("65,340", "63,380 to 67,496"))],
+)
+def test_a_rate_and_its_bounds_have_the_same_unit(unit: str, expected: Shown) -> None:
+    assert show_rate(estimate(1089.0, 0.03), unit) == expected
+
+
+def test_without_bounds_none_are_shown() -> None:
+    assert show_rate(Estimate(value=12.34), "tps") == Shown("12.3", None)
+    assert show_ratio(Estimate(value=3.987)) == Shown("3.99", None)
+    assert show_change(Estimate(value=0.5)) == Shown("-50.0 %", None)
+
+
+def test_a_ratio_is_a_change_in_percent() -> None:
+    assert show_change(estimate(1.375, 0.04)) == Shown("+37.5 %", "+32.0 to +43.5 %")
+
+
+@pytest.mark.parametrize(("levels", "words"), [((), ""), ((4,), "4"), ((1, 4, 1024), "1, 4 and 1,024")])
+def test_levels_in_words(levels: tuple[int, ...], words: str) -> None:
+    assert show_levels(levels) == words
+
+
+def test_bounds_are_explained_with_confidence_and_method() -> None:
+    assert explain_bounds(measured_analysis()).startswith(
+        "Ranges, also called bounds, show where the true value probably"
+    )
+    assert "95 % confidence, t on three repetitions, variance pooled" in explain_bounds(measured_analysis())
+    assert explain_bounds(imported_analysis()) == "No figure has bounds: nothing here tells how sure it is."
+
+
+def test_throughputs_without_bounds_are_counted() -> None:
+    analysis = measured_analysis()
+    first = analysis.curves[0]
+    bare = first.cells[0].model_copy(update={"throughput_tps": Estimate(value=1061.0)})
+    curve = first.model_copy(update={"cells": (bare, *first.cells[1:])})
+    mixed = analysis.model_copy(update={"curves": (curve, *analysis.curves[1:])})
+    assert explain_bounds(mixed).endswith("1 of 16 throughputs have none.")

@@ -1,0 +1,72 @@
+"""The terminal: 80 columns, no colour needed, nothing cut off, nothing of others obeyed."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable
+
+import pytest
+from rich.cells import cell_len
+from rich.console import Console, RenderableType
+
+from plimsoll.analyse.model import Analysis
+from plimsoll.analyse.size import size
+from plimsoll.guide.tables import Column, Entry, Table, workload_table
+from plimsoll.guide.terminal import render_terminal, show_table, size_terminal
+from support.analyses import hostile_analysis, measured_analysis
+from support.published import imported_analysis, per_minute_analysis
+
+MAKERS = [measured_analysis, imported_analysis, per_minute_analysis, hostile_analysis]
+
+
+def printed(shown: RenderableType, *, width: int = 80, terminal: bool = False) -> str:
+    file = io.StringIO()
+    Console(file=file, width=width, force_terminal=terminal, color_system="truecolor" if terminal else None).print(
+        shown
+    )
+    return file.getvalue()
+
+
+@pytest.mark.parametrize("width", [40, 80, 132])
+@pytest.mark.parametrize("make", MAKERS)
+def test_nothing_is_wider_than_the_terminal_or_cut_off(make: Callable[[], Analysis], width: int) -> None:
+    text = printed(render_terminal(make()), width=width)
+    assert max(map(cell_len, text.splitlines())) <= width
+    assert "…" not in text
+
+
+@pytest.mark.parametrize("width", [30, 79, 80])
+def test_every_figure_survives_in_one_piece(width: int) -> None:
+    analysis = measured_analysis()
+    table = workload_table(analysis, analysis.systems[0], analysis.workloads[1])
+    text = printed(show_table(table), width=width)
+    assert max(map(cell_len, text.splitlines())) <= width
+    for row in table.rows:
+        for entry in row:
+            assert entry.text in text
+            assert (entry.detail or "") in text or entry is row[2]
+
+
+def test_names_cannot_steer_the_terminal() -> None:
+    plain = printed(render_terminal(hostile_analysis()), terminal=False)
+    assert "\x1b" not in plain
+    assert "[31mred" in plain.replace("\n", "")
+    coloured = printed(render_terminal(hostile_analysis()), terminal=True)
+    assert "\x1b[31m" not in coloured
+
+
+def test_words_in_brackets_are_no_mark_up() -> None:
+    table = Table(caption="c", columns=(Column(heading="[bold]a[/bold]", numeric=False),), rows=((Entry("[red]b"),),))
+    text = printed(show_table(table))
+    assert "[bold]a[/bold]" in text
+    assert "[red]b" in text
+
+
+def test_a_sizing_answer_says_why_systems_do_not_fit_and_what_it_rests_on() -> None:
+    answer = size(measured_analysis(), tps=1200.0, connections=16, workload="read-write", response_p99_ms=30.0)
+    text = printed(size_terminal(answer))
+    assert text.startswith(answer.text[0].split(" of ")[0])
+    assert "does not fit" in text
+    assert "- durable: " in text
+    assert "- relaxed: " not in text
+    assert "This rests on" in text

@@ -1,0 +1,110 @@
+"""Plans: all trials, each once, in an order that is random but repeatable; ids that depend on nothing else."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from plimsoll.plan.build import build_plan
+from plimsoll.spec.clients import Clients
+from plimsoll.spec.study import StudySpec, parse_study
+
+SYSTEMS = """
+server = { managed = "mariadb" }
+[[system]]
+name = "b"
+server = { managed = "mariadb", options = { sync_binlog = 0 } }
+"""
+
+
+def study(levels: tuple[int, ...] = (1, 4), repetitions: int = 3, seed: int = 1, extra: str = "") -> StudySpec:
+    return parse_study(
+        f"""
+[study]
+name = "s"
+levels = {{ connections = {list(levels)} }}
+repetitions = {repetitions}
+seed = {seed}
+duration = "10s"
+warm_up = "2s"
+reset = "per_system"
+{extra}
+[[workload]]
+name = "ro"
+kind = "oltp_read_only"
+[[workload]]
+name = "rw"
+kind = "oltp_read_write"
+[[system]]
+name = "a"
+"""
+        + SYSTEMS
+    )
+
+
+@given(
+    levels=st.lists(st.integers(1, 500), min_size=1, max_size=5, unique=True),
+    repetitions=st.integers(1, 4),
+    seed=st.integers(0, 2**32),
+)
+def test_a_plan_is_a_permutation_of_all_cells_and_repetitions(levels: list[int], repetitions: int, seed: int) -> None:
+    plan = build_plan(study(tuple(levels), repetitions, seed))
+    found = Counter((t.system, t.workload, t.connections, t.repetition) for t in plan.trials)
+    wanted = Counter((s, w, c, r) for s in ("a", "b") for w in ("ro", "rw") for c in levels for r in range(repetitions))
+    assert found == wanted
+    assert len({t.trial_id for t in plan.trials}) == len(plan.trials)
+
+
+def test_a_block_is_one_system_and_repetitions_are_the_outer_loop() -> None:
+    plan = build_plan(study())
+    assert all(len({t.system for t in plan.trials if t.block == block}) == 1 for block in range(6))
+    assert [t.repetition for t in plan.trials] == sorted(t.repetition for t in plan.trials)
+
+
+def test_the_same_study_gives_the_same_plan_and_another_seed_another_order() -> None:
+    order = [(t.system, t.workload, t.connections) for t in build_plan(study()).trials]
+    assert order == [(t.system, t.workload, t.connections) for t in build_plan(study()).trials]
+    assert order != [(t.system, t.workload, t.connections) for t in build_plan(study(seed=2)).trials]
+
+
+def test_adding_a_level_or_a_repetition_invalidates_nothing() -> None:
+    before = {t.trial_id for t in build_plan(study()).trials}
+    assert before < {t.trial_id for t in build_plan(study(levels=(1, 2, 4), repetitions=4)).trials}
+
+
+def test_what_changes_a_trial_changes_its_id() -> None:
+    before = {t.trial_id for t in build_plan(study()).trials}
+    spec = study()
+    longer = spec.model_copy(update={"study": spec.study.model_copy(update={"duration": 20.0})})
+    assert before.isdisjoint(t.trial_id for t in build_plan(longer).trials)
+
+
+def test_how_clients_behave_is_an_input_of_a_trial_unless_nobody_says() -> None:
+    spec = study()
+    trials = build_plan(spec).trials
+
+    def with_clients(clients: Clients) -> tuple[str, ...]:
+        section = spec.study.model_copy(update={"clients": clients})
+        return tuple(t.trial_id for t in build_plan(spec.model_copy(update={"study": section})).trials)
+
+    assert with_clients(Clients()) == tuple(t.trial_id for t in trials)
+    assert set(with_clients(Clients(all_connections=True))).isdisjoint(t.trial_id for t in trials)
+
+
+def test_cost_is_no_input_of_a_trial() -> None:
+    spec = study()
+    costly = tuple(s.model_copy(update={"cost_per_month": 9.0}) for s in spec.system)
+    assert build_plan(spec).trials == build_plan(spec.model_copy(update={"system": costly})).trials
+
+
+def test_seeds_differ_between_trials() -> None:
+    trials = build_plan(study()).trials
+    assert len({t.seed for t in trials}) == len(trials)
+
+
+def test_estimates_grow_with_what_is_asked() -> None:
+    small, large = build_plan(study()).estimates, build_plan(study(levels=(1, 2, 4, 8))).estimates
+    assert small.trial_s == large.trial_s
+    assert small.total_s < large.total_s

@@ -1,0 +1,70 @@
+"""Tables are made only where they are missing: a server that says no is told as what it is."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+from plimsoll.drive.protocol import ClientCpu, Done
+from plimsoll.errors import TargetError
+from plimsoll.run import keeper as keeper_module
+from plimsoll.run.keeper import DataKeeper
+from plimsoll.spec.target import Target
+from plimsoll.spec.workload import WorkloadSpec
+
+TARGET = Target(user="u", database="d", host="127.0.0.1", port=1)
+DONE = Done(
+    type="done", reason="completed", started_unix_ns=1, duration_ns=1, offered_count=0, unfinished_count=0,
+    client=ClientCpu(user_ns=0, system_ns=0), memory_bytes_max=1, rows_count=7, outages=[], outages_count=0,
+)  # fmt: skip
+
+
+class Connected:
+    """A control connection that was made."""
+
+    def close(self) -> None:
+        """Nothing."""
+
+
+def keep(monkeypatch: pytest.MonkeyPatch, check: TargetError | None) -> list[str]:
+    """Ensures a data set whose check ends so; returns the commands of the engine."""
+    ran: list[str] = []
+
+    def run(_driver: object, command: str, _line: dict[str, Any], **_: object) -> Done:
+        ran.append(command)
+        if command == "check" and check:
+            raise check
+        return DONE
+
+    monkeypatch.setattr(keeper_module, "run_data_command", run)
+    monkeypatch.setattr(keeper_module, "connect", lambda *_, **__: Connected())
+    workload = WorkloadSpec(name="w", kind="oltp_read_only")
+    try:
+        DataKeeper(driver=None, data_sets=(workload,)).ensure(TARGET)  # type: ignore[arg-type]
+    except TargetError:
+        ran.append("raised")
+    return ran
+
+
+@pytest.mark.parametrize(
+    ("check", "ran"),
+    [
+        (None, ["check"]),
+        (TargetError("sbtest1 does not exist"), ["check", "prepare"]),
+        (TargetError("SELECT command denied", code=1142, sqlstate="42000"), ["check", "raised"]),
+        (TargetError("too many connections", code=1040, sqlstate="08004"), ["check", "raised"]),
+    ],
+)
+def test_tables_are_made_where_they_are_missing_only(
+    monkeypatch: pytest.MonkeyPatch, check: TargetError | None, ran: Sequence[str]
+) -> None:
+    assert keep(monkeypatch, check) == ran
+
+
+def test_a_server_that_is_down_is_not_prepared(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(keeper_module, "run_data_command", lambda *_, **__: pytest.fail("the engine was started"))
+    workload = WorkloadSpec(name="w", kind="oltp_read_only")
+    with pytest.raises(TargetError, match="nothing listens there"):
+        DataKeeper(driver=None, data_sets=(workload,)).ensure(TARGET)  # type: ignore[arg-type]

@@ -1,0 +1,102 @@
+"""What would fail after hours is refused before anything starts, all of it at once."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import socket
+
+import pytest
+
+from plimsoll.errors import HostError, SpecError
+from plimsoll.plan.build import build_plan
+from plimsoll.run.preflight import refuse_before_start
+from plimsoll.spec.study import parse_study
+
+TEXT = """
+[study]
+name = "s"
+levels = { connections = [1] }
+[[workload]]
+name = "ro"
+kind = "oltp_read_only"
+[[system]]
+name = "a"
+target = "mysql://u@127.0.0.1:1/d"
+password_env = "PLIMSOLL_TEST_NO_SUCH_VARIABLE"
+[[system]]
+name = "b"
+target = "mysql://u@127.0.0.1:2/d"
+defaults_file = "/nonexistent"
+"""
+
+
+def refuse(text: str) -> None:
+    spec = parse_study(text)
+    refuse_before_start(spec, build_plan(spec))
+
+
+def test_passwords_that_are_not_there_are_told_at_once() -> None:
+    with pytest.raises(SpecError) as caught:
+        refuse(TEXT)
+    first, second = caught.value.faults
+    assert first.startswith("system[0].password_env: the environment has no variable PLIMSOLL_TEST_NO_SUCH_VARIABLE")
+    assert second.startswith("system[1].defaults_file: /nonexistent cannot be read")
+
+
+def test_servers_that_do_not_answer_are_told_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PLIMSOLL_TEST_NO_SUCH_VARIABLE", "x")
+    text = TEXT.replace('defaults_file = "/nonexistent"\n', "")
+    with socket.socket() as first, socket.socket() as second:
+        for number, free in ((1, first), (2, second)):
+            free.bind(("127.0.0.1", 0))
+            text = text.replace(f":{number}/d", f":{free.getsockname()[1]}/d")
+        with pytest.raises(HostError) as caught:
+            refuse(text)
+    assert str(caught.value).count("nothing listens there") == 2
+
+
+def test_a_command_of_the_other_family_is_refused() -> None:
+    text = """
+[study]
+name = "s"
+levels = { connections = [1] }
+[[workload]]
+name = "ro"
+kind = "oltp_read_only"
+[[system]]
+name = "a"
+server = { managed = "mysql", command = ["COMMAND"] }
+"""
+    mariadbd = shutil.which("mariadbd", path=f"{os.environ['PATH']}:/usr/sbin")
+    assert mariadbd is not None, "tools/install-test-tools installs it"
+    with pytest.raises(HostError, match='write managed = "mariadb"'):
+        refuse(text.replace("COMMAND", mariadbd))
+
+
+def test_levels_that_managed_servers_would_not_let_in_are_told_with_the_option() -> None:
+    text = """
+[study]
+name = "s"
+levels = { connections = [8, 2045] }
+[[workload]]
+name = "ro"
+kind = "oltp_read_only"
+[[system]]
+name = "enough"
+server = { managed = "mariadb", options = { max-connections = 5000 } }
+[[system]]
+name = "the profile's"
+server = { managed = "mariadb" }
+[[system]]
+name = "the server's own"
+server = { managed = "mariadb", profile = "server-defaults" }
+"""
+    with pytest.raises(HostError) as caught:
+        refuse(text)
+    faults = str(caught.value).splitlines()
+    assert [fault.split(", ")[0] for fault in faults] == [
+        "system[1].server.options: max_connections is 2048",
+        "system[2].server.options: max_connections is 151",
+    ]
+    assert faults[0].endswith("set options = { max_connections = 2053 }")

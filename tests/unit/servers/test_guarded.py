@@ -1,0 +1,183 @@
+"""The guardian with small programs in the server's place: its protocol, and every way in which somebody dies."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from plimsoll.errors import HostError
+from plimsoll.servers.directory import InstanceDirectory
+from plimsoll.servers.guarded import Guard
+from plimsoll.servers.guardian import start_ticks
+from plimsoll.servers.sweep import sweep
+
+IGNORES_TERM = [
+    sys.executable,
+    "-c",
+    "import signal,time; signal.signal(15, signal.SIG_IGN); print('up', flush=True); time.sleep(99)",
+]
+
+
+def gone(pid: int) -> bool:
+    return start_ticks(pid) is None
+
+
+def until(condition: Callable[[], bool], limit_s: float = 10) -> bool:
+    end_s = time.monotonic() + limit_s
+    while time.monotonic() < end_s:
+        if condition():
+            return True
+        time.sleep(0.02)
+    return condition()
+
+
+@pytest.fixture
+def directory(tmp_path: Path) -> Iterator[InstanceDirectory]:
+    made = InstanceDirectory.create(tmp_path / "base", "x", allow_tmpfs=True)
+    yield made
+    made.close_lock()
+
+
+@pytest.fixture
+def guard(directory: InstanceDirectory) -> Iterator[Guard]:
+    made = Guard(directory)
+    yield made
+    made.close()
+
+
+def test_runs_one_program_after_the_other(guard: Guard, directory: InstanceDirectory) -> None:
+    log = directory.error_log
+    guard.start(["/bin/sh", "-c", "echo said; exit 3"], log)
+    assert guard.wait(10) == 3
+    assert guard.wait(0) == 3
+    pid = guard.start(["/bin/sleep", "60"], log)
+    assert guard.wait(0.1) is None
+    assert guard.stop(5) == -signal.SIGTERM
+    assert gone(pid)
+    assert log.read_text() == "said\n"
+
+
+def test_what_cannot_be_started(guard: Guard, directory: InstanceDirectory) -> None:
+    with pytest.raises(HostError, match=r"/nonexistent: cannot be started: .*No such file"):
+        guard.start(["/nonexistent"], directory.error_log)
+    guard.start(["/bin/true"], directory.error_log)
+    assert guard.wait(10) == 0
+
+
+def test_force_after_the_grace(guard: Guard, directory: InstanceDirectory) -> None:
+    guard.start(IGNORES_TERM, directory.error_log)
+    assert until(lambda: directory.error_log.read_text() == "up\n")
+    assert guard.stop(0.2) == -signal.SIGKILL
+
+
+def test_stopped_programs_are_ended_too(guard: Guard, directory: InstanceDirectory) -> None:
+    pid = guard.start(IGNORES_TERM, directory.error_log)
+    assert until(lambda: directory.error_log.read_text() == "up\n")
+    os.kill(pid, signal.SIGSTOP)
+    assert guard.stop(0.2) == -signal.SIGKILL
+    assert gone(pid)
+
+
+def test_grandchildren_end_with_the_program(guard: Guard, directory: InstanceDirectory) -> None:
+    guard.start(["/bin/sh", "-c", "sleep 60 & echo $!"], directory.error_log)
+    assert guard.wait(10) == 0
+    grandchild = int(directory.error_log.read_text())
+    assert until(lambda: gone(grandchild), 2)
+
+
+def test_closing_ends_the_program_and_removes_the_directory(guard: Guard, directory: InstanceDirectory) -> None:
+    pid = guard.start(["/bin/sleep", "60"], directory.error_log)
+    guard.close()
+    assert gone(pid)
+    assert not directory.path.exists()
+
+
+def test_what_is_not_throwaway_stays(tmp_path: Path) -> None:
+    directory = InstanceDirectory.create(tmp_path, "x", throwaway=False, allow_tmpfs=True)
+    Guard(directory).close()
+    assert directory.path.exists()
+    directory.remove()
+
+
+def test_guardian_killed(guard: Guard, directory: InstanceDirectory) -> None:
+    """The kernel ends the server; we are told; the lock is free once we let go, so that the sweep takes the rest."""
+    pid = guard.start(IGNORES_TERM, directory.error_log)
+    os.kill(guard.pid, signal.SIGKILL)
+    assert until(lambda: gone(pid), 5)
+    with pytest.raises(HostError, match="the guardian process ended with -9, and its server with it"):
+        guard.wait(5)
+    assert sweep(directory.path.parent) == (), "this process still holds the lock"
+    directory.close_lock()
+    assert sweep(directory.path.parent) == (directory.path,)
+
+
+def test_the_lock_is_held_by_the_guardian_but_not_by_its_program(guard: Guard, directory: InstanceDirectory) -> None:
+    pid = guard.start(["/bin/sleep", "60"], directory.error_log)
+    opened = {str(link.readlink()) for link in Path(f"/proc/{pid}/fd").iterdir()}
+    assert str(directory.path / "lock") not in opened
+    directory.close_lock()
+    assert sweep(directory.path.parent) == (), "the guardian holds it"
+
+
+def test_terminated_guardian_cleans_up(guard: Guard, directory: InstanceDirectory) -> None:
+    pid = guard.start(["/bin/sleep", "60"], directory.error_log)
+    os.kill(guard.pid, signal.SIGINT)
+    os.kill(guard.pid, signal.SIGHUP)
+    assert guard.wait(0.3) is None, "Ctrl-C and a closed terminal do not concern it"
+    os.kill(guard.pid, signal.SIGTERM)
+    assert until(lambda: gone(pid) and not directory.path.exists(), 10)
+
+
+def test_the_terminals_signals_do_not_reach_it(guard: Guard) -> None:
+    assert os.getsid(guard.pid) == guard.pid
+
+
+def test_passwords_in_the_environment_stay_here(directory: InstanceDirectory, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MYSQL_PWD", "secret")
+    guard = Guard(directory)
+    guard.start(["/usr/bin/env"], directory.error_log)
+    guard.wait(10)
+    assert "PATH=" in directory.error_log.read_text()
+    assert "secret" not in directory.error_log.read_text()
+    guard.close()
+
+
+OWNER = """
+import sys, time
+from pathlib import Path
+from plimsoll.servers.directory import InstanceDirectory
+from plimsoll.servers.guarded import Guard
+directory = InstanceDirectory.create(Path(sys.argv[1]), "x", allow_tmpfs=True)
+guard = Guard(directory)
+pid = guard.start([sys.executable, "-c", sys.argv[2]], directory.error_log)
+while "up" not in directory.error_log.read_text():
+    time.sleep(0.01)
+print(pid, guard.pid, directory.path, flush=True)
+time.sleep(60)
+"""
+
+
+@pytest.mark.parametrize("stopped", [False, True])
+def test_owner_killed(tmp_path: Path, stopped: bool) -> None:
+    """SIGKILL to the owner: no program and no directory after 10 s, though it ignores SIGTERM or is stopped."""
+    owner = subprocess.Popen(
+        [sys.executable, "-c", OWNER, str(tmp_path / "base"), IGNORES_TERM[2]],
+        stdout=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+    )
+    assert owner.stdout is not None
+    pid, guardian_pid, path = owner.stdout.readline().split()
+    if stopped:
+        os.kill(int(pid), signal.SIGSTOP)
+    owner.kill()
+    owner.wait()
+    assert until(lambda: gone(int(pid)) and gone(int(guardian_pid)) and not Path(path).exists(), 10)
+    owner.stdout.close()

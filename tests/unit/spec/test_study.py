@@ -1,0 +1,161 @@
+"""Study files: what is read, and that every fault is told at once with its path, value and cure."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from plimsoll.errors import SpecError
+from plimsoll.spec.oltp import KINDS
+from plimsoll.spec.study import parse_study, read_study
+
+GOOD = """
+[study]
+name = "s"
+levels = { connections = [1, 2] }
+duration = "1.5m"
+reset = "per_trial"
+
+[[workload]]
+name = "rw"
+kind = "oltp_read_write"
+
+[[system]]
+name = "a"
+server = { managed = "mariadb", buffer_pool = "2G", options = { innodb_flush_log_at_trx_commit = 1 } }
+"""
+
+
+def faults_of(text: str) -> list[str]:
+    with pytest.raises(SpecError) as caught:
+        parse_study(text)
+    return list(caught.value.faults)
+
+
+def test_a_study_file_is_read_with_units_and_defaults() -> None:
+    spec = parse_study(GOOD)
+    assert spec.study.duration == 90.0
+    assert spec.study.warm_up is None
+    assert spec.study.repetitions == 3
+    assert spec.system[0].server is not None
+    assert spec.system[0].server.buffer_pool == 2 * 2**30
+    assert spec.workload[0].table_size == 10_000
+
+
+def test_the_file_that_a_new_study_begins_with_is_right() -> None:
+    import plimsoll.cli
+
+    for name in ("new_study.toml", "demo.toml"):
+        read_study(Path(plimsoll.cli.__file__).parent / name)
+
+
+def test_five_faults_are_told_at_once() -> None:
+    found = faults_of(
+        GOOD.replace("[1, 2]", "[1, -5]")
+        .replace('"1.5m"', "90")
+        .replace("oltp_read_write", "oltp_readwrite")
+        .replace('"2G"', '"2Q"')
+        .replace("reset", "rest")
+    )
+    assert found == [
+        "study.levels.connections[1]: must be > 0, is -5",
+        'study.duration: must be text with a unit, such as "60s", is 90',
+        "study.rest: is not a known key; did you mean reset?",
+        f"workload[0].kind: must be one of {', '.join(map(repr, KINDS[:-1]))} or {KINDS[-1]!r}, is 'oltp_readwrite'",
+        "system[0].server.buffer_pool: must be a size such as 512M or 2G, is '2Q'",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "path"),
+    [
+        ("connections = [1, 2]", "rate_tps = [500], connections = [64]", "study.levels.rate_tps"),
+        ('name = "a"', 'name = "a"\nhost = { ssh = "db2" }', "system[0].host"),
+        ('name = "a"', 'name = "a"\nhooks = { reset = "./r.sh" }', "system[0].hooks"),
+        ('managed = "mariadb"', 'managed = "mariadb", instances = 4', "system[0].server.instances"),
+        ('managed = "mariadb"', 'managed = "mariadb", cpus = "0-3"', "system[0].server.cpus"),
+        ('managed = "mariadb"', 'managed = "mariadb", replicas = 2', "system[0].server.replicas"),
+        ('reset = "per_trial"', 'reset = "hook"', "study.reset"),
+    ],
+)
+def test_what_is_not_there_yet_is_refused_and_not_ignored(old: str, new: str, path: str) -> None:
+    found = [line for line in faults_of(GOOD.replace(old, new)) if line.startswith(f"{path}:")]
+    assert found
+    assert "not available yet" in found[0]
+
+
+def test_a_foreign_server_that_is_written_to_must_say_how_it_is_reset() -> None:
+    text = GOOD.replace('reset = "per_trial"', "").split("server =", maxsplit=1)[0] + 'target = "mysql://u@h/d"\n'
+    assert any(line.startswith("system[0].reset: a workload writes") for line in faults_of(text))
+    parse_study(text + 'reset = "never"\n')
+    parse_study(text.replace("oltp_read_write", "oltp_read_only"))
+
+
+def test_a_password_in_a_study_file_is_refused_and_not_repeated() -> None:
+    text = GOOD.split("server =", maxsplit=1)[0] + 'target = "mysql://u:hunter2@h/d"\n'
+    found = "\n".join(faults_of(text))
+    assert "password_env" in found
+    assert "hunter2" not in found
+
+
+@pytest.mark.parametrize(
+    ("change", "expected"),
+    [
+        (("[1, 2]", "[1, 1]"), "study.levels.connections: 1 is there 2 times"),
+        (("[1, 2]", "[]"), "study.levels.connections: must not be empty"),
+        (('"1.5m"', '"0s"'), 'study.duration: must be at least "1s"'),
+        (('name = "a"', 'name = "a\\u0007"'), "system[0].name: must not contain"),
+    ],
+)
+def test_contradictions_have_a_cure(change: tuple[str, str], expected: str) -> None:
+    assert any(line.startswith(expected) for line in faults_of(GOOD.replace(*change)))
+
+
+def test_workloads_of_a_study_share_their_tables() -> None:
+    second = '[[workload]]\nname = "ro"\nkind = "oltp_read_only"\ntable_size = 5\n\n[[system]]'
+    found = faults_of(GOOD.replace("[[system]]", second))
+    assert found[0].startswith("workload[1].table_size: is 5, but 10000 in workload[0]")
+
+
+@pytest.mark.parametrize("content", [b"\xff\xfe", b"[study", b""])
+def test_a_file_that_is_no_study_is_one_clear_message(tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "x.toml"
+    path.write_bytes(content)
+    with pytest.raises(SpecError, match=r"x\.toml: "):
+        read_study(path)
+
+
+def test_a_missing_file_is_named(tmp_path: Path) -> None:
+    with pytest.raises(SpecError, match="cannot be read: No such file"):
+        read_study(tmp_path / "none.toml")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "fault"),
+    [
+        ("[1, 2]", "[100001]", "study.levels.connections[0]: must be <= 100000"),
+        ('"1.5m"', f'"{"9" * 400}s"', "study.duration: must be at most a year"),
+        ('"2G"', f'"{"9" * 400}G"', "system[0].server.buffer_pool: must be at most"),
+        ('"2G"', f'"{"9" * 400}Q"', "system[0].server.buffer_pool: must be a size"),
+        ("reset =", "repetitions = 1000000\nreset =", "study.repetitions: 2000000 trials follow"),
+        ("reset =", f"seed = {'9' * 5000}\nreset =", "cannot be read"),
+        ("reset =", f"x = {'[' * 5000}{']' * 5000}\nreset =", "nested too deeply"),
+        ('kind = "oltp_read_write"', 'kind = "oltp_read_write"\ntable_size = 2147483648', "workload[0].table_size"),
+        ('kind = "oltp_read_write"', 'kind = "oltp_read_write"\npoint_selects = -1', "workload[0].point_selects"),
+        ('name = "a"', 'name = "a"\ncost_per_month = inf', "system[0].cost_per_month: must be a finite number"),
+    ],
+)
+def test_sizes_that_nothing_could_hold_are_faults(old: str, new: str, fault: str) -> None:
+    found = faults_of(GOOD.replace(old, new, 1))
+    assert len(found) == 1
+    assert fault in found[0]
+    assert len(found[0]) < 300
+
+
+def test_a_url_in_the_wrong_place_is_shown_without_its_password() -> None:
+    for wrong in ('["mysql://u:hunter2@h/d"]', '{ url = "mysql://u:hun@ter2@h/d" }'):
+        shown = "\n".join(faults_of(GOOD.replace("server =", f"target = {wrong}\nserver =", 1)))
+        assert "system[0].target: must be text" in shown
+        assert "hun" not in shown
+        assert "ter2" not in shown

@@ -1,0 +1,116 @@
+"""The collector with made-up samplers: rows, faults, slow ones, and what it leaves out."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Mapping
+from typing import ClassVar
+
+import polars as pl
+
+from plimsoll.record.frames import TELEMETRY
+from plimsoll.telemetry.collector import Collector, Placed
+from plimsoll.telemetry.sampler import Sample, Sampler
+
+
+class MadeUp(Sampler):
+    source: ClassVar[str] = "host"
+    metrics: ClassVar[Mapping[str, str]] = {}
+    cost: ClassVar[str] = "nothing"
+    waits: ClassVar[bool] = False
+
+    def __init__(self, act: Callable[[float], list[Sample]]) -> None:
+        self.act = act
+        self.closed = False
+
+    def sample(self, at_unix_s: float) -> list[Sample]:
+        return self.act(at_unix_s)
+
+    def close(self) -> None:
+        self.closed = True
+
+
+class Waiting(MadeUp):
+    waits: ClassVar[bool] = True
+
+
+def run(*samplers: Sampler, seconds: float = 0.35, **more: object) -> tuple[pl.DataFrame, Collector]:
+    placed = [Placed(sampler=sampler, host="h", instance=str(n)) for n, sampler in enumerate(samplers)]
+    collector = Collector(placed, driver="d", interval_s=0.1, **more)  # type: ignore[arg-type]
+    collector.start()
+    time.sleep(seconds)
+    return collector.stop(limit_s=0.2), collector
+
+
+def one(_: float) -> list[Sample]:
+    return [Sample("host", "x", 1.0)]
+
+
+def broken(_: float) -> list[Sample]:
+    raise RuntimeError("no such thing")
+
+
+def test_rows_say_what_they_are_about() -> None:
+    before_s = time.time()
+    sampler = MadeUp(one)
+    frame, collector = run(sampler)
+    assert frame.schema == pl.Schema(TELEMETRY)
+    assert frame.row(0)[:3] == ("d", "h", "0")
+    assert frame.row(0)[4:] == ("host", "x", 1.0)
+    assert before_s - 1 < frame["unix_s"][0] < time.time() + 1
+    assert frame.height >= 2
+    assert collector.faults == ()
+    assert sampler.closed
+
+
+def test_a_failing_sampler_is_reported_once_and_hurts_nobody() -> None:
+    told: list[str] = []
+    frame, collector = run(MadeUp(broken), MadeUp(one), on_fault=told.append)
+    assert tuple(told) == collector.faults
+    assert collector.faults == ("host: no such thing",)
+    assert set(frame["instance"]) == {"1"}
+
+
+def test_a_stuck_sampler_hurts_nobody() -> None:
+    freed = threading.Event()
+
+    def stick(_: float) -> list[Sample]:
+        freed.wait(30)
+        return []
+
+    frame, _ = run(Waiting(stick), MadeUp(one))
+    freed.set()
+    assert frame.filter(pl.col("instance") == "1").height >= 2
+
+
+def test_samples_lie_on_the_grid() -> None:
+    origin_s = time.time() + 0.05
+    frame, _ = run(MadeUp(one), seconds=1.05, origin_unix_s=origin_s)
+    late = [(at - origin_s) % 0.1 for at in frame["unix_s"].to_list()[1:]]
+    assert sorted(late)[len(late) // 2] < 0.03, "the median is hardly late"
+    assert frame["unix_s"].diff().drop_nulls().min() > 0.04  # type: ignore[operator]
+
+
+def test_a_grid_point_right_after_the_start_is_left_out() -> None:
+    """A rate over a few milliseconds would be noise."""
+    frame, _ = run(MadeUp(one), origin_unix_s=time.time() + 0.02)
+    assert frame["unix_s"][1] - frame["unix_s"][0] > 0.05
+
+
+def test_counters_of_the_server_that_stay_zero_are_left_out() -> None:
+    def act(_: float) -> list[Sample]:
+        return [
+            Sample("server", "com_select", 5.0),
+            Sample("server", "com_xa_start", 0.0),
+            Sample("host", "swap_used_bytes", 0.0),
+        ]
+
+    frame, _ = run(MadeUp(act))
+    assert set(frame["metric"]) == {"com_select", "swap_used_bytes"}
+
+
+def test_nothing_to_sample() -> None:
+    frame, _ = run(seconds=0.0)
+    assert frame.schema == pl.Schema(TELEMETRY)
+    assert frame.height == 0
