@@ -6,8 +6,7 @@ import os
 import signal
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,6 +18,7 @@ from plimsoll.servers.guardian import MARKER, SERVER_NOTE, start_ticks
 from plimsoll.servers.managed import ManagedServer
 from plimsoll.servers.sweep import sweep
 from support.servers import FLAVOURS, StartServer, bare_spec, server_base, server_command, start_server
+from support.waiting import until
 
 __all__ = ["server_base", "start_server"]
 pytestmark = pytest.mark.e2e
@@ -40,15 +40,6 @@ time.sleep(300)
 
 def gone(pid: int) -> bool:
     return pid == 0 or start_ticks(pid) is None
-
-
-def until(condition: Callable[[], bool], limit_s: float = 10) -> bool:
-    end_s = time.monotonic() + limit_s
-    while time.monotonic() < end_s:
-        if condition():
-            return True
-        time.sleep(0.05)
-    return condition()
 
 
 @dataclass(frozen=True)

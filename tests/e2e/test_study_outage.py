@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
-import time
 from pathlib import Path
 
 import pytest
@@ -14,6 +13,7 @@ from plimsoll.record.model import Verdict
 from plimsoll.record.store import read_study
 from plimsoll.run.events import IntervalEnded, read_events
 from support.command import start
+from support.waiting import until
 
 pytestmark = pytest.mark.e2e
 
@@ -41,14 +41,12 @@ buffer_pool = "64M"
 
 
 def wait_for_interval(study: Path, process: subprocess.Popen[str], index: int) -> None:
-    until = time.monotonic() + 60
-    while not any(
-        isinstance(stamped.event, IntervalEnded) and stamped.event.index >= index
-        for stamped in read_events(study / "events.jsonl")
-    ):
+    def has_ended() -> bool:
         assert process.poll() is None, process.communicate()
-        assert time.monotonic() < until, "no interval ended"
-        time.sleep(0.05)
+        events = [stamped.event for stamped in read_events(study / "events.jsonl")]
+        return any(isinstance(event, IntervalEnded) and event.index >= index for event in events)
+
+    assert until(has_ended, 60), "no interval ended"
 
 
 def server_below(folder: str) -> int:

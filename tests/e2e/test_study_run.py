@@ -15,6 +15,7 @@ from plimsoll.record.model import State, Verdict
 from plimsoll.record.store import finished_ids, read_study
 from plimsoll.run.events import SystemBegan, TrialBegan, TrialEnded, read_events
 from support.command import plimsoll, start
+from support.waiting import until
 
 pytestmark = pytest.mark.e2e
 
@@ -82,24 +83,23 @@ def is_running_server(words: str) -> bool:
 
 
 def wait_until_gone(folder: str, limit_s: float) -> None:
-    until = time.monotonic() + limit_s
-    while servers_below(folder) or (Path(folder).exists() and any(Path(folder).iterdir())):
-        assert time.monotonic() < until, (servers_below(folder), list(Path(folder).iterdir()))
-        time.sleep(0.1)
+    def left() -> list[object]:
+        return [*servers_below(folder), *(Path(folder).iterdir() if Path(folder).exists() else ())]
+
+    assert until(lambda: not left(), limit_s), left()
 
 
 def wait_for_trials(study: Path, count: int, process: subprocess.Popen[str]) -> None:
     """Waits until so many trials are recorded and the next one runs."""
-    until = time.monotonic() + 100
-    while True:
+
+    def are_recorded() -> bool:
+        assert process.poll() is None, process.communicate()
         events = [stamped.event for stamped in read_events(study / "events.jsonl")]
         ended = sum(isinstance(event, TrialEnded) for event in events)
         began = sum(isinstance(event, TrialBegan) for event in events)
-        if ended >= count and began > ended:
-            return
-        assert process.poll() is None, process.communicate()
-        assert time.monotonic() < until, events
-        time.sleep(0.05)
+        return ended >= count and began > ended
+
+    assert until(are_recorded, 100)
 
 
 def test_a_study_from_file_to_guide(tmp_path: Path, data_dir: dict[str, str]) -> None:

@@ -17,6 +17,7 @@ from plimsoll.telemetry.collector import Collector
 from plimsoll.telemetry.sampler import matches
 from plimsoll.telemetry.standard import SAMPLERS, WatchedInstance, trial_samplers
 from support.servers import FLAVOURS, StartServer, server_base, start_server
+from support.waiting import until
 
 __all__ = ["server_base", "start_server"]
 pytestmark = pytest.mark.e2e
@@ -116,6 +117,6 @@ def test_the_collectors_connection_ends_with_it(start_server: StartServer) -> No
     watcher.start()
     time.sleep(1.0)
     watcher.stop()
-    time.sleep(0.2)
+    mine = "SELECT COUNT(*) FROM information_schema.processlist WHERE user = 'plimsoll'"
     with connect(server.socket_target) as control:
-        assert control.value("SELECT COUNT(*) FROM information_schema.processlist WHERE user = 'plimsoll'") == 1
+        assert until(lambda: control.value(mine) == 1)

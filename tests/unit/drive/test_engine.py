@@ -6,7 +6,6 @@ import json
 import os
 import sys
 import textwrap
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -18,6 +17,7 @@ from plimsoll.drive import engine as engine_module
 from plimsoll.drive.engine import LocalDriver, engine_version, find_engine, run_data_command
 from plimsoll.drive.protocol import PROTOCOL, Done, EngineWarning, Interval, Progress, Ready
 from plimsoll.errors import EngineBugError, HostError, PlimsollError, SpecError, TargetError
+from support.waiting import until
 
 SCHEMA = json.loads((Path(__file__).parents[3] / "docs" / "engine-protocol.schema.json").read_text())
 HELLO = {"type": "hello", "protocol": PROTOCOL, "engine": "0.1.0", "pid": 1, "monotonic_ns": 1, "unix_ns": 1}
@@ -81,13 +81,15 @@ def heard(tmp_path: Path) -> list[dict[str, Any]]:
 def is_gone(tmp_path: Path) -> bool:
     """Whether the fake has ended, waiting a little for it."""
     pid = int((tmp_path / "pid").read_text())
-    for _ in range(100):
+
+    def ended() -> bool:
         try:
             os.kill(pid, 0)
         except ProcessLookupError:
             return True
-        time.sleep(0.02)
-    return False
+        return False
+
+    return until(ended)
 
 
 def fault_of_trial() -> PlimsollError:
@@ -236,7 +238,6 @@ def test_failed_may_leave_code_and_sqlstate_out(fake: Fake) -> None:
 def test_an_engine_that_ends_early_does_not_break_the_writer(fake: Fake) -> None:
     failed = {"type": "failed", "class": "host", "code": None, "sqlstate": None, "message": "too few threads"}
     fake("say(HELLO, FAILED)", FAILED=failed)
-    time.sleep(0.1)
     fault = fault_of_trial()
     assert isinstance(fault, HostError)
     assert str(fault) == "too few threads"

@@ -6,8 +6,7 @@ import os
 import signal
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -17,6 +16,7 @@ from plimsoll.servers.directory import InstanceDirectory
 from plimsoll.servers.guarded import Guard
 from plimsoll.servers.guardian import start_ticks
 from plimsoll.servers.sweep import sweep
+from support.waiting import until
 
 IGNORES_TERM = [
     sys.executable,
@@ -27,15 +27,6 @@ IGNORES_TERM = [
 
 def gone(pid: int) -> bool:
     return start_ticks(pid) is None
-
-
-def until(condition: Callable[[], bool], limit_s: float = 10) -> bool:
-    end_s = time.monotonic() + limit_s
-    while time.monotonic() < end_s:
-        if condition():
-            return True
-        time.sleep(0.02)
-    return condition()
 
 
 @pytest.fixture
@@ -119,7 +110,8 @@ def test_guardian_killed(guard: Guard, directory: InstanceDirectory) -> None:
 
 
 def test_the_lock_is_held_by_the_guardian_but_not_by_its_program(guard: Guard, directory: InstanceDirectory) -> None:
-    pid = guard.start(["/bin/sleep", "60"], directory.error_log)
+    pid = guard.start(IGNORES_TERM, directory.error_log)
+    assert until(lambda: directory.error_log.read_text() == "up\n"), "what it opens to start is closed again"
     opened = {str(link.readlink()) for link in Path(f"/proc/{pid}/fd").iterdir()}
     assert str(directory.path / "lock") not in opened
     directory.close_lock()

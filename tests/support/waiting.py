@@ -1,0 +1,16 @@
+"""Waiting for what becomes true, in place of a guess at how long it takes."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+
+def until(condition: Callable[[], bool], limit_s: float = 10) -> bool:
+    """Whether a condition becomes true within a limit: asked again and again, and once more at its end."""
+    end_s = time.monotonic() + limit_s
+    while time.monotonic() < end_s:
+        if condition():
+            return True
+        time.sleep(0.02)
+    return condition()
