@@ -5,6 +5,7 @@ Deliberately not here: any calculation that the product makes. The numbers only 
 
 from __future__ import annotations
 
+from plimsoll.analyse.duration_model import Durations
 from plimsoll.analyse.model import (
     Analysis,
     Bounds,
@@ -13,7 +14,6 @@ from plimsoll.analyse.model import (
     Curve,
     Difference,
     DifferenceVerdict,
-    Durations,
     ErrorTotal,
     Estimate,
     MethodNote,

@@ -6,10 +6,12 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from plimsoll.analyse.duration_model import Durations
 from plimsoll.analyse.durations import durations, merge, reported_durations
-from plimsoll.analyse.model import Cell, CpuShares, Durations, ErrorTotal, Estimate
+from plimsoll.analyse.model import Cell, CpuShares, ErrorTotal, Estimate
 from plimsoll.analyse.throughput import MeanThroughput, Repeated, mean_throughputs
 from plimsoll.analyse.trial_summary import TrialSummary
+from plimsoll.analyse.types import type_totals
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +80,7 @@ def describe(cell: MeasuredCell, scale_factor: Estimate) -> Cell:
         failed_count=sum(one.failed for one in counts),
         dropped_count=sum(one.dropped for one in counts),
         retries_count=sum(one.retries for one in counts),
+        types=type_totals([one.types for one in trials]),
         trials=tuple(one.trial.trial_id for one in trials),
     )
 

@@ -17,7 +17,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from plimsoll.analyse.model import Durations
+from plimsoll.analyse.duration_model import Durations
 from plimsoll.record.buckets import BUCKET_COUNT, bucket_middle_ns
 
 MEASURES = ("response", "service", "pool_wait", "dispatch_delay")

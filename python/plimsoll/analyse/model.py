@@ -10,6 +10,7 @@ from enum import StrEnum
 
 from pydantic import Field
 
+from plimsoll.analyse.duration_model import Durations, TypeTotal
 from plimsoll.analyse.outage_model import TrialOutage
 from plimsoll.record.document import Document
 from plimsoll.record.model import Environment, TrialWarning
@@ -42,20 +43,6 @@ class Estimate(Document):
     value: float
     bounds: Bounds | None = None
     trial_count: int = 1
-
-
-class Durations(Document):
-    """Response or service time over the measured windows of all trials of a cell, milliseconds.
-
-    Percentiles come from merged histograms only; None where a source does not state them.
-    """
-
-    p50: float | None = None
-    p95: float | None = None
-    p99: float | None = None
-    p999: float | None = None
-    max: float | None = None
-    mean: float | None = None
 
 
 class CpuShares(Document):
@@ -96,6 +83,7 @@ class Cell(Document):
         client_us_per_statement: Processor time of the load engine for each statement, microseconds.
         completed_count: Transactions that completed in the measured windows; 0 for published figures.
         dropped_count: Transactions that were due and never started.
+        types: Each type of transaction, the most frequent first; empty for published figures.
         trials: Ids of the recordings that it rests on.
     """
 
@@ -115,6 +103,7 @@ class Cell(Document):
     failed_count: int = 0
     dropped_count: int = 0
     retries_count: int = 0
+    types: tuple[TypeTotal, ...] = ()
     trials: tuple[str, ...] = ()
 
 

@@ -6,12 +6,13 @@ Deliberately not here: bounds. They are given for all transactions of a workload
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import polars as pl
 
-from plimsoll.analyse.durations import SparseHistogram, merge_rows
+from plimsoll.analyse.duration_model import TypeTotal
+from plimsoll.analyse.durations import SparseHistogram, durations, merge, merge_rows
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,3 +57,22 @@ def shares_of(trials: Iterable[dict[str, TypeCounts]]) -> dict[str, float]:
     if len(total) < 2 or not total.total():
         return {}
     return {name: count / total.total() for name, count in total.most_common()}
+
+
+def type_totals(trials: Sequence[dict[str, TypeCounts]]) -> tuple[TypeTotal, ...]:
+    """Each type over several trials, the most frequent first; percentiles from the merged histograms."""
+    names = dict.fromkeys(name for types in trials for name in types)
+    completed = sum(one.completed for types in trials for one in types.values())
+    totals = (_total(name, [types[name] for types in trials if name in types], completed) for name in names)
+    return tuple(sorted(totals, key=lambda one: (-one.completed_count, one.name)))
+
+
+def _total(name: str, counts: Sequence[TypeCounts], completed_of_all: int) -> TypeTotal:
+    completed = sum(one.completed for one in counts)
+    return TypeTotal(
+        name=name,
+        completed_count=completed,
+        failed_count=sum(one.failed for one in counts),
+        completed_ratio=completed / completed_of_all if completed_of_all else None,
+        response_ms=durations(merge([one.response for one in counts if one.response is not None])),
+    )

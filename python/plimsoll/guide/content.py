@@ -13,6 +13,7 @@ from plimsoll.guide.numbers import NOT_KNOWN, explain_bounds, show_change
 from plimsoll.guide.outages import outage_table
 from plimsoll.guide.tables import Column, Entry, Table, figures_note, glance_table, system_table
 from plimsoll.guide.words import (
+from plimsoll.guide.types import type_tables
     cleaned,
     effect_words,
     factor_name,
@@ -45,6 +46,18 @@ class WorkloadPart:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SystemPart:
+    """A system in figures.
+
+    Attributes:
+        types: A table for each workload that has more than one type of transaction.
+    """
+
+    figures: Table
+    types: tuple[Table, ...]
+
+
 class WarningPart:
     """A warning in full.
 
@@ -80,7 +93,7 @@ class Content:
     warning_codes: tuple[tuple[str, int], ...]
     warnings: tuple[WarningPart, ...]
     workloads: tuple[WorkloadPart, ...]
-    systems: tuple[Table, ...]
+    systems: tuple[SystemPart, ...]
     figures_note: str
     peak_differences: Table | None
     level_differences: Table | None
@@ -97,7 +110,9 @@ def describe(analysis: Analysis) -> Content:
     """All that a guide says about an analysis."""
     analysis = cleaned(analysis)
     differences = analysis.differences
-    systems = tuple(system_table(analysis, system) for system in analysis.systems)
+    systems = tuple(
+        SystemPart(figures=system_table(analysis, one), types=type_tables(analysis, one)) for one in analysis.systems
+    )
     return Content(
         analysis=analysis,
         title=f"Sizing guide: {analysis.study}",
@@ -112,7 +127,7 @@ def describe(analysis: Analysis) -> Content:
         warnings=_warnings(analysis),
         workloads=tuple(_workload(analysis, workload) for workload in analysis.workloads),
         systems=systems,
-        figures_note=figures_note(systems),
+        figures_note=figures_note(table for part in systems for table in (part.figures, *part.types)),
         peak_differences=_differences("Peaks compared", [one for one in differences if one.connections is None]),
         level_differences=_differences(
             "The same number of connections compared", [one for one in differences if one.connections is not None]

@@ -73,7 +73,7 @@ def _workloads(content: Content) -> Iterator[list[str]]:
 
 
 def _systems(content: Content) -> list[str]:
-    tables = (block for table in content.systems for block in _table(table))
+    tables = (block for part in content.systems for table in (part.figures, *part.types) for block in _table(table))
     return ["## Every system in figures", *tables, content.figures_note]
 
 

@@ -15,6 +15,7 @@ from plimsoll.units import format_percent
 
 PEAK = "peak"
 TIED = "tied"
+SHARE = "share %"
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,6 +159,7 @@ def figures_note(tables: Iterable[Table]) -> str:
             "CPU %" in headings,
             "CPU is the share of the host's processor time that was neither idle nor waiting for storage.",
         ),
+        (SHARE in headings, "Share is that of all transactions that completed, at that level."),
         (TIED in marks, f"Levels marked “{TIED}” cannot be told from the peak."),
     )
     return " ".join(meaning for applies, meaning in meanings if applies)

@@ -20,6 +20,7 @@ from plimsoll.analyse.model import Analysis
 from plimsoll.analyse.size_model import Fit, SizeAnswer, SystemFit
 from plimsoll.guide.content import Content, WarningPart, describe
 from plimsoll.guide.tables import Column, Entry, Table, size_table, workload_table
+from plimsoll.guide.types import type_table
 from plimsoll.guide.words import clean
 
 SHORT_WORD = 10
@@ -69,14 +70,17 @@ def _speaks_for_itself(one: SystemFit) -> bool:
 
 def _figures(content: Content) -> Iterator[RenderableType]:
     analysis = content.analysis
-    for system, table in zip(analysis.systems, content.systems, strict=True):
+    for system, own in zip(analysis.systems, content.systems, strict=True):
         yield from _heading(system.name)
         for part in content.workloads:
             figures = workload_table(analysis, system, part.workload)
             if figures.rows:
                 yield Text(part.workload.name, style="italic")
                 yield show_table(figures)
-        yield from _sentences(table.notes)
+            if (types := type_table(analysis, system, part.workload)) is not None:
+                yield Text(f"{part.workload.name}: types of transactions", style="italic")
+                yield show_table(types)
+        yield from _sentences(own.figures.notes)
     yield Text()
     yield from _sentences((content.figures_note, content.bounds, *content.unknown), mark="")
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
+from plimsoll.analyse.duration_model import Durations
 from plimsoll.analyse.model import (
     Analysis,
     Bounds,
     Cell,
     Curve,
-    Durations,
     Estimate,
     Peak,
     PoolAdvice,

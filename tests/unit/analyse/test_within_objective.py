@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from plimsoll.analyse.model import Cell, Curve, Durations, Estimate, Peak, PoolAdvice
+from plimsoll.analyse.duration_model import Durations
+from plimsoll.analyse.model import Cell, Curve, Estimate, Peak, PoolAdvice
 from plimsoll.analyse.within_objective import within_objective
 
 

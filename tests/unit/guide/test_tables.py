@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from plimsoll.analyse.model import Durations
+from plimsoll.analyse.duration_model import Durations
 from plimsoll.analyse.size import size
 from plimsoll.guide.tables import Entry, glance_table, size_table, system_table, workload_table
 from support.analyses import measured_analysis

@@ -1,0 +1,33 @@
+"""How long transactions took, all together and by type, as the guide shows it; part of the analysis."""
+
+from __future__ import annotations
+
+from plimsoll.record.document import Document
+
+
+class Durations(Document):
+    """Response or service time over the measured windows of all trials of a cell, milliseconds.
+
+    Percentiles come from merged histograms only; None where a source does not state them.
+    """
+
+    p50: float | None = None
+    p95: float | None = None
+    p99: float | None = None
+    p999: float | None = None
+    max: float | None = None
+    mean: float | None = None
+
+
+class TypeTotal(Document):
+    """One type of transaction in the measured windows of all trials of a cell.
+
+    Attributes:
+        completed_ratio: Its share of all transactions that completed in the cell, 0..1; None when none did.
+    """
+
+    name: str
+    completed_count: int
+    failed_count: int
+    completed_ratio: float | None = None
+    response_ms: Durations = Durations()
