@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from plimsoll.errors import TargetError
+from plimsoll.guide.build import analyse_folder
 from plimsoll.record.store import read_study
 from plimsoll.servers.control import ControlConnection, connect
 from plimsoll.servers.managed import ManagedServer
@@ -155,3 +156,6 @@ def test_a_study_records_how_each_system_was_encrypted(encrypting: Encrypting, t
     agreed = {name: one.encryptions[0].agreed if one else "?" for name, one in recorded.items()}
     assert agreed["plain"] is None
     assert (agreed["encrypted"] or "").startswith(CIPHER)
+    analysis = analyse_folder(tmp_path / "out")
+    assert {one.name: one.factors["tls"] for one in analysis.systems} == {"encrypted": "verify-ca", "plain": "disabled"}
+    assert "encryption-differs" not in {one.warning.code for one in analysis.warnings}

@@ -187,6 +187,14 @@ TELEMETRY_MISSING = WarningKind(
     "Remove the cause that the evidence names, and measure these trials again.",
 )
 
+ENCRYPTION_DIFFERS = WarningKind(
+    "encryption-differs",
+    "Connections were not encrypted alike",
+    "Encryption takes processor time of client and server: what differs in it differs besides what the study is about, "
+    "and may have made the difference.",
+    'Encrypt the connections of all systems alike, or say tls = "disabled" for those that are to be in plain.',
+)
+
 CATALOGUE: tuple[WarningKind, ...] = (
     CLIENT_SATURATED,
     CLIENT_ON_SERVER_HOST,
@@ -211,5 +219,6 @@ CATALOGUE: tuple[WarningKind, ...] = (
     DATA_LARGER_THAN_BUFFER_POOL,
     DATA_IN_PAGE_CACHE,
     FLUSH_COSTS_NOTHING,
+    ENCRYPTION_DIFFERS,
     VARIABLES_DIFFER,
 )

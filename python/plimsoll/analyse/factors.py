@@ -1,9 +1,10 @@
-"""What tells systems apart, as name and text: what the user or a published source says about them, and their size."""
+"""What tells systems apart, as name and text: what users or published sources say, their size, their encryption."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from plimsoll.analyse.encryption import encryption_words
 from plimsoll.analyse.model import SystemSummary
 
 UNKNOWN = "unknown"
@@ -14,11 +15,12 @@ FactorDifference = tuple[str, str, str]
 
 
 def factors_of(system: SystemSummary, extra: Mapping[str, str] | None = None) -> dict[str, str]:
-    """All factors of a system: stated, reported, number of instances, and `extra`, which only some point has.
+    """All factors of a system: stated, reported, size, encryption, and `extra`, which only some point has.
 
     What a system is called is no factor. Empty values are as good as missing and left out.
     """
     stated = {**system.environment.reported, **system.factors, **(extra or {}), "instances": str(system.instances)}
+    stated["encryption"] = encryption_words(system.encryptions) or ""
     return {name: text.strip() for name, text in stated.items() if text.strip()}
 
 

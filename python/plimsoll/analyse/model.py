@@ -153,6 +153,7 @@ class SystemSummary(Document):
         factors: Everything that tells it from other systems, as text.
         unknown: What its recordings do not say, in words ("response times", "bounds: one repetition").
         environment: That of its first complete trial.
+        encryptions: In how many trials its connections were encrypted how: version and cipher suite, or `none`.
     """
 
     name: str
@@ -162,6 +163,7 @@ class SystemSummary(Document):
     factors: dict[str, str] = Field(default_factory=dict)
     unknown: tuple[str, ...] = ()
     environment: Environment = Environment()
+    encryptions: dict[str, int] = Field(default_factory=dict)
     origin: str = "measured"
 
 

@@ -66,7 +66,9 @@ def analyse(
     compared = differences(cells, systems)
     outages, outages_count = longest_outages(trials)
     variables = variable_differences(systems)
-    warnings = placed_warnings(cells, curves, workloads=workloads, variables=variables, missing=missing)
+    warnings = placed_warnings(
+        cells, curves, workloads=workloads, systems=systems, variables=variables, missing=missing
+    )
     return Analysis(
         plimsoll_version=__version__,
         study=study,

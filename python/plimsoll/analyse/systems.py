@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
+from plimsoll.analyse.encryption import encryptions_of
 from plimsoll.analyse.model import Curve, SystemSummary, WorkloadSummary
 from plimsoll.analyse.throughput import REPETITIONS_NEEDED
 from plimsoll.analyse.trial_summary import TrialSummary
@@ -56,6 +57,7 @@ def _system(trials: Sequence[TrialSummary]) -> SystemSummary:
         cost_per_month=record.cost_per_month,
         factors=record.factors,
         environment=environment,
+        encryptions=encryptions_of(trials),
         origin=trials[0].trial.origin.kind,
     )
 

@@ -8,8 +8,16 @@ from itertools import chain
 from plimsoll.analyse.catalogue import CATALOGUE
 from plimsoll.analyse.cells import MeasuredCell
 from plimsoll.analyse.curve_checks import check_cells, check_curves, check_order, check_study
+from plimsoll.analyse.encryption import check_encryption
 from plimsoll.analyse.findings import place
-from plimsoll.analyse.model import Curve, MissingTrial, PlacedWarning, VariableDifference, WorkloadSummary
+from plimsoll.analyse.model import (
+    Curve,
+    MissingTrial,
+    PlacedWarning,
+    SystemSummary,
+    VariableDifference,
+    WorkloadSummary,
+)
 from plimsoll.analyse.trial_checks import check_trials
 
 
@@ -18,6 +26,7 @@ def placed_warnings(
     curves: Sequence[Curve],
     *,
     workloads: Sequence[WorkloadSummary],
+    systems: Sequence[SystemSummary],
     variables: Sequence[VariableDifference],
     missing: Sequence[MissingTrial],
 ) -> tuple[PlacedWarning, ...]:
@@ -27,6 +36,7 @@ def placed_warnings(
         check_cells(curves),
         check_curves(curves, workloads),
         check_order(cells),
+        check_encryption(systems),
         check_study(curves, variables, missing),
     )
     return place(findings, [kind.code for kind in CATALOGUE])

@@ -7,13 +7,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from plimsoll.analyse.model import Analysis, Difference, VariableDifference, WorkloadSummary
+from plimsoll.analyse.encryption import encryption_words
+from plimsoll.analyse.model import Analysis, Difference, SystemSummary, VariableDifference, WorkloadSummary
 from plimsoll.guide.facts import EnvironmentPart, environment_parts
 from plimsoll.guide.numbers import NOT_KNOWN, explain_bounds, show_change
 from plimsoll.guide.outages import outage_table
 from plimsoll.guide.tables import Column, Entry, Table, figures_note, glance_table, system_table
-from plimsoll.guide.words import (
 from plimsoll.guide.types import type_tables
+from plimsoll.guide.words import (
     cleaned,
     effect_words,
     factor_name,
@@ -46,7 +47,6 @@ class WorkloadPart:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-@dataclass(frozen=True, slots=True, kw_only=True)
 class SystemPart:
     """A system in figures.
 
@@ -58,6 +58,7 @@ class SystemPart:
     types: tuple[Table, ...]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
 class WarningPart:
     """A warning in full.
 
@@ -207,14 +208,15 @@ def _variable_entries(variable: VariableDifference, names: list[str]) -> list[En
 
 
 def _factors(analysis: Analysis) -> Table | None:
-    names = list(dict.fromkeys(name for system in analysis.systems for name in system.factors))
-    values = {name: [system.factors.get(name) for system in analysis.systems] for name in names}
+    factors = [_with_encryption(analysis, system) for system in analysis.systems]
+    names = list(dict.fromkeys(name for own in factors for name in own))
+    values = {name: [own.get(name) for own in factors] for name in names}
     telling = [name for name in names if len(set(values[name])) > 1]
     if not telling:
         return None
     rows = tuple(
-        (Entry(system.name), *(Entry(factor_words(name, system.factors.get(name))) for name in telling))
-        for system in analysis.systems
+        (Entry(system.name), *(Entry(factor_words(name, own.get(name))) for name in telling))
+        for system, own in zip(analysis.systems, factors, strict=True)
     )
     same = [f"{factor_name(name)} {factor_words(name, values[name][0])}" for name in names if name not in telling]
     return Table(
@@ -223,6 +225,12 @@ def _factors(analysis: Analysis) -> Table | None:
         rows=rows,
         notes=(f"The same for all: {', '.join(same)}.",) if same else (),
     )
+
+
+def _with_encryption(analysis: Analysis, system: SystemSummary) -> dict[str, str]:
+    """A system's factors; with its encryption where systems differ in it: what they share stands with the machines."""
+    own, *others = (encryption_words(one.encryptions) for one in (system, *analysis.systems))
+    return {**system.factors, "encryption": own} if own is not None and set(others) != {own} else dict(system.factors)
 
 
 def _missing(analysis: Analysis) -> Table | None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from plimsoll.analyse.encryption import encryption_words
 from plimsoll.analyse.model import SystemSummary
 from plimsoll.guide.words import grouped
 from plimsoll.record.model import ClientFacts, HostFacts, InstanceFacts, StorageFacts
@@ -71,6 +72,7 @@ def _facts(system: SystemSummary) -> tuple[Fact, ...]:
         several = len(environment.instances) > 1
         facts += [(f"{instance.name}: {name}" if several else name, value) for name, value in _instance_facts(instance)]
     facts += _client_facts(environment.client)
+    facts += _present(("Encryption of connections", encryption_words(system.encryptions)))
     facts += environment.reported.items()
     return tuple(fact for fact in facts if fact not in system.factors.items())
 

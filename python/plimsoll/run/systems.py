@@ -210,7 +210,7 @@ class TargetSystem:
     @property
     def record(self) -> SystemRecord:
         """The system as recordings name it."""
-        factors = {"target": self._target.endpoint}
+        factors = {"target": self._target.endpoint, "tls": self._target.tls.mode}
         return SystemRecord(name=self._spec.name, factors=factors, cost_per_month=self._spec.cost_per_month)
 
     @property

@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 
 from plimsoll.record import frames
-from plimsoll.record.connections import OutageRecord
+from plimsoll.record.connections import ConnectionsRecord, OutageRecord
 from plimsoll.record.model import (
     ClientFacts,
     EngineAccount,
@@ -109,6 +109,7 @@ def measured(
     errors: list[dict[str, object]] | None = None,
     telemetry: pl.DataFrame | None = None,
     outages: tuple[OutageRecord, ...] = (),
+    connections_made: ConnectionsRecord | None = None,
     **trial: object,
 ) -> Made:
     """A measured trial with the given throughput in each second; before it, `warm_count` seconds of warm-up."""
@@ -137,6 +138,7 @@ def measured(
         warnings=warnings,
         outages=outages,
         outages_count=len(outages),
+        connections=connections_made,
     )
     default = Environment(host=HostFacts(cpu_cores=4, cpu_threads=4), client=ClientFacts(on_server_host=False))
     return Made(trial_record(**trial), environment or default, outcome, tables)
