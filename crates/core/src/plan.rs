@@ -20,7 +20,7 @@ pub use arrivals::{ArrivalProcess, ArrivalsPlan, RateStepPlan, ThinkTimePlan};
 pub use connections::{ConnectPlan, ReconnectPlan, RetryRule};
 pub use data::{DataPlan, DataSet, Layout, LoadMethod, OltpData};
 pub use distribution::{Bell, Distribution, HotBand, Pareto, Zipfian};
-pub use oltp::{NontrxMode, OltpOptions, UserDelay};
+pub use oltp::{NontrxMode, OltpOptions, ReconnectMode, UserDelay};
 pub use sim::{SimPlan, SimShape};
 pub use statements::{
     Alphabet, ColumnPlan, Constant, Generator, IndexPlan, Isolation, KeepPlan, NoRow, StatementPlan, StatementsData,
@@ -64,6 +64,9 @@ pub enum WorkloadPlan {
     /// `nontrx` of sysbench 0.4: one statement of the kind asked for, without a transaction around it.
     #[serde(rename = "oltp_0.4_nontrx")]
     Oltp04Nontrx(OltpOptions),
+    /// Calls of a stored procedure, with the number of the connection and how many there are.
+    #[serde(rename = "oltp_0.4_sp")]
+    Oltp04Sp(OltpOptions),
     /// Statements that the user wrote.
     Statements(StatementsPlan),
 }

@@ -42,7 +42,10 @@ fn overload_is_counted_and_ends_nothing() {
     assert_eq!(done.offered_count, 2_000);
     assert!(counts.completed <= 50, "{counts:?}");
     // One may just have been taken when an interval or the trial ends.
-    assert!((99..=101).contains(&done.unfinished_count), "those that still waited: {done:?}");
+    assert!(
+        (99..=101).contains(&done.unfinished_count),
+        "those that still waited: {done:?}"
+    );
     let backlogs: Vec<u64> = told
         .intervals()
         .map(|interval| interval.groups[0].backlog_count)

@@ -21,8 +21,8 @@ const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 /// How long an attempt to connect again may take: short, since it cannot be interrupted.
 const RECONNECT_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// MySQL's "not supported in the prepared statement protocol".
-const UNSUPPORTED_PREPARE: u16 = 1295;
+/// MySQL's "not supported in the prepared statement protocol", and of parameters in statements like HANDLER since version 9.
+const UNSUPPORTED_PREPARE_CODES: [u16; 2] = [1295, 6413];
 
 /// The connections of one worker. Workloads name a role and never hold a connection of their own.
 pub struct Session {
@@ -302,10 +302,16 @@ impl RoleConnection {
     }
 }
 
+fn is_unsupported(error: &WireError) -> bool {
+    error
+        .server_code()
+        .is_some_and(|code| UNSUPPORTED_PREPARE_CODES.contains(&code))
+}
+
 fn prepare(wire: &mut Connection, statements: &Statements, id: StatementId) -> Result<Prepared, WireError> {
     match wire.prepare(statements.text(id)) {
         Ok(statement) => Ok(Prepared::OnServer(statement)),
-        Err(error) if error.server_code() == Some(UNSUPPORTED_PREPARE) => Ok(Prepared::AsText),
+        Err(error) if is_unsupported(&error) => Ok(Prepared::AsText),
         Err(error) => Err(error),
     }
 }

@@ -14,8 +14,8 @@ use plimsoll_core::plan::Endpoint;
 use rustix::io::{Errno, retry_on_intr};
 use rustix::net::sockopt::{Timeout, set_socket_timeout};
 use rustix::net::{
-    AddressFamily, RecvFlags, SendAncillaryBuffer, SendFlags, SocketAddrUnix, SocketFlags, SocketType, connect, recv, send,
-    sendmsg, socket_with,
+    AddressFamily, RecvFlags, SendAncillaryBuffer, SendFlags, SocketAddrUnix, SocketFlags, SocketType, connect, recv,
+    send, sendmsg, socket_with,
 };
 
 use crate::error::ConnectFailure;

@@ -61,8 +61,8 @@ WorkloadOption = Annotated[
         metavar="KIND|FILE",
         help="oltp_read_only, _read_write, _write_only, _point_select, _insert, _delete, _update_index,"
         " _update_non_index, select_random_points, select_random_ranges, bulk_insert; as sysbench 0.4 has them:"
-        " oltp_0.4_simple, oltp_0.4_complex, oltp_0.4_nontrx; of your own: FILE.toml; ready to use: key-value,"
-        " order-queue, time-series.",
+        " oltp_0.4_simple, oltp_0.4_complex, oltp_0.4_nontrx, oltp_0.4_sp; of your own: FILE.toml; ready to use:"
+        " key-value, order-queue, time-series.",
     ),
 ]
 TablesOption = Annotated[

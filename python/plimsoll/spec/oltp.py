@@ -22,6 +22,7 @@ OltpKind = Literal[
     "oltp_0.4_simple",
     "oltp_0.4_complex",
     "oltp_0.4_nontrx",
+    "oltp_0.4_sp",
 ]
 
 KINDS: tuple[str, ...] = get_args(OltpKind)
@@ -37,12 +38,13 @@ _READING = frozenset(
 )
 """Kinds that never change a row."""
 
-_COUNT_CHANGING = frozenset({"oltp_insert", "oltp_delete", "bulk_insert"})
-"""Kinds after which there are more or fewer rows."""
+_COUNT_CHANGING = frozenset({"oltp_insert", "oltp_delete", "bulk_insert", "oltp_0.4_sp"})
+"""Kinds after which there are, or for all we know may be, more or fewer rows."""
 
 _CONNECTION = ("isolation", "reconnect_after", "user_delay")
 _TABLE = ("storage_engine", "table_options")
 _KEYS = ("secondary", "create_secondary", "auto_increment")
+_POINTS_04 = ("point_select_handler", "point_select_all_columns")
 _ROWS = ("table_size", "distribution", "prepared", *_CONNECTION, *_TABLE, *_KEYS)
 _NUMBERED = ("tables", "k_distribution", *_ROWS)
 _RANGES = ("range_size", "range_selects", "simple_ranges", "sum_ranges", "order_ranges", "distinct_ranges")
@@ -63,9 +65,13 @@ OPTIONS: dict[str, frozenset[str]] = {
         "select_random_points": (*_NUMBERED, "random_points"),
         "select_random_ranges": (*_NUMBERED, "number_of_ranges", "delta"),
         "bulk_insert": ("tables", *_CONNECTION, *_TABLE),
-        "oltp_0.4_simple": _ROWS,
-        "oltp_0.4_complex": (*_ROWS, "skip_transaction", *_READS, *_WRITES, "read_only", "write_only"),
-        "oltp_0.4_nontrx": (*_ROWS, "nontrx_mode"),
+        "oltp_0.4_simple": (*_ROWS, "reconnect_mode", *_POINTS_04),
+        "oltp_0.4_complex": (
+            *(*_ROWS, "reconnect_mode", *_POINTS_04, "skip_transaction", *_READS, *_WRITES),
+            *("read_only", "write_only"),
+        ),
+        "oltp_0.4_nontrx": (*_ROWS, "reconnect_mode", "nontrx_mode"),
+        "oltp_0.4_sp": ("table_size", "prepared", "reconnect_mode", "procedure", *_CONNECTION, *_TABLE, *_KEYS),
     }.items()
 }
 """By kind the options that mean something to it; others are refused where they are written."""

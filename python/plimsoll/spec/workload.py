@@ -61,10 +61,14 @@ class WorkloadSpec(Written):
         read_only: oltp_0.4_complex without its writes.
         write_only: oltp_0.4_complex without its reads.
         nontrx_mode: Which statement oltp_0.4_nontrx runs.
+        point_select_handler: Point selects of sysbench 0.4's modes go by HANDLER.
+        point_select_all_columns: They ask for all columns.
+        procedure: The stored procedure that oltp_0.4_sp calls.
         prepared: Statements are prepared once for each connection; otherwise they are sent as text. When not given it
             is as sysbench does it.
         isolation: Isolation level of all connections.
         reconnect_after: A connection is closed and opened again after so many transactions; 0 for never.
+        reconnect_mode: The same in the words of sysbench 0.4; after each statement (query) breaks transactions.
         secondary: Column id has an index `xid` in place of the primary key.
         create_secondary: Column k has an index.
         auto_increment: The server gives the ids of new rows.
@@ -93,12 +97,16 @@ class WorkloadSpec(Written):
     read_only: bool = False
     write_only: bool = False
     nontrx_mode: Literal["select", "update_key", "update_nokey", "insert", "delete"] = "select"
+    point_select_handler: bool = False
+    point_select_all_columns: bool = False
+    procedure: Annotated[str, Field(pattern=r"^[A-Za-z0-9_$.]{0,129}$")] = ""
     skip_transaction: bool = False
     prepared: bool | None = None
     isolation: Literal["server_default", "read_uncommitted", "read_committed", "repeatable_read", "serializable"] = (
         "server_default"
     )
     reconnect_after: Annotated[int, Field(ge=0, le=2**31 - 1)] = 0
+    reconnect_mode: Literal["session", "query", "transaction", "random"] = "session"
     user_delay: WrittenDelay = UserDelay()
     secondary: bool = False
     create_secondary: bool = True
@@ -115,6 +123,12 @@ class WorkloadSpec(Written):
             raise ValueError("is read_only and write_only at once; leave one of them out")
         if self.layout == "sysbench-0.4" and self.secondary and self.auto_increment:
             raise ValueError("secondary: sysbench 0.4 has it only with auto_increment = false")
+        if self.point_select_handler and (self.point_select_all_columns or self.secondary):
+            raise ValueError("point_select_handler: reads all columns by the primary key; leave the other option out")
+        if self.reconnect_after and self.reconnect_mode != "session":
+            raise ValueError("reconnect_mode and reconnect_after: leave one of them out")
+        if self.kind == "oltp_0.4_sp" and not self.procedure:
+            raise ValueError('procedure: name the stored procedure to call, such as procedure = "mine"')
         return self
 
     @property

@@ -28,10 +28,11 @@ def fault(kind: str, **options: Any) -> str:
 def test_what_means_nothing_to_a_kind_is_refused(kind: str) -> None:
     written = {"tables": 2, "range_size": 5, "random_points": 3, "nontrx_mode": "insert", "skip_transaction": True}
     for name, value in written.items():
+        needed = {"procedure": "mine"} if kind == "oltp_0.4_sp" else {}
         if name in OPTIONS[kind]:
-            assert name in workload(kind, **{name: value}).options()
+            assert name in workload(kind, **{name: value}, **needed).options()
         else:
-            assert f"{name}: means nothing to {kind}" in fault(kind, **{name: value})
+            assert f"{name}: means nothing to {kind}" in fault(kind, **{name: value}, **needed)
 
 
 def test_a_distribution_is_a_name_or_a_table_with_its_own_parameters() -> None:
@@ -72,6 +73,7 @@ def test_k_is_filled_as_rows_are_chosen_unless_it_is_said_otherwise() -> None:
         ("oltp_0.4_nontrx", {"nontrx_mode": "update_key"}, True, False, 10_000),
         ("oltp_0.4_nontrx", {"nontrx_mode": "insert"}, True, True, 0),
         ("oltp_0.4_nontrx", {"nontrx_mode": "delete"}, True, True, 10_000),
+        ("oltp_0.4_sp", {"procedure": "mine"}, True, True, 10_000),
     ],
 )
 def test_what_a_kind_does_to_the_rows(
@@ -102,5 +104,11 @@ def test_a_delay_is_one_time_or_two() -> None:
 
 def test_contradictions_are_refused() -> None:
     assert "read_only and write_only" in fault("oltp_0.4_complex", read_only=True, write_only=True)
+    assert "leave the other option out" in fault(
+        "oltp_0.4_simple", point_select_handler=True, secondary=True, auto_increment=False
+    )
+    assert "leave one of them out" in fault("oltp_0.4_simple", reconnect_mode="query", reconnect_after=2)
+    assert "name the stored procedure" in fault("oltp_0.4_sp")
+    assert "procedure" in fault("oltp_0.4_sp", procedure="p(); DROP")
     assert "only with auto_increment = false" in fault("oltp_0.4_simple", secondary=True)
     assert "storage_engine" in fault("oltp_read_only", storage_engine="innodb; drop")

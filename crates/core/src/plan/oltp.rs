@@ -51,6 +51,12 @@ pub struct OltpOptions {
     pub write_only: bool,
     /// Which statement `oltp_0.4_nontrx` runs.
     pub nontrx_mode: NontrxMode,
+    /// Point selects of the modes of 0.4 go by HANDLER, which reads an index without the optimiser.
+    pub point_select_handler: bool,
+    /// Point selects of the modes of 0.4 ask for all columns.
+    pub point_select_all_columns: bool,
+    /// The stored procedure that `oltp_0.4_sp` calls, with a database's name before it or not.
+    pub procedure: String,
     /// Storage engine of the tables. `oltp_0.4_complex` locks its table where an engine knows no transactions.
     pub storage_engine: String,
     /// Leaves out BEGIN and COMMIT.
@@ -61,6 +67,8 @@ pub struct OltpOptions {
     pub isolation: Isolation,
     /// A connection is closed and opened again after so many transactions; 0 for never. The next transaction waits for it.
     pub reconnect_after: u64,
+    /// When else connections of the modes of 0.4 are closed and opened again.
+    pub reconnect_mode: ReconnectMode,
     /// How long a user takes before each statement. It is part of the transaction.
     pub user_delay: UserDelay,
 }
@@ -88,11 +96,15 @@ impl Default for OltpOptions {
             read_only: false,
             write_only: false,
             nontrx_mode: NontrxMode::Select,
+            point_select_handler: false,
+            point_select_all_columns: false,
+            procedure: String::new(),
             storage_engine: DEFAULT_ENGINE.to_owned(),
             skip_transaction: false,
             prepared: true,
             isolation: Isolation::ServerDefault,
             reconnect_after: 0,
+            reconnect_mode: ReconnectMode::Session,
             user_delay: UserDelay::default(),
         }
     }
@@ -115,6 +127,20 @@ pub enum NontrxMode {
     Insert,
     /// Deletes a row, each only once.
     Delete,
+}
+
+/// When a connection is closed and opened again, in the words of sysbench 0.4.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ReconnectMode {
+    /// Never: one connection lasts as long as the session.
+    Session,
+    /// After each statement, within transactions too: what was open on the connection is rolled back.
+    Query,
+    /// After each transaction.
+    Transaction,
+    /// After half of the transactions, by chance.
+    Random,
 }
 
 /// A pause, evenly distributed; none when both are 0.

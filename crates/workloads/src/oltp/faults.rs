@@ -44,6 +44,7 @@ pub fn faults(workload: &WorkloadPlan) -> Vec<String> {
             options.tables
         ));
     }
+    faults.extend(procedure_fault(workload, options));
     if options.read_only && options.write_only {
         faults.push("workload: is read_only and write_only at once: leave one of them out".to_owned());
     } else if faults.is_empty() && Transaction::new(workload).is_empty() {
@@ -59,6 +60,18 @@ fn delay_fault(options: &OltpOptions) -> Option<String> {
         format!(
             "workload.user_delay: must be 0 <= min_ms <= max_ms <= {DELAY_MAX_MS}, is {} and {}",
             delay.min_ms, delay.max_ms
+        )
+    })
+}
+
+/// The name goes into the statement as it is.
+fn procedure_fault(workload: &WorkloadPlan, options: &OltpOptions) -> Option<String> {
+    let is_letter = |byte: u8| byte.is_ascii_alphanumeric() || b"_$.".contains(&byte);
+    let is_name = (1..=129).contains(&options.procedure.len()) && options.procedure.bytes().all(is_letter);
+    (matches!(workload, WorkloadPlan::Oltp04Sp(_)) && !is_name).then(|| {
+        format!(
+            "workload.procedure: must be the name of a stored procedure, of letters, digits, `_`, `$` and a dot, is {:?}",
+            options.procedure
         )
     })
 }
@@ -117,6 +130,20 @@ mod tests {
             assert_eq!(faults(&WorkloadPlan::OltpWriteOnly(options)).len(), 1);
         }
         assert_eq!(faults(&WorkloadPlan::OltpUpdateIndex(nothing)).len(), 1);
+    }
+
+    #[test]
+    fn a_procedure_is_a_name_and_nothing_else() {
+        let found = |procedure: &str| {
+            faults(&WorkloadPlan::Oltp04Sp(OltpOptions {
+                procedure: procedure.to_owned(),
+                ..OltpOptions::default()
+            }))
+        };
+        assert_eq!(found("shop.buy"), Vec::<String>::new());
+        for wrong in ["", "buy(1,2); DROP TABLE x", "a b"] {
+            assert_eq!(found(wrong).len(), 1, "{wrong}");
+        }
     }
 
     #[test]

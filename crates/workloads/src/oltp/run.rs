@@ -5,6 +5,7 @@
 
 use std::time::Duration;
 
+use plimsoll_core::plan::ReconnectMode;
 use plimsoll_core::random::{Random, below, unit};
 use plimsoll_engine::{Gate, StatementResult};
 use plimsoll_session::{Reply, Session, StatementError, StatementId, Value};
@@ -44,6 +45,7 @@ impl Run<'_, '_> {
         for step in &self.shared.transaction.steps {
             match *step {
                 Step::Alone(statement) => self.execute(statement, &[])?,
+                Step::Call(statement) => self.call(statement)?,
                 Step::ByRow { statement, count } => self.by_row(statement, count)?,
                 Step::ByRange {
                     statement,
@@ -182,6 +184,12 @@ impl Run<'_, '_> {
         outcome
     }
 
+    fn call(&mut self, statement: StatementId) -> Result<(), StatementError> {
+        let number = |count: u64| Value::Int(i64::from(count as u32));
+        let values = [number(self.place.member), number(self.shared.connections)];
+        self.execute(statement, &values)
+    }
+
     /// Members of a table take its rows in turn.
     fn bulk_insert(&mut self) -> Result<(), StatementError> {
         let tables = self.shared.bulk_tables.len() as u64;
@@ -202,6 +210,9 @@ impl Run<'_, '_> {
         let role = self.shared.transaction.role;
         let reply = self.session.on(role).execute(statement, values)?;
         self.count(reply);
+        if self.shared.options.reconnect_mode == ReconnectMode::Query {
+            self.session.renew()?;
+        }
         Ok(())
     }
 

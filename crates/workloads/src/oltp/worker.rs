@@ -4,8 +4,9 @@
 
 use std::sync::Arc;
 
-use plimsoll_core::plan::{OltpOptions, RoleTarget, WorkloadPlan};
-use plimsoll_engine::{Gate, Interrupter, Worker, WorkerFactory, WorkerFault};
+use plimsoll_core::plan::{OltpOptions, ReconnectMode, RoleTarget, WorkloadPlan};
+use plimsoll_core::random::below;
+use plimsoll_engine::{Arrival, Gate, Interrupter, Worker, WorkerFactory, WorkerFault};
 use plimsoll_session::{Session, Terms, transact};
 
 use super::place::Place;
@@ -111,19 +112,25 @@ struct OltpWorker {
 }
 
 impl OltpWorker {
-    /// Whether the next transaction begins with a new connection.
-    fn reconnects(&mut self) -> bool {
-        let after = self.shared.options.reconnect_after;
-        let reconnects = self.transactions_count > 0 && self.transactions_count.checked_rem(after) == Some(0);
+    /// Whether this transaction begins with a new connection.
+    fn reconnects(&mut self, arrival: &Arrival) -> bool {
+        let options = &self.shared.options;
+        let is_first = self.transactions_count == 0;
+        let is_full = self.transactions_count.checked_rem(options.reconnect_after) == Some(0);
         self.transactions_count += 1;
-        reconnects
+        let by_mode = match options.reconnect_mode {
+            ReconnectMode::Session | ReconnectMode::Query => false,
+            ReconnectMode::Transaction => true,
+            ReconnectMode::Random => below(&mut arrival.random(!self.shared.seed), 2) == 0,
+        };
+        !is_first && (is_full || by_mode)
     }
 }
 
 impl Worker for OltpWorker {
     fn run(&mut self, gate: &mut Gate<'_>) -> Result<(), WorkerFault> {
         while let Some(arrival) = gate.next() {
-            let mut reconnects = self.reconnects();
+            let mut reconnects = self.reconnects(&arrival);
             let shared = &*self.shared;
             let scratch = &mut self.scratch;
             transact(&mut self.session, gate, 0, |session, gate| {

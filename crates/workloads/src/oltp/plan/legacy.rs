@@ -1,4 +1,4 @@
-//! The modes of sysbench 0.4: `simple`, `complex` and `nontrx`, on the one table `sbtest`.
+//! The modes of sysbench 0.4: `simple`, `complex`, `nontrx` and `sp`, on the one table `sbtest`.
 
 use plimsoll_core::plan::{NontrxMode, OltpOptions};
 
@@ -14,7 +14,9 @@ const REPLACED: &str = " values(?,0,' ','aaaaaaaaaaffffffffffrrrrrrrrrreeeeeeeee
 pub fn transaction(options: &OltpOptions, texts: &mut Texts) -> Body {
     let mut steps = Vec::new();
     if !options.write_only {
-        steps.extend(some(options.point_selects, || points(texts, options.point_selects)));
+        steps.extend(some(options.point_selects, || {
+            points(options, texts, options.point_selects)
+        }));
         if options.range_selects {
             steps.extend(ranges(options, texts));
         }
@@ -39,11 +41,23 @@ fn around(options: &OltpOptions) -> (String, &'static str) {
 }
 
 /// Selects of one row.
-pub fn points(texts: &mut Texts, count: u32) -> Step {
-    Step::ByRow {
-        statement: texts.each("SELECT c from ", " where id=?"),
-        count,
-    }
+pub fn points(options: &OltpOptions, texts: &mut Texts, count: u32) -> Step {
+    let statement = match (options.point_select_handler, options.point_select_all_columns) {
+        (true, _) => texts.each("HANDLER ", " READ `PRIMARY` = (?)"),
+        (false, true) => texts.each("SELECT id, k, c, pad from ", " where id=?"),
+        (false, false) => texts.each("SELECT c from ", " where id=?"),
+    };
+    Step::ByRow { statement, count }
+}
+
+/// What each connection says first that is to read by HANDLER.
+pub fn open_handler() -> String {
+    "HANDLER sbtest OPEN".to_owned()
+}
+
+/// `sp`: a call of the user's procedure.
+pub fn call(options: &OltpOptions, texts: &mut Texts) -> Step {
+    Step::Call(texts.alone(format!("CALL {}(?,?)", options.procedure)))
 }
 
 /// The first row is moved down so that a range ends within the table; `distinct` takes one row more than the others.

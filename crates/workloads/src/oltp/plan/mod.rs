@@ -27,6 +27,8 @@ const NOT_OLTP: &str = "workloads of users' own statements never come here";
 pub enum Step {
     /// A statement without values: BEGIN, COMMIT, and locks.
     Alone(StatementId),
+    /// A call of a procedure with the number of the connection and how many there are.
+    Call(StatementId),
     /// Selects, updates or deletes of one row by its number only.
     ByRow { statement: ForTable, count: u32 },
     /// Selects of rows that follow each other.
@@ -139,9 +141,10 @@ impl Transaction {
             WorkloadPlan::SelectRandomPoints(_) => Body::single(lists::points(options, &mut texts), false),
             WorkloadPlan::SelectRandomRanges(_) => Body::single(lists::ranges(options, &mut texts), false),
             WorkloadPlan::BulkInsert(_) => Body::single(Step::BulkInsert, true),
-            WorkloadPlan::Oltp04Simple(_) => Body::single(legacy::points(&mut texts, 1), false),
+            WorkloadPlan::Oltp04Simple(_) => Body::single(legacy::points(options, &mut texts, 1), false),
             WorkloadPlan::Oltp04Complex(_) => legacy::transaction(options, &mut texts),
             WorkloadPlan::Oltp04Nontrx(_) => legacy::single(options, &mut texts),
+            WorkloadPlan::Oltp04Sp(_) => Body::single(legacy::call(options, &mut texts), true),
             WorkloadPlan::Statements(_) => unreachable!("{NOT_OLTP}"),
         };
         Self::enclosed(name(workload), layout, options, body, texts)
@@ -156,10 +159,10 @@ impl Transaction {
             steps.push(Step::Alone(texts.alone(after.to_owned())));
         }
         let statements = texts.into_statements(options.prepared);
-        let statements = match isolation_sql(options.isolation) {
-            Some(sql) => statements.with_opening(sql),
-            None => statements,
-        };
+        let isolation = isolation_sql(options.isolation);
+        let handler = options.point_select_handler.then(legacy::open_handler);
+        let opening = isolation.into_iter().chain(handler);
+        let statements = opening.fold(statements, Statements::with_opening);
         Self {
             name,
             layout,
@@ -211,7 +214,8 @@ pub fn options(workload: &WorkloadPlan) -> &OltpOptions {
         | WorkloadPlan::BulkInsert(options)
         | WorkloadPlan::Oltp04Simple(options)
         | WorkloadPlan::Oltp04Complex(options)
-        | WorkloadPlan::Oltp04Nontrx(options) => options,
+        | WorkloadPlan::Oltp04Nontrx(options)
+        | WorkloadPlan::Oltp04Sp(options) => options,
         WorkloadPlan::Statements(_) => unreachable!("{NOT_OLTP}"),
     }
 }
@@ -232,6 +236,7 @@ fn name(workload: &WorkloadPlan) -> &'static str {
         WorkloadPlan::Oltp04Simple(_) => "oltp_0.4_simple",
         WorkloadPlan::Oltp04Complex(_) => "oltp_0.4_complex",
         WorkloadPlan::Oltp04Nontrx(_) => "oltp_0.4_nontrx",
+        WorkloadPlan::Oltp04Sp(_) => "oltp_0.4_sp",
         WorkloadPlan::Statements(_) => unreachable!("{NOT_OLTP}"),
     }
 }
@@ -239,9 +244,10 @@ fn name(workload: &WorkloadPlan) -> &'static str {
 /// Names and columns of a workload's tables.
 pub fn layout(workload: &WorkloadPlan) -> Layout {
     match workload {
-        WorkloadPlan::Oltp04Simple(_) | WorkloadPlan::Oltp04Complex(_) | WorkloadPlan::Oltp04Nontrx(_) => {
-            Layout::Sysbench04
-        }
+        WorkloadPlan::Oltp04Simple(_)
+        | WorkloadPlan::Oltp04Complex(_)
+        | WorkloadPlan::Oltp04Nontrx(_)
+        | WorkloadPlan::Oltp04Sp(_) => Layout::Sysbench04,
         WorkloadPlan::BulkInsert(_) => Layout::Bulk,
         _ => Layout::Sysbench1,
     }

@@ -11,7 +11,7 @@ fn described(workload: &WorkloadPlan) -> Vec<String> {
         transaction.statements.text(kind.at(last)).to_owned()
     };
     let describe = |step: &Step| match *step {
-        Step::Alone(id) => transaction.statements.text(id).to_owned(),
+        Step::Alone(id) | Step::Call(id) => transaction.statements.text(id).to_owned(),
         Step::ByRow { statement, count } | Step::Rewrites { statement, count, .. } => {
             format!("{count} x {}", text(statement))
         }
@@ -157,6 +157,26 @@ fn each_nontrx_mode_is_one_statement() {
         };
         assert_eq!(described(&WorkloadPlan::Oltp04Nontrx(options)), [text]);
     }
+}
+
+#[test]
+fn sysbench_04_selects_points_by_handler_or_whole_and_calls_procedures() {
+    let simple = |options: OltpOptions| described(&WorkloadPlan::Oltp04Simple(options));
+    let handler = OltpOptions {
+        point_select_handler: true,
+        ..OltpOptions::default()
+    };
+    assert_eq!(simple(handler), ["1 x HANDLER sbtest READ `PRIMARY` = (?)"]);
+    let whole = OltpOptions {
+        point_select_all_columns: true,
+        ..OltpOptions::default()
+    };
+    assert_eq!(simple(whole), ["1 x SELECT id, k, c, pad from sbtest where id=?"]);
+    let call = OltpOptions {
+        procedure: "shop.buy".to_owned(),
+        ..OltpOptions::default()
+    };
+    assert_eq!(described(&WorkloadPlan::Oltp04Sp(call)), ["CALL shop.buy(?,?)"]);
 }
 
 #[test]

@@ -1,13 +1,14 @@
 //! Each kind of OLTP workload on a real server: what it does to the data, and what its options change.
 
+mod legacy;
+#[path = "../support/mod.rs"]
 mod support;
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use plimsoll_core::message::FailureClass;
 use plimsoll_core::plan::{
-    DataPlan, DataSet, Isolation, Layout, LoadMethod, NontrxMode, OltpData, OltpOptions, Target, UserDelay,
-    WorkloadPlan,
+    DataPlan, DataSet, Isolation, Layout, LoadMethod, OltpData, OltpOptions, Target, UserDelay, WorkloadPlan,
 };
 use plimsoll_core::snapshot::Counts;
 use plimsoll_session::Terms;
@@ -176,82 +177,6 @@ fn bulk_inserts_fill_each_connections_table_without_gaps() {
         assert_eq!(number(&mut control, all), counts.rows_affected);
         let refused = preflight(&workload, &source(target), 4).unwrap_err();
         assert!(refused.message.contains("holds ids from"), "{refused}");
-    });
-}
-
-#[test]
-fn the_modes_of_sysbench_04_do_what_they_say() {
-    on_each_server("modes", |_, target| {
-        prepare(target, rows_04());
-        // Statements in each transaction that read, write, and do neither.
-        let complex = |options| WorkloadPlan::Oltp04Complex(options);
-        let nontrx = |nontrx_mode| {
-            WorkloadPlan::Oltp04Nontrx(OltpOptions {
-                nontrx_mode,
-                ..options()
-            })
-        };
-        let read_only = OltpOptions {
-            read_only: true,
-            ..options()
-        };
-        let text = OltpOptions {
-            prepared: false,
-            ..options()
-        };
-        let expected = [
-            (WorkloadPlan::Oltp04Simple(options()), (1, 0, 0)),
-            (complex(options()), (14, 4, 2)),
-            (complex(text), (14, 4, 2)),
-            (complex(read_only), (14, 0, 2)),
-            (nontrx(NontrxMode::Select), (1, 0, 0)),
-            (nontrx(NontrxMode::UpdateKey), (0, 1, 0)),
-            (nontrx(NontrxMode::UpdateNokey), (0, 1, 0)),
-            (nontrx(NontrxMode::Insert), (0, 1, 0)),
-            (nontrx(NontrxMode::Delete), (0, 1, 0)),
-        ];
-        for (workload, (reads, writes, others)) in expected {
-            let counts = counts(&workload, target);
-            // A deadlock repeats statements; a text that is there already is no write.
-            if counts.retries == 0 {
-                let (r, w, o) = (counts.reads, counts.writes, counts.others);
-                assert_eq!((r, w + o), (100 * reads, 100 * (writes + others)), "{workload:?}");
-                assert!(w >= 95 * writes, "{workload:?} {counts:?}");
-            }
-        }
-        let mut control = connect(target);
-        let counted = number(&mut control, "SELECT COUNT(*) FROM sbtest");
-        assert_eq!(
-            counted, TABLE_SIZE,
-            "a hundred were inserted, and a hundred others deleted"
-        );
-        let longest = number(&mut control, "SELECT MAX(LENGTH(c)) FROM sbtest");
-        assert!((90..=109).contains(&longest), "{longest}");
-    });
-}
-
-#[test]
-fn a_table_without_transactions_is_locked() {
-    on_each_server("locks", |_, target| {
-        let engine = || "MyISAM".to_owned();
-        prepare(
-            target,
-            OltpData {
-                storage_engine: engine(),
-                ..rows_04()
-            },
-        );
-        let ddl = value(&mut connect(target), "SHOW CREATE TABLE sbtest");
-        assert!(ddl.contains("ENGINE=MyISAM"), "{ddl}");
-        let workload = WorkloadPlan::Oltp04Complex(OltpOptions {
-            storage_engine: engine(),
-            ..options()
-        });
-        let mut control = connect(target);
-        let locks = "SHOW GLOBAL STATUS LIKE 'Com_lock_tables'";
-        let before = number(&mut control, locks);
-        counts(&workload, target);
-        assert!(number(&mut control, locks) >= before + TRANSACTIONS);
     });
 }
 
