@@ -104,18 +104,18 @@ fn a_connection_is_renewed_as_sysbench_04_does_it() {
             });
             let load = Load {
                 connections: 1,
-                until: Until::Transactions(40),
+                until: Until::Transactions(20),
                 seed: 1,
             };
             let summary = run(&workload, &source(target), load).unwrap();
-            assert_eq!(summary.snapshot.counts().completed, 40);
+            assert_eq!(summary.snapshot.counts().completed, 20);
             assert!(summary.snapshot.errors.is_empty(), "{:?}", summary.snapshot.errors);
             opened(&mut control) - before
         };
         // Other tests connect to the same server, so there may be some more.
-        assert!(connections_of(ReconnectMode::Random) > 10);
-        assert!(connections_of(ReconnectMode::Transaction) > 39);
-        assert!(connections_of(ReconnectMode::Query) > 40 * 16);
+        assert!(connections_of(ReconnectMode::Random) > 4);
+        assert!(connections_of(ReconnectMode::Transaction) > 19);
+        assert!(connections_of(ReconnectMode::Query) > 20 * 16);
     });
 }
 
