@@ -55,12 +55,13 @@ def merge_rows(rows: pl.DataFrame) -> dict[str, SparseHistogram]:
     Args:
         rows: With the columns measure, buckets, counts, sum_ns, max_ns; only those of the measured window.
     """
-    found = {name: _merge_measure(rows.filter(pl.col("measure") == name)) for name in MEASURES}
+    found = {name: merge_measure(rows, name) for name in MEASURES}
     return {name: histogram for name, histogram in found.items() if histogram is not None}
 
 
-def _merge_measure(rows: pl.DataFrame) -> SparseHistogram | None:
-    filled = rows.filter(pl.col("buckets").list.len() > 0)
+def merge_measure(rows: pl.DataFrame, measure: str) -> SparseHistogram | None:
+    """Merges the rows of one measure; None where no transaction was counted. The rows are those of `merge_rows`."""
+    filled = rows.filter(pl.col("measure") == measure, pl.col("buckets").list.len() > 0)
     if filled.is_empty():
         return None
     counts = filled["counts"].explode().to_numpy().astype(np.float64)

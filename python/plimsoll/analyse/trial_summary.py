@@ -104,6 +104,8 @@ def summarise(recording: RecordingLike) -> TrialSummary | None:
     if counts is None:
         return None
     telemetry = recording.telemetry()
+    durations = recording.histograms()
+    histograms = None if durations is None else inside(durations, outcome.window)
     return TrialSummary(
         trial=recording.trial,
         environment=recording.environment,
@@ -112,9 +114,9 @@ def summarise(recording: RecordingLike) -> TrialSummary | None:
         within=_relative_variance(counts),
         counts=counts,
         drift=drift_of(counts.rates_tps),
-        histograms=_histograms(recording, outcome.window),
+        histograms=merge_rows(histograms) if histograms is not None else {},
         errors=_errors(recording, outcome.window),
-        types=_types(recording, measured, outcome.window),
+        types=types_of(measured, histograms),
         cpu=processor_shares(telemetry, measured, outcome, recording.environment),
         client_us_per_statement=_client_us_per_statement(outcome.account, counts),
         client_waits_s_per_s=engine_mean(telemetry, measured, outcome, "run_delay_s_per_s"),
@@ -127,16 +129,6 @@ def _relative_variance(counts: WindowCounts) -> MeanVariance | None:
     if found is None or counts.throughput_tps == 0:
         return None
     return MeanVariance(found.variance / counts.throughput_tps**2, found.degrees)
-
-
-def _histograms(recording: RecordingLike, window: Window | None) -> dict[str, SparseHistogram]:
-    rows = recording.histograms()
-    return {} if rows is None else merge_rows(inside(rows, window))
-
-
-def _types(recording: RecordingLike, measured: pl.DataFrame, window: Window | None) -> dict[str, TypeCounts]:
-    rows = recording.histograms()
-    return types_of(measured, None if rows is None else inside(rows, window))
 
 
 def _errors(recording: RecordingLike, window: Window | None) -> dict[tuple[str, int], int]:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import polars as pl
 
 from plimsoll.analyse.duration_model import TypeTotal
-from plimsoll.analyse.durations import SparseHistogram, durations, merge, merge_rows
+from plimsoll.analyse.durations import SparseHistogram, durations, merge, merge_measure
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,7 +45,7 @@ def types_of(measured: pl.DataFrame, histograms: pl.DataFrame | None) -> dict[st
 def _response(histograms: pl.DataFrame | None, name: str) -> SparseHistogram | None:
     if histograms is None:
         return None
-    return merge_rows(histograms.filter(pl.col("transaction") == name)).get("response")
+    return merge_measure(histograms.filter(transaction=name), "response")
 
 
 def shares_of(trials: Iterable[dict[str, TypeCounts]]) -> dict[str, float]:
