@@ -106,6 +106,7 @@ def summarise(recording: RecordingLike) -> TrialSummary | None:
     telemetry = recording.telemetry()
     durations = recording.histograms()
     histograms = None if durations is None else inside(durations, outcome.window)
+    merged = {} if histograms is None else merge_rows(histograms)
     return TrialSummary(
         trial=recording.trial,
         environment=recording.environment,
@@ -114,9 +115,9 @@ def summarise(recording: RecordingLike) -> TrialSummary | None:
         within=_relative_variance(counts),
         counts=counts,
         drift=drift_of(counts.rates_tps),
-        histograms=merge_rows(histograms) if histograms is not None else {},
+        histograms=merged,
         errors=_errors(recording, outcome.window),
-        types=types_of(measured, histograms),
+        types=types_of(measured, histograms, merged.get("response")),
         cpu=processor_shares(telemetry, measured, outcome, recording.environment),
         client_us_per_statement=_client_us_per_statement(outcome.account, counts),
         client_waits_s_per_s=engine_mean(telemetry, measured, outcome, "run_delay_s_per_s"),

@@ -28,23 +28,29 @@ class TypeCounts:
     response: SparseHistogram | None = None
 
 
-def types_of(measured: pl.DataFrame, histograms: pl.DataFrame | None) -> dict[str, TypeCounts]:
+def types_of(
+    measured: pl.DataFrame, histograms: pl.DataFrame | None, of_all: SparseHistogram | None
+) -> dict[str, TypeCounts]:
     """By name, in the order of the names.
 
     Args:
         measured: Rows of `intervals.parquet` within the window.
         histograms: Rows of `histograms.parquet` within the window.
+        of_all: Response times of all types together.
     """
     counted = measured.group_by("transaction").agg(pl.col("completed", "failed").sum()).sort("transaction")
+    by_type = histograms if counted.height > 1 else None
     return {
-        str(name): TypeCounts(completed=int(completed), failed=int(failed), response=_response(histograms, name))
+        str(name): TypeCounts(
+            completed=int(completed),
+            failed=int(failed),
+            response=_response(by_type, name) if by_type is not None else of_all,
+        )
         for name, completed, failed in counted.iter_rows()
     }
 
 
-def _response(histograms: pl.DataFrame | None, name: str) -> SparseHistogram | None:
-    if histograms is None:
-        return None
+def _response(histograms: pl.DataFrame, name: str) -> SparseHistogram | None:
     return merge_measure(histograms.filter(transaction=name), "response")
 
 
