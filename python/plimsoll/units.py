@@ -68,6 +68,26 @@ def format_rate(per_second: float, unit: str = "tps") -> str:
     return f"{format_number(per_second * (60 if unit == 'tpm' else 1))} {unit}"
 
 
+def format_exact(value: float) -> str:
+    """Shows a number that was asked for, with all of its digits, thousands separated.
+
+    >>> format_exact(50.0), format_exact(1234.5), format_exact(2e6)
+    ('50', '1,234.5', '2,000,000')
+    """
+    return f"{value:,.12g}"
+
+
+def format_level(connections: int, rate_tps: float | None) -> str:
+    """Shows an offered load: so many connections, or a rate.
+
+    >>> format_level(1, None), format_level(16, None), format_level(16, 500.0)
+    ('1 connection', '16 connections', '500 tps wanted')
+    """
+    if rate_tps is not None:
+        return f"{format_exact(rate_tps)} tps wanted"
+    return f"{connections:,} connection{'' if connections == 1 else 's'}"
+
+
 def format_number(value: float) -> str:
     """Shows a number with as many decimals as its size deserves, thousands separated.
 

@@ -5,12 +5,10 @@ Deliberately not here: the importer. The figures are those of examples/published
 
 from __future__ import annotations
 
+from plimsoll.analyse.cell_model import Cell, CpuShares, Estimate
 from plimsoll.analyse.model import (
     Analysis,
-    Cell,
-    CpuShares,
     Curve,
-    Estimate,
     MethodNote,
     Peak,
     PlacedWarning,

@@ -10,17 +10,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from plimsoll.analyse.across import across_workloads
+from plimsoll.analyse.cell_model import Cell, Estimate
 from plimsoll.analyse.curves import NOTABLE_SHORT_RATIO
 from plimsoll.analyse.differences import SYSTEMS_FOR_ALL_PAIRS
-from plimsoll.analyse.model import (
-    Cell,
-    Curve,
-    Difference,
-    DifferenceVerdict,
-    Estimate,
-    SystemSummary,
-    WorkloadSummary,
-)
+from plimsoll.analyse.model import Curve, Difference, DifferenceVerdict, SystemSummary, WorkloadSummary
 from plimsoll.analyse.prose import (
     at_connections,
     effect,
@@ -61,9 +54,9 @@ def answer(
     *,
     objective_ms_p99: float | None = None,
 ) -> tuple[str, ...]:
-    """The advice; one sentence that says so when there is no complete trial."""
+    """The advice; nothing without curves."""
     if not curves:
-        return ("No trial was completed, so nothing can be said about throughput.",)
+        return ()
     by_name = {one.name: one for one in systems}
     asked = (_asked(one, curves, differences, by_name) for one in workloads)
     own = (text for one in asked for text in _of_workload(one, objective_ms_p99))

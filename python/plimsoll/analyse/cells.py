@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
+from plimsoll.analyse.cell_model import Cell, CellFigures, CpuShares, ErrorTotal, Estimate
 from plimsoll.analyse.duration_model import Durations
 from plimsoll.analyse.durations import durations, merge, reported_durations
-from plimsoll.analyse.model import Cell, CpuShares, ErrorTotal, Estimate
 from plimsoll.analyse.throughput import MeanThroughput, Repeated, mean_throughputs
 from plimsoll.analyse.trial_summary import TrialSummary
 from plimsoll.analyse.types import type_totals
@@ -48,28 +49,32 @@ def measured_cells(summaries: Iterable[TrialSummary]) -> list[MeasuredCell]:
 
 
 def _of_workload(groups: dict[CellKey, list[TrialSummary]]) -> list[MeasuredCell]:
-    means = mean_throughputs([_repeated(trials) for trials in groups.values()])
+    means = mean_throughputs([repeated(trials) for trials in groups.values()])
     return [MeasuredCell(key, tuple(trials), mean) for (key, trials), mean in zip(groups.items(), means, strict=True)]
 
 
-def _repeated(trials: Sequence[TrialSummary]) -> Repeated:
+def repeated(trials: Sequence[TrialSummary]) -> Repeated:
+    """The trials of a cell as their mean needs them."""
     return Repeated(tuple(one.throughput_tps for one in trials), tuple(one.within for one in trials))
 
 
 def describe(cell: MeasuredCell, scale_factor: Estimate) -> Cell:
     """Everything that is said about a cell."""
-    trials = cell.trials
+    return Cell(scale_factor=scale_factor, **figures(cell.trials, cell.throughput))
+
+
+def figures(trials: Sequence[TrialSummary], throughput: MeanThroughput) -> dict[str, Any]:
+    """What is said about the trials of a cell whatever its level is: the fields of `CellFigures`."""
     counts = [one.counts for one in trials if one.counts is not None]
     completed = sum(one.completed for one in counts)
     duration_s = sum(one.duration_s for one in counts)
     client = [one.client_us_per_statement for one in trials if one.client_us_per_statement is not None]
-    return Cell(
-        connections=cell.key.connections,
+    said = CellFigures(
+        connections=trials[0].trial.level.connections,
         connections_per_instance=trials[0].trial.level.connections_per_instance,
-        throughput_tps=cell.throughput.estimate(),
-        scale_factor=scale_factor,
-        response_ms=_durations(trials, "response"),
-        service_ms=_durations(trials, "service"),
+        throughput_tps=throughput.estimate(),
+        response_ms=durations_of(trials, "response"),
+        service_ms=durations_of(trials, "service"),
         cpu=_mean_shares(trials),
         statements_per_s=sum(one.statements for one in counts) / duration_s if counts else None,
         rows_returned_per_transaction=sum(one.rows_returned for one in counts) / completed if completed else None,
@@ -83,9 +88,11 @@ def describe(cell: MeasuredCell, scale_factor: Estimate) -> Cell:
         types=type_totals([one.types for one in trials]),
         trials=tuple(one.trial.trial_id for one in trials),
     )
+    return {name: getattr(said, name) for name in CellFigures.model_fields}
 
 
-def _durations(trials: Sequence[TrialSummary], measure: str) -> Durations:
+def durations_of(trials: Sequence[TrialSummary], measure: str) -> Durations:
+    """One measure of all trials together."""
     merged = merge([one.histograms[measure] for one in trials if measure in one.histograms])
     if merged is None and measure == "response":
         return reported_durations(one.outcome.reported.response_ms for one in trials if one.outcome.reported)

@@ -8,16 +8,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from plimsoll.analyse import catalogue
+from plimsoll.analyse.cell_model import CellFigures
 from plimsoll.analyse.cells import CellKey, MeasuredCell
 from plimsoll.analyse.findings import Finding
-from plimsoll.analyse.model import (
-    Cell,
-    Curve,
-    MissingTrial,
-    VariableDifference,
-    WorkloadSummary,
-)
+from plimsoll.analyse.model import Curve, MissingTrial, VariableDifference, WorkloadSummary
 from plimsoll.analyse.prose import at_connections
+from plimsoll.analyse.rate_model import RateCell, RateCurve
 from plimsoll.analyse.ratios import compare
 from plimsoll.units import format_percent, format_rate
 
@@ -36,7 +32,7 @@ _PUBLISHED_TOLERANCE = 0.05
 _NAMES_SHOWN = 6
 
 
-def check_cells(curves: Sequence[Curve]) -> Iterator[Finding]:
+def check_cells(curves: Sequence[Curve | RateCurve]) -> Iterator[Finding]:
     """Doubts about single cells."""
     for curve in curves:
         for cell in curve.cells:
@@ -48,7 +44,8 @@ def check_cells(curves: Sequence[Curve]) -> Iterator[Finding]:
                         warning=kind.seen(evidence),
                         system=curve.system,
                         workload=curve.workload,
-                        connections=cell.connections,
+                        connections=None if isinstance(cell, RateCell) else cell.connections,
+                        rate_tps=cell.rate_tps if isinstance(cell, RateCell) else None,
                         weight=weight,
                     )
 
@@ -56,7 +53,7 @@ def check_cells(curves: Sequence[Curve]) -> Iterator[Finding]:
 _Found = tuple[catalogue.WarningKind, str, float] | None
 
 
-def _client_saturated(cell: Cell) -> _Found:
+def _client_saturated(cell: CellFigures) -> _Found:
     client, idle = cell.cpu.client, cell.cpu.idle
     if client is None:
         return None
@@ -71,7 +68,7 @@ def _client_saturated(cell: Cell) -> _Found:
     )
 
 
-def _busy_elsewhere(cell: Cell) -> _Found:
+def _busy_elsewhere(cell: CellFigures) -> _Found:
     cpu = cell.cpu
     if cpu.idle is None or cpu.server is None or cpu.client is None:
         return None
@@ -82,14 +79,14 @@ def _busy_elsewhere(cell: Cell) -> _Found:
     return catalogue.HOST_BUSY_ELSEWHERE, seen, elsewhere
 
 
-def _stolen(cell: Cell) -> _Found:
+def _stolen(cell: CellFigures) -> _Found:
     if cell.cpu.steal is None or cell.cpu.steal <= _STEAL_RATIO:
         return None
     seen = f"the hypervisor took {format_percent(cell.cpu.steal)} of the processors' time (steal)"
     return catalogue.HOST_BUSY_ELSEWHERE, seen, cell.cpu.steal
 
 
-def _errors(cell: Cell) -> _Found:
+def _errors(cell: CellFigures) -> _Found:
     total = sum(error.count for error in cell.errors)
     if total == 0 and cell.failed_count == 0:
         return None
@@ -98,7 +95,7 @@ def _errors(cell: Cell) -> _Found:
     return catalogue.ERRORS_OCCURRED, f"{codes}: {ending}" if codes else ending, float(total + cell.failed_count)
 
 
-def _single(cell: Cell) -> _Found:
+def _single(cell: CellFigures) -> _Found:
     if cell.throughput_tps.trial_count > 1:
         return None
     return catalogue.SINGLE_REPETITION, "there is one trial for each system, workload and level named here", 0.0
@@ -183,7 +180,8 @@ def check_study(
             warning=catalogue.FAILED_TRIALS.seen(f"{one.trial_id}: {one.reason}"),
             system=one.system or None,
             workload=one.workload or None,
-            connections=one.connections or None,
+            connections=(one.connections or None) if one.rate_tps is None else None,
+            rate_tps=one.rate_tps,
         )
     yield from _levels_differ(curves)
 

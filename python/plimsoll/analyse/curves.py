@@ -12,8 +12,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from plimsoll.analyse.cell_model import Estimate
 from plimsoll.analyse.cells import MeasuredCell, describe
-from plimsoll.analyse.model import Curve, Estimate, Peak, PoolAdvice
+from plimsoll.analyse.model import Curve, Peak, PoolAdvice
 from plimsoll.analyse.ratios import compare
 from plimsoll.units import format_number, format_percent
 

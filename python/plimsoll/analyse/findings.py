@@ -17,7 +17,8 @@ class Finding:
     """One doubt in one place.
 
     Attributes:
-        system: None when it is about the whole study; so are workload and connections.
+        system: None when it is about the whole study; so are workload, connections and rate.
+        rate_tps: For load at a rate, instead of connections.
         weight: How strong the evidence is: of equal codes the weightiest evidence is shown. Comparable within a code.
     """
 
@@ -25,6 +26,7 @@ class Finding:
     system: str | None = None
     workload: str | None = None
     connections: int | None = None
+    rate_tps: float | None = None
     weight: float = 0.0
 
 
@@ -53,6 +55,7 @@ def _merge(same: Sequence[Finding]) -> PlacedWarning:
         systems=_seen(finding.system for finding in same),
         workloads=_seen(finding.workload for finding in same),
         connections=tuple(sorted({finding.connections for finding in same if finding.connections is not None})),
+        rates_tps=tuple(sorted({finding.rate_tps for finding in same if finding.rate_tps is not None})),
     )
 
 

@@ -21,9 +21,12 @@ def limits(
     curves: Sequence[Curve],
     differences: Sequence[Difference],
     warnings: Sequence[PlacedWarning],
+    *,
+    at_rates: Sequence[TrialSummary] = (),
 ) -> tuple[str, ...]:
-    """What cannot be decided, the gravest first."""
-    trials = [trial for cell in cells for trial in cell.trials]
+    """What cannot be decided, the gravest first; what only trials at a rate leave open, `rate_answer` says."""
+    closed = [trial for cell in cells for trial in cell.trials]
+    trials = [*closed, *at_rates]
     codes = {one.warning.code for one in warnings}
     return tuple(
         text
@@ -35,7 +38,7 @@ def limits(
             _unbracketed(curves),
             _duration(trials),
             _cached(trials),
-            _closed_loop(trials),
+            _closed_loop(closed),
         )
         for text in part
     )

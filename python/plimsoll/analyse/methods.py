@@ -75,6 +75,15 @@ METHODS: tuple[MethodNote, ...] = (
         source="Weatherhead and others 1998",
     ),
     MethodNote(
+        name="Load at a rate",
+        text=(
+            "A rate is carried when in all repetitions nothing was dropped, no overload lasted to the end, and at most "
+            "1 % of the transactions failed. An interval is overloaded when more transactions wait at its end than it "
+            "completed, or when some were dropped. What a system carries is the last rate before the first that is "
+            "not carried; nothing is interpolated."
+        ),
+    ),
+    MethodNote(
         name="Working set",
         text=(
             "The fewest rows that take half, 90 % and 99 % of the accesses, from the formula of the distribution that "

@@ -10,101 +10,14 @@ from enum import StrEnum
 
 from pydantic import Field
 
-from plimsoll.analyse.duration_model import Durations, TypeTotal
+from plimsoll.analyse.cell_model import Cell, Estimate
 from plimsoll.analyse.outage_model import TrialOutage
+from plimsoll.analyse.rate_model import RateCurve
 from plimsoll.record.document import Document
 from plimsoll.record.model import Environment, TrialWarning
 
 ANALYSIS_FORMAT = 1
 """Version of this schema."""
-
-
-class Bounds(Document):
-    """Where the true value lies with the stated confidence.
-
-    Attributes:
-        confidence: 0..1, such as 0.95.
-        method: How they were found, in a few words.
-    """
-
-    low: float
-    high: float
-    confidence: float = 0.95
-    method: str
-
-
-class Estimate(Document):
-    """A number, how sure it is, and how many trials it rests on.
-
-    Attributes:
-        bounds: None when they cannot be given; the guide says why.
-    """
-
-    value: float
-    bounds: Bounds | None = None
-    trial_count: int = 1
-
-
-class CpuShares(Document):
-    """Share of processor time, 0..1, mean over the measured windows; None where unknown.
-
-    The host's modes add up to 1; `server` and `client` are shares of the whole host as well.
-    """
-
-    user: float | None = None
-    system: float | None = None
-    iowait: float | None = None
-    idle: float | None = None
-    steal: float | None = None
-    server: float | None = None
-    client: float | None = None
-
-
-class ErrorTotal(Document):
-    """How often one kind of error occurred in the measured windows.
-
-    Attributes:
-        error_class: retryable, connection or statement.
-        code: MySQL's number; 0 when the client noticed it without one.
-    """
-
-    error_class: str
-    code: int
-    count: int
-
-
-class Cell(Document):
-    """One system, workload and level: all its repetitions together.
-
-    Attributes:
-        connections: Of all instances together.
-        throughput_tps: Completed transactions per second.
-        scale_factor: Throughput over that of the lowest level of the same curve.
-        client_us_per_statement: Processor time of the load engine for each statement, microseconds.
-        completed_count: Transactions that completed in the measured windows; 0 for published figures.
-        dropped_count: Transactions that were due and never started.
-        types: Each type of transaction, the most frequent first; empty for published figures.
-        trials: Ids of the recordings that it rests on.
-    """
-
-    connections: int
-    connections_per_instance: int | None = None
-    throughput_tps: Estimate
-    scale_factor: Estimate
-    response_ms: Durations = Durations()
-    service_ms: Durations = Durations()
-    cpu: CpuShares = CpuShares()
-    statements_per_s: float | None = None
-    rows_returned_per_transaction: float | None = None
-    rows_affected_per_transaction: float | None = None
-    client_us_per_statement: float | None = None
-    errors: tuple[ErrorTotal, ...] = ()
-    completed_count: int = 0
-    failed_count: int = 0
-    dropped_count: int = 0
-    retries_count: int = 0
-    types: tuple[TypeTotal, ...] = ()
-    trials: tuple[str, ...] = ()
 
 
 class Peak(Document):
@@ -235,6 +148,7 @@ class PlacedWarning(Document):
     systems: tuple[str, ...] = ()
     workloads: tuple[str, ...] = ()
     connections: tuple[int, ...] = ()
+    rates_tps: tuple[float, ...] = ()
 
 
 class MissingTrial(Document):
@@ -244,6 +158,7 @@ class MissingTrial(Document):
     system: str
     workload: str
     connections: int
+    rate_tps: float | None = None
     reason: str
 
 
@@ -262,6 +177,7 @@ class Analysis(Document):
         objective_ms_p99: 99 % of transactions may take at most so long, milliseconds; None when the study has none.
         answer: The advice, first things first, as whole sentences.
         limits: What these trials cannot decide, as whole sentences.
+        rate_curves: Of the workloads that were driven at rates; `curves` are of the others.
         outages: The longest; `outages_count` is how many there were.
     """
 
@@ -274,6 +190,7 @@ class Analysis(Document):
     systems: tuple[SystemSummary, ...]
     workloads: tuple[WorkloadSummary, ...]
     curves: tuple[Curve, ...]
+    rate_curves: tuple[RateCurve, ...] = ()
     differences: tuple[Difference, ...] = ()
     variables: tuple[VariableDifference, ...] = ()
     warnings: tuple[PlacedWarning, ...] = ()

@@ -10,7 +10,8 @@ from plimsoll.analyse.points import Point
 from plimsoll.analyse.size_model import Fit
 from plimsoll.units import format_ms, format_percent
 
-_ALLOWED_FAILED_RATIO = 0.01
+ALLOWED_FAILED_RATIO = 0.01
+"""More of the transactions that failed or were dropped, and 99 % of them cannot be within anything."""
 
 
 def judge_objective(point: Point, response_p99_ms: float | None) -> tuple[Fit, str]:
@@ -18,7 +19,7 @@ def judge_objective(point: Point, response_p99_ms: float | None) -> tuple[Fit, s
     if response_p99_ms is None:
         return Fit.FITS, ""
     objective = format_ms(response_p99_ms)
-    if point.failed_ratio > _ALLOWED_FAILED_RATIO:
+    if point.failed_ratio > ALLOWED_FAILED_RATIO:
         lost = format_percent(point.failed_ratio)
         return Fit.DOES_NOT_FIT, f"{lost} of its transactions failed or were dropped, which counts as over {objective}"
     if point.response_p99_ms is None:

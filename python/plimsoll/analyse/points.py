@@ -10,7 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from itertools import pairwise
 
-from plimsoll.analyse.model import Bounds, Cell, Curve, Estimate
+from plimsoll.analyse.cell_model import Bounds, Cell, Estimate
+from plimsoll.analyse.model import Curve
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 
 import polars as pl
 
-from plimsoll.analyse.model import CpuShares
+from plimsoll.analyse.cell_model import CpuShares
 from plimsoll.record.model import EngineAccount, Environment, Outcome
 
 _MODES = ("user", "system", "iowait", "idle", "steal")

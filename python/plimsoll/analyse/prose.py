@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from plimsoll.analyse.model import Bounds, Estimate
+from plimsoll.analyse.cell_model import Bounds, Estimate
 from plimsoll.units import format_number, format_percent, format_rate
 
 _AS_FACTOR_FROM = 2.0

@@ -15,7 +15,8 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from plimsoll.analyse.model import DifferenceVerdict, Estimate
+from plimsoll.analyse.cell_model import Estimate
+from plimsoll.analyse.model import DifferenceVerdict
 from plimsoll.analyse.throughput import CONFIDENCE, MeanThroughput, Spread, SpreadKind, log_bounds
 from plimsoll.analyse.within_run import MeanVariance, quantile_t
 

@@ -57,6 +57,11 @@ def size(
         headroom=headroom,
         needed_tps=tps / (1 - headroom),
     )
+    if any(curve.workload == chosen.name for curve in analysis.rate_curves):
+        raise SpecError(
+            f"workload: {chosen.name} was driven at rates, and a rate is carried or not: plimsoll guide says which each"
+            " system carries; to size by connections, run a study with levels = { connections = [...] }"
+        )
     curves = [curve for curve in analysis.curves if curve.workload == chosen.name]
     return _answer(analysis, asked, curves, chosen)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from enum import StrEnum
 
-from plimsoll.analyse.model import Estimate
+from plimsoll.analyse.cell_model import Estimate
 from plimsoll.record.document import Document
 
 SIZE_FORMAT = 1

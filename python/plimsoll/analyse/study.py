@@ -18,12 +18,16 @@ from plimsoll.analyse.limits import limits
 from plimsoll.analyse.methods import METHODS
 from plimsoll.analyse.model import Analysis, Curve, MissingTrial
 from plimsoll.analyse.outages import longest_outages
+from plimsoll.analyse.rate_answer import rate_answer, rate_limits
+from plimsoll.analyse.rates import rate_curves
 from plimsoll.analyse.systems import summarise_systems, summarise_workloads, with_unknowns
 from plimsoll.analyse.trial_summary import RecordingLike, TrialSummary, summarise
 from plimsoll.analyse.variables import variable_differences
 from plimsoll.analyse.warnings import placed_warnings
 from plimsoll.errors import RecordError
 from plimsoll.record.model import Verdict
+
+NOTHING_COMPLETED = "No trial was completed, so nothing can be said about throughput."
 
 
 class DamagedLike(Protocol):
@@ -59,25 +63,38 @@ def analyse(
         MissingTrial(trial_id=one.trial_id, system="", workload="", connections=0, reason=one.reason) for one in damaged
     ]
     workloads = summarise_workloads(trials)
-    cells = measured_cells(trials)
+    at_rates = [one for one in trials if one.trial.level.rate_tps is not None]
+    cells = measured_cells(one for one in trials if one.trial.level.rate_tps is None)
     systems = summarise_systems(trials)
     curves = _curves(cells, [one.name for one in workloads], [one.name for one in systems])
-    systems = with_unknowns(systems, curves)
+    by_rate = rate_curves(at_rates)
+    systems = with_unknowns(systems, [*curves, *by_rate])
     compared = differences(cells, systems)
     outages, outages_count = longest_outages(trials)
     variables = variable_differences(systems)
     warnings = placed_warnings(
-        cells, curves, workloads=workloads, systems=systems, variables=variables, missing=missing
+        cells,
+        curves,
+        (at_rates, by_rate),
+        workloads=workloads,
+        systems=systems,
+        variables=variables,
+        missing=missing,
     )
     return Analysis(
         plimsoll_version=__version__,
         study=study,
         objective_ms_p99=objective_ms_p99,
-        answer=answer(workloads, systems, curves, compared, objective_ms_p99=objective_ms_p99),
-        limits=limits(cells, curves, compared, warnings),
+        answer=(
+            *answer(workloads, systems, curves, compared, objective_ms_p99=objective_ms_p99),
+            *rate_answer(workloads, by_rate, objective_ms_p99=objective_ms_p99),
+        )
+        or (NOTHING_COMPLETED,),
+        limits=(*rate_limits(by_rate, at_rates), *limits(cells, curves, compared, warnings, at_rates=at_rates)),
         systems=systems,
         workloads=workloads,
         curves=curves,
+        rate_curves=by_rate,
         differences=compared,
         variables=variables,
         warnings=warnings,
@@ -117,6 +134,7 @@ def _missing(recording: RecordingLike, reason: str) -> MissingTrial:
         system=trial.system.name,
         workload=trial.workload.name,
         connections=trial.level.connections,
+        rate_tps=trial.level.rate_tps,
         reason=reason,
     )
 

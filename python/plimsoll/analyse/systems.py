@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from plimsoll.analyse.encryption import encryptions_of
 from plimsoll.analyse.model import Curve, SystemSummary, WorkloadSummary
+from plimsoll.analyse.rate_model import RateCurve
 from plimsoll.analyse.throughput import REPETITIONS_NEEDED
 from plimsoll.analyse.trial_summary import TrialSummary
 from plimsoll.analyse.types import shares_of
@@ -39,9 +40,9 @@ def summarise_workloads(trials: Iterable[TrialSummary]) -> tuple[WorkloadSummary
     )
 
 
-def with_unknowns(systems: Sequence[SystemSummary], curves: Sequence[Curve]) -> tuple[SystemSummary, ...]:
+def with_unknowns(systems: Sequence[SystemSummary], curves: Sequence[Curve | RateCurve]) -> tuple[SystemSummary, ...]:
     """Adds to each system what its recordings do not say."""
-    by_system: Mapping[str, list[Curve]] = {
+    by_system: Mapping[str, list[Curve | RateCurve]] = {
         one.name: [curve for curve in curves if curve.system == one.name] for one in systems
     }
     return tuple(one.model_copy(update={"unknown": _unknown(one, by_system[one.name])}) for one in systems)
@@ -95,7 +96,7 @@ def option_text(value: object) -> str:
     return str(value)
 
 
-def _unknown(system: SystemSummary, curves: Sequence[Curve]) -> tuple[str, ...]:
+def _unknown(system: SystemSummary, curves: Sequence[Curve | RateCurve]) -> tuple[str, ...]:
     cells = [cell for curve in curves for cell in curve.cells]
     gaps = (
         (all(cell.response_ms.p99 is None for cell in cells), "response times at the 99th percentile"),
@@ -107,7 +108,7 @@ def _unknown(system: SystemSummary, curves: Sequence[Curve]) -> tuple[str, ...]:
     return tuple(text for is_missing, text in gaps if is_missing)
 
 
-def _bounds_gap(curves: Sequence[Curve]) -> str:
+def _bounds_gap(curves: Sequence[Curve | RateCurve]) -> str:
     fewest = min(cell.throughput_tps.trial_count for curve in curves for cell in curve.cells)
     if fewest == 1:
         return "how sure the figures are: there is one for each level"

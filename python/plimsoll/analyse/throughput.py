@@ -22,7 +22,7 @@ from enum import StrEnum
 import numpy as np
 from scipy.special import fdtrc
 
-from plimsoll.analyse.model import Bounds, Estimate
+from plimsoll.analyse.cell_model import Bounds, Estimate
 from plimsoll.analyse.within_run import MeanVariance
 
 CONFIDENCE = 0.95

@@ -51,7 +51,8 @@ def _at(one: TrialSummary, warning: TrialWarning, weight: float) -> Finding:
         warning=warning,
         system=trial.system.name,
         workload=trial.workload.name,
-        connections=trial.level.connections,
+        connections=trial.level.connections if trial.level.rate_tps is None else None,
+        rate_tps=trial.level.rate_tps,
         weight=weight,
     )
 

@@ -11,9 +11,9 @@ from typing import Protocol
 
 import polars as pl
 
+from plimsoll.analyse.cell_model import CpuShares
 from plimsoll.analyse.drift import Drift, drift_of
 from plimsoll.analyse.durations import SparseHistogram, merge_rows
-from plimsoll.analyse.model import CpuShares
 from plimsoll.analyse.overload import Overload, interval_loads, overloads
 from plimsoll.analyse.processor import engine_mean, processor_shares, reported_shares
 from plimsoll.analyse.types import TypeCounts, types_of

@@ -18,22 +18,36 @@ from plimsoll.analyse.model import (
     VariableDifference,
     WorkloadSummary,
 )
+from plimsoll.analyse.rate_model import RateCurve
 from plimsoll.analyse.trial_checks import check_trials
+from plimsoll.analyse.trial_summary import TrialSummary
 
 
 def placed_warnings(
     cells: Sequence[MeasuredCell],
     curves: Sequence[Curve],
+    rates: tuple[Sequence[TrialSummary], Sequence[RateCurve]],
     *,
     workloads: Sequence[WorkloadSummary],
     systems: Sequence[SystemSummary],
     variables: Sequence[VariableDifference],
     missing: Sequence[MissingTrial],
 ) -> tuple[PlacedWarning, ...]:
-    """Runs all checks; one warning for each code, with all its places."""
+    """Runs all checks; one warning for each code, with all its places.
+
+    Args:
+        cells: Of trials with connections at their own pace, as are `curves`.
+        curves: All of them.
+        rates: The trials at a rate and their curves.
+        workloads: All that were measured, as are `systems`.
+        systems: All of them.
+        variables: That differ.
+        missing: Trials that are part of no number.
+    """
+    rate_trials, rate_curves = rates
     findings = chain(
-        check_trials(trial for cell in cells for trial in cell.trials),
-        check_cells(curves),
+        check_trials([*(trial for cell in cells for trial in cell.trials), *rate_trials]),
+        check_cells([*curves, *rate_curves]),
         check_curves(curves, workloads),
         check_order(cells),
         check_encryption(systems),

@@ -6,7 +6,7 @@ from rich.console import Group
 from rich.table import Table
 
 from plimsoll.plan.model import Plan
-from plimsoll.units import format_bytes, format_duration
+from plimsoll.units import format_bytes, format_duration, format_exact
 
 
 def plan_table(plan: Plan) -> Group:
@@ -14,7 +14,8 @@ def plan_table(plan: Plan) -> Group:
     table = Table(title=f"{plan.study}: {len(plan.trials)} trials in order", title_justify="left", box=None)
     for name, justify in (("", "right"), ("block", "right"), ("system", "left"), ("workload", "left")):
         table.add_column(name, justify="right" if justify == "right" else "left")
-    table.add_column("connections", justify="right")
+    at_rates = any(trial.rate_tps is not None for trial in plan.trials)
+    table.add_column("tps wanted" if at_rates else "connections", justify="right")
     table.add_column("repetition", justify="right")
     for position, trial in enumerate(plan.trials, start=1):
         table.add_row(
@@ -22,7 +23,7 @@ def plan_table(plan: Plan) -> Group:
             str(trial.block + 1),
             trial.system,
             trial.workload,
-            str(trial.connections),
+            str(trial.connections) if trial.rate_tps is None else format_exact(trial.rate_tps),
             str(trial.repetition + 1),
         )
     estimates = plan.estimates

@@ -17,7 +17,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextC
 from rich.text import Text
 
 from plimsoll.run.folder import UNPLANNED
-from plimsoll.units import format_duration, format_ms, format_rate, printable
+from plimsoll.units import format_duration, format_level, format_ms, format_rate, printable
 
 if TYPE_CHECKING:
     from plimsoll.drive import protocol
@@ -143,7 +143,7 @@ class StudyDisplay:
 
 
 def _cell(event: TrialBegan | TrialEnded) -> str:
-    return f"{event.system}, {event.workload}, {event.connections} connections"
+    return f"{event.system}, {event.workload}, {format_level(event.connections, event.rate_tps)}"
 
 
 def _figures(event: IntervalEnded) -> str:

@@ -1,29 +1,37 @@
 """The charts of a guide, one definition each, for the page, for SVG and for PNG.
 
-A chart without data is None, and the guide says so in words. Deliberately not here: colours and type (`look`),
-and turning a chart into a picture (`pictures`).
+A chart without data is None, and the guide says so in words. Deliberately not here: what they have in common (`marks`),
+colours and type (`look`), load at a rate (`rate_charts`), and turning a chart into a picture (`pictures`).
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 import altair as alt
 
-from plimsoll.analyse.model import Analysis, Cell, CpuShares, Curve, WorkloadSummary
+from plimsoll.analyse.cell_model import Cell, CpuShares
+from plimsoll.analyse.model import Analysis, Curve, WorkloadSummary
 from plimsoll.analyse.prose import rate_with_bounds
 from plimsoll.guide.labels import chart_of, end_labels, labels_fit
-from plimsoll.guide.look import Look, chart_config, series_colours, series_dashes, series_shapes
+from plimsoll.guide.look import Look
+from plimsoll.guide.marks import (
+    Chart,
+    Row,
+    Series,
+    axis_y,
+    finish,
+    last_rates,
+    lines_and_points,
+    logarithmic_ticks,
+    names,
+    rate_words,
+)
 from plimsoll.guide.numbers import per_unit, show_ms, show_share
 from plimsoll.guide.words import clean
 
 PERCENTILES = {"p50": "Response time p50, ms", "p95": "Response time p95, ms", "p99": "Response time p99, ms"}
 MEAN = {"mean": "Mean response time, ms"}
-
-Row = dict[str, Any]
-Chart = alt.Chart | alt.LayerChart | alt.FacetChart
 
 
 def throughput_chart(analysis: Analysis, workload: WorkloadSummary, look: Look) -> Chart | None:
@@ -39,14 +47,14 @@ def throughput_chart(analysis: Analysis, workload: WorkloadSummary, look: Look) 
     top = max(row["high"] or row["rate"] for row in rows) * 1.06 or 1.0
     base = chart_of(rows)
     x = _levels_axis(sorted({row["connections"] for row in rows}))
-    y = _axis_y("rate:Q", f"Throughput, {rate_words(workload.rate_unit)}", alt.Scale(domain=[0, top], nice=False))
-    marks = _Series(_names(analysis), look)
+    y = axis_y("rate:Q", f"Throughput, {rate_words(workload.rate_unit)}", alt.Scale(domain=[0, top], nice=False))
+    marks = Series(names(analysis), look)
     band = base.mark_area(opacity=0.16).encode(x=x, y=alt.Y("low:Q"), y2="high:Q", color=marks.colour)
     band = band.transform_filter("isValid(datum.low)")
-    layers = [band, *_lines_and_points(base, x, y, marks, _THROUGHPUT_TOOLTIP)]
+    layers = [band, *lines_and_points(base, x, y, marks, _THROUGHPUT_TOOLTIP)]
     if look.labelled and labels_fit(len(marks.names), look.height_px):
-        layers += end_labels(_last_rates(rows, marks.names), marks.colour, top=top, height_px=look.height_px)
-    return _finish(alt.layer(*layers), look)
+        layers += end_labels(last_rates(rows, marks.names), marks.colour, top=top, height_px=look.height_px)
+    return finish(alt.layer(*layers), look)
 
 
 def response_statistics(analysis: Analysis, workload: WorkloadSummary) -> dict[str, str]:
@@ -71,9 +79,9 @@ def response_chart(analysis: Analysis, workload: WorkloadSummary, statistic: str
         axis=alt.Axis(title=f"Throughput, {workload.rate_unit}", tickCount=4, labelFlush=False, format=",~r"),
     )
     scale = alt.Scale(type="log", domain=[min(times) * 0.8, max(times) * 1.25], nice=False)
-    y = _axis_y("response:Q", statistics[statistic], scale, values=logarithmic_ticks(min(times), max(times)))
-    marks = _Series(_names(analysis), look)
-    return _finish(alt.layer(*_lines_and_points(base, x, y, marks, _RESPONSE_TOOLTIP)), look)
+    y = axis_y("response:Q", statistics[statistic], scale, values=logarithmic_ticks(min(times), max(times)))
+    marks = Series(names(analysis), look)
+    return finish(alt.layer(*lines_and_points(base, x, y, marks, _RESPONSE_TOOLTIP)), look)
 
 
 def cpu_chart(curve: Curve, look: Look) -> Chart | None:
@@ -101,7 +109,7 @@ def cpu_chart(curve: Curve, look: Look) -> Chart | None:
             scale=alt.Scale(paddingInner=0.25, paddingOuter=0.15),
             axis=alt.Axis(title="Connections", labelAngle=0, ticks=False, format=",d"),
         ),
-        y=_axis_y("share:Q", "Processor time of the host", alt.Scale(domain=[0, total]), format="%", tickCount=5),
+        y=axis_y("share:Q", "Processor time of the host", alt.Scale(domain=[0, total]), format="%", tickCount=5),
         color=alt.Color(
             "part:N",
             scale=alt.Scale(domain=list(parts), range=[look.palette.shares[parts[part]] for part in parts]),
@@ -114,7 +122,7 @@ def cpu_chart(curve: Curve, look: Look) -> Chart | None:
             alt.Tooltip("shown:N", title="share"),
         ],
     )
-    return _finish(chart, look)
+    return finish(chart, look)
 
 
 def cpu_parts(cpu: CpuShares) -> dict[str, float]:
@@ -147,27 +155,6 @@ def cpu_part_names(curves: Sequence[Curve]) -> dict[str, int]:
     return {name: index for name, index in order if name in found}
 
 
-def rate_words(rate_unit: str) -> str:
-    """A rate's unit in full, for axis titles."""
-    return "transactions per minute (tpm)" if rate_unit == "tpm" else "transactions per second (tps)"
-
-
-class _Series:
-    """How systems are told apart: colour, shape and dash at once."""
-
-    def __init__(self, names: list[str], look: Look) -> None:
-        legend = alt.Legend() if look.legend and not look.labelled else None
-        colours, shapes, dashes = (
-            series_colours(look.palette, len(names)),
-            series_shapes(len(names)),
-            series_dashes(len(names)),
-        )
-        self.names = names
-        self.colour = alt.Color("system:N", scale=alt.Scale(domain=names, range=colours), legend=legend)
-        self.shape = alt.Shape("system:N", scale=alt.Scale(domain=names, range=shapes), legend=legend)
-        self.dash = alt.StrokeDash("system:N", scale=alt.Scale(domain=names, range=dashes), legend=None)
-
-
 _THROUGHPUT_TOOLTIP = [
     alt.Tooltip("system:N", title="system"),
     alt.Tooltip("connections:Q", title="connections", format=",d"),
@@ -176,29 +163,8 @@ _THROUGHPUT_TOOLTIP = [
 _RESPONSE_TOOLTIP = [*_THROUGHPUT_TOOLTIP, alt.Tooltip("shown_response:N", title="response time")]
 
 
-def _lines_and_points(
-    base: alt.Chart, x: alt.X, y: alt.Y, marks: _Series, tooltip: list[alt.Tooltip]
-) -> list[alt.Chart]:
-    line = base.mark_line(strokeWidth=2).encode(
-        x=x, y=y, color=marks.colour, strokeDash=marks.dash, order=alt.Order("connections:Q")
-    )
-    point = base.mark_point(filled=True, size=58, opacity=1).encode(
-        x=x, y=y, color=marks.colour, shape=marks.shape, tooltip=tooltip
-    )
-    return [line, point]
-
-
-def _last_rates(rows: list[Row], names: list[str]) -> dict[str, float]:
-    last = {row["system"]: row["rate"] for row in rows}
-    return {name: last[name] for name in names if name in last}
-
-
 def _curves(analysis: Analysis, workload: WorkloadSummary) -> list[Curve]:
     return [curve for curve in analysis.curves if curve.workload == workload.name]
-
-
-def _names(analysis: Analysis) -> list[str]:
-    return [clean(system.name) for system in analysis.systems]
 
 
 def _throughput_row(curve: Curve, cell: Cell, rate_unit: str) -> Row:
@@ -232,36 +198,4 @@ def _levels_axis(levels: list[int]) -> alt.X:
         "connections:Q",
         scale=alt.Scale(type="log", base=2, domain=[levels[0], max(levels[-1], levels[0] * 2)], nice=False, padding=8),
         axis=alt.Axis(title="Connections", values=levels, format=",d", labelOverlap="greedy", labelFlush=False),
-    )
-
-
-def _axis_y(field: str, title: str, scale: alt.Scale, **axis: Any) -> alt.Y:
-    placed = alt.Axis(
-        title=title,
-        titleAngle=0,
-        titleAlign="left",
-        titleAnchor="end",
-        titleX=-36,
-        titleY=-12,
-        **{"format": ",~r", **axis},
-    )
-    return alt.Y(field, scale=scale, axis=placed)
-
-
-def logarithmic_ticks(low: float, high: float) -> list[float]:
-    """1, 2, 5, 10, …; fewer in each decade the more decades there are, so that their labels have room."""
-    span = math.log10(high / low)
-    steps = (1, 2, 5) if span <= 2 else (1, 3) if span <= 4 else (1,)
-    decades = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
-    ticks = [step * 10.0**decade for decade in decades for step in steps]
-    return [tick for tick in ticks if low * 0.8 <= tick <= high * 1.25]
-
-
-def _finish(chart: Chart, look: Look) -> Chart:
-    return chart.properties(
-        width="container" if look.width_px is None else look.width_px,
-        height=look.height_px,
-        padding={"left": 4, "right": 12, "top": 6, "bottom": 4},
-        autosize=alt.AutoSizeParams(type="fit-x", contains="padding"),
-        config=chart_config(look),
     )

@@ -10,9 +10,11 @@ from dataclasses import dataclass
 from plimsoll.analyse.encryption import encryption_words
 from plimsoll.analyse.model import Analysis, Difference, SystemSummary, VariableDifference, WorkloadSummary
 from plimsoll.guide.facts import EnvironmentPart, environment_parts
+from plimsoll.guide.glance import glance_table
 from plimsoll.guide.numbers import NOT_KNOWN, explain_bounds, show_change
 from plimsoll.guide.outages import outage_table
-from plimsoll.guide.tables import Column, Entry, Table, figures_note, glance_table, system_table
+from plimsoll.guide.rates import NOTE, rate_tables
+from plimsoll.guide.tables import Column, Entry, Table, figures_note, system_table
 from plimsoll.guide.types import type_tables
 from plimsoll.guide.words import (
     cleaned,
@@ -28,7 +30,10 @@ from plimsoll.guide.words import (
     verdict_words,
     workload_words,
 )
+from plimsoll.units import format_level
 
+_NO_DIFFERENCES = "No two systems were compared."
+_DIFFERENCES_AT_RATES = "Systems that were driven at rates are set side by side by what they carry: see the answer."
 NO_ENVIRONMENTS = "The sources say nothing about the machines beyond what tells the systems apart."
 
 
@@ -51,11 +56,18 @@ class SystemPart:
     """A system in figures.
 
     Attributes:
-        types: A table for each workload that has more than one type of transaction.
+        levels: A row for each number of connections; None where there was only load at rates.
+        more: A table for each workload at rates, and for each that has more than one type of transaction.
     """
 
-    figures: Table
-    types: tuple[Table, ...]
+    name: str
+    levels: Table | None
+    more: tuple[Table, ...]
+
+    @property
+    def tables(self) -> tuple[Table, ...]:
+        """All of them."""
+        return self.more if self.levels is None else (self.levels, *self.more)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,6 +92,7 @@ class Content:
         analysis: What it is made of, with its texts cleaned.
         warning_codes: Each code with how many warnings carry it.
         peak_differences: Comparisons of peaks; None when there are none, as with `level_differences`.
+        no_differences: What to say where there are neither.
         factors: What tells the systems apart, as the study or the source says it.
         unexpected_variables: Those that differ and were not meant to; None when there are none.
     """
@@ -95,9 +108,11 @@ class Content:
     warnings: tuple[WarningPart, ...]
     workloads: tuple[WorkloadPart, ...]
     systems: tuple[SystemPart, ...]
+    rates_note: str
     figures_note: str
     peak_differences: Table | None
     level_differences: Table | None
+    no_differences: str
     factors: Table | None
     unexpected_variables: Table | None
     expected_variables: Table | None
@@ -111,9 +126,7 @@ def describe(analysis: Analysis) -> Content:
     """All that a guide says about an analysis."""
     analysis = cleaned(analysis)
     differences = analysis.differences
-    systems = tuple(
-        SystemPart(figures=system_table(analysis, one), types=type_tables(analysis, one)) for one in analysis.systems
-    )
+    systems = tuple(_system(analysis, one) for one in analysis.systems)
     return Content(
         analysis=analysis,
         title=f"Sizing guide: {analysis.study}",
@@ -128,11 +141,13 @@ def describe(analysis: Analysis) -> Content:
         warnings=_warnings(analysis),
         workloads=tuple(_workload(analysis, workload) for workload in analysis.workloads),
         systems=systems,
-        figures_note=figures_note(table for part in systems for table in (part.figures, *part.types)),
+        rates_note=NOTE if analysis.rate_curves else "",
+        figures_note=figures_note(table for part in systems for table in part.tables),
         peak_differences=_differences("Peaks compared", [one for one in differences if one.connections is None]),
         level_differences=_differences(
             "The same number of connections compared", [one for one in differences if one.connections is not None]
         ),
+        no_differences=_NO_DIFFERENCES if not analysis.rate_curves else _DIFFERENCES_AT_RATES,
         factors=_factors(analysis),
         unexpected_variables=_variables(analysis, "Not meant to differ", expected=False),
         expected_variables=_variables(analysis, "Meant to differ, or a path, port or the like", expected=True),
@@ -141,6 +156,12 @@ def describe(analysis: Analysis) -> Content:
         missing=_missing(analysis),
         rebuild="plimsoll guide STUDY",
     )
+
+
+def _system(analysis: Analysis, system: SystemSummary) -> SystemPart:
+    levels = system_table(analysis, system)
+    more = (*rate_tables(analysis, system), *type_tables(analysis, system))
+    return SystemPart(name=system.name, levels=levels if levels.rows or not more else None, more=more)
 
 
 def _workload(analysis: Analysis, workload: WorkloadSummary) -> WorkloadPart:
@@ -236,12 +257,12 @@ def _with_encryption(analysis: Analysis, system: SystemSummary) -> dict[str, str
 def _missing(analysis: Analysis) -> Table | None:
     if not analysis.missing:
         return None
-    columns = (_words("system"), _words("workload"), Column(heading="connections"), _words("why"), _words("trial"))
+    columns = (_words("system"), _words("workload"), _words("level"), _words("why"), _words("trial"))
     rows = tuple(
         (
             Entry(one.system or NOT_KNOWN),
             Entry(one.workload or NOT_KNOWN),
-            Entry(f"{one.connections:,}" if one.connections else NOT_KNOWN),
+            Entry(format_level(one.connections, one.rate_tps) if one.connections else NOT_KNOWN),
             Entry(one.reason),
             Entry(one.trial_id),
         )

@@ -68,19 +68,19 @@ def _workloads(content: Content) -> Iterator[list[str]]:
         yield [
             f"## Workload {name}",
             escape_markdown(part.description) or "What clients did is not described.",
-            _list(part.pools),
+            _list(part.pools) if part.pools else "",
         ]
 
 
 def _systems(content: Content) -> list[str]:
-    tables = (block for part in content.systems for table in (part.figures, *part.types) for block in _table(table))
-    return ["## Every system in figures", *tables, content.figures_note]
+    tables = (block for part in content.systems for table in part.tables for block in _table(table))
+    return ["## Every system in figures", *tables, content.rates_note, content.figures_note]
 
 
 def _differences(content: Content) -> list[str]:
     tables = [table for table in (content.peak_differences, content.level_differences) if table is not None]
     blocks = [block for table in tables for block in _table(table)]
-    return ["## Differences between systems", *(blocks or ["No two systems were compared."])]
+    return ["## Differences between systems", *(blocks or [content.no_differences])]
 
 
 def _configuration(content: Content) -> list[str]:

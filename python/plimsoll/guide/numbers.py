@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from plimsoll.analyse.model import Analysis, Bounds, Estimate
+from plimsoll.analyse.cell_model import Bounds, Estimate
+from plimsoll.analyse.model import Analysis
 from plimsoll.units import format_number
 
 NOT_KNOWN = "–"
@@ -42,7 +43,7 @@ def per_unit(per_second: float, rate_unit: str) -> float:
 def show_rate(throughput_tps: Estimate, rate_unit: str) -> Shown:
     """A throughput in its unit.
 
-    >>> from plimsoll.analyse.model import Bounds
+    >>> from plimsoll.analyse.cell_model import Bounds
     >>> show_rate(Estimate(value=1245, bounds=Bounds(low=1190, high=1300, method="t")), "tps")
     Shown(value='1,245', bounds='1,190 to 1,300')
     """
@@ -86,6 +87,7 @@ def show_levels(levels: tuple[int, ...]) -> str:
 def explain_bounds(analysis: Analysis) -> str:
     """What the ranges beside the figures are, as one sentence."""
     found = [cell.throughput_tps.bounds for curve in analysis.curves for cell in curve.cells]
+    found += [cell.throughput_tps.bounds for curve in analysis.rate_curves for cell in curve.cells]
     kinds = sorted({(bounds.confidence, bounds.method) for bounds in found if bounds is not None})
     if not kinds:
         return "No figure has bounds: nothing here tells how sure it is."

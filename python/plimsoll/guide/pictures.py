@@ -12,7 +12,7 @@ from typing import Any
 import altair as alt
 import vl_convert
 
-from plimsoll.guide.charts import Chart
+from plimsoll.guide.marks import Chart
 
 
 def chart_spec(chart: Chart) -> dict[str, Any]:

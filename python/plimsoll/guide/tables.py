@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
-from plimsoll.analyse.model import Analysis, Cell, Curve, Estimate, SystemSummary, WorkloadSummary
+from plimsoll.analyse.cell_model import Cell, CellFigures, Estimate
+from plimsoll.analyse.model import Analysis, Curve, SystemSummary, WorkloadSummary
 from plimsoll.analyse.size_model import SizeAnswer, SystemFit
 from plimsoll.guide.numbers import NOT_KNOWN, show_ms, show_rate, show_ratio, show_share
 from plimsoll.units import format_percent
@@ -85,7 +86,7 @@ def _estimate_entry(shown: Estimate, rate_unit: str | None) -> Entry:
     return Entry(text.value, text.bounds)
 
 
-def cpu_busy_ratio(cell: Cell) -> float | None:
+def cpu_busy_ratio(cell: CellFigures) -> float | None:
     """Share of the host's processor time that was used, 0..1: neither idle nor waiting for storage."""
     return None if cell.cpu.idle is None else max(0.0, 1 - cell.cpu.idle - (cell.cpu.iowait or 0))
 
@@ -107,13 +108,13 @@ MEASURES = (
 
 def system_table(analysis: Analysis, system: SystemSummary) -> Table:
     """All of a system in one table, in the shape of HP's: a row for each level, columns for each workload."""
-    curves = _curves_of(analysis, system.name)
+    curves = curves_of(analysis, system.name)
     return _levels_table(system.name, curves, _notes(analysis, system, curves))
 
 
 def workload_table(analysis: Analysis, system: SystemSummary, workload: WorkloadSummary) -> Table:
     """One system under one workload: the same figures in a table that is narrow enough for a terminal."""
-    curves = [(of, curve) for of, curve in _curves_of(analysis, system.name) if of == workload]
+    curves = [(of, curve) for of, curve in curves_of(analysis, system.name) if of == workload]
     return _levels_table(f"{system.name}, {workload.name}", curves, ())
 
 
@@ -126,26 +127,6 @@ def _levels_table(caption: str, curves: list[tuple[WorkloadSummary, Curve]], not
     levels = sorted({cell.connections for _, curve in curves for cell in curve.cells})
     rows = tuple((_level_entry(level, curves), *_row(level, curves)) for level in levels)
     return Table(caption=caption, columns=tuple(columns), rows=rows, notes=notes)
-
-
-def glance_table(analysis: Analysis) -> Table:
-    """Every system in one row: its peak and pool under each workload, cores and cost where known."""
-    with_cost = any(system.cost_per_month is not None for system in analysis.systems)
-    columns = [Column(heading="system", numeric=False), Column(heading="cores")]
-    columns += [Column(heading="cost per month")] if with_cost else []
-    for workload in analysis.workloads:
-        headings = (f"peak, {workload.rate_unit}", "pool")
-        columns += [Column(heading=heading, group=workload.name) for heading in headings]
-    rows = tuple(_glance_row(analysis, system, with_cost=with_cost) for system in analysis.systems)
-    return Table(caption="Systems at a glance", columns=tuple(columns), rows=rows, notes=(_glance_words(analysis),))
-
-
-def _glance_words(analysis: Analysis) -> str:
-    """What the headings mean, for those who read no other page."""
-    units = dict.fromkeys(workload.rate_unit for workload in analysis.workloads)
-    rates = " ".join(f"{unit} is transactions per {'minute' if unit == 'tpm' else 'second'}." for unit in units)
-    pool = "Pool is how many connections an application should keep open."
-    return f"{rates} Peak is the highest throughput that was measured. {pool}".strip()
 
 
 def figures_note(tables: Iterable[Table]) -> str:
@@ -183,11 +164,11 @@ def size_table(answer: SizeAnswer) -> Table:
 
 def _size_row(one: SystemFit, rate_unit: str, *, with_cost: bool) -> tuple[Entry, ...]:
     shown = None if one.throughput_tps is None else show_rate(one.throughput_tps, rate_unit)
-    cost = [Entry(_whole(one.cost_per_month))] if with_cost else []
+    cost = [Entry(whole(one.cost_per_month))] if with_cost else []
     return (
         Entry(one.system),
         Entry(one.verdict.value.replace("_", " ")),
-        Entry(_whole(one.connections)),
+        Entry(whole(one.connections)),
         Entry(NOT_KNOWN) if shown is None else Entry(shown.value, shown.bounds),
         Entry(NOT_KNOWN if one.margin_ratio is None else format_percent(one.margin_ratio, signed=True)),
         Entry(show_ms(one.response_p99_ms)),
@@ -195,7 +176,8 @@ def _size_row(one: SystemFit, rate_unit: str, *, with_cost: bool) -> tuple[Entry
     )
 
 
-def _whole(count: float | None) -> str:
+def whole(count: float | None) -> str:
+    """A count or a cost without decimals."""
     return NOT_KNOWN if count is None else f"{count:,.0f}"
 
 
@@ -212,7 +194,8 @@ def _notes(
     return tuple(notes)
 
 
-def _curves_of(analysis: Analysis, system: str) -> list[tuple[WorkloadSummary, Curve]]:
+def curves_of(analysis: Analysis, system: str) -> list[tuple[WorkloadSummary, Curve]]:
+    """The curves of a system, each with its workload."""
     return [
         (workload, curve)
         for workload in analysis.workloads
@@ -254,21 +237,3 @@ def _mark(level: int, curve: Curve) -> str | None:
     if level == curve.peak.connections:
         return PEAK
     return TIED if level in curve.peak.tied_connections else None
-
-
-def _glance_row(analysis: Analysis, system: SystemSummary, *, with_cost: bool) -> tuple[Entry, ...]:
-    entries = [Entry(system.name), Entry(_whole(system.cores))]
-    if with_cost:
-        entries.append(Entry(_whole(system.cost_per_month)))
-    curves = {workload.name: curve for workload, curve in _curves_of(analysis, system.name)}
-    for workload in analysis.workloads:
-        entries += _peak_entries(curves.get(workload.name), workload.rate_unit)
-    return tuple(entries)
-
-
-def _peak_entries(curve: Curve | None, rate_unit: str) -> list[Entry]:
-    if curve is None:
-        return [Entry(NOT_KNOWN)] * 2
-    shown = show_rate(curve.peak.throughput_tps, rate_unit)
-    levels = dict.fromkeys((curve.pool.connections, curve.peak.connections))
-    return [Entry(shown.value, shown.bounds), Entry(" to ".join(f"{level:,}" for level in levels))]

@@ -19,6 +19,7 @@ from rich.text import Text
 from plimsoll.analyse.model import Analysis
 from plimsoll.analyse.size_model import Fit, SizeAnswer, SystemFit
 from plimsoll.guide.content import Content, WarningPart, describe
+from plimsoll.guide.rates import rate_table
 from plimsoll.guide.tables import Column, Entry, Table, size_table, workload_table
 from plimsoll.guide.types import type_table
 from plimsoll.guide.words import clean
@@ -77,12 +78,15 @@ def _figures(content: Content) -> Iterator[RenderableType]:
             if figures.rows:
                 yield Text(part.workload.name, style="italic")
                 yield show_table(figures)
+            if (rates := rate_table(analysis, system, part.workload, is_narrow=True)) is not None:
+                yield Text(rates.caption.removeprefix(f"{system.name}, "), style="italic")
+                yield show_table(rates)
             if (types := type_table(analysis, system, part.workload)) is not None:
                 yield Text(f"{part.workload.name}: types of transactions", style="italic")
                 yield show_table(types)
-        yield from _sentences(own.figures.notes)
+        yield from _sentences(own.levels.notes if own.levels is not None else ())
     yield Text()
-    yield from _sentences((content.figures_note, content.bounds, *content.unknown), mark="")
+    yield from _sentences((content.rates_note, content.figures_note, content.bounds, *content.unknown), mark="")
 
 
 def _missing(content: Content) -> Iterator[RenderableType]:

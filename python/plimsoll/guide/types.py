@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from plimsoll.analyse.cell_model import CellFigures
 from plimsoll.analyse.duration_model import TypeTotal
-from plimsoll.analyse.model import Analysis, Curve, SystemSummary, WorkloadSummary
-from plimsoll.guide.numbers import NOT_KNOWN, show_ms
-from plimsoll.guide.tables import SHARE, Column, Entry, Table
+from plimsoll.analyse.model import Analysis, SystemSummary, WorkloadSummary
+from plimsoll.guide.numbers import NOT_KNOWN, per_unit, show_ms
+from plimsoll.guide.rates import rate_curve
+from plimsoll.guide.tables import SHARE, Column, Entry, Table, curves_of
+from plimsoll.units import format_exact
 
 _COLUMNS = (
-    Column(heading="connections"),
     Column(heading="transaction", numeric=False),
     Column(heading="p50 ms"),
     Column(heading="p95 ms"),
@@ -29,24 +31,34 @@ def type_tables(analysis: Analysis, system: SystemSummary) -> tuple[Table, ...]:
 
 def type_table(analysis: Analysis, system: SystemSummary, workload: WorkloadSummary) -> Table | None:
     """One system under one workload: a row for each level and type; None where there is one type only."""
-    own = (one for one in analysis.curves if (one.system, one.workload) == (system.name, workload.name))
-    curve = next(own, None)
-    if curve is None or len(workload.types) < 2:
+    cells = _levels(analysis, system, workload)
+    if not cells or len(workload.types) < 2:
         return None
+    at_rates = rate_curve(analysis, system.name, workload.name) is not None
+    level = Column(heading=f"wanted {workload.rate_unit}" if at_rates else "connections")
     caption = f"{system.name}, {workload.name}: types of transactions"
-    return Table(caption=caption, columns=_COLUMNS, rows=tuple(_rows(curve, list(workload.types))))
+    return Table(caption=caption, columns=(level, *_COLUMNS), rows=tuple(_rows(cells, list(workload.types))))
 
 
-def _rows(curve: Curve, order: list[str]) -> Iterator[tuple[Entry, ...]]:
-    for cell in curve.cells:
+def _levels(analysis: Analysis, system: SystemSummary, workload: WorkloadSummary) -> list[tuple[str, CellFigures]]:
+    """Every level as it is shown, with its figures."""
+    at_rates = rate_curve(analysis, system.name, workload.name)
+    if at_rates is not None:
+        return [(format_exact(per_unit(one.rate_tps, workload.rate_unit)), one) for one in at_rates.cells]
+    curves = (curve for of, curve in curves_of(analysis, system.name) if of == workload)
+    return [(f"{one.connections:,}", one) for curve in curves for one in curve.cells]
+
+
+def _rows(cells: list[tuple[str, CellFigures]], order: list[str]) -> Iterator[tuple[Entry, ...]]:
+    for level, cell in cells:
         totals = {one.name: one for one in cell.types}
-        yield from (_row(cell.connections, totals[name]) for name in order if name in totals)
+        yield from (_row(level, totals[name]) for name in order if name in totals)
 
 
-def _row(connections: int, one: TypeTotal) -> tuple[Entry, ...]:
+def _row(level: str, one: TypeTotal) -> tuple[Entry, ...]:
     times = one.response_ms
     return (
-        Entry(f"{connections:,}"),
+        Entry(level),
         Entry(one.name),
         *(Entry(show_ms(value)) for value in (times.p50, times.p95, times.p99)),
         Entry(NOT_KNOWN if one.completed_ratio is None else f"{one.completed_ratio * 100:.1f}"),

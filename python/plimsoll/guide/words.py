@@ -18,8 +18,9 @@ from plimsoll.analyse.model import (
     SystemSummary,
     WorkloadSummary,
 )
+from plimsoll.analyse.prose import listed
 from plimsoll.guide.numbers import NOT_KNOWN, show_levels
-from plimsoll.units import format_bytes, format_percent
+from plimsoll.units import format_bytes, format_exact, format_percent
 
 WHOLE_STUDY = "whole study"
 
@@ -92,6 +93,11 @@ def place_words(placed: PlacedWarning, analysis: Analysis) -> str:
         noun = "connection" if placed.connections == (1,) else "connections"
         every = len(levels) > 1 and levels <= set(placed.connections)
         parts.append("all levels" if every else f"{show_levels(placed.connections)} {noun}")
+    if placed.rates_tps:
+        rates = {cell.rate_tps for curve in analysis.rate_curves for cell in curve.cells}
+        every = len(rates) > 1 and rates <= set(placed.rates_tps)
+        shown = listed([format_exact(rate_tps) for rate_tps in placed.rates_tps])
+        parts.append("all rates" if every else f"{shown} tps wanted")
     return " · ".join(part for part in parts if part) or WHOLE_STUDY
 
 

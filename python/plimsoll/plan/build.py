@@ -43,19 +43,26 @@ def build_plan(spec: StudySpec) -> Plan:
         systems = list(spec.system)
         shuffle.shuffle(systems)
         for system in systems:
-            cells = [(w, c) for w in spec.workload for c in spec.study.levels.connections]
+            cells = [(workload, load) for workload in spec.workload for load in spec.study.levels.loads]
             shuffle.shuffle(cells)
             block = trials[-1].block + 1 if trials else 0
             trials.extend(
-                _trial(spec, system, workload, level, repetition=repetition, block=block) for workload, level in cells
+                _trial(spec, system, workload, load, repetition=repetition, block=block) for workload, load in cells
             )
     return Plan(study=spec.study.name, trials=tuple(trials), estimates=_estimates(spec, trials))
 
 
 def _trial(
-    spec: StudySpec, system: SystemSpec, workload: Workload, connections: int, *, repetition: int, block: int
+    spec: StudySpec,
+    system: SystemSpec,
+    workload: Workload,
+    load: tuple[int, float | None],
+    *,
+    repetition: int,
+    block: int,
 ) -> PlannedTrial:
     study = spec.study
+    connections, rate_tps = load
     inputs = {
         "system": system.model_dump(mode="json", exclude={"cost_per_month", "password_env", "defaults_file", "reset"}),
         "workload": workload.identity(),
@@ -65,15 +72,19 @@ def _trial(
         "times": [study.warm_up, study.warm_up_limit, study.settle_limit, study.duration],
         "seed": study.seed,
     }
+    if rate_tps is not None:
+        inputs["rate_tps"] = rate_tps
     if study.clients != CLIENTS:
         inputs["clients"] = study.clients.model_dump(mode="json")
     digest = hashlib.sha256(json.dumps(inputs, sort_keys=True).encode()).digest()
-    name = f"{_slug(system.name)}-{_slug(workload.name)}-c{connections}-r{repetition}-{digest.hex()[:10]}"
+    level = f"c{connections}" if rate_tps is None else _slug(f"{rate_tps:.12g}tps")
+    name = f"{_slug(system.name)}-{_slug(workload.name)}-{level}-r{repetition}-{digest.hex()[:10]}"
     return PlannedTrial(
         trial_id=name,
         system=system.name,
         workload=workload.name,
         connections=connections,
+        rate_tps=rate_tps,
         repetition=repetition,
         block=block,
         seed=int.from_bytes(digest[16:22], "big"),

@@ -13,6 +13,7 @@ class PlannedTrial(Document):
 
     Attributes:
         trial_id: A readable name and a hash of the trial's own inputs: what else a study holds does not change it.
+        rate_tps: Transactions per second that are wanted; None where each connection goes at its own pace.
         repetition: 0, 1, 2, …
         block: Trials of a block run one after the other while their system stays up.
         seed: All randomness of its load follows from it.
@@ -22,6 +23,7 @@ class PlannedTrial(Document):
     system: str
     workload: str
     connections: int
+    rate_tps: float | None = None
     repetition: int
     block: int
     seed: int

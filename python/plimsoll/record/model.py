@@ -90,10 +90,12 @@ class LevelRecord(Document):
     Attributes:
         connections: Of all instances together.
         connections_per_instance: When connections were stated for each instance; None when in total.
+        rate_tps: Transactions per second that were wanted; None where each connection went at its own pace.
     """
 
     connections: int
     connections_per_instance: int | None = None
+    rate_tps: float | None = None
 
 
 class StateMark(Document):

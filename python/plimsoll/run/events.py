@@ -56,6 +56,7 @@ class TrialBegan(Document):
     system: str
     workload: str
     connections: int
+    rate_tps: float | None = None
     repetition: int
     position: int
     remaining_s: float
@@ -92,6 +93,7 @@ class TrialEnded(Document):
     system: str
     workload: str
     connections: int
+    rate_tps: float | None = None
     verdict: Verdict
     reason: str | None
     throughput_tps: float | None

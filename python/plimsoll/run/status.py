@@ -10,7 +10,7 @@ from plimsoll.record.model import Verdict
 from plimsoll.record.store import finished_ids
 from plimsoll.run.events import IntervalEnded, StudyEnded, TrialBegan, read_events
 from plimsoll.run.folder import EVENTS_FILE, PLAN_FILE, UNPLANNED, read_plan
-from plimsoll.units import format_duration, format_ms, format_rate
+from plimsoll.units import format_duration, format_level, format_ms, format_rate
 
 
 def status_lines(folder: Path) -> list[str]:
@@ -49,8 +49,8 @@ def _running(folder: Path) -> list[str]:
     if trial is None:
         return []
     lines = [
-        f"last heard of: {trial.system}, {trial.workload}, {trial.connections} connections, repetition"
-        f" {trial.repetition + 1}, about {format_duration(trial.remaining_s)} left when it began"
+        f"last heard of: {trial.system}, {trial.workload}, {format_level(trial.connections, trial.rate_tps)},"
+        f" repetition {trial.repetition + 1}, about {format_duration(trial.remaining_s)} left when it began"
     ]
     if interval is not None:
         p99 = "" if interval.response_ms_p99 is None else f", response p99 {format_ms(interval.response_ms_p99)}"

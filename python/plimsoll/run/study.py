@@ -179,7 +179,9 @@ class _Run:
         position = self._plan.trials.index(planned)
         self._log.say(
             TrialBegan(
-                **planned.model_dump(include={"trial_id", "system", "workload", "connections", "repetition"}),
+                **planned.model_dump(
+                    include={"trial_id", "system", "workload", "connections", "rate_tps", "repetition"}
+                ),
                 position=position + 1,
                 remaining_s=self._remaining_s(remaining),
             )

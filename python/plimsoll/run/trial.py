@@ -34,6 +34,7 @@ from plimsoll.run.watch import Watch, watching
 from plimsoll.servers.control import connect
 from plimsoll.servers.settle import settle
 from plimsoll.servers.storage import data_device
+from plimsoll.spec.arrivals import steady
 from plimsoll.spec.study import StudySection
 from plimsoll.telemetry.device import device_busy_ratio
 
@@ -108,6 +109,7 @@ class TrialRunner:
             connections=task.planned.connections,
             duration_s=warm_up_s + study.duration + 2 * INTERVAL_S,
             seed=task.planned.seed,
+            arrivals=None if task.planned.rate_tps is None else steady(task.planned.rate_tps),
             clients=study.clients,
         )
         with self._driver.launch("trial", plan) as run:

@@ -61,6 +61,11 @@ class OpenArrivals:
         return tuple(found)
 
 
+def steady(rate_tps: float) -> OpenArrivals:
+    """The same rate all the time."""
+    return OpenArrivals(steps=(RateStep(duration_s=None, from_tps=rate_tps, to_tps=rate_tps),))
+
+
 def parse_rate(text: str) -> tuple[RateStep, ...]:
     """Reads a rate, or rates that follow each other: `500`, `0 to 2000 for 60s`, `2000 for 60s, 500`.
 

@@ -6,7 +6,6 @@ from collections.abc import Iterable
 from typing import Any
 
 _LATER = {
-    ("study", "levels", "rate_tps"): "load at a rate is not available yet; use connections",
     ("system", "host"): "other hosts (ssh) are not available yet; run Plimsoll on the server's host or leave host out",
     ("system", "hooks"): 'hooks are not available yet; use a managed server, or reset = "never" and reset by hand',
     ("system", "server", "instances"): "several instances in one system are not available yet",
@@ -21,9 +20,7 @@ def without_later(faults: Iterable[str], later: tuple[str, ...]) -> list[str]:
     """Leaves out what `later` has already explained, and lists that are only empty because their items are wrong."""
     faults = list(faults)
     explained = {line.split(":")[0] for line in later}
-    parents = {path.rsplit(".", 1)[0] + ".connections" for path in explained if path.endswith(".rate_tps")}
-    inner = {line.split("[")[0] for line in faults if "[" in line.split(":")[0]}
-    explained |= parents | inner
+    explained |= {line.split("[")[0] for line in faults if "[" in line.split(":")[0]}
     return [line for line in faults if line.split(":")[0] not in explained]
 
 

@@ -9,7 +9,7 @@ import tomllib
 from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Literal
 
 from pydantic import Field, ValidationError, field_validator
 
@@ -18,6 +18,7 @@ from plimsoll.spec.clients import Clients, Reconnect, RetryRule
 from plimsoll.spec.distribution import DistributionSpec
 from plimsoll.spec.fields import Count, DurationS, Name, SizeBytes, WarmUp, Written, faults_of
 from plimsoll.spec.later import later_faults, without_later
+from plimsoll.spec.levels import Levels, level_faults
 from plimsoll.spec.statements import ReadFile, StatementsSpec, reader
 from plimsoll.spec.target import Target, parse_target
 from plimsoll.spec.tls import KEYS, TlsMode
@@ -39,22 +40,8 @@ STUDY_FILE = "study.toml"
 
 STUDY_FILE_BYTES_MAX = 1_000_000
 
-CONNECTIONS_MAX = 100_000
-"""As many as the engine opens."""
-
 TRIALS_MAX = 100_000
 """More trials than anybody waits for; a plan is kept in memory."""
-
-
-class Levels(Written):
-    """The offered loads: connections that each start the next transaction when the last one is done."""
-
-    connections: tuple[Annotated[int, Field(gt=0, le=CONNECTIONS_MAX)], ...] = Field(min_length=1)
-
-    @field_validator("connections", mode="before")
-    @classmethod
-    def _a_list(cls, value: object) -> object:
-        return tuple(value) if isinstance(value, list) else value
 
 
 class Objective(Written):
@@ -244,7 +231,7 @@ def _contradictions(spec: StudySpec) -> Iterable[str]:
         for name, count in Counter(names).items():
             if count > 1:
                 yield f"{kind}: the name {name!r} is used {count} times; give each its own"
-    yield from _repeated_levels(spec.study.levels)
+    yield from level_faults(spec.study.levels, spec.study.clients)
     yield from _too_many_trials(spec)
     for index, workload in enumerate(spec.workload):
         if isinstance(workload, StatementsSpec):
@@ -256,14 +243,8 @@ def _contradictions(spec: StudySpec) -> Iterable[str]:
         yield from _system_faults(f"system[{index}]", system, needs_reset=writes and spec.study.reset is None)
 
 
-def _repeated_levels(levels: Levels) -> Iterable[str]:
-    for level, count in Counter(levels.connections).items():
-        if count > 1:
-            yield f"study.levels.connections: {level} is there {count} times; use repetitions to run a level again"
-
-
 def _too_many_trials(spec: StudySpec) -> Iterable[str]:
-    cells = len(spec.study.levels.connections) * len(spec.workload) * len(spec.system)
+    cells = len(spec.study.levels.loads) * len(spec.workload) * len(spec.system)
     if (count := cells * spec.study.repetitions) > TRIALS_MAX:
         yield (
             f"study.repetitions: {count} trials follow from it, at most {TRIALS_MAX} can be planned; take fewer"

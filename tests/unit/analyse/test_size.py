@@ -4,18 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from plimsoll.analyse.cell_model import Bounds, Cell, Estimate
 from plimsoll.analyse.duration_model import Durations
-from plimsoll.analyse.model import (
-    Analysis,
-    Bounds,
-    Cell,
-    Curve,
-    Estimate,
-    Peak,
-    PoolAdvice,
-    SystemSummary,
-    WorkloadSummary,
-)
+from plimsoll.analyse.model import Analysis, Curve, Peak, PoolAdvice, SystemSummary, WorkloadSummary
 from plimsoll.analyse.size import size
 from plimsoll.analyse.size_model import Fit, SizeAnswer
 from plimsoll.errors import PlimsollError, RecordError, SpecError

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from plimsoll.analyse.cell_model import Cell, Estimate
 from plimsoll.analyse.duration_model import Durations
-from plimsoll.analyse.model import Cell, Curve, Estimate, Peak, PoolAdvice
+from plimsoll.analyse.model import Curve, Peak, PoolAdvice
 from plimsoll.analyse.within_objective import within_objective
 
 

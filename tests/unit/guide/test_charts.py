@@ -9,10 +9,12 @@ from xml.etree import ElementTree
 
 import pytest
 
-from plimsoll.analyse.model import Analysis, CpuShares
-from plimsoll.guide.charts import Chart, cpu_chart, cpu_parts, response_chart, response_statistics, throughput_chart
+from plimsoll.analyse.cell_model import CpuShares
+from plimsoll.analyse.model import Analysis
+from plimsoll.guide.charts import cpu_chart, cpu_parts, response_chart, response_statistics, throughput_chart
 from plimsoll.guide.labels import LABEL_LENGTH, labels_fit, shorten, spread
 from plimsoll.guide.look import PAPER, Look
+from plimsoll.guide.marks import Chart
 from plimsoll.guide.pictures import chart_spec, inline_svg, render_png, render_svg
 from support.analyses import hostile_analysis, measured_analysis
 from support.published import HP_LEVELS, imported_analysis, per_minute_analysis

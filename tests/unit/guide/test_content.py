@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 
 from plimsoll.analyse.model import Analysis, SystemSummary
-from plimsoll.guide.charts import logarithmic_ticks
 from plimsoll.guide.content import describe
 from plimsoll.guide.facts import environment_parts
+from plimsoll.guide.glance import glance_table
 from plimsoll.guide.html import render_html
-from plimsoll.guide.tables import glance_table
+from plimsoll.guide.marks import logarithmic_ticks
 from plimsoll.record.model import ClientFacts, Environment, HostFacts
 from support.analyses import measured_analysis
 from support.published import imported_analysis

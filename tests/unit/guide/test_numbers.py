@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from plimsoll.analyse.model import Estimate
+from plimsoll.analyse.cell_model import Estimate
 from plimsoll.guide.numbers import Shown, explain_bounds, show_change, show_levels, show_rate, show_ratio
 from support.analyses import estimate, measured_analysis
 from support.published import imported_analysis

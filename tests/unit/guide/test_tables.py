@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from plimsoll.analyse.duration_model import Durations
 from plimsoll.analyse.size import size
-from plimsoll.guide.tables import Entry, glance_table, size_table, system_table, workload_table
+from plimsoll.guide.glance import glance_table
+from plimsoll.guide.tables import Entry, size_table, system_table, workload_table
 from support.analyses import measured_analysis
 from support.published import imported_analysis, per_minute_analysis
 

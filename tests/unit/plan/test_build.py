@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from plimsoll.plan.build import build_plan
 from plimsoll.spec.clients import Clients
+from plimsoll.spec.levels import Levels
 from plimsoll.spec.study import StudySpec, parse_study
 
 SYSTEMS = """
@@ -55,6 +56,18 @@ def test_a_plan_is_a_permutation_of_all_cells_and_repetitions(levels: list[int],
     wanted = Counter((s, w, c, r) for s in ("a", "b") for w in ("ro", "rw") for c in levels for r in range(repetitions))
     assert found == wanted
     assert len({t.trial_id for t in plan.trials}) == len(plan.trials)
+
+
+def test_rates_are_levels_and_part_of_a_trials_identity() -> None:
+    spec = study((16,), repetitions=2)
+    at_rates = spec.model_copy(
+        update={"study": spec.study.model_copy(update={"levels": Levels(connections=(16,), rate_tps=(500, 12.5))})}
+    )
+    plan = build_plan(at_rates)
+    assert Counter((t.connections, t.rate_tps) for t in plan.trials) == {(16, 500.0): 8, (16, 12.5): 8}
+    assert len({t.trial_id for t in plan.trials}) == len({t.seed for t in plan.trials}) == 16
+    assert any(t.trial_id.startswith("a-ro-12-5tps-r0-") for t in plan.trials)
+    assert not {t.trial_id for t in plan.trials} & {t.trial_id for t in build_plan(spec).trials}
 
 
 def test_a_block_is_one_system_and_repetitions_are_the_outer_loop() -> None:

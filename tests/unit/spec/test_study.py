@@ -70,7 +70,6 @@ def test_five_faults_are_told_at_once() -> None:
 @pytest.mark.parametrize(
     ("old", "new", "path"),
     [
-        ("connections = [1, 2]", "rate_tps = [500], connections = [64]", "study.levels.rate_tps"),
         ('name = "a"', 'name = "a"\nhost = { ssh = "db2" }', "system[0].host"),
         ('name = "a"', 'name = "a"\nhooks = { reset = "./r.sh" }', "system[0].hooks"),
         ('managed = "mariadb"', 'managed = "mariadb", instances = 4', "system[0].server.instances"),
@@ -104,12 +103,29 @@ def test_a_password_in_a_study_file_is_refused_and_not_repeated() -> None:
     [
         (("[1, 2]", "[1, 1]"), "study.levels.connections: 1 is there 2 times"),
         (("[1, 2]", "[]"), "study.levels.connections: must not be empty"),
+        (("[1, 2]", "[1, 2], rate_tps = [5]"), "study.levels.connections: with rate_tps it must be one number"),
+        (("[1, 2]", "[8], rate_tps = [5, 5.0]"), "study.levels.rate_tps: 5 is there 2 times"),
+        (("[1, 2]", "[8], rate_tps = [0]"), "study.levels.rate_tps[0]: must be > 0"),
+        (("[1, 2]", "[8], rate_tps = []"), "study.levels.rate_tps: must not be empty"),
+        (("{ connections = [1, 2] }", "{ rate_tps = [5] }"), "study.levels.connections: is missing"),
         (('"1.5m"', '"0s"'), 'study.duration: must be at least "1s"'),
         (('name = "a"', 'name = "a\\u0007"'), "system[0].name: must not contain"),
     ],
 )
 def test_contradictions_have_a_cure(change: tuple[str, str], expected: str) -> None:
     assert any(line.startswith(expected) for line in faults_of(GOOD.replace(*change)))
+
+
+def test_levels_may_be_rates_over_one_number_of_connections() -> None:
+    levels = parse_study(GOOD.replace("[1, 2]", "[64], rate_tps = [500, 12.5]")).study.levels
+    assert levels.loads == ((64, 500.0), (64, 12.5))
+
+
+def test_users_who_think_are_not_driven_at_a_rate() -> None:
+    text = GOOD.replace("[1, 2]", "[64], rate_tps = [500]").replace(
+        "[[workload]]", '[study.clients]\nthink_time = "5s"\n[[workload]]', 1
+    )
+    assert any(line.startswith("study.clients.think_time:") for line in faults_of(text))
 
 
 def test_workloads_of_a_study_share_their_tables() -> None:

@@ -1,0 +1,97 @@
+"""What charts of systems have in common: how a system is drawn, axes, and the frame.
+
+Deliberately not here: what a chart shows (`charts`, `rate_charts`).
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import altair as alt
+
+from plimsoll.analyse.model import Analysis
+from plimsoll.guide.look import Look, chart_config, series_colours, series_dashes, series_shapes
+from plimsoll.guide.words import clean
+
+Row = dict[str, Any]
+Chart = alt.Chart | alt.LayerChart | alt.FacetChart
+
+
+class Series:
+    """How systems are told apart: colour, shape and dash at once."""
+
+    def __init__(self, names: list[str], look: Look) -> None:
+        legend = alt.Legend() if look.legend and not look.labelled else None
+        colours, shapes, dashes = (
+            series_colours(look.palette, len(names)),
+            series_shapes(len(names)),
+            series_dashes(len(names)),
+        )
+        self.names = names
+        self.colour = alt.Color("system:N", scale=alt.Scale(domain=names, range=colours), legend=legend)
+        self.shape = alt.Shape("system:N", scale=alt.Scale(domain=names, range=shapes), legend=legend)
+        self.dash = alt.StrokeDash("system:N", scale=alt.Scale(domain=names, range=dashes), legend=None)
+
+
+def lines_and_points(
+    base: alt.Chart, x: alt.X, y: alt.Y, marks: Series, tooltip: list[alt.Tooltip], *, order: str = "connections:Q"
+) -> list[alt.Chart]:
+    """A line through the points of each system, in the order of their levels, and the points."""
+    line = base.mark_line(strokeWidth=2).encode(
+        x=x, y=y, color=marks.colour, strokeDash=marks.dash, order=alt.Order(order)
+    )
+    point = base.mark_point(filled=True, size=58, opacity=1).encode(
+        x=x, y=y, color=marks.colour, shape=marks.shape, tooltip=tooltip
+    )
+    return [line, point]
+
+
+def last_rates(rows: list[Row], names: list[str]) -> dict[str, float]:
+    """The rate at the end of each system's line."""
+    last = {row["system"]: row["rate"] for row in rows}
+    return {name: last[name] for name in names if name in last}
+
+
+def names(analysis: Analysis) -> list[str]:
+    """All systems, in their order."""
+    return [clean(system.name) for system in analysis.systems]
+
+
+def axis_y(field: str, title: str, scale: alt.Scale, **axis: Any) -> alt.Y:
+    """The upright axis, its title above it."""
+    placed = alt.Axis(
+        title=title,
+        titleAngle=0,
+        titleAlign="left",
+        titleAnchor="end",
+        titleX=-36,
+        titleY=-12,
+        **{"format": ",~r", **axis},
+    )
+    return alt.Y(field, scale=scale, axis=placed)
+
+
+def logarithmic_ticks(low: float, high: float) -> list[float]:
+    """1, 2, 5, 10, …; fewer in each decade the more decades there are, so that their labels have room."""
+    span = math.log10(high / low)
+    steps = (1, 2, 5) if span <= 2 else (1, 3) if span <= 4 else (1,)
+    decades = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
+    ticks = [step * 10.0**decade for decade in decades for step in steps]
+    return [tick for tick in ticks if low * 0.8 <= tick <= high * 1.25]
+
+
+def finish(chart: Chart, look: Look) -> Chart:
+    """The chart with its size and its look."""
+    return chart.properties(
+        width="container" if look.width_px is None else look.width_px,
+        height=look.height_px,
+        padding={"left": 4, "right": 12, "top": 6, "bottom": 4},
+        autosize=alt.AutoSizeParams(type="fit-x", contains="padding"),
+        config=chart_config(look),
+    )
+
+
+def rate_words(rate_unit: str) -> str:
+    """A rate's unit in full, for axis titles."""
+    return "transactions per minute (tpm)" if rate_unit == "tpm" else "transactions per second (tps)"

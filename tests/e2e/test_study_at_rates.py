@@ -1,0 +1,56 @@
+"""A study at rates on a real server: what is asked for, recorded, and said to be carried."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from plimsoll.guide.build import analyse_folder
+from plimsoll.record.store import read_study
+from support.command import assert_one_clear_message, plimsoll
+
+pytestmark = pytest.mark.e2e
+
+STUDY = """
+[study]
+name = "rates"
+levels = { rate_tps = [50, 2_000_000], connections = [2] }
+warm_up = "1s"
+settle_limit = "1s"
+duration = "2s"
+repetitions = 1
+reset = "never"
+[[workload]]
+name = "points"
+kind = "oltp_point_select"
+table_size = 1000
+[[system]]
+name = "a"
+[system.server]
+managed = "mariadb"
+profile = "bare"
+buffer_pool = "64M"
+"""
+
+
+def test_a_rate_that_no_server_reaches_is_offered_dropped_and_not_carried(tmp_path: Path) -> None:
+    (tmp_path / "s.toml").write_text(STUDY)
+    folder = tmp_path / "out"
+    ran = plimsoll("study", "run", tmp_path / "s.toml", "--to", folder)
+    assert ran.returncode == 0, ran.stderr
+    assert "a, points, 50 tps wanted: " in ran.stderr
+    levels = {one.trial.level.rate_tps: one.outcome.account for one in read_study(folder).recordings}
+    assert levels.keys() == {50.0, 2_000_000.0}
+    (curve,) = analyse_folder(folder).rate_curves
+    low, high = curve.cells
+    assert (curve.carried_tps, curve.bracketed, curve.connections) == (50.0, True, 2)
+    assert low.throughput_tps.value == pytest.approx(50, rel=0.6)
+    assert low.offered_tps == pytest.approx(50, rel=0.6)
+    assert high.dropped_count > high.completed_count > 0
+    assert high.dispatch_delay_ms.p99 is not None
+    assert high.response_ms.p50 is not None
+    assert high.service_ms.p50 is not None
+    assert high.response_ms.p50 > high.service_ms.p50
+    assert "Completed against wanted" in (folder / "guide.html").read_text()
+    assert_one_clear_message(plimsoll("size", folder, "--tps", "40"), 2, "was driven at rates")

@@ -1,0 +1,221 @@
+"""Load at a rate: from made-up recordings to what systems carry, and how guides say it."""
+
+from __future__ import annotations
+
+import io
+from dataclasses import replace
+
+import numpy as np
+import polars as pl
+import pytest
+from rich.console import Console
+
+from plimsoll.analyse.model import Analysis
+from plimsoll.analyse.rate_model import RateCurve
+from plimsoll.analyse.size import size
+from plimsoll.analyse.study import analyse
+from plimsoll.errors import SpecError
+from plimsoll.guide.html import render_html
+from plimsoll.guide.look import PAPER, Look
+from plimsoll.guide.markdown import render_markdown
+from plimsoll.guide.marks import Chart
+from plimsoll.guide.rate_charts import completed_chart, rate_response_charts
+from plimsoll.guide.terminal import render_terminal
+from plimsoll.guide.words import place_words
+from plimsoll.record import frames
+from plimsoll.record.model import LevelRecord, TrialWarning
+from unit.analyse.made import PLACE, STARTED_UNIX_S, Made, measured
+
+SECONDS = 12
+"""Of load: two of warm-up and ten that count."""
+
+
+def at_rate(
+    rate_tps: float,
+    *,
+    completed_tps: float | None = None,
+    waiting: list[int] | None = None,
+    dropped: int = 0,
+    p99_ms: float = 5.0,
+    **trial: object,
+) -> Made:
+    """A trial at a rate; `waiting` is the backlog at the end of each of its last seconds, none before."""
+    done = rate_tps if completed_tps is None else completed_tps
+    response_ns = np.linspace(1e6, p99_ms * 1e6, 1000).astype(np.int64)
+    made = measured([done] * 10, connections=16, response_ns=response_ns, **trial)
+    backlog = [0] * (SECONDS - len(waiting or [])) + (waiting or [])
+    telemetry = pl.DataFrame(
+        [
+            {
+                **PLACE,
+                "unix_s": STARTED_UNIX_S + second + 1,
+                "source": "engine",
+                "metric": "backlog_count",
+                "value": float(count),
+            }
+            for second, count in enumerate(backlog)
+        ],
+        schema=frames.TELEMETRY,
+    )
+    intervals = made.tables["intervals"].with_columns(
+        completed=pl.lit(round(done), dtype=pl.UInt64),
+        dropped=pl.when(pl.col("interval") == SECONDS // 2).then(dropped).otherwise(0).cast(pl.UInt64),
+    )
+    level = LevelRecord(connections=16, rate_tps=rate_tps)
+    account = made.outcome.account
+    assert account is not None
+    return replace(
+        made,
+        trial=made.trial.model_copy(update={"level": level, "trial_id": f"{made.trial.trial_id}-{rate_tps}"}),
+        outcome=made.outcome.model_copy(
+            update={"account": account.model_copy(update={"offered_count": round(rate_tps * SECONDS)})}
+        ),
+        tables={**made.tables, "intervals": intervals, "telemetry": telemetry},
+    )
+
+
+def curve_of(*trials: Made) -> RateCurve:
+    (curve,) = analyse("s", list(trials)).rate_curves
+    return curve
+
+
+FALLING_BEHIND = [300, 600, 900, 1200, 1500]
+
+
+def test_what_kept_up_with_every_arrival_is_carried_up_to_the_first_rate_that_was_not() -> None:
+    curve = curve_of(at_rate(100), at_rate(200), at_rate(400, completed_tps=250, waiting=FALLING_BEHIND), at_rate(300))
+    assert [cell.rate_tps for cell in curve.cells] == [100, 200, 300, 400]
+    assert [cell.is_carried for cell in curve.cells] == [True, True, True, False]
+    assert (curve.carried_tps, curve.bracketed, curve.connections) == (300, True, 16)
+
+
+def test_a_rate_that_is_carried_after_one_that_was_not_counts_for_nothing() -> None:
+    curve = curve_of(at_rate(100), at_rate(200, completed_tps=150, waiting=FALLING_BEHIND), at_rate(300))
+    assert (curve.carried_tps, curve.bracketed) == (100, True)
+
+
+def test_a_stall_that_was_worked_off_is_no_falling_behind() -> None:
+    (cell,) = curve_of(at_rate(100, waiting=[500, 300, 0])).cells
+    assert (cell.is_carried, cell.overloaded_count, cell.waiting_max) == (True, 1, 500)
+
+
+def test_a_single_dropped_arrival_is_a_rate_that_was_not_carried() -> None:
+    curve = curve_of(at_rate(100, dropped=1))
+    assert (curve.carried_tps, curve.bracketed) == (None, True)
+    assert curve.cells[0].dropped_count == 1
+
+
+def test_a_rate_is_carried_only_if_it_was_in_every_repetition() -> None:
+    curve = curve_of(at_rate(100), at_rate(100, completed_tps=60, waiting=FALLING_BEHIND, repetition=1))
+    assert curve.carried_tps is None
+    (cell,) = curve.cells
+    assert (cell.throughput_tps.trial_count, cell.overloaded_count) == (2, 1)
+    assert cell.throughput_tps.value == pytest.approx(80)
+    assert cell.offered_tps == pytest.approx(100)
+
+
+def test_failed_transactions_are_not_carried() -> None:
+    assert curve_of(at_rate(100, failed=5)).carried_tps is None
+
+
+def two_systems(objective_ms_p99: float | None = None) -> Analysis:
+    fast = [at_rate(100, system="a"), at_rate(200, system="a", p99_ms=30)]
+    slow = [
+        at_rate(100, system="b", p99_ms=8),
+        at_rate(200, system="b", completed_tps=150, waiting=FALLING_BEHIND, dropped=7, p99_ms=900),
+    ]
+    return analyse("s", [*slow, *fast], objective_ms_p99=objective_ms_p99)
+
+
+def test_the_answer_says_what_each_system_carries_the_best_first() -> None:
+    first, second, third = two_systems().answer
+    assert first == (
+        "read-write: a carries every rate that was tried, up to 200 tps, "
+        "where 99 % of transactions took at most 29.7 ms."
+    )
+    assert second.startswith("read-write: b carries 100 tps, where 99 % of transactions took at most 7.9")
+    assert second.endswith("of 200 tps it completed 150 tps, and 7 transactions were dropped.")
+    assert third.startswith("read-write: at 100 tps, which all carry, 99 % of transactions took at most 7.9")
+
+
+def test_the_objective_counts_only_at_rates_that_are_carried() -> None:
+    said = [text for text in two_systems(objective_ms_p99=20).answer if "within 20.0 ms" in text]
+    assert [text.split("within 20.0 ms, ")[1] for text in said] == ["a carries 100 tps.", "b carries 100 tps."]
+    strict = [text for text in two_systems(objective_ms_p99=2).answer if "within 2.00 ms" in text]
+    assert all(text.endswith("carries no rate that was tried.") for text in strict)
+
+
+def test_a_rate_that_is_not_carried_keeps_no_objective() -> None:
+    trials = [at_rate(100), at_rate(200, completed_tps=150, waiting=FALLING_BEHIND)]
+    said = analyse("s", trials, objective_ms_p99=20).answer
+    assert "read-write: with 99 % of transactions within 20.0 ms, a carries 100 tps." in said
+
+
+def test_what_rates_cannot_decide_is_said_and_nothing_about_connections_at_their_own_pace() -> None:
+    limits = " ".join(two_systems().limits)
+    assert "A rate less than 8.3 % above what a system carries does not show as overload within 12 s" in limits
+    assert "How much more a (read-write) would carry is unknown" in limits
+    assert "Rates were served by 16 connections" in limits
+    assert "at their own pace" not in limits
+
+
+def test_warnings_name_rates_and_not_connections() -> None:
+    own = TrialWarning(code="of-the-trial", evidence="e", advice="a")
+    analysis = analyse("s", [at_rate(100, warnings=(own,)), at_rate(200)])
+    placed = {one.warning.code: one for one in analysis.warnings}
+    assert (placed["of-the-trial"].connections, placed["of-the-trial"].rates_tps) == ((), (100,))
+    assert (placed["single-repetition"].connections, placed["single-repetition"].rates_tps) == ((), (100, 200))
+    assert place_words(placed["of-the-trial"], analysis) == "a · read-write · 100 tps wanted"
+    assert place_words(placed["single-repetition"], analysis) == "a · read-write · all rates"
+
+
+def test_rates_and_connections_of_one_study_do_not_mix() -> None:
+    analysis = analyse("s", [at_rate(100), measured([90.0] * 10, connections=16)])
+    assert [cell.connections for curve in analysis.curves for cell in curve.cells] == [16]
+    assert analysis.curves[0].cells[0].completed_count == 900
+    assert len(analysis.rate_curves) == 1
+
+
+def test_a_study_at_rates_is_not_sized_by_connections() -> None:
+    with pytest.raises(SpecError, match="was driven at rates"):
+        size(two_systems(), tps=100)
+
+
+def test_an_analysis_of_rates_survives_json() -> None:
+    analysis = two_systems()
+    assert Analysis.model_validate_json(analysis.model_dump_json()) == analysis
+
+
+def test_every_guide_shows_wanted_and_completed() -> None:
+    analysis = two_systems()
+    output = io.StringIO()
+    Console(file=output, width=80).print(render_terminal(analysis))
+    html, markdown, terminal = render_html(analysis), render_markdown(analysis), output.getvalue()
+    assert "### b, read-write: at rates, over 16 connections" in markdown
+    assert "| 200 | 150 |" in markdown
+    assert "| a | 4 | at least 200 | 29.7 |" in markdown
+    assert ["100", "100", "3.00", "4.80", "4.96", "–", "–", "0", "carried"] in [
+        line.split() for line in terminal.splitlines()
+    ]
+    assert "Completed against wanted" in html
+    assert "Response time against wanted" in html
+    assert "Throughput against connections" not in html
+
+
+def test_charts_show_each_rate_and_the_line_where_all_was_completed() -> None:
+    analysis = two_systems()
+    look = Look(width_px=400, height_px=200, palette=PAPER)
+    chart = completed_chart(analysis, analysis.workloads[0], look)
+    assert chart is not None
+    rows = _rows(chart)
+    assert {(row["system"], row["wanted"], row["rate"]) for row in rows if "system" in row and "wanted" in row} == {
+        ("a", 100, 100),
+        ("a", 200, 200),
+        ("b", 100, 100),
+        ("b", 200, 150),
+    }
+    assert [name for name, _, _ in rate_response_charts(analysis, analysis.workloads[0], look)] == ["p50", "p95", "p99"]
+
+
+def _rows(chart: Chart) -> list[dict[str, object]]:
+    return [row for layer in chart.to_dict()["layer"] for row in layer["data"]["values"]]
