@@ -51,6 +51,12 @@ def test_plain_that_the_study_asked_for_is_a_factor_and_no_doubt() -> None:
     assert [entry.text for entry in table.rows[1]] == ["b", "b:3306", "disabled", "none"]
     peaks = next(one for one in analysis.differences if one.connections is None)
     assert ("tls", "preferred", "disabled") in peaks.other_factors
+    assert "encryption" not in {name for name, _, _ in peaks.other_factors}, "it follows from tls"
+
+
+def test_encryption_that_nobody_asked_for_is_one_more_factor() -> None:
+    analysis = analyse("s", [trial("a", NEW, tls="required"), trial("b", None, tls="preferred")])
+    peaks = next(one for one in analysis.differences if one.connections is None)
     assert ("encryption", NEW, "none") in peaks.other_factors
 
 
