@@ -201,3 +201,13 @@ def test_a_level_that_a_running_server_would_not_let_in_is_told_before_the_study
     high = parse_study(STUDY.format(level=9000, url=url))
     with pytest.raises(HostError, match=r"max_connections is 2048, too few for the level of 9,000 .* set it to 9008"):
         refuse_before_start(high, build_plan(high))
+
+
+def test_where_nothing_completes_the_errors_are_named(target: list[str]) -> None:
+    legacy = [word for word in target if word not in ("--tables", "2")]
+    kind = ["--workload", "oltp_0.4_sp", "-o", "procedure=nosuch"]
+    assert plimsoll("prepare", *legacy, *kind).returncode == 0
+    ran = plimsoll("trial", *legacy, *kind, "--connections", "2", "--duration", "1s")
+    assert ran.returncode == 4, ran.stderr
+    assert "no transaction completed within 1 s; errors: 1305 (statement) " in " ".join(ran.stderr.split())
+    assert plimsoll("cleanup", *legacy, *kind).returncode == 0

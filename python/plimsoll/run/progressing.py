@@ -87,7 +87,8 @@ def outcome_of(progressing: Progressing, failure: str | None = None) -> Outcome:
     measured, done = progressing.measured, progressing.done
     verdict, reason = (Verdict.FAILED, failure) if failure else (Verdict.COMPLETE, None)
     if failure is None and sum(interval.completed for interval in measured) == 0:
-        verdict, reason = Verdict.INVALID, "no transaction completed in the measured window"
+        verdict = Verdict.INVALID
+        reason = f"no transaction completed in the measured window{progressing.rows.told_errors()}"
     return Outcome(
         verdict=verdict,
         reason=reason,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -80,6 +81,14 @@ class IntervalRows:
     def errors(self) -> pl.DataFrame:
         """Failed statements by interval, class and code."""
         return pl.DataFrame(self._errors, schema=frames.ERRORS)
+
+    def told_errors(self, most: int = 3) -> str:
+        """The most frequent errors as words that follow a message; empty when there were none."""
+        counted: Counter[tuple[str, int]] = Counter()
+        for row in self._errors:
+            counted[row["class"], row["code"]] += row["count"]
+        told = [f"{code} ({kind}) {count:,} times" for (kind, code), count in counted.most_common(most)]
+        return f"; errors: {', '.join(told)}" if told else ""
 
     def histograms(self) -> pl.DataFrame:
         """Durations by interval, transaction type and measure."""

@@ -144,7 +144,8 @@ def run_single(run: SingleRun, seen: Callable[[Interval], None] = lambda _: None
     summary = summarise(_InMemory(_trial_record(run), outcome, rows, environment))
     if summary is None or summary.counts is None or summary.counts.completed == 0:
         raise InvalidTrialError(
-            f"no transaction completed within {run.duration_s:g} s; measure longer, or look at the server"
+            f"no transaction completed within {run.duration_s:g} s{rows.told_errors()}; measure longer, or look at the "
+            "server"
         )
     near = [warning for warning, _ in client_near_its_limit(summary)]
     return replace(summary, outcome=outcome.model_copy(update={"warnings": (*warnings, *near)}))

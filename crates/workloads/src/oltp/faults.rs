@@ -45,6 +45,13 @@ pub fn faults(workload: &WorkloadPlan) -> Vec<String> {
         ));
     }
     faults.extend(procedure_fault(workload, options));
+    if options.point_select_handler && plan::locks(workload) {
+        faults.push(
+            "workload.point_select_handler: a table that is locked by LOCK TABLES cannot be read by HANDLER; leave one \
+             of the two out"
+                .to_owned(),
+        );
+    }
     if options.read_only && options.write_only {
         faults.push("workload: is read_only and write_only at once: leave one of them out".to_owned());
     } else if faults.is_empty() && Transaction::new(workload).is_empty() {
@@ -130,6 +137,17 @@ mod tests {
             assert_eq!(faults(&WorkloadPlan::OltpWriteOnly(options)).len(), 1);
         }
         assert_eq!(faults(&WorkloadPlan::OltpUpdateIndex(nothing)).len(), 1);
+    }
+
+    #[test]
+    fn handler_and_locks_exclude_each_other() {
+        let options = OltpOptions {
+            point_select_handler: true,
+            storage_engine: "MyISAM".to_owned(),
+            ..OltpOptions::default()
+        };
+        assert_eq!(faults(&WorkloadPlan::Oltp04Complex(options.clone())).len(), 1);
+        assert!(faults(&WorkloadPlan::Oltp04Simple(options)).is_empty());
     }
 
     #[test]

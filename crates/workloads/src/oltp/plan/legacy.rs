@@ -31,9 +31,14 @@ pub fn transaction(options: &OltpOptions, texts: &mut Texts) -> Body {
     }
 }
 
-fn around(options: &OltpOptions) -> (String, &'static str) {
+/// Whether the table is locked in place of a transaction.
+pub fn locks(options: &OltpOptions) -> bool {
     let engine = options.storage_engine.to_ascii_lowercase();
-    if !WITHOUT_TRANSACTIONS.contains(&&*engine) {
+    !options.skip_transaction && WITHOUT_TRANSACTIONS.contains(&&*engine)
+}
+
+fn around(options: &OltpOptions) -> (String, &'static str) {
+    if !locks(options) {
         return ("BEGIN".to_owned(), "COMMIT");
     }
     let lock = if options.read_only { "READ" } else { "WRITE" };

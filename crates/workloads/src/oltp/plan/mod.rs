@@ -198,6 +198,11 @@ impl Transaction {
     }
 }
 
+/// Whether its transactions lock tables, where an engine knows no transactions.
+pub fn locks(workload: &WorkloadPlan) -> bool {
+    matches!(workload, WorkloadPlan::Oltp04Complex(options) if legacy::locks(options))
+}
+
 /// The options of a workload, whichever it is.
 pub fn options(workload: &WorkloadPlan) -> &OltpOptions {
     match workload {
