@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from plimsoll.servers.control import connect
@@ -64,7 +66,79 @@ def test_prepare_that_was_killed_goes_on(running_server: ManagedServer, target: 
     assert plimsoll("cleanup", *target).returncode == 0
 
 
-def _has_rows(server: ManagedServer) -> bool:
-    if not execute(server, "SHOW TABLES LIKE 'sbtest1'"):
+OWN = """
+[[table]]
+name = "readings"
+rows = 300_000
+primary_key = ["sensor", "at"]
+
+[[table.column]]
+name = "sensor"
+generate = "integer"
+from = 1
+to = 200
+
+[[table.column]]
+name = "at"
+generate = "timestamp"
+from = 2026-01-01T00:00:00
+every = "100ms"
+
+[[table.column]]
+name = "unit"
+generate = "choice"
+values = ["it's", "ä"]
+null_ratio = 0.3
+
+[[table]]
+name = "sensors"
+rows = 200
+
+[[table.column]]
+name = "id"
+generate = "sequence"
+
+[[transaction]]
+name = "look"
+
+[[transaction.statement]]
+sql = "SELECT id FROM sensors WHERE id = :id"
+values.id = { generate = "reference", table = "sensors" }
+"""
+
+
+def test_the_tables_of_a_workload_file_are_gone_on_with_and_compared(
+    running_server: ManagedServer, target: list[str], tmp_path: Path
+) -> None:
+    file = tmp_path / "own.toml"
+    file.write_text(OWN, encoding="utf-8")
+    own = [*target, "--workload", str(file)]
+    killed = start("prepare", *own)
+    while not _has_rows(running_server, "readings"):
+        assert killed.poll() is None, killed.communicate()
+    killed.kill()
+    killed.communicate()
+    assert_one_clear_message(plimsoll("check", *own), 4, "unfinished", "plimsoll prepare")
+    (kept,) = execute(running_server, "SELECT COUNT(*) FROM readings")[0]
+    assert isinstance(kept, int)
+    assert 0 < kept < 300_000, "it was killed too late"
+    assert plimsoll("prepare", *own).returncode == 0
+    ran = plimsoll("check", *own)
+    assert (ran.returncode, ran.stderr) == (0, "")
+    assert "300,200 rows in 2 table(s) are there, each as it was made" in ran.stdout
+    execute(running_server, "UPDATE sensors SET id = 0 WHERE id = 7")
+    execute(running_server, "UPDATE readings SET unit = 'kg' WHERE at = '2026-01-01 01:23:20'")
+    told = ["readings rows 50001 to 100000", "sensors id 1 to 200", "plimsoll cleanup"]
+    assert_one_clear_message(plimsoll("check", *own), 4, *told)
+    ran = plimsoll("check", *own, "--count-only")
+    assert ran.returncode == 0, ran.stderr
+    execute(running_server, "DELETE FROM sensors WHERE id = 0")
+    for command in (["check", *own, "--count-only"], ["prepare", *own]):
+        assert_one_clear_message(plimsoll(*command), 4, "sensors has 199 rows and not 200", "plimsoll cleanup")
+    assert plimsoll("cleanup", *own).returncode == 0
+
+
+def _has_rows(server: ManagedServer, table: str = "sbtest1") -> bool:
+    if not execute(server, f"SHOW TABLES LIKE '{table}'"):
         return False
-    return bool(execute(server, "SELECT 1 FROM sbtest1 LIMIT 1"))
+    return bool(execute(server, f"SELECT 1 FROM {table} LIMIT 1"))

@@ -50,6 +50,7 @@ fn every_message_command_and_class_is_described() {
         "host",
         "bug",
         "connections-missing",
+        "columns-not-compared",
         "outage",
         "connections-stuck",
         "intervals-late",

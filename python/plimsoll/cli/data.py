@@ -90,12 +90,14 @@ def check(
     """Look whether tables hold the rows that prepare made, given the same options.
 
     The server sums up a checksum over every row, and no rows are sent: it reads each table once. With --count-only it
-    counts them, which also takes tables that others made; those of a workload file can only be counted. Exit code 4
-    says that something is missing or different, as it is after a workload that writes.
+    counts them, which also takes tables that others made. Exit code 4 says that something is missing or different, as
+    it is after a workload that writes.
 
     Example: plimsoll check --target mysql://bench@127.0.0.1/sbtest --tables 4 --table-size 1000000
 
     Example: plimsoll check --target mysql://bench@127.0.0.1/sbtest --count-only
+
+    Example: plimsoll check --target mysql://bench@127.0.0.1/bank --workload bank.toml
     """
     from plimsoll.drive.plans import data_line
 

@@ -9,31 +9,26 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use plimsoll_core::message::FailureClass;
-use plimsoll_core::plan::{DataPlan, LoadMethod, OltpData};
+use plimsoll_core::plan::{DataPlan, LoadMethod};
 use plimsoll_engine::WorkerFault;
+use plimsoll_session::Reply;
 use plimsoll_wire::{Connection, WireError};
 
-use super::content::{CHUNK_ROWS, Slice, chunks, leading_rows};
+use super::content::leading_rows;
 use super::crew::{Crew, Meter};
 use super::fault::blame;
-use super::inspect;
 use super::resume::{self, Rest};
-use super::rows::{LINE, ROW_BYTES_MAX, Rows, TUPLE};
-use super::tables;
+use super::table::{CHUNK_ROWS, Slice, Style, Table, chunks};
 use crate::control;
-use crate::oltp::tables::{Mark, State};
-
-/// Rows in one LOAD DATA.
-pub const LOAD_ROWS: u64 = CHUNK_ROWS;
 
 /// Bytes handed over at a time while a LOAD DATA runs.
-pub const PIECE_BYTES: usize = 256 * 1024;
+const PIECE_BYTES: usize = 256 * 1024;
 
 /// Bytes in one INSERT, where the server takes so many.
-pub const INSERT_BYTES: usize = 512 * 1024;
+const INSERT_BYTES: usize = 512 * 1024;
 
 /// A statement that was undone by the server so many times in a row has failed.
-pub const ATTEMPTS_MAX: u32 = 10;
+const ATTEMPTS_MAX: u32 = 10;
 
 /// "Not allowed by the server or the client", in the words of MySQL before 8, MySQL since, and MariaDB.
 const LOCAL_REFUSED_CODES: [u16; 4] = [1148, 2068, 3948, 4166];
@@ -51,42 +46,39 @@ const ROW_EXISTS_CODE: u16 = 1062;
 /// such.
 pub fn make(
     crew: &mut Crew<'_>,
-    new: &[u32],
-    unfinished: &[u32],
+    new: &[&dyn Table],
+    unfinished: &[&dyn Table],
     plan: &DataPlan,
-    data: &OltpData,
 ) -> Result<(), WorkerFault> {
-    let numbers: Vec<u32> = new.iter().chain(unfinished).copied().collect();
-    if numbers.is_empty() {
+    let tables: Vec<&dyn Table> = new.iter().chain(unfinished).copied().collect();
+    if tables.is_empty() {
         return Ok(());
     }
-    let Rest { mut missing, kept_rows } = resume::look(crew, unfinished, data)?;
-    let count = new.len() as u64;
-    crew.work("create", count, new, |connection, number, meter| {
-        create(connection, *number, data)?;
+    let Rest { mut missing, kept_rows } = resume::look(crew, unfinished)?;
+    crew.work("create", new.len() as u64, new, |connection, table, meter| {
+        run(connection, &table.create_sql(), &format!("create {}", table.name()))?;
         meter.add(1);
         Ok(())
     })?;
-    missing.extend(chunks(new, data.rows_each()));
+    missing.extend(chunks(new));
     let runs = runs(&missing, crew.size());
-    let loader = Loader::new(plan, data)?;
-    let count = numbers.len() as u64;
-    let rows = count * data.rows_each();
+    let loader = Loader::new(plan)?;
+    let rows = tables.iter().map(|table| table.rows_count()).sum();
     crew.go_on("load", kept_rows, rows, &runs, |connection, run, meter| {
         run.iter().try_for_each(|slice| loader.load(connection, *slice, meter))
     })?;
-    let indexed = if tables::is_indexed_after_loading(data) {
-        &numbers[..]
-    } else {
-        &[]
-    };
-    crew.work("index", count, indexed, |connection, number, meter| {
-        index(connection, *number)?;
+    let indexed: Vec<_> = tables
+        .iter()
+        .filter_map(|table| Some((*table, table.index_sql()?)))
+        .collect();
+    let count = indexed.len() as u64;
+    crew.work("index", count, &indexed, |connection, (table, sql), meter| {
+        index(connection, *table, sql)?;
         meter.add(1);
         Ok(())
     })?;
-    crew.work("analyze", count, &numbers, |connection, number, meter| {
-        analyze(connection, *number, data)?;
+    crew.work("analyze", tables.len() as u64, &tables, |connection, table, meter| {
+        complete(connection, *table)?;
         meter.add(1);
         Ok(())
     })
@@ -94,37 +86,36 @@ pub fn make(
 
 /// As many runs for each table as keep all loaders busy. One loader takes a whole run, since where one stream of keys ends
 /// and another goes on beside it, InnoDB leaves up to an extent of 1 MiB unused.
-fn runs(missing: &[Slice], loaders: usize) -> Vec<&[Slice]> {
-    let tables: Vec<&[Slice]> = missing.chunk_by(|one, next| one.table == next.table).collect();
+fn runs<'s, 't>(missing: &'s [Slice<'t>], loaders: usize) -> Vec<&'s [Slice<'t>]> {
+    let tables: Vec<&[Slice<'t>]> = missing.chunk_by(Slice::is_beside).collect();
     let per_table = loaders.div_ceil(tables.len().max(1));
-    let of_table = |slices| <[Slice]>::chunks(slices, slices.len().div_ceil(per_table));
+    let of_table = |slices: &'s [Slice<'t>]| slices.chunks(slices.len().div_ceil(per_table));
     tables.into_iter().flat_map(of_table).collect()
-}
-
-fn create(connection: &mut Connection, number: u32, data: &OltpData) -> Result<(), WorkerFault> {
-    let sql = tables::create_sql(number, data);
-    run(connection, &sql, &format!("create {}", tables::name(number)))
 }
 
 /// Where the table is gone on with, the index may be there already, or be under way when we were not there any more to
 /// hear of it. What it is an index of is looked at before the table is called complete.
-fn index(connection: &mut Connection, number: u32) -> Result<(), WorkerFault> {
-    let (name, index) = (tables::name(number), tables::index_name(number));
-    match connection.query(&format!("CREATE INDEX {index} ON {name}(k)")) {
-        Err(error) if error.server_code() != Some(INDEX_EXISTS_CODE) => Err(blame(&error, &format!("index {name}"))),
+fn index(connection: &mut Connection, table: &dyn Table, sql: &str) -> Result<(), WorkerFault> {
+    match connection.query(sql) {
+        Err(error) if error.server_code() != Some(INDEX_EXISTS_CODE) => {
+            Err(blame(&error, &format!("index {}", table.name())))
+        }
         _ => Ok(()),
     }
 }
 
 /// Brings the statistics up to date, counts, and then says that the table is complete.
-fn analyze(connection: &mut Connection, number: u32, data: &OltpData) -> Result<(), WorkerFault> {
-    let name = tables::name(number);
-    run(connection, &format!("ANALYZE TABLE {name}"), &format!("analyze {name}"))?;
-    inspect::verify(connection, number, data, false)?;
-    let mark = Mark::new(data, State::Complete).text();
+fn complete(connection: &mut Connection, table: &dyn Table) -> Result<(), WorkerFault> {
+    let (name, quoted) = (table.name(), table.quoted_name());
     run(
         connection,
-        &format!("ALTER TABLE {name} COMMENT = '{mark}'"),
+        &format!("ANALYZE TABLE {quoted}"),
+        &format!("analyze {name}"),
+    )?;
+    table.look(connection)?;
+    run(
+        connection,
+        &format!("ALTER TABLE {quoted} COMMENT = '{}'", table.complete_mark()),
         &format!("complete {name}"),
     )
 }
@@ -134,32 +125,47 @@ fn run(connection: &mut Connection, sql: &str, doing: &str) -> Result<(), Worker
 }
 
 /// What became of the rows of one statement.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 struct Loaded {
     sent: u64,
-    taken: u64,
+    reply: Reply,
 }
 
-fn meddled(loaded: Loaded, table: u32) -> WorkerFault {
-    let name = tables::name(table);
-    let message = format!(
-        "load rows into {name}: of {} rows the server took {}: somebody else writes to this table; stop that, then \
-         prepare again",
-        loaded.sent, loaded.taken
-    );
-    WorkerFault::new(FailureClass::Target, message)
+impl Loaded {
+    fn is_short(&self) -> bool {
+        self.sent != self.reply.rows_affected
+    }
+
+    /// Why rows were not taken as they were sent, with the server's own word if it has one.
+    fn refused(&self, connection: &mut Connection, table: &dyn Table) -> WorkerFault {
+        let (name, sent, taken) = (table.name(), self.sent, self.reply.rows_affected);
+        let said = match connection.query_rows("SHOW WARNINGS LIMIT 1", 1) {
+            Ok(rows) => rows.first().and_then(|row| row.last()?.clone()).unwrap_or_default(),
+            Err(error) => return blame(&error, "ask for warnings"),
+        };
+        let cure = if table.minds_warnings() {
+            "make the column's type fit its values, let the generators of keys give each row another value, and let \
+             nobody else write to this table"
+        } else {
+            "somebody else writes to this table; stop that, then prepare again"
+        };
+        let message = format!(
+            "load rows into {name}: of {sent} rows the server took {taken}, not all as they were sent ({}): {cure}",
+            if said.is_empty() { "no warning" } else { &said }
+        );
+        WorkerFault::new(FailureClass::Target, message)
+    }
 }
 
 /// How rows are sent, as found out so far.
-struct Loader<'a> {
-    data: &'a OltpData,
+struct Loader {
     insert_bytes: usize,
     /// Falls to false when the server turns out to refuse LOAD DATA LOCAL.
     local: AtomicBool,
 }
 
-impl<'a> Loader<'a> {
-    fn new(plan: &DataPlan, data: &'a OltpData) -> Result<Self, WorkerFault> {
+impl Loader {
+    fn new(plan: &DataPlan) -> Result<Self, WorkerFault> {
         let mut control = control::open(&plan.target)?;
         let sql = "SELECT @@local_infile, @@max_allowed_packet";
         let rows = control
@@ -169,25 +175,28 @@ impl<'a> Loader<'a> {
         let number = |at: usize| rows.first()?.get(at)?.as_ref()?.parse::<usize>().ok();
         let packet_bytes = number(1).unwrap_or(INSERT_BYTES);
         Ok(Self {
-            data,
             insert_bytes: INSERT_BYTES.min(packet_bytes.saturating_sub(1024)),
             local: AtomicBool::new(plan.method == LoadMethod::Auto && number(0) == Some(1)),
         })
     }
 
-    fn load(&self, connection: &mut Connection, slice: Slice, meter: &Meter) -> Result<(), WorkerFault> {
-        let doing = format!("load rows into {}", tables::name(slice.table));
+    fn load(&self, connection: &mut Connection, slice: Slice<'_>, meter: &Meter) -> Result<(), WorkerFault> {
+        let doing = format!("load rows into {}", slice.table.name());
         let mut rest = slice;
         let mut attempt = 1;
         while rest.first <= rest.last && !meter.stopped() {
             let done = match self.load_some(connection, rest) {
+                Ok(loaded) if slice.table.minds_warnings() && !loaded.is_short() && loaded.reply.warnings > 0 => {
+                    return Err(loaded.refused(connection, slice.table));
+                }
                 // LOAD DATA LOCAL passes over rows whose key is there already, INSERT refuses them.
-                Ok(loaded) if loaded.taken != loaded.sent => self
-                    .came_meanwhile(connection, rest)?
-                    .ok_or_else(|| meddled(loaded, rest.table))?,
-                Err(error) if error.server_code() == Some(ROW_EXISTS_CODE) => self
-                    .came_meanwhile(connection, rest)?
-                    .ok_or_else(|| blame(&error, &doing))?,
+                Ok(loaded) if loaded.is_short() => {
+                    let refused = loaded.refused(connection, slice.table);
+                    came_meanwhile(connection, rest)?.ok_or(refused)?
+                }
+                Err(error) if error.server_code() == Some(ROW_EXISTS_CODE) => {
+                    came_meanwhile(connection, rest)?.ok_or_else(|| blame(&error, &doing))?
+                }
                 Ok(loaded) => loaded.sent,
                 Err(error) if is_refusal(&error) => {
                     self.local.store(false, Ordering::Relaxed);
@@ -206,70 +215,73 @@ impl<'a> Loader<'a> {
         Ok(())
     }
 
-    /// How many of the first of these rows are there, when there are some and no others. The last statement of an engine that
-    /// was killed may take effect only after it was gone and its tables were looked at.
-    fn came_meanwhile(&self, connection: &mut Connection, rest: Slice) -> Result<Option<u64>, WorkerFault> {
-        let leading = leading_rows(connection, self.data, rest)?;
-        Ok(leading.filter(|rows| *rows > 0))
-    }
-
     /// One statement with the first of these rows.
-    fn load_some(&self, connection: &mut Connection, rest: Slice) -> Result<Loaded, WireError> {
+    fn load_some(&self, connection: &mut Connection, rest: Slice<'_>) -> Result<Loaded, WireError> {
         if self.local.load(Ordering::Relaxed) {
-            let last = rest.last.min(rest.first + LOAD_ROWS - 1);
-            self.load_local(connection, Slice { last, ..rest })
+            let last = rest.last.min(rest.first + CHUNK_ROWS - 1);
+            load_local(connection, Slice { last, ..rest })
         } else {
             self.insert(connection, rest)
         }
     }
 
-    /// One LOAD DATA.
-    fn load_local(&self, connection: &mut Connection, part: Slice) -> Result<Loaded, WireError> {
-        let sql = format!(
-            "LOAD DATA LOCAL INFILE 'plimsoll' INTO TABLE {} CHARACTER SET latin1 \
-             FIELDS TERMINATED BY ',' ESCAPED BY '' LINES TERMINATED BY '\\n' (id, k, c, pad)",
-            tables::name(part.table)
-        );
-        let rows = Rows::new(self.data, part.table, LINE);
-        let mut id = part.first;
-        let reply = connection.load_local(&sql, &mut |piece| {
-            while id <= part.last && piece.len() + ROW_BYTES_MAX <= PIECE_BYTES {
-                rows.push(id, piece);
-                id += 1;
-            }
-            id <= part.last
-        })?;
-        Ok(Loaded {
-            sent: id - part.first,
-            taken: reply.rows_affected,
-        })
-    }
-
     /// One INSERT of as many rows as fit.
-    fn insert(&self, connection: &mut Connection, rest: Slice) -> Result<Loaded, WireError> {
-        let rows = Rows::new(self.data, rest.table, TUPLE);
-        let mut sql = format!("INSERT INTO {} (id, k, c, pad) VALUES ", tables::name(rest.table)).into_bytes();
+    fn insert(&self, connection: &mut Connection, rest: Slice<'_>) -> Result<Loaded, WireError> {
+        let table = rest.table;
+        let mut write = table.writer(Style::Tuple);
+        let mut sql = format!("INSERT INTO {} ({}) VALUES ", table.quoted_name(), table.columns_sql()).into_bytes();
         sql.reserve(self.insert_bytes);
-        let mut id = rest.first;
-        while id <= rest.last && (id == rest.first || sql.len() + ROW_BYTES_MAX <= self.insert_bytes) {
-            rows.push(id, &mut sql);
-            id += 1;
+        let mut row = rest.first;
+        while row <= rest.last && (row == rest.first || sql.len() + table.row_bytes_max() <= self.insert_bytes) {
+            write(row, &mut sql);
+            row += 1;
         }
         sql.pop();
-        let reply = connection.query(std::str::from_utf8(&sql).expect("digits and punctuation"))?;
+        let reply = connection.query(std::str::from_utf8(&sql).expect("values are text"))?;
         Ok(Loaded {
-            sent: id - rest.first,
-            taken: reply.rows_affected,
+            sent: row - rest.first,
+            reply,
         })
     }
+}
+
+/// One LOAD DATA.
+fn load_local(connection: &mut Connection, part: Slice<'_>) -> Result<Loaded, WireError> {
+    let table = part.table;
+    let sql = format!(
+        "LOAD DATA LOCAL INFILE 'plimsoll' INTO TABLE {} {} ({})",
+        table.quoted_name(),
+        table.line_format(),
+        table.columns_sql()
+    );
+    let mut write = table.writer(Style::Line);
+    let mut row = part.first;
+    let reply = connection.load_local(&sql, &mut |piece| {
+        while row <= part.last && piece.len() < PIECE_BYTES {
+            write(row, piece);
+            row += 1;
+        }
+        row <= part.last
+    })?;
+    Ok(Loaded {
+        sent: row - part.first,
+        reply,
+    })
+}
+
+/// How many of the first of these rows are there, when there are some and no others. The last statement of an engine that
+/// was killed may take effect only after it was gone and its tables were looked at.
+fn came_meanwhile(connection: &mut Connection, rest: Slice<'_>) -> Result<Option<u64>, WorkerFault> {
+    let leading = leading_rows(connection, rest)?;
+    Ok(leading.filter(|rows| *rows > 0))
 }
 
 /// Deadlock and lock-wait timeout, which undo the whole statement.
-pub fn is_passing(error: &WireError) -> bool {
+fn is_passing(error: &WireError) -> bool {
     matches!(error.server_code(), Some(1213 | 1205))
 }
 
-pub fn is_refusal(error: &WireError) -> bool {
+fn is_refusal(error: &WireError) -> bool {
     error
         .server_code()
         .is_some_and(|code| LOCAL_REFUSED_CODES.contains(&code))
@@ -278,17 +290,26 @@ pub fn is_refusal(error: &WireError) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::data::oltp_table::OltpTable;
+    use plimsoll_core::plan::OltpData;
+
+    fn run_lengths(tables: u32, size: u64, loaders: usize) -> Vec<usize> {
+        let data = OltpData {
+            table_size: size,
+            ..OltpData::default()
+        };
+        let tables: Vec<OltpTable<'_>> = (1..=tables).map(|number| OltpTable::new(&data, number)).collect();
+        let tables: Vec<&dyn Table> = tables.iter().map(|table| table as &dyn Table).collect();
+        runs(&chunks(&tables), loaders).iter().map(|run| run.len()).collect()
+    }
 
     #[test]
     fn each_loader_has_a_run_of_its_own() {
-        let one = chunks(&[1], 250_000);
-        let lengths =
-            |missing: &[Slice], loaders| runs(missing, loaders).iter().map(|run| run.len()).collect::<Vec<_>>();
-        assert_eq!(lengths(&one, 1), [5]);
-        assert_eq!(lengths(&one, 2), [3, 2]);
-        assert_eq!(lengths(&one, 9), [1; 5]);
-        assert_eq!(lengths(&chunks(&[1, 2, 3], 250_000), 2), [5; 3]);
-        assert_eq!(lengths(&chunks(&[1, 2], 250_000), 4), [3, 2, 3, 2]);
-        assert!(lengths(&[], 2).is_empty());
+        assert_eq!(run_lengths(1, 250_000, 1), [5]);
+        assert_eq!(run_lengths(1, 250_000, 2), [3, 2]);
+        assert_eq!(run_lengths(1, 250_000, 9), [1; 5]);
+        assert_eq!(run_lengths(3, 250_000, 2), [5; 3]);
+        assert_eq!(run_lengths(2, 250_000, 4), [3, 2, 3, 2]);
+        assert!(run_lengths(1, 0, 2).is_empty());
     }
 }

@@ -9,8 +9,10 @@ pub(crate) mod crew;
 pub(crate) mod fault;
 pub(crate) mod inspect;
 pub(crate) mod load;
+mod oltp_table;
 mod resume;
 mod rows;
+pub(crate) mod table;
 pub mod verify;
 
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -25,6 +27,8 @@ use crate::statements::data as statements;
 use crew::{Crew, Meter};
 use fault::blame;
 use inspect::Found;
+use oltp_table::OltpTable;
+use table::Table;
 
 /// Most connections that load at the same time: each is a thread, and servers gain nothing from so many.
 pub(crate) const LOADERS_MAX: u64 = 1_000;
@@ -65,7 +69,12 @@ pub fn prepare(plan: &DataPlan, observe: &mut dyn FnMut(DataEvent)) -> Result<Da
     let mut crew = Crew::new(plan, observe);
     count(&mut crew, &kept, data, false)?;
     drop_tables(&mut crew, &in_the_way)?;
-    load::make(&mut crew, &new, &unfinished, plan, data)?;
+    let tables = |numbers: &[u32]| -> Vec<OltpTable<'_>> {
+        let table = |number: &u32| OltpTable::new(data, *number);
+        numbers.iter().map(table).collect()
+    };
+    let (new, unfinished) = (tables(&new), tables(&unfinished));
+    load::make(&mut crew, &as_tables(&new), &as_tables(&unfinished), plan)?;
     Ok(DataDone {
         rows_count: data.rows_count(),
     })
@@ -227,6 +236,11 @@ fn look(plan: &DataPlan, data: &OltpData) -> Result<Vec<(u32, Found)>, WorkerFau
     let found = inspect::tables(&mut control, numbers(data)).map_err(|error| blame(&error, "look at tables"))?;
     control.close();
     Ok(numbers(data).iter().zip(found).collect())
+}
+
+/// The same, whatever kind they are.
+pub(crate) fn as_tables<T: Table>(tables: &[T]) -> Vec<&dyn Table> {
+    tables.iter().map(|table| table as &dyn Table).collect()
 }
 
 /// Returns how many rows there are, all these tables together.

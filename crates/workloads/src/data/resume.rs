@@ -1,46 +1,44 @@
 //! What an interrupted load left behind: which chunks are whole, which have their first rows, and which have none.
 //!
-//! A chunk goes by one LOAD DATA, which takes effect as a whole or not at all, or by inserts in the order of the keys. So it
+//! A chunk goes by one LOAD DATA, which takes effect as a whole or not at all, or by inserts in the order of the rows. So it
 //! holds all its rows, none, or the first of them, and loading goes on behind those: deleting them first would leave gaps in
 //! the pages. Whatever else is found was not loaded by us and is refused, never removed.
 
 use std::sync::Mutex;
 
-use plimsoll_core::plan::OltpData;
 use plimsoll_engine::WorkerFault;
 use plimsoll_wire::Connection;
 
-use super::content::{Slice, chunks, leading_rows};
+use super::content::leading_rows;
 use super::crew::Crew;
 use super::fault::blame;
-use super::inspect::{differs, key_range};
-use crate::oltp::tables;
+use super::inspect::differs;
+use super::table::{RowKey, Slice, Table, chunks};
 
 /// What is still to do.
-#[derive(Debug, Default)]
-pub struct Rest {
-    /// What is missing of each chunk, table by table, in the order of the keys.
-    pub missing: Vec<Slice>,
+#[derive(Default)]
+pub struct Rest<'a> {
+    /// What is missing of each chunk, table by table, in the order of the rows.
+    pub missing: Vec<Slice<'a>>,
     /// Rows that are there, all tables together.
     pub kept_rows: u64,
 }
 
-/// Looks at tables of this data set that are marked as unfinished.
+/// Looks at tables that are marked as unfinished.
 ///
 /// # Errors
 /// When one holds rows that loading does not put there, or whatever the server said.
-pub fn look(crew: &mut Crew<'_>, numbers: &[u32], data: &OltpData) -> Result<Rest, WorkerFault> {
-    let chunks = chunks(numbers, data.rows_each());
-    let total = numbers.len() as u64 * data.rows_each();
+pub fn look<'a>(crew: &mut Crew<'_>, tables: &[&'a dyn Table]) -> Result<Rest<'a>, WorkerFault> {
+    let chunks = chunks(tables);
+    let total = tables.iter().map(|table| table.rows_count()).sum();
     let kept = Mutex::new(vec![0; chunks.len()]);
     let places: Vec<usize> = (0..chunks.len()).collect();
     crew.work("resume", total, &places, |connection, place, meter| {
         let chunk = chunks[*place];
-        if chunk.first == 1 {
-            outside(connection, chunk.table, data.rows_each())?;
+        if let (1, Some(key)) = (chunk.first, chunk.table.row_key()) {
+            outside(connection, chunk.table, key)?;
         }
-        let rows =
-            leading_rows(connection, data, chunk)?.ok_or_else(|| foreign(chunk.table, chunk.first, chunk.last))?;
+        let rows = leading_rows(connection, chunk)?.ok_or_else(|| foreign(chunk))?;
         kept.lock().expect("no loader panics while it notes rows")[*place] = rows;
         meter.add(chunk.rows());
         Ok(())
@@ -56,24 +54,27 @@ pub fn look(crew: &mut Crew<'_>, numbers: &[u32], data: &OltpData) -> Result<Res
     })
 }
 
-/// Rows beyond all chunks are nobody's that we know.
-fn outside(connection: &mut Connection, number: u32, size: u64) -> Result<(), WorkerFault> {
-    let range = key_range(connection, number)
-        .map_err(|error| blame(&error, &format!("look at the keys of {}", tables::name(number))))?;
-    match range {
-        Some(range) if range.first < 1 || u64::try_from(range.last).is_ok_and(|last| last > size) => Err(differs(
-            &tables::name(number),
+/// Rows beyond all chunks are nobody's that we know. Where keys do not tell, they are found when all rows are counted.
+fn outside(connection: &mut Connection, table: &dyn Table, key: &RowKey) -> Result<(), WorkerFault> {
+    let sql = format!("SELECT MIN({0}), MAX({0}) FROM {1}", key.quoted, table.quoted_name());
+    let rows = connection
+        .query_rows(&sql, 1)
+        .map_err(|error| blame(&error, &format!("look at the keys of {}", table.name())))?;
+    let number = |at: usize| rows.first()?.get(at)?.as_ref()?.parse::<i128>().ok();
+    let (own_first, own_last) = key.ends(1, table.rows_count()).into_inner();
+    match (number(0), number(1)) {
+        (Some(first), Some(last)) if first < own_first || last > own_last => Err(differs(
+            &table.name(),
             &format!(
-                "is unfinished and has ids from {} to {}, beyond its own 1 to {size}",
-                range.first, range.last
+                "is unfinished and has {} from {first} to {last}, beyond its own {own_first} to {own_last}",
+                key.name
             ),
         )),
         _ => Ok(()),
     }
 }
 
-fn foreign(number: u32, first: u64, last: u64) -> WorkerFault {
-    let how =
-        format!("is unfinished, and its rows from id {first} to {last} are others than an interrupted load leaves");
-    differs(&tables::name(number), &how)
+fn foreign(chunk: Slice<'_>) -> WorkerFault {
+    let how = "is unfinished, and these rows are others than an interrupted load leaves";
+    differs(&chunk.shown(), how)
 }

@@ -5,13 +5,15 @@
 use std::sync::Mutex;
 
 use plimsoll_core::message::FailureClass;
-use plimsoll_core::plan::{DataPlan, DataSet, OltpData};
+use plimsoll_core::plan::{DataPlan, DataSet};
 use plimsoll_engine::WorkerFault;
 
-use super::content::{Content, Slice, chunks};
+use super::content::Content;
 use super::crew::Crew;
-use super::{DataDone, DataEvent, check, checked, numbers};
-use crate::oltp::tables;
+use super::oltp_table::OltpTable;
+use super::table::{Slice, Table, chunks};
+use super::{DataDone, DataEvent, as_tables, check, checked, numbers};
+use crate::statements::data as statements;
 
 /// Chunks that are told by name; of more there is only a number.
 const TOLD_MAX: usize = 5;
@@ -21,40 +23,58 @@ const TOLD_MAX: usize = 5;
 /// # Errors
 /// As [`check`]; and when rows differ.
 pub fn verify(plan: &DataPlan, observe: &mut dyn FnMut(DataEvent)) -> Result<DataDone, WorkerFault> {
-    let DataSet::Oltp(data) = checked(plan)? else {
-        let message = "data_set: tables of a workload file can be counted, not compared: `plimsoll check --count-only`";
-        return Err(WorkerFault::new(FailureClass::Spec, message));
-    };
+    let data_set = checked(plan)?;
     let done = check(plan, observe)?;
-    let differing = differing(&mut Crew::new(plan, observe), data)?;
+    match data_set {
+        DataSet::Oltp(data) => {
+            let tables: Vec<OltpTable<'_>> = numbers(data)
+                .iter()
+                .map(|number| OltpTable::new(data, number))
+                .collect();
+            compare(&mut Crew::new(plan, observe), &tables)?;
+        }
+        DataSet::Statements(data) => {
+            statements::tell_uncompared(data, observe);
+            compare(
+                &mut Crew::new(plan, observe),
+                &statements::own_tables(&data.tables, data.seed),
+            )?;
+        }
+    }
+    Ok(done)
+}
+
+/// Compares each row of these tables.
+fn compare<T: Table>(crew: &mut Crew<'_>, tables: &[T]) -> Result<(), WorkerFault> {
+    let differing = differing(crew, &as_tables(tables))?;
     if differing.is_empty() {
-        return Ok(done);
+        return Ok(());
     }
     Err(WorkerFault::new(FailureClass::Data, told(&differing)))
 }
 
 /// The chunks whose rows are others than they were made, in order.
-fn differing(crew: &mut Crew<'_>, data: &OltpData) -> Result<Vec<Slice>, WorkerFault> {
-    let numbers: Vec<u32> = numbers(data).iter().collect();
-    let chunks = chunks(&numbers, data.rows_each());
+fn differing<'a>(crew: &mut Crew<'_>, tables: &[&'a dyn Table]) -> Result<Vec<Slice<'a>>, WorkerFault> {
+    let chunks = chunks(tables);
+    let places: Vec<usize> = (0..chunks.len()).collect();
     let differing = Mutex::new(Vec::new());
-    let total = data.rows_count();
-    crew.work("content", total, &chunks, |connection, chunk, meter| {
-        if Content::found(connection, *chunk)? != Content::wanted(data, *chunk) {
+    let total = tables.iter().map(|table| table.rows_count()).sum();
+    crew.work("content", total, &places, |connection, place, meter| {
+        let chunk = chunks[*place];
+        if Content::found(connection, chunk)? != Content::wanted(chunk) {
             let mut differing = differing.lock().expect("no loader panics while it notes a chunk");
-            differing.push(*chunk);
+            differing.push(*place);
         }
         meter.add(chunk.rows());
         Ok(())
     })?;
     let mut differing = differing.into_inner().expect("no loader panicked");
-    differing.sort_by_key(|chunk| (chunk.table, chunk.first));
-    Ok(differing)
+    differing.sort_unstable();
+    Ok(differing.into_iter().map(|place| chunks[place]).collect())
 }
 
-fn told(differing: &[Slice]) -> String {
-    let shown = |chunk: &Slice| format!("{} id {} to {}", tables::name(chunk.table), chunk.first, chunk.last);
-    let mut places: Vec<String> = differing.iter().take(TOLD_MAX).map(shown).collect();
+fn told(differing: &[Slice<'_>]) -> String {
+    let mut places: Vec<String> = differing.iter().take(TOLD_MAX).map(|chunk| chunk.shown()).collect();
     if differing.len() > TOLD_MAX {
         places.push(format!("{} more places", differing.len() - TOLD_MAX));
     }

@@ -5,7 +5,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use plimsoll_core::message::FailureClass;
+use plimsoll_core::message::{EngineWarning, FailureClass};
 use plimsoll_core::plan::{DataPlan, StatementsData, TablePlan};
 use plimsoll_engine::WorkerFault;
 use plimsoll_wire::{Connection, WireError};
@@ -15,9 +15,11 @@ use super::table::{Mark, State, literal, quoted};
 use crate::control;
 use crate::data::crew::{Crew, Meter};
 use crate::data::fault::blame;
-use crate::data::{DataDone, DataEvent, LOADERS_MAX};
+use crate::data::inspect::differs;
+use crate::data::{DataDone, DataEvent, LOADERS_MAX, as_tables, load};
+use own_table::{OwnTable, uncompared};
 
-mod load;
+mod own_table;
 
 /// Rows that a look at a catalogue may return.
 const CATALOGUE_ROWS_MAX: usize = 1_000_000;
@@ -31,7 +33,7 @@ pub enum Found {
 }
 
 /// Makes what is missing. Tables that are there, made by us from the same definition and complete, are used as they are
-/// when no row came or went since.
+/// when no row came or went since; what was left unfinished is gone on with, and of another definition made again.
 ///
 /// # Errors
 /// When a table is there that is not ours or is another one, or when the server says no.
@@ -41,12 +43,13 @@ pub fn prepare(
     observe: &mut dyn FnMut(DataEvent),
 ) -> Result<DataDone, WorkerFault> {
     let found = look(plan, data)?;
-    let (kept, made) = sort(&found, data, plan.drop_foreign)?;
+    let Sorted { kept, unfinished, new } = sort(&found, data, plan.drop_foreign)?;
     let mut crew = Crew::new(plan, observe);
     verify(&mut crew, &kept)?;
-    let in_the_way: Vec<&TablePlan> = there(&found, data).filter(|one| made.contains(one)).collect();
+    let in_the_way: Vec<&TablePlan> = there(&found, data).filter(|one| new.contains(one)).collect();
     drop_tables(&mut crew, &in_the_way)?;
-    load::make(&mut crew, &made, plan, data.seed)?;
+    let (new, unfinished) = (own_tables(new, data.seed), own_tables(unfinished, data.seed));
+    load::make(&mut crew, &as_tables(&new), &as_tables(&unfinished), plan)?;
     Ok(DataDone {
         rows_count: data.tables.iter().map(|one| one.rows).sum(),
     })
@@ -93,6 +96,30 @@ pub fn check(
     Ok(DataDone {
         rows_count: rows.into_inner(),
     })
+}
+
+/// Tables as loading and comparing see them.
+pub fn own_tables<'a>(plans: impl IntoIterator<Item = &'a TablePlan>, seed: u64) -> Vec<OwnTable<'a>> {
+    plans.into_iter().map(|plan| OwnTable::new(plan, seed)).collect()
+}
+
+/// Tells which columns a comparison leaves out.
+pub fn tell_uncompared(data: &StatementsData, observe: &mut dyn FnMut(DataEvent)) {
+    let left_out = data.tables.iter().flat_map(|table| {
+        uncompared(table).map(|column| format!("{}.{} ({})", table.name, column.name, column.sql_type))
+    });
+    let left_out: Vec<String> = left_out.collect();
+    if left_out.is_empty() {
+        return;
+    }
+    observe(DataEvent::Warning(EngineWarning {
+        code: "columns-not-compared".to_owned(),
+        evidence: format!("Not compared: {}.", left_out.join(", ")),
+        advice:
+            "Servers show values of such a type otherwise than they were sent: take a type that keeps them as they \
+                 are, if that matters."
+                .to_owned(),
+    }));
 }
 
 /// Drops the tables that Plimsoll made, and others of these names only when told to.
@@ -178,27 +205,35 @@ fn literals(names: &[&str]) -> String {
     names.join(", ")
 }
 
-/// The tables that are kept and those that are made (again); all that stands in the way at once.
-fn sort<'a>(
-    found: &[Found],
-    data: &'a StatementsData,
-    drop_foreign: bool,
-) -> Result<(Vec<&'a TablePlan>, Vec<&'a TablePlan>), WorkerFault> {
-    let (mut kept, mut made, mut faults) = (Vec::new(), Vec::new(), Vec::new());
+/// What is to become of each table.
+#[derive(Default)]
+struct Sorted<'a> {
+    /// Used as they are.
+    kept: Vec<&'a TablePlan>,
+    /// Gone on with.
+    unfinished: Vec<&'a TablePlan>,
+    /// Made, or made again.
+    new: Vec<&'a TablePlan>,
+}
+
+/// Sorts tables by what is there of them; all that stands in the way at once.
+fn sort<'a>(found: &[Found], data: &'a StatementsData, drop_foreign: bool) -> Result<Sorted<'a>, WorkerFault> {
+    let (mut sorted, mut faults) = (Sorted::default(), Vec::new());
     for (one, table) in found.iter().zip(&data.tables) {
-        let complete = Mark::new(table, data.seed, State::Complete);
+        let mark = |state| Mark::new(table, data.seed, state);
         match one {
-            Found::Ours(mark) if *mark == complete => kept.push(table),
-            Found::Ours(mark) if mark.state == State::Complete => faults.push(other_data(table, *mark)),
+            Found::Ours(found) if *found == mark(State::Complete) => sorted.kept.push(table),
+            Found::Ours(found) if *found == mark(State::Loading) => sorted.unfinished.push(table),
+            Found::Ours(found) if found.state == State::Complete => faults.push(other_data(table, *found)),
             Found::Foreign if !drop_foreign => faults.push(format!(
                 "{} exists and was not made by Plimsoll: a trial can use it as it is; to replace it: --drop-foreign",
                 table.name
             )),
-            Found::Nothing | Found::Ours(_) | Found::Foreign => made.push(table),
+            Found::Nothing | Found::Ours(_) | Found::Foreign => sorted.new.push(table),
         }
     }
     if faults.is_empty() {
-        Ok((kept, made))
+        Ok(sorted)
     } else {
         Err(WorkerFault::new(FailureClass::Target, faults.join("; ")))
     }
@@ -270,12 +305,10 @@ fn count_as_made(connection: &mut Connection, table: &TablePlan) -> Result<u64, 
     if count == table.rows {
         return Ok(count);
     }
-    let message = format!(
-        "{} has {count} rows and not {}, since a workload changed it: remove it with `plimsoll cleanup`, then make it \
-         with `plimsoll prepare`",
-        table.name, table.rows
-    );
-    Err(WorkerFault::new(FailureClass::Target, message))
+    Err(differs(
+        &table.name,
+        &format!("has {count} rows and not {}", table.rows),
+    ))
 }
 
 fn count(connection: &mut Connection, table: &TablePlan) -> Result<u64, WorkerFault> {

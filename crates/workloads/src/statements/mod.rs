@@ -8,6 +8,7 @@ mod generate;
 mod plan;
 mod preflight;
 mod rows;
+mod shown;
 mod table;
 mod worker;
 

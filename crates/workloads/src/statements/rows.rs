@@ -1,37 +1,44 @@
 //! The rows of a user's table as bytes. A row follows from the seed, the table's name and its number alone, so it is the
 //! same whoever loads it, in whatever order and by whatever method.
 
-use plimsoll_core::plan::TablePlan;
+use plimsoll_core::plan::{ColumnPlan, TablePlan};
 use plimsoll_core::random::{keyed, unit};
 use plimsoll_session::{Kept, Value};
 
 use super::generate::{Maker, push_int};
+use super::shown::Shown;
 use super::table::fnv1a;
+use crate::data::table::Style;
 
-/// How values are written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Style {
-    /// A line of LOAD DATA: tabs between values, `\N` for NULL, backslashes before what would be misunderstood.
-    Line,
-    /// A row of INSERT, with a comma after it.
-    Tuple,
-}
+/// Stands for NULL where rows are compared: no value is this byte.
+pub const NULL_CONTENT: u8 = 0;
 
 /// Writes the rows of one table.
 pub struct TableRows {
     seed: u64,
     stream: u64,
-    columns: Vec<(f64, Maker)>,
+    columns: Vec<Column>,
+}
+
+struct Column {
+    null_ratio: f64,
+    maker: Maker,
+    /// How the server shows its values, where that is known.
+    shown: Option<Shown>,
 }
 
 impl TableRows {
     /// The rows of a table without faults.
     pub fn new(table: &TablePlan, seed: u64) -> Self {
-        let maker = |column: &plimsoll_core::plan::ColumnPlan| (column.null_ratio, Maker::new(&column.generator));
+        let column = |column: &ColumnPlan| Column {
+            null_ratio: column.null_ratio,
+            maker: Maker::new(&column.generator),
+            shown: Shown::of(column),
+        };
         Self {
             seed,
             stream: fnv1a(table.name.as_bytes()),
-            columns: table.columns.iter().map(maker).collect(),
+            columns: table.columns.iter().map(column).collect(),
         }
     }
 
@@ -39,38 +46,82 @@ impl TableRows {
     pub fn bytes_max(&self) -> usize {
         self.columns
             .iter()
-            .map(|(_, maker)| 2 * maker.bytes_max() + 4)
+            .map(|column| 2 * column.maker.bytes_max() + 4)
             .sum::<usize>()
             + 3
     }
 
-    /// Appends row `row`, counted from 0. `kept` is memory to work in.
+    /// Appends row `row`, counted from 0: a line of LOAD DATA has tabs between values, `\N` for NULL and backslashes before
+    /// what would be misunderstood. `kept` is memory to work in.
     pub fn push(&self, row: u32, style: Style, kept: &mut Kept, out: &mut Vec<u8>) {
-        let mut random = keyed(self.seed, self.stream, u64::from(row));
         let (before, between, after) = match style {
             Style::Line => (&b""[..], b'\t', &b"\n"[..]),
             Style::Tuple => (&b"("[..], b',', &b"),"[..]),
+            Style::Content => (&b""[..], b',', &b""[..]),
         };
         out.extend_from_slice(before);
-        for (place, (null_ratio, maker)) in self.columns.iter().enumerate() {
-            if place > 0 {
+        let mut is_first = style != Style::Content;
+        self.each(row, kept, |column, value| {
+            if style == Style::Content && column.shown.is_none() {
+                return;
+            }
+            if !is_first {
                 out.push(between);
             }
-            if *null_ratio > 0.0 && unit(&mut random) < *null_ratio {
-                kept.set_null();
-            } else {
-                maker.make(i64::from(row), &mut random, kept);
+            is_first = false;
+            match (style, column.shown) {
+                (Style::Content, Some(shown)) => push_content(value, shown, out),
+                _ => push_value(value, style, out),
             }
-            push_value(kept.value(), style, out);
-        }
+        });
         out.extend_from_slice(after);
     }
+
+    /// Appends the values of these columns of a row, in the order in which they are given, as SQL in parentheses.
+    pub fn push_key(&self, row: u32, columns: &[usize], kept: &mut Kept, out: &mut Vec<u8>) {
+        let mut values = vec![Vec::new(); self.columns.len()];
+        let mut place = 0;
+        self.each(row, kept, |_, value| {
+            if columns.contains(&place) {
+                push_value(value, Style::Tuple, &mut values[place]);
+            }
+            place += 1;
+        });
+        let values: Vec<&[u8]> = columns.iter().map(|place| &values[*place][..]).collect();
+        out.push(b'(');
+        out.extend_from_slice(&values.join(&b','));
+        out.push(b')');
+    }
+
+    /// Makes the values of row `row`, column by column.
+    fn each(&self, row: u32, kept: &mut Kept, mut take: impl FnMut(&Column, Value<'_>)) {
+        let mut random = keyed(self.seed, self.stream, u64::from(row));
+        for column in &self.columns {
+            if column.null_ratio > 0.0 && unit(&mut random) < column.null_ratio {
+                kept.set_null();
+            } else {
+                column.maker.make(i64::from(row), &mut random, kept);
+            }
+            take(column, kept.value());
+        }
+    }
+}
+
+fn push_content(value: Value<'_>, shown: Shown, out: &mut Vec<u8>) {
+    let from = out.len();
+    match value {
+        Value::Null => return out.push(NULL_CONTENT),
+        Value::Int(int) => push_int(int, out),
+        Value::Text(text) => out.extend_from_slice(text.as_bytes()),
+        Value::Bytes(bytes) => out.extend_from_slice(bytes),
+    }
+    shown.adapt(from, out);
 }
 
 fn push_value(value: Value<'_>, style: Style, out: &mut Vec<u8>) {
     match (value, style) {
         (Value::Null, Style::Line) => out.extend_from_slice(b"\\N"),
-        (Value::Null, Style::Tuple) => out.extend_from_slice(b"NULL"),
+        (Value::Null, _) => out.extend_from_slice(b"NULL"),
         (Value::Int(int), _) => push_int(int, out),
         (Value::Text(text), _) => push_bytes(text.as_bytes(), style, out),
         (Value::Bytes(bytes), _) => push_bytes(bytes, style, out),
@@ -80,7 +131,7 @@ fn push_value(value: Value<'_>, style: Style, out: &mut Vec<u8>) {
 fn push_bytes(bytes: &[u8], style: Style, out: &mut Vec<u8>) {
     match style {
         Style::Line => bytes.iter().for_each(|byte| push_escaped(*byte, out)),
-        Style::Tuple => push_literal(bytes, out),
+        _ => push_literal(bytes, out),
     }
 }
 

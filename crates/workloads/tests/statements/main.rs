@@ -4,4 +4,5 @@
 mod support;
 
 mod data;
+mod interrupted;
 mod running;
