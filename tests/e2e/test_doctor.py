@@ -8,11 +8,19 @@ from pathlib import Path
 import pytest
 
 from plimsoll.drive.engine import LocalDriver
+from plimsoll.drive.plans import trial_line
+from plimsoll.drive.protocol import Interval
 from plimsoll.run.calibrate import fake_server
+from plimsoll.run.keeper import DataKeeper
 from plimsoll.run.single import SingleRun, run_single
+from plimsoll.servers.managed import ManagedServer
+from plimsoll.spec.statements import StatementsSpec
+from plimsoll.spec.target import Target
 from plimsoll.spec.workload import WorkloadSpec
 from support.command import plimsoll
+from support.servers import running_server
 
+__all__ = ["running_server"]
 pytestmark = pytest.mark.e2e
 
 
@@ -44,6 +52,125 @@ def test_the_clients_limit_is_measured_kept_and_compared_with(tmp_path: Path) ->
                         look_first=False)  # fmt: skip
         summary = run_single(run)
     assert "client-saturated" in {warning.code for warning in summary.outcome.warnings}
+
+
+OWN = """
+[[table]]
+name = "people"
+rows = 2_000
+
+[[table.column]]
+name = "id"
+generate = "sequence"
+
+[[table.column]]
+name = "town"
+generate = "integer"
+from = 1
+to = 100
+
+[[table.column]]
+name = "name"
+generate = "letters"
+length = [5, 20]
+
+[[transaction]]
+name = "visit"
+weight = 3
+begin = true
+think_time = "50ms"
+values.town = { generate = "integer", from = 1, to = 100 }
+
+[[transaction.statement]]
+sql = "SELECT MIN(id) AS first, name FROM people WHERE town = :town GROUP BY name ORDER BY 1 LIMIT 1"
+keep = { first = "first", name = "name" }
+
+[[transaction.statement]]
+sql = "SELECT * FROM people WHERE id BETWEEN :first AND :last AND name <> 'it''s'"
+values.last = { sum_of = "first", add = 9 }
+
+[[transaction.statement]]
+sql = "SELECT id FROM people WHERE town = :town"
+
+[[transaction.statement]]
+sql = "UPDATE people SET name = :name WHERE id = :first"
+no_row = "continue"
+
+[[transaction]]
+name = "move"
+
+[[transaction.statement]]
+sql = "UPDATE people SET town = town WHERE id = :id"
+values.id = { generate = "reference", table = "people" }
+no_row = "continue"
+"""
+
+
+@pytest.fixture
+def own_file(tmp_path: Path) -> Path:
+    file = tmp_path / "own.toml"
+    file.write_text(OWN.replace(" AND name <> 'it''s'", ""), encoding="utf-8")
+    return file
+
+
+def test_a_workload_file_is_measured_and_its_trials_are_compared_with_that(own_file: Path, tmp_path: Path) -> None:
+    words = ["--workload", own_file, "--connections", "4", "--duration", "1s"]
+    ran = plimsoll("doctor", "--client", *words)
+    assert ran.returncode == 0, ran.stderr
+    assert "assumed" not in ran.stderr
+    assert "What this client reaches with own against a fake server" in ran.stdout
+    limits_file = tmp_path / "plimsoll/client-limits.json"
+    (entry,) = json.loads(limits_file.read_text())
+    by_tcp = next(limit for limit in entry["limits"] if not limit["by_socket"])
+    assert by_tcp["throughput_tps"] > 1000, "connections do not think here"
+    assert by_tcp["statements_per_s"] / by_tcp["throughput_tps"] == pytest.approx((3 * 6 + 1) / 4, rel=0.1)
+    for limit in entry["limits"]:
+        limit["throughput_tps"] = 80.0  # a slow client: the trial below reaches about 100
+    limits_file.write_text(json.dumps([entry]))
+    ran = plimsoll("trial", "--target", "managed", *words, "--warm-up", "1s", "--json")
+    assert ran.returncode == 0, ran.stderr
+    assert "client-saturated" in {warning["code"] for warning in json.loads(ran.stdout)["warnings"]}
+
+
+@pytest.mark.parametrize("prepared", [True, False])
+def test_the_fake_server_answers_as_a_real_one(
+    own_file: Path, running_server: ManagedServer, *, prepared: bool
+) -> None:
+    own = StatementsSpec(name="own", file="own", text=own_file.read_text(), prepared=prepared).without_pauses()
+    DataKeeper(driver=LocalDriver(), data_sets=(own,), changing=True).reset(running_server.target)
+    real = rows_each(own, running_server.target)
+    with fake_server(LocalDriver(), own, by_socket=True) as target:
+        fake = rows_each(own, target)
+    assert set(real) == set(fake) == {"visit", "move"}
+    for name, (rows, statements) in real.items():
+        assert fake[name] == (pytest.approx(rows, rel=0.15), statements), name
+
+
+def rows_each(workload: StatementsSpec, target: Target) -> dict[str, tuple[float, int]]:
+    """By type of transaction: the rows that it gets and its statements, on average."""
+    line = trial_line(workload, {"x": target}, connections=2, duration_s=1.0, seed=1, look_first=False)
+    sums: dict[str, list[int]] = {}
+    with LocalDriver().launch("trial", line) as engine:
+        engine.ready(lambda warning: pytest.fail(str(warning)))
+        engine.start()
+        for message in engine.messages():
+            for group in message.groups if isinstance(message, Interval) else ():
+                assert not group.snapshot.errors
+                for name, one in group.snapshot.transactions.items():
+                    counts = one.counts
+                    statements = counts.reads + counts.writes + counts.others
+                    sums.setdefault(name, [0, 0, 0])
+                    for place, number in enumerate((counts.completed, counts.rows_returned, statements)):
+                        sums[name][place] += number
+    return {name: (rows / done, round(statements / done)) for name, (done, rows, statements) in sums.items()}
+
+
+def test_what_cannot_be_told_of_a_statement_is_said(own_file: Path) -> None:
+    own_file.write_text(OWN, encoding="utf-8")
+    ran = plimsoll("doctor", "--client", "--workload", own_file, "--connections", "1", "--duration", "1s")
+    assert ran.returncode == 0, ran.stderr
+    assert "transaction[0].statement[1]: how many rows it gets is not known; 100 are assumed" in ran.stderr
+    assert "statement[0]" not in ran.stderr
 
 
 def lowered(file: Path) -> None:

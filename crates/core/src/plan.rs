@@ -21,7 +21,7 @@ pub use connections::{ConnectPlan, ReconnectPlan, RetryRule};
 pub use data::{DataPlan, DataSet, Layout, LoadMethod, OltpData};
 pub use distribution::{Bell, Distribution, HotBand, Pareto, Zipfian};
 pub use oltp::{NontrxMode, OltpOptions, ReconnectMode, UserDelay};
-pub use sim::{SimPlan, SimShape};
+pub use sim::{SimColumn, SimPlan, SimShape};
 pub use statements::{
     Alphabet, ColumnPlan, Constant, Generator, IndexPlan, Isolation, KeepPlan, NoRow, StatementPlan, StatementsData,
     StatementsPlan, TablePlan, TemplatePart, ThinkRange, TransactionPlan, ValuePlan, ValueSource,

@@ -6,18 +6,21 @@ use std::process::exit;
 use std::sync::Arc;
 
 use plimsoll_core::message::{Done, EndReason, FailureClass, Listening, Message, SimCommand};
-use plimsoll_core::plan::{SimPlan, SimShape};
+use plimsoll_core::plan::{SimColumn, SimPlan, SimShape};
 use plimsoll_engine::{WorkerFault, client_cpu, memory_bytes_max, monotonic_ns, unix_ns};
-use plimsoll_sim::{Script, Shape, Sim};
+use plimsoll_sim::{Script, Shape, ShapeColumn, Sim};
 
 use crate::input::Input;
 use crate::output::Output;
 use crate::process;
 use crate::trial_command::check_protocol;
 
-/// No workload asks for more.
-const ROWS_MAX: u32 = 100_000;
-const ROW_BYTES_MAX: u32 = 65_536;
+/// A row goes in one packet.
+const ROW_BYTES_MAX: u64 = 8 << 20;
+/// A result set is kept for each connection that prepared its statement.
+const RESULT_BYTES_MAX: u64 = 64 << 20;
+/// What a row takes beside its texts, for each column.
+const COLUMN_BYTES: u64 = 10;
 
 /// Serves until standard input ends.
 ///
@@ -73,22 +76,32 @@ fn remove(socket: Option<&Path>) {
 }
 
 fn script(plan: &SimPlan) -> Result<Script, WorkerFault> {
-    let too_large = |shape: &&SimShape| shape.rows > ROWS_MAX || shape.row_bytes > ROW_BYTES_MAX;
-    if let Some(shape) = plan.shapes.iter().find(too_large) {
+    if let Some(shape) = plan.shapes.iter().find(|shape| !fits(shape)) {
         return Err(spec(&format!(
-            "plan.shapes: at most {ROWS_MAX} rows of {ROW_BYTES_MAX} bytes, are {} of {}",
-            shape.rows, shape.row_bytes
+            "plan.shapes: must have a column, rows of at most {ROW_BYTES_MAX} bytes, and {RESULT_BYTES_MAX} bytes in all, \
+             which {:?} has not",
+            shape.contains
         )));
     }
+    let column = |column: &SimColumn| ShapeColumn {
+        name: column.name.clone(),
+        text_bytes: column.text_bytes.map(|bytes| bytes as usize),
+    };
     let shapes = plan.shapes.iter().map(|shape| Shape {
         contains: shape.contains.clone(),
         rows: shape.rows,
-        row_bytes: shape.row_bytes as usize,
+        columns: shape.columns.iter().map(column).collect(),
     });
     Ok(Script {
         shapes: shapes.collect(),
         ..Script::default()
     })
+}
+
+fn fits(shape: &SimShape) -> bool {
+    let bytes = |column: &SimColumn| COLUMN_BYTES + u64::from(column.text_bytes.unwrap_or(0));
+    let row_bytes: u64 = shape.columns.iter().map(bytes).sum();
+    !shape.columns.is_empty() && row_bytes <= ROW_BYTES_MAX && row_bytes * u64::from(shape.rows) <= RESULT_BYTES_MAX
 }
 
 fn spec(message: &str) -> WorkerFault {

@@ -64,12 +64,32 @@ impl Default for Script {
 /// The result set of statements with a certain text in them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Shape {
-    /// The text, letter case as in the statement.
+    /// The text, letter case as in the statement; `?` stands for any value.
     pub contains: String,
     /// How many rows.
     pub rows: u32,
-    /// Bytes of the one column of each.
-    pub row_bytes: usize,
+    /// The columns of each; at least one.
+    pub columns: Vec<ShapeColumn>,
+}
+
+/// A column of a result set.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ShapeColumn {
+    /// Its name.
+    pub name: String,
+    /// Bytes of its text in each row; `None` for a column that holds the whole number 1.
+    pub text_bytes: Option<usize>,
+}
+
+impl Shape {
+    /// Whether its text is in a statement, one piece between values behind the other.
+    fn is_of(&self, sql: &str) -> bool {
+        let mut rest = Some(sql);
+        for piece in self.contains.split('?') {
+            rest = rest.and_then(|rest| rest.split_once(piece)).map(|(_, behind)| behind);
+        }
+        rest.is_some()
+    }
 }
 
 /// A time in which the server sends no reply.

@@ -12,6 +12,7 @@ const SSL: u32 = 1 << 11;
 /// Capability bit: rows end with an OK packet, and nothing follows column definitions.
 pub const DEPRECATE_EOF: u32 = 1 << 24;
 const TYPE_VAR_STRING: u8 = 253;
+const TYPE_LONGLONG: u8 = 8;
 
 /// One packet: its header and a payload shorter than 16 MiB.
 ///
@@ -45,9 +46,14 @@ pub fn greeting(version: &str, connection_id: u32, deprecate_eof: bool) -> Vec<u
 
 /// Payload of an OK packet.
 pub fn ok(rows_affected: u64) -> Vec<u8> {
+    changed(rows_affected, 0)
+}
+
+/// Payload of an OK packet after a statement that changed rows; `insert_id` is 0 when none was generated.
+pub fn changed(rows_affected: u64, insert_id: u64) -> Vec<u8> {
     let mut bytes = vec![0];
     put_lenenc(&mut bytes, rows_affected);
-    bytes.push(0);
+    put_lenenc(&mut bytes, insert_id);
     bytes.extend_from_slice(&STATUS);
     bytes.extend_from_slice(&[0, 0]);
     bytes
@@ -78,11 +84,19 @@ fn eof() -> Vec<u8> {
 
 /// Payload of the definition of a column or parameter of strings.
 pub fn column(name: &str) -> Vec<u8> {
+    definition(name, ColumnKind::Text)
+}
+
+fn definition(name: &str, kind: ColumnKind) -> Vec<u8> {
+    let kind = match kind {
+        ColumnKind::Text => TYPE_VAR_STRING,
+        ColumnKind::Integer => TYPE_LONGLONG,
+    };
     let mut bytes = Vec::new();
     for text in ["def", "", "", "", name, ""] {
         put_text(&mut bytes, text);
     }
-    bytes.extend_from_slice(&[0x0C, 45, 0, 0, 1, 0, 0, TYPE_VAR_STRING, 0, 0, 0, 0, 0]);
+    bytes.extend_from_slice(&[0x0C, 45, 0, 0, 1, 0, 0, kind, 0, 0, 0, 0, 0]);
     bytes
 }
 
@@ -95,26 +109,64 @@ pub enum RowFormat {
     Binary,
 }
 
-/// All packets of a result set, the first numbered 1. It has as many columns as its first row, or one.
-pub fn result_set(rows: &Rows, format: RowFormat, deprecate_eof: bool) -> Vec<u8> {
-    let columns = rows.first().map_or(1, Vec::len);
+/// What a column holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ColumnKind {
+    /// Text.
+    Text,
+    /// Whole numbers of 64 bits.
+    Integer,
+}
+
+/// A column of a result set.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Column {
+    /// Its name.
+    pub name: String,
+    /// What it holds.
+    pub kind: ColumnKind,
+}
+
+/// What a statement returns.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ResultSet {
+    /// At least one.
+    pub columns: Vec<Column>,
+    /// Values, numbers in decimal.
+    pub rows: Rows,
+}
+
+impl ResultSet {
+    /// Rows of texts. There are as many columns as the first row has, or one.
+    pub fn of_texts(rows: Rows) -> Self {
+        let column = Column {
+            name: "c".to_owned(),
+            kind: ColumnKind::Text,
+        };
+        let columns = vec![column; rows.first().map_or(1, Vec::len)];
+        Self { columns, rows }
+    }
+}
+
+/// All packets of a result set, the first numbered 1.
+pub fn result_set(result: &ResultSet, format: RowFormat, deprecate_eof: bool) -> Vec<u8> {
     let mut stream = Stream {
         bytes: Vec::new(),
         sequence: 1,
     };
     let mut head = Vec::new();
-    put_lenenc(&mut head, columns as u64);
+    put_lenenc(&mut head, result.columns.len() as u64);
     stream.push(&head);
-    for _ in 0..columns {
-        stream.push(&column("c"));
+    for column in &result.columns {
+        stream.push(&definition(&column.name, column.kind));
     }
     if !deprecate_eof {
         stream.push(&eof());
     }
-    for row in rows {
+    for row in &result.rows {
         stream.push(&match format {
             RowFormat::Text => text_row(row),
-            RowFormat::Binary => binary_row(row),
+            RowFormat::Binary => binary_row(row, &result.columns),
         });
     }
     stream.push(&rows_end(deprecate_eof));
@@ -156,11 +208,14 @@ pub fn text_row(row: &[Option<String>]) -> Vec<u8> {
     bytes
 }
 
-/// Payload of a row of strings in the binary format.
-pub fn binary_row(row: &[Option<String>]) -> Vec<u8> {
+/// Payload of a row in the binary format. What is no number where one should be is 0.
+pub fn binary_row(row: &[Option<String>], columns: &[Column]) -> Vec<u8> {
     let mut bytes = vec![0; 1 + (row.len() + 9) / 8];
-    for (index, value) in row.iter().enumerate() {
+    for (index, (value, column)) in row.iter().zip(columns).enumerate() {
         match value {
+            Some(number) if column.kind == ColumnKind::Integer => {
+                bytes.extend_from_slice(&number.parse::<i64>().unwrap_or(0).to_le_bytes());
+            }
             Some(text) => put_text(&mut bytes, text),
             None => bytes[1 + (index + 2) / 8] |= 1 << ((index + 2) % 8),
         }

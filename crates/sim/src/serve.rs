@@ -9,9 +9,9 @@ use std::thread;
 use std::time::Instant;
 
 use crate::hostile::read_packet;
-use crate::packets::{self, DEPRECATE_EOF, RowFormat, packet};
+use crate::packets::{self, Column, ColumnKind, DEPRECATE_EOF, ResultSet, RowFormat, packet};
 use crate::stream::Stream;
-use crate::{Answer, Rows, Shared};
+use crate::{Answer, Shape, Shared};
 
 /// A statement and its values fit, so that a command is one read.
 const INCOMING_BYTES: usize = 4096;
@@ -90,9 +90,7 @@ impl<'a> Service<'a> {
         self.prepared_count += 1;
         let id = self.prepared_count;
         let parameters = sql.bytes().filter(|&b| b == b'?').count() as u16;
-        let columns = self
-            .rows_of(sql)
-            .map_or(0, |rows| rows.first().map_or(1, Vec::len) as u16);
+        let columns = self.result_of(sql).map_or(0, |result| result.columns.len() as u16);
         let statement = Prepared {
             is_control: self.answer_to(sql).is_some(),
             reply: self.reply(sql, RowFormat::Binary),
@@ -133,9 +131,12 @@ impl<'a> Service<'a> {
 
     /// What a statement that succeeds is answered.
     fn reply(&self, sql: &str, format: RowFormat) -> Vec<u8> {
-        match self.rows_of(sql) {
-            Some(rows) => packets::result_set(&rows, format, self.deprecate_eof),
-            None => packet(1, &packets::ok(u64::from(changes_rows(sql)))),
+        match self.result_of(sql) {
+            Some(result) => packets::result_set(&result, format, self.deprecate_eof),
+            None => packet(
+                1,
+                &packets::changed(changes_rows(sql).into(), begins_with(sql, "insert").into()),
+            ),
         }
     }
 
@@ -159,16 +160,31 @@ impl<'a> Service<'a> {
             .find(|answer| begins_with(sql, &answer.begins_with))
     }
 
-    /// The rows of a statement that returns some.
-    fn rows_of(&self, sql: &str) -> Option<Rows> {
+    /// What a statement returns that returns rows.
+    fn result_of(&self, sql: &str) -> Option<ResultSet> {
         if let Some(answer) = self.answer_to(sql) {
-            return Some(answer.rows.clone());
+            return Some(ResultSet::of_texts(answer.rows.clone()));
         }
         let script = &self.shared.script;
-        let shape = script.shapes.iter().find(|shape| sql.contains(&shape.contains));
-        let (rows, row_bytes) = shape.map_or((script.rows, script.row_bytes), |shape| (shape.rows, shape.row_bytes));
-        let row = || vec![Some("x".repeat(row_bytes))];
-        begins_with(sql, "select").then(|| (0..rows).map(|_| row()).collect())
+        if let Some(shape) = script.shapes.iter().find(|shape| shape.is_of(sql)) {
+            return Some(shaped(shape));
+        }
+        let row = || vec![Some("x".repeat(script.row_bytes))];
+        begins_with(sql, "select").then(|| ResultSet::of_texts((0..script.rows).map(|_| row()).collect()))
+    }
+}
+
+fn shaped(shape: &Shape) -> ResultSet {
+    let kind = |text_bytes: Option<usize>| text_bytes.map_or(ColumnKind::Integer, |_| ColumnKind::Text);
+    let value = |text_bytes: Option<usize>| text_bytes.map_or_else(|| "1".to_owned(), |bytes| "x".repeat(bytes));
+    let columns = shape.columns.iter().map(|column| Column {
+        name: column.name.clone(),
+        kind: kind(column.text_bytes),
+    });
+    let row: Vec<Option<String>> = shape.columns.iter().map(|one| Some(value(one.text_bytes))).collect();
+    ResultSet {
+        columns: columns.collect(),
+        rows: vec![row; shape.rows as usize],
     }
 }
 

@@ -3,8 +3,8 @@
 use std::time::{Duration, Instant};
 
 use plimsoll_core::plan::{Endpoint, Secret, Target, Tls};
-use plimsoll_sim::{Answer, Failure, Script, Sim, Stall};
-use plimsoll_wire::{ConnectOptions, Connection, Value};
+use plimsoll_sim::{Answer, Failure, Script, Shape, ShapeColumn, Sim, Stall};
+use plimsoll_wire::{ConnectOptions, Connection, FirstRow, Value};
 
 fn connect(sim: &Sim) -> Connection {
     let target = Target {
@@ -44,6 +44,48 @@ fn rows_and_parameters_in_both_forms_of_end() {
         assert_eq!(sim.statements(), 4);
         connection.close();
     }
+}
+
+#[test]
+fn result_sets_have_the_columns_of_their_shape_in_both_formats() {
+    let column = |name: &str, text_bytes| ShapeColumn {
+        name: name.to_owned(),
+        text_bytes,
+    };
+    let shape = |contains: &str, rows, columns| Shape {
+        contains: contains.to_owned(),
+        rows,
+        columns,
+    };
+    let script = Script {
+        shapes: vec![
+            shape(
+                "FROM t WHERE a = ? AND b = ?",
+                3,
+                vec![column("name", Some(5)), column("id", None)],
+            ),
+            shape("FROM t", 1, vec![column("n", None)]),
+        ],
+        ..Script::default()
+    };
+    let sim = Sim::start(script).unwrap();
+    let mut connection = connect(&sim);
+    let rows = connection
+        .query_rows("SELECT * FROM t WHERE a = 'x' AND b = 7", 9)
+        .unwrap();
+    assert_eq!(rows, vec![vec![Some("xxxxx".to_owned()), Some("1".to_owned())]; 3]);
+    assert_eq!(
+        connection.query_rows("SHOW b, a FROM t WHERE b = 1", 9).unwrap().len(),
+        1
+    );
+    let statement = connection.prepare("SELECT * FROM t WHERE a = ? AND b = ?").unwrap();
+    assert_eq!(statement.column_count, 2);
+    let mut first = FirstRow::new(vec!["id".to_owned(), "name".to_owned()]);
+    let reply = connection.execute_keeping(&statement, &[Value::Int(1), Value::Int(2)], &mut first);
+    assert_eq!(reply.unwrap().rows_returned, 3);
+    let kept: Vec<Value<'_>> = first.values_mut().iter().map(|kept| kept.value()).collect();
+    assert_eq!(kept, [Value::Int(1), Value::Bytes(b"xxxxx")]);
+    assert_eq!(connection.query("INSERT INTO u VALUES (1)").unwrap().last_insert_id, 1);
 }
 
 #[test]

@@ -8,7 +8,7 @@ use std::time::Duration;
 use plimsoll_core::plan::{Endpoint, Secret, Target, Tls};
 use plimsoll_sim::Sim;
 use plimsoll_sim::hostile::{Step, let_in};
-use plimsoll_sim::packets::{self, RowFormat};
+use plimsoll_sim::packets::{self, ResultSet, RowFormat};
 use plimsoll_wire::codec::capability;
 use plimsoll_wire::codec::cursor::{Cursor, put_lenenc};
 use plimsoll_wire::codec::definitions::Definitions;
@@ -148,7 +148,7 @@ proptest! {
     #[test]
     fn result_sets(rows in rows(), binary: bool) {
         let format = if binary { RowFormat::Binary } else { RowFormat::Text };
-        let stream = packets::result_set(&rows, format, false);
+        let stream = packets::result_set(&ResultSet::of_texts(rows.clone()), format, false);
         let columns = rows[0].len() as u64;
         let head = ReplyHead::Columns { count: columns, has_definitions: true };
         prop_assert_eq!(ReplyHead::decode(&stream[4..5], false), Ok(head));

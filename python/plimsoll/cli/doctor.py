@@ -21,7 +21,7 @@ from plimsoll.cli.options import (
 if TYPE_CHECKING:
     from plimsoll.run.checkup import Check
     from plimsoll.run.client_limits import ClientLimit
-    from plimsoll.spec.workload import WorkloadSpec
+    from plimsoll.spec.statements import Workload
 
 
 def doctor(
@@ -43,20 +43,21 @@ def doctor(
 
     With --client the load engine runs against a fake server that answers at once, over TCP and over a socket. Trials of
     the same workload on this machine are then compared with it: one that reaches 80 % of what the client can do is
-    warned about, since the client may be what limits it.
+    warned about, since the client may be what limits it. For a workload file the fake server answers with as many rows
+    and columns as its statements get from a real one, as far as their text and the tables of the file tell.
 
     Examples:
 
       plimsoll doctor
 
       plimsoll doctor --client --workload oltp_point_select --connections 16,64,256
+
+      plimsoll doctor --client --workload my-shop.toml --connections 32
     """
     if not client:
         _show_checks(as_json=as_json)
         return
-    spec = options.oltp_of(
-        options.workload_of(workload, option, tables=tables, table_size=table_size, distribution=distribution)
-    )
+    spec = options.workload_of(workload, option, tables=tables, table_size=table_size, distribution=distribution)
     levels = options.counts_of(connections, "--connections")
     limits = _calibrated(spec, levels, options.duration_s(duration, "--duration"))
     typer.echo(json.dumps([one.model_dump() for one in limits], indent=2) if as_json else _limits_text(spec, limits))
@@ -82,16 +83,17 @@ def _checks_text(found: list[Check]) -> str:
     return "\n".join(lines)
 
 
-def _calibrated(spec: WorkloadSpec, levels: tuple[int, ...], duration_s: float) -> tuple[ClientLimit, ...]:
+def _calibrated(spec: Workload, levels: tuple[int, ...], duration_s: float) -> tuple[ClientLimit, ...]:
     from plimsoll.drive.engine import LocalDriver, engine_version
     from plimsoll.run.calibrate import calibrate
     from plimsoll.run.client_limits import CalibratedWorkload, keep_limits, limits_file, machine_of
     from plimsoll.servers.facts import host_facts
 
+    _tell_assumed(spec)
     found = []
     for by_socket in (False, True):
         for count in levels:
-            shown = f"{spec.kind}, {count} connections over {'a socket' if by_socket else 'TCP'} ..."
+            shown = f"{spec.name}, {count} connections over {'a socket' if by_socket else 'TCP'} ..."
             print(shown, file=sys.stderr)
             found.append(calibrate(LocalDriver(), spec, count, by_socket=by_socket, duration_s=duration_s))
     entry = CalibratedWorkload(
@@ -105,7 +107,18 @@ def _calibrated(spec: WorkloadSpec, levels: tuple[int, ...], duration_s: float) 
     return entry.limits
 
 
-def _limits_text(spec: WorkloadSpec, limits: tuple[ClientLimit, ...]) -> str:
+def _tell_assumed(spec: Workload) -> None:
+    """Says which statements get a number of rows that could not be told."""
+    from plimsoll.run.answers import ROWS_ASSUMED, answers
+    from plimsoll.spec.statements import StatementsSpec
+
+    if not isinstance(spec, StatementsSpec):
+        return
+    for place in sorted(answer.place for answer in answers(spec) if answer.is_assumed):
+        print(f"{place}: how many rows it gets is not known; {ROWS_ASSUMED} are assumed", file=sys.stderr)
+
+
+def _limits_text(spec: Workload, limits: tuple[ClientLimit, ...]) -> str:
     from plimsoll.run.client_limits import limits_file
     from plimsoll.units import format_ms, format_number, format_rate
 
@@ -126,7 +139,7 @@ def _limits_text(spec: WorkloadSpec, limits: tuple[ClientLimit, ...]) -> str:
     lines = ["  ".join(f"{cell:>{width}}" for cell, width in zip(row, widths, strict=True)) for row in rows]
     return "\n".join(
         [
-            f"What this client reaches with {spec.kind} against a fake server beside it that answers at once:",
+            f"What this client reaches with {spec.name} against a fake server beside it that answers at once:",
             *lines,
             f"Kept in {limits_file()}: trials of this workload on this machine are compared with it.",
         ]

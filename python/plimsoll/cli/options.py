@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from plimsoll.spec.arrivals import OpenArrivals
     from plimsoll.spec.statements import Workload
     from plimsoll.spec.target import Target
-    from plimsoll.spec.workload import WorkloadSpec
 
 TargetOption = Annotated[
     str,
@@ -202,20 +201,6 @@ def is_file(workload: str) -> bool:
     from plimsoll.spec.statements import shipped
 
     return workload.endswith(".toml") or workload in shipped()
-
-
-def oltp_of(workload: Workload) -> WorkloadSpec:
-    """One of the OLTP workloads.
-
-    Raises:
-        SpecError: It is another one.
-    """
-    from plimsoll.errors import SpecError
-    from plimsoll.spec.workload import WorkloadSpec
-
-    if not isinstance(workload, WorkloadSpec):
-        raise SpecError(f"--workload: must be one of the OLTP workloads here, is {workload.name!r}")
-    return workload
 
 
 def arrivals_of(rate: str | None, *, process: str, backlog_max: int) -> OpenArrivals | None:

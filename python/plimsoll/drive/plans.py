@@ -19,12 +19,31 @@ from plimsoll.spec.tls import Tls
 
 
 @dataclass(frozen=True, slots=True)
+class SimColumn:
+    """A column of a result set.
+
+    Attributes:
+        name: Its name.
+        text_bytes: Bytes of its text in each row; None for a whole number.
+    """
+
+    name: str
+    text_bytes: int | None
+
+
+@dataclass(frozen=True, slots=True)
 class SimShape:
-    """The result set of selects with a certain text in them: so many rows of one column of so many bytes."""
+    """The result set of statements with a certain text in them.
+
+    Attributes:
+        contains: The text; `?` stands for any value.
+        rows: How many there are.
+        columns: At least one.
+    """
 
     contains: str
     rows: int
-    row_bytes: int
+    columns: tuple[SimColumn, ...]
 
 
 def target_line(target: Target) -> dict[str, Any]:
@@ -124,7 +143,7 @@ def sim_line(socket: Path | None, shapes: Sequence[SimShape]) -> dict[str, Any]:
 
     Args:
         socket: A unix socket to be made; None for a free port of the loopback address.
-        shapes: Result sets of selects; the first whose text is in the statement counts.
+        shapes: Result sets; the first whose text is in the statement counts.
     """
     return {
         "type": "plan",

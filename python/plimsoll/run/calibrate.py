@@ -14,12 +14,13 @@ from pathlib import Path
 
 from plimsoll.analyse.durations import durations
 from plimsoll.drive.engine import Driver
-from plimsoll.drive.plans import SimShape, sim_line
+from plimsoll.drive.plans import SimColumn, SimShape, sim_line
 from plimsoll.drive.protocol import Interval, Listening
+from plimsoll.run.answers import answers
 from plimsoll.run.client_limits import ClientLimit
 from plimsoll.run.single import SingleRun, run_single
+from plimsoll.spec.statements import StatementsSpec, Workload
 from plimsoll.spec.target import Target
-from plimsoll.spec.workload import WorkloadSpec
 
 _C_BYTES = 119
 """Length of column c of the OLTP tables."""
@@ -32,14 +33,14 @@ _ROW_BYTES = 200
 
 def calibrate(
     driver: Driver,
-    workload: WorkloadSpec,
+    workload: Workload,
     connections: int,
     *,
     by_socket: bool,
     duration_s: float,
     seen: Callable[[Interval], None] = lambda _: None,
 ) -> ClientLimit:
-    """Measures what this client reaches with so many connections.
+    """Measures what this client reaches with so many connections that never rest.
 
     Raises:
         HostError, EngineBugError: The engine or the fake server cannot be run.
@@ -47,7 +48,7 @@ def calibrate(
     """
     with fake_server(driver, workload, by_socket=by_socket) as target:
         run = SingleRun(
-            workload=workload,
+            workload=workload.without_pauses() if isinstance(workload, StatementsSpec) else workload,
             target=target,
             connections=connections,
             warm_up_s=1.0,
@@ -70,7 +71,7 @@ def calibrate(
 
 
 @contextmanager
-def fake_server(driver: Driver, workload: WorkloadSpec, *, by_socket: bool) -> Iterator[Target]:
+def fake_server(driver: Driver, workload: Workload, *, by_socket: bool) -> Iterator[Target]:
     """A fake server for a workload; it ends with the context.
 
     Raises:
@@ -86,13 +87,16 @@ def fake_server(driver: Driver, workload: WorkloadSpec, *, by_socket: bool) -> I
                 yield Target(user="sim", database="sim", socket=socket)
 
 
-def shapes_of(workload: WorkloadSpec) -> tuple[SimShape, ...]:
+def shapes_of(workload: Workload) -> tuple[SimShape, ...]:
     """Result sets as large as the workload's statements get from a real server."""
+    if isinstance(workload, StatementsSpec):
+        return tuple(answer.shape for answer in answers(workload))
+    sum_, c, row = ((SimColumn("c", size),) for size in (_SUM_BYTES, _C_BYTES, _ROW_BYTES))
     return (
-        SimShape("SUM(", 1, _SUM_BYTES),
-        SimShape("count(", 1, _SUM_BYTES),
-        SimShape(" IN (", workload.random_points, _ROW_BYTES),
-        SimShape("BETWEEN", workload.range_size, _C_BYTES),
-        SimShape("between", workload.range_size, _C_BYTES),
-        SimShape("", 1, _C_BYTES),
+        SimShape("SUM(", 1, sum_),
+        SimShape("count(", 1, sum_),
+        SimShape(" IN (", workload.random_points, row),
+        SimShape("BETWEEN", workload.range_size, c),
+        SimShape("between", workload.range_size, c),
+        SimShape("SELECT", 1, c),
     )

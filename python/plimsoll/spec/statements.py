@@ -70,6 +70,14 @@ class StatementsSpec(Written):
         """
         return parse_workload(self.text, rows=self.rows, parameters=self.parameters)
 
+    def without_pauses(self) -> StatementsSpec:
+        """The same, but connections do not think after a transaction."""
+        file = self.definition
+        busy = tuple(one.model_copy(update={"think_time": None}) for one in file.transaction)
+        found = self.model_copy()
+        found.__dict__["definition"] = file.model_copy(update={"transaction": busy})  # where cached_property looks
+        return found
+
     @property
     def is_prepared(self) -> bool:
         """Whether statements are prepared."""

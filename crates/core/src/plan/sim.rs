@@ -13,18 +13,28 @@ pub struct SimPlan {
     pub protocol: u32,
     /// A unix socket to be made; a free port of the loopback address without it.
     pub socket: Option<PathBuf>,
-    /// Result sets of selects; the first whose text is in the statement counts. Others return one row of one byte.
+    /// Result sets; the first whose text is in the statement counts. Other selects return one row of one byte.
     pub shapes: Vec<SimShape>,
 }
 
-/// The result set of selects with a certain text in them.
+/// The result set of statements with a certain text in them.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SimShape {
-    /// The text, letter case as in the statement.
+    /// The text, letter case as in the statement; `?` stands for any value.
     pub contains: String,
     /// How many rows.
     pub rows: u32,
-    /// Bytes of the one column of each.
-    pub row_bytes: u32,
+    /// The columns of each; at least one.
+    pub columns: Vec<SimColumn>,
+}
+
+/// A column of a result set.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SimColumn {
+    /// Its name.
+    pub name: String,
+    /// Bytes of its text in each row; null for a column that holds the whole number 1.
+    pub text_bytes: Option<u32>,
 }
