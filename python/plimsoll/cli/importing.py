@@ -45,7 +45,8 @@ def table(
     Example: plimsoll import table examples/published/hp-proliant-2008.csv --to hp && plimsoll guide hp
     """
     from plimsoll.importers.columns import TableOptions
-    from plimsoll.importers.table import import_table, write_import
+    from plimsoll.importers.table import import_table
+    from plimsoll.importers.trials import write_import
 
     options = TableOptions(
         maps=_pairs(mapping or []), workload=workload, system=system, throughput_unit=throughput_unit

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from plimsoll.errors import SpecError
+from plimsoll.importers.text_file import read_bounded
 
 FILE_BYTES_MAX = 8 * 2**20
 ROWS_MAX = 10_000
@@ -82,13 +83,7 @@ def raise_faults(faults: list[str]) -> None:
 
 
 def _decode(path: Path) -> str:
-    try:
-        with path.open("rb") as file:
-            content = file.read(FILE_BYTES_MAX + 1)
-    except OSError as error:
-        raise SpecError(f"{path}: cannot be read: {error.strerror}. Check the path and the rights.") from error
-    if len(content) > FILE_BYTES_MAX:
-        raise SpecError(f"{path}: is larger than {FILE_BYTES_MAX // 2**20} MiB. Cut the file into several.")
+    content = read_bounded(path, FILE_BYTES_MAX)
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 from plimsoll.importers.columns import Column, Role, TableOptions, map_option, recognise
@@ -18,7 +17,8 @@ from plimsoll.importers.grouping import Group, group_points, splitting_columns
 from plimsoll.importers.merge import merge_rows
 from plimsoll.importers.report import report_lines
 from plimsoll.importers.rows import Point, RowReader
-from plimsoll.importers.systems import SystemKey, name_beside, name_systems
+from plimsoll.importers.systems import SystemKey, name_systems
+from plimsoll.importers.trials import ImportedTrial, ImportResult
 from plimsoll.record.model import (
     Environment,
     HostFacts,
@@ -31,44 +31,6 @@ from plimsoll.record.model import (
     Verdict,
     WorkloadRecord,
 )
-from plimsoll.record.store import Recording, read_study, write_recording
-
-
-@dataclass(frozen=True, slots=True)
-class ImportedTrial:
-    """One trial of a published table, ready to be written."""
-
-    trial: TrialRecord
-    environment: Environment
-    outcome: Outcome
-
-
-@dataclass(frozen=True, slots=True)
-class ImportResult:
-    """A table, understood.
-
-    Attributes:
-        trials: In the order of the file.
-        report: How the table was understood, and what it leaves open: one line each, for the user.
-    """
-
-    trials: tuple[ImportedTrial, ...]
-    report: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class WrittenImport:
-    """What an import added to a study.
-
-    Attributes:
-        paths: The new recordings.
-        present_count: Trials that were there already, from an earlier import of the same rows.
-        report: What the user should know: one line each.
-    """
-
-    paths: tuple[Path, ...]
-    present_count: int
-    report: tuple[str, ...]
 
 
 def import_table(csv_path: Path, *, study_name: str, options: TableOptions | None = None) -> ImportResult:
@@ -95,25 +57,6 @@ def import_table(csv_path: Path, *, study_name: str, options: TableOptions | Non
     builder = _Builder(study_name, csv_path.name, columns, names)
     trials = tuple(builder.build(position, group) for position, group in enumerate(groups))
     return ImportResult(trials, report_lines(csv_path, columns, options, groups, names))
-
-
-def write_import(study: Path, result: ImportResult) -> WrittenImport:
-    """Adds the trials to a study, which is made when there is none. Importing the same table again adds nothing.
-
-    A system that has the name of another one in the study, but other factors, gets a longer name.
-
-    Raises:
-        HostError: The study cannot be written.
-        RecordError: It cannot be read.
-    """
-    present = read_study(study).recordings if study.is_dir() else ()
-    ids = {recording.trial.trial_id for recording in present}
-    new = [imported for imported in result.trials if imported.trial.trial_id not in ids]
-    joined = _Joiner(present)
-    paths = tuple(
-        write_recording(study, joined.place(imported.trial), imported.environment, imported.outcome) for imported in new
-    )
-    return WrittenImport(paths, len(result.trials) - len(new), tuple(joined.report))
 
 
 def _raise(path: Path, faults: list[str]) -> None:
@@ -211,48 +154,3 @@ def _environment(group: Group) -> Environment:
             name: f"{value:g}" if isinstance(value, float) else str(value) for name, value in told.items() if value
         },
     )
-
-
-class _Joiner:
-    """Finds the place of imported trials among the recordings of a study.
-
-    Attributes:
-        report: What was changed for it, one line each.
-    """
-
-    def __init__(self, present: tuple[Recording, ...]) -> None:
-        trials = [recording.trial for recording in present]
-        self._systems = {trial.system.name: trial.system.factors for trial in trials}
-        self._position = max((trial.position for trial in trials), default=-1) + 1
-        self._repetitions: dict[tuple[str, str, LevelRecord], int] = {}
-        for trial in trials:
-            self._count(trial)
-        self._before = dict(self._repetitions)
-        self.report: list[str] = []
-
-    def place(self, trial: TrialRecord) -> TrialRecord:
-        """The trial with the name, position and repetition that it has in the study."""
-        name = name_beside(trial.system.name, trial.system.factors, self._systems)
-        self._systems[name] = trial.system.factors
-        if name != trial.system.name:
-            self._say(f"system {name}: the study has another system called {trial.system.name}")
-        system = trial.system.model_copy(update={"name": name})
-        placed = trial.model_copy(update={"system": system, "position": self._position})
-        self._position += 1
-        cell = (name, trial.workload.name, trial.level)
-        if cell in self._before:
-            self._say(
-                f"system {name}, {trial.level.connections} connections: the study has other results for it; these are "
-                "added as repetitions. If this file corrects an earlier one, import all files into a new study"
-            )
-        placed = placed.model_copy(update={"repetition": self._repetitions.get(cell, 0)})
-        self._count(placed)
-        return placed
-
-    def _count(self, trial: TrialRecord) -> None:
-        cell = (trial.system.name, trial.workload.name, trial.level)
-        self._repetitions[cell] = max(self._repetitions.get(cell, 0), trial.repetition + 1)
-
-    def _say(self, line: str) -> None:
-        if line not in self.report:
-            self.report.append(line)

@@ -10,7 +10,8 @@ import pytest
 from plimsoll.errors import SpecError
 from plimsoll.importers.grouping import Group
 from plimsoll.importers.systems import SystemKey
-from plimsoll.importers.table import ImportResult, import_table
+from plimsoll.importers.table import import_table
+from plimsoll.importers.trials import ImportResult
 
 Import = Callable[[str], ImportResult]
 

@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 
 from plimsoll.errors import SpecError
 from plimsoll.importers.columns import TableOptions
-from plimsoll.importers.table import ImportResult, import_table, write_import
+from plimsoll.importers.table import import_table
+from plimsoll.importers.trials import ImportResult, write_import
 from plimsoll.record.model import Verdict
 from plimsoll.record.store import read_study
 
@@ -413,9 +414,8 @@ class TestStudy:
 
     def test_other_results_for_a_cell_are_repetitions_and_said(self, table: Import, tmp_path: Path) -> None:
         for throughput in ("10", "12"):
-            written = write_import(
-                tmp_path / "study", table(f"system,connections,tps\na,1,{throughput}\na,1,{throughput}.5\n")
-            )
+            text = f"system,connections,tps\na,1,{throughput}\na,1,{throughput}.5\n"
+            written = write_import(tmp_path / "study", table(text))
         trials = [recording.trial for recording in read_study(tmp_path / "study").recordings]
         assert [(trial.position, trial.repetition) for trial in trials] == [(0, 0), (1, 1), (2, 2), (3, 3)]
         assert len(written.report) == 1
