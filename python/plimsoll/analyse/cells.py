@@ -67,7 +67,9 @@ def figures(trials: Sequence[TrialSummary], throughput: MeanThroughput) -> dict[
     """What is said about the trials of a cell whatever its level is: the fields of `CellFigures`."""
     counts = [one.counts for one in trials if one.counts is not None]
     completed = sum(one.completed for one in counts)
-    duration_s = sum(one.duration_s for one in counts)
+    whole = [one.counts for one in trials if one.counts is not None and not one.is_published]
+    whole_completed = sum(one.completed for one in whole)
+    duration_s = sum(one.duration_s for one in whole)
     client = [one.client_us_per_statement for one in trials if one.client_us_per_statement is not None]
     said = CellFigures(
         connections=trials[0].trial.level.connections,
@@ -76,9 +78,9 @@ def figures(trials: Sequence[TrialSummary], throughput: MeanThroughput) -> dict[
         response_ms=durations_of(trials, "response"),
         service_ms=durations_of(trials, "service"),
         cpu=_mean_shares(trials),
-        statements_per_s=sum(one.statements for one in counts) / duration_s if counts else None,
-        rows_returned_per_transaction=sum(one.rows_returned for one in counts) / completed if completed else None,
-        rows_affected_per_transaction=sum(one.rows_affected for one in counts) / completed if completed else None,
+        statements_per_s=sum(one.statements for one in whole) / duration_s if whole else None,
+        rows_returned_per_transaction=_each([one.rows_returned for one in whole], whole_completed),
+        rows_affected_per_transaction=_each([one.rows_affected for one in whole], whole_completed),
         client_us_per_statement=sum(client) / len(client) if client else None,
         errors=_errors(trials),
         completed_count=completed,
@@ -89,6 +91,10 @@ def figures(trials: Sequence[TrialSummary], throughput: MeanThroughput) -> dict[
         trials=tuple(one.trial.trial_id for one in trials),
     )
     return {name: getattr(said, name) for name in CellFigures.model_fields}
+
+
+def _each(rows: Sequence[int], completed: int) -> float | None:
+    return sum(rows) / completed if completed else None
 
 
 def durations_of(trials: Sequence[TrialSummary], measure: str) -> Durations:

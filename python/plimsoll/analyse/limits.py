@@ -139,9 +139,9 @@ def _cached(trials: Sequence[TrialSummary]) -> Iterator[str]:
 
 
 def _closed_loop(trials: Sequence[TrialSummary]) -> Iterator[str]:
-    measured = [trial for trial in trials if not trial.is_published]
-    if measured:
-        thought = all("think_time" in trial.trial.workload.options for trial in measured)
+    in_intervals = [trial for trial in trials if trial.counts is not None]
+    if in_intervals:
+        thought = all("think_time" in trial.trial.workload.options for trial in in_intervals)
         yield (
             f"Each connection sent its next transaction {'a pause after' if thought else 'when'} the last was done, so "
             "response times hold for a fixed number of connections and not for users who arrive at their own pace."

@@ -1,6 +1,7 @@
 """One recording reduced to what the analysis needs, so that its tables can be forgotten at once.
 
-Published figures (`outcome.reported`) take the place of intervals where there are none.
+Reported figures (`outcome.reported`) of an import come before what its intervals add up to: they are of the whole run,
+and the intervals tell how it varied.
 Deliberately not here: anything that looks at more than one trial.
 """
 
@@ -50,7 +51,7 @@ class TrialSummary:
     Attributes:
         throughput_tps: Completed transactions per second over the measured window.
         within: Relative variance of that mean; None where there are no intervals.
-        counts: None for published figures.
+        counts: None for published figures without intervals.
         drift: How throughput moved within the window; None where that cannot be seen.
         histograms: By measure.
         errors: Counts by (class, code) in the measured window.
@@ -77,8 +78,8 @@ class TrialSummary:
 
     @property
     def is_published(self) -> bool:
-        """Whether its figures were published elsewhere, and not measured interval by interval."""
-        return self.counts is None
+        """Whether its figures are of somebody else, and were not measured here."""
+        return self.outcome.reported is not None or self.trial.origin.kind != "measured"
 
 
 def summarise(recording: RecordingLike) -> TrialSummary | None:
@@ -88,17 +89,9 @@ def summarise(recording: RecordingLike) -> TrialSummary | None:
         RecordError: A table is missing or damaged.
     """
     outcome = recording.outcome
-    if outcome.reported is not None:
-        return TrialSummary(
-            trial=recording.trial,
-            environment=recording.environment,
-            outcome=outcome,
-            throughput_tps=outcome.reported.throughput_tps,
-            cpu=reported_shares(outcome.reported.host_cpu),
-        )
     intervals = recording.intervals()
     if intervals is None:
-        return None
+        return _reported(recording)
     measured = inside(intervals, outcome.window)
     counts = count_window(intervals, measured, outcome.window, recording.trial.interval_s)
     if counts is None:
@@ -111,7 +104,7 @@ def summarise(recording: RecordingLike) -> TrialSummary | None:
         trial=recording.trial,
         environment=recording.environment,
         outcome=outcome,
-        throughput_tps=counts.throughput_tps,
+        throughput_tps=outcome.reported.throughput_tps if outcome.reported else counts.throughput_tps,
         within=_relative_variance(counts),
         counts=counts,
         drift=drift_of(counts.rates_tps),
@@ -122,6 +115,19 @@ def summarise(recording: RecordingLike) -> TrialSummary | None:
         client_us_per_statement=_client_us_per_statement(outcome.account, counts),
         client_waits_s_per_s=engine_mean(telemetry, measured, outcome, "run_delay_s_per_s"),
         overloads=overloads(interval_loads(intervals, telemetry), recording.trial.level.connections),
+    )
+
+
+def _reported(recording: RecordingLike) -> TrialSummary | None:
+    outcome = recording.outcome
+    if outcome.reported is None:
+        return None
+    return TrialSummary(
+        trial=recording.trial,
+        environment=recording.environment,
+        outcome=outcome,
+        throughput_tps=outcome.reported.throughput_tps,
+        cpu=reported_shares(outcome.reported.host_cpu),
     )
 
 

@@ -116,8 +116,8 @@ class Origin(Document):
     """Where the numbers come from.
 
     Attributes:
-        kind: `measured`, or `imported-table`.
-        detail: For an import the file's name and row numbers, and its source when known.
+        kind: `measured`, `imported-table` or `imported-sysbench`.
+        detail: For an import the file's name and line numbers, and its source when known.
     """
 
     kind: str = "measured"
@@ -244,19 +244,22 @@ class Environment(Document):
 
 
 class ReportedResult(Document):
-    """Figures that a published source states, where there are no intervals to calculate them from.
+    """Figures that the source of an import states about a whole run.
 
     Attributes:
         throughput_tps: Transactions per second of all instances together.
         throughput_tps_by_instance: Of each instance, where the source states it; empty otherwise.
-        response_ms: Milliseconds by statistic: `mean`, `p50`, `p90`, `p95`, `p99`, `p999`, `max`.
+        response_ms: Milliseconds by statistic: `min`, `mean`, `p50`, `p90`, `p95`, `p99`, `p999`, `max`.
         host_cpu: Share of the host's processor time, 0..1, by mode: `user`, `system`, `iowait`, `idle`.
+        counts: Totals of the run: `transactions`, `reads`, `writes`, `others` (statements), `ignored_errors`,
+            `reconnects`; empty where the source states none.
     """
 
     throughput_tps: float
     throughput_tps_by_instance: dict[str, float] = Field(default_factory=dict)
     response_ms: dict[str, float] = Field(default_factory=dict)
     host_cpu: dict[str, float] = Field(default_factory=dict)
+    counts: dict[str, int] = Field(default_factory=dict)
 
 
 class EngineAccount(Document):
@@ -297,7 +300,7 @@ class Outcome(Document):
         connections: None for imports, and when the load never began.
         outages: The first thousand, by instance and time.
         outages_count: How many there were.
-        reported: None when there are intervals.
+        reported: None for what was measured here, and where the source of an import states nothing of the whole run.
         files: The recording's other files by name. Filled in when the recording is written.
     """
 

@@ -1,0 +1,51 @@
+"""Imported runs with intervals: the source's figures of the whole run stand, its intervals tell how it varied."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from plimsoll.analyse.study import analyse
+from plimsoll.record.model import Origin, ReportedResult
+from unit.analyse.made import Made, measured
+
+STEADY = np.random.default_rng(1).normal(1000, 20, 60)
+
+
+def imported(rates_tps: np.ndarray, throughput_tps: float | None) -> Made:
+    """What an import of a log leaves: intervals without rows, and the final report where there is one."""
+    made = measured(rates_tps, origin=Origin(kind="imported-sysbench"))
+    reported = None
+    if throughput_tps is not None:
+        reported = ReportedResult(throughput_tps=throughput_tps, response_ms={"mean": 4.0, "p99": 9.0})
+    return replace(made, outcome=made.outcome.model_copy(update={"reported": reported, "account": None}))
+
+
+def test_throughput_and_response_times_are_reported_and_the_bounds_come_from_intervals() -> None:
+    analysis = analyse("s", [imported(STEADY, 990.0)])
+    (cell,) = analysis.curves[0].cells
+    assert cell.throughput_tps.value == 990.0
+    assert cell.throughput_tps.bounds is not None
+    assert cell.throughput_tps.bounds.low > 970
+    assert (cell.response_ms.mean, cell.response_ms.p99) == (4.0, 9.0)
+    assert cell.completed_count == round(STEADY.round().sum())
+
+
+def test_without_a_final_report_throughput_is_that_of_the_intervals() -> None:
+    (cell,) = analyse("s", [imported(STEADY, None)]).curves[0].cells
+    assert round(cell.throughput_tps.value) == round(STEADY.mean())
+
+
+def test_drift_is_seen_in_imported_intervals() -> None:
+    codes = {one.warning.code for one in analyse("s", [imported(STEADY + np.arange(60) * 10, 1300.0)]).warnings}
+    assert "throughput-drifts" in codes
+
+
+def test_what_an_import_does_not_state_stays_unknown() -> None:
+    analysis = analyse("s", [imported(STEADY, 990.0)])
+    (cell,) = analysis.curves[0].cells
+    assert cell.statements_per_s is None
+    assert (cell.rows_returned_per_transaction, cell.rows_affected_per_transaction) == (None, None)
+    assert any("Published figures" in limit for limit in analysis.limits)
+    assert any("Each connection sent its next transaction" in limit for limit in analysis.limits)
