@@ -122,6 +122,12 @@ SHORT_WINDOW = WarningKind(
     "Checkpoints, flushing and purging take longer than this to show; neither drift nor spread can be judged.",
     "Measure at least 60 s; several minutes for workloads that write.",
 )
+LOG_CUT_SHORT = WarningKind(
+    "log-cut-short",
+    "The log ends before its run does",
+    "What was imported are the intervals up to there: how the run ended is unknown, and so are its response times.",
+    "Import the whole log, or run the load again.",
+)
 HOST_BUSY_ELSEWHERE = WarningKind(
     "host-busy-elsewhere",
     "Something else used the processors",
@@ -201,6 +207,7 @@ CATALOGUE: tuple[WarningKind, ...] = (
     HOST_BUSY_ELSEWHERE,
     SINGLE_REPETITION,
     SHORT_WINDOW,
+    LOG_CUT_SHORT,
     NOT_WARM_AT_LIMIT,
     THROUGHPUT_DRIFTS,
     ERRORS_OCCURRED,

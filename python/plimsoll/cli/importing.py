@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
+
+from plimsoll.units import printable
+
+if TYPE_CHECKING:
+    from plimsoll.importers.trials import ImportResult, WrittenImport
 
 app = typer.Typer(
     no_args_is_help=True,
     rich_markup_mode=None,
-    help="Make recordings of published results.",
+    help="Make recordings of results of others.",
 )
 
 
 @app.callback()
 def _root() -> None:
-    """Keeps `table` a subcommand: logs of other tools will be others."""
+    """Holds the subcommands, one for each kind of source."""
 
 
 @app.command("table")
@@ -53,10 +58,59 @@ def table(
     )
     result = import_table(file, study_name=to.name, options=options)
     written = write_import(to, result)
+    _tell(to, result, written)
+
+
+@app.command("sysbench")
+def sysbench(
+    logs: Annotated[list[Path], typer.Argument(metavar="LOG...", help="What sysbench 0.4, 0.5, 1.0 or 1.1 printed.")],
+    to: Annotated[Path, typer.Option("--to", metavar="FOLDER", help="The study; several imports may share one.")],
+    pattern: Annotated[
+        str | None,
+        typer.Option(
+            "--pattern",
+            metavar="PATTERN",
+            help="What the files' names say, with {system}, {workload}, {connections}, and {any} for the rest. With / "
+            "in it, of folders too.",
+        ),
+    ] = None,
+    system: Annotated[
+        str | None, typer.Option("--system", metavar="NAME", help="The system, where no file's name says it.")
+    ] = None,
+    workload: Annotated[
+        str | None, typer.Option("--workload", metavar="NAME", help="The workload, where neither log nor name says it.")
+    ] = None,
+    connections: Annotated[
+        int | None,
+        typer.Option("--connections", metavar="N", help="Their number, where neither log nor name says it."),
+    ] = None,
+) -> None:
+    """Import logs of sysbench: interval lines and final reports, also in the CSV and JSON of its report hooks.
+
+    Several runs of one system, workload and number of connections are repetitions. A log may hold several runs.
+
+    Example: plimsoll import sysbench logs/*.log --to study --pattern '{system}-{workload}-{connections}-{any}.log'
+
+    Example: plimsoll import sysbench 16.log 32.log --to study --system db1 --workload oltp_read_write
+    """
+    from plimsoll.importers.sysbench import import_sysbench
+    from plimsoll.importers.sysbench_names import LogOptions
+    from plimsoll.importers.trials import write_import
+
+    options = LogOptions(pattern=pattern, system=system, workload=workload, connections=connections)
+    result = import_sysbench(logs, study_name=to.name, options=options)
+    _tell(to, result, write_import(to, result))
+
+
+def _tell(to: Path, result: ImportResult, written: WrittenImport) -> None:
+    """The report on standard output, what was skipped on standard error; names come from files of others."""
+    for line in result.skipped:
+        typer.echo(printable(line), err=True)
     for line in (*result.report, *written.report):
-        typer.echo(line)
+        typer.echo(printable(line))
     known = f", {written.present_count} were there already" if written.present_count else ""
-    typer.echo(f"{len(written.paths)} recordings added to {to}{known}; next: plimsoll guide {to}")
+    count = len(written.paths)
+    typer.echo(f"{count} recording{'' if count == 1 else 's'} added to {to}{known}; next: plimsoll guide {to}")
 
 
 def _pairs(mapping: list[str]) -> tuple[tuple[str, str], ...]:

@@ -1,1 +1,1 @@
-"""Results of others become recordings: published tables now."""
+"""Results of others become recordings: published tables, and logs of sysbench."""

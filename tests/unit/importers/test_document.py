@@ -22,7 +22,7 @@ def test_every_session_prints_what_is_shown(tmp_path: Path) -> None:
     (tmp_path / "examples").symlink_to(ROOT / "examples")
     (tmp_path / "own.csv").write_text(TEXT.split("```csv\n")[1].split("```")[0])
     sessions = re.findall(r"```console\n\$ plimsoll (.*?)\n(.*?)```", TEXT, re.DOTALL)
-    assert len(sessions) == 5
+    assert len(sessions) == 6
     for command, shown in sessions:
         done = subprocess.run(
             [sys.executable, "-c", RUN, *shlex.split(command)],

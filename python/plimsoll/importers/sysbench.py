@@ -1,0 +1,231 @@
+"""Logs of sysbench become recordings, so that they take the same road as measured ones.
+
+Throughput is the final report's: the interval lines leave out the end of a run, and tell how it varied. Response times
+are those of the final report alone, since no arithmetic on the percentiles of intervals gives that of the run.
+Deliberately not here: reading logs (`sysbench_log`), where a run belongs (`sysbench_names`), and any statistic.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from plimsoll.analyse import catalogue
+from plimsoll.errors import SpecError
+from plimsoll.importers.csv_table import FAULTS_SHOWN_MAX, raise_faults
+from plimsoll.importers.sysbench_frames import error_rows, interval_length_s, interval_rows
+from plimsoll.importers.sysbench_log import Log, Run, read_log
+from plimsoll.importers.sysbench_names import LogOptions, Place, Placing
+from plimsoll.importers.trials import ImportedTrial, ImportResult
+from plimsoll.record.model import (
+    Environment,
+    LevelRecord,
+    Origin,
+    Outcome,
+    ReportedResult,
+    SystemRecord,
+    TrialRecord,
+    Verdict,
+    Window,
+    WorkloadRecord,
+)
+from plimsoll.units import printable
+
+_COUNTS = {
+    "transactions": "transactions",
+    "read": "reads",
+    "write": "writes",
+    "other": "others",
+    "ignored errors": "ignored_errors",
+    "reconnects": "reconnects",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """A run in its file."""
+
+    path: Path
+    run: Run
+
+    @property
+    def name(self) -> str:
+        first, last = self.run.lines
+        return printable(f"{self.path.name}, lines {first} to {last}")
+
+
+def import_sysbench(paths: Sequence[Path], *, study_name: str, options: LogOptions | None = None) -> ImportResult:
+    """Reads logs of sysbench 0.4, 0.5, 1.0 and 1.1. Several runs of one cell are its repetitions.
+
+    Args:
+        paths: The logs; each may hold several runs.
+        study_name: The study that the recordings will belong to.
+        options: What the logs do not say themselves.
+
+    Raises:
+        SpecError: What a run belongs to is unknown or contradictory, or no log holds a run. All faults at once.
+    """
+    placing = Placing(options or LogOptions())
+    logs, faults = _read(paths)
+    refused = [f"{path}: holds no run of sysbench" for path, log in logs if not log.runs]
+    found = [_Found(path, run) for path, log in logs for run in log.runs]
+    refused += [f"{one.path}: line {one.run.lines[0]}: {why}" for one in found for why in _refusals(one.run)]
+    usable = [one for one in found if not any(_refusals(one.run))]
+    placed = [(one, placing.place(one.path, one.run)) for one in usable]
+    raise_faults(faults + placing.faults + _equal_runs(usable))
+    unread = [line for _, log in logs for line in log.unread]
+    if not usable:
+        raise_faults([*refused, *unread] or ["no log was given"])
+    trials = tuple(
+        _trial(study_name, position, one, place) for position, (one, place) in enumerate(placed) if place is not None
+    )
+    unread_count = sum(log.unread_count for _, log in logs)
+    return ImportResult(
+        trials, tuple(_report(len(logs), usable, trials)), tuple(_skipped(unread, unread_count, refused))
+    )
+
+
+def _read(paths: Iterable[Path]) -> tuple[list[tuple[Path, Log]], list[str]]:
+    logs: list[tuple[Path, Log]] = []
+    faults: list[str] = []
+    for path in paths:
+        try:
+            logs.append((path, read_log(path)))
+        except SpecError as error:
+            faults += error.faults
+    return logs, faults
+
+
+def _refusals(run: Run) -> Iterator[str]:
+    """Why nothing can be made of a run."""
+    if run.settings.get("rate"):
+        yield "the run was at a rate (--rate), whose log does not say when transactions were due: not imported"
+    elif run.fatal:
+        return
+    elif run.has_checkpoints and not run.intervals:
+        yield "the run had checkpoints and no interval lines, so its final report covers its last part only"
+    elif not run.intervals and not run.is_whole:
+        yield "the run has neither interval lines nor a whole final report of SQL statements"
+
+
+def _equal_runs(found: Sequence[_Found]) -> list[str]:
+    seen: dict[str, _Found] = {}
+    return [
+        f"{one.path}: line {one.run.lines[0]}: is the same run as {seen[one.run.digest].name}. Leave one out"
+        for one in found
+        if seen.setdefault(one.run.digest, one) is not one
+    ]
+
+
+def _trial(study: str, position: int, found: _Found, place: Place) -> ImportedTrial:
+    run = found.run
+    rows = interval_rows(run)
+    last_s = run.intervals[-1].stated.time_s if run.intervals else None
+    trial = TrialRecord(
+        trial_id=_trial_id(place, run),
+        study=study,
+        system=SystemRecord(name=place.system),
+        workload=WorkloadRecord(name=place.workload),
+        level=LevelRecord(connections=place.connections),
+        repetition=0,
+        position=position,
+        interval_s=interval_length_s(run),
+        duration_s=run.figures.get("total time", last_s),
+        origin=Origin(kind="imported-sysbench", detail=found.name),
+    )
+    tool = {"load generator": f"sysbench {run.version}"} if run.version else {}
+    return ImportedTrial(trial, Environment(reported=tool), _outcome(run), rows, error_rows(run))
+
+
+def _trial_id(place: Place, run: Run) -> str:
+    """Hash of the log's bytes and the cell, so that the same log always is the same trial, whatever its name."""
+    inputs = ("imported-sysbench", place.system, place.workload, place.connections, run.digest)
+    return hashlib.sha256(repr(inputs).encode("utf-8", errors="surrogatepass")).hexdigest()[:32]
+
+
+def _outcome(run: Run) -> Outcome:
+    warm_up = 1 if run.settings.get("warm_up_s") and len(run.intervals) > 1 else 0
+    doubts = (catalogue.LOG_CUT_SHORT.seen(_cut_words(run)),) if not run.is_whole and not run.fatal else ()
+    return Outcome(
+        verdict=Verdict.FAILED if run.fatal else Verdict.COMPLETE,
+        reason=f"sysbench said: {'; '.join(run.fatal)}" if run.fatal else None,
+        window=Window(first=warm_up, last=len(run.intervals) - 1) if run.intervals else None,
+        reported=_reported(run),
+        warnings=doubts,
+    )
+
+
+def _cut_words(run: Run) -> str:
+    last_s = run.intervals[-1].stated.time_s
+    lines = _many(len(run.intervals), "interval line")
+    return f"the log has no whole final report; there are {lines}, up to {last_s} s"
+
+
+def _reported(run: Run) -> ReportedResult | None:
+    """The final report; None where it is not whole, or covers only what followed a checkpoint."""
+    if not run.is_whole or run.has_checkpoints:
+        return None
+    figures = run.figures
+    response_ms = {"mean" if name == "avg" else name: figures[name] for name in figures if _is_response(name)}
+    counts = {name: int(figures[label]) for label, name in _COUNTS.items() if label in figures}
+    return ReportedResult(throughput_tps=figures["tps"], response_ms=response_ms, counts=counts)
+
+
+def _is_response(name: str) -> bool:
+    return name in ("min", "avg", "max") or (name[0] == "p" and name[1:].isdigit())
+
+
+def _report(logs_count: int, found: Sequence[_Found], trials: Sequence[ImportedTrial]) -> Iterator[str]:
+    yield f"{_many(logs_count, 'log')}, {_many(len(found), 'run')} of {', '.join(_versions(found))}"
+    yield from _levels(trials)
+    stated = Counter(", ".join(one.outcome.reported.response_ms) for one in trials if one.outcome.reported)
+    for names, count in stated.items():
+        yield f"response times of {_many(count, 'final report')}: {names or 'none'}"
+    for one in found:
+        yield from (f"{one.name}: {remark}" for remark in _remarks(one.run))
+
+
+def _versions(found: Sequence[_Found]) -> list[str]:
+    return sorted({f"sysbench {one.run.version or 'of unknown version'}" for one in found})
+
+
+def _levels(trials: Sequence[ImportedTrial]) -> Iterator[str]:
+    cells = Counter((one.trial.system.name, one.trial.workload.name, one.trial.level.connections) for one in trials)
+    for system, workload in dict.fromkeys((name, work) for name, work, _ in cells):
+        own = sorted(
+            (level, count) for (name, work, level), count in cells.items() if (name, work) == (system, workload)
+        )
+        levels = ", ".join(str(level) if count == 1 else f"{level} ({count} times)" for level, count in own)
+        yield f"system {system}, workload {workload}: connections {levels}"
+
+
+def _remarks(run: Run) -> Iterator[str]:
+    """What the user should know of how a run was taken."""
+    if run.fatal:
+        yield f"failed, and is kept as such: {'; '.join(run.fatal)}"
+    elif not run.is_whole:
+        yield f"cut short: {_cut_words(run)}, and nothing else is kept"
+    elif run.has_checkpoints:
+        yield "its final report covers only what followed the last checkpoint; the interval lines are all that is kept"
+    elif not run.intervals:
+        yield "has no interval lines: its figures are kept as reported, without anything about how they varied"
+    if run.settings.get("warm_up_s") and run.intervals:
+        yield "its first interval line is of the warm-up too, and does not count"
+
+
+def _skipped(unread: list[str], unread_count: int, refused: list[str]) -> Iterator[str]:
+    yield from unread[:FAULTS_SHOWN_MAX]
+    if unread_count > FAULTS_SHOWN_MAX:
+        yield f"… and {unread_count - FAULTS_SHOWN_MAX} more like these"
+    yield from refused[:FAULTS_SHOWN_MAX]
+    if unread_count:
+        yield f"{_many(unread_count, 'line')} could not be read and {'was' if unread_count == 1 else 'were'} skipped"
+    if refused:
+        yield f"{_many(len(refused), 'log or run', 'logs or runs')} skipped"
+
+
+def _many(count: int, noun: str, plural: str | None = None) -> str:
+    return f"{count} {noun if count == 1 else plural or noun + 's'}"
