@@ -50,7 +50,14 @@ def test_levels_with_repetitions_become_a_guide(server: ManagedServer, tmp_path:
     (tmp_path / "prepare.txt").write_text(sysbench(server, "oltp_read_only", *tables, "prepare"))
     for connections in LEVELS:
         for repetition in (1, 2):
-            run = (f"--threads={connections}", f"--time={SECONDS}", "--report-interval=1", "--percentile=99", "run")
+            run = (
+                f"--threads={connections}",
+                f"--time={SECONDS}",
+                "--report-interval=1",
+                "--percentile=99",
+                "--histogram",
+                "run",
+            )
             path = tmp_path / f"db1-oltp_read_only-{connections}-{repetition}.log"
             path.write_text(sysbench(server, "oltp_read_only", *tables, *run))
     logs = sorted(tmp_path.glob("*.log"))
@@ -58,6 +65,7 @@ def test_levels_with_repetitions_become_a_guide(server: ManagedServer, tmp_path:
     study = tmp_path / "study"
     ran = plimsoll("import", "sysbench", *logs, "--to", study, "--pattern", pattern)
     assert (ran.returncode, ran.stderr) == (0, "")
+    assert "histograms of 4 runs" in ran.stdout
     assert "system db1, workload oltp_read_only: connections 1 (2 times), 4 (2 times)" in ran.stdout
 
     for recording in read_study(study).recordings:
@@ -73,7 +81,7 @@ def test_levels_with_repetitions_become_a_guide(server: ManagedServer, tmp_path:
     assert guide.returncode == 0, guide.stderr
     (curve,) = json.loads(guide.stdout)["curves"]
     assert [cell["connections"] for cell in curve["cells"]] == list(LEVELS)
-    assert all(cell["throughput_tps"]["bounds"] and cell["response_ms"]["mean"] for cell in curve["cells"])
+    assert all(cell["throughput_tps"]["bounds"] and cell["response_ms"]["p99"] for cell in curve["cells"])
     assert plimsoll("size", study, "--tps", "1").returncode == 0
     again = plimsoll("import", "sysbench", *logs, "--to", study, "--pattern", pattern)
     assert "0 recordings added" in again.stdout

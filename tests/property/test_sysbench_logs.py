@@ -15,9 +15,9 @@ from plimsoll.importers.sysbench import import_sysbench
 from plimsoll.importers.sysbench_names import LogOptions
 from plimsoll.importers.trials import write_import
 from plimsoll.record.store import read_study
-from support.sysbench_logs import CSV_LINES, JSON_LINES, LOG_0_4, LOG_0_5, LOG_1_0, LOG_1_1, with_lines
+from support.sysbench_logs import CSV_LINES, JSON_LINES, LOG_0_4, LOG_0_5, LOG_1_0, LOG_1_1, with_histogram, with_lines
 
-LOGS = [LOG_0_4, LOG_0_5, LOG_1_0, LOG_1_1, with_lines(CSV_LINES), with_lines(JSON_LINES)]
+LOGS = [LOG_0_4, LOG_0_5, LOG_1_0, LOG_1_1, with_histogram(LOG_1_0), with_lines(CSV_LINES), with_lines(JSON_LINES)]
 TROUBLE = ["nan", "-1", "1e999", "{", "}", "[", "\x1b[2J", "\u202e", "\n", "9" * 40, "FATAL: ", "[ 1s ] thds: ", "\0"]
 
 

@@ -169,6 +169,22 @@ JSON_LINES = (
 )
 
 
+HISTOGRAM = """
+Latency histogram (values are in milliseconds)
+       value  ------------- distribution ------------- count
+       8.013 |**                                       10
+      39.997 |**************************************** 200
+      41.851 |****************                         80
+     123.276 |**                                       10
+
+"""
+
+
+def with_histogram(log: str) -> str:
+    """The log with what `--histogram` prints, just before the final report."""
+    return log.replace("SQL statistics", f"{HISTOGRAM.lstrip()}SQL statistics")
+
+
 def with_lines(lines: str) -> str:
     """The log of 1.0 with other interval lines."""
     return LOG_1_0.replace(NEWER_LINES.strip(), lines.strip())

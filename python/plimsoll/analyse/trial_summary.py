@@ -122,11 +122,13 @@ def _reported(recording: RecordingLike) -> TrialSummary | None:
     outcome = recording.outcome
     if outcome.reported is None:
         return None
+    durations = recording.histograms()
     return TrialSummary(
         trial=recording.trial,
         environment=recording.environment,
         outcome=outcome,
         throughput_tps=outcome.reported.throughput_tps,
+        histograms={} if durations is None else merge_rows(durations),
         cpu=reported_shares(outcome.reported.host_cpu),
     )
 

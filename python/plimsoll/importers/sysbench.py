@@ -1,7 +1,7 @@
 """Logs of sysbench become recordings, so that they take the same road as measured ones.
 
 Throughput is the final report's: the interval lines leave out the end of a run, and tell how it varied. Response times
-are those of the final report alone, since no arithmetic on the percentiles of intervals gives that of the run.
+are those of the final report and its histogram: no arithmetic on the percentiles of intervals gives that of the run.
 Deliberately not here: reading logs (`sysbench_log`), where a run belongs (`sysbench_names`), and any statistic.
 """
 
@@ -16,7 +16,13 @@ from pathlib import Path
 from plimsoll.analyse import catalogue
 from plimsoll.errors import SpecError
 from plimsoll.importers.csv_table import FAULTS_SHOWN_MAX, raise_faults
-from plimsoll.importers.sysbench_frames import error_rows, interval_length_s, interval_rows
+from plimsoll.importers.sysbench_frames import (
+    error_rows,
+    has_histogram,
+    histogram_rows,
+    interval_length_s,
+    interval_rows,
+)
 from plimsoll.importers.sysbench_log import Log, Run, read_log
 from plimsoll.importers.sysbench_names import LogOptions, Place, Placing
 from plimsoll.importers.trials import ImportedTrial, ImportResult
@@ -137,7 +143,7 @@ def _trial(study: str, position: int, found: _Found, place: Place) -> ImportedTr
         origin=Origin(kind="imported-sysbench", detail=found.name),
     )
     tool = {"load generator": f"sysbench {run.version}"} if run.version else {}
-    return ImportedTrial(trial, Environment(reported=tool), _outcome(run), rows, error_rows(run))
+    return ImportedTrial(trial, Environment(reported=tool), _outcome(run), rows, error_rows(run), histogram_rows(run))
 
 
 def _trial_id(place: Place, run: Run) -> str:
@@ -184,6 +190,9 @@ def _report(logs_count: int, found: Sequence[_Found], trials: Sequence[ImportedT
     stated = Counter(", ".join(one.outcome.reported.response_ms) for one in trials if one.outcome.reported)
     for names, count in stated.items():
         yield f"response times of {_many(count, 'final report')}: {names or 'none'}"
+    histograms = sum(one.histograms is not None for one in trials)
+    if histograms:
+        yield f"histograms of {_many(histograms, 'run')}: percentiles of repetitions follow from them together"
     for one in found:
         yield from (f"{one.name}: {remark}" for remark in _remarks(one.run))
 
@@ -212,6 +221,8 @@ def _remarks(run: Run) -> Iterator[str]:
         yield "its final report covers only what followed the last checkpoint; the interval lines are all that is kept"
     elif not run.intervals:
         yield "has no interval lines: its figures are kept as reported, without anything about how they varied"
+    if has_histogram(run) and histogram_rows(run) is None:
+        yield "its histogram counts other transactions than its final report, and is left out"
     if run.settings.get("warm_up_s") and run.intervals:
         yield "its first interval line is of the warm-up too, and does not count"
 

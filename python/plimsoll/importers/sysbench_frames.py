@@ -1,7 +1,8 @@
 """Interval lines as the tables of a recording. sysbench prints rates; the counts are rate times length, rounded.
 
 A line covers the time since the line before. Where something between them could not be read, and for the first line,
-it covers one usual interval. Deliberately not here: percentiles of intervals, which cannot be put together.
+it covers one usual interval. The histogram of a run stands in its last interval; its buckets are 1.8 % wide.
+Deliberately not here: percentiles of intervals, which cannot be put together.
 """
 
 from __future__ import annotations
@@ -10,13 +11,16 @@ from collections import Counter
 from collections.abc import Iterator
 from itertools import pairwise
 
+import numpy as np
 import polars as pl
 
 from plimsoll.importers.sysbench_lines import IntervalLine
 from plimsoll.importers.sysbench_log import Run
-from plimsoll.record.frames import ERRORS, INTERVALS
+from plimsoll.record.buckets import BUCKET_COUNT, bucket_middle_ns
+from plimsoll.record.frames import ERRORS, HISTOGRAMS, INTERVALS
 
 _NOWHERE = {"driver": "", "host": "", "instance": ""}
+_TRANSACTION = "transaction"
 _ERROR_CLASSES = {"errors": "retryable", "reconnects": "connection"}
 
 
@@ -40,7 +44,7 @@ def interval_rows(run: Run) -> pl.DataFrame | None:
             "interval": index,
             "from_s": from_s,
             "to_s": float(line.time_s),
-            "transaction": "transaction",
+            "transaction": _TRANSACTION,
             "completed": _count(line.tps, line.time_s - from_s),
             "failed": 0,
             "dropped": 0,
@@ -67,6 +71,35 @@ def error_rows(run: Run) -> pl.DataFrame | None:
         if (count := _count(getattr(line, name), line.time_s - from_s))
     ]
     return pl.DataFrame(rows, schema=ERRORS)
+
+
+def histogram_rows(run: Run) -> pl.DataFrame | None:
+    """`frames.HISTOGRAMS`; None without a histogram that has exactly the transactions of the final report."""
+    total = sum(count for _, count in run.histogram)
+    if not has_histogram(run) or total != run.figures["transactions"]:
+        return None
+    middles_ns = bucket_middle_ns(np.arange(BUCKET_COUNT))
+    counts: Counter[int] = Counter()
+    for middle_ms, count in run.histogram:
+        counts[int(np.abs(middles_ns - middle_ms * 1e6).argmin())] += count
+    buckets = sorted(counts)
+    row = {
+        **_NOWHERE,
+        "interval": max(len(run.intervals) - 1, 0),
+        "transaction": _TRANSACTION,
+        "measure": "response",
+        "buckets": buckets,
+        "counts": [counts[bucket] for bucket in buckets],
+        "sum_ns": round(run.figures["sum"] * 1e6),
+        "max_ns": round(run.figures["max"] * 1e6),
+    }
+    return pl.DataFrame([row], schema=HISTOGRAMS)
+
+
+def has_histogram(run: Run) -> bool:
+    """Whether the log has a histogram of the whole run."""
+    known = run.is_whole and {"sum", "max"} <= run.figures.keys()
+    return known and not run.has_checkpoints and sum(count for _, count in run.histogram) > 0
 
 
 def _timed(run: Run) -> Iterator[tuple[float, IntervalLine]]:

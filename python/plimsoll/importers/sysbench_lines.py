@@ -46,9 +46,11 @@ _FIGURES = {
     "min": rf"{_N}(ms|s)?",
     "avg": rf"{_N}(ms|s)?",
     "max": rf"{_N}(ms|s)?",
+    "sum": rf"{_N}(ms|s)?",
 }
 _FIGURE = re.compile(rf"({'|'.join(_FIGURES)}):\s+(.*)")
 _PERCENTILE = re.compile(r"(?:approx\.\s+)?(\d{1,3})(?:st|nd|rd|th)? percentile:\s+(.*)", re.ASCII)
+_HISTOGRAM_LINE = re.compile(r"(\d{1,7}\.\d{3}) \|\**\s+(\d{1,15})", re.ASCII)
 _DURATION = re.compile(rf"{_N}(ms|s)?", re.ASCII)
 
 
@@ -153,11 +155,21 @@ def figures(text: str) -> dict[str, float] | None:
     value = re.fullmatch(_FIGURES[label[1]], label[2], re.ASCII)
     if value is None:
         return None
-    if label[1] in ("min", "avg", "max"):
+    if label[1] in ("min", "avg", "max", "sum"):
         return {label[1]: _ms(value)}
     if label[1] == "transactions":
         return {"transactions": float(value[1]), "tps": float(value[2])}
     return {{"deadlocks": "ignored errors", "time elapsed": "total time"}.get(label[1], label[1]): float(value[1])}
+
+
+def histogram_line(text: str) -> tuple[float, int] | None:
+    """A bucket of the histogram that `--histogram` prints: milliseconds and transactions; None for any other line.
+
+    >>> histogram_line("0.473 |***                                      16")
+    (0.473, 16)
+    """
+    match = _HISTOGRAM_LINE.fullmatch(text)
+    return (float(match[1]), int(match[2])) if match else None
 
 
 def _ms(match: re.Match[str]) -> float:

@@ -18,6 +18,7 @@ from plimsoll.importers.sysbench_lines import (
     IntervalLine,
     command_line,
     figures,
+    histogram_line,
     interval_line,
     interval_object,
     looks_like_interval,
@@ -29,6 +30,7 @@ LINE_CHARACTERS_MAX = 2_000
 _OBJECT_LINES_MAX = 40
 _SHOWN_CHARACTERS_MAX = 80
 _FATAL_LINES_KEPT = 3
+_BUCKETS_MAX = 1_024  # as many as sysbench has
 _UNREAD_KEPT = 1_000
 
 _BANNER = re.compile(r"sysbench (\d{1,3}\.\d{1,3}[\w.-]{0,60}):?(?:\s.*)?", re.ASCII)
@@ -41,6 +43,7 @@ _SETTINGS = {
 }
 _BOUNDS = {"threads": CONNECTIONS_MAX, "report_interval_s": TIME_S_MAX}
 _CHECKPOINT = re.compile(r"\[\s*\d+s\s*\] Checkpoint report:")
+_HISTOGRAM = "Latency histogram (values are in milliseconds)"
 _OBJECT = re.compile(r'[\[, ]*\{\s*(?:"time"|$)')
 _REPORT = re.compile(r"(?:SQL|OLTP test) statistics:")
 
@@ -68,6 +71,7 @@ class Run:
         settings: Of the header: `threads`, `warm_up_s`, `rate` (per second), `report_interval_s`.
         intervals: Their times rise.
         figures: Of the final report, by the names of `sysbench_lines.figures`.
+        histogram: Milliseconds and transactions of each bucket, where `--histogram` was asked for.
         fatal: What FATAL lines say, the first ones.
         has_checkpoints: Whether there were reports before the final one, which then covers the rest only.
         has_header: Whether its options were printed.
@@ -80,6 +84,7 @@ class Run:
     settings: dict[str, int] = field(default_factory=dict)
     intervals: list[Interval] = field(default_factory=list)
     figures: dict[str, float] = field(default_factory=dict)
+    histogram: list[tuple[float, int]] = field(default_factory=list)
     fatal: list[str] = field(default_factory=list)
     has_checkpoints: bool = False
     has_header: bool = False
@@ -195,6 +200,10 @@ class _Reader:
             self._run.has_checkpoints = self._in_checkpoint = True
         elif _REPORT.fullmatch(text):
             self._in_report, self._in_checkpoint = not self._in_checkpoint, False
+        elif text == _HISTOGRAM:
+            self._run.histogram = []
+        elif bucket := histogram_line(text):
+            self._run.histogram += [bucket] if len(self._run.histogram) < _BUCKETS_MAX else []
         elif stated := interval_line(text):
             self._interval(number, text, stated)
         elif looks_like_interval(text):

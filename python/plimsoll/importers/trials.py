@@ -22,6 +22,7 @@ class ImportedTrial:
     Attributes:
         intervals: `frames.INTERVALS`; None when its source states none.
         errors: `frames.ERRORS`; None when its source does not say when they occurred.
+        histograms: `frames.HISTOGRAMS`; None when its source states none.
     """
 
     trial: TrialRecord
@@ -29,6 +30,7 @@ class ImportedTrial:
     outcome: Outcome
     intervals: pl.DataFrame | None = None
     errors: pl.DataFrame | None = None
+    histograms: pl.DataFrame | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +84,7 @@ def write_import(study: Path, result: ImportResult) -> WrittenImport:
             imported.outcome,
             intervals=imported.intervals,
             errors=imported.errors,
+            histograms=imported.histograms,
         )
         for imported in new
     )

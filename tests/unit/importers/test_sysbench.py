@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from plimsoll.analyse.study import analyse
 from plimsoll.errors import SpecError
 from plimsoll.importers.sysbench import import_sysbench
 from plimsoll.importers.sysbench_names import LogOptions
@@ -21,6 +22,7 @@ from support.sysbench_logs import (
     LOG_0_5,
     LOG_1_0,
     LOG_1_1,
+    with_histogram,
     with_lines,
 )
 
@@ -126,6 +128,34 @@ class TestVersions:
         reported = only(logs(off)).outcome.reported
         assert reported is not None
         assert list(reported.response_ms) == ["min", "mean", "max"]
+
+
+class TestHistogram:
+    def test_percentiles_of_repetitions_come_from_merged_histograms(self, logs: Import, tmp_path: Path) -> None:
+        again = LOG_1_0.replace("99.50", "97.00")
+        result = logs(with_histogram(LOG_1_0), with_histogram(again))
+        assert any("histograms of 2 runs" in line for line in result.report)
+        write_import(tmp_path / "study", result)
+        (curve,) = analyse("s", read_study(tmp_path / "study").recordings).curves
+        found = curve.cells[0].response_ms
+        assert found.p50 == pytest.approx(39.997, rel=0.001)
+        assert found.p95 == pytest.approx(41.851, rel=0.001)
+        assert found.p99 == pytest.approx(123.276, rel=0.001)
+        assert (found.mean, found.max) == (pytest.approx(40.02), 123.45)
+
+    def test_without_interval_lines_too(self, logs: Import, tmp_path: Path) -> None:
+        write_import(tmp_path / "study", logs(with_histogram(with_lines(""))))
+        (curve,) = analyse("s", read_study(tmp_path / "study").recordings).curves
+        assert curve.cells[0].response_ms.p99 == pytest.approx(123.276, rel=0.001)
+
+    def test_a_histogram_of_other_transactions_is_left_out_and_said(self, logs: Import) -> None:
+        result = logs(with_histogram(LOG_1_0).replace("* 200", "* 201"))
+        assert only(result).histograms is None
+        assert any("its histogram counts other transactions" in line for line in result.report)
+
+    def test_a_histogram_of_the_rest_after_a_checkpoint_is_left_out(self, logs: Import) -> None:
+        text = with_histogram(LOG_1_0).replace("[ 3s ]", "[ 2s ] Checkpoint report:\nSQL statistics:\n[ 3s ]")
+        assert only(logs(text)).histograms is None
 
 
 class TestRuns:
