@@ -132,8 +132,9 @@ def test_a_server_that_nobody_guards_any_more_is_swept(server_base: Path, stoppe
     place = server.directory
     os.kill(server._guard.pid, signal.SIGKILL)
     words = find_server("mariadb").words(place.option_file)
-    with subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as left:
-        assert until(place.socket.exists, 30)
+    with place.error_log.open("ab") as log, subprocess.Popen(words, stdout=log, stderr=log) as left:
+        # One that is still starting may not hear SIGTERM.
+        assert until(lambda: b"ready for connections" in place.error_log.read_bytes(), 60)
         if stopped:
             os.kill(left.pid, signal.SIGSTOP)
         (place.path / SERVER_NOTE).write_text(f'{{"pid": {left.pid}, "start_ticks": {start_ticks(left.pid)}}}')

@@ -110,6 +110,13 @@ KEY_RANGE_MISSES_DATA = WarningKind(
     "Keys are drawn from a range that the tables do not fill: statements that find nothing are cheaper than real ones.",
     "Set table_size to the number of rows that the tables have, or prepare them again.",
 )
+COLUMNS_NOT_COMPARED = WarningKind(
+    "columns-not-compared",
+    "Some columns were not compared",
+    "Servers show values of these types otherwise than they were sent, so whether the rows are those that were made is "
+    "known of the other columns only.",
+    "Take a type that keeps values as they are, such as DECIMAL or VARCHAR, if that matters.",
+)
 THROUGHPUT_DRIFTS = WarningKind(
     "throughput-drifts",
     "Throughput moved within the window",
@@ -222,6 +229,7 @@ CATALOGUE: tuple[WarningKind, ...] = (
     LEVELS_DIFFER,
     READ_ONLY_SLOWER,
     KEY_RANGE_MISSES_DATA,
+    COLUMNS_NOT_COMPARED,
     QUERY_CACHE_ON,
     DATA_LARGER_THAN_BUFFER_POOL,
     DATA_IN_PAGE_CACHE,
