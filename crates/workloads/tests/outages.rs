@@ -233,9 +233,10 @@ fn after_a_lock_wait_timeout_nothing_of_the_transaction_is_left() {
         control.query("ROLLBACK").unwrap();
     });
     let counts = summary.counts();
-    let timeouts = summary.errors(ErrorClass::Retryable, 1205);
+    let [timeouts, deadlocks] = [1205, 1213].map(|code| summary.errors(ErrorClass::Retryable, code));
     assert!(counts.retries >= 4 && counts.failed >= 4, "{counts:?}");
-    assert_eq!(timeouts, counts.retries + counts.failed);
+    // Two updates of any rows may also deadlock, which is not tried again here.
+    assert_eq!(timeouts + deadlocks, counts.retries + counts.failed);
     assert!(*summary.completed.last().unwrap() > 0, "it did not go on");
     assert_eq!(sum(&mut control) - before, counts.completed, "{counts:?}");
 }
