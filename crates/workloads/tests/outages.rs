@@ -5,16 +5,16 @@ mod support;
 use std::collections::BTreeSet;
 use std::io::Write as _;
 use std::path::Path;
-use std::thread::{scope, sleep};
+use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use plimsoll_core::plan::{DataPlan, DataSet, LoadMethod, OltpData, OltpOptions, RetryRule, Target, WorkloadPlan};
 use plimsoll_core::snapshot::ErrorClass;
-use plimsoll_engine::{ConnectionTerms, WorkerFault};
+use plimsoll_engine::ConnectionTerms;
 use plimsoll_wire::{ConnectOptions, Connection};
 use plimsoll_workloads::data;
 use support::disk::SmallDisk;
-use support::trial::{Load, Summary, Until, run, run_on};
+use support::trial::{Load, Summary, Until, run, run_beside, run_on};
 use support::{Kind, Server, connect, on_each_server, source, value};
 
 fn prepare(target: &Target, table_size: u64) {
@@ -56,17 +56,9 @@ fn load(connections: u32, duration_ms: u64) -> Load {
     }
 }
 
-/// Runs a load, and half a second after its begin something beside it.
-fn beside<T>(
-    running: impl FnOnce() -> Result<Summary, WorkerFault> + Send,
-    action: impl FnOnce() -> T,
-) -> (Summary, T) {
-    scope(|scope| {
-        let load = scope.spawn(running);
-        sleep(Duration::from_millis(500));
-        let done = action();
-        (load.join().unwrap().unwrap(), done)
-    })
+/// Runs a load, and something beside it once it is under way.
+fn beside<T>(workload: &WorkloadPlan, target: &Target, load: Load, action: impl FnOnce() -> T) -> (Summary, T) {
+    run_beside(workload, &source(target), load, &RetryRule::defaults(), action)
 }
 
 /// Cuts all connections to a database, of which there are so many. A look may miss one that is just busy.
@@ -86,6 +78,17 @@ fn kill_all(control: &mut Connection, database: &str, count: usize) {
     }
 }
 
+/// Waits until the server has forgotten all other connections, those that it refused included.
+fn await_no_others(control: &mut Connection) {
+    let others =
+        "SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE ID <> CONNECTION_ID() AND COMMAND <> 'Daemon'";
+    let begin = Instant::now();
+    while value(control, others) != "0" {
+        assert!(begin.elapsed() < Duration::from_secs(10), "connections stay");
+        sleep(Duration::from_millis(10));
+    }
+}
+
 #[test]
 fn a_server_that_dies_and_stays_away_costs_its_transactions_and_the_trial_still_ends() {
     let Some(mut server) = Server::start(Kind::MariaDb, &[], Path::new("/var/tmp")) else {
@@ -94,8 +97,7 @@ fn a_server_that_dies_and_stays_away_costs_its_transactions_and_the_trial_still_
     let target = server.create_database("dies");
     prepare(&target, 1_000);
     let begin = Instant::now();
-    let running = || run(&read_only(1_000), &source(&target), load(4, 1_500));
-    let (summary, ()) = beside(running, || server.kill());
+    let (summary, ()) = beside(&read_only(1_000), &target, load(4, 1_500), || server.kill());
     assert!(begin.elapsed() < Duration::from_secs(5), "{:?}", begin.elapsed());
     let counts = summary.counts();
     assert!(counts.completed > 0, "{counts:?}");
@@ -120,8 +122,7 @@ fn a_server_that_dies_and_comes_back_is_an_outage_of_that_length() {
     };
     let target = server.create_database("restarts");
     prepare(&target, 1_000);
-    let running = || run(&write_only(1_000), &source(&target), load(8, 5_000));
-    let (summary, truth) = beside(running, || {
+    let (summary, truth) = beside(&write_only(1_000), &target, load(8, 5_000), || {
         let begin = Instant::now();
         server.kill();
         sleep(Duration::from_millis(300));
@@ -154,8 +155,9 @@ fn a_server_that_dies_and_comes_back_is_an_outage_of_that_length() {
 fn connections_that_are_killed_are_opened_again_at_once() {
     on_each_server("killed", |server, target| {
         prepare(target, 1_000);
-        let running = || run(&read_only(1_000), &source(target), load(8, 1_500));
-        let (summary, ()) = beside(running, || kill_all(&mut connect(&server.target("")), "killed", 8));
+        let (summary, ()) = beside(&read_only(1_000), target, load(8, 1_500), || {
+            kill_all(&mut connect(&server.target("")), "killed", 8);
+        });
         let counts = summary.counts();
         assert_eq!(
             (counts.failed, summary.errors_of(ErrorClass::Connection)),
@@ -226,9 +228,7 @@ fn after_a_lock_wait_timeout_nothing_of_the_transaction_is_left() {
     }];
     control.query("BEGIN").unwrap();
     control.query("UPDATE sbtest1 SET pad = 'x' WHERE id > 500").unwrap();
-    let terms = ConnectionTerms::default();
-    let running = || run_on(&workload, &source(target), load(8, 3_600), &retry, terms);
-    let (summary, ()) = beside(running, || {
+    let (summary, ()) = run_beside(&workload, &source(target), load(8, 3_600), &retry, || {
         sleep(Duration::from_millis(1_900));
         control.query("ROLLBACK").unwrap();
     });
@@ -248,6 +248,7 @@ fn where_the_server_takes_no_more_connections_those_that_came_do_the_work() {
     };
     let target = server.create_database("crowded");
     prepare(&target, 1_000);
+    let mut control = connect(&server.target(""));
     let summary = run(&read_only(1_000), &source(&target), load(40, 500)).unwrap();
     let counts = summary.counts();
     assert!(counts.completed > 0 && counts.failed == 0, "{counts:?}");
@@ -280,16 +281,15 @@ fn where_the_server_takes_no_more_connections_those_that_came_do_the_work() {
         .err()
         .unwrap();
     assert_eq!(fault.code, Some(1040));
-    those_that_are_not_let_in_again_try_on(&server, &target);
+    await_no_others(&mut control);
+    those_that_are_not_let_in_again_try_on(&mut control, &target);
 }
 
 /// Fifteen are cut, and only ten of them are let in again for a while.
-fn those_that_are_not_let_in_again_try_on(server: &Server, target: &Target) {
-    let running = || run(&read_only(1_000), &source(target), load(15, 2_600));
-    let (summary, ()) = beside(running, || {
-        let mut control = connect(&server.target(""));
+fn those_that_are_not_let_in_again_try_on(control: &mut Connection, target: &Target) {
+    let (summary, ()) = beside(&read_only(1_000), target, load(15, 2_600), || {
         control.query("SET GLOBAL max_connections = 10").unwrap();
-        kill_all(&mut control, "crowded", 15);
+        kill_all(control, "crowded", 15);
         sleep(Duration::from_millis(800));
         control.query("SET GLOBAL max_connections = 100").unwrap();
     });
@@ -329,8 +329,7 @@ fn a_server_that_becomes_read_only_fails_what_writes_until_it_is_not() {
             user: "app".to_owned(),
             ..target.clone()
         };
-        let running = || run(&write_only(1_000), &source(&app), load(4, 2_000));
-        let (summary, ()) = beside(running, || {
+        let (summary, ()) = beside(&write_only(1_000), &app, load(4, 2_000), || {
             control.query("SET GLOBAL read_only = 1").unwrap();
             sleep(Duration::from_millis(500));
             control.query("SET GLOBAL read_only = 0").unwrap();
@@ -366,8 +365,7 @@ fn a_disk_that_fills_up_fails_what_writes_until_there_is_space_again() {
     let mut reader = connect(&target);
     reader.query("START TRANSACTION WITH CONSISTENT SNAPSHOT").unwrap();
     let workload = write_only(10_000);
-    let running = || run(&workload, &source(&target), load(8, 4_500));
-    let (summary, ()) = beside(running, || {
+    let (summary, ()) = beside(&workload, &target, load(8, 4_500), || {
         let ballast = disk.0.join("ballast");
         fill(&ballast);
         sleep(Duration::from_secs(2));

@@ -1,5 +1,9 @@
 //! One trial of a workload, run to its end within the test.
 
+use std::sync::mpsc::channel;
+use std::thread::{scope, sleep};
+use std::time::Duration;
+
 use plimsoll_core::connections::Outage;
 use plimsoll_core::message::{Done, EngineWarning, Ready};
 use plimsoll_core::plan::{ReconnectPlan, RetryRule, RoleTarget, WorkloadPlan};
@@ -32,6 +36,19 @@ impl Observer for Summary {
             TrialEvent::Warning(warning) => self.warnings.push(warning.clone()),
             TrialEvent::Progress(_) => {}
         }
+    }
+}
+
+/// A summary that is made while somebody looks on.
+struct Seen<'a> {
+    summary: Summary,
+    seen: &'a mut dyn FnMut(&TrialEvent),
+}
+
+impl Observer for Seen<'_> {
+    fn on(&mut self, event: &TrialEvent) {
+        self.summary.on(event);
+        (self.seen)(event);
     }
 }
 
@@ -97,6 +114,42 @@ pub fn run_on(
     retry: &[RetryRule],
     terms: ConnectionTerms,
 ) -> Result<Summary, WorkerFault> {
+    run_seen(workload, targets, load, (retry, terms), &mut |_| {})
+}
+
+/// Runs a load, and something beside it once it is under way: half a second after its begin, or a little later.
+pub fn run_beside<T>(
+    workload: &WorkloadPlan,
+    targets: &[RoleTarget],
+    load: Load,
+    retry: &[RetryRule],
+    action: impl FnOnce() -> T,
+) -> (Summary, T) {
+    let (told, hears) = channel();
+    scope(|scope| {
+        let running = scope.spawn(move || {
+            let mut seen = |event: &TrialEvent| {
+                if matches!(event, TrialEvent::Interval(_)) {
+                    let _ = told.send(()); // nobody listens after the first
+                }
+            };
+            run_seen(workload, targets, load, (retry, ConnectionTerms::default()), &mut seen)
+        });
+        hears.recv().expect("the load begins");
+        sleep(Duration::from_millis(300));
+        let done = action();
+        (running.join().unwrap().unwrap(), done)
+    })
+}
+
+/// The same, with somebody who sees all that happens.
+fn run_seen(
+    workload: &WorkloadPlan,
+    targets: &[RoleTarget],
+    load: Load,
+    (retry, terms): (&[RetryRule], ConnectionTerms),
+    seen: &mut dyn FnMut(&TrialEvent),
+) -> Result<Summary, WorkerFault> {
     let connections = load.connections;
     let (transactions_max, duration_ms) = match load.until {
         Until::Transactions(count) => (Some(count), 600_000),
@@ -112,7 +165,10 @@ pub fn run_on(
     };
     let trial = Trial::new(TrialOptions::new(200, duration_ms), vec![group])?;
     trial.handle().start(None);
-    let mut summary = Summary::default();
-    trial.run(&mut summary)?;
-    Ok(summary)
+    let mut seen = Seen {
+        summary: Summary::default(),
+        seen,
+    };
+    trial.run(&mut seen)?;
+    Ok(seen.summary)
 }
