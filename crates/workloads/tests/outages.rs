@@ -15,7 +15,7 @@ use plimsoll_wire::{ConnectOptions, Connection};
 use plimsoll_workloads::data;
 use support::disk::SmallDisk;
 use support::trial::{Load, Summary, Until, run, run_beside, run_on};
-use support::{Kind, Server, connect, on_each_server, source, value};
+use support::{Kind, Server, await_no_others, connect, on_each_server, source, value};
 
 fn prepare(target: &Target, table_size: u64) {
     let plan = DataPlan {
@@ -75,17 +75,6 @@ fn kill_all(control: &mut Connection, database: &str, count: usize) {
     assert_eq!(found.len(), count);
     for id in found {
         control.query(&format!("KILL {id}")).unwrap();
-    }
-}
-
-/// Waits until the server has forgotten all other connections, those that it refused included.
-fn await_no_others(control: &mut Connection) {
-    let others =
-        "SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE ID <> CONNECTION_ID() AND COMMAND <> 'Daemon'";
-    let begin = Instant::now();
-    while value(control, others) != "0" {
-        assert!(begin.elapsed() < Duration::from_secs(10), "connections stay");
-        sleep(Duration::from_millis(10));
     }
 }
 
@@ -281,7 +270,7 @@ fn where_the_server_takes_no_more_connections_those_that_came_do_the_work() {
         .err()
         .unwrap();
     assert_eq!(fault.code, Some(1040));
-    await_no_others(&mut control);
+    await_no_others(&mut control, "TRUE");
     those_that_are_not_let_in_again_try_on(&mut control, &target);
 }
 
@@ -329,7 +318,7 @@ fn a_server_that_becomes_read_only_fails_what_writes_until_it_is_not() {
             user: "app".to_owned(),
             ..target.clone()
         };
-        let (summary, ()) = beside(&write_only(1_000), &app, load(4, 2_000), || {
+        let (summary, ()) = beside(&write_only(1_000), &app, load(4, 4_000), || {
             control.query("SET GLOBAL read_only = 1").unwrap();
             sleep(Duration::from_millis(500));
             control.query("SET GLOBAL read_only = 0").unwrap();

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::process::Command;
 
 use crate::support::statements::{column, data, integer, table};
-use crate::support::{connect, on_each_server, value};
+use crate::support::{await_no_others, connect, on_each_server, value};
 use plimsoll_core::message::FailureClass;
 use plimsoll_core::plan::{DataPlan, Endpoint, LoadMethod, Secret, Target, Tls};
 use plimsoll_workloads::data::{self as engine, DataEvent};
@@ -178,6 +178,8 @@ fn a_load_that_was_killed_is_gone_on_with_and_ends_with_the_same_rows() {
                 .output()
                 .unwrap();
             assert!(!loader.status.success(), "it ended before it was killed");
+            let its_own = format!("DB = '{}'", target.database);
+            await_no_others(&mut connect(&server.target("")), &its_own);
             let (missing, sent) = complete(&plan(&target, KILLED_ROWS));
             assert!(missing <= 2 * KILLED_ROWS - CHUNK_ROWS, "{method}: {missing}");
             assert_eq!(sent, missing, "{method}");

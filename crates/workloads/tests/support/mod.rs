@@ -237,6 +237,19 @@ pub fn connect(target: &Target) -> Connection {
     Connection::open(target, &ConnectOptions::default()).unwrap()
 }
 
+/// Waits until the server has forgotten all other connections of which this is true, those that it refused or that were
+/// killed included: a statement that they had sent may still take effect until then.
+pub fn await_no_others(control: &mut Connection, which: &str) {
+    let others = format!(
+        "SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE ID <> CONNECTION_ID() AND COMMAND <> 'Daemon' AND {which}"
+    );
+    let begin = Instant::now();
+    while value(control, &others) != "0" {
+        assert!(begin.elapsed() < Duration::from_secs(20), "connections stay");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+}
+
 /// The only value of a query.
 pub fn value(connection: &mut Connection, sql: &str) -> String {
     let rows = connection.query_rows(sql, 1).unwrap();
