@@ -8,7 +8,7 @@ use std::time::Duration;
 use plimsoll_core::message::FailureClass;
 use plimsoll_core::plan::{Role, RoleTarget, Target};
 use plimsoll_engine::{Interrupter, WorkerFault};
-use plimsoll_wire::{ConnectOptions, Connection, FirstRow, Reply, Statement, Value, WireError};
+use plimsoll_wire::{ConnectOptions, Connection, FirstRow, Reply, Statement, Value, WireError, patiently};
 
 use crate::fault::{Consequence, StatementError, worker_fault};
 use crate::lifeline::Lifeline;
@@ -44,8 +44,7 @@ impl Session {
         let mut connections = Vec::with_capacity(targets.len());
         for (place, one) in targets.iter().enumerate() {
             let mut connection = RoleConnection::new(one, place, statements, terms);
-            connection
-                .open(&lifeline, CONNECT_TIMEOUT)
+            patiently(|| connection.open(&lifeline, CONNECT_TIMEOUT))
                 .map_err(|error| connection.cannot_connect(&error))?;
             connections.push(connection);
         }
@@ -73,7 +72,7 @@ impl Session {
             if let Some(wire) = connection.wire.take() {
                 wire.close();
             }
-            let opened = connection.open(&self.lifeline, RECONNECT_TIMEOUT);
+            let opened = patiently(|| connection.open(&self.lifeline, RECONNECT_TIMEOUT));
             opened.map_err(StatementError::connecting)?;
         }
         Ok(())

@@ -18,6 +18,7 @@ mod first_row;
 #[doc(hidden)]
 pub mod fuzz_entry;
 mod login;
+mod patience;
 mod replies;
 mod socket;
 mod tls;
@@ -32,6 +33,7 @@ pub use codec::{ProtocolError, ROWS_BYTES_MAX};
 pub use connection::{ConnectOptions, Connection};
 pub use error::{ConnectFailure, WireError};
 pub use first_row::FirstRow;
+pub use patience::patiently;
 pub use replies::Reply;
 pub use socket::Interrupter;
 pub use tls::Encryption;

@@ -6,7 +6,7 @@ use plimsoll_core::message::FailureClass;
 use plimsoll_core::plan::Target;
 use plimsoll_engine::WorkerFault;
 use plimsoll_session::worker_fault;
-use plimsoll_wire::{ConnectOptions, Connection};
+use plimsoll_wire::{ConnectOptions, Connection, patiently};
 
 /// How long connecting may take.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
@@ -24,7 +24,7 @@ pub fn open(target: &Target) -> Result<Connection, WorkerFault> {
         connect_timeout: CONNECT_TIMEOUT,
         local_infile: true,
     };
-    Connection::open(target, &options)
+    patiently(|| Connection::open(target, &options))
         .map_err(|error| worker_fault(&error, &format!("connect to {} as {}", target.endpoint, target.user)))
 }
 
