@@ -9,6 +9,7 @@ use plimsoll_engine::{
     ClosedLoop, ConnectionTerms, Gate, GroupRun, Interrupter, Observer, Outcome, StatementResult, Trial, TrialEvent,
     TrialOptions, Worker, WorkerFactory, WorkerFault,
 };
+use plimsoll_wire::codec::definitions::Definitions;
 use plimsoll_wire::codec::packet::{SkipUntil, Skipped, Skipper};
 use plimsoll_wire::codec::statement::PrepareOk;
 use plimsoll_wire::{Statement, Value};
@@ -19,7 +20,7 @@ fn encode(c: &mut Criterion) {
         column_count: 0,
         parameter_count: 4,
     };
-    let statement = Statement::new(prepared, 1);
+    let statement = Statement::new(prepared, Definitions::default(), 1);
     let text = "x".repeat(119);
     let values = [
         Value::Int(1),
