@@ -94,10 +94,9 @@ impl<'t> Gate<'t> {
         }
     }
 
-    /// Counts a successful statement of the open transaction, classified as sysbench does: a result set is a read,
-    /// changed rows a write, anything else is other.
+    /// Counts a successful statement, classified as sysbench does: a result set is a read, changed rows a write, anything
+    /// else is other. One outside of a transaction counts with the next that ends.
     pub fn statement(&mut self, result: StatementResult) {
-        debug_assert!(self.open.is_some(), "a statement outside of a transaction");
         if result.has_result_set {
             self.counts.reads += 1;
         } else if result.rows_affected > 0 {
@@ -160,7 +159,19 @@ impl<'t> Gate<'t> {
             }
         };
         self.parts.recorder.transaction(transaction, done_ns, &counts, timing);
-        self.parts.tally.ended();
+        self.parts.tally.ended(timing.map_or(0, TransactionTiming::response_ns));
+    }
+
+    /// Takes the open transaction back, if there is one: it was not wanted after all, and counts nowhere.
+    pub fn withdraw(&mut self) {
+        if self.open.take().is_some() {
+            self.parts.tally.withdrawn();
+        }
+    }
+
+    /// Whether a transaction is open.
+    pub fn is_open(&self) -> bool {
+        self.open.is_some()
     }
 
     /// Pauses between two transactions, at most until the trial ends.

@@ -29,6 +29,7 @@ pub use clock::{both_clocks_ns, monotonic_ns, unix_ns};
 pub use fault::WorkerFault;
 pub use gate::{Gate, Outcome, StatementResult};
 pub use lifecycle::TrialHandle;
+pub use recorder::WorkerShare;
 pub use trial::{CONNECTIONS_MAX, ConnectionTerms, GroupRun, Observer, Trial, TrialEvent, TrialOptions};
 pub use usage::{client_cpu, memory_bytes_max};
 pub use worker::{Interrupter, Worker, WorkerFactory};

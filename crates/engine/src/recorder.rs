@@ -125,12 +125,22 @@ impl Slots {
     }
 }
 
+/// What one worker did.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct WorkerShare {
+    /// Transactions that completed or failed.
+    pub ended_count: u64,
+    /// Response times of those that completed, nanoseconds.
+    pub response_sum_ns: u64,
+}
+
 /// What one worker was offered and what became of it, or what fell due and no worker claimed. One thread writes it.
 #[derive(Default)]
 #[repr(align(128))]
 pub(crate) struct Tally {
     offered_count: AtomicU64,
     ended_count: AtomicU64,
+    response_sum_ns: AtomicU64,
 }
 
 impl Tally {
@@ -144,9 +154,24 @@ impl Tally {
         add(&self.offered_count, count);
     }
 
-    /// A transaction completed or failed.
-    pub(crate) fn ended(&self) {
+    /// A transaction completed after so long, or failed after 0 ns.
+    pub(crate) fn ended(&self, response_ns: u64) {
         add(&self.ended_count, 1);
+        add(&self.response_sum_ns, response_ns);
+    }
+
+    /// One that was offered was taken back.
+    pub(crate) fn withdrawn(&self) {
+        let offered_count = self.offered_count.load(Ordering::Relaxed);
+        self.offered_count.store(offered_count - 1, Ordering::Release);
+    }
+
+    /// What one worker did so far.
+    pub(crate) fn share(&self) -> WorkerShare {
+        WorkerShare {
+            ended_count: self.ended_count.load(Ordering::Acquire),
+            response_sum_ns: self.response_sum_ns.load(Ordering::Acquire),
+        }
     }
 
     /// Arrivals were offered and given up.

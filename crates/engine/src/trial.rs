@@ -17,7 +17,7 @@ use crate::arrivals::Arrivals;
 use crate::clock::{TrialClock, both_clocks_ns, sharpen_timers, unix_ns};
 use crate::fault::WorkerFault;
 use crate::lifecycle::{Lifecycle, Release, Start, TrialHandle};
-use crate::recorder::Tally;
+use crate::recorder::{Tally, WorkerShare};
 use crate::usage::memory_bytes_max;
 use crate::worker::WorkerFactory;
 use crew::Crew;
@@ -141,6 +141,17 @@ impl Trial {
     /// Starts and stops this trial from any thread.
     pub fn handle(&self) -> TrialHandle {
         TrialHandle::new(Arc::clone(&self.lifecycle))
+    }
+
+    /// Tells what each worker did so far, group by group, from any thread and also after the trial.
+    pub fn shares(&self) -> impl Fn() -> Vec<WorkerShare> + use<> {
+        let crews = self.crews.clone();
+        move || {
+            crews
+                .iter()
+                .flat_map(|crew| crew.tallies.iter().map(Tally::share))
+                .collect()
+        }
     }
 
     /// Runs it to its end: connects, waits for [`TrialHandle::start`], measures. The account that is returned was

@@ -22,6 +22,11 @@ pub trait WorkerFactory: Send + Sync {
     /// Names of the transaction types, at least one. [`Gate::finish`] takes an index into them.
     fn transaction_names(&self) -> Vec<String>;
 
+    /// Stack of each worker's thread, bytes. What is not touched costs nothing.
+    fn stack_bytes(&self) -> usize {
+        256 * 1024
+    }
+
     /// Connects and builds worker number `worker` (0, 1, … within the group). Called in that worker's thread.
     ///
     /// # Errors

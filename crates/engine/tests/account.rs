@@ -284,3 +284,41 @@ fn a_handle_may_be_used_before_and_after_the_trial() {
     assert_eq!(trial.run(&mut Nobody).unwrap().reason, EndReason::Completed);
     handle.stop();
 }
+
+#[test]
+fn what_is_taken_back_was_not_offered_and_shares_add_up() {
+    let build = |_| {
+        Ok(|gate: &mut Gate<'_>, arrival: Arrival| {
+            if arrival.index % 3 == 1 {
+                gate.withdraw();
+            } else {
+                transact(gate, nap);
+            }
+            Ok(())
+        })
+    };
+    let arrivals = ClosedLoop::new(3, Some(300));
+    let trial = Trial::new(
+        TrialOptions::new(100, 60_000),
+        vec![group(3, arrivals, build, Wall::default())],
+    )
+    .unwrap();
+    let (handle, shares) = (trial.handle(), trial.shares());
+    handle.start(None);
+    let done = trial.run(&mut Silent).unwrap();
+    let shares = shares();
+    let ended: u64 = shares.iter().map(|share| share.ended_count).sum();
+    assert_eq!((done.offered_count, done.unfinished_count), (ended, 0));
+    assert!(ended < 300 && shares.len() == 3);
+    assert!(
+        shares
+            .iter()
+            .all(|share| share.response_sum_ns >= 200_000 * share.ended_count)
+    );
+}
+
+struct Silent;
+
+impl Observer for Silent {
+    fn on(&mut self, _event: &TrialEvent) {}
+}

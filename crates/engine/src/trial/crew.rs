@@ -18,9 +18,6 @@ use crate::outages::Outages;
 use crate::recorder::{Recorder, Tally};
 use crate::worker::{Worker, WorkerFactory};
 
-/// A worker's frames and buffers on the stack are small; what is not touched costs nothing anyway.
-const STACK_BYTES: usize = 256 * 1024;
-
 /// What the workers of one group share.
 pub(super) struct Crew {
     pub(super) instance: String,
@@ -139,7 +136,7 @@ pub(super) fn launch(crew: &Arc<Crew>, worker: u32) -> Result<(), WorkerFault> {
     let shared = Arc::clone(crew);
     let spawned = thread::Builder::new()
         .name(format!("worker-{worker}"))
-        .stack_size(STACK_BYTES)
+        .stack_size(crew.factory.stack_bytes())
         .spawn(move || run_thread(&shared, worker));
     let count = crew.tallies.len();
     spawned.map(|_| ()).map_err(|error| no_thread(worker, count, &error))

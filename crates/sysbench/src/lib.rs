@@ -1,0 +1,10 @@
+//! A drop-in for sysbench: its command line, its reports, its Lua scripts, its host tests, on our engine and wire.
+//!
+//! Written from a description of what sysbench does, not from its sources. Deliberately not here: standard input and output,
+//! which are handed in.
+
+pub mod exit;
+pub mod log;
+pub mod options;
+pub mod report;
+pub mod test;

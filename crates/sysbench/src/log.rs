@@ -1,0 +1,183 @@
+//! What is printed, line by line, in sysbench's manner: a prefix for what is wrong, nothing for what is normal, and equal
+//! messages in a row only once.
+//!
+//! Deliberately not here: buffers. Scripts print through C's standard output, and lines must come out in order.
+
+use std::fmt::Display;
+use std::io::Write;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// How much a message matters, by the numbers of `--verbosity`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Level {
+    /// The run ends.
+    Fatal,
+    /// A script uses the API wrongly.
+    Alert,
+    /// Something is not as the user may think.
+    Warning,
+    /// What everybody wants to know: reports.
+    Notice,
+    /// More of it.
+    Info,
+    /// What a developer wants to know.
+    Debug,
+}
+
+impl Level {
+    fn prefix(self) -> &'static str {
+        match self {
+            Self::Fatal => "FATAL: ",
+            Self::Alert => "ALERT: ",
+            Self::Warning => "WARNING: ",
+            Self::Debug => "DEBUG: ",
+            Self::Notice | Self::Info => "",
+        }
+    }
+}
+
+/// Where messages go.
+pub struct Log(Mutex<Sinks>);
+
+struct Sinks {
+    out: Box<dyn Write + Send>,
+    err: Box<dyn Write + Send>,
+    /// The least level that is not printed any more, less one: `--verbosity`.
+    verbosity: u8,
+    last: String,
+    repeated_count: u64,
+}
+
+impl Log {
+    /// A log to standard output, and for a few errors of the command line to standard error. Both must be unbuffered.
+    pub fn new(out: Box<dyn Write + Send>, err: Box<dyn Write + Send>) -> Self {
+        Self(Mutex::new(Sinks {
+            out,
+            err,
+            verbosity: Level::Notice as u8,
+            last: String::new(),
+            repeated_count: 0,
+        }))
+    }
+
+    /// Prints messages up to this level, 0 to 5.
+    pub fn set_verbosity(&self, verbosity: u8) {
+        self.lock().verbosity = verbosity;
+    }
+
+    /// Prints a message, unless it is the last one again; how often it came is said before the next one.
+    pub fn text(&self, level: Level, message: impl Display) {
+        let mut sinks = self.lock();
+        if level as u8 > sinks.verbosity {
+            return;
+        }
+        let line = format!("{}{message}\n", level.prefix());
+        if line == sinks.last {
+            sinks.repeated_count += 1;
+            return;
+        }
+        sinks.end_repetition();
+        sinks.print(&line);
+        sinks.last = line;
+    }
+
+    /// Prints a line that may well be the last one again, such as a report.
+    pub fn line(&self, level: Level, message: impl Display) {
+        let mut sinks = self.lock();
+        if level as u8 <= sinks.verbosity {
+            sinks.end_repetition();
+            sinks.print(&format!("{message}\n"));
+        }
+    }
+
+    /// Prints to standard output, whatever the verbosity.
+    pub fn print(&self, text: impl Display) {
+        let mut sinks = self.lock();
+        sinks.end_repetition();
+        sinks.print(&text.to_string());
+    }
+
+    /// Prints a line to standard error, whatever the verbosity.
+    pub fn complain(&self, message: impl Display) {
+        let _ = self.lock().err.write_all(format!("{message}\n").as_bytes()); // there is nobody else to tell
+    }
+
+    /// What was to be said of repeated messages when all is over.
+    pub fn finish(&self) {
+        self.lock().end_repetition();
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Sinks> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Sinks {
+    fn end_repetition(&mut self) {
+        let count = std::mem::take(&mut self.repeated_count);
+        self.last.clear();
+        if count > 0 {
+            self.print(&format!("(last message repeated {count} times)\n"));
+        }
+    }
+
+    /// Where nobody reads any more there is nobody to tell.
+    fn print(&mut self, text: &str) {
+        let _ = self.out.write_all(text.as_bytes()).and_then(|()| self.out.flush());
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+    use std::sync::Arc;
+
+    /// A log whose output can be read.
+    #[derive(Clone, Default)]
+    pub(crate) struct Page(Arc<Mutex<Vec<u8>>>);
+
+    impl Write for Page {
+        fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+            self.0.lock().unwrap().extend_from_slice(bytes);
+            Ok(bytes.len())
+        }
+
+        fn flush(&mut self) -> std::io::Result<()> {
+            Ok(())
+        }
+    }
+
+    impl Page {
+        pub(crate) fn text(&self) -> String {
+            String::from_utf8(self.0.lock().unwrap().clone()).unwrap()
+        }
+    }
+
+    pub(crate) fn log() -> (Log, Page, Page) {
+        let (out, err) = (Page::default(), Page::default());
+        (Log::new(Box::new(out.clone()), Box::new(err.clone())), out, err)
+    }
+
+    #[test]
+    fn equal_messages_in_a_row_are_counted() {
+        let (log, out, _) = log();
+        for message in ["a", "a", "a", "b"] {
+            log.text(Level::Fatal, message);
+        }
+        log.text(Level::Notice, "c");
+        log.finish();
+        assert_eq!(out.text(), "FATAL: a\n(last message repeated 2 times)\nFATAL: b\nc\n");
+    }
+
+    #[test]
+    fn what_is_above_the_verbosity_is_not_printed() {
+        let (log, out, err) = log();
+        log.text(Level::Debug, "no");
+        log.set_verbosity(0);
+        log.text(Level::Alert, "no");
+        log.line(Level::Notice, "no");
+        log.text(Level::Fatal, "yes");
+        log.complain("aside");
+        assert_eq!((out.text().as_str(), err.text().as_str()), ("FATAL: yes\n", "aside\n"));
+    }
+}

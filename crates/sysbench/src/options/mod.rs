@@ -1,0 +1,119 @@
+//! Options as sysbench has them: declared with a type and a default, written `--name=value`, shown in a table.
+
+mod value;
+
+pub use value::{Kind, Value};
+
+use std::collections::BTreeMap;
+
+/// One option as it is declared and shown.
+#[derive(Clone, Debug, PartialEq)]
+pub struct OptionSpec {
+    /// As it is shown, with `-` or `_`. Both mean the same where options are read.
+    pub name: String,
+    /// What follows it in the help.
+    pub help: String,
+    /// Its default as it is shown; `None` shows none.
+    pub default: Option<String>,
+    /// What its value is.
+    pub kind: Kind,
+}
+
+impl OptionSpec {
+    /// An option with a default.
+    pub fn new(name: &str, kind: Kind, default: &str, help: &str) -> Self {
+        Self {
+            name: name.to_owned(),
+            help: help.to_owned(),
+            default: Some(default.to_owned()),
+            kind,
+        }
+    }
+
+    /// An option without a default.
+    pub fn without_default(name: &str, kind: Kind, help: &str) -> Self {
+        Self {
+            default: None,
+            ..Self::new(name, kind, "", help)
+        }
+    }
+
+    /// Its name as options are looked up, with `-`.
+    pub fn key(&self) -> String {
+        key(&self.name)
+    }
+}
+
+/// The name of an option as it is looked up: `-` and `_` are the same.
+pub fn key(name: &str) -> String {
+    name.replace('_', "-")
+}
+
+/// All options of a run with their values.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Options(BTreeMap<String, Value>);
+
+impl Options {
+    /// Sets a value; the name may be written with `-` or `_`.
+    pub fn set(&mut self, name: &str, value: Value) {
+        self.0.insert(key(name), value);
+    }
+
+    /// A value; `None` when nobody declared such an option.
+    pub fn get(&self, name: &str) -> Option<&Value> {
+        self.0.get(&key(name))
+    }
+
+    /// All of them by name (with `-`).
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &Value)> {
+        self.0.iter().map(|(name, value)| (name.as_str(), value))
+    }
+
+    /// A switch. Panics where the option was declared otherwise, as the other readers do: who reads an option declared it.
+    pub fn bool(&self, name: &str) -> bool {
+        match self.get(name) {
+            Some(Value::Bool(value)) => *value,
+            other => panic!("option {name} is no switch: {other:?}"),
+        }
+    }
+
+    /// A whole number.
+    pub fn int(&self, name: &str) -> i64 {
+        match self.get(name) {
+            Some(Value::Int(value)) => *value,
+            other => panic!("option {name} is no whole number: {other:?}"),
+        }
+    }
+
+    /// A size in bytes.
+    pub fn size(&self, name: &str) -> u64 {
+        match self.get(name) {
+            Some(Value::Size(value)) => *value,
+            other => panic!("option {name} is no size: {other:?}"),
+        }
+    }
+
+    /// A number.
+    pub fn double(&self, name: &str) -> f64 {
+        match self.get(name) {
+            Some(Value::Double(value)) => *value,
+            other => panic!("option {name} is no number: {other:?}"),
+        }
+    }
+
+    /// A text; empty where none was given.
+    pub fn string(&self, name: &str) -> &str {
+        match self.get(name) {
+            Some(Value::String(value)) => value,
+            other => panic!("option {name} is no text: {other:?}"),
+        }
+    }
+
+    /// A list; empty where none was given.
+    pub fn list(&self, name: &str) -> &[String] {
+        match self.get(name) {
+            Some(Value::List(value)) => value,
+            other => panic!("option {name} is no list: {other:?}"),
+        }
+    }
+}

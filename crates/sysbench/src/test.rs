@@ -1,0 +1,90 @@
+//! What a test is to the front door: options, commands, a run, and how its numbers are told.
+
+use std::sync::Arc;
+
+use plimsoll_engine::WorkerFactory;
+
+use crate::exit::Exit;
+use crate::log::Log;
+use crate::options::{OptionSpec, Options};
+use crate::report::{Stat, general};
+
+/// What all parts of one command share.
+pub struct Context {
+    /// All options: general ones, the database driver's, the test's own.
+    pub options: Options,
+    /// Where everything is printed.
+    pub log: Arc<Log>,
+    /// All randomness follows from it: `--rand-seed`, or the time.
+    pub seed: u64,
+}
+
+impl Context {
+    /// `--threads`.
+    pub fn threads(&self) -> u32 {
+        self.options.int("threads") as u32
+    }
+}
+
+/// A run as a test describes it.
+pub struct Run {
+    /// Builds the workers; they have one type of transaction, named as the test, if they have no better names.
+    pub factory: Box<dyn WorkerFactory>,
+    /// How many events at most, where the test has its own mind about it: `Some(None)` for no limit.
+    pub events_max: Option<Option<u64>>,
+    /// Lines about the test itself, each with its line end, before the threads start. May be empty.
+    pub mode: String,
+}
+
+/// A test: one that is built in, or a script.
+pub trait Test {
+    /// As messages name it.
+    fn name(&self) -> String;
+
+    /// Options of its own, in the order in which help shows them.
+    fn options(&self) -> Vec<OptionSpec>;
+
+    /// Whether options that nobody declared are taken as texts (scripts without declared options).
+    fn takes_any_option(&self) -> bool {
+        false
+    }
+
+    /// Takes note of all options, before anything else is asked of it.
+    ///
+    /// # Errors
+    /// When their values make no sense; said in the log.
+    fn configure(&mut self, context: &Arc<Context>) -> Result<(), Exit>;
+
+    /// Does what a command other than `run` says: `prepare`, `cleanup`, `help`, or a script's own. `None` when there is no
+    /// such command.
+    fn command(&mut self, name: &str) -> Option<Result<(), Exit>>;
+
+    /// Whether there is a `run`, or a command of that name that takes its place.
+    ///
+    /// # Errors
+    /// When the run is impossible; said in the log.
+    fn begin(&mut self) -> Result<Run, Exit>;
+
+    /// Tells what happened since the last such report.
+    fn intermediate(&mut self, stat: &Stat, log: &Log) {
+        general::intermediate(stat, log);
+    }
+
+    /// Tells what happened since the begin, or the last checkpoint.
+    fn cumulative(&mut self, stat: &Stat, log: &Log) {
+        general::cumulative(stat, log);
+    }
+
+    /// Planned reconnects so far; lost connections are counted elsewhere.
+    fn reconnects(&self) -> u64 {
+        0
+    }
+
+    /// After the last report.
+    ///
+    /// # Errors
+    /// When something went wrong that changes the exit code.
+    fn end(&mut self) -> Result<(), Exit> {
+        Ok(())
+    }
+}
