@@ -3,6 +3,7 @@
 //! Written from a description of what sysbench does, not from its sources. Deliberately not here: standard input and output,
 //! which are handed in.
 
+pub mod compat;
 pub mod exit;
 pub mod log;
 pub mod options;

@@ -1,5 +1,8 @@
 //! Options as sysbench has them: declared with a type and a default, written `--name=value`, shown in a table.
 
+pub mod declared;
+pub mod help;
+pub mod line;
 mod value;
 
 pub use value::{Kind, Value};
@@ -90,6 +93,14 @@ impl Options {
         match self.get(name) {
             Some(Value::Size(value)) => *value,
             other => panic!("option {name} is no size: {other:?}"),
+        }
+    }
+
+    /// Percentiles, in percent; empty for none.
+    pub fn percentiles(&self) -> &[f64] {
+        match self.get("percentile") {
+            Some(Value::Percentiles(value)) => value,
+            other => panic!("no percentiles: {other:?}"),
         }
     }
 

@@ -17,6 +17,8 @@ pub enum Kind {
     List,
     /// The name of a file.
     File,
+    /// Percent of a percentile, or several between commas.
+    Percentiles,
 }
 
 /// The value of an option.
@@ -36,6 +38,8 @@ pub enum Value {
     List(Vec<String>),
     /// The name of a file; empty where none was given.
     File(String),
+    /// Percent of each percentile; empty for none.
+    Percentiles(Vec<f64>),
 }
 
 impl Kind {
@@ -43,7 +47,7 @@ impl Kind {
     pub fn suffix(self) -> &'static str {
         match self {
             Self::Bool => "[=on|off]",
-            Self::Int | Self::Double => "=N",
+            Self::Int | Self::Double | Self::Percentiles => "=N",
             Self::Size => "=SIZE",
             Self::String => "=STRING",
             Self::List => "=[LIST,...]",
@@ -66,6 +70,7 @@ impl Kind {
             Self::String => Some(Value::String(given.to_owned())),
             Self::List => Some(Value::List(list(given))),
             Self::File => Some(Value::File(given.to_owned())),
+            Self::Percentiles => percentiles(given).map(Value::Percentiles),
         }
     }
 
@@ -79,6 +84,7 @@ impl Kind {
             Self::String => Value::String(String::new()),
             Self::List => Value::List(vec![]),
             Self::File => Value::File(String::new()),
+            Self::Percentiles => Value::Percentiles(vec![]),
         }
     }
 }
@@ -106,6 +112,19 @@ fn size(text: &str) -> Option<u64> {
 fn list(text: &str) -> Vec<String> {
     let items = text.split(',').map(str::trim).filter(|item| !item.is_empty());
     items.map(str::to_owned).collect()
+}
+
+/// Numbers between 0 and 100; 0 alone means none.
+fn percentiles(text: &str) -> Option<Vec<f64>> {
+    let percents: Vec<f64> = list(text).iter().map(|one| one.parse().ok()).collect::<Option<_>>()?;
+    match percents[..] {
+        [0.0] => Some(vec![]),
+        [] => None,
+        _ => percents
+            .iter()
+            .all(|one| *one > 0.0 && *one <= 100.0)
+            .then_some(percents),
+    }
 }
 
 #[cfg(test)]
@@ -149,5 +168,15 @@ mod tests {
         let value = Kind::List.read(Some("a, b,,c"));
         assert_eq!(value, Some(Value::List(["a", "b", "c"].map(str::to_owned).to_vec())));
         assert_eq!(Kind::List.read(None), Some(Kind::List.empty()));
+    }
+
+    #[test]
+    fn percentiles_may_be_several_and_fractions() {
+        let read = |text| Kind::Percentiles.read(Some(text));
+        assert_eq!(read("95,99.9"), Some(Value::Percentiles(vec![95.0, 99.9])));
+        assert_eq!(
+            (read("0"), read("0,5"), read("101"), read("")),
+            (Some(Value::Percentiles(vec![])), None, None, None)
+        );
     }
 }
