@@ -12,8 +12,10 @@ mod process;
 mod schedule;
 mod schema;
 mod sim_command;
+mod sysbench_command;
 mod trial_command;
 
+use std::env;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -25,6 +27,9 @@ use args::Command;
 use output::Output;
 
 fn main() -> ExitCode {
+    if let Some(arguments) = sysbench_command::arguments(env::args_os()) {
+        return sysbench_command::run(arguments);
+    }
     match args::parse(lexopt::Parser::from_env()) {
         Ok(Command::Help) => output::print(args::HELP),
         Ok(Command::Version) => output::print(concat!("plimsoll-engine ", env!("CARGO_PKG_VERSION"), "\n")),

@@ -13,10 +13,15 @@ use signal_hook::iterator::Signals;
 
 use crate::output::Output;
 
-/// A process group of its own, so that Ctrl-C in a terminal reaches the starter only, which then says `stop`; and as
-/// many open files as this user may have, one for each connection. Where either is refused, the load may still run.
+/// A process group of its own, so that Ctrl-C in a terminal reaches the starter only, which then says `stop`; and open
+/// files. Where either is refused, the load may still run.
 pub fn settle() {
     let _ = setpgid(None, None);
+    allow_files();
+}
+
+/// As many open files as this user may have, one for each connection. Where that is refused, the load may still run.
+pub fn allow_files() {
     let limit = getrlimit(Resource::Nofile);
     let _ = setrlimit(
         Resource::Nofile,

@@ -128,6 +128,8 @@ impl Slots {
 /// What one worker did.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct WorkerShare {
+    /// Transactions that fell due and were claimed.
+    pub offered_count: u64,
     /// Transactions that completed or failed.
     pub ended_count: u64,
     /// Response times of those that completed, nanoseconds.
@@ -169,6 +171,7 @@ impl Tally {
     /// What one worker did so far.
     pub(crate) fn share(&self) -> WorkerShare {
         WorkerShare {
+            offered_count: self.offered_count.load(Ordering::Acquire),
             ended_count: self.ended_count.load(Ordering::Acquire),
             response_sum_ns: self.response_sum_ns.load(Ordering::Acquire),
         }

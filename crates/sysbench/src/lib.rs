@@ -3,9 +3,15 @@
 //! Written from a description of what sysbench does, not from its sources. Deliberately not here: standard input and output,
 //! which are handed in.
 
+mod arrivals;
 pub mod compat;
 pub mod exit;
+pub mod front;
+mod json;
 pub mod log;
+pub mod open;
 pub mod options;
 pub mod report;
+pub mod run;
+pub mod settings;
 pub mod test;

@@ -49,6 +49,11 @@ pub trait Test {
         false
     }
 
+    /// Whether it does nothing without a command. A script may: its body runs.
+    fn needs_command(&self) -> bool {
+        true
+    }
+
     /// Takes note of all options, before anything else is asked of it.
     ///
     /// # Errors

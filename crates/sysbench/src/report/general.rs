@@ -1,9 +1,9 @@
 //! The report of a test that has none of its own.
 
-use super::Stat;
+use super::{Stat, blocks};
 use crate::log::{Level, Log};
 
-/// One line for a stretch.
+/// One line for a stretch, and one more where events come at a rate.
 pub fn intermediate(stat: &Stat, log: &Log) {
     log.line(
         Level::Notice,
@@ -15,10 +15,28 @@ pub fn intermediate(stat: &Stat, log: &Log) {
             latency(stat),
         ),
     );
+    if stat.has_rate {
+        let (queue, running) = (stat.queue_length, stat.concurrency);
+        log.line(
+            Level::Notice,
+            format_args!(
+                "[ {:.0}s ] queue length: {queue} concurrency: {running}",
+                stat.time_total_s
+            ),
+        );
+    }
 }
 
-/// Placeholder of the whole.
-pub fn cumulative(_stat: &Stat, _log: &Log) {}
+/// The whole.
+pub fn cumulative(stat: &Stat, log: &Log) {
+    ending(&blocks::throughput(stat), stat, log);
+}
+
+/// A test's own part, then response times and how evenly the threads worked.
+pub fn ending(own: &str, stat: &Stat, log: &Log) {
+    let text = [own, &blocks::latency(stat), &blocks::fairness(stat)].concat();
+    log.line(Level::Notice, text.strip_suffix('\n').unwrap_or(&text));
+}
 
 /// `lat (ms,95%): 1.23`.
 pub fn latency(stat: &Stat) -> String {

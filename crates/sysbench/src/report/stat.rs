@@ -3,6 +3,8 @@
 use plimsoll_core::histogram::{Histogram, bucket_range_ns};
 use plimsoll_core::snapshot::ErrorCount;
 
+use crate::compat::Compat;
+
 /// What one thread did.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Share {
@@ -15,6 +17,10 @@ pub struct Share {
 /// What happened in a stretch of a run.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Stat {
+    /// Whose report it is to look like.
+    pub compat: Compat,
+    /// Whether events come at a rate.
+    pub has_rate: bool,
     /// Threads that work.
     pub threads_running: u32,
     /// Length of the stretch, seconds.

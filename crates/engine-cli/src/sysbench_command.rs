@@ -1,0 +1,93 @@
+//! `plimsoll-engine sysbench ...`, and the same under the name `sysbench`.
+
+use std::ffi::OsString;
+use std::fs::File;
+use std::io::{self, ErrorKind, Write};
+use std::os::fd::{AsFd, BorrowedFd};
+use std::path::Path;
+use std::process::{ExitCode, exit};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use plimsoll_engine::TrialHandle;
+use plimsoll_sysbench::front::{self, World};
+
+use crate::output::INTERRUPTED;
+use crate::process;
+
+/// The arguments of sysbench, where that is what was called: under its name, or by it as the first argument.
+pub fn arguments(mut words: impl Iterator<Item = OsString>) -> Option<Vec<String>> {
+    let program = words.next().unwrap_or_default();
+    let mut words = words.peekable();
+    if Path::new(&program).file_name() != Some("sysbench".as_ref()) {
+        words.next_if(|word| word == "sysbench")?;
+    }
+    Some(words.map(|word| word.to_string_lossy().into_owned()).collect())
+}
+
+/// Does what sysbench would do.
+pub fn run(arguments: Vec<String>) -> ExitCode {
+    process::allow_files();
+    let world = World {
+        out: unbuffered(io::stdout().as_fd()),
+        err: unbuffered(io::stderr().as_fd()),
+        compat: std::env::var("SYSBENCH_COMPAT").ok(),
+        on_interrupt: Box::new(stop_at_signal),
+        observer: None,
+    };
+    ExitCode::from(front::main(arguments, world))
+}
+
+/// The first Ctrl-C ends the load and tells what was measured, the second ends the process.
+fn stop_at_signal(handle: TrialHandle) {
+    let is_second = AtomicBool::new(false);
+    let installed = process::on_signal(move || {
+        if is_second.swap(true, Ordering::Relaxed) {
+            exit(INTERRUPTED);
+        }
+        handle.stop();
+    });
+    drop(installed); // without handlers a signal ends the process, which is what sysbench does
+}
+
+/// Scripts print through C's own buffers, so that ours must not hold anything back.
+fn unbuffered(stream: BorrowedFd<'_>) -> Box<dyn Write + Send> {
+    match stream.try_clone_to_owned() {
+        Ok(stream) => Box::new(Pipe(File::from(stream))),
+        Err(_) => Box::new(io::sink()), // it is closed
+    }
+}
+
+/// Where nobody reads any more there is nobody to work for.
+struct Pipe(File);
+
+impl Write for Pipe {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let written = self.0.write(bytes);
+        if matches!(&written, Err(error) if error.kind() == ErrorKind::BrokenPipe) {
+            exit(INTERRUPTED);
+        }
+        written
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.0.flush()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn asked(words: &[&str]) -> Option<Vec<String>> {
+        arguments(words.iter().map(OsString::from))
+    }
+
+    #[test]
+    fn it_is_called_by_its_name_or_by_a_word() {
+        let wanted = Some(vec!["cpu".to_owned(), "run".to_owned()]);
+        assert_eq!(asked(&["/usr/bin/sysbench", "cpu", "run"]), wanted);
+        assert_eq!(asked(&["plimsoll-engine", "sysbench", "cpu", "run"]), wanted);
+        assert_eq!(asked(&["plimsoll-engine", "trial"]), None);
+        assert_eq!(asked(&[]), None);
+    }
+}

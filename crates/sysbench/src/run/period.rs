@@ -1,0 +1,80 @@
+//! What happened since some point of a run.
+
+use plimsoll_core::histogram::Histogram;
+use plimsoll_core::snapshot::{ErrorClass, ErrorCount, Measure, Snapshot};
+use plimsoll_engine::WorkerShare;
+
+use crate::report::{Share, Stat};
+
+/// A stretch that grows by intervals.
+#[derive(Default)]
+pub struct Period {
+    from_ns: u64,
+    snapshot: Snapshot,
+    shares: Vec<WorkerShare>,
+    reconnects: u64,
+}
+
+impl Period {
+    /// One that begins here, when each worker had done so much and so many planned reconnects were counted.
+    pub fn begin(from_ns: u64, shares: Vec<WorkerShare>, reconnects: u64) -> Self {
+        Self {
+            from_ns,
+            snapshot: Snapshot::default(),
+            shares,
+            reconnects,
+        }
+    }
+
+    /// Adds an interval.
+    pub fn add(&mut self, snapshot: &Snapshot) {
+        self.snapshot = self.snapshot.merge(snapshot);
+    }
+
+    /// What happened up to `to_ns`, the workers having done so much by then.
+    pub fn stat(&self, to_ns: u64, shares: &[WorkerShare], reconnects: u64) -> Stat {
+        let counts = self.snapshot.counts();
+        let errors = |wanted: &[ErrorClass]| -> u64 {
+            let of_class = self
+                .snapshot
+                .errors
+                .iter()
+                .filter(|error| wanted.contains(&error.class));
+            of_class.map(|error| error.count).sum()
+        };
+        Stat {
+            time_interval_s: (to_ns.saturating_sub(self.from_ns)) as f64 / 1e9,
+            latency: self.latency(),
+            events: counts.completed,
+            reads: counts.reads,
+            writes: counts.writes,
+            other: counts.others,
+            errors: errors(&[ErrorClass::Retryable, ErrorClass::Statement]),
+            reconnects: errors(&[ErrorClass::Connection]) + reconnects - self.reconnects,
+            errors_by_code: self.errors(),
+            shares: shares
+                .iter()
+                .zip(&self.shares)
+                .map(|(now, then)| share(*now, *then))
+                .collect(),
+            ..Stat::default()
+        }
+    }
+
+    fn latency(&self) -> Histogram {
+        let measured = self.snapshot.transactions.values();
+        let responses = measured.filter_map(|one| one.histograms.get(&Measure::Response));
+        responses.fold(Histogram::default(), |sum, one| sum.merge(one))
+    }
+
+    fn errors(&self) -> Vec<ErrorCount> {
+        self.snapshot.errors.clone()
+    }
+}
+
+fn share(now: WorkerShare, then: WorkerShare) -> Share {
+    Share {
+        events: now.ended_count - then.ended_count,
+        time_s: (now.response_sum_ns - then.response_sum_ns) as f64 / 1e9,
+    }
+}

@@ -1,0 +1,187 @@
+//! The options of a run, checked.
+
+use crate::compat::Compat;
+use crate::options::Options;
+
+/// Most checkpoints of a run.
+const CHECKPOINTS_MAX: usize = 256;
+
+/// How a run is led and told.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Settings {
+    /// Whose defaults and reports.
+    pub compat: Compat,
+    /// Threads, at least one.
+    pub threads: u32,
+    /// Events at most.
+    pub events_max: Option<u64>,
+    /// How long, warm-up not counted, seconds.
+    pub time_s: Option<u64>,
+    /// Before that, seconds.
+    pub warm_up_s: u64,
+    /// What still runs so long after the time is given up, seconds.
+    pub forced_shutdown_s: Option<u64>,
+    /// How long threads may take to come up, seconds.
+    pub init_timeout_s: u64,
+    /// Events per second.
+    pub rate: Option<u64>,
+    /// Between two intermediate reports, seconds.
+    pub report_interval_s: Option<u64>,
+    /// When full reports are due, seconds, rising.
+    pub checkpoints_s: Vec<u64>,
+    /// Percentiles, in percent.
+    pub percentiles: Vec<f64>,
+    /// Whether a histogram is drawn.
+    pub histogram: bool,
+    /// Whether more is told.
+    pub debug: bool,
+    /// Whether what is read is checked.
+    pub validate: bool,
+    /// The seed that the user gave; `None` for the time.
+    pub seed: Option<u64>,
+    /// Where reports go as JSON.
+    pub json: Option<String>,
+}
+
+impl Settings {
+    /// Checks options.
+    ///
+    /// # Errors
+    /// What is wrong with the first that makes no sense, as a message.
+    pub fn of(options: &Options, compat: Compat) -> Result<Self, String> {
+        let threads = options.int("threads");
+        if threads <= 0 {
+            return Err(format!("Invalid value for --threads: {threads}.\n"));
+        }
+        let positive = |name: &str| not_negative(options, name).map(|value| (value > 0).then_some(value));
+        let time_s = positive("time")?;
+        let percentiles = options.percentiles().to_vec();
+        let histogram = options.bool("histogram");
+        if histogram && percentiles.is_empty() {
+            return Err("--histogram cannot be used with --percentile=0".to_owned());
+        }
+        let distribution = options.string("rand-type");
+        if !["uniform", "gaussian", "special", "pareto", "zipfian"].contains(&distribution) {
+            return Err(format!("Invalid random numbers distribution: {distribution}."));
+        }
+        Ok(Self {
+            compat,
+            threads: threads as u32,
+            events_max: positive("events")?,
+            time_s,
+            warm_up_s: not_negative(options, "warmup-time")?,
+            forced_shutdown_s: forced_shutdown(options.string("forced-shutdown"), time_s)?,
+            init_timeout_s: not_negative(options, "thread-init-timeout")?,
+            rate: positive("rate")?,
+            report_interval_s: positive("report-interval")?,
+            checkpoints_s: checkpoints(options.list("report-checkpoints"))?,
+            percentiles,
+            histogram,
+            debug: options.bool("debug"),
+            validate: options.bool("validate"),
+            seed: positive("rand-seed")?,
+            json: json(options),
+        })
+    }
+}
+
+fn not_negative(options: &Options, name: &str) -> Result<u64, String> {
+    let value = options.int(name);
+    u64::try_from(value).map_err(|_| format!("Invalid value for --{name}: {value}"))
+}
+
+/// Seconds, `N%` of the time, or nothing for a twentieth of it.
+fn forced_shutdown(text: &str, time_s: Option<u64>) -> Result<Option<u64>, String> {
+    let fault = || format!("Invalid value for --forced-shutdown: '{text}'");
+    let time_s = time_s.unwrap_or_default();
+    match (text, text.strip_suffix('%')) {
+        ("off", _) => Ok(None),
+        ("", _) => Ok(Some(time_s / 20)),
+        (_, Some(percent)) => {
+            let percent: u32 = percent.parse().map_err(|_| fault())?;
+            Ok(Some(time_s * u64::from(percent) / 100))
+        }
+        _ => text
+            .parse::<u32>()
+            .map(|seconds| Some(seconds.into()))
+            .map_err(|_| fault()),
+    }
+}
+
+fn checkpoints(given: &[String]) -> Result<Vec<u64>, String> {
+    let fault = |text: &String| format!("Invalid value for --report-checkpoints: '{text}'");
+    let read = |text: &String| match text.parse::<u32>() {
+        Ok(seconds @ 1..) => Ok(u64::from(seconds)),
+        _ => Err(fault(text)),
+    };
+    let mut points = given.iter().map(read).collect::<Result<Vec<u64>, String>>()?;
+    if points.len() > CHECKPOINTS_MAX {
+        return Err(format!(
+            "Too many checkpoints in --report-checkpoints (up to {CHECKPOINTS_MAX} can be defined)"
+        ));
+    }
+    points.sort_unstable();
+    points.dedup();
+    Ok(points)
+}
+
+fn json(options: &Options) -> Option<String> {
+    match options.get("report-json") {
+        Some(crate::options::Value::File(path)) if !path.is_empty() => Some(path.clone()),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::options::declared;
+    use crate::options::line::CommandLine;
+
+    fn settings(words: &[&str]) -> Result<Settings, String> {
+        let mut options = Options::default();
+        let mut line = CommandLine::split(words.iter().map(|word| (*word).to_owned())).unwrap();
+        line.take_declared(&declared::all(Compat::V11), &mut options).unwrap();
+        Settings::of(&options, Compat::V11)
+    }
+
+    #[test]
+    fn zeros_mean_no_limit() {
+        let settings = settings(&["--time=0", "--events=0", "--rate=0"]).unwrap();
+        assert_eq!(
+            (settings.time_s, settings.events_max, settings.rate),
+            (None, None, None)
+        );
+    }
+
+    #[test]
+    fn forced_shutdown_is_seconds_a_share_or_a_twentieth() {
+        let seconds = |word: &str| settings(&["--time=40", word]).unwrap().forced_shutdown_s;
+        assert_eq!(seconds("--forced-shutdown=off"), None);
+        assert_eq!(seconds("--forced-shutdown=3"), Some(3));
+        assert_eq!(seconds("--forced-shutdown=10%"), Some(4));
+        assert_eq!(seconds("--forced-shutdown"), Some(2));
+    }
+
+    #[test]
+    fn nonsense_is_named() {
+        let check = |words: &[&str], expect: &str| assert_eq!(settings(words), Err(expect.to_owned()));
+        check(&["--threads=0"], "Invalid value for --threads: 0.\n");
+        check(&["--time=-1"], "Invalid value for --time: -1");
+        check(&["--rand-type=foo"], "Invalid random numbers distribution: foo.");
+        check(
+            &["--percentile=0", "--histogram"],
+            "--histogram cannot be used with --percentile=0",
+        );
+        check(
+            &["--report-checkpoints=1,x"],
+            "Invalid value for --report-checkpoints: 'x'",
+        );
+        check(&["--forced-shutdown=x"], "Invalid value for --forced-shutdown: 'x'");
+    }
+
+    #[test]
+    fn checkpoints_are_sorted() {
+        assert_eq!(settings(&["--report-checkpoints=5,1,5"]).unwrap().checkpoints_s, [1, 5]);
+    }
+}
