@@ -76,10 +76,15 @@ impl StatementError {
     /// What it asks for.
     pub fn consequence(&self, terms: &Terms) -> Consequence {
         if self.is_connecting || self.error.is_connection_lost() {
-            return Consequence::Reconnect;
+            return if terms.survives_loss {
+                Consequence::Reconnect
+            } else {
+                Consequence::EndRun
+            };
         }
         match self.error.server_code() {
             Some(code) if terms.repeats(code) => Consequence::Repeat,
+            _ if terms.is_strict => Consequence::EndRun,
             Some(code) if !never_works(code) => Consequence::Fail,
             // It did work, and the server was made read-only since.
             Some(code) if READ_ONLY.contains(&code) && terms.has_worked() => Consequence::Fail,
@@ -177,6 +182,7 @@ pub fn worker_fault(error: &WireError, doing: &str) -> WorkerFault {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::terms::Tolerance;
     use plimsoll_core::plan::ReconnectPlan;
 
     fn said(code: u16) -> StatementError {
@@ -219,6 +225,21 @@ mod tests {
         );
         assert_eq!((said(1213).code(), closed().code()), (1213, 0));
         assert_eq!(StatementError::no_data("row").consequence(&terms), Consequence::Fail);
+    }
+
+    #[test]
+    fn strict_terms_end_the_run_at_what_is_not_tolerated() {
+        let strict = |lost_connections| {
+            Terms::strict(Tolerance {
+                codes: vec![1213],
+                lost_connections,
+                ..Tolerance::default()
+            })
+        };
+        assert_eq!(said(1213).consequence(&strict(false)), Consequence::Repeat);
+        assert_eq!(said(1062).consequence(&strict(true)), Consequence::EndRun);
+        assert_eq!(closed().consequence(&strict(false)), Consequence::EndRun);
+        assert_eq!(closed().consequence(&strict(true)), Consequence::Reconnect);
     }
 
     #[test]

@@ -15,5 +15,5 @@ pub use fault::{Consequence, StatementError, worker_fault};
 pub use plimsoll_wire::{FirstRow, Kept, Reply, Value};
 pub use session::{RoleConnection, Session};
 pub use statement::{StatementId, Statements};
-pub use terms::Terms;
+pub use terms::{Terms, Tolerance};
 pub use transaction::transact;

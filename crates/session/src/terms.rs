@@ -21,7 +21,24 @@ const LIMIT_MAX: u32 = 1_000_000;
 pub struct Terms {
     rules: Vec<Rule>,
     pub(crate) reconnect: BackOff,
+    /// What no rule names ends the run.
+    pub(crate) is_strict: bool,
+    /// Every code is repeated, by the first rule where no other has it.
+    repeats_all: bool,
+    /// In a strict run: a lost connection is opened again.
+    pub(crate) survives_loss: bool,
     has_worked: AtomicBool,
+}
+
+/// What a strict run lives with.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Tolerance {
+    /// Codes after which a transaction is repeated, as often as it takes.
+    pub codes: Vec<u16>,
+    /// All codes are.
+    pub all: bool,
+    /// A lost connection is opened again.
+    pub lost_connections: bool,
 }
 
 #[derive(Debug)]
@@ -69,8 +86,30 @@ impl Terms {
         Ok(Self {
             rules: retry.iter().map(rule).collect::<Result<_, _>>()?,
             reconnect: back_off("reconnect", reconnect.pause_ms, reconnect.pause_max_ms)?,
+            is_strict: false,
+            repeats_all: false,
+            survives_loss: true,
             has_worked: AtomicBool::new(false),
         })
+    }
+
+    /// Terms under which every error ends the run but those that are tolerated.
+    pub fn strict(tolerance: Tolerance) -> Self {
+        let rule = Rule {
+            codes: tolerance.codes,
+            limit: u32::MAX,
+            pauses: BackOff {
+                first: Duration::ZERO,
+                longest: Duration::ZERO,
+            },
+        };
+        Self {
+            rules: vec![rule],
+            is_strict: true,
+            repeats_all: tolerance.all,
+            survives_loss: tolerance.lost_connections,
+            ..Self::default()
+        }
     }
 
     /// Whether a transaction that met this error may be tried again.
@@ -91,7 +130,8 @@ impl Terms {
     }
 
     fn rule(&self, code: u16) -> Option<usize> {
-        self.rules.iter().position(|rule| rule.codes.contains(&code))
+        let named = self.rules.iter().position(|rule| rule.codes.contains(&code));
+        named.or(self.repeats_all.then_some(0))
     }
 }
 
@@ -229,6 +269,21 @@ mod tests {
             (0..200).filter(|_| repetitions.next(&terms, 1213).is_some()).count(),
             99
         );
+    }
+
+    #[test]
+    fn strict_terms_repeat_what_is_tolerated_for_ever() {
+        let strict = |all| {
+            Terms::strict(Tolerance {
+                codes: vec![1213],
+                all,
+                lost_connections: false,
+            })
+        };
+        assert!(strict(false).repeats(1213) && !strict(false).repeats(1062) && strict(true).repeats(1062));
+        let terms = strict(true);
+        let mut repetitions = Repetitions::default();
+        assert!((0..10_000).all(|_| repetitions.next(&terms, 1062) == Some(Duration::ZERO)));
     }
 
     #[test]

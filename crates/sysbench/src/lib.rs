@@ -9,6 +9,7 @@ pub mod exit;
 pub mod front;
 mod json;
 pub mod log;
+pub mod native;
 pub mod open;
 pub mod options;
 pub mod report;

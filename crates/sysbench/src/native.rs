@@ -1,0 +1,174 @@
+//! The workloads that sysbench has as Lua modules, run by our own engine when they are called by their names.
+//!
+//! Options and all commands but `run` are the module's. A run that asks for what the engine has not (several hosts, reconnects,
+//! a dry run) is the module's too; so is the first run of a script that users changed, since that is no module of ours.
+
+use plimsoll_core::plan::{Bell, Distribution, HotBand, OltpOptions, Pareto, WorkloadPlan, Zipfian};
+use plimsoll_session::{Terms, Tolerance};
+
+use crate::options::Options;
+
+/// Errors by which a connection is lost, in the client's own numbers.
+const LOST: [&str; 4] = ["2006", "2011", "2013", "2055"];
+
+/// The workload of a module with these options; `None` where the engine does not run it as the module would.
+pub fn workload(module: &str, options: &Options) -> Option<WorkloadPlan> {
+    let kind = match module {
+        "oltp_read_only" => WorkloadPlan::OltpReadOnly,
+        "oltp_read_write" => WorkloadPlan::OltpReadWrite,
+        "oltp_write_only" => WorkloadPlan::OltpWriteOnly,
+        "oltp_point_select" => WorkloadPlan::OltpPointSelect,
+        "oltp_insert" => WorkloadPlan::OltpInsert,
+        "oltp_delete" => WorkloadPlan::OltpDelete,
+        "oltp_update_index" => WorkloadPlan::OltpUpdateIndex,
+        "oltp_update_non_index" => WorkloadPlan::OltpUpdateNonIndex,
+        "select_random_points" => WorkloadPlan::SelectRandomPoints,
+        "select_random_ranges" => WorkloadPlan::SelectRandomRanges,
+        _ => return None,
+    };
+    let is_plain = options.string("db-driver") == "mysql"
+        && !options.bool("mysql-dry-run")
+        && !options.bool("mysql-debug")
+        && !options.bool("db-debug")
+        && number(options, "reconnect") == 0.0
+        && ["mysql-host", "mysql-port", "mysql-socket"]
+            .iter()
+            .all(|name| options.list(name).len() <= 1);
+    is_plain.then(|| oltp(options)).flatten().map(kind)
+}
+
+/// What a run lives with: `--mysql-ignore-errors`.
+pub fn terms(options: &Options) -> Terms {
+    let given = options.list("mysql-ignore-errors");
+    let all = given.iter().any(|one| one == "all");
+    Terms::strict(Tolerance {
+        codes: given.iter().filter_map(|one| one.parse().ok()).collect(),
+        all,
+        lost_connections: all || given.iter().any(|one| LOST.contains(&one.as_str())),
+    })
+}
+
+/// How `--rand-type` draws.
+pub fn distribution(options: &Options) -> Distribution {
+    let small = |name: &str| options.int(name).clamp(0, i64::from(u32::MAX)) as u32;
+    match options.string("rand-type") {
+        "gaussian" => Distribution::Gaussian(Bell {
+            draws: small("rand-spec-iter"),
+        }),
+        "special" => Distribution::Special10(HotBand {
+            hot_rows_percent: small("rand-spec-pct"),
+            hot_accesses_percent: small("rand-spec-res"),
+            draws: small("rand-spec-iter"),
+        }),
+        "pareto" => Distribution::Pareto(Pareto {
+            h: options.double("rand-pareto-h"),
+        }),
+        "zipfian" => Distribution::Zipfian(Zipfian {
+            exponent: options.double("rand-zipfian-exp"),
+        }),
+        _ => Distribution::Uniform {},
+    }
+}
+
+/// `None` for numbers that no statement can be made of, about which the module has its own words.
+fn oltp(options: &Options) -> Option<OltpOptions> {
+    let count = |name: &str| whole(options, name).and_then(|value| u32::try_from(value).ok());
+    let is_on = |name: &str, default: bool| match options.get(name) {
+        Some(crate::options::Value::Bool(value)) => *value,
+        _ => default,
+    };
+    let defaults = OltpOptions::default();
+    Some(OltpOptions {
+        tables: count("tables")?,
+        table_size: whole(options, "table-size")?,
+        distribution: distribution(options),
+        range_size: whole(options, "range-size")?,
+        range_selects: is_on("range-selects", true),
+        point_selects: count("point-selects")?,
+        simple_ranges: count("simple-ranges")?,
+        sum_ranges: count("sum-ranges")?,
+        order_ranges: count("order-ranges")?,
+        distinct_ranges: count("distinct-ranges")?,
+        index_updates: count("index-updates")?,
+        non_index_updates: count("non-index-updates")?,
+        delete_inserts: count("delete-inserts")?,
+        random_points: count("random-points").unwrap_or(defaults.random_points),
+        number_of_ranges: count("number-of-ranges").unwrap_or(defaults.number_of_ranges),
+        delta: whole(options, "delta").unwrap_or(defaults.delta),
+        auto_increment: is_on("auto-inc", true),
+        skip_transaction: is_on("skip-trx", false),
+        prepared: options.string("db-ps-mode") != "disable",
+        ..defaults
+    })
+}
+
+/// An option of a script that is a whole number; scripts know only numbers.
+fn whole(options: &Options, name: &str) -> Option<u64> {
+    let value = number(options, name);
+    (value >= 0.0 && value <= f64::from(u32::MAX) && value.fract() == 0.0 && options.get(name).is_some())
+        .then_some(value as u64)
+}
+
+/// 0 where there is no such number.
+fn number(options: &Options, name: &str) -> f64 {
+    match options.get(name) {
+        Some(crate::options::Value::Double(value)) => *value,
+        Some(crate::options::Value::Int(value)) => *value as f64,
+        _ => 0.0,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::compat::Compat;
+    use crate::options::line::CommandLine;
+    use crate::options::{Kind, OptionSpec, declared};
+
+    fn options(words: &[&str]) -> Options {
+        let own = [
+            ("tables", "1"),
+            ("table_size", "10000"),
+            ("range_size", "100"),
+            ("point_selects", "10"),
+            ("simple_ranges", "1"),
+            ("sum_ranges", "1"),
+            ("order_ranges", "1"),
+            ("distinct_ranges", "1"),
+            ("index_updates", "1"),
+            ("non_index_updates", "1"),
+            ("delete_inserts", "1"),
+            ("reconnect", "0"),
+        ];
+        let mut specs = declared::all(Compat::V11);
+        specs.extend(own.map(|(name, default)| OptionSpec::new(name, Kind::Double, default, "")));
+        let mut line = CommandLine::split(words.iter().map(|word| (*word).to_owned())).unwrap();
+        let mut options = Options::default();
+        line.take_declared(&specs, &mut options).unwrap();
+        options
+    }
+
+    #[test]
+    fn options_become_those_of_our_workload() {
+        let given = options(&["--table-size=77", "--rand-type=zipfian", "--db-ps-mode=disable"]);
+        let Some(WorkloadPlan::OltpReadOnly(oltp)) = workload("oltp_read_only", &given) else {
+            panic!("not natively");
+        };
+        assert_eq!((oltp.table_size, oltp.prepared), (77, false));
+        assert_eq!(oltp.distribution, Distribution::Zipfian(Zipfian { exponent: 0.8 }));
+    }
+
+    #[test]
+    fn what_the_engine_has_not_is_left_to_the_module() {
+        for words in [
+            &["--reconnect=5"][..],
+            &["--mysql-dry-run"],
+            &["--mysql-host=a,b"],
+            &["--tables=1.5"],
+            &["--db-driver=pgsql"],
+        ] {
+            assert_eq!(workload("oltp_read_only", &options(words)), None, "{words:?}");
+        }
+        assert_eq!(workload("bulk_insert", &options(&[])), None);
+    }
+}
