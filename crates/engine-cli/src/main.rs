@@ -5,6 +5,7 @@
 
 mod args;
 mod data_command;
+mod events;
 mod input;
 mod limits;
 mod output;

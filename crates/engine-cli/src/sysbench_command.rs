@@ -11,6 +11,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use plimsoll_engine::TrialHandle;
 use plimsoll_sysbench::front::{self, World};
 
+use crate::events;
 use crate::output::INTERRUPTED;
 use crate::process;
 
@@ -32,7 +33,7 @@ pub fn run(arguments: Vec<String>) -> ExitCode {
         err: unbuffered(io::stderr().as_fd()),
         compat: std::env::var("SYSBENCH_COMPAT").ok(),
         on_interrupt: Box::new(stop_at_signal),
-        observer: None,
+        observer: events::observer(),
     };
     ExitCode::from(front::main(arguments, world))
 }

@@ -6,6 +6,7 @@ use serde_json::{Map, Value, json};
 
 use crate::exit::Exit;
 use crate::log::{Level, Log};
+use crate::options::{self, Options};
 use crate::report::Stat;
 use crate::settings::Settings;
 
@@ -15,10 +16,22 @@ const FORMAT: u32 = 1;
 /// Intermediate reports, to be written with the last one.
 #[derive(Default)]
 pub struct JsonReports {
+    test: String,
+    options: Map<String, Value>,
     intermediate: Vec<Value>,
 }
 
 impl JsonReports {
+    /// Reports of a run of this test with these options.
+    pub fn new(test: String, options: &Options) -> Self {
+        let shown = options.iter().filter(|(name, _)| !is_secret(name));
+        Self {
+            test,
+            options: shown.map(|(name, value)| (name.to_owned(), option(value))).collect(),
+            intermediate: Vec::new(),
+        }
+    }
+
     /// Keeps an intermediate report.
     pub fn add(&mut self, stat: &Stat) {
         self.intermediate.push(document(stat));
@@ -34,6 +47,8 @@ impl JsonReports {
         };
         let whole = json!({
             "format": FORMAT,
+            "test": self.test,
+            "options": self.options,
             "threads": settings.threads,
             "rate_per_s": settings.rate,
             "warm_up_s": settings.warm_up_s,
@@ -45,6 +60,23 @@ impl JsonReports {
             log.text(Level::Fatal, format_args!("--report-json={path}: {error}"));
             Exit::FAILED
         })
+    }
+}
+
+/// Passwords are written nowhere.
+fn is_secret(name: &str) -> bool {
+    name.contains("password")
+}
+
+fn option(value: &options::Value) -> Value {
+    match value {
+        options::Value::Bool(value) => json!(value),
+        options::Value::Int(value) => json!(value),
+        options::Value::Size(value) => json!(value),
+        options::Value::Double(value) => json!(value),
+        options::Value::String(value) | options::Value::File(value) => json!(value),
+        options::Value::List(value) => json!(value),
+        options::Value::Percentiles(value) => json!(value),
     }
 }
 
@@ -82,4 +114,18 @@ fn document(stat: &Stat) -> Value {
             "percentiles": percentiles,
         },
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_password_is_not_among_the_options() {
+        let mut options = Options::default();
+        options.set("mysql-password", options::Value::String("secret".to_owned()));
+        options.set("threads", options::Value::Int(3));
+        let reports = JsonReports::new("cpu".to_owned(), &options);
+        assert_eq!(Value::Object(reports.options), json!({ "threads": 3 }));
+    }
 }

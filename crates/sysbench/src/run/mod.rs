@@ -61,7 +61,7 @@ pub fn run(test: &mut dyn Test, context: &Arc<Context>, settings: &Settings, out
     };
     let trial = Trial::new(timing(settings), vec![group]).map_err(|fault| failed(log, &fault))?;
     (outside.on_interrupt)(trial.handle());
-    let mut teller = Teller::new(test, log, settings, &trial, outside.observer);
+    let mut teller = Teller::new(test, context, settings, &trial, outside.observer);
     let outcome = trial.run(&mut teller);
     if teller.has_timed_out {
         return Err(Exit::FORCED);

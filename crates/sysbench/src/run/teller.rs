@@ -9,7 +9,7 @@ use crate::json::JsonReports;
 use crate::log::{Level, Log};
 use crate::report::{Stat, blocks};
 use crate::settings::Settings;
-use crate::test::Test;
+use crate::test::{Context, Test};
 
 const NS_PER_S: u64 = 1_000_000_000;
 
@@ -35,14 +35,15 @@ impl<'t> Teller<'t> {
     /// Reports of this trial by this test.
     pub fn new(
         test: &'t mut dyn Test,
-        log: &'t Log,
+        context: &'t Context,
         settings: &'t Settings,
         trial: &Trial,
         other: Option<Box<dyn Observer>>,
     ) -> Self {
         let shares = trial.shares();
+        let json = JsonReports::new(test.name(), &context.options);
         let mut teller = Self {
-            log,
+            log: &context.log,
             has_timed_out: false,
             test,
             settings,
@@ -53,7 +54,7 @@ impl<'t> Teller<'t> {
             queue_length: 0,
             dropped_count: 0,
             waited_s: 0,
-            json: JsonReports::default(),
+            json,
             other,
         };
         teller.since_report = teller.period(0);
