@@ -3,10 +3,16 @@
 //! Options and all commands but `run` are the module's. A run that asks for what the engine has not (several hosts, reconnects,
 //! a dry run) is the module's too; so is the first run of a script that users changed, since that is no module of ours.
 
-use plimsoll_core::plan::{Bell, Distribution, HotBand, OltpOptions, Pareto, WorkloadPlan, Zipfian};
+use std::sync::Arc;
+
+use plimsoll_core::plan::{Bell, Distribution, HotBand, OltpOptions, Pareto, RoleTarget, WorkloadPlan, Zipfian};
+use plimsoll_engine::WorkerFault;
 use plimsoll_session::{Terms, Tolerance};
 
+use crate::exit::Exit;
+use crate::log::Level;
 use crate::options::Options;
+use crate::test::{Context, Run};
 
 /// Errors by which a connection is lost, in the client's own numbers.
 const LOST: [&str; 4] = ["2006", "2011", "2013", "2055"];
@@ -35,6 +41,29 @@ pub fn workload(module: &str, options: &Options) -> Option<WorkloadPlan> {
             .iter()
             .all(|name| options.list(name).len() <= 1);
     is_plain.then(|| oltp(options)).flatten().map(kind)
+}
+
+/// A run of one of our workloads, after a look at the server.
+///
+/// # Errors
+/// When it cannot work there; said in the log.
+pub fn run(workload: &WorkloadPlan, targets: &[RoleTarget], context: &Arc<Context>, mode: String) -> Result<Run, Exit> {
+    let log = &context.log;
+    let fatal = |fault: WorkerFault| {
+        log.text(Level::Fatal, fault.message);
+        Exit::FAILED
+    };
+    let threads = context.threads();
+    let terms = terms(&context.options);
+    let factory = plimsoll_workloads::factory(workload, targets, context.seed, threads, terms).map_err(fatal)?;
+    for warning in plimsoll_workloads::preflight(workload, targets, threads).map_err(fatal)? {
+        log.text(Level::Warning, format_args!("{}. {}", warning.evidence, warning.advice));
+    }
+    Ok(Run {
+        factory,
+        events_max: None,
+        mode,
+    })
 }
 
 /// What a run lives with: `--mysql-ignore-errors`.

@@ -4,12 +4,17 @@ use super::{Kind, OptionSpec};
 use crate::compat::Compat;
 
 /// Options of the run.
-pub fn general() -> Vec<OptionSpec> {
+pub fn general(compat: Compat) -> Vec<OptionSpec> {
     let with = OptionSpec::new;
+    let (events, time) = if compat == Compat::V04 {
+        ("10000", "0")
+    } else {
+        ("0", "10")
+    };
     vec![
         with("threads", Kind::Int, "1", "number of threads to use"),
-        with("events", Kind::Int, "0", "limit for total number of events"),
-        with("time", Kind::Int, "10", "limit for total execution time in seconds"),
+        with("events", Kind::Int, events, "limit for total number of events"),
+        with("time", Kind::Int, time, "limit for total execution time in seconds"),
         with(
             "warmup-time",
             Kind::Int,
@@ -241,7 +246,8 @@ pub fn mysql() -> Vec<OptionSpec> {
 }
 
 /// What is written in 0.4 and 0.5 for an option of today. They are taken with a warning.
-pub const DEPRECATED: [(&str, &str); 4] = [
+pub const DEPRECATED: [(&str, &str); 5] = [
+    ("seed-rng", "rand-seed"),
     ("num-threads", "threads"),
     ("max-requests", "events"),
     ("max-time", "time"),
@@ -250,5 +256,5 @@ pub const DEPRECATED: [(&str, &str); 4] = [
 
 /// Everything that does not belong to a test.
 pub fn all(compat: Compat) -> Vec<OptionSpec> {
-    [general(), random(compat), log(), latency(), database(), mysql()].concat()
+    [general(compat), random(compat), log(), latency(), database(), mysql()].concat()
 }

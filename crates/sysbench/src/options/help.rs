@@ -30,7 +30,7 @@ pub fn usage(compat: Compat, tests: &str) -> String {
     [
         "Usage:\n  sysbench [options]... [testname] [command]\n\nCommands implemented by most tests: prepare run cleanup \
          help\n\n",
-        &section("General options:", &declared::general()),
+        &section("General options:", &declared::general(compat)),
         &section("Pseudo-Random Numbers Generator options:", &declared::random(compat)),
         &section("Log options:", &[declared::log(), declared::latency()].concat()),
         &section("General database options:\n", &declared::database()),

@@ -183,7 +183,8 @@ mod tests {
     fn what_is_declared_is_taken_and_the_last_value_counts() {
         let mut line = split(&["--time=1", "--own=x", "--time=2"]).unwrap();
         let mut options = Options::default();
-        line.take_declared(&declared::general(), &mut options).unwrap();
+        line.take_declared(&declared::general(crate::compat::Compat::V11), &mut options)
+            .unwrap();
         assert_eq!((options.int("time"), options.int("threads")), (2, 1));
         assert_eq!(line.given.len(), 1);
     }
