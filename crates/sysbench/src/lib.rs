@@ -7,6 +7,8 @@ mod arrivals;
 pub mod compat;
 pub mod exit;
 pub mod front;
+#[doc(hidden)]
+pub mod fuzz_entry;
 mod json;
 pub mod log;
 pub mod native;
