@@ -9,6 +9,7 @@ pub mod exit;
 pub mod front;
 #[doc(hidden)]
 pub mod fuzz_entry;
+pub mod host;
 mod json;
 pub mod log;
 pub mod native;

@@ -2,6 +2,7 @@
 
 use crate::compat::Compat;
 use crate::exit::Exit;
+use crate::host;
 use crate::log::{Level, Log};
 use crate::options::Options;
 use crate::test::Test;
@@ -16,7 +17,7 @@ pub fn is_oltp_04(name: Option<&str>) -> bool {
 
 /// The tests that are built in, a line each.
 pub fn built_in() -> String {
-    String::new()
+    host::list()
 }
 
 /// Opens a test by its name or path; `-` reads a script from standard input.
@@ -24,6 +25,9 @@ pub fn built_in() -> String {
 /// # Errors
 /// When there is none, or it is broken; said in the log.
 pub fn open(name: &str, _compat: Compat, _options: &Options, log: &Log) -> Result<Box<dyn Test>, Exit> {
+    if let Some(test) = host::open(name) {
+        return Ok(test);
+    }
     log.text(
         Level::Fatal,
         format_args!("Cannot find benchmark '{name}': no such built-in test, file or module"),

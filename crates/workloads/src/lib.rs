@@ -8,7 +8,7 @@
 
 mod control;
 pub mod data;
-mod distribution;
+pub mod distribution;
 mod limits;
 mod look;
 mod oltp;
