@@ -4,11 +4,11 @@ use std::hint::black_box;
 use std::sync::Arc;
 
 use super::event::{Events, Work};
-use super::fatal;
+use super::{fatal, report};
 use crate::exit::Exit;
-use crate::log::{Level, Log};
+use crate::log::Log;
 use crate::options::{Kind, OptionSpec};
-use crate::report::{Stat, general};
+use crate::report::Stat;
 use crate::test::{Context, Run, Test};
 
 /// The test.
@@ -59,11 +59,8 @@ impl Test for Cpu {
 
     fn cumulative(&mut self, stat: &Stat, log: &Log) {
         let per_s = stat.per_s(stat.events);
-        log.line(
-            Level::Notice,
-            format_args!("CPU speed:\n    events per second: {per_s:8.2}"),
-        );
-        general::cumulative(stat, log);
+        let own = format!("CPU speed:\n    events per second: {per_s:8.2}\n");
+        report(&own, stat, log);
     }
 }
 

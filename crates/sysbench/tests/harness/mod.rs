@@ -2,6 +2,7 @@
 #![allow(dead_code)] // each file of tests takes what it needs
 
 use std::io::Write;
+use std::process::Command;
 use std::sync::{Arc, Mutex};
 
 use plimsoll_core::snapshot::{Snapshot, TransactionSnapshot};
@@ -32,6 +33,7 @@ pub fn command(mut test: Box<dyn Test>, command: &str, given: &[&str]) -> Outcom
         "run" => run(&mut *test, &context, &mut stat),
         other => test.command(other).expect("there is such a command"),
     });
+    context.log.finish();
     let printed = page.0.lock().unwrap().clone();
     Outcome {
         result,
@@ -57,6 +59,22 @@ pub fn pattern(text: &str) -> String {
         }
     }
     out
+}
+
+/// The pattern of what the installed sysbench prints for a run, from the test's own lines on and without those of the start.
+/// `None` where there is none.
+pub fn sysbench(name: &str, given: &[&str]) -> Option<String> {
+    let options = given.iter().map(|option| format!("--{option}"));
+    let run = Command::new("sysbench").arg(name).args(options).arg("run").output();
+    let Ok(output) = run else {
+        assert!(std::env::var_os("CI").is_none(), "sysbench is missing");
+        eprintln!("skipped: sysbench is missing");
+        return None;
+    };
+    let printed = String::from_utf8(output.stdout).unwrap();
+    let (_, printed) = printed.split_once("current time\n\n\n").unwrap();
+    let start = "Initializing worker threads...\n\nThreads started!\n\n";
+    Some(pattern(&printed.replacen(start, "", 1)))
 }
 
 #[derive(Clone, Default)]
@@ -155,6 +173,7 @@ impl Seen {
         let empty = TransactionSnapshot::default();
         let one = self.all.transactions.values().next().unwrap_or(&empty);
         Stat {
+            compat: Compat::V10,
             threads_running: threads,
             time_interval_s: self.seconds,
             time_total_s: self.seconds,

@@ -3,6 +3,7 @@
 mod block;
 mod offsets;
 
+use std::fmt::Write as _;
 use std::hint::black_box;
 use std::sync::Arc;
 
@@ -11,11 +12,11 @@ use plimsoll_core::random::keyed;
 use self::block::Block;
 use self::offsets::Offsets;
 use super::event::{Events, Work};
-use super::fatal;
+use super::{fatal, report};
 use crate::exit::Exit;
 use crate::log::{Level, Log};
 use crate::options::{Kind, OptionSpec};
-use crate::report::{Stat, general};
+use crate::report::Stat;
 use crate::test::{Context, Run, Test};
 
 const MIB: u64 = 1 << 20;
@@ -135,23 +136,13 @@ impl Test for Memory {
     }
 
     fn cumulative(&mut self, stat: &Stat, log: &Log) {
-        let (events, per_s) = (stat.events, stat.per_s(stat.events));
-        log.line(
-            Level::Notice,
-            format_args!("Total operations: {events} ({per_s:8.2} per second)\n"),
-        );
+        let (events, per_s, mib) = (stat.events, stat.per_s(stat.events), self.block_mib());
+        let mut own = format!("Total operations: {events} ({per_s:8.2} per second)\n\n");
         if self.terms().operation != Operation::None {
-            let mib = self.block_mib();
-            log.line(
-                Level::Notice,
-                format_args!(
-                    "{:4.2} MiB transferred ({:4.2} MiB/sec)\n",
-                    events as f64 * mib,
-                    per_s * mib
-                ),
-            );
+            let (moved, mib_per_s) = (events as f64 * mib, per_s * mib);
+            let _ = write!(own, "{moved:4.2} MiB transferred ({mib_per_s:4.2} MiB/sec)\n\n");
         }
-        general::cumulative(stat, log);
+        report(&own, stat, log);
     }
 }
 
