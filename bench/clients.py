@@ -137,13 +137,25 @@ class Engine:
             raise ChildError(str(error).replace(self._target.password.get_secret_value(), "***")) from None
 
 
+def front_door() -> list[str]:
+    """Plimsoll in the place of sysbench, with the report of version 1.0."""
+    return [str(find_engine()), "sysbench", "--compat=1.0"]
+
+
 class Sysbench:
     """sysbench, with the options that mean the same as ours."""
 
     name = "sysbench"
 
-    def __init__(self, target: Target, folder: Path) -> None:
-        """Writes what it needs to log in to a file in a folder that only we may read."""
+    def __init__(self, target: Target, folder: Path, program: Sequence[str] = ("sysbench",)) -> None:
+        """Writes what it needs to log in to a file in a folder that only we may read.
+
+        Args:
+            target: The server.
+            folder: Where the file goes.
+            program: sysbench, or what stands in its place.
+        """
+        self._program = program
         self._config = folder / "sysbench.cnf"
         self._config.touch(mode=0o600)
         lines = {
@@ -164,14 +176,14 @@ class Sysbench:
         ran = subprocess.run(["sysbench", "--version"], capture_output=True, text=True, check=False)
         return ran.stdout.strip() or None
 
-    def drive(self, load: Load, *, watch_memory: bool = False) -> Driven:
-        """Drives a load.
+    def drive(self, load: Load, *, watch_memory: bool = False, script: str | None = None) -> Driven:
+        """Drives a load, by a script where one is given in the place of the workload's name.
 
         Raises:
             ChildError: It could not.
         """
         words = [f"--threads={load.connections}", f"--time={load.duration_s:g}", "--percentile=0", "run"]
-        used = run_child(self._words(load.workload, words), watch_memory=watch_memory)
+        used = run_child(self._words(load.workload, words, script), watch_memory=watch_memory)
         transactions, statements = (_count(used.output, name) for name in ("transactions", "queries"))
         total = re.search(r"total time:\s+([\d.]+)s", used.output)
         assert total is not None, used.output
@@ -181,11 +193,11 @@ class Sysbench:
         """Makes the tables with their index; gives the seconds it took."""
         return run_child(self._words(workload, ["prepare"])).wall_s
 
-    def _words(self, workload: WorkloadSpec, last: Sequence[str]) -> list[str]:
+    def _words(self, workload: WorkloadSpec, last: Sequence[str], script: str | None = None) -> list[str]:
         return [
-            "sysbench",
+            *self._program,
             f"--config-file={self._config}",
-            workload.kind,
+            script or workload.kind,
             f"--tables={workload.tables}",
             f"--table-size={workload.table_size}",
             "--rand-type=uniform",

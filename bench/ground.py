@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from bench.clients import Engine, Sysbench
+from bench.clients import Engine, Sysbench, front_door
 from plimsoll.servers.control import connect
 from plimsoll.servers.managed import ManagedServer, ManagedSpec
 from plimsoll.servers.sweep import sweep
@@ -30,11 +30,13 @@ class Ground:
     Attributes:
         table_size: Its rows.
         sysbench: None where sysbench is not installed.
+        front_door: Plimsoll in its place.
     """
 
     server: ManagedServer
     engine: Engine
     sysbench: Sysbench | None
+    front_door: Sysbench
     table_size: int
 
     def workload(self, kind: OltpKind) -> WorkloadSpec:
@@ -66,6 +68,7 @@ def ground(table_size: int) -> Iterator[Ground]:
         server.start()
         engine = Engine(server.target)
         sysbench = Sysbench(server.target, server.directory.path) if Sysbench.version() else None
-        made = Ground(server=server, engine=engine, sysbench=sysbench, table_size=table_size)
+        door = Sysbench(server.target, server.directory.path, front_door())
+        made = Ground(server=server, engine=engine, sysbench=sysbench, front_door=door, table_size=table_size)
         engine.prepare(made.workload("oltp_read_write"))
         yield made

@@ -41,12 +41,17 @@ class Report:
     facts: dict[str, str]
     sections: tuple[Section, ...]
 
+    @property
+    def is_whole(self) -> bool:
+        """No comparison failed."""
+        return not any(section.failed for section in self.sections)
+
     def terminal(self) -> str:
         """Plain text, readable at 120 columns."""
         lines = [f"{name}: {text}" for name, text in self.facts.items()]
         for section in self.sections:
             lines += ["", section.title]
-            lines += [f"  skipped: {section.skipped}"] if section.skipped else _aligned([HEADER, *_cells(section)])
+            lines += [f"  {why}"] if (why := section.without_rows) else _aligned([HEADER, *_cells(section)])
         return "\n".join([*lines, "", self.summary()])
 
     def markdown(self) -> str:
@@ -55,14 +60,15 @@ class Report:
         parts.append(f"{self.summary()}\n")
         for section in self.sections:
             parts.append(f"## {section.title}\n")
-            parts.append(f"Skipped: {section.skipped}.\n" if section.skipped else _markdown_table(section))
+            parts.append(f"{why}.\n" if (why := section.without_rows) else _markdown_table(section))
         parts.append(BY_HAND.read_text(encoding="utf-8"))
         return "\n".join(parts)
 
     def json(self) -> dict[str, Any]:
         """Every value of every pair."""
         sections = [
-            {"title": s.title, "skipped": s.skipped, "rows": [_row_json(r) for r in s.rows]} for s in self.sections
+            {"title": s.title, "skipped": s.skipped, "failed": s.failed, "rows": [_row_json(r) for r in s.rows]}
+            for s in self.sections
         ]
         return {"format": 1, "facts": self.facts, "sections": sections}
 
@@ -73,6 +79,8 @@ class Report:
         skipped = sum(bool(section.skipped) for section in self.sections)
         text = f"{len(rows) - len(missed)} of {len(rows)} goals met or likely met"
         text += f"; {skipped} comparisons skipped" if skipped else ""
+        failed = [section.title for section in self.sections if section.failed]
+        text += f"; failed: {'; '.join(failed)}" if failed else ""
         return text + (f". Missed or likely missed: {'; '.join(missed)}." if missed else ".")
 
 

@@ -90,8 +90,15 @@ class Section:
     Attributes:
         title: What they are about, and against whom.
         skipped: Why there are no rows; empty when there are.
+        failed: What went wrong, so that there are no rows; empty when there are.
     """
 
     title: str
     rows: tuple[Row, ...] = ()
     skipped: str = ""
+    failed: str = ""
+
+    @property
+    def without_rows(self) -> str:
+        """Why there are no rows, as a sentence without its end; empty when there are."""
+        return f"Skipped: {self.skipped}" if self.skipped else f"Failed: {self.failed}" if self.failed else ""

@@ -188,7 +188,7 @@ impl Front {
         line.take_declared(&test.options(), options)
             .map_err(|message| self.misused(&message))?;
         for given in line.given {
-            if !test.takes_any_option() {
+            if !test.takes_any_option() || options.get(&given.key).is_some() {
                 return Err(self.misused(&format!("invalid option: {}", given.shown)));
             }
             let value = Value::String(given.value.unwrap_or_default());

@@ -121,3 +121,19 @@ def test_parts_leave_the_page_alone(
     assert "docs/benchmarks.md stays as it is" in told.err
     assert json.loads((tmp_path / "bench" / "last.json").read_text())["format"] == 1
     assert not (tmp_path / "docs").exists()
+
+
+def test_a_comparison_that_fails_does_not_take_the_others_with_it(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def fails(_: object) -> Section:
+        raise ChildError("no such child")
+
+    (tmp_path / "bench").mkdir()
+    monkeypatch.setattr(command, "ROOT", tmp_path)
+    rows = (Row(name="x", unit="s", ours=[1.0]),)
+    monkeypatch.setattr(command, "ALONE", {"help": fails, "guide": lambda _: Section(title="guides", rows=rows)})
+    assert command.main(["--only", "help", "--only", "guide", "--quick"]) == 3
+    report = json.loads((tmp_path / "bench" / "last.json").read_text())
+    assert [(one["failed"], len(one["rows"])) for one in report["sections"]] == [("no such child", 0), ("", 1)]
+    assert "guides" in capsys.readouterr().out

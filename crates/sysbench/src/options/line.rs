@@ -88,8 +88,10 @@ impl CommandLine {
         let mut others = Vec::new();
         for given in std::mem::take(&mut self.given) {
             match specs.iter().find(|spec| spec.key() == given.key) {
-                Some(spec) => options.set(&spec.name, given.read(spec.kind)?),
-                None => others.push(given),
+                Some(spec) if !(spec.kind == Kind::Bool && given.read(spec.kind).is_err()) => {
+                    options.set(&spec.name, given.read(spec.kind)?);
+                }
+                _ => others.push(given), // a switch that is neither on nor off is no option at all
             }
         }
         self.given = others;
@@ -105,7 +107,6 @@ impl CommandLine {
                 warnings.push(format!("--{old} is deprecated, use --{new} instead"));
             }
         }
-        warnings.sort();
         warnings.dedup();
         warnings
     }
@@ -131,7 +132,6 @@ impl Given {
                     "FATAL: Invalid value for --percentile: {}",
                     value.as_deref().unwrap_or_default()
                 ),
-                (Kind::Bool, _) => format!("invalid option: {}", self.shown),
                 (_, value) => format!(
                     "Invalid value for the '{}' option: '{}'",
                     self.key,
@@ -197,8 +197,15 @@ mod tests {
             assert_eq!(taken, Err(expect.to_owned()));
         };
         check("--threads=x", "Invalid value for the 'threads' option: 'x'");
-        check("--debug=foo", "invalid option: --debug=foo");
         check("--percentile=101", "FATAL: Invalid value for --percentile: 101");
+    }
+
+    #[test]
+    fn a_switch_that_is_neither_on_nor_off_is_no_option() {
+        let mut line = split(&["--debug=foo"]).unwrap();
+        line.take_declared(&declared::all(crate::compat::Compat::V11), &mut Options::default())
+            .unwrap();
+        assert_eq!(line.given.len(), 1);
     }
 
     #[test]
@@ -206,7 +213,7 @@ mod tests {
         let mut line = split(&["--num-threads=2", "--num_threads=3", "--max-time=1"]).unwrap();
         let warnings = line.modernise();
         assert_eq!(warnings.len(), 2);
-        assert!(warnings[1].contains("--num-threads is deprecated, use --threads"));
+        assert!(warnings[0].contains("--num-threads is deprecated, use --threads"));
         assert_eq!(line.take("threads"), Some(Some("3".to_owned())));
     }
 

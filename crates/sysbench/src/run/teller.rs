@@ -86,8 +86,10 @@ impl<'t> Teller<'t> {
         self.json.write(&stat, self.settings, self.log)
     }
 
+    /// A few that just fell due are no backlog.
     fn warn_backlog(&self, waiting_count: u64) {
-        if waiting_count + self.dropped_count > 0 {
+        let a_tenth_of_a_second = self.settings.rate.unwrap_or(0) / 10;
+        if self.dropped_count > 0 || waiting_count > a_tenth_of_a_second.max(1) {
             let dropped_count = self.dropped_count;
             self.log.text(
                 Level::Warning,

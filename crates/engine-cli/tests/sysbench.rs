@@ -1,0 +1,170 @@
+//! The front door beside sysbench 1.0.20 itself: the same command lines, the same streams, the same exit codes.
+//!
+//! Numbers, and spaces around them, differ from run to run and are left out of comparisons.
+
+use std::process::{Command, Output, Stdio};
+
+/// What a command printed and how it ended.
+#[derive(Debug, PartialEq, Eq)]
+struct Told {
+    out: Vec<String>,
+    err: Vec<String>,
+    code: Option<i32>,
+}
+
+fn told(output: &Output) -> Told {
+    Told {
+        out: pattern(&output.stdout),
+        err: pattern(&output.stderr),
+        code: output.status.code(),
+    }
+}
+
+/// Lines with each number as `#`, spaces in a row as one, and the version left out.
+fn pattern(bytes: &[u8]) -> Vec<String> {
+    let text = String::from_utf8_lossy(bytes);
+    text.lines().map(without_numbers).map(without_version).collect()
+}
+
+fn without_numbers(line: &str) -> String {
+    let mut shown = String::new();
+    for character in line.trim_end().chars() {
+        let next = match character {
+            '0'..='9' => '#',
+            '.' if shown.ends_with('#') => '#',
+            other => other,
+        };
+        if !(matches!(next, '#' | ' ') && shown.ends_with(next)) {
+            shown.push(next);
+        }
+    }
+    shown
+}
+
+fn without_version(line: String) -> String {
+    if line.starts_with("sysbench #") {
+        "sysbench".to_owned()
+    } else {
+        line
+    }
+}
+
+fn run(mut command: Command, words: &[&str]) -> Told {
+    let command = command.args(words).stdin(Stdio::null()).env("SYSBENCH_COMPAT", "1.0");
+    told(&command.output().expect("the program runs"))
+}
+
+fn ours(words: &[&str]) -> Told {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_plimsoll-engine"));
+    command.arg("sysbench");
+    run(command, words)
+}
+
+fn theirs(words: &[&str]) -> Told {
+    run(Command::new("sysbench"), words)
+}
+
+#[test]
+fn what_makes_no_sense_is_refused_in_the_same_words() {
+    for line in [
+        "--threads=0 cpu run",
+        "cpu --percentile=101 run",
+        "cpu --debug=foo run",
+        "cpu --verbosity=9 run",
+        "cpu --threads=x run",
+        "cpu run baz",
+        "cpu --threads 2 run",
+        "cpu -x run",
+        "cpu",
+        "cpu frob",
+        "cpu prepare",
+        "cpu cleanup",
+        "cpu --foo=1 run",
+        "cpu --cpu-max-prime=0 run",
+        "cpu --rand-type=foo run",
+        "cpu --percentile=0 --histogram run",
+        "cpu --report-checkpoints=1,x run",
+        "cpu --forced-shutdown=x --time=1 run",
+        "nothere run",
+        "--test=nothere run",
+    ] {
+        let words: Vec<&str> = line.split(' ').collect();
+        assert_eq!(ours(&words), theirs(&words), "{line}");
+    }
+}
+
+#[test]
+fn runs_are_told_in_the_same_words() {
+    for line in [
+        "cpu --time=1 run",
+        "cpu --events=30 --threads=3 --rand-seed=7 run",
+        "cpu --time=0 --events=10 --percentile=0 run",
+        "cpu --time=1 --rate=100 --percentile=99 run",
+        "cpu --time=1 --validate --forced-shutdown=5 run",
+        "--test=cpu --num-threads=2 --max-time=1 run",
+        "--max-requests=5 --tx-rate=1000 cpu run",
+        "threads --time=1 --threads=2 run",
+        "mutex --mutex-locks=100 --mutex-loops=10 --threads=2 run",
+        "memory --memory-total-size=64M run",
+    ] {
+        let words: Vec<&str> = line.split(' ').collect();
+        assert_eq!(ours(&words), theirs(&words), "{line}");
+    }
+}
+
+#[test]
+fn reports_in_between_are_told_in_the_same_words() {
+    let words = "cpu --time=3 --report-interval=1 --report-checkpoints=2 run";
+    let words: Vec<&str> = words.split(' ').collect();
+    let (ours, theirs) = (ours(&words), theirs(&words));
+    let kinds = |told: &Told| {
+        let mut lines: Vec<String> = told.out.clone();
+        lines.sort();
+        lines.dedup();
+        lines
+    };
+    assert_eq!((kinds(&ours), ours.code), (kinds(&theirs), theirs.code));
+    let count = |line: &str| ours.out.iter().filter(|one| one.as_str() == line).count();
+    assert_eq!(count("[ #s ] thds: # eps: # lat (ms,#%): #"), 3, "{:?}", ours.out);
+    assert_eq!(count("[ #s ] Checkpoint report:"), 1);
+}
+
+#[test]
+fn help_has_all_options_of_sysbench() {
+    let names = |words: &[&str], run: fn(&[&str]) -> Told| -> Vec<String> {
+        let told = run(words);
+        assert_eq!((told.code, told.err.len()), (Some(0), 0));
+        let names = told.out.iter().filter_map(|line| line.trim_start().strip_prefix("--"));
+        names
+            .filter_map(|rest| rest.split(['=', '[', ' ']).next().map(str::to_owned))
+            .collect()
+    };
+    for words in [
+        &["--help"][..],
+        &["cpu", "help"],
+        &["memory", "help"],
+        &["threads", "help"],
+        &["mutex", "help"],
+        &["fileio", "help"],
+    ] {
+        let ours = names(words, ours);
+        for theirs in names(words, theirs) {
+            let is_elsewhere = theirs.starts_with("pgsql-")
+                || ["tx-rate", "max-requests", "max-time", "num-threads"].contains(&theirs.as_str());
+            assert!(
+                is_elsewhere || ours.contains(&theirs),
+                "{words:?}: --{theirs} is missing"
+            );
+        }
+    }
+}
+
+#[test]
+fn it_says_who_it_is() {
+    let version = Command::new(env!("CARGO_BIN_EXE_plimsoll-engine"))
+        .args(["sysbench", "--version"])
+        .output()
+        .unwrap();
+    let text = String::from_utf8(version.stdout).unwrap();
+    assert!(text.starts_with("sysbench 1.1.0 (Plimsoll "), "{text}");
+}
