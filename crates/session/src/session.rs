@@ -279,6 +279,7 @@ impl RoleConnection {
         let options = ConnectOptions {
             connect_timeout: timeout,
             local_infile: false,
+            multi_statements: false,
         };
         let mut wire = Connection::open(&self.target, &options)?;
         for sql in self.statements.opening() {

@@ -78,6 +78,7 @@ fn push_literal(value: &Value<'_>, sql: &mut String) {
     match value {
         Value::Null => sql.push_str("NULL"),
         Value::Int(number) => write!(sql, "{number}").expect("a string takes all that is written"),
+        Value::Double(number) => write!(sql, "{number:?}").expect("a string takes all that is written"),
         Value::Text(text) => push_text(text, sql),
         Value::Bytes(bytes) => match std::str::from_utf8(bytes) {
             Ok(text) => push_text(text, sql),

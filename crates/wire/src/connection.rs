@@ -16,6 +16,7 @@ use crate::error::WireError;
 use crate::first_row::FirstRow;
 use crate::login::log_in;
 use crate::replies::{KeptRows, Replies, Reply, Take};
+use crate::results::Results;
 use crate::socket::{Interrupter, Socket};
 use crate::tls::Encryption;
 
@@ -32,6 +33,8 @@ pub struct ConnectOptions {
     pub connect_timeout: Duration,
     /// The server may ask for the data of LOAD DATA LOCAL; needed for [`Connection::load_local`].
     pub local_infile: bool,
+    /// A query may be several statements, with semicolons between them.
+    pub multi_statements: bool,
 }
 
 impl Default for ConnectOptions {
@@ -39,6 +42,7 @@ impl Default for ConnectOptions {
         Self {
             connect_timeout: Duration::from_secs(10),
             local_infile: false,
+            multi_statements: false,
         }
     }
 }
@@ -117,6 +121,37 @@ impl Connection {
         kept.into_rows()
     }
 
+    /// Runs one or more statements given as text, and keeps all their results.
+    ///
+    /// # Errors
+    /// As [`Self::query`]; of the statement that failed, when those before it are done. And when the rows have more bytes
+    /// than there is room for.
+    pub fn query_whole(&mut self, sql: &[u8], results: &mut Results) -> Result<(), WireError> {
+        results.clear();
+        results.is_binary = false;
+        self.run_text(sql, Take::Whole(results))?;
+        results.complete()
+    }
+
+    /// Executes a prepared statement, and keeps all its results.
+    ///
+    /// # Errors
+    /// As [`Self::execute`]; and when the rows have more bytes than there is room for.
+    ///
+    /// # Panics
+    /// When another connection prepared the statement.
+    pub fn execute_whole(
+        &mut self,
+        statement: &Statement,
+        parameters: &[Value<'_>],
+        results: &mut Results,
+    ) -> Result<(), WireError> {
+        results.clear();
+        results.is_binary = true;
+        self.run_prepared(statement, parameters, Take::Whole(results))?;
+        results.complete()
+    }
+
     /// Runs LOAD DATA LOCAL with data from memory: `next` appends some of it to the empty buffer it is given, and returns
     /// false when there is no more. The file named in the statement is not opened.
     ///
@@ -130,9 +165,9 @@ impl Connection {
     ///
     /// # Errors
     /// As [`Self::query`].
-    pub fn prepare(&mut self, sql: &str) -> Result<Statement, WireError> {
+    pub fn prepare(&mut self, sql: impl AsRef<[u8]>) -> Result<Statement, WireError> {
         self.check_usable()?;
-        self.put_command(COM_STMT_PREPARE, sql.as_bytes());
+        self.put_command(COM_STMT_PREPARE, sql.as_ref());
         let outcome = self.channel.send().and_then(|()| self.replies().read_prepared());
         let (prepared, definitions) = self.settle(outcome)?;
         Ok(Statement::new(prepared, definitions, self.number))
@@ -289,9 +324,9 @@ impl Connection {
         out.extend_from_slice(argument);
     }
 
-    fn run_text(&mut self, sql: &str, take: Take<'_>) -> Result<Reply, WireError> {
+    fn run_text(&mut self, sql: impl AsRef<[u8]>, take: Take<'_>) -> Result<Reply, WireError> {
         self.check_usable()?;
-        self.put_command(COM_QUERY, sql.as_bytes());
+        self.put_command(COM_QUERY, sql.as_ref());
         let outcome = self.channel.send().and_then(|()| self.replies().read(take));
         self.settle(outcome)
     }

@@ -5,7 +5,7 @@
 //! rows are counted by their packet headers, not parsed, unless a first row is kept. Whatever bytes a server sends, the
 //! answer is a value or an error, never a panic and never memory without bound.
 //!
-//! Deliberately not here: retries, pools, any knowledge of trials or workloads, multi-statements, server-side cursors,
+//! Deliberately not here: retries, pools, any knowledge of trials or workloads, server-side cursors,
 //! compression.
 
 mod auth;
@@ -20,6 +20,7 @@ pub mod fuzz_entry;
 mod login;
 mod patience;
 mod replies;
+mod results;
 mod socket;
 mod tls;
 mod tls_trust;
@@ -35,5 +36,6 @@ pub use error::{ConnectFailure, WireError};
 pub use first_row::FirstRow;
 pub use patience::patiently;
 pub use replies::Reply;
+pub use results::{ResultSet, Results};
 pub use socket::Interrupter;
 pub use tls::Encryption;

@@ -151,6 +151,9 @@ fn agreed(offered: u64, target: &Target, options: &ConnectOptions) -> u64 {
     if options.local_infile {
         wanted |= capability::LOCAL_FILES;
     }
+    if options.multi_statements {
+        wanted |= capability::MULTI_STATEMENTS;
+    }
     if !target.database.is_empty() {
         wanted |= capability::CONNECT_WITH_DB;
     }

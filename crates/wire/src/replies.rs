@@ -11,6 +11,7 @@ use crate::codec::statement::PrepareOk;
 use crate::codec::{ProtocolError, ROWS_AFFECTED_MAX, ROWS_BYTES_MAX, printable};
 use crate::error::WireError;
 use crate::first_row::FirstRow;
+use crate::results::Results;
 
 /// What a successful statement did. Several results of one statement are added up.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -33,6 +34,7 @@ pub enum Take<'a> {
     Rows(&'a mut KeptRows),
     First(&'a mut FirstRow),
     File(&'a mut dyn FnMut(&mut Vec<u8>) -> bool),
+    Whole(&'a mut Results),
 }
 
 /// Rows of a control query, bounded.
@@ -152,11 +154,15 @@ impl Replies<'_> {
                 self.each_definition(count, |payload| known.push(payload))?;
             }
             (None, Take::First(kept)) if are_sent => self.each_definition(count, |payload| kept.define(payload))?,
+            (None, Take::Whole(kept)) if are_sent => {
+                self.each_definition(count, |payload| kept.open_set().define(payload))?;
+            }
             _ if are_sent => self.skip_definitions(count)?,
             _ => self.end_definitions()?,
         }
         match (known, take) {
             (Some(known), Take::First(kept)) => Ok(known.each(count, |payload| kept.define(payload))?),
+            (Some(known), Take::Whole(kept)) => Ok(known.each(count, |payload| kept.open_set().define(payload))?),
             _ => Ok(()),
         }
     }
@@ -166,14 +172,17 @@ impl Replies<'_> {
     pub fn read(mut self, mut take: Take<'_>) -> Result<Reply, WireError> {
         let mut reply = Reply::default();
         loop {
+            let (mut has_result_set, mut rows_returned) = (false, 0);
+            if let Take::Whole(results) = &mut take {
+                results.begin_set();
+            }
             let end = match ReplyHead::decode(self.channel.packet()?, self.caches_metadata)? {
                 ReplyHead::Ok(ok) => ok,
                 ReplyHead::Error(error) => return Err(WireError::Server(error)),
                 ReplyHead::Columns { count, has_definitions } => {
-                    reply.has_result_set = true;
                     self.read_definitions(count, has_definitions, &mut take)?;
                     let (rows, end) = self.read_rows(count, &mut take)?;
-                    reply.rows_returned += rows;
+                    (has_result_set, rows_returned) = (true, rows);
                     end
                 }
                 ReplyHead::LocalFile(file) => {
@@ -181,6 +190,18 @@ impl Replies<'_> {
                     self.answer_file_request(file, &mut take)?
                 }
             };
+            let one = Reply {
+                has_result_set,
+                rows_returned,
+                rows_affected: more_rows(0, end.rows_affected)?,
+                last_insert_id: end.last_insert_id,
+                warnings: end.warnings,
+            };
+            if let Take::Whole(results) = &mut take {
+                results.end_set(one);
+            }
+            reply.has_result_set |= has_result_set;
+            reply.rows_returned += rows_returned;
             reply.rows_affected = more_rows(reply.rows_affected, end.rows_affected)?;
             reply.last_insert_id = end.last_insert_id;
             reply.warnings = end.warnings;
@@ -198,6 +219,9 @@ impl Replies<'_> {
         }
         if let Take::Rows(kept) = take {
             rows += self.keep_rows(columns as usize, kept)?;
+        }
+        if let Take::Whole(results) = take {
+            rows += self.keep_whole(results)?;
         }
         rows += self.channel.skip(SkipUntil::RowsEnd)?;
         match RowsEnd::decode(self.channel.packet()?)? {
@@ -233,6 +257,21 @@ impl Replies<'_> {
             kept.rows.push(decode_text_row(&payload, columns)?);
         }
         unreachable!("rows are counted in 64 bits")
+    }
+
+    /// Keeps rows until they end or are too many; the rest is left to be skipped.
+    fn keep_whole(&mut self, results: &mut Results) -> Result<u64, WireError> {
+        loop {
+            let (length, first) = self.channel.peek()?;
+            let first = first.ok_or(ProtocolError::Invalid { what: "a row is empty" })?;
+            if ends_rows(first, length) || !results.has_room(length) {
+                return Ok(results.open_set().rows() as u64);
+            }
+            let end_max = results.row_end_max();
+            let set = results.open_set();
+            self.channel.payload_into(&mut set.payloads, end_max)?;
+            set.ends.push(set.payloads.len());
+        }
     }
 
     /// Sends what the caller has for a file, or an empty file when no file was to be asked for, and reads the verdict.

@@ -33,6 +33,7 @@ fn open_at(host: &str, port: u16, connect_timeout: Duration) -> Result<Connectio
         &ConnectOptions {
             connect_timeout,
             local_infile: true,
+            multi_statements: false,
         },
     )
 }
@@ -132,6 +133,7 @@ fn a_socket_whose_server_takes_no_connections_is_given_up() {
     let options = ConnectOptions {
         connect_timeout: IMPATIENT,
         local_infile: false,
+        multi_statements: false,
     };
     let error = Connection::open(&target, &options).unwrap_err();
     std::fs::remove_file(&path).unwrap();

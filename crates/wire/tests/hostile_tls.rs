@@ -44,6 +44,7 @@ fn meet(tls: Tls, patience: Duration, first: &[u8], then: &[u8], hangs: bool) ->
     let options = ConnectOptions {
         connect_timeout: patience,
         local_infile: false,
+        multi_statements: false,
     };
     thread::scope(|scope| {
         let server = scope.spawn(|| {

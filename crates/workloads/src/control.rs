@@ -23,6 +23,7 @@ pub fn open(target: &Target) -> Result<Connection, WorkerFault> {
     let options = ConnectOptions {
         connect_timeout: CONNECT_TIMEOUT,
         local_infile: true,
+        multi_statements: false,
     };
     patiently(|| Connection::open(target, &options))
         .map_err(|error| worker_fault(&error, &format!("connect to {} as {}", target.endpoint, target.user)))

@@ -57,6 +57,19 @@ impl Kept {
         &mut self.bytes
     }
 
+    /// Hands it over as text, NULL as `None`.
+    pub fn with_text(&mut self, take: &mut impl FnMut(Option<&[u8]>)) {
+        match self.kind {
+            Kind::Null => take(None),
+            Kind::Bytes => take(Some(&self.bytes)),
+            Kind::Int => {
+                let int = self.int;
+                self.set_display(int);
+                take(Some(&self.bytes));
+            }
+        }
+    }
+
     fn set_bytes(&mut self, bytes: &[u8]) {
         self.begin_bytes().extend_from_slice(bytes);
     }

@@ -50,6 +50,8 @@ pub mod capability {
     pub const TRANSACTIONS: u64 = 1 << 13;
     /// Authentication by challenge since MySQL 4.1.
     pub const SECURE_CONNECTION: u64 = 1 << 15;
+    /// A query may be several statements, with semicolons between them.
+    pub const MULTI_STATEMENTS: u64 = 1 << 16;
     /// A query may have several result sets.
     pub const MULTI_RESULTS: u64 = 1 << 17;
     /// An executed statement may have several result sets.

@@ -7,18 +7,21 @@ use super::cursor::{Cursor, put_lenenc};
 use super::definitions::Definitions;
 
 const COM_STMT_EXECUTE: u8 = 0x17;
+const TYPE_DOUBLE: u8 = 5;
 const TYPE_LONGLONG: u8 = 8;
 const TYPE_VAR_STRING: u8 = 253;
 /// Types of statements with more parameters are sent each time.
 const TYPES_REMEMBERED_MAX: usize = 64;
 
 /// The value of a parameter.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Value<'a> {
     /// NULL.
     Null,
     /// Sent as a 64-bit integer.
     Int(i64),
+    /// Sent as a double.
+    Double(f64),
     /// Sent as a string in UTF-8.
     Text(&'a str),
     /// Sent as a string, whatever its bytes are.
@@ -70,9 +73,8 @@ pub struct Statement {
     pub column_count: u16,
     /// The connection that prepared it, by a number unique within this process.
     pub(crate) connection: u64,
-    /// The parameter types that the server remembers from the last execution: a bit per parameter, set for text.
-    /// `None` when it may remember nothing.
-    text_bits: Cell<Option<u64>>,
+    /// The parameter types that the server remembers from the last execution; `None` when it may remember nothing.
+    types: Cell<Option<Types>>,
     /// Of the columns of its result; empty where the server sends them each time.
     pub(crate) definitions: Definitions,
 }
@@ -90,14 +92,14 @@ impl Statement {
             parameter_count,
             column_count,
             connection,
-            text_bits: Cell::new(None),
+            types: Cell::new(None),
             definitions,
         }
     }
 
     /// Makes the next execution send the types again: after an error nobody knows what the server kept.
     pub fn forget_types(&self) {
-        self.text_bits.set(None);
+        self.types.set(None);
     }
 
     /// Appends the payload of an execution without a cursor. Types are sent only when they differ from those of the
@@ -115,14 +117,14 @@ impl Statement {
             return;
         }
         put_null_bitmap(values, out);
-        let before = self.text_bits.get();
-        let now = text_bits(values, before.unwrap_or(0));
+        let before = self.types.get();
+        let now = Types::of(values, before.unwrap_or_default());
         if before == Some(now) && values.len() <= TYPES_REMEMBERED_MAX {
             out.push(0);
         } else {
             out.push(1);
             put_types(values, now, out);
-            self.text_bits.set(Some(now));
+            self.types.set(Some(now));
         }
         for value in values {
             put_value(*value, out);
@@ -130,20 +132,44 @@ impl Statement {
     }
 }
 
-/// A bit per value, set for text; a NULL keeps the type that was bound before. Values past the 64th have no bit.
-#[inline]
-fn text_bits(values: &[Value<'_>], before: u64) -> u64 {
-    let bit = |(index, value): (usize, &Value<'_>)| match value {
-        Value::Text(_) | Value::Bytes(_) => 1 << index,
-        Value::Int(_) => 0,
-        Value::Null => before & 1 << index,
-    };
-    values
-        .iter()
-        .take(TYPES_REMEMBERED_MAX)
-        .enumerate()
-        .map(bit)
-        .fold(0, |all, one| all | one)
+/// Types of parameters, a bit for each; those past the 64th have none.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Types {
+    texts: u64,
+    doubles: u64,
+}
+
+impl Types {
+    /// A NULL keeps the type that was bound before.
+    #[inline]
+    fn of(values: &[Value<'_>], before: Self) -> Self {
+        let mut types = Self::default();
+        for (index, value) in values.iter().take(TYPES_REMEMBERED_MAX).enumerate() {
+            let bit = 1 << index;
+            match value {
+                Value::Text(_) | Value::Bytes(_) => types.texts |= bit,
+                Value::Double(_) => types.doubles |= bit,
+                Value::Int(_) => {}
+                Value::Null => {
+                    types.texts |= before.texts & bit;
+                    types.doubles |= before.doubles & bit;
+                }
+            }
+        }
+        types
+    }
+
+    /// The protocol's number of a value's type.
+    fn code(self, index: usize, value: &Value<'_>) -> u8 {
+        let remembered = |bits: u64| index < TYPES_REMEMBERED_MAX && bits & 1 << index != 0;
+        match value {
+            Value::Text(_) | Value::Bytes(_) => TYPE_VAR_STRING,
+            Value::Double(_) => TYPE_DOUBLE,
+            Value::Null if remembered(self.texts) => TYPE_VAR_STRING,
+            Value::Null if remembered(self.doubles) => TYPE_DOUBLE,
+            Value::Int(_) | Value::Null => TYPE_LONGLONG,
+        }
+    }
 }
 
 #[inline]
@@ -154,11 +180,9 @@ fn put_null_bitmap(values: &[Value<'_>], out: &mut Vec<u8>) {
     }
 }
 
-fn put_types(values: &[Value<'_>], text_bits: u64, out: &mut Vec<u8>) {
+fn put_types(values: &[Value<'_>], types: Types, out: &mut Vec<u8>) {
     for (index, value) in values.iter().enumerate() {
-        let remembered_text = index < TYPES_REMEMBERED_MAX && text_bits & 1 << index != 0;
-        let text = remembered_text || matches!(value, Value::Text(_) | Value::Bytes(_));
-        out.extend_from_slice(&[if text { TYPE_VAR_STRING } else { TYPE_LONGLONG }, 0]);
+        out.extend_from_slice(&[types.code(index, value), 0]);
     }
 }
 
@@ -167,6 +191,7 @@ fn put_value(value: Value<'_>, out: &mut Vec<u8>) {
     match value {
         Value::Null => {}
         Value::Int(int) => out.extend_from_slice(&int.to_le_bytes()),
+        Value::Double(double) => out.extend_from_slice(&double.to_le_bytes()),
         Value::Text(text) => put_string(text.as_bytes(), out),
         Value::Bytes(bytes) => put_string(bytes, out),
     }
@@ -212,6 +237,10 @@ mod tests {
         check(&one, &[Value::Bytes(b"\xff")], b"\0\0\x01\xff");
         check(&one, &[Value::Null], b"\x01\0");
         check(&one, &[Value::Text("")], b"\0\0\0");
+        check(&one, &[Value::Double(1.5)], b"\0\x01\x05\0\0\0\0\0\0\0\xf8\x3f");
+        check(&one, &[Value::Null], b"\x01\0");
+        check(&one, &[Value::Double(0.0)], b"\0\0\0\0\0\0\0\0\0\0");
+        check(&one, &[Value::Text("")], b"\0\x01\xfd\0\0");
         one.forget_types();
         check(&one, &[Value::Text("")], b"\0\x01\xfd\0\0");
         check(&statement(0), &[], b"");

@@ -26,7 +26,7 @@ pub fn check(connection: &mut Connection) {
     let names: Vec<String> = (1..=count).rev().map(|number| format!("C{number}")).collect();
     let same: Vec<String> = names.iter().map(|name| format!("{name} <=> ?")).collect();
     let find = connection
-        .prepare(&format!("SELECT 1 FROM kept WHERE {}", same.join(" AND ")))
+        .prepare(format!("SELECT 1 FROM kept WHERE {}", same.join(" AND ")))
         .unwrap();
     let all = connection.prepare("SELECT * FROM kept").unwrap();
     let mut kept = FirstRow::new(names);

@@ -137,6 +137,7 @@ impl Server {
     pub fn root(&self) -> Connection {
         let options = ConnectOptions {
             local_infile: true,
+            multi_statements: false,
             ..ConnectOptions::default()
         };
         let mut connection = Connection::open(&self.by_socket("root", ""), &options).unwrap();

@@ -1,6 +1,8 @@
 //! The rows of a user's table as bytes. A row follows from the seed, the table's name and its number alone, so it is the
 //! same whoever loads it, in whatever order and by whatever method.
 
+use std::io::Write as _;
+
 use plimsoll_core::plan::{ColumnPlan, TablePlan};
 use plimsoll_core::random::{keyed, unit};
 use plimsoll_session::{Kept, Value};
@@ -112,10 +114,15 @@ fn push_content(value: Value<'_>, shown: Shown, out: &mut Vec<u8>) {
     match value {
         Value::Null => return out.push(NULL_CONTENT),
         Value::Int(int) => push_int(int, out),
+        Value::Double(double) => push_double(double, out),
         Value::Text(text) => out.extend_from_slice(text.as_bytes()),
         Value::Bytes(bytes) => out.extend_from_slice(bytes),
     }
     shown.adapt(from, out);
+}
+
+fn push_double(double: f64, out: &mut Vec<u8>) {
+    write!(out, "{double:?}").expect("a vector takes all that is written");
 }
 
 fn push_value(value: Value<'_>, style: Style, out: &mut Vec<u8>) {
@@ -123,6 +130,7 @@ fn push_value(value: Value<'_>, style: Style, out: &mut Vec<u8>) {
         (Value::Null, Style::Line) => out.extend_from_slice(b"\\N"),
         (Value::Null, _) => out.extend_from_slice(b"NULL"),
         (Value::Int(int), _) => push_int(int, out),
+        (Value::Double(double), _) => push_double(double, out),
         (Value::Text(text), _) => push_bytes(text.as_bytes(), style, out),
         (Value::Bytes(bytes), _) => push_bytes(bytes, style, out),
     }

@@ -219,7 +219,7 @@ impl Run<'_, '_> {
         match self.memory.values[from].value() {
             Value::Int(int) => self.memory.values[to].set_int(int.saturating_add(add)),
             Value::Null => self.memory.values[to].set_null(),
-            Value::Text(_) | Value::Bytes(_) => {
+            Value::Double(_) | Value::Text(_) | Value::Bytes(_) => {
                 return Err(StatementError::no_data(
                     "a value that something is added to is no integer",
                 ));

@@ -1,0 +1,171 @@
+//! All results of one statement, kept whole as they came, in memory that is used again. Values are decoded when they are
+//! asked for.
+//!
+//! Deliberately not here: reading packets (`replies`).
+
+use crate::codec::ProtocolError;
+use crate::codec::column::{Column, ColumnType};
+use crate::codec::cursor::Cursor;
+use crate::codec::kept::{BinaryRow, Kept};
+use crate::error::WireError;
+use crate::replies::Reply;
+
+/// One result of a statement: what it did, and its rows.
+#[derive(Clone, Debug, Default)]
+pub struct ResultSet {
+    /// What this one did.
+    pub reply: Reply,
+    columns: Vec<ColumnType>,
+    pub(crate) payloads: Vec<u8>,
+    /// Where each row ends in `payloads`.
+    pub(crate) ends: Vec<usize>,
+    is_binary: bool,
+}
+
+impl ResultSet {
+    /// Number of columns; 0 without a result set.
+    pub fn columns(&self) -> usize {
+        self.columns.len()
+    }
+
+    /// Number of rows.
+    pub fn rows(&self) -> usize {
+        self.ends.len()
+    }
+
+    /// Decodes a row, which must be there: hands over its values from left to right as text, NULL as `None`.
+    ///
+    /// # Errors
+    /// When the server sent something that is no row.
+    pub fn row(&self, row: usize, mut take: impl FnMut(Option<&[u8]>)) -> Result<(), ProtocolError> {
+        let begin = if row == 0 { 0 } else { self.ends[row - 1] };
+        let payload = &self.payloads[begin..self.ends[row]];
+        if self.is_binary {
+            self.binary_row(payload, take)
+        } else {
+            let mut cursor = Cursor::new(payload);
+            for _ in &self.columns {
+                take(text_value(&mut cursor)?);
+            }
+            Ok(())
+        }
+    }
+
+    fn binary_row(&self, payload: &[u8], mut take: impl FnMut(Option<&[u8]>)) -> Result<(), ProtocolError> {
+        let mut row = BinaryRow::new(payload, self.columns.len())?;
+        let mut kept = Kept::default();
+        for kind in &self.columns {
+            row.next(*kind, Some(&mut kept))?;
+            kept.with_text(&mut take);
+        }
+        Ok(())
+    }
+
+    /// Takes the definition of the next column.
+    pub(crate) fn define(&mut self, payload: &[u8]) -> Result<(), ProtocolError> {
+        self.columns.push(Column::decode(payload)?.kind);
+        Ok(())
+    }
+
+    fn begin(&mut self, is_binary: bool) {
+        self.reply = Reply::default();
+        self.columns.clear();
+        self.payloads.clear();
+        self.ends.clear();
+        self.is_binary = is_binary;
+    }
+}
+
+fn text_value<'a>(row: &mut Cursor<'a>) -> Result<Option<&'a [u8]>, ProtocolError> {
+    if let Some(0xFB) = row.rest().first() {
+        row.u8("a row")?;
+        return Ok(None);
+    }
+    Ok(Some(row.lenenc_bytes("a row")?))
+}
+
+/// All results of one statement. Give it to [`crate::Connection::query_whole`] again and again, and nothing is allocated
+/// but for results larger than any before.
+#[derive(Debug)]
+pub struct Results {
+    sets: Vec<ResultSet>,
+    count: usize,
+    bytes_max: usize,
+    bytes: usize,
+    exceeded: Option<WireError>,
+    pub(crate) is_binary: bool,
+}
+
+/// A buffer that grew beyond this is given back when the next statement begins.
+const BUFFER_KEPT_BYTES: usize = 1024 * 1024;
+
+/// What a row takes besides its bytes.
+const ROW_BYTES: usize = size_of::<usize>();
+
+impl Results {
+    /// Room for so many bytes of rows, all results together.
+    pub fn new(bytes_max: usize) -> Self {
+        Self {
+            sets: Vec::new(),
+            count: 0,
+            bytes_max,
+            bytes: 0,
+            exceeded: None,
+            is_binary: false,
+        }
+    }
+
+    /// The results in the order in which they came; those before an error are there too.
+    pub fn sets(&self) -> &[ResultSet] {
+        &self.sets[..self.count]
+    }
+
+    /// Forgets all of them, and gives large buffers back.
+    pub fn clear(&mut self) {
+        self.count = 0;
+        self.bytes = 0;
+        self.exceeded = None;
+        self.sets
+            .retain(|set| set.payloads.capacity() + set.ends.capacity() * ROW_BYTES <= BUFFER_KEPT_BYTES);
+    }
+
+    pub(crate) fn begin_set(&mut self) {
+        if self.count == self.sets.len() {
+            self.sets.push(ResultSet::default());
+        }
+        self.sets[self.count].begin(self.is_binary);
+    }
+
+    /// The one that is being read.
+    pub(crate) fn open_set(&mut self) -> &mut ResultSet {
+        &mut self.sets[self.count]
+    }
+
+    /// The one that is being read has come whole.
+    pub(crate) fn end_set(&mut self, reply: Reply) {
+        self.open_set().reply = reply;
+        self.count += 1;
+    }
+
+    /// Whether another row may be kept; if so its memory is counted, else the reason is remembered.
+    pub(crate) fn has_room(&mut self, payload_bytes: usize) -> bool {
+        self.bytes = self.bytes.saturating_add(payload_bytes + ROW_BYTES);
+        if self.bytes > self.bytes_max && self.exceeded.is_none() {
+            self.exceeded = Some(WireError::RowsMax {
+                what: "bytes of rows",
+                limit: self.bytes_max,
+            });
+        }
+        self.exceeded.is_none()
+    }
+
+    /// How large a row may be that comes now.
+    pub(crate) fn row_end_max(&mut self) -> usize {
+        self.bytes_max.saturating_add(self.open_set().payloads.len())
+    }
+
+    /// Whether there was room for all of them.
+    pub(crate) fn complete(&mut self) -> Result<(), WireError> {
+        self.exceeded.take().map_or(Ok(()), Err)
+    }
+}
