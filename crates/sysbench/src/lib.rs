@@ -12,6 +12,8 @@ pub mod fuzz_entry;
 pub mod host;
 mod json;
 pub mod log;
+pub mod lua;
+pub mod mysql;
 pub mod native;
 pub mod open;
 pub mod options;

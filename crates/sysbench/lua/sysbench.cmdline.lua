@@ -1,0 +1,70 @@
+-- sysbench.cmdline: options and commands of a script.
+local cmdline = {
+  ARG_NULL = 0, ARG_BOOL = 1, ARG_INT = 2, ARG_SIZE = 3, ARG_DOUBLE = 4, ARG_STRING = 5, ARG_LIST = 6, ARG_FILE = 7,
+  ARG_MAX = 8,
+  PARALLEL_COMMAND = true,
+}
+sysbench.cmdline = cmdline
+
+local KINDS = {
+  boolean = cmdline.ARG_BOOL, string = cmdline.ARG_STRING, number = cmdline.ARG_DOUBLE, table = cmdline.ARG_LIST,
+}
+
+local function shown(value)
+  if type(value) == "boolean" then
+    return value and "on" or "off"
+  elseif type(value) == "table" then
+    return table.concat(value, ",")
+  end
+  return tostring(value)
+end
+
+-- The options as a list of { name, description, kind, default }, sorted by name.
+function cmdline.read_cmdline_options()
+  local options = {}
+  if cmdline.options == nil then
+    return options
+  end
+  if type(cmdline.options) ~= "table" then
+    error("wrong table structure in sysbench.cmdline.options")
+  end
+  for name, given in pairs(cmdline.options) do
+    if type(name) ~= "string" or type(given) ~= "table" then
+      error("wrong table structure in sysbench.cmdline.options")
+    end
+    local description, default, kind = given[1], given[2], given[3]
+    assert(description ~= nil, "option '" .. name .. "' has no description")
+    options[#options + 1] = {
+      name = name,
+      description = tostring(description),
+      kind = tonumber(kind) or KINDS[type(default)] or cmdline.ARG_STRING,
+      default = default ~= nil and shown(default) or nil,
+    }
+  end
+  table.sort(options, function(a, b) return a.name < b.name end)
+  return options
+end
+
+local function command(name)
+  local all = cmdline.commands
+  local found = type(all) == "table" and all[name] or nil
+  if found ~= nil and type(found) ~= "table" then
+    error("wrong table structure in sysbench.cmdline.commands")
+  end
+  return found
+end
+
+function cmdline.command_defined(name)
+  return command(name) ~= nil
+end
+
+function cmdline.command_parallel(name)
+  local found = command(name)
+  return found ~= nil and found[2] == cmdline.PARALLEL_COMMAND
+end
+
+-- False when the command says that it failed.
+function cmdline.call_command(name)
+  local result = command(name)[1]()
+  return result == nil or (result and true or false)
+end

@@ -1,0 +1,125 @@
+//! Memory of all Lua states of the process together, counted and limited: a script that runs away gets "not enough
+//! memory" from the interpreter, and not the kernel's killer.
+//!
+//! Each thread counts for itself and settles with the common account in steps, so that threads do not wait for each
+//! other.
+
+use std::alloc::{Layout, alloc, dealloc, realloc};
+use std::cell::Cell;
+use std::ffi::c_void;
+use std::ptr::null_mut;
+use std::sync::atomic::{AtomicIsize, Ordering};
+
+/// Bytes that all states together hold, but for what threads have not settled yet.
+static USED_BYTES: AtomicIsize = AtomicIsize::new(0);
+/// 0 for none.
+static LIMIT_BYTES: AtomicIsize = AtomicIsize::new(0);
+/// A thread settles when it took or gave so many bytes.
+const STEP_BYTES: isize = 64 * 1024;
+/// What the C library's allocator guarantees.
+const ALIGN: usize = 16;
+
+thread_local! {
+    static UNSETTLED_BYTES: Cell<isize> = const { Cell::new(0) };
+}
+
+/// Sets the limit: half of the machine's memory, unless one was set before.
+pub fn limit_to_half_of_machine() {
+    let half = machine_bytes() / 2;
+    let _ = LIMIT_BYTES.compare_exchange(0, half, Ordering::Relaxed, Ordering::Relaxed); // the first one holds
+}
+
+/// Sets the limit.
+#[doc(hidden)]
+pub fn set_limit(bytes: usize) {
+    LIMIT_BYTES.store(isize::try_from(bytes).unwrap_or(isize::MAX), Ordering::Relaxed);
+}
+
+/// How many bytes one result may take: what is left under the limit.
+pub fn left_bytes() -> usize {
+    let limit = LIMIT_BYTES.load(Ordering::Relaxed);
+    let left = limit - USED_BYTES.load(Ordering::Relaxed);
+    if limit == 0 {
+        isize::MAX as usize
+    } else {
+        left.max(0) as usize
+    }
+}
+
+fn machine_bytes() -> isize {
+    let text = std::fs::read_to_string("/proc/meminfo").unwrap_or_default();
+    let total = text.lines().find_map(|line| line.strip_prefix("MemTotal:"));
+    let kilobytes = total.and_then(|rest| rest.trim().split(' ').next()?.parse::<isize>().ok());
+    kilobytes.map_or(isize::MAX, |kilobytes| kilobytes.saturating_mul(1024))
+}
+
+/// Whether so many bytes more may be taken; they are counted then.
+fn take(bytes: isize) -> bool {
+    let unsettled = UNSETTLED_BYTES.get() + bytes;
+    if unsettled.abs() < STEP_BYTES {
+        UNSETTLED_BYTES.set(unsettled);
+        return true;
+    }
+    let used = USED_BYTES.fetch_add(unsettled, Ordering::Relaxed) + unsettled;
+    let limit = LIMIT_BYTES.load(Ordering::Relaxed);
+    if bytes > 0 && limit > 0 && used > limit {
+        USED_BYTES.fetch_sub(bytes, Ordering::Relaxed);
+        UNSETTLED_BYTES.set(0);
+        return false;
+    }
+    UNSETTLED_BYTES.set(0);
+    true
+}
+
+/// What a Lua state calls for all its memory.
+///
+/// # Safety
+/// As Lua's manual says of `lua_Alloc`: `old` is null or came from here with `old_bytes`.
+pub unsafe extern "C" fn allocate(_: *mut c_void, old: *mut c_void, old_bytes: usize, bytes: usize) -> *mut c_void {
+    let held = if old.is_null() { 0 } else { old_bytes };
+    let (Ok(wanted), Ok(before)) = (isize::try_from(bytes), isize::try_from(held)) else {
+        return null_mut();
+    };
+    if !take(wanted - before) {
+        return null_mut();
+    }
+    // SAFETY: `old` came from here, with this size and alignment; sizes of zero are kept from the allocator.
+    let new = unsafe {
+        match (held, bytes) {
+            (0, 0) => null_mut(),
+            (_, 0) => {
+                dealloc(old.cast(), layout(held));
+                null_mut()
+            }
+            (0, _) => alloc(layout(bytes)),
+            _ => realloc(old.cast(), layout(held), bytes),
+        }
+    };
+    if new.is_null() && bytes > 0 {
+        take(before - wanted);
+    }
+    new.cast()
+}
+
+fn layout(bytes: usize) -> Layout {
+    Layout::from_size_align(bytes, ALIGN).expect("a size within isize was checked")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_taken_is_counted_and_given_back() {
+        // SAFETY: each pointer is used once, with the size that it was taken with.
+        unsafe {
+            let first = allocate(null_mut(), null_mut(), 0, 1 << 20);
+            let used = USED_BYTES.load(Ordering::Relaxed);
+            assert!(used >= 1 << 20, "{used}");
+            let second = allocate(null_mut(), first, 1 << 20, 1 << 21);
+            assert!(USED_BYTES.load(Ordering::Relaxed) >= 1 << 21);
+            assert!(allocate(null_mut(), second, 1 << 21, 0).is_null());
+            assert!(allocate(null_mut(), null_mut(), 0, usize::MAX).is_null());
+        }
+    }
+}

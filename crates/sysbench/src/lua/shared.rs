@@ -1,0 +1,86 @@
+//! What all states of one script share: which script it is, the log, the options once they are known.
+
+use std::sync::atomic::{AtomicBool, AtomicU64};
+use std::sync::{Arc, OnceLock};
+
+use super::rand::{Parameters, Unique};
+use crate::log::Log;
+use crate::mysql::{Ignored, Targets, doubts, targets};
+use crate::options::{Options, Value};
+use crate::test::Context;
+
+/// Where a script comes from.
+#[derive(Clone, Debug)]
+pub enum Source {
+    /// A file.
+    File(String),
+    /// A module, found by `require`.
+    Module(String),
+    /// Text that was read already.
+    Text(String),
+}
+
+/// What was typed on the command line, as scripts see it.
+#[derive(Clone, Debug, Default)]
+pub struct CommandLine {
+    /// All words, the program's name first.
+    pub argv: Vec<String>,
+    /// The command, if there is one.
+    pub command: Option<String>,
+}
+
+/// What all states of one script share.
+pub struct Shared {
+    pub source: Source,
+    /// The script as it was typed; empty for one from standard input.
+    pub script_path: String,
+    pub command_line: CommandLine,
+    pub log: Arc<Log>,
+    pub unique: Unique,
+    /// Reconnects that scripts asked for.
+    pub reconnects_count: AtomicU64,
+    /// A script asked for a driver, so reports tell of statements.
+    pub has_driver: AtomicBool,
+    pub config: OnceLock<Config>,
+}
+
+/// The options as the host needs them.
+pub struct Config {
+    pub context: Arc<Context>,
+    pub targets: Targets,
+    pub ignored: Ignored,
+    pub parameters: Parameters,
+    /// `--mysql-dry-run`: nothing is sent.
+    pub is_dry: bool,
+    /// `--db-ps-mode=disable`: values are put into the text.
+    pub emulates_prepared: bool,
+    /// `--db-driver`.
+    pub driver: String,
+}
+
+impl Config {
+    /// Reads the options, and what has to be said about them.
+    ///
+    /// # Errors
+    /// What is wrong with their values.
+    pub fn new(context: &Arc<Context>) -> Result<(Self, Vec<String>), String> {
+        let options = &context.options;
+        let config = Self {
+            targets: targets(options)?,
+            ignored: Ignored::new(options)?,
+            parameters: Parameters::new(options)?,
+            is_dry: matches!(options.get("mysql-dry-run"), Some(Value::Bool(true))),
+            emulates_prepared: text(options, "db-ps-mode") == Some("disable"),
+            driver: text(options, "db-driver").unwrap_or("mysql").to_owned(),
+            context: Arc::clone(context),
+        };
+        Ok((config, doubts(options)))
+    }
+}
+
+fn text<'a>(options: &'a Options, name: &str) -> Option<&'a str> {
+    match options.get(name) {
+        Some(Value::String(text)) if !text.is_empty() => Some(text),
+        _ => None,
+    }
+}

@@ -1,0 +1,220 @@
+//! One Lua state with everything that a script finds in it. It lives and dies in one thread.
+
+use std::mem::ManuallyDrop;
+use std::ptr::null_mut;
+use std::sync::Arc;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use mlua::{FromLuaMulti, Function, IntoLuaMulti, Lua, MultiValue, Table, Value as LuaValue, ffi};
+
+use super::host::Host;
+use super::memory;
+use super::modules::RUNTIME;
+use super::rand::{Draws, Parameters};
+use super::shared::{Shared, Source};
+use crate::options::{Options, Value};
+
+/// Which kind of thread a state belongs to: each has a sequence of random numbers of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// The one that leads, and its reports.
+    Master,
+    /// One of a run.
+    Worker,
+    /// One of a command.
+    Command,
+}
+
+/// A Lua state.
+pub struct State {
+    /// Gone before the state is closed.
+    lua: ManuallyDrop<Lua>,
+    protected: ManuallyDrop<Function>,
+    raw: *mut ffi::lua_State,
+    pub host: Box<Host>,
+}
+
+impl State {
+    /// A state with all libraries and the script loaded. A message where that fails.
+    ///
+    /// # Errors
+    /// What went wrong, as Lua says it.
+    pub fn load(shared: &Arc<Shared>, kind: Kind, tid: u32) -> Result<Self, String> {
+        let state = Self::empty(shared, kind, tid)?;
+        match &shared.source {
+            Source::File(path) => state.call::<()>("load_file", path.as_str())?,
+            Source::Module(name) => state.call::<()>("load_module", name.as_str())?,
+            Source::Text(text) => state.call::<()>("load_text", text.as_str())?,
+        }
+        if let Some(config) = shared.config.get() {
+            state.set_options(&config.context.options)?;
+        }
+        Ok(state)
+    }
+
+    /// A state with all libraries and no script.
+    ///
+    /// # Errors
+    /// Where there is no memory for it.
+    pub fn empty(shared: &Arc<Shared>, kind: Kind, tid: u32) -> Result<Self, String> {
+        memory::limit_to_half_of_machine();
+        super::exports::link();
+        let config = shared.config.get();
+        let parameters = config.map_or_else(Parameters::default, |config| config.parameters);
+        let seed = config.map_or_else(now_ns, |config| config.context.seed);
+        let host = Box::new(Host::new(
+            Arc::clone(shared),
+            tid,
+            Draws::new(parameters, seed, kind as u64, tid),
+        ));
+        // SAFETY: the allocator does what Lua's manual asks for, and needs no data of its own.
+        let raw = unsafe { ffi::lua_newstate(memory::allocate, null_mut()) };
+        if raw.is_null() {
+            return Err("not enough memory".to_owned());
+        }
+        // SAFETY: the state is new, and nothing that follows can fail in it but for want of memory.
+        let lua = unsafe {
+            ffi::luaL_openlibs(raw);
+            Lua::get_or_init_from_ptr(raw).clone()
+        };
+        let protected = host.enter(|| runtime(&lua));
+        let is_ready = protected.as_ref().map(|_| ()).map_err(ToString::to_string);
+        let state = Self {
+            protected: ManuallyDrop::new(
+                protected
+                    .or_else(|_| lua.load("return false").into_function())
+                    .map_err(shown)?,
+            ),
+            lua: ManuallyDrop::new(lua),
+            raw,
+            host,
+        };
+        is_ready?;
+        state.begin()?;
+        Ok(state)
+    }
+
+    fn begin(&self) -> Result<(), String> {
+        let shared = &self.host.shared;
+        let script = || -> mlua::Result<Table> {
+            let argv = self.lua.create_table()?;
+            for (place, word) in shared.command_line.argv.iter().enumerate() {
+                argv.raw_set(place, word.as_str())?;
+            }
+            let script = self.lua.create_table()?;
+            script.raw_set("tid", self.host.tid)?;
+            script.raw_set("path", shared.script_path.as_str())?;
+            script.raw_set("is_file", matches!(shared.source, Source::File(_)))?;
+            script.raw_set("argv", argv)?;
+            script.raw_set("command", shared.command_line.command.as_deref())?;
+            Ok(script)
+        };
+        self.call("begin", script().map_err(shown)?)
+    }
+
+    /// Makes the options known to the script.
+    ///
+    /// # Errors
+    /// Where there is no memory for it.
+    pub fn set_options(&self, options: &Options) -> Result<(), String> {
+        let table = || -> mlua::Result<Table> {
+            let table = self.lua.create_table()?;
+            for (name, value) in options.iter() {
+                table.raw_set(name.replace('-', "_"), self.option(value)?)?;
+            }
+            Ok(table)
+        };
+        self.call("options", table().map_err(shown)?)
+    }
+
+    fn option(&self, value: &Value) -> mlua::Result<LuaValue> {
+        Ok(match value {
+            Value::Bool(value) => LuaValue::Boolean(*value),
+            Value::Int(value) => LuaValue::Number(*value as f64),
+            Value::Size(value) => LuaValue::Number(*value as f64),
+            Value::Double(value) => LuaValue::Number(*value),
+            Value::String(text) => LuaValue::String(self.lua.create_string(text)?),
+            Value::List(items) => LuaValue::Table(self.lua.create_sequence_from(items.iter().map(String::as_str))?),
+            Value::Percentiles(percents) => LuaValue::Number(percents.first().copied().unwrap_or_default()),
+            Value::File(_) => LuaValue::Nil,
+        })
+    }
+
+    /// A table made in this state.
+    ///
+    /// # Errors
+    /// Where there is no memory for it.
+    pub fn table(&self, fields: &[(&str, f64)]) -> Result<Table, String> {
+        self.lua.create_table_from(fields.iter().copied()).map_err(shown)
+    }
+
+    /// Calls a function of `host.lua`.
+    ///
+    /// # Errors
+    /// What went wrong, as the script's error says it.
+    pub fn call<R: FromLuaMulti>(&self, name: &str, arguments: impl IntoLuaMulti) -> Result<R, String> {
+        self.host.enter(|| self.call_entered(name, arguments))
+    }
+
+    /// The same where the host was entered before.
+    ///
+    /// # Errors
+    /// The same.
+    pub fn call_entered<R: FromLuaMulti>(&self, name: &str, arguments: impl IntoLuaMulti) -> Result<R, String> {
+        let mut all = arguments.into_lua_multi(&self.lua).map_err(shown)?;
+        all.push_front(LuaValue::String(self.lua.create_string(name).map_err(shown)?));
+        let mut results: MultiValue = self.protected.call(all).map_err(shown)?;
+        let is_done = results.pop_front() == Some(LuaValue::Boolean(true));
+        if self.host.is_broken() {
+            return Err("a defect of this program, see above".to_owned());
+        }
+        if is_done {
+            return R::from_lua_multi(results, &self.lua).map_err(shown);
+        }
+        Err(match results.pop_front() {
+            Some(LuaValue::String(text)) => text.to_string_lossy(),
+            _ => "(not a string)".to_owned(),
+        })
+    }
+
+    /// Whether the script has a global function of this name.
+    pub fn has(&self, name: &str) -> bool {
+        self.call("has", name).unwrap_or(false)
+    }
+}
+
+impl Drop for State {
+    /// Finalisers run here, and find their host.
+    fn drop(&mut self) {
+        // SAFETY: neither is used again, and both must be gone before the state that they point into.
+        unsafe {
+            ManuallyDrop::drop(&mut self.protected);
+            ManuallyDrop::drop(&mut self.lua);
+        }
+        // SAFETY: the state was made by this value, in this thread, and nothing refers to it any more.
+        self.host.enter(|| unsafe { ffi::lua_close(self.raw) });
+    }
+}
+
+/// Loads what is part of the program. The last piece returns the function that calls all others.
+fn runtime(lua: &Lua) -> mlua::Result<Function> {
+    let (last, others) = RUNTIME.split_last().expect("there are some");
+    for (name, text) in others {
+        lua.load(*text).set_name(*name).exec()?;
+    }
+    lua.load(last.1).set_name(last.0).eval()
+}
+
+#[allow(clippy::needless_pass_by_value)] // as `map_err` wants it
+fn shown(error: mlua::Error) -> String {
+    match error {
+        mlua::Error::RuntimeError(text) => text.lines().next().unwrap_or_default().to_owned(),
+        mlua::Error::MemoryError(_) => "not enough memory".to_owned(),
+        other => other.to_string(),
+    }
+}
+
+fn now_ns() -> u64 {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH);
+    now.map_or(0, |since| since.as_nanos() as u64)
+}

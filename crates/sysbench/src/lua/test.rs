@@ -1,0 +1,306 @@
+//! A script as a test: its options, its commands, its run, its reports.
+
+use std::io::Read as _;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
+use std::thread;
+
+use mlua::Table;
+
+use super::rand::Unique;
+use super::reports::Reports;
+use super::shared::{CommandLine, Config, Shared, Source};
+use super::state::{Kind, State};
+use super::worker::ScriptFactory;
+use crate::exit::Exit;
+use crate::log::{Level, Log};
+use crate::options::help;
+use crate::options::{Kind as OptionKind, OptionSpec};
+use crate::report::Stat;
+use crate::test::{Context, Run, Test};
+
+/// Where a script comes from, as the command line has it.
+#[derive(Clone, Copy, Debug)]
+pub enum Script<'a> {
+    /// A path, or else the name of a module.
+    Named(&'a str),
+    /// Text that was read from standard input.
+    Text(&'a str),
+}
+
+/// A script.
+pub struct LuaTest {
+    shared: Arc<Shared>,
+    /// Runs commands, `init`, `done`, and final reports. Gone after the end.
+    master: Option<State>,
+    reports: Reports,
+}
+
+impl LuaTest {
+    /// Loads a script and runs its body, once.
+    ///
+    /// # Errors
+    /// When there is no such script, or its body fails; said in the log.
+    pub fn open(script: Script<'_>, command_line: CommandLine, log: &Arc<Log>) -> Result<Self, Exit> {
+        let (source, script_path) = match script {
+            Script::Text(text) => (Some(Source::Text(text.to_owned())), ""),
+            Script::Named(name) => (is_file(name).then(|| Source::File(name.to_owned())), name),
+        };
+        let is_module = source.is_none();
+        let shared = Arc::new(Shared {
+            source: source.unwrap_or_else(|| Source::Module(script_path.to_owned())),
+            script_path: script_path.to_owned(),
+            command_line,
+            log: Arc::clone(log),
+            unique: Unique::default(),
+            reconnects_count: AtomicU64::new(0),
+            has_driver: AtomicBool::new(false),
+            config: OnceLock::new(),
+        });
+        if is_module && !has_module(&shared, script_path) {
+            let what = format!("Cannot find benchmark '{script_path}': no such built-in test, file or module");
+            return Err(fail(log, &what));
+        }
+        let master = State::load(&shared, Kind::Master, 0).map_err(|text| fail(log, &text))?;
+        let reports = Reports::new(&master);
+        Ok(Self {
+            shared,
+            master: Some(master),
+            reports,
+        })
+    }
+
+    fn master(&self) -> &State {
+        self.master.as_ref().expect("it has not ended")
+    }
+
+    fn fail(&self, function: &str, text: &str) -> Exit {
+        fail(&self.shared.log, &format!("`{function}' function failed: {text}"))
+    }
+
+    /// The last part of the script's path.
+    fn base_name(&self) -> String {
+        let path = Path::new(&self.shared.script_path).file_name();
+        path.map_or_else(String::new, |name| name.to_string_lossy().into_owned())
+    }
+
+    fn single(&self, name: &str) -> Result<(), Exit> {
+        match self.master().call::<bool>("command", name) {
+            Ok(true) => Ok(()),
+            Ok(false) => Err(Exit::FAILED),
+            Err(text) => Err(self.fail("sysbench.cmdline.call_command", &text)),
+        }
+    }
+
+    /// Runs a command in all threads. One that fails makes the command fail, when all have ended.
+    fn parallel(&self, name: &str) -> Result<(), Exit> {
+        self.shared.log.line(Level::Notice, "Initializing worker threads...\n");
+        let threads = self.shared.config.get().map_or(1, |config| config.context.threads());
+        let spawn = |tid| {
+            let (shared, name) = (Arc::clone(&self.shared), name.to_owned());
+            let builder = thread::Builder::new().name(format!("command-{tid}"));
+            builder.spawn(move || in_thread(&shared, tid, &name))
+        };
+        let handles: Vec<_> = (0..threads).map(spawn).collect();
+        let mut result = Ok(());
+        for handle in handles {
+            let ended = match handle {
+                Ok(handle) => handle.join().unwrap_or(Err(Exit::FAILED)),
+                Err(error) => Err(fail(&self.shared.log, &format!("cannot start a thread: {error}"))),
+            };
+            result = result.and(ended);
+        }
+        result
+    }
+
+    fn defined(&self, name: &str) -> Option<Result<(), Exit>> {
+        let kind = self.master().call::<String>("command_kind", name);
+        match kind.as_deref() {
+            Ok("") => None,
+            Ok("parallel")
+                if self
+                    .shared
+                    .config
+                    .get()
+                    .is_some_and(|config| config.context.threads() > 1) =>
+            {
+                Some(self.parallel(name))
+            }
+            Ok(_) => Some(self.single(name)),
+            Err(text) => Some(Err(self.fail("sysbench.cmdline.command_defined", text))),
+        }
+    }
+
+    fn help(&self) -> Option<Result<(), Exit>> {
+        let options = self.options();
+        if options.is_empty() {
+            return None;
+        }
+        let (name, table) = (self.base_name(), help::table(&options));
+        self.shared.log.print(format_args!("{name} options:\n{table}\n"));
+        Some(Ok(()))
+    }
+}
+
+impl Test for LuaTest {
+    fn name(&self) -> String {
+        match self.base_name() {
+            name if name.is_empty() => "-".to_owned(),
+            name => name,
+        }
+    }
+
+    fn options(&self) -> Vec<OptionSpec> {
+        let read = self.master().call::<Vec<Table>>("read_options", ());
+        let specs = read.and_then(|rows| {
+            rows.iter()
+                .map(|row| spec(row).map_err(|error| error.to_string()))
+                .collect()
+        });
+        specs.unwrap_or_else(|text: String| {
+            self.fail("sysbench.cmdline.read_cmdline_options", &text);
+            vec![]
+        })
+    }
+
+    fn takes_any_option(&self) -> bool {
+        !self.master().call::<bool>("has_options", ()).unwrap_or(true)
+    }
+
+    fn needs_command(&self) -> bool {
+        false
+    }
+
+    fn configure(&mut self, context: &Arc<Context>) -> Result<(), Exit> {
+        let log = &self.shared.log;
+        let (config, doubts) = Config::new(context).map_err(|text| fail(log, &text))?;
+        for doubt in &doubts {
+            log.text(Level::Warning, doubt);
+        }
+        self.shared.unique.seed(context.seed);
+        let master = self.master();
+        *master.host.draws.borrow_mut() =
+            super::rand::Draws::new(config.parameters, context.seed, Kind::Master as u64, 0);
+        let _ = self.shared.config.set(config); // a script is configured once
+        let filled = master.set_options(&context.options);
+        filled.map_err(|text| fail(log, &text))?;
+        // A wrong table of options was said when they were read, and is an error here.
+        let read = master.call::<Table>("read_options", ());
+        read.map(|_| ()).map_err(|_| Exit::FAILED)
+    }
+
+    fn command(&mut self, name: &str) -> Option<Result<(), Exit>> {
+        if let Some(done) = self.defined(name) {
+            return Some(done);
+        }
+        let is_known = matches!(name, "prepare" | "cleanup" | "help");
+        if is_known && self.master().has(name) {
+            let outcome = self.master().call::<()>("call", name);
+            return Some(outcome.map_err(|text| self.fail(name, &text)));
+        }
+        if name == "help" {
+            if let Some(shown) = self.help() {
+                return Some(shown);
+            }
+        }
+        is_known.then(|| {
+            let test = self.name();
+            let what = format!("'{test}' test does not implement the '{name}' command.");
+            self.shared.log.complain(what);
+            Err(Exit::FAILED)
+        })
+    }
+
+    fn begin(&mut self) -> Result<Run, Exit> {
+        if !self.master().has("event") {
+            let script = &self.shared.script_path;
+            let what = format!("cannot find the event() function in {script}");
+            return Err(fail(&self.shared.log, &what));
+        }
+        if self.master().has("init") {
+            let outcome = self.master().call::<()>("call", "init");
+            outcome.map_err(|text| self.fail("init", &text))?;
+        }
+        Ok(Run {
+            factory: Box::new(ScriptFactory::new(&self.shared)),
+            events_max: None,
+            mode: String::new(),
+        })
+    }
+
+    fn intermediate(&mut self, stat: &Stat, log: &Log) {
+        self.reports.intermediate(&self.shared, stat, log);
+    }
+
+    fn cumulative(&mut self, stat: &Stat, log: &Log) {
+        let master = self.master.as_ref().expect("it has not ended");
+        self.reports.cumulative(master, stat, log);
+    }
+
+    fn reconnects(&self) -> u64 {
+        self.shared.reconnects_count.load(Ordering::Relaxed)
+    }
+
+    fn end(&mut self) -> Result<(), Exit> {
+        let done = if self.master().has("done") {
+            let outcome = self.master().call::<()>("call", "done");
+            outcome.map_err(|text| self.fail("done", &text))
+        } else {
+            Ok(())
+        };
+        let reported = self.reports.end();
+        self.master = None;
+        done.and(reported)
+    }
+}
+
+/// Runs a command in one of several threads.
+fn in_thread(shared: &Arc<Shared>, tid: u32, name: &str) -> Result<(), Exit> {
+    let state = State::load(shared, Kind::Command, tid).map_err(|text| fail(&shared.log, &text))?;
+    match state.call::<bool>("command", name) {
+        Ok(true) => Ok(()),
+        Ok(false) => Err(Exit::FAILED),
+        Err(text) => {
+            let what = format!("`sysbench.cmdline.call_command' function failed: {text}");
+            Err(fail(&shared.log, &what))
+        }
+    }
+}
+
+fn fail(log: &Log, text: &str) -> Exit {
+    log.text(Level::Fatal, text);
+    Exit::FAILED
+}
+
+/// Whether a script can be read there; a folder can be opened too.
+fn is_file(path: &str) -> bool {
+    let mut nothing = [0u8; 0];
+    let is_folder = Path::new(path).is_dir();
+    !is_folder && std::fs::File::open(path).is_ok_and(|mut file| file.read(&mut nothing).is_ok())
+}
+
+fn has_module(shared: &Arc<Shared>, name: &str) -> bool {
+    let state = State::empty(shared, Kind::Master, 0);
+    state
+        .and_then(|state| state.call::<bool>("has_module", name))
+        .unwrap_or(false)
+}
+
+fn spec(row: &Table) -> mlua::Result<OptionSpec> {
+    let kind = match row.get::<u32>("kind")? {
+        1 => OptionKind::Bool,
+        2 => OptionKind::Int,
+        3 => OptionKind::Size,
+        4 => OptionKind::Double,
+        6 => OptionKind::List,
+        7 => OptionKind::File,
+        _ => OptionKind::String,
+    };
+    Ok(OptionSpec {
+        name: row.get("name")?,
+        help: row.get("description")?,
+        default: row.get("default")?,
+        kind,
+    })
+}

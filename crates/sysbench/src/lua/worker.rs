@@ -1,0 +1,105 @@
+//! The workers of a run: one Lua state each.
+
+use std::sync::Arc;
+
+use plimsoll_core::message::FailureClass;
+use plimsoll_engine::{Gate, Interrupter, Worker, WorkerFactory, WorkerFault};
+
+use super::shared::Shared;
+use super::state::{Kind, State};
+use crate::log::Level;
+
+/// LuaJIT nests calls within bounds of its own, and TLS takes some as well. What is not touched costs nothing.
+const STACK_BYTES: usize = 512 * 1024;
+
+/// Builds the workers of a script.
+pub struct ScriptFactory {
+    shared: Arc<Shared>,
+}
+
+impl ScriptFactory {
+    pub fn new(shared: &Arc<Shared>) -> Self {
+        Self {
+            shared: Arc::clone(shared),
+        }
+    }
+}
+
+impl WorkerFactory for ScriptFactory {
+    fn transaction_names(&self) -> Vec<String> {
+        vec!["event".to_owned()]
+    }
+
+    fn stack_bytes(&self) -> usize {
+        STACK_BYTES
+    }
+
+    fn build(&self, worker: u32) -> Result<Box<dyn Worker>, WorkerFault> {
+        let state = State::load(&self.shared, Kind::Worker, worker).map_err(|text| {
+            self.shared.log.text(Level::Fatal, text);
+            unborn()
+        })?;
+        if state.has("thread_init") {
+            let outcome = state.call::<()>("call", ("thread_init", worker));
+            outcome.map_err(|text| {
+                say(&state, "thread_init", &text);
+                unborn()
+            })?;
+        }
+        Ok(Box::new(ScriptWorker { state, tid: worker }))
+    }
+}
+
+struct ScriptWorker {
+    state: State,
+    tid: u32,
+}
+
+impl Worker for ScriptWorker {
+    fn run(&mut self, gate: &mut Gate<'_>) -> Result<(), WorkerFault> {
+        let outcome = self.phase(gate, "thread_run");
+        gate.withdraw(); // the event that stopped it, or was cut
+        outcome?;
+        if self.state.has("thread_done") {
+            self.phase(gate, "thread_done")?;
+            gate.withdraw();
+        }
+        Ok(())
+    }
+
+    fn interrupter(&self) -> Interrupter {
+        self.state.host.cuts.interrupter()
+    }
+}
+
+impl ScriptWorker {
+    fn phase(&self, gate: &mut Gate<'_>, name: &str) -> Result<(), WorkerFault> {
+        let state = &self.state;
+        let outcome = state
+            .host
+            .with_gate(gate, || state.call_entered::<()>("call", (name, self.tid)));
+        match outcome {
+            Err(_) if state.host.cuts.is_cut() => Ok(()), // its connections were cut, so it could not go on
+            Err(text) => {
+                say(state, name, &text);
+                Err(fault("")) // it was said
+            }
+            Ok(()) => Ok(()),
+        }
+    }
+}
+
+/// Says what went wrong in one of the script's functions.
+fn say(state: &State, name: &str, text: &str) {
+    state
+        .host
+        .log(Level::Fatal, format_args!("`{name}' function failed: {text}"));
+}
+
+fn unborn() -> WorkerFault {
+    fault("Thread initialization failed!")
+}
+
+fn fault(message: &str) -> WorkerFault {
+    WorkerFault::new(FailureClass::Spec, message)
+}

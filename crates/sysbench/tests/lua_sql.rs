@@ -1,0 +1,271 @@
+//! Scripts on real servers.
+
+mod lua_support;
+#[path = "../../workloads/tests/support/mod.rs"]
+mod support;
+
+use lua_support::{Outcome, named, text, words_to};
+use plimsoll_core::plan::Target;
+use plimsoll_core::snapshot::ErrorClass;
+use support::{connect, on_each_server, value};
+
+fn with<'a>(target: &'a [String], words: &[&'a str]) -> Vec<&'a str> {
+    words.iter().copied().chain(target.iter().map(String::as_str)).collect()
+}
+
+/// Runs the body of an event once, on one connection.
+fn once(target: &Target, body: &str, words: &[&str]) -> Outcome {
+    let script = format!("function event() local con = sysbench.sql.driver():connect() {body} end");
+    text(
+        &script,
+        &with(&words_to(target), &[&["run", "--events=1"], words].concat()),
+    )
+}
+
+#[track_caller]
+fn passes(target: &Target, body: &str) {
+    let outcome = once(target, body, &[]);
+    assert_eq!(outcome.exit, 0, "{body}: {}", outcome.out);
+}
+
+#[test]
+fn the_built_in_workload_does_what_it_says() {
+    on_each_server("lua_oltp", |_, target| {
+        let to = words_to(target);
+        let size = ["--tables=3", "--table-size=300", "--threads=2"];
+        let prepared = named("oltp_read_write", &with(&to, &[&["prepare"], &size[..]].concat()));
+        assert_eq!(prepared.exit, 0, "{}", prepared.out);
+        let mut control = connect(target);
+        for table in ["sbtest1", "sbtest2", "sbtest3"] {
+            let sql = format!(
+                "SELECT CONCAT(COUNT(*), ' ', MIN(LENGTH(c)), ' ', MAX(LENGTH(pad)), ' ', MAX(k) <= 300) FROM {table}"
+            );
+            assert_eq!(value(&mut control, &sql), "300 119 59 1");
+        }
+        for (workload, reads, writes, others) in [
+            ("oltp_read_write", 14, 4, 2),
+            ("oltp_read_only", 14, 0, 2),
+            ("oltp_write_only", 0, 4, 2),
+            ("oltp_point_select", 1, 0, 0),
+            ("oltp_update_index", 0, 1, 0),
+            ("oltp_update_non_index", 0, 1, 0),
+            ("oltp_insert", 0, 1, 0),
+            ("select_random_points", 1, 0, 0),
+            ("select_random_ranges", 1, 0, 0),
+        ] {
+            let seed = format!("--rand-seed={}", workload.len() as u64 * 100 + reads); // equal values would change no row
+            let outcome = named(
+                workload,
+                &with(&to, &[&["run", "--events=50", &seed], &size[..]].concat()),
+            );
+            let counts = outcome.snapshot.counts();
+            assert_eq!((outcome.exit, counts.completed), (0, 50), "{workload}: {}", outcome.out);
+            let expected = (50 * reads, 50 * writes, 50 * others);
+            assert_eq!((counts.reads, counts.writes, counts.others), expected, "{workload}");
+        }
+        let warm = named("oltp_read_only", &with(&to, &[&["warmup"], &size[..]].concat()));
+        assert_eq!(warm.exit, 0, "{}", warm.out);
+        let delete = named(
+            "oltp_delete",
+            &with(&to, &[&["run", "--events=50"], &size[..]].concat()),
+        );
+        assert_eq!(delete.snapshot.counts().statements(), 50);
+        let gone = named("oltp_read_write", &with(&to, &[&["cleanup"], &size[..]].concat()));
+        assert_eq!(
+            (
+                gone.exit,
+                value(
+                    &mut control,
+                    "SELECT COUNT(*) FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE()"
+                )
+                .as_str()
+            ),
+            (0, "0")
+        );
+    });
+}
+
+#[test]
+fn bulk_inserts_send_rows_by_the_statement() {
+    on_each_server("lua_bulk", |_, target| {
+        let to = words_to(target);
+        assert_eq!(named("bulk_insert", &with(&to, &["prepare", "--threads=2"])).exit, 0);
+        let outcome = named("bulk_insert", &with(&to, &["run", "--threads=2", "--events=100000"]));
+        assert_eq!(outcome.exit, 0, "{}", outcome.out);
+        let rows = "SELECT (SELECT COUNT(*) FROM sbtest1) + (SELECT COUNT(*) FROM sbtest2)";
+        assert_eq!(value(&mut connect(target), rows), "100000");
+        let counts = outcome.snapshot.counts();
+        assert!((2..=5).contains(&counts.writes), "{counts:?}");
+    });
+}
+
+#[test]
+fn rows_come_as_text_and_null_as_nil() {
+    on_each_server("lua_rows", |_, target| {
+        passes(
+            target,
+            "
+            local rs = con:query([[SELECT 1, NULL, 'a\\0b', 2.50 UNION ALL SELECT -7, 'x', '', NULL]])
+            assert(rs ~= nil and rs.nrows == 2 and rs.nfields == 4 and rs.counter == ffi.C.SB_CNT_READ)
+            local a, b, c = rs:fetch_row(), rs:fetch_row(), rs:fetch_row()
+            assert(a[1] == '1' and a[2] == nil and a[3] == 'a\\0b' and a[4] == '2.50', a[4])
+            assert(b[1] == '-7' and b[2] == 'x' and b[3] == '' and b[4] == nil and c == nil)
+            rs:free()
+            assert(not pcall(rs.free, rs))
+            local x, y, z = con:query_row('SELECT 1, NULL, 3')
+            assert(x == '1' and y == nil and z == '3')
+            assert(con:query_row('SELECT 1 FROM DUAL WHERE 1 = 0') == nil)
+            local none = con:query('DO 1')
+            assert(none == nil and tostring(con) == '<sql_connection>' and con.driver:name() == 'mysql')
+            con:query('SELECT 1')
+            con:query('DO 1')",
+        );
+        passes(
+            target,
+            "
+            local rs = con:query(\"SELECT 1; SELECT 2, 3; DO 1; SELECT 'last'\")
+            assert(rs:fetch_row()[1] == '1' and con:more_results())
+            rs = con:next_result()
+            assert(rs.nfields == 2 and rs:fetch_row()[2] == '3')
+            assert(con:next_result() == nil and con:more_results())
+            assert(con:next_result():fetch_row()[1] == 'last' and not con:more_results() and con:next_result() == nil)",
+        );
+    });
+}
+
+#[test]
+fn statements_take_values_of_all_types() {
+    let body = "
+        con:query('CREATE TABLE t (i BIGINT, d DOUBLE, s VARCHAR(20))')
+        local T = sysbench.sql.type
+        local stmt = con:prepare('INSERT INTO t VALUES (?, ?, ?)')
+        local i, d, s = stmt:bind_create(T.INT), stmt:bind_create(T.DOUBLE), stmt:bind_create(T.VARCHAR, 5)
+        stmt:bind_param(i, d, s)
+        i:set(1.9) d:set(0.5) s:set('abcdefgh') stmt:execute()
+        i:set(-9007199254740992LL) d:set(-1e3) s:set(12) stmt:execute()
+        i:set(nil) d:set(nil) s:set(nil) assert(stmt:execute() == nil)
+        local all = con:query_row([[SELECT GROUP_CONCAT(CONCAT_WS(',', i, d, s) ORDER BY COALESCE(d, -9999) DESC SEPARATOR '|') FROM t]])
+        assert(all == '1,0.5,abcde|-9007199254740992,-1000,12|', all)
+        con:query('DROP TABLE t')";
+    let selects = "
+        local stmt = con:prepare([[SELECT CAST(? AS SIGNED) AS a, 'x', NULL, 1.5, CAST('2020-01-02' AS DATE)]])
+        local p = stmt:bind_create(sysbench.sql.type.BIGINT)
+        stmt:bind_param(p)
+        for value = 1, 3 do
+          p:set(value)
+          local rs = stmt:execute()
+          assert(rs.nrows == 1 and rs.nfields == 5)
+          local row = rs:fetch_row()
+          assert(row[1] == tostring(value) and row[2] == 'x' and row[3] == nil and row[4] == '1.5' and row[5] == '2020-01-02')
+          assert(rs:fetch_row() == nil)
+        end
+        stmt:close()";
+    on_each_server("lua_binds", |_, target| {
+        for mode in [&[][..], &["--db-ps-mode=disable"]] {
+            for body in [body, selects] {
+                let outcome = once(target, body, mode);
+                assert_eq!(outcome.exit, 0, "{mode:?}: {}", outcome.out);
+            }
+        }
+    });
+}
+
+#[test]
+fn errors_are_told_and_end_the_run_or_are_lived_with() {
+    on_each_server("lua_errors", |_, target| {
+        let fatal = once(target, "\ncon:query('SELECT * FROM missing')", &[]);
+        assert_eq!(fatal.exit, 1);
+        let lines: Vec<&str> = fatal.out.lines().collect();
+        assert!(lines[0].starts_with("FATAL: mysql_drv_query() returned error 1146 (Table 'lua_errors.missing' doesn't exist) for query 'SELECT * FROM missing'"), "{lines:?}");
+        assert_eq!(
+            lines[1],
+            "FATAL: `thread_run' function failed: stdin:2: SQL error, errno = 1146, state = '42S02': Table 'lua_errors.missing' doesn't exist"
+        );
+        let ignored = "
+            if not done then
+              done = true
+              local ok, failure = pcall(con.query, con, 'SELECT * FROM missing')
+              assert(not ok and failure.errcode == sysbench.error.RESTART_EVENT and failure.sql_errno == 1146)
+              assert(failure.sql_state == '42S02' and failure.query == 'SELECT * FROM missing' and failure.connection == con)
+              con:query('SELECT * FROM missing')
+            end";
+        let outcome = once(target, ignored, &["--mysql-ignore-errors=1146"]);
+        assert_eq!(
+            (outcome.exit, outcome.out.contains("FATAL")),
+            (0, false),
+            "{}",
+            outcome.out
+        );
+        assert_eq!(
+            (outcome.snapshot.counts().retries, outcome.snapshot.errors[0].count),
+            (1, 2)
+        );
+        let hook = "
+            sysbench.hooks.sql_error_ignorable = function(failure) return failure.sql_errno == 1146 end
+            if not done then done = true con:query('SELECT * FROM missing') end";
+        let outcome = once(target, hook, &[]);
+        assert_eq!(
+            (outcome.exit, outcome.snapshot.counts().retries),
+            (0, 1),
+            "{}",
+            outcome.out
+        );
+        let unprepared = once(target, "con:prepare('SELECT * FROM missing')", &[]);
+        assert!(unprepared.out.starts_with("FATAL: mysql_stmt_prepare() failed\nFATAL: MySQL error: 1146 \"Table 'lua_errors.missing' doesn't exist\"\n"), "{}", unprepared.out);
+        let bulk = once(
+            target,
+            "con:bulk_insert_init('INSERT INTO missing VALUES') con:bulk_insert_next('(1)') con:bulk_insert_done()",
+            &["--mysql-ignore-errors=all"],
+        );
+        assert!(bulk.out.contains("db_bulk_insert_done() failed"), "{}", bulk.out);
+        let second = once(target, "con:query('DO 1; SELECT * FROM missing')", &[]);
+        assert!(second.out.contains("errno = 1146"), "{}", second.out);
+    });
+}
+
+#[test]
+fn connections_that_are_lost_come_back() {
+    on_each_server("lua_lost", |_, target| {
+        let body = "
+            local stmt = con:prepare('SELECT ?')
+            local p = stmt:bind_create(sysbench.sql.type.INT)
+            stmt:bind_param(p)
+            p:set(1)
+            local other = sysbench.sql.driver():connect()
+            local id = con:query_row('SELECT CONNECTION_ID()')
+            other:query('KILL ' .. id)
+            local ok, failure = pcall(stmt.execute, stmt)
+            assert(not ok, 'it was lost')
+            assert(type(failure) == 'table' and failure.errcode == 1, failure)
+            assert(stmt:execute().nrows == 1)
+            assert(con:query_row('SELECT CONNECTION_ID()') ~= id)
+            con:reconnect()
+            assert(stmt:execute().nrows == 1)";
+        let outcome = once(target, body, &["--mysql-ignore-errors=2006,2013,1927"]);
+        assert_eq!((outcome.exit, outcome.reconnects), (0, 1), "{}", outcome.out);
+        let lost = outcome
+            .snapshot
+            .errors
+            .iter()
+            .filter(|error| error.class == ErrorClass::Connection);
+        assert_eq!(lost.map(|error| error.count).sum::<u64>(), 1);
+    });
+}
+
+#[test]
+fn a_server_that_is_not_there_is_said() {
+    let outcome = text(
+        "function thread_init() sysbench.sql.driver():connect() end function event() end",
+        &["run", "--mysql-socket=/nowhere"],
+    );
+    let expected = "FATAL: unable to connect to MySQL server on socket '/nowhere', aborting...\nFATAL: error 2002: ";
+    assert!(outcome.out.starts_with(expected), "{}", outcome.out);
+    assert!(
+        outcome
+            .out
+            .ends_with("FATAL: `thread_init' function failed: stdin:1: connection creation failed\nFATAL: Thread initialization failed!\n"),
+        "{}",
+        outcome.out
+    );
+    assert_eq!(outcome.exit, 1);
+}

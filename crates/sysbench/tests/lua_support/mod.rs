@@ -1,0 +1,239 @@
+//! A small front door for tests: options by their words, one command or one run, and what was printed.
+
+#![allow(dead_code)] // each test binary uses its own part of this
+
+use std::io::Write;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex};
+
+use plimsoll_core::plan::{Endpoint, Target};
+use plimsoll_core::snapshot::Snapshot;
+use plimsoll_engine::{ClosedLoop, ConnectionTerms, GroupRun, Observer, Trial, TrialEvent, TrialOptions};
+use plimsoll_sysbench::exit::Exit;
+use plimsoll_sysbench::log::{Level, Log};
+use plimsoll_sysbench::lua::{CommandLine, LuaTest, Script};
+use plimsoll_sysbench::options::{Kind, OptionSpec, Options, Value};
+use plimsoll_sysbench::report::Stat;
+use plimsoll_sysbench::test::{Context, Test};
+
+/// What is printed.
+#[derive(Clone, Default)]
+pub struct Page(Arc<Mutex<Vec<u8>>>);
+
+impl Write for Page {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.0.lock().unwrap().extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+impl Page {
+    pub fn text(&self) -> String {
+        String::from_utf8(self.0.lock().unwrap().clone()).unwrap()
+    }
+}
+
+/// What came of a command or a run.
+#[derive(Debug, Default)]
+pub struct Outcome {
+    pub exit: u8,
+    pub out: String,
+    pub err: String,
+    pub snapshot: Snapshot,
+    pub reconnects: u64,
+}
+
+impl Observer for Outcome {
+    fn on(&mut self, event: &TrialEvent) {
+        if let TrialEvent::Interval(interval) = event {
+            for group in &interval.groups {
+                self.snapshot = self.snapshot.merge(&group.snapshot);
+            }
+        }
+    }
+}
+
+/// General options and those of the driver, as the front door declares them.
+const DECLARED: [(&str, Kind, &str); 24] = [
+    ("threads", Kind::Int, "1"),
+    ("events", Kind::Int, "0"),
+    ("time", Kind::Int, "10"),
+    ("rand-type", Kind::String, "uniform"),
+    ("rand-seed", Kind::Int, "7"),
+    ("rand-pareto-h", Kind::Double, "0.2"),
+    ("rand-zipfian-exp", Kind::Double, "0.8"),
+    ("percentile", Kind::Percentiles, "95"),
+    ("debug", Kind::Bool, "off"),
+    ("validate", Kind::Bool, "off"),
+    ("config-file", Kind::File, ""),
+    ("report-checkpoints", Kind::List, ""),
+    ("thread-stack-size", Kind::Size, "64K"),
+    ("db-driver", Kind::String, "mysql"),
+    ("db-ps-mode", Kind::String, "auto"),
+    ("mysql-host", Kind::List, "localhost"),
+    ("mysql-port", Kind::List, "3306"),
+    ("mysql-socket", Kind::List, ""),
+    ("mysql-user", Kind::String, "sbtest"),
+    ("mysql-password", Kind::String, ""),
+    ("mysql-db", Kind::String, "sbtest"),
+    ("mysql-ssl", Kind::String, "disabled"),
+    ("mysql-ignore-errors", Kind::List, "1213,1020,1205"),
+    ("mysql-dry-run", Kind::Bool, "off"),
+];
+
+/// Runs a script from its text.
+pub fn text(script: &str, words: &[&str]) -> Outcome {
+    run(Script::Text(script), words)
+}
+
+/// Runs a script or a module by its name.
+pub fn named(name: &str, words: &[&str]) -> Outcome {
+    run(Script::Named(name), words)
+}
+
+/// Runs it as the words after its name say.
+pub fn run(script: Script<'_>, words: &[&str]) -> Outcome {
+    let (out, err) = (Page::default(), Page::default());
+    let log = Arc::new(Log::new(Box::new(out.clone()), Box::new(err.clone())));
+    let mut outcome = Outcome::default();
+    if let Err(Exit(code)) = go(script, words, &log, &mut outcome) {
+        outcome.exit = code;
+    }
+    log.finish();
+    (outcome.out, outcome.err) = (out.text(), err.text());
+    outcome
+}
+
+fn go(script: Script<'_>, words: &[&str], log: &Arc<Log>, outcome: &mut Outcome) -> Result<(), Exit> {
+    let command = words.iter().find(|word| !word.starts_with("--"));
+    let command_line = CommandLine {
+        argv: ["sysbench", "script"]
+            .iter()
+            .chain(words)
+            .map(|word| (*word).to_owned())
+            .collect(),
+        command: command.map(|word| (*word).to_owned()),
+    };
+    let mut test = LuaTest::open(script, command_line, log)?;
+    let options = options(&test, words);
+    let context = Arc::new(Context {
+        seed: options.int("rand-seed") as u64,
+        options,
+        log: Arc::clone(log),
+    });
+    test.configure(&context)?;
+    match command {
+        None => Ok(()),
+        Some(&name) => match test.command(name) {
+            Some(result) => result,
+            None if name == "run" => events(&mut test, &context, outcome),
+            None => panic!("no command {name}"),
+        },
+    }
+}
+
+fn options(test: &LuaTest, words: &[&str]) -> Options {
+    let declared = DECLARED
+        .iter()
+        .map(|(name, kind, default)| OptionSpec::new(name, *kind, default, ""));
+    let mut options = Options::default();
+    let specs: Vec<OptionSpec> = declared.chain(test.options()).collect();
+    for spec in &specs {
+        let default = spec.default.as_deref().map(|text| spec.kind.read(Some(text)).unwrap());
+        options.set(&spec.name, default.unwrap_or_else(|| spec.kind.empty()));
+    }
+    for word in words.iter().filter_map(|word| word.strip_prefix("--")) {
+        let (name, value) = word
+            .split_once('=')
+            .map_or((word, None), |(name, value)| (name, Some(value)));
+        let key = plimsoll_sysbench::options::key(name);
+        match specs.iter().find(|spec| spec.key() == key) {
+            Some(spec) => options.set(name, spec.kind.read(value).unwrap()),
+            None if test.takes_any_option() => options.set(name, Value::String(value.unwrap_or_default().to_owned())),
+            None => panic!("no option {name}"),
+        }
+    }
+    options
+}
+
+fn events(test: &mut LuaTest, context: &Arc<Context>, outcome: &mut Outcome) -> Result<(), Exit> {
+    let threads = context.threads();
+    let group = GroupRun {
+        instance: "sysbench".to_owned(),
+        factory: test.begin()?.factory,
+        arrivals: Box::new(ClosedLoop::new(
+            threads,
+            Some(context.options.int("events") as u64).filter(|count| *count > 0),
+        )),
+        connections: threads,
+        terms: ConnectionTerms {
+            all_required: true,
+            ..ConnectionTerms::default()
+        },
+    };
+    let time_ms = context.options.int("time") as u64 * 1_000;
+    let trial = Trial::new(TrialOptions::new(100, time_ms), vec![group]).unwrap();
+    trial.handle().start(None);
+    let ended = trial.run(outcome);
+    outcome.reconnects = test.reconnects();
+    ended.map_err(|fault| {
+        if !fault.message.is_empty() {
+            context.log.text(Level::Fatal, fault.message);
+        }
+        Exit::FAILED
+    })?;
+    let stat = Stat {
+        threads_running: threads,
+        time_interval_s: 2.0,
+        time_total_s: 2.0,
+        percentiles: vec![95.0],
+        events: outcome.snapshot.counts().completed,
+        ..Stat::default()
+    };
+    test.intermediate(&stat, &context.log);
+    test.cumulative(&stat, &context.log);
+    test.end()
+}
+
+/// A file below a folder of its own, gone with the value.
+pub struct Folder(pub PathBuf);
+
+impl Folder {
+    pub fn new() -> Self {
+        static COUNT: AtomicU32 = AtomicU32::new(0);
+        let count = COUNT.fetch_add(1, Ordering::Relaxed);
+        let path = std::env::temp_dir().join(format!("plimsoll-lua-{}-{count}", std::process::id()));
+        std::fs::create_dir_all(&path).unwrap();
+        Self(path)
+    }
+
+    /// Writes a file and returns its path.
+    pub fn file(&self, name: &str, text: &str) -> String {
+        let path = self.0.join(name);
+        std::fs::write(&path, text).unwrap();
+        path.to_str().unwrap().to_owned()
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+/// Words that lead to a server of the tests.
+pub fn words_to(target: &Target) -> Vec<String> {
+    let Endpoint::Socket { path } = &target.endpoint else {
+        panic!("servers of tests have sockets")
+    };
+    vec![
+        format!("--mysql-socket={}", path.display()),
+        format!("--mysql-user={}", target.user),
+        format!("--mysql-db={}", target.database),
+    ]
+}
