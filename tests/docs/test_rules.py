@@ -83,7 +83,7 @@ def names_in(tree: ast.AST) -> Iterator[str]:
 
 
 def test_latency_is_no_name() -> None:
-    """It means response time to one and service time to the next."""
+    """It means response time to one and service time to the next. Where sysbench is spoken, its word is."""
     faults = [
         f"{shown(path)}: {name}"
         for path in PYTHON
@@ -92,6 +92,8 @@ def test_latency_is_no_name() -> None:
         if "latency" in name.lower()
     ]
     for path in RUST:
+        if path.is_relative_to(ROOT / "crates" / "sysbench"):
+            continue
         code = re.sub(r"//.*", "", path.read_text(encoding="utf-8"))
         faults += [f"{shown(path)}: {name}" for name in re.findall(r"\b(\w*latency\w*)\s*[:(]", code, re.IGNORECASE)]
     schema = json.loads((ROOT / "docs" / "engine-protocol.schema.json").read_text())

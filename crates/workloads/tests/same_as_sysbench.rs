@@ -2,11 +2,10 @@
 
 mod support;
 
-use std::collections::BTreeMap;
-
 use plimsoll_core::plan::{DataPlan, DataSet, Layout, LoadMethod, OltpData, OltpOptions, Target, WorkloadPlan};
 use plimsoll_wire::Connection;
 use plimsoll_workloads::data;
+use support::counters::{counted, differences};
 use support::sysbench::{Events, run_sysbench};
 use support::trial::{Load, Until, run};
 use support::{Server, connect, installed, on_each_server, skip, source};
@@ -15,38 +14,7 @@ const TRANSACTIONS: u64 = 2_000;
 const TABLES: u32 = 2;
 const TABLE_SIZE: u64 = 10_000;
 
-/// Counts per transaction may differ by so much of themselves, and by what one connection does once.
-const RATIO_MAX: f64 = 0.005;
-const ONCE_MAX: f64 = 60.0 / TRANSACTIONS as f64;
-
 type Workload = fn(OltpOptions) -> WorkloadPlan;
-type Status = BTreeMap<String, f64>;
-
-fn status(control: &mut Connection) -> Status {
-    let rows = control.query_rows("SHOW GLOBAL STATUS", 10_000).unwrap();
-    let of_work = |name: &str| {
-        ["Com_", "Handler_", "Sort_", "Select_", "Innodb_rows_", "Bytes_"]
-            .iter()
-            .any(|prefix| name.starts_with(prefix))
-    };
-    let row = |row: Vec<Option<String>>| Some((row[0].clone()?, row[1].as_ref()?.parse().ok()?));
-    rows.into_iter()
-        .filter_map(row)
-        .filter(|(name, _)| of_work(name))
-        .collect()
-}
-
-/// What the server counted for each of so many transactions while `work` was done, without what the looking itself costs.
-fn counted(control: &mut Connection, transactions: u64, work: impl FnOnce()) -> Status {
-    let (first, before) = (status(control), status(control));
-    work();
-    let after = status(control);
-    let each = |(name, after): (&String, &f64)| {
-        let looking = before[name] - first[name];
-        (name.clone(), (after - before[name] - looking) / transactions as f64)
-    };
-    after.iter().map(each).collect()
-}
 
 fn prepare(target: &Target, data: OltpData) {
     let plan = DataPlan {
@@ -59,20 +27,6 @@ fn prepare(target: &Target, data: OltpData) {
     };
     data::cleanup(&plan, &mut |_| {}).unwrap();
     data::prepare(&plan, &mut |_| {}).unwrap();
-}
-
-/// What differs by more than may be.
-fn differences(ours: &Status, theirs: &Status) -> Vec<String> {
-    let differs = |(name, ours): (&String, &f64)| {
-        let theirs = theirs[name];
-        let once = if name.starts_with("Bytes_") {
-            100.0 * ONCE_MAX
-        } else {
-            ONCE_MAX
-        };
-        ((ours - theirs).abs() > RATIO_MAX * theirs + once).then(|| format!("{name}: {ours} and not {theirs}"))
-    };
-    ours.iter().filter_map(differs).collect()
 }
 
 /// A workload that both have.
@@ -176,7 +130,7 @@ fn compare(server: &Server, target: &Target, case: &Case, seed: u64) -> Vec<Stri
         "Com_insert"
     };
     assert!(theirs[executed] > 0.99, "{theirs:?}");
-    differences(&ours, &theirs)
+    differences(&ours, &theirs, TRANSACTIONS)
 }
 
 /// One test, since the server's counters do not say whose work they count.
@@ -232,5 +186,5 @@ fn compare_bulk(server: &Server, target: &Target) -> Vec<String> {
         theirs["Handler_write"] > 0.99 && rows > 20_000 * STATEMENTS,
         "{rows} {theirs:?}"
     );
-    differences(&ours, &theirs)
+    differences(&ours, &theirs, TRANSACTIONS)
 }

@@ -5,6 +5,7 @@
 
 #![allow(dead_code)] // each test binary uses its own part of this
 
+pub mod counters;
 pub mod disk;
 pub mod statements;
 pub mod sysbench;
