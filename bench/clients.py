@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from bench.children import Beside, ChildError, Used, run_child
-from plimsoll.drive.engine import find_engine
+from plimsoll.drive.executable import find_engine
 from plimsoll.drive.plans import data_line, trial_line
 from plimsoll.drive.protocol import MESSAGE, Done, Interval
 from plimsoll.spec.arrivals import OpenArrivals

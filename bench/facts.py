@@ -8,7 +8,7 @@ import platform
 from bench.clients import Sysbench
 from bench.ground import BASE
 from bench.options import Options
-from plimsoll.drive.engine import engine_version
+from plimsoll.drive.executable import engine_version
 from plimsoll.servers.facts import host_facts
 from plimsoll.servers.storage import storage_facts
 from plimsoll.units import format_bytes

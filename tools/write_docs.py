@@ -16,7 +16,7 @@ from typing import Any
 import typer.main
 
 from plimsoll.cli.main import app
-from plimsoll.drive.engine import find_engine
+from plimsoll.drive.executable import find_engine
 
 ROOT = Path(__file__).parents[1]
 INTRODUCTION = """\

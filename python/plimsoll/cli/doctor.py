@@ -84,7 +84,8 @@ def _checks_text(found: list[Check]) -> str:
 
 
 def _calibrated(spec: Workload, levels: tuple[int, ...], duration_s: float) -> tuple[ClientLimit, ...]:
-    from plimsoll.drive.engine import LocalDriver, engine_version
+    from plimsoll.drive.engine import LocalDriver
+    from plimsoll.drive.executable import engine_version
     from plimsoll.run.calibrate import calibrate
     from plimsoll.run.client_limits import CalibratedWorkload, keep_limits, limits_file, machine_of
     from plimsoll.servers.facts import host_facts

@@ -11,7 +11,7 @@ from typing import Annotated
 import typer
 
 from plimsoll import __version__
-from plimsoll.cli import data, demo, doctor, export, guide, importing, size, study, trial, workload
+from plimsoll.cli import data, demo, doctor, export, guide, importing, size, study, sysbench, trial, workload
 from plimsoll.cli.failures import exit_code_of
 from plimsoll.cli.wipe import wipe_passwords
 
@@ -37,6 +37,7 @@ app.command("cleanup")(data.cleanup)
 app.command("guide")(guide.guide)
 app.command("doctor")(doctor.doctor)
 app.command("size")(size.size)
+app.command("sysbench", cls=sysbench.HandedOver, add_help_option=False)(sysbench.sysbench)
 
 
 def _show_version(is_asked: bool) -> None:

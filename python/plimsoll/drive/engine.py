@@ -9,17 +9,15 @@ import contextlib
 import json
 import os
 import selectors
-import shutil
 import signal
 import subprocess
-import sys
 import tempfile
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import IO, Any, Literal, Protocol, TypeVar
 
 from pydantic import ValidationError
 
+from plimsoll.drive.executable import find_engine
 from plimsoll.drive.protocol import (
     MESSAGE,
     PROTOCOL,
@@ -41,34 +39,6 @@ LINE_BYTES_MAX = 64 * 2**20
 
 Command = Literal["trial", "prepare", "check", "verify", "cleanup", "sim"]
 M = TypeVar("M", bound=EngineMessage)
-
-
-def find_engine() -> Path:
-    """The engine's executable: named by PLIMSOLL_ENGINE, beside this Python, or on PATH.
-
-    Raises:
-        HostError: There is none.
-    """
-    named = os.environ.get("PLIMSOLL_ENGINE")
-    beside = Path(sys.executable).parent / "plimsoll-engine"
-    found = named or (str(beside) if beside.exists() else shutil.which("plimsoll-engine"))
-    if found is None or not os.access(found, os.X_OK):
-        place = f" at {named}" if named else ""
-        raise HostError(f"plimsoll-engine: not found{place}; reinstall plimsoll, or name it in PLIMSOLL_ENGINE")
-    return Path(found)
-
-
-def engine_version() -> str:
-    """What `plimsoll-engine --version` says.
-
-    Raises:
-        HostError: It cannot be run.
-    """
-    try:
-        ran = subprocess.run([str(find_engine()), "--version"], capture_output=True, timeout=10, check=True)
-    except (OSError, subprocess.SubprocessError) as error:
-        raise HostError(f"plimsoll-engine: cannot be run: {error}; reinstall plimsoll") from None
-    return ran.stdout.decode(errors="replace").strip()
 
 
 class Driver(Protocol):

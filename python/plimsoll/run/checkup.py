@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from plimsoll.analyse.trial_checks import FLUSH_MS_OF_A_DEVICE
-from plimsoll.drive.engine import engine_version
+from plimsoll.drive.executable import engine_version
 from plimsoll.errors import HostError
 from plimsoll.record.model import HostFacts
 from plimsoll.servers.command import find_server

@@ -6,7 +6,7 @@ import platform
 from collections.abc import Sequence
 
 from plimsoll import __version__
-from plimsoll.drive.engine import engine_version
+from plimsoll.drive.executable import engine_version
 from plimsoll.record.model import ClientFacts, Environment, HostFacts, InstanceFacts
 from plimsoll.run.client_limits import known_limit_tps
 from plimsoll.run.systems import Instance

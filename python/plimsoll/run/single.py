@@ -15,7 +15,8 @@ import polars as pl
 
 from plimsoll.analyse.trial_checks import client_near_its_limit
 from plimsoll.analyse.trial_summary import TrialSummary, summarise
-from plimsoll.drive.engine import LocalDriver, engine_version
+from plimsoll.drive.engine import LocalDriver
+from plimsoll.drive.executable import engine_version
 from plimsoll.drive.plans import trial_line
 from plimsoll.drive.protocol import Done, EngineWarning, Interval
 from plimsoll.errors import InvalidTrialError

@@ -13,7 +13,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from plimsoll.drive.engine import LocalDriver, find_engine
+from plimsoll.drive.engine import LocalDriver
+from plimsoll.drive.executable import find_engine
 from plimsoll.drive.protocol import Progress
 from plimsoll.errors import HostError, PlimsollError, SpecError, TargetError
 from plimsoll.plan.build import build_plan

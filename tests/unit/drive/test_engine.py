@@ -14,7 +14,8 @@ import jsonschema
 import pytest
 
 from plimsoll.drive import engine as engine_module
-from plimsoll.drive.engine import LocalDriver, engine_version, find_engine, run_data_command
+from plimsoll.drive.engine import LocalDriver, run_data_command
+from plimsoll.drive.executable import engine_version, find_engine
 from plimsoll.drive.protocol import PROTOCOL, Done, EngineWarning, Interval, Progress, Ready
 from plimsoll.errors import EngineBugError, HostError, PlimsollError, SpecError, TargetError
 from support.waiting import until

@@ -1,0 +1,69 @@
+"""`plimsoll sysbench` becomes the engine: arguments, streams and exit codes are the engine's own."""
+
+from __future__ import annotations
+
+import os
+import signal
+import stat
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+from plimsoll.drive.executable import find_engine
+from support.command import assert_one_clear_message, plimsoll, start
+
+
+def engine(*arguments: str) -> subprocess.CompletedProcess[str]:
+    """The engine itself, asked the same."""
+    return subprocess.run([find_engine(), "sysbench", *arguments], capture_output=True, text=True, check=False)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("--help",),
+        ("--version",),
+        ("--debug", "--version"),
+        ("cpu", "help"),
+        ("cpu",),
+        ("cpu", "--no-such-option", "run"),
+        ("cpu", "run", "a-third-word"),
+        ("no-such-test", "--threads=2", "run"),
+        ("--", "cpu", "--help"),
+    ],
+)
+def test_says_and_ends_as_the_engine_does(arguments: tuple[str, ...]) -> None:
+    ran, itself = plimsoll("sysbench", *arguments), engine(*arguments)
+    assert (ran.returncode, ran.stdout, ran.stderr) == (itself.returncode, itself.stdout, itself.stderr)
+
+
+def test_arguments_arrive_as_they_were_typed(tmp_path: Path) -> None:
+    told = tmp_path / "engine"
+    told.write_text('#!/bin/sh\nprintf "%s\\n" "$@"\nexit 7\n')
+    told.chmod(told.stat().st_mode | stat.S_IXUSR)
+    typed = ["-h", "--", "--a=b c", "--help", "", "-x", "--", "run"]
+    ran = plimsoll("sysbench", *typed, env={"PLIMSOLL_ENGINE": str(told)})
+    assert ran.stdout.splitlines() == ["sysbench", *typed]
+    assert ran.returncode == 7
+
+
+@pytest.mark.parametrize("named", ["/nowhere/plimsoll-engine", "/dev/null"])
+def test_a_missing_engine_is_told(named: str) -> None:
+    ran = plimsoll("sysbench", "cpu", "run", env={"PLIMSOLL_ENGINE": named})
+    assert_one_clear_message(ran, 3, named, "reinstall plimsoll")
+
+
+def test_it_is_the_same_process_and_ctrl_c_is_the_engines() -> None:
+    running = start("sysbench", "cpu", "--time=60", "run")
+    assert running.stdout is not None
+    while "Threads started!" not in running.stdout.readline():
+        assert running.poll() is None
+    assert Path(f"/proc/{running.pid}/exe").readlink() == find_engine().resolve()
+    began = time.monotonic()
+    os.kill(running.pid, signal.SIGINT)
+    told, _ = running.communicate(timeout=30)
+    assert running.returncode == 130
+    assert "events per second" in told
+    assert time.monotonic() - began < 20
