@@ -75,6 +75,11 @@ function host.has_module(name)
   return ffi.C.plimsoll_module(name, #name, nil) ~= nil or package.searchpath(name, data) ~= nil
 end
 
+-- Whether a module of this name is this program's own, and not a file that comes before it.
+function host.is_own_module(name)
+  return package.searchpath(name, package.path) == nil and ffi.C.plimsoll_module(name, #name, nil) ~= nil
+end
+
 -- Fills sysbench.opt, and globals where the script declares no options.
 function host.options(values)
   sysbench.opt = values

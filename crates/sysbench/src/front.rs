@@ -9,12 +9,12 @@ use plimsoll_engine::{Observer, TrialHandle};
 use crate::compat::Compat;
 use crate::exit::Exit;
 use crate::log::{Level, Log};
-use crate::open;
 use crate::options::line::CommandLine;
 use crate::options::{Options, Value, declared, help};
 use crate::run::{self, Outside};
 use crate::settings::Settings;
 use crate::test::{Context, Test};
+use crate::{lua, open};
 
 /// Commands that tests have in common.
 const COMMANDS: [&str; 4] = ["prepare", "run", "cleanup", "help"];
@@ -63,7 +63,8 @@ struct Front {
 
 impl Front {
     fn go(&self, arguments: impl IntoIterator<Item = String>, outside: Outside<'_>) -> Result<(), Exit> {
-        let mut line = CommandLine::split(arguments).map_err(|message| self.misused(&message))?;
+        let argv: Vec<String> = arguments.into_iter().collect();
+        let mut line = CommandLine::split(argv.iter().cloned()).map_err(|message| self.misused(&message))?;
         if let Some(path) = line.take("config-file").flatten() {
             line.read_file(&path).map_err(|message| self.misused(&message))?;
         }
@@ -89,7 +90,11 @@ impl Front {
             self.log.text(Level::Warning, message);
         }
         self.log.line(Level::Notice, format_args!("{}\n", banner(compat)));
-        let mut test = open::open(line.test.as_deref().unwrap_or("-"), compat, &options, &self.log)?;
+        let typed = lua::CommandLine {
+            argv: std::iter::once("sysbench".to_owned()).chain(argv).collect(),
+            command: command.clone(),
+        };
+        let mut test = open::open(line.test.as_deref(), compat, typed, &self.log)?;
         self.take_options_of(&mut *test, line, &mut options)?;
         let context = Arc::new(Context {
             options,

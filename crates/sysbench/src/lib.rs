@@ -15,6 +15,8 @@ pub mod log;
 pub mod lua;
 pub mod mysql;
 pub mod native;
+mod native_test;
+mod oltp04;
 pub mod open;
 pub mod options;
 pub mod report;

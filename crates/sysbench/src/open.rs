@@ -1,10 +1,16 @@
 //! Finds the test that a user names.
 
+use std::io::Read;
+use std::path::Path;
+use std::sync::Arc;
+
 use crate::compat::Compat;
 use crate::exit::Exit;
 use crate::host;
 use crate::log::{Level, Log};
-use crate::options::Options;
+use crate::lua::{CommandLine, LuaTest, Script};
+use crate::native_test::NativeTest;
+use crate::oltp04::Oltp04;
 use crate::test::Test;
 
 /// The database test of sysbench 0.4, which later versions do not have.
@@ -12,7 +18,7 @@ pub const OLTP_04: &str = "oltp";
 
 /// Whether a name means the database test of 0.4.
 pub fn is_oltp_04(name: Option<&str>) -> bool {
-    name == Some(OLTP_04) && !std::path::Path::new(OLTP_04).is_file()
+    name == Some(OLTP_04) && !Path::new(OLTP_04).is_file()
 }
 
 /// The tests that are built in, a line each.
@@ -20,17 +26,40 @@ pub fn built_in() -> String {
     host::list()
 }
 
-/// Opens a test by its name or path; `-` reads a script from standard input.
+/// Opens a test by its name or path; `-`, or nothing, reads a script from standard input.
 ///
 /// # Errors
 /// When there is none, or it is broken; said in the log.
-pub fn open(name: &str, _compat: Compat, _options: &Options, log: &Log) -> Result<Box<dyn Test>, Exit> {
+pub fn open(
+    name: Option<&str>,
+    compat: Compat,
+    command_line: CommandLine,
+    log: &Arc<Log>,
+) -> Result<Box<dyn Test>, Exit> {
+    let Some(name) = name.filter(|name| *name != "-") else {
+        let text = read_input(log)?;
+        return Ok(Box::new(LuaTest::open(Script::Text(&text), command_line, log)?));
+    };
     if let Some(test) = host::open(name) {
         return Ok(test);
     }
-    log.text(
-        Level::Fatal,
-        format_args!("Cannot find benchmark '{name}': no such built-in test, file or module"),
-    );
-    Err(Exit::FAILED)
+    if compat == Compat::V04 {
+        return Ok(Box::new(Oltp04::default()));
+    }
+    let script = LuaTest::open(Script::Named(name), command_line, log)?;
+    Ok(match script.own_module().map(str::to_owned) {
+        Some(module) => Box::new(NativeTest::new(script, module)),
+        None => Box::new(script),
+    })
+}
+
+fn read_input(log: &Log) -> Result<String, Exit> {
+    let mut bytes = Vec::new();
+    match std::io::stdin().read_to_end(&mut bytes) {
+        Ok(_) => Ok(String::from_utf8_lossy(&bytes).into_owned()),
+        Err(error) => {
+            log.text(Level::Fatal, format_args!("Cannot read standard input: {error}"));
+            Err(Exit::FAILED)
+        }
+    }
 }

@@ -71,6 +71,15 @@ impl LuaTest {
         })
     }
 
+    /// The name of the module, where it is one of this program's own.
+    pub fn own_module(&self) -> Option<&str> {
+        let Source::Module(name) = &self.shared.source else {
+            return None;
+        };
+        let is_own = self.master().call::<bool>("is_own_module", name.as_str());
+        is_own.unwrap_or(false).then_some(name)
+    }
+
     fn master(&self) -> &State {
         self.master.as_ref().expect("it has not ended")
     }

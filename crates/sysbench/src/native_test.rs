@@ -1,0 +1,97 @@
+//! A workload of sysbench called by its name: the module's options and commands, our engine's run.
+
+use std::sync::Arc;
+
+use plimsoll_core::plan::{Role, RoleTarget};
+
+use crate::exit::Exit;
+use crate::log::{Level, Log};
+use crate::lua::LuaTest;
+use crate::options::OptionSpec;
+use crate::report::{Stat, sql};
+use crate::test::{Context, Run, Test};
+use crate::{mysql, native};
+
+/// One of our own modules.
+pub struct NativeTest {
+    script: LuaTest,
+    module: String,
+    context: Option<Arc<Context>>,
+    is_native: bool,
+}
+
+impl NativeTest {
+    /// The module of this name.
+    pub fn new(script: LuaTest, module: String) -> Self {
+        Self {
+            script,
+            module,
+            context: None,
+            is_native: false,
+        }
+    }
+}
+
+impl Test for NativeTest {
+    fn name(&self) -> String {
+        self.script.name()
+    }
+
+    fn options(&self) -> Vec<OptionSpec> {
+        self.script.options()
+    }
+
+    fn needs_command(&self) -> bool {
+        self.script.needs_command()
+    }
+
+    fn configure(&mut self, context: &Arc<Context>) -> Result<(), Exit> {
+        self.context = Some(Arc::clone(context));
+        self.script.configure(context)
+    }
+
+    fn command(&mut self, name: &str) -> Option<Result<(), Exit>> {
+        self.script.command(name)
+    }
+
+    fn begin(&mut self) -> Result<Run, Exit> {
+        let context = self.context.as_ref().expect("configure comes first");
+        let Some(workload) = native::workload(&self.module, &context.options) else {
+            return self.script.begin();
+        };
+        let targets = mysql::targets(&context.options).map_err(|message| {
+            context.log.text(Level::Fatal, message);
+            Exit::FAILED
+        })?;
+        let source = RoleTarget {
+            role: Role::Source,
+            target: targets.next(),
+        };
+        self.is_native = true;
+        native::run(&workload, &[source], context, String::new())
+    }
+
+    fn intermediate(&mut self, stat: &Stat, log: &Log) {
+        if self.is_native {
+            sql::intermediate(stat, log);
+        } else {
+            self.script.intermediate(stat, log);
+        }
+    }
+
+    fn cumulative(&mut self, stat: &Stat, log: &Log) {
+        if self.is_native {
+            sql::cumulative(stat, log);
+        } else {
+            self.script.cumulative(stat, log);
+        }
+    }
+
+    fn reconnects(&self) -> u64 {
+        self.script.reconnects()
+    }
+
+    fn end(&mut self) -> Result<(), Exit> {
+        self.script.end()
+    }
+}
