@@ -4,6 +4,7 @@
 
 mod cpu;
 mod event;
+pub mod fileio;
 mod futex;
 mod memory;
 mod mutex;
@@ -15,7 +16,8 @@ use crate::report::{Stat, blocks, general};
 use crate::test::{Context, Test};
 
 /// Name and meaning of each, in the order in which `--help` shows them.
-const TESTS: [(&str, &str); 4] = [
+const TESTS: [(&str, &str); 5] = [
+    ("fileio", "File I/O test"),
     ("cpu", "CPU performance test"),
     ("memory", "Memory functions speed test"),
     ("threads", "Threads subsystem performance test"),
@@ -25,6 +27,7 @@ const TESTS: [(&str, &str); 4] = [
 /// The test of that name; `None` when there is none.
 pub fn open(name: &str) -> Option<Box<dyn Test>> {
     Some(match name {
+        "fileio" => Box::new(fileio::FileIo::default()),
         "cpu" => Box::new(cpu::Cpu::default()),
         "memory" => Box::new(memory::Memory::default()),
         "threads" => Box::new(threads::Threads::default()),
@@ -69,6 +72,6 @@ mod tests {
             assert_eq!(open(name).map(|test| test.name()).as_deref(), Some(name));
         }
         assert!(open("oltp").is_none());
-        assert!(list().starts_with("  cpu - CPU performance test\n"));
+        assert!(list().starts_with("  fileio - File I/O test\n  cpu - CPU performance test\n"));
     }
 }

@@ -2,6 +2,7 @@
 #![allow(dead_code)] // each file of tests takes what it needs
 
 use std::io::Write;
+use std::path::Path;
 use std::process::Command;
 use std::sync::{Arc, Mutex};
 
@@ -64,8 +65,15 @@ pub fn pattern(text: &str) -> String {
 /// The pattern of what the installed sysbench prints for a run, from the test's own lines on and without those of the start.
 /// `None` where there is none.
 pub fn sysbench(name: &str, given: &[&str]) -> Option<String> {
+    sysbench_in(Path::new("."), name, given)
+}
+
+/// The same in a folder.
+pub fn sysbench_in(folder: &Path, name: &str, given: &[&str]) -> Option<String> {
     let options = given.iter().map(|option| format!("--{option}"));
-    let run = Command::new("sysbench").arg(name).args(options).arg("run").output();
+    let mut command = Command::new("sysbench");
+    command.current_dir(folder).arg(name).args(options).arg("run");
+    let run = command.output();
     let Ok(output) = run else {
         assert!(std::env::var_os("CI").is_none(), "sysbench is missing");
         eprintln!("skipped: sysbench is missing");

@@ -1,0 +1,150 @@
+//! Calls that return at once: Linux's asynchronous I/O, which is what sysbench uses. Up to a backlog of requests is under
+//! way; when it is full, the next one waits until one of them is done.
+
+mod kernel;
+
+use std::io;
+use std::os::fd::AsFd;
+use std::sync::Arc;
+use std::thread;
+
+use plimsoll_core::random::Random;
+use plimsoll_engine::WorkerFault;
+
+use self::kernel::{Done, Queue, Slot};
+use super::super::requests::Place;
+use super::{Io, Shared};
+
+/// One worker's requests.
+pub(super) struct Aio {
+    shared: Arc<Shared>,
+    queue: Queue,
+    /// What each slot does.
+    tasks: Vec<Option<Task>>,
+    /// Slots that do nothing.
+    free: Vec<usize>,
+}
+
+#[derive(Clone, Copy)]
+struct Task {
+    place: Place,
+    is_read: bool,
+}
+
+impl Aio {
+    /// With a slot for each request of the backlog.
+    pub(super) fn new(shared: Arc<Shared>) -> Result<Self, WorkerFault> {
+        let count = shared.plan.backlog_count;
+        let queue = Queue::new(count, shared.plan.request_bytes_max() as usize).map_err(|error| {
+            let why = super::errno(&error);
+            shared.fault(&format!(
+                "io_setup() failed with {why}: this kernel gives no asynchronous I/O, or not so much of it \
+                 (--file-async-backlog={count} in each thread, fs.aio-max-nr); use --file-io-mode=sync"
+            ))
+        })?;
+        Ok(Self {
+            shared,
+            queue,
+            tasks: vec![None; count],
+            free: (0..count).rev().collect(),
+        })
+    }
+
+    /// A slot for a request whose blocks nobody else has now.
+    fn slot_for(&mut self, place: Place) -> Result<usize, WorkerFault> {
+        let slot = loop {
+            match self.free.pop() {
+                Some(slot) => break slot,
+                None => self.reap()?,
+            }
+        };
+        while !self.shared.try_take(place) {
+            if self.is_idle() {
+                thread::yield_now();
+            } else {
+                self.reap()?;
+            }
+        }
+        Ok(slot)
+    }
+
+    fn begin(&mut self, slot: usize, task: Task) -> Result<(), WorkerFault> {
+        self.tasks[slot] = Some(task);
+        let shared = Arc::clone(&self.shared);
+        let file = shared.files[task.place.file as usize].as_fd();
+        self.queue
+            .submit(Slot(slot), file, task.place.offset, task.place.len, task.is_read)
+            .map_err(|error| shared.failed(task.verb(), task.place, &error))
+    }
+
+    /// Waits for at least one request, and ends all that are done.
+    fn reap(&mut self) -> Result<(), WorkerFault> {
+        let done = self.queue.wait().map_err(|error| {
+            self.shared
+                .fault(&format!("io_getevents() failed with {}", super::errno(&error)))
+        })?;
+        done.into_iter().try_for_each(|one| self.end(&one))
+    }
+
+    fn end(&mut self, done: &Done) -> Result<(), WorkerFault> {
+        let Slot(slot) = done.slot;
+        let task = self.tasks[slot].take().expect("what ends has begun");
+        self.free.push(slot);
+        let moved = match &done.result {
+            Err(error) => Err(self.shared.failed(task.verb(), task.place, error)),
+            Ok(len) if *len < task.place.len => {
+                let error = io::Error::other(format!("only {len} of {} bytes", task.place.len));
+                Err(self.shared.failed(task.verb(), task.place, &error))
+            }
+            Ok(_) if task.is_read => self
+                .shared
+                .check(&self.queue.bytes(done.slot)[..task.place.len], task.place),
+            Ok(_) => Ok(()),
+        };
+        self.shared.give_back(task.place);
+        moved
+    }
+
+    fn is_idle(&self) -> bool {
+        self.tasks.iter().all(Option::is_none)
+    }
+}
+
+/// After a fault others may wait for its blocks.
+impl Drop for Aio {
+    fn drop(&mut self) {
+        let tasks = self.tasks.iter().flatten();
+        tasks.for_each(|task| self.shared.give_back(task.place));
+    }
+}
+
+impl Task {
+    fn verb(self) -> &'static str {
+        if self.is_read { "read" } else { "write" }
+    }
+}
+
+impl Io for Aio {
+    fn read(&mut self, place: Place) -> Result<(), WorkerFault> {
+        let slot = self.slot_for(place)?;
+        self.begin(slot, Task { place, is_read: true })
+    }
+
+    fn write(&mut self, place: Place, random: &mut Random) -> Result<(), WorkerFault> {
+        let slot = self.slot_for(place)?;
+        self.shared
+            .fill(&mut self.queue.bytes_mut(Slot(slot))[..place.len], place, random);
+        self.begin(slot, Task { place, is_read: false })
+    }
+
+    fn sync(&mut self, file: u32) -> Result<(), WorkerFault> {
+        self.shared.sync(file)
+    }
+
+    fn finish(&mut self) -> Result<(), WorkerFault> {
+        while !self.is_idle() {
+            self.reap()?;
+        }
+        Ok(())
+    }
+}

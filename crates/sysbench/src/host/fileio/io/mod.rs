@@ -1,0 +1,195 @@
+//! How requests are done: calls that wait, calls that do not, or memory that is a file.
+
+mod aio;
+mod blocking;
+mod map;
+
+use std::collections::HashSet;
+use std::fs::File;
+use std::io;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use plimsoll_core::message::FailureClass;
+use plimsoll_core::random::Random;
+use plimsoll_engine::WorkerFault;
+use rustix::fs::{fdatasync, fsync};
+
+use super::super::fatal;
+use super::checksum::{self, Fault};
+use super::files::errno;
+use super::plan::{IoMode, Plan};
+use super::requests::{Place, Queue};
+use crate::test::Context;
+
+pub(super) use map::Map;
+
+/// What all workers of a run share.
+pub(super) struct Shared {
+    pub(super) context: std::sync::Arc<Context>,
+    pub(super) plan: Plan,
+    pub(super) files: Vec<File>,
+    /// The files as memory, where they are.
+    pub(super) maps: Vec<Map>,
+    pub(super) queue: Mutex<Queue>,
+    /// Blocks that a request is about, where blocks carry checksums: half a block of one and half of another would look
+    /// like a fault of the device.
+    pub(super) busy: Mutex<HashSet<(u32, u64)>>,
+    pub(super) traffic: Traffic,
+}
+
+/// What was moved. Counted only where requests have several lengths.
+#[derive(Default)]
+pub(super) struct Traffic {
+    pub(super) bytes: AtomicU64,
+    pub(super) requests_count: AtomicU64,
+    /// Files that were synchronised after the last event.
+    pub(super) end_syncs_count: AtomicU64,
+}
+
+/// Does the requests of one worker. Faults were told in the log.
+pub(super) trait Io {
+    /// Reads, or begins to.
+    fn read(&mut self, place: Place) -> Result<(), WorkerFault>;
+
+    /// Writes, or begins to; what is written comes from `random` where blocks carry checksums.
+    fn write(&mut self, place: Place, random: &mut Random) -> Result<(), WorkerFault>;
+
+    /// Synchronises a file with the device.
+    fn sync(&mut self, file: u32) -> Result<(), WorkerFault>;
+
+    /// Waits for whatever was begun.
+    fn finish(&mut self) -> Result<(), WorkerFault> {
+        Ok(())
+    }
+}
+
+/// What does the requests of a worker.
+pub(super) fn of(shared: std::sync::Arc<Shared>) -> Result<Box<dyn Io>, WorkerFault> {
+    Ok(match shared.plan.io_mode {
+        IoMode::Sync => Box::new(blocking::Blocking::new(shared)),
+        IoMode::Async => Box::new(aio::Aio::new(shared)?),
+        IoMode::Mmap => Box::new(map::Mapped::new(shared)),
+    })
+}
+
+impl Shared {
+    pub(super) fn queue(&self) -> MutexGuard<'_, Queue> {
+        self.queue.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Counts what is moved.
+    pub(super) fn moved(&self, place: Place) {
+        if self.plan.merged_count > 1 {
+            self.traffic.bytes.fetch_add(place.len as u64, Ordering::Relaxed);
+            self.traffic.requests_count.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    /// Fills a request's blocks for their places, if they carry checksums.
+    fn fill(&self, bytes: &mut [u8], place: Place, random: &mut Random) {
+        if self.plan.is_validated {
+            for (offset, block) in self.blocks(place).zip(bytes.chunks_mut(self.plan.block_bytes as usize)) {
+                checksum::fill(block, place.file, offset, random);
+            }
+        }
+    }
+
+    /// Looks whether a request's blocks are what was written there, if they carry checksums.
+    fn check(&self, bytes: &[u8], place: Place) -> Result<(), WorkerFault> {
+        if self.plan.is_validated {
+            for (offset, block) in self.blocks(place).zip(bytes.chunks(self.plan.block_bytes as usize)) {
+                checksum::check(block, place.file, offset).map_err(|fault| self.corrupt(place.file, offset, fault))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes a request's blocks for one worker; false while another one has some of them.
+    fn try_take(&self, place: Place) -> bool {
+        if !self.plan.is_validated {
+            return true;
+        }
+        let mut busy = self.busy.lock().unwrap_or_else(PoisonError::into_inner);
+        if self.blocks(place).any(|offset| busy.contains(&(place.file, offset))) {
+            return false;
+        }
+        busy.extend(self.blocks(place).map(|offset| (place.file, offset)));
+        true
+    }
+
+    /// Gives them back.
+    fn give_back(&self, place: Place) {
+        if self.plan.is_validated {
+            let mut busy = self.busy.lock().unwrap_or_else(PoisonError::into_inner);
+            for offset in self.blocks(place) {
+                busy.remove(&(place.file, offset));
+            }
+        }
+    }
+
+    /// Takes, works, gives back.
+    fn alone<T>(&self, place: Place, work: impl FnOnce() -> T) -> T {
+        while !self.try_take(place) {
+            std::thread::yield_now();
+        }
+        let result = work();
+        self.give_back(place);
+        result
+    }
+
+    fn blocks(&self, place: Place) -> impl Iterator<Item = u64> + use<> {
+        (place.offset..place.offset + place.len as u64).step_by(self.plan.block_bytes as usize)
+    }
+
+    fn sync(&self, file: u32) -> Result<(), WorkerFault> {
+        let descriptor = &self.files[file as usize];
+        let (result, name) = if self.plan.syncs.is_data_only {
+            (fdatasync(descriptor), "fdatasync")
+        } else {
+            (fsync(descriptor), "fsync")
+        };
+        result.map_err(|error| {
+            let why = errno(&error.into());
+            self.fault(&format!("Failed to {name} file! file: {file} {why}"))
+        })
+    }
+
+    fn failed(&self, verb: &str, place: Place, error: &io::Error) -> WorkerFault {
+        let why = errno(error);
+        let (file, offset) = (place.file, place.offset);
+        self.fault(&format!("Failed to {verb} file! file: {file} pos: {offset} {why}"))
+    }
+
+    fn corrupt(&self, file: u32, offset: u64, fault: Fault) -> WorkerFault {
+        let log = &self.context.log;
+        match fault {
+            Fault::Checksum { calculated, stored } => {
+                fatal(log, format_args!("Checksum mismatch in block with offset: {offset}"));
+                fatal(
+                    log,
+                    format_args!("    Calculated value: {calculated:#x}    Stored value: {stored:#x}"),
+                );
+            }
+            Fault::Place {
+                file: stored_file,
+                offset: stored,
+            } => {
+                fatal(log, format_args!("Offset mismatch in block with offset: {offset}"));
+                fatal(
+                    log,
+                    format_args!("    It was written for file {stored_file}, offset {stored}"),
+                );
+            }
+        }
+        self.fault(&format!(
+            "Validation failed on file {file}, block offset {offset}, exiting..."
+        ))
+    }
+
+    /// Says what is wrong; the fault itself then has nothing to say.
+    fn fault(&self, message: &str) -> WorkerFault {
+        fatal(&self.context.log, message);
+        WorkerFault::new(FailureClass::Host, "")
+    }
+}
