@@ -3,8 +3,8 @@
 
 mod kernel;
 
-use std::io;
 use std::os::fd::AsFd;
+use std::os::unix::fs::FileExt;
 use std::sync::Arc;
 use std::thread;
 
@@ -92,17 +92,27 @@ impl Aio {
         self.free.push(slot);
         let moved = match &done.result {
             Err(error) => Err(self.shared.failed(task.verb(), task.place, error)),
-            Ok(len) if *len < task.place.len => {
-                let error = io::Error::other(format!("only {len} of {} bytes", task.place.len));
-                Err(self.shared.failed(task.verb(), task.place, &error))
-            }
-            Ok(_) if task.is_read => self
-                .shared
-                .check(&self.queue.bytes(done.slot)[..task.place.len], task.place),
-            Ok(_) => Ok(()),
+            Ok(len) => self.end_rest(done.slot, *len, task),
         };
         self.shared.give_back(task.place);
         moved
+    }
+
+    /// Does what the kernel left out after `len` bytes, if anything, which also tells why it did; then looks at what was
+    /// read.
+    fn end_rest(&mut self, slot: Slot, len: usize, task: Task) -> Result<(), WorkerFault> {
+        let (file, bytes) = (&self.shared.files[task.place.file as usize], self.queue.bytes_mut(slot));
+        let (rest, offset) = (&mut bytes[len..task.place.len], task.place.offset + len as u64);
+        let ended = if task.is_read {
+            file.read_exact_at(rest, offset)
+        } else {
+            file.write_all_at(rest, offset)
+        };
+        ended.map_err(|error| self.shared.failed(task.verb(), task.place, &error))?;
+        if task.is_read {
+            self.shared.check(&bytes[..task.place.len], task.place)?;
+        }
+        Ok(())
     }
 
     fn is_idle(&self) -> bool {

@@ -127,11 +127,6 @@ impl Queue {
     }
 
     /// The buffer of a slot where nothing is under way.
-    pub(super) fn bytes(&self, Slot(slot): Slot) -> &[u8] {
-        self.slots[slot].1.bytes()
-    }
-
-    /// The same, to be changed.
     pub(super) fn bytes_mut(&mut self, Slot(slot): Slot) -> &mut [u8] {
         self.slots[slot].1.bytes_mut()
     }
