@@ -80,9 +80,27 @@ function host.is_own_module(name)
   return package.searchpath(name, package.path) == nil and ffi.C.plimsoll_module(name, #name, nil) ~= nil
 end
 
+-- Does what `luajit -j` does with a command: on, off, flush, opt=..., or a module with its arguments.
+local function control_compiler(command)
+  if command == nil or command == "" then
+    return
+  end
+  local name, given = command:match("^([^=]+)=?(.*)$")
+  local arguments = {}
+  for argument in (given or ""):gmatch("[^,]+") do
+    arguments[#arguments + 1] = argument
+  end
+  local action = jit[name]
+  if type(action) ~= "function" then
+    action = require("jit." .. tostring(name)).start
+  end
+  action(unpack(arguments))
+end
+
 -- Fills sysbench.opt, and globals where the script declares no options.
 function host.options(values)
   sysbench.opt = values
+  control_compiler(values.luajit_cmd)
   num_threads = values.threads
   if sysbench.cmdline.options ~= nil then
     return

@@ -45,6 +45,23 @@ function cmdline.read_cmdline_options()
   return options
 end
 
+local SUFFIXES = {
+  [cmdline.ARG_BOOL] = "[=on|off]", [cmdline.ARG_INT] = "=N", [cmdline.ARG_SIZE] = "=SIZE", [cmdline.ARG_DOUBLE] = "=N",
+  [cmdline.ARG_STRING] = "=STRING", [cmdline.ARG_LIST] = "=[LIST,...]", [cmdline.ARG_FILE] = "=FILENAME",
+}
+
+function cmdline.print_test_options()
+  local rows, width = {}, 0
+  for _, option in ipairs(cmdline.read_cmdline_options()) do
+    local name = "--" .. option.name .. (SUFFIXES[option.kind] or "")
+    width = math.max(width, #name)
+    rows[#rows + 1] = { name, option.description, option.default and " [" .. option.default .. "]" or "" }
+  end
+  for _, row in ipairs(rows) do
+    print(string.format("  %-" .. width .. "s %s%s", row[1], row[2], row[3]))
+  end
+end
+
 local function command(name)
   local all = cmdline.commands
   local found = type(all) == "table" and all[name] or nil

@@ -34,7 +34,7 @@ end
 local function raise(con, query, level)
   local errno = con.sql_errno
   if errno == 0 then
-    error("SQL API error", level + 1)
+    error("SQL API error", 0)
   end
   local errdesc = {
     connection = con,
@@ -86,9 +86,7 @@ connection.__tostring = function() return "<sql_connection>" end
 
 function connection:disconnect()
   check(connection_t, "connection", self)
-  if not C.db_connection_close(self) then
-    error("SQL API error", 2)
-  end
+  C.db_connection_close(self)
 end
 
 function connection:reconnect()

@@ -314,7 +314,10 @@ fn misuse_is_an_error_of_the_script() {
         ),
         ("con.query({}, 'x')", "connection expected, got table"),
         ("con:disconnect() con:query('x')", "SQL API error"),
-        ("con:disconnect() con:disconnect()", "SQL API error"),
+        (
+            "con:disconnect() con:disconnect() error('closed twice')",
+            "closed twice",
+        ),
         ("con:disconnect() con:reconnect()", "SQL API error"),
         ("con:disconnect() con:prepare('x')", "SQL API error"),
         (
@@ -406,4 +409,48 @@ fn handles_outlive_what_they_belong_to() {
         end";
     let outcome = text(script, &["run", DRY]);
     assert_eq!(outcome.exit, 0, "{}", outcome.out.lines().last().unwrap_or_default());
+}
+
+#[test]
+fn the_compiler_can_be_told_what_to_do() {
+    let off = "function event() error(tostring(jit.status())) end";
+    assert!(text(off, &["run", "--luajit-cmd=off"]).out.contains("stdin:1: false"));
+    assert!(text(off, &["run"]).out.contains("stdin:1: true"));
+    let options = text(off, &["run", "--luajit-cmd=opt=3,hotloop=5"]);
+    assert!(options.out.contains("stdin:1: true"), "{}", options.out);
+}
+
+#[test]
+fn a_thousand_threads_have_a_state_each() {
+    let script = "function event() sysbench.sql.driver():connect():query('SELECT 1') end";
+    let outcome = text(script, &["run", DRY, "--threads=1024", "--events=3000"]);
+    assert_eq!(
+        (outcome.exit, outcome.snapshot.counts().completed),
+        (0, 3000),
+        "{}",
+        outcome.out
+    );
+}
+
+/// Modules in C find Lua's functions in the program.
+#[test]
+fn modules_in_c_can_be_loaded() {
+    let folder = Folder::new();
+    let source = "
+        typedef struct lua_State lua_State;
+        void lua_pushnumber(lua_State *, double);
+        int luaopen_plimsoll_test(lua_State *state) { lua_pushnumber(state, 42); return 1; }";
+    let (c, so) = (folder.file("m.c", source), folder.0.join("plimsoll_test.so"));
+    let built = std::process::Command::new("cc")
+        .args(["-shared", "-fPIC", "-o"])
+        .arg(&so)
+        .arg(&c)
+        .status();
+    assert!(built.unwrap().success());
+    let script = format!(
+        "package.cpath = '{}/?.so' local m = require('plimsoll_test') function event() assert(m == 42) end",
+        folder.0.display()
+    );
+    let outcome = text(&script, &["run", "--events=1"]);
+    assert_eq!(outcome.exit, 0, "{}", outcome.out);
 }

@@ -165,3 +165,30 @@ pub fn guarded<R>(fallback: R, action: impl FnOnce(&Host) -> R) -> R {
         fallback
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::log::tests::log;
+    use crate::lua::rand::Parameters;
+    use crate::lua::shared::{Shared, Source};
+
+    #[test]
+    fn a_panic_is_said_and_breaks_the_run_but_unwinds_into_nobody() {
+        let (log, out, _) = log();
+        let shared = Shared::new(Source::Text(String::new()), "", Default::default(), &Arc::new(log));
+        let host = Host::new(Arc::new(shared), 0, Draws::new(Parameters::default(), 1, 0, 0));
+        assert_eq!(guarded(7, |_| 8), 7, "there is no state that runs");
+        host.enter(|| {
+            assert_eq!(guarded(7, |_| 8), 8);
+            assert!(!host.is_broken());
+            assert_eq!(guarded(7, |_| panic!("by design")), 7);
+        });
+        assert!(host.is_broken());
+        assert!(
+            out.text().starts_with("FATAL: the Lua host panicked: by design"),
+            "{}",
+            out.text()
+        );
+    }
+}

@@ -46,6 +46,11 @@ pub fn left_bytes() -> usize {
     }
 }
 
+/// Settles what this thread counted for itself.
+pub fn settle() {
+    USED_BYTES.fetch_add(UNSETTLED_BYTES.take(), Ordering::Relaxed);
+}
+
 fn machine_bytes() -> isize {
     let text = std::fs::read_to_string("/proc/meminfo").unwrap_or_default();
     let total = text.lines().find_map(|line| line.strip_prefix("MemTotal:"));

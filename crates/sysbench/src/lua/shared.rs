@@ -44,6 +44,22 @@ pub struct Shared {
     pub config: OnceLock<Config>,
 }
 
+impl Shared {
+    /// A script that was not configured yet.
+    pub fn new(source: Source, script_path: &str, command_line: CommandLine, log: &Arc<Log>) -> Self {
+        Self {
+            source,
+            script_path: script_path.to_owned(),
+            command_line,
+            log: Arc::clone(log),
+            unique: Unique::default(),
+            reconnects_count: AtomicU64::new(0),
+            has_driver: AtomicBool::new(false),
+            config: OnceLock::new(),
+        }
+    }
+}
+
 /// The options as the host needs them.
 pub struct Config {
     pub context: Arc<Context>,

@@ -14,6 +14,9 @@ use super::rand::{Draws, Parameters};
 use super::shared::{Shared, Source};
 use crate::options::{Options, Value};
 
+/// A new state takes less than this. It must have it: what the libraries do at their begin cannot fail in good order.
+const STATE_BYTES: usize = 2 * 1024 * 1024;
+
 /// Which kind of thread a state belongs to: each has a sequence of random numbers of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
@@ -58,6 +61,9 @@ impl State {
     /// Where there is no memory for it.
     pub fn empty(shared: &Arc<Shared>, kind: Kind, tid: u32) -> Result<Self, String> {
         memory::limit_to_half_of_machine();
+        if memory::left_bytes() < STATE_BYTES {
+            return Err("not enough memory".to_owned());
+        }
         super::exports::link();
         let config = shared.config.get();
         let parameters = config.map_or_else(Parameters::default, |config| config.parameters);
@@ -193,6 +199,7 @@ impl Drop for State {
         }
         // SAFETY: the state was made by this value, in this thread, and nothing refers to it any more.
         self.host.enter(|| unsafe { ffi::lua_close(self.raw) });
+        memory::settle();
     }
 }
 

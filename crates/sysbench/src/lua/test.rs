@@ -2,13 +2,12 @@
 
 use std::io::Read as _;
 use std::path::Path;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::thread;
 
 use mlua::Table;
 
-use super::rand::Unique;
 use super::reports::Reports;
 use super::shared::{CommandLine, Config, Shared, Source};
 use super::state::{Kind, State};
@@ -48,16 +47,8 @@ impl LuaTest {
             Script::Named(name) => (is_file(name).then(|| Source::File(name.to_owned())), name),
         };
         let is_module = source.is_none();
-        let shared = Arc::new(Shared {
-            source: source.unwrap_or_else(|| Source::Module(script_path.to_owned())),
-            script_path: script_path.to_owned(),
-            command_line,
-            log: Arc::clone(log),
-            unique: Unique::default(),
-            reconnects_count: AtomicU64::new(0),
-            has_driver: AtomicBool::new(false),
-            config: OnceLock::new(),
-        });
+        let source = source.unwrap_or_else(|| Source::Module(script_path.to_owned()));
+        let shared = Arc::new(Shared::new(source, script_path, command_line, log));
         if is_module && !has_module(&shared, script_path) {
             let what = format!("Cannot find benchmark '{script_path}': no such built-in test, file or module");
             return Err(fail(log, &what));

@@ -59,7 +59,7 @@ impl Observer for Outcome {
 }
 
 /// General options and those of the driver, as the front door declares them.
-const DECLARED: [(&str, Kind, &str); 24] = [
+const DECLARED: [(&str, Kind, &str); 25] = [
     ("threads", Kind::Int, "1"),
     ("events", Kind::Int, "0"),
     ("time", Kind::Int, "10"),
@@ -73,6 +73,7 @@ const DECLARED: [(&str, Kind, &str); 24] = [
     ("config-file", Kind::File, ""),
     ("report-checkpoints", Kind::List, ""),
     ("thread-stack-size", Kind::Size, "64K"),
+    ("luajit-cmd", Kind::String, ""),
     ("db-driver", Kind::String, "mysql"),
     ("db-ps-mode", Kind::String, "auto"),
     ("mysql-host", Kind::List, "localhost"),

@@ -88,9 +88,12 @@ extern "C" fn db_connection_create(driver: *const DriverFace) -> *mut Connection
 #[unsafe(no_mangle)]
 extern "C" fn db_connection_close(connection: *const ConnectionFace) -> bool {
     with_connection(false, connection, |host, connection| {
-        let is_open = connection.check_open(host);
+        if !connection.is_open() {
+            host.log(Level::Alert, "attempt to close an already closed connection");
+            return false;
+        }
         connection.close(host);
-        is_open
+        true
     })
 }
 

@@ -120,6 +120,11 @@ impl Connection {
         self.number = 0;
     }
 
+    /// Whether it was not closed.
+    pub fn is_open(&self) -> bool {
+        self.is_open
+    }
+
     /// Whether it can be used; says so where it cannot.
     pub fn check_open(&mut self, host: &Host) -> bool {
         self.verdict(Verdict::None);

@@ -178,11 +178,7 @@ impl Sql {
         };
         let wanted = self.statements.at(place).parameter_count();
         if wanted != params.len() {
-            host.log(Level::Fatal, "wrong number of parameters in prepared statement");
-            host.log(
-                Level::Fatal,
-                format_args!("counted: {wanted}, passed to bind_param(): {}", params.len()),
-            );
+            host.log(Level::Fatal, "Wrong number of parameters to mysql_stmt_bind_param");
             return false;
         }
         let places: Option<Vec<usize>> = params.iter().map(|param| self.params.find(*param)).collect();
