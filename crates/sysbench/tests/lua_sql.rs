@@ -4,10 +4,14 @@ mod lua_support;
 #[path = "../../workloads/tests/support/mod.rs"]
 mod support;
 
+use std::path::Path;
+use std::thread::{scope, sleep};
+use std::time::{Duration, Instant};
+
 use lua_support::{Outcome, named, text, words_to};
 use plimsoll_core::plan::Target;
 use plimsoll_core::snapshot::ErrorClass;
-use support::{connect, on_each_server, value};
+use support::{Kind, Server, connect, on_each_server, value};
 
 fn with<'a>(target: &'a [String], words: &[&'a str]) -> Vec<&'a str> {
     words.iter().copied().chain(target.iter().map(String::as_str)).collect()
@@ -268,4 +272,129 @@ fn a_server_that_is_not_there_is_said() {
         outcome.out
     );
     assert_eq!(outcome.exit, 1);
+}
+
+/// Rows and commands of a script that is run while something else happens to the server.
+fn beside(server: &Server, script: &str, words: &[&str], action: impl FnOnce() + Send) -> (Outcome, Duration) {
+    let target = server.create_database("beside");
+    let to = words_to(&target);
+    let begin = Instant::now();
+    let outcome = scope(|scope| {
+        scope.spawn(|| {
+            sleep(Duration::from_millis(500));
+            action();
+        });
+        text(script, &with(&to, words))
+    });
+    (outcome, begin.elapsed())
+}
+
+#[test]
+fn a_run_ends_in_time_when_its_server_does_not_come_back() {
+    let Some(mut server) = Server::start(Kind::MariaDb, &[], Path::new("/var/tmp")) else {
+        return;
+    };
+    let script = "
+        function thread_init() con = sysbench.sql.driver():connect() end
+        function event() con:query('DO 1') end";
+    let to = words_to(&server.create_database("gone"));
+    let begin = Instant::now();
+    let outcome = scope(|scope| {
+        scope.spawn(|| {
+            sleep(Duration::from_millis(500));
+            server.kill();
+        });
+        text(
+            script,
+            &with(&to, &["run", "--time=2", "--threads=4", "--mysql-ignore-errors=2013"]),
+        )
+    });
+    assert!(begin.elapsed() < Duration::from_secs(20), "{:?}", begin.elapsed());
+    let lost = outcome
+        .snapshot
+        .errors
+        .iter()
+        .filter(|error| error.class == ErrorClass::Connection);
+    assert_eq!(lost.map(|error| error.count).sum::<u64>(), 4);
+    assert_eq!(
+        (outcome.exit, outcome.out.contains("FATAL")),
+        (0, false),
+        "{}",
+        outcome.out
+    );
+}
+
+#[test]
+fn statements_that_hang_are_cut_at_the_end() {
+    on_each_server("lua_cut", |server, _| {
+        let script = "
+            function thread_init() con = sysbench.sql.driver():connect() end
+            function event() con:query('SELECT SLEEP(60)') end";
+        let (outcome, took) = beside(server, script, &["run", "--time=1", "--threads=2"], || {});
+        assert!(took < Duration::from_secs(10), "{took:?}");
+        assert_eq!(
+            (outcome.exit, outcome.out.contains("FATAL")),
+            (0, false),
+            "{}",
+            outcome.out
+        );
+    });
+}
+
+#[test]
+fn rows_of_many_megabytes_are_kept() {
+    on_each_server("lua_large", |_, target| {
+        let body = "
+            local rs = con:query([[SELECT REPEAT('x', 5000000) UNION ALL SELECT 'last']])
+            assert(rs.nrows == 2 and #rs:fetch_row()[1] == 5000000 and rs:fetch_row()[1] == 'last')
+            local stmt = con:prepare([[SELECT REPEAT('y', 5000000)]])
+            assert(#stmt:execute():fetch_row()[1] == 5000000)";
+        passes(target, body);
+    });
+}
+
+/// The scripts that Debian's package has.
+#[test]
+fn scripts_of_an_installed_sysbench_run() {
+    let folder = Path::new("/usr/share/sysbench");
+    if !folder.join("oltp_read_write.lua").exists() {
+        return support::skip("sysbench's scripts are not installed (Debian: sysbench)");
+    }
+    on_each_server("lua_debian", |_, target| {
+        let to = words_to(target);
+        let path = |name: &str| folder.join(format!("{name}.lua")).display().to_string();
+        let size = ["--tables=2", "--table-size=200", "--threads=2"];
+        let prepared = named(
+            &path("oltp_read_write"),
+            &with(&to, &[&["prepare"], &size[..]].concat()),
+        );
+        assert_eq!(prepared.exit, 0, "{}", prepared.out);
+        for (workload, statements) in [
+            ("oltp_read_write", 20),
+            ("oltp_read_only", 16),
+            ("oltp_write_only", 6),
+            ("oltp_point_select", 1),
+            ("oltp_update_index", 1),
+            ("oltp_update_non_index", 1),
+            ("oltp_insert", 1),
+            ("oltp_delete", 1),
+            ("select_random_points", 1),
+            ("select_random_ranges", 1),
+        ] {
+            let size = if workload.starts_with("select") {
+                &size[1..]
+            } else {
+                &size[..]
+            };
+            let outcome = named(&path(workload), &with(&to, &[&["run", "--events=20"], size].concat()));
+            let counts = outcome.snapshot.counts();
+            let expected = (0, 20, 20 * statements);
+            assert_eq!(
+                (outcome.exit, counts.completed, counts.statements()),
+                expected,
+                "{workload}: {}",
+                outcome.out
+            );
+        }
+    });
 }

@@ -35,6 +35,8 @@ pub struct Host {
     early: RefCell<Early>,
     /// One of our functions panicked: the run must not go on.
     is_broken: Cell<bool>,
+    /// The run ended while a connection was lost.
+    is_given_up: Cell<bool>,
 }
 
 #[derive(Default)]
@@ -56,6 +58,7 @@ impl Host {
             gate: Cell::new(None),
             early: RefCell::default(),
             is_broken: Cell::new(false),
+            is_given_up: Cell::new(false),
         }
     }
 
@@ -118,6 +121,16 @@ impl Host {
         self.cuts.is_cut() || self.gate(|gate| gate.is_ending()) == Some(true)
     }
 
+    /// The run is over, and a connection is not back.
+    pub fn give_up(&self) {
+        self.is_given_up.set(true);
+    }
+
+    /// Whether an error of the script means nothing, because the run is over and its connections are gone.
+    pub fn is_cut_off(&self) -> bool {
+        self.is_given_up.get() || self.cuts.is_cut()
+    }
+
     /// Whether one of our own functions panicked.
     pub fn is_broken(&self) -> bool {
         self.is_broken.get()
@@ -171,12 +184,12 @@ mod tests {
     use super::*;
     use crate::log::tests::log;
     use crate::lua::rand::Parameters;
-    use crate::lua::shared::{Shared, Source};
+    use crate::lua::shared::{CommandLine, Source};
 
     #[test]
     fn a_panic_is_said_and_breaks_the_run_but_unwinds_into_nobody() {
         let (log, out, _) = log();
-        let shared = Shared::new(Source::Text(String::new()), "", Default::default(), &Arc::new(log));
+        let shared = Shared::new(Source::Text(String::new()), "", CommandLine::default(), &Arc::new(log));
         let host = Host::new(Arc::new(shared), 0, Draws::new(Parameters::default(), 1, 0, 0));
         assert_eq!(guarded(7, |_| 8), 7, "there is no state that runs");
         host.enter(|| {

@@ -235,3 +235,6 @@ fn permute(number: u32) -> u32 {
         (PRIME - residue) as u32
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -79,7 +79,7 @@ impl ScriptWorker {
             .host
             .with_gate(gate, || state.call_entered::<()>("call", (name, self.tid)));
         match outcome {
-            Err(_) if state.host.cuts.is_cut() => Ok(()), // its connections were cut, so it could not go on
+            Err(_) if state.host.is_cut_off() => Ok(()),
             Err(text) => {
                 say(state, name, &text);
                 Err(fault("")) // it was said

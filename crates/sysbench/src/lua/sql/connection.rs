@@ -150,6 +150,7 @@ impl Connection {
         let target = self.target.clone().expect("it was open, so it has a target");
         while self.connect(host, &target).is_err() {
             if host.is_ending() {
+                host.give_up();
                 return false;
             }
             sleep(AGAIN);

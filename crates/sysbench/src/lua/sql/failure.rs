@@ -26,7 +26,9 @@ impl From<&WireError> for Failure {
     fn from(error: &WireError) -> Self {
         let (code, state, message) = match error {
             WireError::Server(error) => (error.code, error.sqlstate.clone(), error.message.clone()),
-            other => (client_code(other), "HY000".to_owned(), other.to_string()),
+            WireError::Lost { .. } => said(2013, "Lost connection to MySQL server during query"),
+            WireError::Closed { .. } => said(2006, "MySQL server has gone away"),
+            other => said(client_code(other), &other.to_string()),
         };
         Self {
             code,
@@ -35,6 +37,11 @@ impl From<&WireError> for Failure {
             is_lost: error.is_connection_lost() || GONE.contains(&code),
         }
     }
+}
+
+/// An error that the client tells.
+fn said(code: u16, message: &str) -> (u16, String, String) {
+    (code, "HY000".to_owned(), message.to_owned())
 }
 
 /// The number that MySQL's client library has for it.
@@ -49,9 +56,7 @@ fn client_code(error: &WireError) -> u16 {
         },
         WireError::NotMySql { .. } => 2007,
         WireError::Method { .. } => 2059,
-        WireError::Lost { .. } => 2013,
         WireError::Protocol(_) => 2027,
-        WireError::Closed { .. } => 2006,
         WireError::RowsMax { .. } => 2008,
         WireError::ParameterCount { .. } => 2031,
         WireError::StatementTooLong { .. } => 2020,
@@ -62,7 +67,7 @@ fn client_code(error: &WireError) -> u16 {
 impl Connection {
     /// Does what is to be done about an error, and shows it to the script.
     pub(super) fn fail(&mut self, host: &Host, failure: &Failure, what: &str, sql: &[u8]) {
-        if host.cuts.is_cut() {
+        if host.is_cut_off() {
             return self.show_error(Verdict::Fatal, failure); // the run is over, nobody has to know
         }
         let Failure { code, message, .. } = failure;
