@@ -41,7 +41,9 @@ function host.begin(script)
     "./?.so", rocks .. "lib/lua/5.1/?.so", rocks .. "lib/lua/?.so", "/usr/local/lib/lua/5.1/?.so",
     "/usr/lib/lua/5.1/?.so",
   })
-  io.stdout:setvbuf("no")
+  if script.is_master then
+    io.stdout:setvbuf("no")
+  end
 end
 
 function host.load_file(path)

@@ -10,12 +10,13 @@ use crate::codec::reply::{ReplyHead, RowsEnd, ServerError};
 use crate::codec::row::decode_text_row;
 use crate::codec::statement::PrepareOk;
 use crate::first_row::FirstRow;
+use crate::results::Results;
 
 /// A decoder under test.
 pub type Entry = fn(&[u8]);
 
 /// All decoders by name.
-pub const ENTRIES: [(&str, Entry); 9] = [
+pub const ENTRIES: [(&str, Entry); 10] = [
     ("greeting", greeting),
     ("login_reply", login_reply),
     ("reply_head", reply_head),
@@ -23,6 +24,7 @@ pub const ENTRIES: [(&str, Entry); 9] = [
     ("prepare_ok", prepare_ok),
     ("text_row", text_row),
     ("kept_row", kept_row),
+    ("whole_row", whole_row),
     ("skipper", skipper),
     ("rsa_key", rsa_key),
 ];
@@ -76,6 +78,28 @@ pub fn kept_row(bytes: &[u8]) {
         first.payload.extend_from_slice(row);
         if defined {
             let _ = first.take();
+        }
+    }
+}
+
+/// The same for a row that is kept whole and decoded later.
+pub fn whole_row(bytes: &[u8]) {
+    let Some((length, rest)) = bytes.split_first() else {
+        return;
+    };
+    let (definition, row) = rest.split_at(rest.len().min(usize::from(*length)));
+    for is_binary in [true, false] {
+        let mut results = Results::new(1 << 20);
+        results.is_binary = is_binary;
+        results.begin_set();
+        let set = results.open_set();
+        if (0..3).all(|_| set.define(definition).is_ok()) {
+            set.payloads.extend_from_slice(row);
+            set.ends.push(row.len());
+            let mut count = 0;
+            if set.row(0, |_| count += 1).is_ok() {
+                assert_eq!(count, 3);
+            }
         }
     }
 }

@@ -267,10 +267,13 @@ impl Replies<'_> {
             if ends_rows(first, length) || !results.has_room(length) {
                 return Ok(results.open_set().rows() as u64);
             }
-            let end_max = results.row_end_max();
+            let end_max = results.row_end_max(length);
             let set = results.open_set();
+            let begin = set.payloads.len();
             self.channel.payload_into(&mut set.payloads, end_max)?;
+            let row_bytes = set.payloads.len() - begin;
             set.ends.push(set.payloads.len());
+            results.count_rest(row_bytes - length);
         }
     }
 

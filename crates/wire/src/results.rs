@@ -130,6 +130,7 @@ impl Results {
     }
 
     pub(crate) fn begin_set(&mut self) {
+        self.has_room(size_of::<ResultSet>()); // one that is too many is read and not kept
         if self.count == self.sets.len() {
             self.sets.push(ResultSet::default());
         }
@@ -144,7 +145,7 @@ impl Results {
     /// The one that is being read has come whole.
     pub(crate) fn end_set(&mut self, reply: Reply) {
         self.open_set().reply = reply;
-        self.count += 1;
+        self.count += usize::from(self.exceeded.is_none());
     }
 
     /// Whether another row may be kept; if so its memory is counted, else the reason is remembered.
@@ -159,9 +160,15 @@ impl Results {
         self.exceeded.is_none()
     }
 
-    /// How large a row may be that comes now.
-    pub(crate) fn row_end_max(&mut self) -> usize {
-        self.bytes_max.saturating_add(self.open_set().payloads.len())
+    /// Where a row may end at most whose first `payload_bytes` were counted.
+    pub(crate) fn row_end_max(&mut self, payload_bytes: usize) -> usize {
+        let left = self.bytes_max.saturating_sub(self.bytes) + payload_bytes;
+        left.saturating_add(self.open_set().payloads.len())
+    }
+
+    /// Counts what a row has beyond its first packet.
+    pub(crate) fn count_rest(&mut self, rest_bytes: usize) {
+        self.bytes = self.bytes.saturating_add(rest_bytes);
     }
 
     /// Whether there was room for all of them.

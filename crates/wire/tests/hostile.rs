@@ -10,7 +10,7 @@ use plimsoll_core::plan::{Endpoint, Secret, Target, Tls};
 use plimsoll_sim::Sim;
 use plimsoll_sim::hostile::{Step, let_in};
 use plimsoll_sim::packets::{self, packet};
-use plimsoll_wire::{ConnectOptions, Connection, Reply, WireError};
+use plimsoll_wire::{ConnectOptions, Connection, Reply, Results, WireError};
 
 /// Long enough for a busy machine, where a login is to succeed or to fail for another reason than time.
 const PATIENT: Duration = Duration::from_secs(20);
@@ -341,6 +341,41 @@ fn endless_control_rows_are_cut() {
     let error = open(&sim).unwrap().query_rows("SELECT 1", 251).unwrap_err();
     assert_eq!(error.to_string(), "the query gave more than 251 rows");
     assert_eq!(open(&sim).unwrap().query_rows("SELECT 1", 252).unwrap().len(), 252);
+}
+
+#[test]
+fn endless_results_that_are_kept_are_cut() {
+    let head = [
+        packet(1, b"\x01"),
+        packet(2, &packets::column("c")),
+        packet(3, &packets::rows_end(false)),
+    ]
+    .concat();
+    let rows: Vec<u8> = (4..=255).flat_map(|n: u8| packet(n, b"\x01x")).collect();
+    let sim = reply_with(vec![Step::Send(
+        [head, rows, packet(0, &packets::rows_end(false))].concat(),
+    )]);
+    let mut enough = Results::new(10_000);
+    open(&sim).unwrap().query_whole(b"SELECT 1", &mut enough).unwrap();
+    assert_eq!(enough.sets()[0].rows(), 252);
+    let mut connection = open(&sim).unwrap();
+    let error = connection
+        .query_whole(b"SELECT 1", &mut Results::new(1_000))
+        .unwrap_err();
+    assert_eq!(error.to_string(), "the query gave more than 1000 bytes of rows");
+}
+
+#[test]
+fn results_without_end_take_no_memory() {
+    let more = |number| packet(number, b"\0\0\0\x08\0\0\0"); // OK, and another result
+    let results = (0..400_000u32).flat_map(|number| more((number + 1) as u8));
+    let last = packet((400_001u32 % 256) as u8, &packets::ok(0));
+    let sim = reply_with(vec![Step::Send(results.chain(last).collect())]);
+    let mut kept = Results::new(1 << 20);
+    let before = memory_kib();
+    let error = open(&sim).unwrap().query_whole(b"SELECT 1", &mut kept).unwrap_err();
+    assert_eq!(error.to_string(), "the query gave more than 1048576 bytes of rows");
+    assert!(memory_kib() < before + 20_000, "from {before} to {} KiB", memory_kib());
 }
 
 fn memory_kib() -> u64 {

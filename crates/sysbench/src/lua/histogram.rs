@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use super::memory::Reserved;
 use super::slab::{Faced, Fixed};
 
 /// Widest bar, characters.
@@ -16,6 +17,7 @@ pub struct Histogram {
     /// Buckets for each unit of the logarithm.
     scale: f64,
     counts: Vec<u64>,
+    memory: Reserved,
 }
 
 impl Faced for Histogram {
@@ -27,20 +29,26 @@ impl Faced for Histogram {
 }
 
 impl Histogram {
-    /// Empties it, with so many buckets from `low` to `high`. False when that makes no sense.
+    /// Empties it, with so many buckets from `low` to `high`. False when that makes no sense, or there is no memory
+    /// for them.
     pub fn begin(&mut self, size: usize, low: f64, high: f64) -> bool {
         let makes_sense = (2..=1 << 24).contains(&size) && low > 0.0 && high > low && high.is_finite();
-        if makes_sense {
-            self.low = low.ln();
-            self.scale = (size - 1) as f64 / (high.ln() - low.ln());
-            self.counts = vec![0; size];
-        }
-        makes_sense
+        self.end();
+        let memory = if makes_sense {
+            Reserved::new(size * size_of::<u64>())
+        } else {
+            None
+        };
+        let Some(memory) = memory else { return false };
+        self.low = low.ln();
+        self.scale = (size - 1) as f64 / (high.ln() - low.ln());
+        (self.counts, self.memory) = (vec![0; size], memory);
+        true
     }
 
     /// Gives its memory back.
     pub fn end(&mut self) {
-        self.counts = Vec::new();
+        (self.counts, self.memory) = (Vec::new(), Reserved::default());
     }
 
     /// Counts a value in the bucket nearest to it.

@@ -35,14 +35,27 @@ pub fn set_limit(bytes: usize) {
     LIMIT_BYTES.store(isize::try_from(bytes).unwrap_or(isize::MAX), Ordering::Relaxed);
 }
 
-/// How many bytes one result may take: what is left under the limit.
+/// What is left under the limit, bytes.
 pub fn left_bytes() -> usize {
-    let limit = LIMIT_BYTES.load(Ordering::Relaxed);
-    let left = limit - USED_BYTES.load(Ordering::Relaxed);
-    if limit == 0 {
-        isize::MAX as usize
-    } else {
-        left.max(0) as usize
+    let left = LIMIT_BYTES.load(Ordering::Relaxed) - USED_BYTES.load(Ordering::Relaxed);
+    left.max(0) as usize
+}
+
+/// Memory of ours that a script asked for, counted as if its state had it.
+#[derive(Debug, Default)]
+pub struct Reserved(isize);
+
+impl Reserved {
+    /// So many bytes; `None` where they are not left.
+    pub fn new(bytes: usize) -> Option<Self> {
+        let bytes = isize::try_from(bytes).ok()?;
+        take(bytes).then(|| Self(bytes)) // not made where it was refused: dropping it gives back
+    }
+}
+
+impl Drop for Reserved {
+    fn drop(&mut self) {
+        take(-self.0);
     }
 }
 

@@ -34,6 +34,7 @@ pub struct State {
     lua: ManuallyDrop<Lua>,
     protected: ManuallyDrop<Function>,
     raw: *mut ffi::lua_State,
+    kind: Kind,
     pub host: Box<Host>,
 }
 
@@ -93,6 +94,7 @@ impl State {
             ),
             lua: ManuallyDrop::new(lua),
             raw,
+            kind,
             host,
         };
         is_ready?;
@@ -109,6 +111,7 @@ impl State {
             }
             let script = self.lua.create_table()?;
             script.raw_set("tid", self.host.tid)?;
+            script.raw_set("is_master", self.kind == Kind::Master)?;
             script.raw_set("path", shared.script_path.as_str())?;
             script.raw_set("is_file", matches!(shared.source, Source::File(_)))?;
             script.raw_set("argv", argv)?;

@@ -17,6 +17,12 @@ use crate::lua::host::Host;
 use crate::lua::memory;
 use crate::lua::slab::{Faced, Fixed};
 
+/// So many bytes of rows a statement may have in any case.
+const RESULT_BYTES: usize = 64 * 1024 * 1024;
+
+/// A statement may have so many bytes: what servers take at most.
+const STATEMENT_BYTES: usize = 1024 * 1024 * 1024;
+
 /// How long after a failed attempt to connect the next one follows.
 const AGAIN: Duration = Duration::from_millis(1);
 
@@ -46,7 +52,7 @@ impl Default for Connection {
             number: 0,
             is_dry: false,
             is_open: false,
-            results: Results::new(memory::left_bytes()),
+            results: Results::new(0),
             rows: Rows::default(),
             bulk: None,
         }
@@ -73,6 +79,7 @@ impl Connection {
             ..ConnectionFace::default()
         });
         self.is_dry = config.is_dry;
+        self.results = Results::new(result_bytes_max(config.context.threads()));
         self.bulk = None;
         let target = config.targets.next();
         if !self.is_dry {
@@ -101,7 +108,7 @@ impl Connection {
     /// Closes it for good.
     pub fn close(&mut self, host: &Host) {
         self.hang_up(host);
-        self.results = Results::new(memory::left_bytes());
+        self.results = Results::new(0);
         self.rows = Rows::default();
         self.face.set(ConnectionFace {
             driver: self.face.get().driver,
@@ -174,6 +181,7 @@ impl Connection {
             return false;
         }
         let outcome = match &mut self.wire {
+            _ if sql.len() > STATEMENT_BYTES => Err(WireError::StatementTooLong { size_bytes: sql.len() }),
             Some(wire) => wire.query_whole(sql, &mut self.results),
             None => Err(closed()),
         };
@@ -216,6 +224,12 @@ impl Connection {
             ..self.face.get()
         });
     }
+}
+
+/// How many bytes the rows of one statement may have: a share of what is left for each thread, and what fits everywhere.
+fn result_bytes_max(threads: u32) -> usize {
+    let left = memory::left_bytes();
+    (left / threads.max(1) as usize).max(RESULT_BYTES).min(left)
 }
 
 /// What stands in for a connection that is gone.

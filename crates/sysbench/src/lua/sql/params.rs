@@ -3,6 +3,7 @@
 use plimsoll_wire::Value;
 
 use super::ParamFace;
+use crate::lua::memory::Reserved;
 use crate::lua::slab::{Faced, Fixed};
 
 /// The numbers of `sysbench.sql.type` that can be bound.
@@ -21,6 +22,7 @@ const TEXT_BYTES_MAX: u64 = 1 << 30;
 pub struct Param {
     face: Fixed<ParamFace>,
     text: Vec<u8>,
+    memory: Reserved,
     /// As it was made, whatever the face says by now.
     kind: i32,
 }
@@ -41,11 +43,11 @@ impl Param {
             CHAR | VARCHAR if max_length <= TEXT_BYTES_MAX => max_length as usize,
             _ => return false,
         };
-        self.text = Vec::new();
-        if self.text.try_reserve_exact(room).is_err() {
+        self.end();
+        let Some(memory) = Reserved::new(room) else {
             return false;
-        }
-        self.text.resize(room, 0);
+        };
+        (self.text, self.memory) = (vec![0; room], memory);
         self.kind = kind;
         self.face.set(ParamFace {
             kind,
@@ -58,7 +60,7 @@ impl Param {
 
     /// Gives its memory back.
     pub fn end(&mut self) {
-        self.text = Vec::new();
+        (self.text, self.memory) = (Vec::new(), Reserved::default());
         self.face.set(ParamFace::default());
     }
 
