@@ -2,67 +2,11 @@
 //!
 //! Numbers, and spaces around them, differ from run to run and are left out of comparisons.
 
-use std::process::{Command, Output, Stdio};
+mod beside;
 
-/// What a command printed and how it ended.
-#[derive(Debug, PartialEq, Eq)]
-struct Told {
-    out: Vec<String>,
-    err: Vec<String>,
-    code: Option<i32>,
-}
+use std::process::Command;
 
-fn told(output: &Output) -> Told {
-    Told {
-        out: pattern(&output.stdout),
-        err: pattern(&output.stderr),
-        code: output.status.code(),
-    }
-}
-
-/// Lines with each number as `#`, spaces in a row as one, and the version left out.
-fn pattern(bytes: &[u8]) -> Vec<String> {
-    let text = String::from_utf8_lossy(bytes);
-    text.lines().map(without_numbers).map(without_version).collect()
-}
-
-fn without_numbers(line: &str) -> String {
-    let mut shown = String::new();
-    for character in line.trim_end().chars() {
-        let next = match character {
-            '0'..='9' => '#',
-            '.' if shown.ends_with('#') => '#',
-            other => other,
-        };
-        if !(matches!(next, '#' | ' ') && shown.ends_with(next)) {
-            shown.push(next);
-        }
-    }
-    shown
-}
-
-fn without_version(line: String) -> String {
-    if line.starts_with("sysbench #") {
-        "sysbench".to_owned()
-    } else {
-        line
-    }
-}
-
-fn run(mut command: Command, words: &[&str]) -> Told {
-    let command = command.args(words).stdin(Stdio::null()).env("SYSBENCH_COMPAT", "1.0");
-    told(&command.output().expect("the program runs"))
-}
-
-fn ours(words: &[&str]) -> Told {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_plimsoll-engine"));
-    command.arg("sysbench");
-    run(command, words)
-}
-
-fn theirs(words: &[&str]) -> Told {
-    run(Command::new("sysbench"), words)
-}
+use beside::{Told, ours, theirs};
 
 #[test]
 fn what_makes_no_sense_is_refused_in_the_same_words() {

@@ -4,11 +4,11 @@ use std::hint::black_box;
 use std::sync::Arc;
 
 use super::event::{Events, Work};
-use super::{fatal, report};
+use super::fatal;
 use crate::exit::Exit;
 use crate::log::Log;
 use crate::options::{Kind, OptionSpec};
-use crate::report::Stat;
+use crate::report::{Stat, general};
 use crate::test::{Context, Run, Test};
 
 /// The test.
@@ -60,7 +60,7 @@ impl Test for Cpu {
     fn cumulative(&mut self, stat: &Stat, log: &Log) {
         let per_s = stat.per_s(stat.events);
         let own = format!("CPU speed:\n    events per second: {per_s:8.2}\n");
-        report(&own, stat, log);
+        general::after(&own, stat, log);
     }
 }
 

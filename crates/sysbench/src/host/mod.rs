@@ -12,7 +12,6 @@ mod threads;
 
 use crate::exit::Exit;
 use crate::log::{Level, Log};
-use crate::report::{Stat, blocks, general};
 use crate::test::{Context, Test};
 
 /// Name and meaning of each, in the order in which `--help` shows them.
@@ -45,11 +44,6 @@ pub fn list() -> String {
 fn fatal(log: &Log, message: impl std::fmt::Display) -> Exit {
     log.text(Level::Fatal, message);
     Exit::FAILED
-}
-
-/// The report of the whole: lines of the test's own, an empty one, and what all tests have in common.
-fn report(own: &str, stat: &Stat, log: &Log) {
-    general::ending(&format!("{own}\n{}", blocks::throughput(stat)), stat, log);
 }
 
 /// The whole number of an option.

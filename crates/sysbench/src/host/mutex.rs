@@ -7,13 +7,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use plimsoll_core::random::{Random, below, keyed};
 
+use super::at_least;
 use super::event::{Events, Work};
 use super::futex::Futex;
-use super::{at_least, report};
 use crate::exit::Exit;
-use crate::log::Log;
 use crate::options::{Kind, OptionSpec};
-use crate::report::Stat;
 use crate::test::{Context, Run, Test};
 
 /// The test.
@@ -87,10 +85,6 @@ impl Test for Mutexes {
             events_max: Some(Some(context.threads().into())),
             mode: String::new(),
         })
-    }
-
-    fn cumulative(&mut self, stat: &Stat, log: &Log) {
-        report("", stat, log);
     }
 }
 

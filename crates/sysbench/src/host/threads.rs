@@ -3,13 +3,11 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use super::at_least;
 use super::event::{Events, Work};
 use super::futex::Futex;
-use super::{at_least, report};
 use crate::exit::Exit;
-use crate::log::Log;
 use crate::options::{Kind, OptionSpec};
-use crate::report::Stat;
 use crate::test::{Context, Run, Test};
 
 /// The test.
@@ -70,10 +68,6 @@ impl Test for Threads {
             events_max: None,
             mode: String::new(),
         })
-    }
-
-    fn cumulative(&mut self, stat: &Stat, log: &Log) {
-        report("", stat, log);
     }
 }
 

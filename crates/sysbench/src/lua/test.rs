@@ -214,8 +214,7 @@ impl Test for LuaTest {
 
     fn begin(&mut self) -> Result<Run, Exit> {
         if !self.master().has("event") {
-            let script = &self.shared.script_path;
-            let what = format!("cannot find the event() function in {script}");
+            let what = format!("cannot find the event() function in {}", self.base_name());
             return Err(fail(&self.shared.log, &what));
         }
         if self.master().has("init") {

@@ -86,7 +86,7 @@ pub fn histogram(stat: &Stat) -> String {
 /// What a forced end left behind.
 pub fn unfinished(stat: &Stat) -> String {
     stat.unfinished.map_or(String::new(), |count| {
-        format!("Number of unfinished transactions on forced shutdown: {count}\n\n")
+        format!("Number of unfinished transactions on forced shutdown: {count}\n")
     })
 }
 

@@ -29,7 +29,12 @@ pub fn intermediate(stat: &Stat, log: &Log) {
 
 /// The whole.
 pub fn cumulative(stat: &Stat, log: &Log) {
-    ending(&blocks::throughput(stat), stat, log);
+    after("", stat, log);
+}
+
+/// The whole after lines of the test's own, and an empty one.
+pub fn after(own: &str, stat: &Stat, log: &Log) {
+    ending(&format!("{own}\n{}", blocks::throughput(stat)), stat, log);
 }
 
 /// A test's own part, then response times and how evenly the threads worked.

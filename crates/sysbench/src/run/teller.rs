@@ -11,6 +11,9 @@ use crate::report::{Stat, blocks};
 use crate::settings::Settings;
 use crate::test::{Context, Test};
 
+/// The engine's doubt about threads that do not end.
+const STUCK: &str = "connections-stuck";
+
 const NS_PER_S: u64 = 1_000_000_000;
 
 /// An observer that reports.
@@ -200,6 +203,7 @@ impl Observer for Teller<'_> {
             TrialEvent::Progress(_) => self.on_progress(),
             TrialEvent::Ready(_) => self.on_ready(),
             TrialEvent::Interval(interval) => self.on_interval(interval),
+            TrialEvent::Warning(warning) if warning.code == STUCK => {} // the report says how many did not end
             TrialEvent::Warning(warning) => {
                 self.log
                     .text(Level::Warning, format_args!("{}. {}", warning.evidence, warning.advice));

@@ -12,11 +12,11 @@ use plimsoll_core::random::keyed;
 use self::block::Block;
 use self::offsets::Offsets;
 use super::event::{Events, Work};
-use super::{fatal, report};
+use super::fatal;
 use crate::exit::Exit;
 use crate::log::{Level, Log};
 use crate::options::{Kind, OptionSpec};
-use crate::report::Stat;
+use crate::report::{Stat, general};
 use crate::test::{Context, Run, Test};
 
 const MIB: u64 = 1 << 20;
@@ -142,7 +142,7 @@ impl Test for Memory {
             let (moved, mib_per_s) = (events as f64 * mib, per_s * mib);
             let _ = write!(own, "{moved:4.2} MiB transferred ({mib_per_s:4.2} MiB/sec)\n\n");
         }
-        report(&own, stat, log);
+        general::after(&own, stat, log);
     }
 }
 
