@@ -7,6 +7,8 @@ use std::fmt::Display;
 use std::io::Write;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use plimsoll_core::message::EngineWarning;
+
 /// How much a message matters, by the numbers of `--verbosity`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Level {
@@ -79,6 +81,12 @@ impl Log {
         sinks.end_repetition();
         sinks.print(&line);
         sinks.last = line;
+    }
+
+    /// Prints a doubt about the numbers.
+    pub fn doubt(&self, warning: &EngineWarning) {
+        let evidence = warning.evidence.trim_end_matches('.');
+        self.text(Level::Warning, format_args!("{evidence}. {}", warning.advice));
     }
 
     /// Prints a line that may well be the last one again, such as a report.

@@ -57,7 +57,7 @@ pub fn run(workload: &WorkloadPlan, targets: &[RoleTarget], context: &Arc<Contex
     let terms = terms(&context.options);
     let factory = plimsoll_workloads::factory(workload, targets, context.seed, threads, terms).map_err(fatal)?;
     for warning in plimsoll_workloads::preflight(workload, targets, threads).map_err(fatal)? {
-        log.text(Level::Warning, format_args!("{}. {}", warning.evidence, warning.advice));
+        log.doubt(&warning);
     }
     Ok(Run {
         factory,

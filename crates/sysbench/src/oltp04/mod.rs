@@ -239,7 +239,7 @@ fn mode(options: &Options) -> String {
 
 fn warn(log: &Log, event: DataEvent) {
     if let DataEvent::Warning(warning) = event {
-        log.text(Level::Warning, format_args!("{}. {}", warning.evidence, warning.advice));
+        log.doubt(&warning);
     }
 }
 

@@ -205,8 +205,7 @@ impl Observer for Teller<'_> {
             TrialEvent::Interval(interval) => self.on_interval(interval),
             TrialEvent::Warning(warning) if warning.code == STUCK => {} // the report says how many did not end
             TrialEvent::Warning(warning) => {
-                self.log
-                    .text(Level::Warning, format_args!("{}. {}", warning.evidence, warning.advice));
+                self.log.doubt(warning);
             }
             TrialEvent::Done(_) => {}
         }
