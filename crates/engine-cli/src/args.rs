@@ -112,5 +112,6 @@ mod tests {
         for word in ["trial", "prepare", "check", "verify", "cleanup", "sim", "schema"] {
             assert!(named(word).is_ok() && HELP.contains(&format!("\n  {word} ")), "{word}");
         }
+        assert!(HELP.contains("\n  sysbench "), "read before all others");
     }
 }

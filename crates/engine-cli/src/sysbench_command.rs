@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use plimsoll_engine::TrialHandle;
 use plimsoll_sysbench::front::{self, World};
 
-use crate::events;
+use crate::events::{Events, Overheard, Reason};
 use crate::output::INTERRUPTED;
 use crate::process;
 
@@ -28,14 +28,23 @@ pub fn arguments(mut words: impl Iterator<Item = OsString>) -> Option<Vec<String
 /// Does what sysbench would do.
 pub fn run(arguments: Vec<String>) -> ExitCode {
     process::allow_files();
+    let events = Events::open();
+    let reason = Reason::default();
     let world = World {
-        out: unbuffered(io::stdout().as_fd()),
+        out: Box::new(Overheard {
+            out: unbuffered(io::stdout().as_fd()),
+            reason: reason.clone(),
+        }),
         err: unbuffered(io::stderr().as_fd()),
         compat: std::env::var("SYSBENCH_COMPAT").ok(),
         on_interrupt: Box::new(stop_at_signal),
-        observer: events::observer(),
+        observer: events.as_ref().and_then(Events::observer),
     };
-    ExitCode::from(front::main(arguments, world))
+    let code = front::main(arguments, world);
+    if let (1.., Some(mut events)) = (code, events) {
+        events.fail(reason.text());
+    }
+    ExitCode::from(code)
 }
 
 /// The first Ctrl-C ends the load and tells what was measured, the second ends the process.
