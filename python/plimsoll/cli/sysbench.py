@@ -1,4 +1,4 @@
-"""`plimsoll sysbench`: the load engine in the place of sysbench.
+"""`plimsoll sysbench`: the load engine in the place of sysbench, and its runs as recordings.
 
 Deliberately not here: what sysbench's own options mean, which the engine knows.
 """
@@ -7,27 +7,58 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from typing import Annotated
+from pathlib import Path
+from typing import Annotated, NoReturn
 
 import typer
 from typer.core import TyperCommand
 
-from plimsoll.errors import HostError
+from plimsoll.errors import HostError, SpecError
+from plimsoll.units import printable
+
+_OWN = frozenset({"--record", "--record-system", "--record-workload"})
 
 
 class HandedOver(TyperCommand):
-    """Leaves all arguments as they were typed."""
+    """Takes our own options out, wherever they stand, and leaves everything else as it was typed."""
 
     def parse_args(self, ctx: typer.Context, args: list[str]) -> list[str]:  # type: ignore[override]  # typer's own
-        """Puts everything behind `--`, where nothing of it is looked at."""
-        return super().parse_args(ctx, ["--", *args])
+        """Reads the arguments; what is not ours comes behind `--`, where nothing of it is looked at."""
+        own, others = _parted(args)
+        return super().parse_args(ctx, [*own, "--", *others])
+
+
+def _parted(args: Sequence[str]) -> tuple[list[str], list[str]]:
+    own, others, words = list[str](), list[str](), iter(args)
+    for word in words:
+        name, sign, _ = word.partition("=")
+        if name not in _OWN:
+            others.append(word)
+        elif sign:
+            own.append(word)
+        elif (value := next(words, None)) is not None:
+            own.append(f"{word}={value}")
+        else:
+            raise SpecError(f"{name}: nothing stands behind it; write {name}=NAME")
+    return own, others
 
 
 def sysbench(
     arguments: Annotated[
         list[str] | None, typer.Argument(metavar="ARGUMENT...", help="What sysbench takes; help tells all of it.")
     ] = None,
-) -> None:
+    record: Annotated[
+        Path | None,
+        typer.Option("--record", metavar="STUDY", help="Keep the run as a recording in this folder, for its guide."),
+    ] = None,
+    record_system: Annotated[
+        str | None,
+        typer.Option("--record-system", metavar="NAME", help="The system; the server's address if left out."),
+    ] = None,
+    record_workload: Annotated[
+        str | None, typer.Option("--record-workload", metavar="NAME", help="The workload; the test's name if left out.")
+    ] = None,
+) -> int:
     """Do what sysbench does: its tests, its options, Lua scripts, its output and its exit codes.
 
     Everything is handed to the load engine as it was typed; --help and help are its own. docs/sysbench.md tells more.
@@ -35,11 +66,23 @@ def sysbench(
     Examples:
 
       plimsoll sysbench oltp_read_write --mysql-user=bench --tables=4 --threads=16 --time=60 run
+
+      plimsoll sysbench oltp_read_write --mysql-user=bench --tables=4 --threads=16 --record my-study run
     """
-    _hand_over(arguments or [])
+    if record is None:
+        if record_system is not None or record_workload is not None:
+            raise SpecError("--record is missing: --record-system and --record-workload name what it keeps")
+        _hand_over(arguments or [])
+    from plimsoll.run.sysbench import RecordingWanted, record_sysbench
+
+    wanted = RecordingWanted(study=record, system=record_system, workload=record_workload)
+    recorded = record_sysbench(arguments or [], wanted)
+    for note in recorded.notes:
+        typer.echo(f"plimsoll: {printable(note)}", err=True)
+    return recorded.exit_code
 
 
-def _hand_over(arguments: Sequence[str]) -> None:
+def _hand_over(arguments: Sequence[str]) -> NoReturn:
     """This process becomes the engine.
 
     Raises:

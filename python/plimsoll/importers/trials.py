@@ -1,6 +1,6 @@
-"""Trials of others join a study: each gets the name, position and repetition that it has there.
+"""Trials of others are written into a study.
 
-Deliberately not here: reading what others published (`table`, `sysbench`).
+Deliberately not here: reading what others published (`table`, `sysbench`), and the place of a trial (`joining`).
 """
 
 from __future__ import annotations
@@ -10,9 +10,9 @@ from pathlib import Path
 
 import polars as pl
 
-from plimsoll.importers.systems import name_beside
-from plimsoll.record.model import Environment, LevelRecord, Outcome, TrialRecord
-from plimsoll.record.store import Recording, read_study, write_recording
+from plimsoll.importers.joining import Cell, Joiner
+from plimsoll.record.model import Environment, Outcome, TrialRecord
+from plimsoll.record.store import read_study, write_recording
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +75,7 @@ def write_import(study: Path, result: ImportResult) -> WrittenImport:
     present = read_study(study).recordings if study.is_dir() else ()
     ids = {recording.trial.trial_id for recording in present}
     new = [imported for imported in result.trials if imported.trial.trial_id not in ids]
-    joined = _Joiner(present)
+    joined = Joiner(present)
     paths = tuple(
         write_recording(
             study,
@@ -88,49 +88,12 @@ def write_import(study: Path, result: ImportResult) -> WrittenImport:
         )
         for imported in new
     )
-    return WrittenImport(paths, len(result.trials) - len(new), tuple(joined.report))
+    report = [*joined.report, *(_more_of(cell) for cell in joined.repeated)]
+    return WrittenImport(paths, len(result.trials) - len(new), tuple(report))
 
 
-class _Joiner:
-    """Finds the place of imported trials among the recordings of a study.
-
-    Attributes:
-        report: What was changed for it, one line each.
-    """
-
-    def __init__(self, present: tuple[Recording, ...]) -> None:
-        trials = [recording.trial for recording in present]
-        self._systems = {trial.system.name: trial.system.factors for trial in trials}
-        self._position = max((trial.position for trial in trials), default=-1) + 1
-        self._repetitions: dict[tuple[str, str, LevelRecord], int] = {}
-        for trial in trials:
-            self._count(trial)
-        self._before = dict(self._repetitions)
-        self.report: list[str] = []
-
-    def place(self, trial: TrialRecord) -> TrialRecord:
-        """The trial with the name, position and repetition that it has in the study."""
-        name = name_beside(trial.system.name, trial.system.factors, self._systems)
-        self._systems[name] = trial.system.factors
-        if name != trial.system.name:
-            self._say(f"system {name}: the study has another system called {trial.system.name}")
-        system = trial.system.model_copy(update={"name": name})
-        placed = trial.model_copy(update={"system": system, "position": self._position})
-        self._position += 1
-        cell = (name, trial.workload.name, trial.level)
-        if cell in self._before:
-            self._say(
-                f"system {name}, {trial.level.connections} connections: the study has other results for it; these are "
-                "added as repetitions. If this file corrects an earlier one, import all files into a new study"
-            )
-        placed = placed.model_copy(update={"repetition": self._repetitions.get(cell, 0)})
-        self._count(placed)
-        return placed
-
-    def _count(self, trial: TrialRecord) -> None:
-        cell = (trial.system.name, trial.workload.name, trial.level)
-        self._repetitions[cell] = max(self._repetitions.get(cell, 0), trial.repetition + 1)
-
-    def _say(self, line: str) -> None:
-        if line not in self.report:
-            self.report.append(line)
+def _more_of(cell: Cell) -> str:
+    return (
+        f"system {cell[0]}, {cell[2].connections} connections: the study has other results for it; these are added as "
+        "repetitions. If this file corrects an earlier one, import all files into a new study"
+    )

@@ -13,6 +13,7 @@ from plimsoll.run.systems import Instance
 from plimsoll.servers.control import connect
 from plimsoll.servers.facts import host_facts, instance_facts
 from plimsoll.spec.statements import Workload
+from plimsoll.spec.target import Target
 
 
 class Surveyor:
@@ -34,22 +35,34 @@ class Surveyor:
         Raises:
             TargetError: An instance does not answer.
         """
-        is_local = all(instance.target.is_local for instance in instances)
+        targets = [instance.target for instance in instances]
+        facts = tuple(_facts(instance, workload) for instance in instances)
+        return self.described(targets, facts, self.limit_tps(workload, connections, targets))
+
+    def limit_tps(self, workload: Workload, connections: int, targets: Sequence[Target]) -> float | None:
+        """What this client is known to drive at most, transactions per second; None when unknown."""
+        return known_limit_tps(self.host, self._engine_version, workload, connections, targets)
+
+    def described(
+        self, targets: Sequence[Target], facts: tuple[InstanceFacts, ...], limit_tps: float | None
+    ) -> Environment:
+        """The environment with what is known about servers already.
+
+        Args:
+            targets: The servers; they tell whether this is their machine.
+            facts: Of each server that something is known about.
+            limit_tps: What this client is known to drive at most.
+        """
+        is_local = all(target.is_local for target in targets)
         return Environment(
             host=self.host if is_local else HostFacts(),
-            instances=tuple(_facts(instance, workload) for instance in instances),
+            instances=facts,
             client=ClientFacts(
                 plimsoll_version=__version__,
                 engine_version=self._engine_version,
                 python_version=platform.python_version(),
                 on_server_host=is_local,
-                limit_tps=known_limit_tps(
-                    self.host,
-                    self._engine_version,
-                    workload,
-                    connections,
-                    [instance.target for instance in instances],
-                ),
+                limit_tps=limit_tps,
             ),
         )
 

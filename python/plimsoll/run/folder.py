@@ -75,7 +75,7 @@ def opened(folder: Path, file: Path, spec: StudySpec, plan: Plan) -> Iterator[No
     """
     text = _text_of(file, spec)
     _refuse_foreign(folder, spec)
-    with _locked(folder):
+    with locked(folder):
         _replace(folder / STUDY_FILE, text)
         _replace(folder / PLAN_FILE, plan.model_dump_json(indent=1))
         if files := {one.file: one.text for one in spec.workload if isinstance(one, StatementsSpec)}:
@@ -92,18 +92,24 @@ def _text_of(file: Path, spec: StudySpec) -> str:
     raise SpecError(f"{file}: changed while it was read, or cannot be read twice; name a file that stays as it is")
 
 
-def _locked(folder: Path) -> IO[str]:
-    """An open lock file in the folder, which is made if need be; closing it gives the lock away."""
+def locked(folder: Path) -> IO[str]:
+    """An open lock file in the folder, which is made if need be; closing it gives the lock away.
+
+    Raises:
+        HostError: The folder cannot be written, or another process measures into it.
+    """
     try:
         folder.mkdir(parents=True, exist_ok=True)
         lock = (folder / LOCK_FILE).open("w")
     except OSError as error:
-        raise HostError(f"{folder}: cannot be written: {error.strerror}; choose another folder with --to") from None
+        raise HostError(f"{folder}: cannot be written: {error.strerror}; choose another folder") from None
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
         lock.close()
-        raise HostError(f"{folder}: another plimsoll runs this study; wait for it, or name another --to") from None
+        raise HostError(
+            f"{folder}: another plimsoll measures into it; wait for that, or choose another folder"
+        ) from None
     return lock
 
 
@@ -128,6 +134,30 @@ def _refuse_foreign(folder: Path, spec: StudySpec) -> None:
     held = read_study(folder / STUDY_FILE).study.name
     if held != spec.study.name:
         raise SpecError(f"{folder}: holds the study {held!r}, not {spec.study.name!r}; choose another folder with --to")
+
+
+def refuse_for_recordings(folder: Path) -> None:
+    """Refuses a folder to which recordings that no plan foresaw must not be added.
+
+    Raises:
+        SpecError: It is no folder, holds something else than a study, or a study whose guide is of its plan alone.
+        HostError: It cannot be read.
+    """
+    if not folder.exists():
+        return
+    if not folder.is_dir():
+        raise SpecError(f"{folder}: is no folder; choose another place for the study")
+    for name in (STUDY_FILE, PLAN_FILE):
+        if (folder / name).exists():
+            raise SpecError(
+                f"{folder}: holds a planned study ({name}), which takes no other runs; choose another folder"
+            )
+    try:
+        is_foreign = not (folder / "recordings").is_dir() and {path.name for path in folder.iterdir()} - {LOCK_FILE}
+    except OSError as error:
+        raise HostError(f"{folder}: cannot be read: {error.strerror}; choose another folder") from None
+    if is_foreign:
+        raise SpecError(f"{folder}: is not empty and holds no recordings; choose another folder")
 
 
 def _replace(path: Path, text: str) -> None:

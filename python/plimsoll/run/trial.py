@@ -30,7 +30,7 @@ from plimsoll.run.progressing import INTERVAL_S, Progressing, TrialTask, ended, 
 from plimsoll.run.rows import IntervalRows, response_ms_p99
 from plimsoll.run.systems import Instance
 from plimsoll.run.warm import trends
-from plimsoll.run.watch import Watch, watching
+from plimsoll.run.watch import Watch, unwatched, watching
 from plimsoll.servers.control import connect
 from plimsoll.servers.settle import settle
 from plimsoll.servers.storage import data_device
@@ -129,7 +129,7 @@ class TrialRunner:
                         case Done():
                             progressing.done = message
         _refuse_outage(progressing.done)
-        progressing.warnings += [_unwatched(fault) for fault in watch.faults]
+        progressing.warnings += [unwatched(fault) for fault in watch.faults]
 
     def _take(
         self, task: TrialTask, progressing: Progressing, watch: Watch, interval: Interval, began_unix_s: float
@@ -197,14 +197,6 @@ def _refuse_outage(done: Done | None) -> None:
             f"{last.instance}: no connection to the server could be opened again from {last.from_ns / 1e9:.1f} s until"
             f" the load was ended at {done.duration_ns / 1e9:.1f} s; look at the server's error log"
         )
-
-
-def _unwatched(fault: str) -> TrialWarning:
-    return TrialWarning(
-        code="telemetry-missing",
-        evidence=f"Not everything could be watched: {fault}.",
-        advice="Remove the cause and measure again; until then what rests on it is not judged.",
-    )
 
 
 def _settled(instance: Instance, limit_s: float) -> str:

@@ -9,6 +9,7 @@ from dataclasses import replace
 
 import polars as pl
 
+from plimsoll.record.model import TrialWarning
 from plimsoll.run.systems import Instance
 from plimsoll.run.warm import STOCKS
 from plimsoll.telemetry.collector import Collector
@@ -93,3 +94,12 @@ def watching(instances: Sequence[Instance], *, host: str, engine_pid: int, watch
     finally:
         watch.collected = collector.stop()
         watch.faults = collector.faults
+
+
+def unwatched(fault: str) -> TrialWarning:
+    """The doubt that something which could not be watched gives rise to."""
+    return TrialWarning(
+        code="telemetry-missing",
+        evidence=f"Not everything could be watched: {fault}.",
+        advice="Remove the cause and measure again; until then what rests on it is not judged.",
+    )

@@ -1,0 +1,113 @@
+"""The engine in the place of sysbench, as a process beside this one that also tells its trial in messages.
+
+What it prints goes where this process prints. Deliberately not here: what becomes of the messages.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+from collections.abc import Iterator, Sequence
+from types import FrameType, TracebackType
+from typing import Self
+
+from pydantic import ValidationError
+
+from plimsoll.drive.executable import find_engine
+from plimsoll.drive.protocol import MESSAGE, EngineMessage
+from plimsoll.errors import EngineBugError, HostError
+
+EVENTS_VARIABLE = "PLIMSOLL_EVENTS_FD"
+"""Names the descriptor on which the engine tells its trial."""
+
+_FORWARDED = (signal.SIGINT, signal.SIGTERM)
+_END_LIMIT_S = 5.0
+
+
+class SysbenchProcess:
+    """A running engine. Use it as a context manager: leaving it ends the process, whatever happened.
+
+    It has a process group of its own, so that Ctrl-C in a terminal reaches it once: from here, where SIGINT and SIGTERM
+    are passed on for as long as it runs.
+    """
+
+    def __init__(self, arguments: Sequence[str]) -> None:
+        """Starts it.
+
+        Raises:
+            HostError: It cannot be started.
+        """
+        engine = find_engine()
+        messages, told = os.pipe()
+        self._messages = os.fdopen(messages, "rb")
+        self._before = {number: signal.signal(number, self._forward) for number in _FORWARDED}
+        self._process: subprocess.Popen[bytes] | None = None
+        try:
+            self._process = subprocess.Popen(
+                [str(engine), "sysbench", *arguments],
+                pass_fds=(told,),
+                env={**os.environ, EVENTS_VARIABLE: str(told)},
+                process_group=0,
+            )
+        except OSError as error:
+            self.__exit__(None, None, None)
+            raise HostError(f"{engine}: cannot be run: {error.strerror}; reinstall plimsoll") from None
+        finally:
+            os.close(told)
+
+    @property
+    def pid(self) -> int:
+        """Its process id."""
+        return self._running().pid
+
+    def messages(self) -> Iterator[EngineMessage]:
+        """What it tells, until it ends.
+
+        Raises:
+            EngineBugError: It says something that is not in the protocol.
+        """
+        for line in self._messages:
+            if not line.endswith(b"\n"):
+                return  # it was ended while it wrote
+            try:
+                yield MESSAGE.validate_json(line)
+            except ValidationError as error:
+                text = error.errors()[0]["msg"]
+                raise EngineBugError(f"plimsoll-engine said something that is not in the protocol: {text}") from None
+
+    def wait(self) -> int:
+        """Its exit code, as a shell would say it."""
+        code = self._running().wait()
+        return code if code >= 0 else 128 - code
+
+    def __enter__(self) -> Self:
+        """Nothing to do: the process runs already."""
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Ends the process, where it has not ended by itself."""
+        self._messages.close()
+        process = self._process
+        for end in (signal.SIGTERM, signal.SIGKILL):
+            if process is None or process.poll() is not None:
+                break
+            process.send_signal(end)
+            try:
+                process.wait(_END_LIMIT_S)
+            except subprocess.TimeoutExpired:
+                continue
+        for number, before in self._before.items():
+            signal.signal(number, before)
+
+    def _running(self) -> subprocess.Popen[bytes]:
+        assert self._process is not None, "it was started"
+        return self._process
+
+    def _forward(self, number: int, _frame: FrameType | None) -> None:
+        """Before the process is there, a signal interrupts as it always does."""
+        if self._process is None:
+            raise KeyboardInterrupt
+        self._process.send_signal(number)

@@ -1,0 +1,107 @@
+"""Command lines of sysbench: what a recording needs of them, and which workload of ours they mean."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from plimsoll.errors import SpecError
+from plimsoll.spec.sysbench_line import SysbenchLine, read_line
+from plimsoll.spec.sysbench_workload import given_options, workload_of
+
+
+def line(text: str) -> SysbenchLine:
+    return read_line(text.split())
+
+
+def test_options_stand_anywhere_and_the_last_one_counts() -> None:
+    read = line("--threads=2 ./x/mine.lua --mysql_host=a --threads=4 run --skip-trx")
+    assert (read.test, read.command, read.test_name) == ("./x/mine.lua", "run", "mine")
+    assert (read.whole("threads", 1), read.text("mysql-host"), read.is_on("skip-trx")) == (4, "a", True)
+    assert (read.whole("rate", 7), read.is_on("debug")) == (7, False)
+
+
+def test_old_names_are_those_of_today() -> None:
+    read = line("--test=oltp --num-threads=3 --max-time=60 run")
+    assert (read.test, read.command) == ("oltp", "run")
+    assert (read.whole("threads", 1), read.whole("time", 10)) == (3, 60)
+
+
+def test_a_file_of_options_stands_before_what_was_typed(tmp_path: Path) -> None:
+    file = tmp_path / "options"
+    file.write_text("# remark\nthreads = 8\nmysql-password=secret\n\ntime=5\n")
+    read = line(f"cpu --config-file={file} --time=6 run")
+    assert (read.whole("threads", 1), read.whole("time", 10)) == (8, 6)
+    assert "secret" not in repr(read)
+    with pytest.raises(SpecError, match="--config-file"):
+        line(f"cpu --config-file={tmp_path / 'none'} run")
+
+
+def endpoints(text: str) -> list[str]:
+    return [target.endpoint for target in line(text).targets()]
+
+
+def test_connections_go_to_every_port_of_every_host_or_to_sockets() -> None:
+    assert endpoints("--mysql-host=a,b --mysql-port=1,2") == ["a:1", "a:2", "b:1", "b:2"]
+    assert endpoints("--mysql-host=a --mysql-socket=/x,/y") == ["/x", "/y"]
+    assert endpoints("--mysql-port=3307") == ["localhost:3307"]
+    target = line("--mysql-user=me --mysql-password=pw --mysql-db=d --mysql-host=h").targets()[0]
+    assert (target.user, target.password.get_secret_value(), target.database) == ("me", "pw", "d")
+
+
+@pytest.mark.parametrize(
+    ("option", "mode"),
+    [
+        ("", "disabled"),
+        ("--mysql-ssl=off", "disabled"),
+        ("--mysql-ssl", "required"),
+        ("--mysql-ssl=on", "required"),
+        ("--mysql-ssl=PREFERRED", "preferred"),
+        ("--mysql-ssl=on --mysql-ssl-ca=ca.pem", "verify-ca"),
+        ("--mysql-ssl=VERIFY_IDENTITY --mysql-ssl-ca=ca.pem", "verify-identity"),
+    ],
+)
+def test_encryption_is_that_of_the_engine(option: str, mode: str) -> None:
+    assert line(option).targets()[0].tls.mode == mode
+
+
+def test_a_module_is_a_workload_of_ours() -> None:
+    read = line("oltp_read_only --tables=2 --table_size=77 --skip-trx --rand-type=zipfian --db-ps-mode=disable run")
+    workload = workload_of(read, compat="1.1")
+    assert workload is not None
+    options = workload.options()
+    assert (options["tables"], options["table_size"], options["prepared"]) == (2, 77, False)
+    assert (options["skip_transaction"], options["distribution"]) == (True, {"kind": "zipfian", "exponent": 0.8})
+
+
+def test_defaults_of_old_versions_are_theirs() -> None:
+    kinds = []
+    for compat in ("1.0", "1.1"):
+        workload = workload_of(line("oltp_read_only run"), compat=compat)
+        assert workload is not None
+        kinds.append(workload.distribution.kind)
+    assert kinds == ["special-1.0", "uniform"]
+
+
+def test_options_that_mean_nothing_to_a_module_are_left_out() -> None:
+    workload = workload_of(line("oltp_point_select --range-size=5 --auto-inc=off run"), compat="1.1")
+    assert workload is not None
+    assert not workload.auto_increment
+    assert "range_size" not in workload.options()
+
+
+@pytest.mark.parametrize("text", ["mine.lua run", "bulk_insert run", "oltp_read_only --tables=0 run", "oltp run"])
+def test_what_is_no_workload_of_ours_is_kept_as_it_was_given(text: str) -> None:
+    assert workload_of(line(text), compat="1.1") is None
+
+
+def test_a_file_takes_the_place_of_a_module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "oltp_read_only").touch()
+    assert workload_of(line("oltp_read_only run"), compat="1.1") is None
+
+
+def test_options_of_a_script_are_kept_without_passwords_and_those_of_the_run() -> None:
+    read = line("mine.lua --scale=3 --trx --threads=4 --mysql-password=pw --other_password=pw --rand-type=pareto run")
+    assert given_options(read) == {"rand_type": "pareto", "scale": "3", "trx": "on"}
