@@ -11,6 +11,7 @@ from support.repository import ROOT, shown
 
 ORDER = (
     {"plimsoll-engine-cli"},
+    {"plimsoll-sysbench"},
     {"plimsoll-workloads"},
     {"plimsoll-session"},
     {"plimsoll-engine", "plimsoll-wire"},
