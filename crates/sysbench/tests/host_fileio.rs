@@ -272,7 +272,8 @@ impl SmallDisk {
 
 impl Drop for SmallDisk {
     fn drop(&mut self) {
-        let _ = Command::new("umount").arg(&self.0.0).status();
+        // Workers of a run that failed may still have its files open: it goes when they have ended.
+        let _ = Command::new("umount").arg("--lazy").arg(&self.0.0).status();
     }
 }
 
