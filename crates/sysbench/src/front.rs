@@ -14,7 +14,7 @@ use crate::options::{Options, Value, declared, help};
 use crate::run::{self, Outside};
 use crate::settings::Settings;
 use crate::test::{Context, Test};
-use crate::{lua, open};
+use crate::{lua, oltp04, open};
 
 /// Commands that tests have in common.
 const COMMANDS: [&str; 4] = ["prepare", "run", "cleanup", "help"];
@@ -144,7 +144,7 @@ impl Front {
         if let Some(Some(test)) = line.take("test") {
             // What was read as a test is the command then.
             line.command = line.test.replace(test).or(line.command.take());
-            if line.test.as_deref() != Some(open::OLTP_04) {
+            if line.test.as_deref() != Some(oltp04::NAME) {
                 self.log.complain(
                     "WARNING: the --test option is deprecated. You can pass a script name or path on the command line \
                      without any options.",
@@ -162,7 +162,7 @@ impl Front {
             .and_then(|one| one.value.clone());
         let name = given.or_else(|| self.compat.clone());
         match name {
-            _ if open::is_oltp_04(line.test.as_deref()) => Ok(Compat::V04),
+            _ if oltp04::is_meant(line.test.as_deref()) => Ok(Compat::V04),
             None => Ok(Compat::default()),
             Some(name) => Compat::named(&name)
                 .ok_or_else(|| self.misused(&format!("Invalid value for the 'compat' option: '{name}'"))),

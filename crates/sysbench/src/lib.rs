@@ -4,6 +4,7 @@
 //! which are handed in.
 
 mod arrivals;
+mod by_name;
 pub mod compat;
 pub mod exit;
 pub mod front;
@@ -15,7 +16,7 @@ pub mod log;
 pub mod lua;
 pub mod mysql;
 pub mod native;
-mod native_test;
+
 mod oltp04;
 pub mod open;
 pub mod options;

@@ -1,25 +1,16 @@
 //! Finds the test that a user names.
 
 use std::io::Read;
-use std::path::Path;
 use std::sync::Arc;
 
+use crate::by_name::ByName;
 use crate::compat::Compat;
 use crate::exit::Exit;
 use crate::host;
 use crate::log::{Level, Log};
 use crate::lua::{CommandLine, LuaTest, Script};
-use crate::native_test::NativeTest;
 use crate::oltp04::Oltp04;
 use crate::test::Test;
-
-/// The database test of sysbench 0.4, which later versions do not have.
-pub const OLTP_04: &str = "oltp";
-
-/// Whether a name means the database test of 0.4.
-pub fn is_oltp_04(name: Option<&str>) -> bool {
-    name == Some(OLTP_04) && !Path::new(OLTP_04).is_file()
-}
 
 /// The tests that are built in, a line each.
 pub fn built_in() -> String {
@@ -48,7 +39,7 @@ pub fn open(
     }
     let script = LuaTest::open(Script::Named(name), command_line, log)?;
     Ok(match script.own_module().map(str::to_owned) {
-        Some(module) => Box::new(NativeTest::new(script, module)),
+        Some(module) => Box::new(ByName::new(script, module)),
         None => Box::new(script),
     })
 }

@@ -3,6 +3,7 @@
 mod declared;
 mod report;
 
+use std::path::Path;
 use std::sync::Arc;
 
 use plimsoll_core::message::PROTOCOL;
@@ -20,6 +21,9 @@ use crate::report::Stat;
 use crate::test::{Context, Run, Test};
 use crate::{mysql, native};
 
+/// Its name. Later versions do not have it.
+pub const NAME: &str = "oltp";
+
 /// The one table that it can work on.
 const TABLE: &str = "sbtest";
 
@@ -27,6 +31,11 @@ const TABLE: &str = "sbtest";
 #[derive(Default)]
 pub struct Oltp04 {
     context: Option<Arc<Context>>,
+}
+
+/// Whether a name means this test, and no script.
+pub fn is_meant(name: Option<&str>) -> bool {
+    name == Some(NAME) && !Path::new(NAME).is_file()
 }
 
 impl Oltp04 {
@@ -88,7 +97,7 @@ impl Oltp04 {
 
 impl Test for Oltp04 {
     fn name(&self) -> String {
-        crate::open::OLTP_04.to_owned()
+        NAME.to_owned()
     }
 
     fn options(&self) -> Vec<OptionSpec> {

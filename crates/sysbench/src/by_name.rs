@@ -13,14 +13,14 @@ use crate::test::{Context, Run, Test};
 use crate::{mysql, native};
 
 /// One of our own modules.
-pub struct NativeTest {
+pub struct ByName {
     script: LuaTest,
     module: String,
     context: Option<Arc<Context>>,
     is_native: bool,
 }
 
-impl NativeTest {
+impl ByName {
     /// The module of this name.
     pub fn new(script: LuaTest, module: String) -> Self {
         Self {
@@ -32,7 +32,7 @@ impl NativeTest {
     }
 }
 
-impl Test for NativeTest {
+impl Test for ByName {
     fn name(&self) -> String {
         self.script.name()
     }
