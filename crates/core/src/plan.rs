@@ -12,6 +12,7 @@ mod sim;
 mod statements;
 mod target;
 mod tls;
+mod tpcc;
 
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -28,6 +29,7 @@ pub use statements::{
 };
 pub use target::{Endpoint, Role, RoleTarget, Secret, Target};
 pub use tls::{ClientCertificate, Tls};
+pub use tpcc::TpccData;
 
 /// What clients do.
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]

@@ -11,6 +11,7 @@ use plimsoll_core::plan::Target;
 use crate::channel::Channel;
 use crate::codec::capability;
 use crate::codec::greeting::ServerInfo;
+use crate::codec::row::TextRow;
 use crate::codec::statement::{Statement, Value};
 use crate::error::WireError;
 use crate::first_row::FirstRow;
@@ -150,6 +151,14 @@ impl Connection {
         results.is_binary = true;
         self.run_prepared(statement, parameters, Take::Whole(results))?;
         results.complete()
+    }
+
+    /// Runs a query given as text and hands each of its rows over, however many there are.
+    ///
+    /// # Errors
+    /// As [`Self::query`]; and when a row has more than [`TextRow::COLUMNS_MAX`] values. Rows may have been handed over before.
+    pub fn query_each(&mut self, sql: &str, hand_over: &mut dyn FnMut(&TextRow<'_>)) -> Result<Reply, WireError> {
+        self.run_text(sql, Take::Each(hand_over))
     }
 
     /// Runs LOAD DATA LOCAL with data from memory: `next` appends some of it to the empty buffer it is given, and returns

@@ -7,7 +7,7 @@ use crate::codec::greeting::Greeting;
 use crate::codec::login::LoginReply;
 use crate::codec::packet::{SkipUntil, Skipped, Skipper};
 use crate::codec::reply::{ReplyHead, RowsEnd, ServerError};
-use crate::codec::row::decode_text_row;
+use crate::codec::row::{TextRow, decode_text_row};
 use crate::codec::statement::PrepareOk;
 use crate::first_row::FirstRow;
 use crate::results::Results;
@@ -59,7 +59,9 @@ pub fn prepare_ok(bytes: &[u8]) {
 /// A row of values as text; the first two bytes say how many columns to expect.
 pub fn text_row(bytes: &[u8]) {
     if let Some((columns, row)) = bytes.split_first_chunk() {
-        let _ = decode_text_row(row, usize::from(u16::from_le_bytes(*columns)));
+        let columns = usize::from(u16::from_le_bytes(*columns));
+        let _ = decode_text_row(row, columns);
+        let _ = TextRow::decode(row, columns);
     }
 }
 

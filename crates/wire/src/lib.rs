@@ -29,6 +29,7 @@ mod transport;
 pub use codec::greeting::{Flavour, ServerInfo};
 pub use codec::kept::Kept;
 pub use codec::reply::ServerError;
+pub use codec::row::TextRow;
 pub use codec::statement::{Statement, Value};
 pub use codec::{ProtocolError, ROWS_BYTES_MAX};
 pub use connection::{ConnectOptions, Connection};

@@ -6,7 +6,7 @@ use crate::channel::Channel;
 use crate::codec::definitions::Definitions;
 use crate::codec::packet::{PACKET_BYTES_MAX, SkipUntil, ends_rows};
 use crate::codec::reply::{OkPacket, ReplyHead, RowsEnd, ServerError};
-use crate::codec::row::decode_text_row;
+use crate::codec::row::{TextRow, decode_text_row};
 use crate::codec::statement::PrepareOk;
 use crate::codec::{ProtocolError, ROWS_AFFECTED_MAX, ROWS_BYTES_MAX, printable};
 use crate::error::WireError;
@@ -32,6 +32,7 @@ pub struct Reply {
 pub enum Take<'a> {
     Nothing,
     Rows(&'a mut KeptRows),
+    Each(&'a mut dyn FnMut(&TextRow<'_>)),
     First(&'a mut FirstRow),
     File(&'a mut dyn FnMut(&mut Vec<u8>) -> bool),
     Whole(&'a mut Results),
@@ -223,6 +224,9 @@ impl Replies<'_> {
         if let Take::Whole(results) = take {
             rows += self.keep_whole(results)?;
         }
+        if let Take::Each(hand_over) = take {
+            rows += self.each_row(columns as usize, hand_over)?;
+        }
         rows += self.channel.skip(SkipUntil::RowsEnd)?;
         match RowsEnd::decode(self.channel.packet()?)? {
             RowsEnd::Ok(end) => Ok((rows, end)),
@@ -275,6 +279,22 @@ impl Replies<'_> {
             set.ends.push(set.payloads.len());
             results.count_rest(row_bytes - length);
         }
+    }
+
+    /// Hands each row over, in memory that is used again for the next.
+    fn each_row(&mut self, columns: usize, hand_over: &mut dyn FnMut(&TextRow<'_>)) -> Result<u64, WireError> {
+        let mut payload = Vec::new();
+        for rows in 0.. {
+            let (length, first) = self.channel.peek()?;
+            let first = first.ok_or(ProtocolError::Invalid { what: "a row is empty" })?;
+            if ends_rows(first, length) {
+                return Ok(rows);
+            }
+            payload.clear();
+            self.channel.payload_into(&mut payload, ROWS_BYTES_MAX)?;
+            hand_over(&TextRow::decode(&payload, columns)?);
+        }
+        unreachable!("rows are counted in 64 bits")
     }
 
     /// Sends what the caller has for a file, or an empty file when no file was to be asked for, and reads the verdict.

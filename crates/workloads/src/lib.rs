@@ -14,6 +14,7 @@ mod look;
 mod oltp;
 mod statements;
 mod text;
+mod tpcc;
 
 pub use control::encryption;
 

@@ -20,11 +20,14 @@ from plimsoll.cli.options import (
     TablesOption,
     TargetOption,
     TlsOption,
+    WarehousesOption,
     WorkloadOption,
 )
 
 if TYPE_CHECKING:
     from plimsoll.drive.protocol import Done
+    from plimsoll.spec.statements import Workload
+    from plimsoll.spec.tpcc import TpccSpec
 
 
 def prepare(
@@ -32,6 +35,7 @@ def prepare(
     workload: WorkloadOption = "oltp_read_write",
     tables: TablesOption = None,
     table_size: TableSizeOption = None,
+    warehouses: WarehousesOption = None,
     distribution: DistributionOption = None,
     option: OptionsOption = None,
     loaders: Annotated[int, typer.Option("--loaders", min=1, help="Connections that load at the same time.")] = 2,
@@ -52,6 +56,8 @@ def prepare(
     interrupted, the same command goes on: rows that are there are compared and kept, and only missing ones are sent.
 
     Example: plimsoll prepare --target mysql://bench@127.0.0.1/sbtest --tables 4 --table-size 1000000
+
+    Example: plimsoll prepare --target mysql://bench@127.0.0.1/tpcc --workload tpcc --warehouses 100
     """
     from plimsoll.drive.plans import data_line
 
@@ -62,7 +68,9 @@ def prepare(
         ask_password=ask_password,
         encryption={"tls": tls, "ca": ca, "cert": cert, "key": key},
     )
-    spec = options.workload_of(workload, option, tables=tables, table_size=table_size, distribution=distribution)
+    spec = _data_of(
+        workload, option, tables=tables, table_size=table_size, distribution=distribution, warehouses=warehouses
+    )
     line = data_line(spec, resolved, loaders=loaders, method="inserts" if inserts else "auto")
     done = _done("prepare", line)
     typer.echo(f"{done.rows_count:,} rows in {len(spec.table_names)} table(s), {done.duration_ns / 1e9:.1f} s")
@@ -73,6 +81,7 @@ def check(
     workload: WorkloadOption = "oltp_read_write",
     tables: TablesOption = None,
     table_size: TableSizeOption = None,
+    warehouses: WarehousesOption = None,
     distribution: DistributionOption = None,
     option: OptionsOption = None,
     loaders: Annotated[int, typer.Option("--loaders", min=1, help="Connections that compare at the same time.")] = 2,
@@ -91,13 +100,16 @@ def check(
 
     The server sums up a checksum over every row, and no rows are sent: it reads each table once. With --count-only it
     counts them, which also takes tables that others made. Exit code 4 says that something is missing or different, as
-    it is after a workload that writes.
+    it is after a workload that writes. For tpcc it looks at the twelve consistency conditions instead, which hold after
+    load too.
 
     Example: plimsoll check --target mysql://bench@127.0.0.1/sbtest --tables 4 --table-size 1000000
 
     Example: plimsoll check --target mysql://bench@127.0.0.1/sbtest --count-only
 
     Example: plimsoll check --target mysql://bench@127.0.0.1/bank --workload bank.toml
+
+    Example: plimsoll check --target mysql://bench@127.0.0.1/tpcc --workload tpcc --warehouses 100
     """
     from plimsoll.drive.plans import data_line
 
@@ -108,10 +120,16 @@ def check(
         ask_password=ask_password,
         encryption={"tls": tls, "ca": ca, "cert": cert, "key": key},
     )
-    spec = options.workload_of(workload, option, tables=tables, table_size=table_size, distribution=distribution)
+    spec = _data_of(
+        workload, option, tables=tables, table_size=table_size, distribution=distribution, warehouses=warehouses
+    )
     line = data_line(spec, resolved, loaders=loaders)
     command: Literal["check", "verify"] = "check" if count_only else "verify"
     done = _done(command, line)
+    if spec.kind == "tpcc":
+        how = "is there" if count_only else "is there, and the twelve consistency conditions hold"
+        typer.echo(f"All of {spec.warehouses:,} warehouse(s) {how}, {done.duration_ns / 1e9:.1f} s")
+        return
     how = "are there" if count_only else "are there, each as it was made"
     typer.echo(f"{done.rows_count:,} rows in {len(spec.table_names)} table(s) {how}, {done.duration_ns / 1e9:.1f} s")
 
@@ -121,6 +139,7 @@ def cleanup(
     workload: WorkloadOption = "oltp_read_write",
     tables: TablesOption = None,
     table_size: TableSizeOption = None,
+    warehouses: WarehousesOption = None,
     distribution: DistributionOption = None,
     option: OptionsOption = None,
     foreign: Annotated[
@@ -149,10 +168,21 @@ def cleanup(
         ask_password=ask_password,
         encryption={"tls": tls, "ca": ca, "cert": cert, "key": key},
     )
-    spec = options.workload_of(workload, option, tables=tables, table_size=table_size, distribution=distribution)
+    spec = _data_of(
+        workload, option, tables=tables, table_size=table_size, distribution=distribution, warehouses=warehouses
+    )
     line = data_line(spec, resolved, loaders=1, drop_foreign=foreign)
     _done("cleanup", line)
     typer.echo("the tables are gone")
+
+
+def _data_of(kind: str, written: list[str] | None, **given: object) -> Workload | TpccSpec:
+    """Whose tables they are."""
+    from plimsoll.cli.tpcc import tpcc_of
+
+    if kind != "tpcc":
+        return options.workload_of(kind, written, **given)
+    return tpcc_of(written or (), {name: value for name, value in given.items() if value is not None})
 
 
 def _done(command: Literal["prepare", "check", "verify", "cleanup"], line: dict[str, Any]) -> Done:

@@ -61,9 +61,10 @@ WorkloadOption = Annotated[
         help="oltp_read_only, _read_write, _write_only, _point_select, _insert, _delete, _update_index,"
         " _update_non_index, select_random_points, select_random_ranges, bulk_insert; as sysbench 0.4 has them:"
         " oltp_0.4_simple, oltp_0.4_complex, oltp_0.4_nontrx, oltp_0.4_sp; of your own: FILE.toml; ready to use:"
-        " key-value, order-queue, time-series.",
+        " key-value, order-queue, time-series; and, for prepare, check and cleanup: tpcc, the TPC-C-derived tables.",
     ),
 ]
+WarehousesOption = Annotated[int | None, typer.Option("--warehouses", help="Scale of tpcc; 1 when not given.")]
 TablesOption = Annotated[
     int | None, typer.Option("--tables", help="Number of tables, sbtest1 to sbtestN; 1 when not given.")
 ]
@@ -144,7 +145,7 @@ def resolve_target(
     try:
         target = target.with_tls(encryption)
     except SpecError as error:
-        raise SpecError(*(_as_option(fault) for fault in error.faults)) from None
+        raise SpecError(*(as_option(fault) for fault in error.faults)) from None
     return with_secrets(
         target,
         password_env=password_env,
@@ -189,11 +190,11 @@ def workload_of(kind: str, written: list[str] | None = None, **options: object) 
         return workload_from_file(kind, written or (), given)
     if isinstance(text := given.get("distribution"), str):
         given["distribution"] = toml_value(text)
-    given |= dict(_key_and_value(one, taken=given) for one in written or ())
+    given |= dict(key_and_value(one, taken=given) for one in written or ())
     try:
         return WorkloadSpec.model_validate({"name": kind, "kind": kind, **given})
     except ValidationError as error:
-        raise SpecError(*(_as_option(fault) for fault in faults_of(error))) from None
+        raise SpecError(*(as_option(fault) for fault in faults_of(error))) from None
 
 
 def is_file(workload: str) -> bool:
@@ -222,15 +223,20 @@ def arrivals_of(rate: str | None, *, process: str, backlog_max: int) -> OpenArri
         raise SpecError(f"--rate: {error}") from None
 
 
-def _as_option(fault: str) -> str:
+def as_option(fault: str) -> str:
     """Names the option instead of the field."""
     field, _, wrong = fault.partition(":")
     name = {"kind": "workload", "": "workload"}.get(field, field.replace("_", "-"))
-    known = name in ("workload", "tables", "table-size", "distribution", "text")
+    known = name in ("workload", "tables", "table-size", "distribution", "warehouses", "text")
     return f"--{name}:{wrong}" if known else f"--option {field}:{wrong}"
 
 
-def _key_and_value(written: str, *, taken: Mapping[str, object]) -> tuple[str, object]:
+def key_and_value(written: str, *, taken: Mapping[str, object]) -> tuple[str, object]:
+    """Reads the value of --option.
+
+    Raises:
+        SpecError: It is none, or its key is taken.
+    """
     from plimsoll.errors import SpecError
 
     key, equals, value = written.partition("=")

@@ -13,7 +13,16 @@ from typing import TYPE_CHECKING
 
 from rich.console import Console, Group
 from rich.live import Live
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    ProgressColumn,
+    Task,
+    TaskID,
+    TextColumn,
+    TimeRemainingColumn,
+)
 from rich.text import Text
 
 from plimsoll.run.folder import UNPLANNED
@@ -31,8 +40,25 @@ PHASES = {
     "analyze": "collecting statistics",
     "verify": "counting rows",
     "content": "comparing rows",
+    "clear": "removing unfinished warehouses",
+    "foreign keys": "adding foreign keys",
+    "payments": "reading payments",
+    "consistency": "checking consistency",
+    "complete": "marking tables",
     "drop": "dropping tables",
 }
+
+IN_ROWS = frozenset({"resume", "load", "content"})
+"""Phases that count rows."""
+
+
+class RowRate(ProgressColumn):
+    """How many rows are done in a second, in phases that count rows."""
+
+    def render(self, task: Task) -> Text:
+        """Nothing until there is something to divide."""
+        is_told = task.fields.get("is_in_rows") and task.speed
+        return Text(f"{task.speed:,.0f} rows/s" if is_told else "")
 
 
 class LoadProgress:
@@ -49,7 +75,11 @@ class LoadProgress:
             if self._task is not None:
                 self._bars.remove_task(self._task)
             self._phase = progress.phase
-            self._task = self._bars.add_task(PHASES.get(progress.phase, progress.phase), total=progress.total_count)
+            self._task = self._bars.add_task(
+                PHASES.get(progress.phase, progress.phase),
+                total=progress.total_count,
+                is_in_rows=progress.phase in IN_ROWS,
+            )
         self._bars.update(self._task, completed=progress.done_count, total=progress.total_count)
 
     def warn(self, warning: protocol.EngineWarning) -> None:
@@ -62,7 +92,7 @@ class LoadProgress:
 def load_progress() -> Iterator[LoadProgress]:
     """A bar for the time that a data set is made."""
     console = Console(stderr=True)
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), RowRate(), TimeRemainingColumn())
     with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bars:
         yield LoadProgress(bars)
 

@@ -11,7 +11,7 @@ from plimsoll.errors import SpecError
 from plimsoll.spec.fields import faults_of
 from plimsoll.spec.statements import StatementsSpec, reader
 
-_OF_OLTP = ("tables", "table_size", "distribution")
+_OF_BUILT_IN = ("tables", "table_size", "distribution", "warehouses")
 
 
 def workload_from_file(name: str, written: Iterable[str], given: Mapping[str, object]) -> StatementsSpec:
@@ -26,8 +26,8 @@ def workload_from_file(name: str, written: Iterable[str], given: Mapping[str, ob
         SpecError: The file cannot be read or is wrong, or cannot be changed so; all faults at once.
     """
     faults = [
-        f"--{key.replace('_', '-')}: belongs to the OLTP workloads; use --option rows.TABLE=N or parameters.NAME=V"
-        for key in _OF_OLTP
+        f"--{key.replace('_', '-')}: belongs to built-in workloads; use --option rows.TABLE=N or parameters.NAME=V"
+        for key in _OF_BUILT_IN
         if key in given
     ]
     changes: dict[str, dict[str, object]] = {"rows": {}, "parameters": {}}

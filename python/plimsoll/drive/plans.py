@@ -16,6 +16,7 @@ from plimsoll.spec.clients import CLIENTS, Clients
 from plimsoll.spec.statements import Workload
 from plimsoll.spec.target import Target
 from plimsoll.spec.tls import Tls
+from plimsoll.spec.tpcc import TpccSpec
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,7 +155,7 @@ def sim_line(socket: Path | None, shapes: Sequence[SimShape]) -> dict[str, Any]:
 
 
 def data_line(
-    workload: Workload,
+    workload: Workload | TpccSpec,
     target: Target,
     *,
     loaders: int,

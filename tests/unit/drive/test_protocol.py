@@ -21,6 +21,7 @@ from plimsoll.spec.distribution import PARAMETERS
 from plimsoll.spec.oltp import DATA_ONLY, KINDS, OPTIONS, SENT_AS_TEXT
 from plimsoll.spec.target import Target
 from plimsoll.spec.tls import Tls
+from plimsoll.spec.tpcc import TpccSpec
 from plimsoll.spec.workload import WorkloadSpec
 
 ENGINE: dict[str, Any] = json.loads((Path(__file__).parents[3] / "docs" / "engine-protocol.schema.json").read_text())
@@ -144,10 +145,11 @@ def test_every_option_of_the_engine_can_be_written() -> None:
     assert written | {"name", "kind"} == set(WorkloadSpec.model_fields)
 
 
-def test_every_option_of_the_tables_can_be_written() -> None:
+@pytest.mark.parametrize("workload", [WorkloadSpec(name="x", kind="oltp_read_write"), TpccSpec()])
+def test_every_option_of_the_tables_can_be_written(workload: WorkloadSpec | TpccSpec) -> None:
     sets = (resolved(one, ENGINE) for one in ENGINE["$defs"]["DataSet"]["oneOf"])
-    data = next(one for one in sets if one["properties"]["kind"]["const"] == "oltp")
-    ours = data_line(WorkloadSpec(name="x", kind="oltp_read_write"), TCP, loaders=1)["data_set"]
+    data = next(one for one in sets if one["properties"]["kind"]["const"] == workload.data_line()["kind"])
+    ours = data_line(workload, TCP, loaders=1)["data_set"]
     assert ours.keys() == data["properties"].keys()
     stated = {name: option["default"] for name, option in data["properties"].items() if "default" in option}
     assert {name: ours[name] for name in stated} == stated

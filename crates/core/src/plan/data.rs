@@ -7,6 +7,7 @@ use super::distribution::Distribution;
 use super::oltp::DEFAULT_ENGINE;
 use super::statements::StatementsData;
 use super::target::Target;
+use super::tpcc::TpccData;
 
 /// The rows of a workload.
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
@@ -16,6 +17,8 @@ pub enum DataSet {
     Oltp(OltpData),
     /// Tables that the user described.
     Statements(StatementsData),
+    /// The nine tables of the TPC-C-derived workload.
+    Tpcc(TpccData),
 }
 
 /// The tables of the OLTP workloads, shaped as sysbench shapes them.

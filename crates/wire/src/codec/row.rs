@@ -1,4 +1,4 @@
-//! Rows of the text protocol, for the few control queries whose values are read.
+//! Rows of the text protocol: those of control queries as strings of their own, others where they lie in the packet.
 //!
 //! Deliberately not here: rows of the binary protocol, which are counted, or kept for a moment (`kept`).
 
@@ -32,9 +32,64 @@ pub fn decode_text_row(payload: &[u8], columns: usize) -> Result<Vec<Option<Stri
     }
 }
 
+/// A row whose values lie in its packet.
+#[derive(Clone, Copy, Debug)]
+pub struct TextRow<'a> {
+    values: [Option<&'a [u8]>; TextRow::COLUMNS_MAX],
+}
+
+impl<'a> TextRow<'a> {
+    /// Most values of such a row.
+    pub const COLUMNS_MAX: usize = 16;
+
+    /// Reads one row of `columns` values.
+    ///
+    /// # Errors
+    /// When it is cut short, longer than its values, or has too many of them.
+    pub(crate) fn decode(payload: &'a [u8], columns: usize) -> Result<Self, ProtocolError> {
+        let too_many = ProtocolError::TooLarge {
+            what: "the number of columns",
+            size: columns as u64,
+            limit: Self::COLUMNS_MAX as u64,
+        };
+        let (mut cursor, mut values) = (Cursor::new(payload), [None; Self::COLUMNS_MAX]);
+        for value in values.get_mut(..columns).ok_or(too_many)? {
+            if let Some((0xFB, _)) = cursor.rest().split_first() {
+                cursor.u8("a row")?;
+            } else {
+                *value = Some(cursor.lenenc_bytes("a row")?);
+            }
+        }
+        if cursor.rest().is_empty() {
+            Ok(Self { values })
+        } else {
+            Err(ProtocolError::Invalid {
+                what: "a row has more values than columns",
+            })
+        }
+    }
+
+    /// The value of a column, counted from 0; `None` for NULL and for a column that is not there.
+    pub fn value(&self, column: usize) -> Option<&'a [u8]> {
+        self.values.get(column).copied().flatten()
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn values_lie_in_the_packet() {
+        let row = TextRow::decode(b"\x02ab\xfb\x00", 3).unwrap();
+        assert_eq!(
+            [0, 1, 2, 3].map(|at| row.value(at)),
+            [Some(&b"ab"[..]), None, Some(b""), None]
+        );
+        assert!(TextRow::decode(b"\x02ab\x00", 1).is_err());
+        assert!(TextRow::decode(b"\x02a", 1).is_err());
+        assert!(TextRow::decode(&[0; 17], 17).is_err());
+    }
 
     #[test]
     fn values_and_nulls() {

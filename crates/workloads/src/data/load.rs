@@ -22,13 +22,13 @@ use super::table::{CHUNK_ROWS, Slice, Style, Table, chunks};
 use crate::control;
 
 /// Bytes handed over at a time while a LOAD DATA runs.
-const PIECE_BYTES: usize = 256 * 1024;
+pub(crate) const PIECE_BYTES: usize = 256 * 1024;
 
 /// Bytes in one INSERT, where the server takes so many.
 const INSERT_BYTES: usize = 512 * 1024;
 
 /// A statement that was undone by the server so many times in a row has failed.
-const ATTEMPTS_MAX: u32 = 10;
+pub(crate) const ATTEMPTS_MAX: u32 = 10;
 
 /// "Not allowed by the server or the client", in the words of MySQL before 8, MySQL since, and MariaDB.
 const LOCAL_REFUSED_CODES: [u16; 4] = [1148, 2068, 3948, 4166];
@@ -73,7 +73,7 @@ pub fn make(
         .collect();
     let count = indexed.len() as u64;
     crew.work("index", count, &indexed, |connection, (table, sql), meter| {
-        index(connection, *table, sql)?;
+        index(connection, &table.name(), sql)?;
         meter.add(1);
         Ok(())
     })?;
@@ -95,11 +95,9 @@ fn runs<'s, 't>(missing: &'s [Slice<'t>], loaders: usize) -> Vec<&'s [Slice<'t>]
 
 /// Where the table is gone on with, the index may be there already, or be under way when we were not there any more to
 /// hear of it. What it is an index of is looked at before the table is called complete.
-fn index(connection: &mut Connection, table: &dyn Table, sql: &str) -> Result<(), WorkerFault> {
+pub(crate) fn index(connection: &mut Connection, table: &str, sql: &str) -> Result<(), WorkerFault> {
     match connection.query(sql) {
-        Err(error) if error.server_code() != Some(INDEX_EXISTS_CODE) => {
-            Err(blame(&error, &format!("index {}", table.name())))
-        }
+        Err(error) if error.server_code() != Some(INDEX_EXISTS_CODE) => Err(blame(&error, &format!("index {table}"))),
         _ => Ok(()),
     }
 }
@@ -164,8 +162,20 @@ struct Loader {
     local: AtomicBool,
 }
 
-impl Loader {
-    fn new(plan: &DataPlan) -> Result<Self, WorkerFault> {
+/// What a server allows.
+pub(crate) struct Limits {
+    /// Bytes of one INSERT.
+    pub insert_bytes: usize,
+    /// LOAD DATA LOCAL is allowed, and wanted.
+    pub local: bool,
+}
+
+impl Limits {
+    /// Asks for them.
+    ///
+    /// # Errors
+    /// Whatever the server said.
+    pub fn ask(plan: &DataPlan) -> Result<Self, WorkerFault> {
         let mut control = control::open(&plan.target)?;
         let sql = "SELECT @@local_infile, @@max_allowed_packet";
         let rows = control
@@ -176,7 +186,17 @@ impl Loader {
         let packet_bytes = number(1).unwrap_or(INSERT_BYTES);
         Ok(Self {
             insert_bytes: INSERT_BYTES.min(packet_bytes.saturating_sub(1024)),
-            local: AtomicBool::new(plan.method == LoadMethod::Auto && number(0) == Some(1)),
+            local: plan.method == LoadMethod::Auto && number(0) == Some(1),
+        })
+    }
+}
+
+impl Loader {
+    fn new(plan: &DataPlan) -> Result<Self, WorkerFault> {
+        let limits = Limits::ask(plan)?;
+        Ok(Self {
+            insert_bytes: limits.insert_bytes,
+            local: AtomicBool::new(limits.local),
         })
     }
 
@@ -277,11 +297,12 @@ fn came_meanwhile(connection: &mut Connection, rest: Slice<'_>) -> Result<Option
 }
 
 /// Deadlock and lock-wait timeout, which undo the whole statement.
-fn is_passing(error: &WireError) -> bool {
+pub(crate) fn is_passing(error: &WireError) -> bool {
     matches!(error.server_code(), Some(1213 | 1205))
 }
 
-fn is_refusal(error: &WireError) -> bool {
+/// Whether the server does not take LOAD DATA LOCAL.
+pub(crate) fn is_refusal(error: &WireError) -> bool {
     error
         .server_code()
         .is_some_and(|code| LOCAL_REFUSED_CODES.contains(&code))

@@ -24,6 +24,7 @@ use plimsoll_engine::WorkerFault;
 use crate::control;
 use crate::oltp::tables::{self, Mark, Numbers, State};
 use crate::statements::data as statements;
+use crate::tpcc::data as tpcc;
 use crew::{Crew, Meter};
 use fault::blame;
 use inspect::Found;
@@ -59,6 +60,7 @@ pub fn prepare(plan: &DataPlan, observe: &mut dyn FnMut(DataEvent)) -> Result<Da
     let data = match checked(plan)? {
         DataSet::Oltp(data) => data,
         DataSet::Statements(data) => return statements::prepare(plan, data, observe),
+        DataSet::Tpcc(data) => return tpcc::prepare(plan, data, observe),
     };
     let found = look(plan, data)?;
     let Sorted { kept, unfinished, new } = sort(&found, data, plan.drop_foreign)?;
@@ -89,6 +91,7 @@ pub fn check(plan: &DataPlan, observe: &mut dyn FnMut(DataEvent)) -> Result<Data
     let data = match checked(plan)? {
         DataSet::Oltp(data) => data,
         DataSet::Statements(data) => return statements::check(plan, data, observe),
+        DataSet::Tpcc(data) => return tpcc::check(plan, data),
     };
     let found = look(plan, data)?;
     let wanted = Mark::new(data, State::Complete);
@@ -110,6 +113,7 @@ pub fn cleanup(plan: &DataPlan, observe: &mut dyn FnMut(DataEvent)) -> Result<Da
     let data = match checked(plan)? {
         DataSet::Oltp(data) => data,
         DataSet::Statements(data) => return statements::cleanup(plan, data, observe),
+        DataSet::Tpcc(_) => return tpcc::cleanup(plan, observe),
     };
     let found = look(plan, data)?;
     let there = found.iter().filter(|(_, one)| *one != Found::Nothing);
@@ -131,6 +135,7 @@ fn checked(plan: &DataPlan) -> Result<&DataSet, WorkerFault> {
     let faults = match &plan.data_set {
         DataSet::Oltp(data) => oltp_faults(plan, data),
         DataSet::Statements(data) => statements::faults(plan, data),
+        DataSet::Tpcc(data) => tpcc::faults(plan, data),
     };
     if faults.is_empty() {
         Ok(&plan.data_set)

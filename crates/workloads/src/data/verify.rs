@@ -14,6 +14,7 @@ use super::oltp_table::OltpTable;
 use super::table::{Slice, Table, chunks};
 use super::{DataDone, DataEvent, as_tables, check, checked, numbers};
 use crate::statements::data as statements;
+use crate::tpcc::data as tpcc;
 
 /// Chunks that are told by name; of more there is only a number.
 const TOLD_MAX: usize = 5;
@@ -23,25 +24,27 @@ const TOLD_MAX: usize = 5;
 /// # Errors
 /// As [`check`]; and when rows differ.
 pub fn verify(plan: &DataPlan, observe: &mut dyn FnMut(DataEvent)) -> Result<DataDone, WorkerFault> {
-    let data_set = checked(plan)?;
-    let done = check(plan, observe)?;
-    match data_set {
+    match checked(plan)? {
         DataSet::Oltp(data) => {
+            let done = check(plan, observe)?;
             let tables: Vec<OltpTable<'_>> = numbers(data)
                 .iter()
                 .map(|number| OltpTable::new(data, number))
                 .collect();
             compare(&mut Crew::new(plan, observe), &tables)?;
+            Ok(done)
         }
         DataSet::Statements(data) => {
+            let done = check(plan, observe)?;
             statements::tell_uncompared(data, observe);
             compare(
                 &mut Crew::new(plan, observe),
                 &statements::own_tables(&data.tables, data.seed),
             )?;
+            Ok(done)
         }
+        DataSet::Tpcc(data) => tpcc::verify(plan, data, observe),
     }
-    Ok(done)
 }
 
 /// Compares each row of these tables.

@@ -166,7 +166,7 @@ fn only_what_plimsoll_made_from_this_definition_is_used_or_dropped() {
                     data.tables[0].columns[6].nullable = true;
                     DataSet::Statements(data)
                 }
-                oltp @ DataSet::Oltp(_) => oltp,
+                other => other,
             },
             ..other
         };

@@ -1,0 +1,41 @@
+"""The TPC-C-derived workload as users run it, on each server."""
+
+from __future__ import annotations
+
+import pytest
+
+from plimsoll.servers.control import connect
+from plimsoll.servers.managed import ManagedServer
+from support.command import assert_one_clear_message, plimsoll
+from support.servers import running_server
+
+__all__ = ["running_server"]
+pytestmark = pytest.mark.e2e
+
+
+@pytest.fixture
+def target(running_server: ManagedServer, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    monkeypatch.setenv("PW", running_server.target.password.get_secret_value())
+    url = (
+        f"mysql://{running_server.target.user}@127.0.0.1:{running_server.target.port}/{running_server.target.database}"
+    )
+    return ["--target", url, "--password-env", "PW", "--workload", "tpcc"]
+
+
+def test_check_says_by_its_exit_code_whether_the_conditions_hold(
+    running_server: ManagedServer, target: list[str]
+) -> None:
+    assert_one_clear_message(plimsoll("check", *target), 4, "warehouse does not exist", "plimsoll prepare")
+    ran = plimsoll("prepare", *target)
+    assert ran.returncode == 0, ran.stderr
+    assert "rows in 9 table(s)" in ran.stdout
+    ran = plimsoll("check", *target)
+    assert (ran.returncode, ran.stderr) == (0, "")
+    assert "All of 1 warehouse(s) is there, and the twelve consistency conditions hold" in ran.stdout
+    assert_one_clear_message(plimsoll("check", *target, "--warehouses", "2"), 4, "warehouses=1", "plimsoll cleanup")
+    with connect(running_server.target) as control:
+        control.rows("UPDATE customer SET c_ytd_payment = 0 WHERE c_d_id = 3 AND c_id = 14")
+    ran = plimsoll("check", *target)
+    assert_one_clear_message(ran, 4, "consistency condition 12", "warehouse 1 district 3 customer 14")
+    assert plimsoll("check", *target, "--count-only").returncode == 0
+    assert plimsoll("cleanup", *target).returncode == 0
