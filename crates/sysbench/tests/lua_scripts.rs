@@ -454,3 +454,26 @@ fn modules_in_c_can_be_loaded() {
     let outcome = text(&script, &["run", "--events=1"]);
     assert_eq!(outcome.exit, 0, "{}", outcome.out);
 }
+
+#[test]
+fn pointers_that_are_none_of_ours_are_not_looked_behind() {
+    let script = "
+        function event()
+          local C = ffi.C
+          for _, address in ipairs({0, 64, 4096, 2^40}) do
+            local function at(kind) return ffi.cast(kind .. ' *', address) end
+            local con, stmt, rs, bind = at('sql_connection'), at('sql_statement'), at('sql_result'), at('sql_bind')
+            assert(C.db_connection_create(at('sql_driver')) == nil and not C.db_connection_close(con))
+            assert(C.db_query(con, 'x', 1) == nil and C.db_prepare(con, 'x', 1) == nil and C.db_execute(stmt) == nil)
+            assert(C.db_fetch_row(rs) == nil and C.db_free_results(rs) ~= 0 and C.db_bind_param(stmt, nil, 5) ~= 0)
+            assert(C.db_bulk_insert_init(con, nil, 9) ~= 0 and C.db_next_result(con) == nil and not C.db_more_results(con))
+            C.db_connection_free(con) C.db_statement_free(stmt) C.db_param_free(bind) C.db_param_fill(bind, 'x', 1, true)
+            C.db_close(stmt) C.sb_rand_str(nil, nil) C.plimsoll_rand_str('x', 1, nil) C.sb_rand_varstr(nil, 1, 2)
+            local histogram = ffi.cast('sb_histogram_t *', address)
+            C.sb_histogram_update(histogram, 1) C.sb_histogram_print(histogram) C.sb_histogram_delete(histogram)
+          end
+        end";
+    let outcome = text(script, &["run", DRY, "--events=3"]);
+    let last = outcome.out.lines().last().unwrap_or_default();
+    assert_eq!((outcome.exit, outcome.snapshot.counts().completed), (0, 3), "{last}");
+}

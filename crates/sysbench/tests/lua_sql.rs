@@ -398,3 +398,89 @@ fn scripts_of_an_installed_sysbench_run() {
         }
     });
 }
+
+#[test]
+fn results_and_statements_are_those_of_their_connection() {
+    on_each_server("lua_alias", |_, target| {
+        passes(
+            target,
+            "
+            local rs = con:query('SELECT 1 UNION SELECT 2')
+            con:query([[SELECT 'x', 'y']])
+            assert(rs.nfields == 2 and rs:fetch_row()[2] == 'y', 'there is one live result for each connection')
+            local stmt = con:prepare('SELECT ?')
+            local ok, failure = pcall(stmt.execute, stmt)
+            assert(not ok and failure:find('errno = 2031'), failure)
+            local p = stmt:bind_create(sysbench.sql.type.INT)
+            p:set(1)
+            stmt:bind_param(p)
+            p = nil
+            collectgarbage()
+            rs = stmt:execute()
+            con:disconnect()
+            assert(rs:fetch_row() == nil and not pcall(rs.free, rs) and not pcall(stmt.execute, stmt))
+            stmt:close()
+            con = nil
+            collectgarbage()
+            assert(not pcall(stmt.execute, stmt) and rs.nrows == 0)",
+        );
+    });
+}
+
+/// Whatever is called on whatever in whatever order: errors perhaps, never a crash.
+#[test]
+fn no_order_of_calls_crashes() {
+    let script = "
+        local C, rand = ffi.C, sysbench.rand
+        local things = {}
+        local texts = {'SELECT 1, NULL', 'DO 1', 'SELECT ?', 'SELECT 1; SELECT 2', 'nonsense', '', 'INSERT INTO t VALUES (?)',
+          'SELECT SLEEP(0)', ('x'):rep(5000)}
+        local function any() return things[rand.uniform(1, 40)] end
+        local function arg()
+          local n = rand.uniform(1, 9)
+          if n == 1 then return nil elseif n == 2 then return rand.uniform(0, 14) elseif n == 3 then return {}
+          elseif n == 4 then return true elseif n == 5 then return any() elseif n == 6 then return -1e300
+          else return texts[rand.uniform(1, #texts)] end
+        end
+        local names = {'query', 'query_row', 'prepare', 'bulk_insert_init', 'bulk_insert_next', 'bulk_insert_done',
+          'more_results', 'next_result', 'disconnect', 'reconnect', 'check_error', 'bind_create', 'bind_param', 'execute', 'close',
+          'fetch_row', 'free', 'set', 'set_rand_str', 'connect', 'name', 'update', 'print_nothing'}
+        local drv = sysbench.sql.driver()
+        local function keep(thing)
+          if type(thing) == 'cdata' then things[rand.uniform(1, 40)] = thing end
+        end
+        function event()
+          local n = rand.uniform(1, 60)
+          if n == 1 then collectgarbage()
+          elseif n == 2 then things[rand.uniform(1, 40)] = nil
+          elseif n == 3 and #things < 30 then keep(drv:connect())
+          elseif n == 4 then keep(sysbench.histogram.new(rand.uniform(2, 99), 1, 9))
+          else
+            local thing = any()
+            pcall(function()
+              keep(thing[names[rand.uniform(1, #names)]](rand.uniform(1, 9) == 1 and any() or thing, arg(), arg(), arg()))
+            end)
+          end
+        end";
+    on_each_server("lua_monkey", |_, target| {
+        let to = words_to(target);
+        for seed in ["--rand-seed=1", "--rand-seed=2"] {
+            let words = [
+                "run",
+                "--threads=2",
+                "--events=20000",
+                "--time=60",
+                "--mysql-ignore-errors=all",
+                seed,
+            ];
+            let outcome = text(script, &with(&to, &words));
+            let last = outcome.out.lines().last().unwrap_or_default().to_owned();
+            assert_eq!(
+                (outcome.exit, outcome.snapshot.counts().completed),
+                (0, 20_000),
+                "{last}"
+            );
+            assert!(!outcome.out.contains("panicked"), "{last}");
+        }
+    });
+}

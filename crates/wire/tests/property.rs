@@ -18,7 +18,7 @@ use plimsoll_wire::codec::reply::{OkPacket, ReplyHead, ServerError};
 use plimsoll_wire::codec::row::decode_text_row;
 use plimsoll_wire::codec::statement::PrepareOk;
 use plimsoll_wire::fuzz_entry::ENTRIES;
-use plimsoll_wire::{ConnectOptions, Connection, Statement, Value};
+use plimsoll_wire::{ConnectOptions, Connection, Results, Statement, Value};
 use proptest::prelude::*;
 
 /// A parameter's value that owns its text.
@@ -212,6 +212,7 @@ proptest! {
         let open = || Connection::open(&target, &ConnectOptions::default()).unwrap();
         for command in [|connection: &mut Connection| connection.query_rows("SELECT 1", 9).is_ok(),
                         |connection: &mut Connection| connection.query("SELECT 1").is_ok(),
+                        |connection: &mut Connection| connection.query_whole(b"SELECT 1", &mut Results::new(999)).is_ok(),
                         |connection: &mut Connection| connection.prepare("SELECT 1").is_ok()] {
             let mut connection = open();
             connection.set_read_timeout(Some(Duration::from_secs(10))).unwrap();
