@@ -8,100 +8,9 @@ use std::path::Path;
 use std::thread::{scope, sleep};
 use std::time::{Duration, Instant};
 
-use lua_support::{Outcome, named, text, words_to};
-use plimsoll_core::plan::Target;
+use lua_support::{Outcome, once, passes, text, with, words_to};
 use plimsoll_core::snapshot::ErrorClass;
-use support::{Kind, Server, connect, on_each_server, value};
-
-fn with<'a>(target: &'a [String], words: &[&'a str]) -> Vec<&'a str> {
-    words.iter().copied().chain(target.iter().map(String::as_str)).collect()
-}
-
-/// Runs the body of an event once, on one connection.
-fn once(target: &Target, body: &str, words: &[&str]) -> Outcome {
-    let script = format!("function event() local con = sysbench.sql.driver():connect() {body} end");
-    text(
-        &script,
-        &with(&words_to(target), &[&["run", "--events=1"], words].concat()),
-    )
-}
-
-#[track_caller]
-fn passes(target: &Target, body: &str) {
-    let outcome = once(target, body, &[]);
-    assert_eq!(outcome.exit, 0, "{body}: {}", outcome.out);
-}
-
-#[test]
-fn the_built_in_workload_does_what_it_says() {
-    on_each_server("lua_oltp", |_, target| {
-        let to = words_to(target);
-        let size = ["--tables=3", "--table-size=300", "--threads=2"];
-        let prepared = named("oltp_read_write", &with(&to, &[&["prepare"], &size[..]].concat()));
-        assert_eq!(prepared.exit, 0, "{}", prepared.out);
-        let mut control = connect(target);
-        for table in ["sbtest1", "sbtest2", "sbtest3"] {
-            let sql = format!(
-                "SELECT CONCAT(COUNT(*), ' ', MIN(LENGTH(c)), ' ', MAX(LENGTH(pad)), ' ', MAX(k) <= 300) FROM {table}"
-            );
-            assert_eq!(value(&mut control, &sql), "300 119 59 1");
-        }
-        for (workload, reads, writes, others) in [
-            ("oltp_read_write", 14, 4, 2),
-            ("oltp_read_only", 14, 0, 2),
-            ("oltp_write_only", 0, 4, 2),
-            ("oltp_point_select", 1, 0, 0),
-            ("oltp_update_index", 0, 1, 0),
-            ("oltp_update_non_index", 0, 1, 0),
-            ("oltp_insert", 0, 1, 0),
-            ("select_random_points", 1, 0, 0),
-            ("select_random_ranges", 1, 0, 0),
-        ] {
-            let seed = format!("--rand-seed={}", workload.len() as u64 * 100 + reads); // equal values would change no row
-            let outcome = named(
-                workload,
-                &with(&to, &[&["run", "--events=50", &seed], &size[..]].concat()),
-            );
-            let counts = outcome.snapshot.counts();
-            assert_eq!((outcome.exit, counts.completed), (0, 50), "{workload}: {}", outcome.out);
-            let expected = (50 * reads, 50 * writes, 50 * others);
-            assert_eq!((counts.reads, counts.writes, counts.others), expected, "{workload}");
-        }
-        let warm = named("oltp_read_only", &with(&to, &[&["warmup"], &size[..]].concat()));
-        assert_eq!(warm.exit, 0, "{}", warm.out);
-        let delete = named(
-            "oltp_delete",
-            &with(&to, &[&["run", "--events=50"], &size[..]].concat()),
-        );
-        assert_eq!(delete.snapshot.counts().statements(), 50);
-        let gone = named("oltp_read_write", &with(&to, &[&["cleanup"], &size[..]].concat()));
-        assert_eq!(
-            (
-                gone.exit,
-                value(
-                    &mut control,
-                    "SELECT COUNT(*) FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE()"
-                )
-                .as_str()
-            ),
-            (0, "0")
-        );
-    });
-}
-
-#[test]
-fn bulk_inserts_send_rows_by_the_statement() {
-    on_each_server("lua_bulk", |_, target| {
-        let to = words_to(target);
-        assert_eq!(named("bulk_insert", &with(&to, &["prepare", "--threads=2"])).exit, 0);
-        let outcome = named("bulk_insert", &with(&to, &["run", "--threads=2", "--events=100000"]));
-        assert_eq!(outcome.exit, 0, "{}", outcome.out);
-        let rows = "SELECT (SELECT COUNT(*) FROM sbtest1) + (SELECT COUNT(*) FROM sbtest2)";
-        assert_eq!(value(&mut connect(target), rows), "100000");
-        let counts = outcome.snapshot.counts();
-        assert!((2..=5).contains(&counts.writes), "{counts:?}");
-    });
-}
+use support::{Kind, Server, on_each_server};
 
 #[test]
 fn rows_come_as_text_and_null_as_nil() {
@@ -353,52 +262,6 @@ fn rows_of_many_megabytes_are_kept() {
     });
 }
 
-/// The scripts that Debian's package has.
-#[test]
-fn scripts_of_an_installed_sysbench_run() {
-    let folder = Path::new("/usr/share/sysbench");
-    if !folder.join("oltp_read_write.lua").exists() {
-        return support::skip("sysbench's scripts are not installed (Debian: sysbench)");
-    }
-    on_each_server("lua_debian", |_, target| {
-        let to = words_to(target);
-        let path = |name: &str| folder.join(format!("{name}.lua")).display().to_string();
-        let size = ["--tables=2", "--table-size=200", "--threads=2"];
-        let prepared = named(
-            &path("oltp_read_write"),
-            &with(&to, &[&["prepare"], &size[..]].concat()),
-        );
-        assert_eq!(prepared.exit, 0, "{}", prepared.out);
-        for (workload, statements) in [
-            ("oltp_read_write", 20),
-            ("oltp_read_only", 16),
-            ("oltp_write_only", 6),
-            ("oltp_point_select", 1),
-            ("oltp_update_index", 1),
-            ("oltp_update_non_index", 1),
-            ("oltp_insert", 1),
-            ("oltp_delete", 1),
-            ("select_random_points", 1),
-            ("select_random_ranges", 1),
-        ] {
-            let size = if workload.starts_with("select") {
-                &size[1..]
-            } else {
-                &size[..]
-            };
-            let outcome = named(&path(workload), &with(&to, &[&["run", "--events=20"], size].concat()));
-            let counts = outcome.snapshot.counts();
-            let expected = (0, 20, 20 * statements);
-            assert_eq!(
-                (outcome.exit, counts.completed, counts.statements()),
-                expected,
-                "{workload}: {}",
-                outcome.out
-            );
-        }
-    });
-}
-
 #[test]
 fn results_and_statements_are_those_of_their_connection() {
     on_each_server("lua_alias", |_, target| {
@@ -424,63 +287,5 @@ fn results_and_statements_are_those_of_their_connection() {
             collectgarbage()
             assert(not pcall(stmt.execute, stmt) and rs.nrows == 0)",
         );
-    });
-}
-
-/// Whatever is called on whatever in whatever order: errors perhaps, never a crash.
-#[test]
-fn no_order_of_calls_crashes() {
-    let script = "
-        local C, rand = ffi.C, sysbench.rand
-        local things = {}
-        local texts = {'SELECT 1, NULL', 'DO 1', 'SELECT ?', 'SELECT 1; SELECT 2', 'nonsense', '', 'INSERT INTO t VALUES (?)',
-          'SELECT SLEEP(0)', ('x'):rep(5000)}
-        local function any() return things[rand.uniform(1, 40)] end
-        local function arg()
-          local n = rand.uniform(1, 9)
-          if n == 1 then return nil elseif n == 2 then return rand.uniform(0, 14) elseif n == 3 then return {}
-          elseif n == 4 then return true elseif n == 5 then return any() elseif n == 6 then return -1e300
-          else return texts[rand.uniform(1, #texts)] end
-        end
-        local names = {'query', 'query_row', 'prepare', 'bulk_insert_init', 'bulk_insert_next', 'bulk_insert_done',
-          'more_results', 'next_result', 'disconnect', 'reconnect', 'check_error', 'bind_create', 'bind_param', 'execute', 'close',
-          'fetch_row', 'free', 'set', 'set_rand_str', 'connect', 'name', 'update', 'print_nothing'}
-        local drv = sysbench.sql.driver()
-        local function keep(thing)
-          if type(thing) == 'cdata' then things[rand.uniform(1, 40)] = thing end
-        end
-        function event()
-          local n = rand.uniform(1, 60)
-          if n == 1 then collectgarbage()
-          elseif n == 2 then things[rand.uniform(1, 40)] = nil
-          elseif n == 3 and #things < 30 then keep(drv:connect())
-          elseif n == 4 then keep(sysbench.histogram.new(rand.uniform(2, 99), 1, 9))
-          else
-            local thing = any()
-            pcall(function()
-              keep(thing[names[rand.uniform(1, #names)]](rand.uniform(1, 9) == 1 and any() or thing, arg(), arg(), arg()))
-            end)
-          end
-        end";
-    on_each_server("lua_monkey", |_, target| {
-        let to = words_to(target);
-        for seed in ["--rand-seed=1", "--rand-seed=2"] {
-            let words = [
-                "run",
-                "--threads=2",
-                "--events=20000",
-                "--time=60",
-                "--mysql-ignore-errors=all",
-                seed,
-            ];
-            let outcome = text(script, &with(&to, &words));
-            let last = outcome.out.lines().last().unwrap_or_default().to_owned();
-            assert_eq!(
-                (outcome.exit, outcome.snapshot.counts().completed),
-                (0, 20_000),
-                "{last}"
-            );
-            assert!(!outcome.out.contains("panicked"), "{last}");
-        }
     });
 }

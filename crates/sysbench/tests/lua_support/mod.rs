@@ -238,3 +238,24 @@ pub fn words_to(target: &Target) -> Vec<String> {
         format!("--mysql-db={}", target.database),
     ]
 }
+
+/// Words and those that lead to a server.
+pub fn with<'a>(target: &'a [String], words: &[&'a str]) -> Vec<&'a str> {
+    words.iter().copied().chain(target.iter().map(String::as_str)).collect()
+}
+
+/// Runs the body of an event once, on one connection.
+pub fn once(target: &Target, body: &str, words: &[&str]) -> Outcome {
+    let script = format!("function event() local con = sysbench.sql.driver():connect() {body} end");
+    text(
+        &script,
+        &with(&words_to(target), &[&["run", "--events=1"], words].concat()),
+    )
+}
+
+/// A body that must pass.
+#[track_caller]
+pub fn passes(target: &Target, body: &str) {
+    let outcome = once(target, body, &[]);
+    assert_eq!(outcome.exit, 0, "{body}: {}", outcome.out);
+}
