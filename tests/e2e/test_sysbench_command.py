@@ -6,6 +6,7 @@ import os
 import signal
 import stat
 import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -13,6 +14,19 @@ import pytest
 
 from plimsoll.drive.executable import find_engine
 from support.command import assert_one_clear_message, plimsoll, start
+
+LOADED = """
+import os, sys
+from plimsoll.cli.main import main
+
+def execv(*_):
+    print(sorted(sys.modules))
+    sys.exit()
+
+os.execv, sys.argv = execv, ["plimsoll", "sysbench", "--version"]
+main()
+"""
+"""Prints what is loaded when the engine takes over."""
 
 
 def engine(*arguments: str) -> subprocess.CompletedProcess[str]:
@@ -49,6 +63,13 @@ def test_arguments_arrive_as_they_were_typed(tmp_path: Path) -> None:
     assert ran.returncode == 7
 
 
+def test_nothing_heavy_is_loaded_on_the_way() -> None:
+    ran = subprocess.run([sys.executable, "-c", LOADED], capture_output=True, text=True, check=True)
+    loaded = ran.stdout
+    assert "plimsoll.drive.executable" in loaded
+    assert not [name for name in ("pydantic", "polars", "numpy") if f"'{name}'" in loaded]
+
+
 @pytest.mark.parametrize("named", ["/nowhere/plimsoll-engine", "/dev/null"])
 def test_a_missing_engine_is_told(named: str) -> None:
     ran = plimsoll("sysbench", "cpu", "run", env={"PLIMSOLL_ENGINE": named})
@@ -56,11 +77,12 @@ def test_a_missing_engine_is_told(named: str) -> None:
 
 
 def test_it_is_the_same_process_and_ctrl_c_is_the_engines() -> None:
-    running = start("sysbench", "cpu", "--time=60", "run")
+    running = start("sysbench", "cpu", "--mysql-password=hunter2", "--time=60", "run")
     assert running.stdout is not None
     while "Threads started!" not in running.stdout.readline():
         assert running.poll() is None
     assert Path(f"/proc/{running.pid}/exe").readlink() == find_engine().resolve()
+    assert "hunter2" not in Path(f"/proc/{running.pid}/cmdline").read_text()
     began = time.monotonic()
     os.kill(running.pid, signal.SIGINT)
     told, _ = running.communicate(timeout=30)

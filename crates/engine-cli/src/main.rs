@@ -15,8 +15,8 @@ mod schema;
 mod sim_command;
 mod sysbench_command;
 mod trial_command;
+mod wipe;
 
-use std::env;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -28,7 +28,7 @@ use args::Command;
 use output::Output;
 
 fn main() -> ExitCode {
-    if let Some(arguments) = sysbench_command::arguments(env::args_os()) {
+    if let Some(arguments) = sysbench_command::arguments(wipe::arguments().into_iter()) {
         return sysbench_command::run(arguments);
     }
     match args::parse(lexopt::Parser::from_env()) {

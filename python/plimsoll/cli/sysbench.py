@@ -70,9 +70,7 @@ def sysbench(
       plimsoll sysbench oltp_read_write --mysql-user=bench --tables=4 --threads=16 --record my-study run
     """
     if record is None:
-        if record_system is not None or record_workload is not None:
-            raise SpecError("--record is missing: --record-system and --record-workload name what it keeps")
-        _hand_over(arguments or [])
+        raise SpecError("--record is missing: --record-system and --record-workload name what it keeps")
     from plimsoll.run.sysbench import RecordingWanted, record_sysbench
 
     wanted = RecordingWanted(study=record, system=record_system, workload=record_workload)
@@ -82,7 +80,12 @@ def sysbench(
     return recorded.exit_code
 
 
-def _hand_over(arguments: Sequence[str]) -> NoReturn:
+def is_handed_over(words: Sequence[str]) -> bool:
+    """Whether a command line, without the program's name, is the engine's alone."""
+    return words[:1] == ["sysbench"] and not any(word.partition("=")[0] in _OWN for word in words)
+
+
+def hand_over(arguments: Sequence[str]) -> NoReturn:
     """This process becomes the engine.
 
     Raises:

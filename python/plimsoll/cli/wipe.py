@@ -1,4 +1,6 @@
-"""Passwords given in arguments: accepted with a warning, and wiped from the argument list that other users can read.
+"""Passwords given in arguments: accepted, and wiped from the argument list that other users can read.
+
+Those in URLs are warned about. Those of sysbench's options are not: nothing is printed that sysbench does not print.
 
 The arguments' own memory is overwritten (its place is in /proc/self/stat). Where that cannot be done, the warning says
 so.
@@ -12,14 +14,19 @@ import re
 import sys
 from pathlib import Path
 
-_URL_PASSWORD = re.compile(rb"((?:mysql|mariadb)://[^\0:@/]*:)([^\0]+)(@)")
+_URL_PASSWORD = re.compile(rb"((?:mysql|mariadb)://[^\0:@/]*:)([^\0]+)(?=@)")
+_OPTION_PASSWORD = re.compile(rb"(--[\w-]*password=)([^\0]+)")
 
 
 def wipe_passwords(arguments: list[str]) -> None:
-    """Warns about passwords in URLs among the arguments and overwrites them where the system shows them."""
-    if not any(_URL_PASSWORD.search(os.fsencode(argument)) for argument in arguments):
+    """Overwrites passwords among the arguments where the system shows them, and warns about those in URLs."""
+    words = [os.fsencode(argument) for argument in arguments]
+    in_urls = any(_URL_PASSWORD.search(word) for word in words)
+    if not in_urls and not any(_OPTION_PASSWORD.match(word) for word in words):
         return
     wiped = _overwrite()
+    if not in_urls:
+        return
     print(
         "plimsoll: a password in a URL can be seen in shell history"
         + ("" if wiped else " and in the list of processes")
@@ -36,7 +43,9 @@ def _overwrite() -> bool:
         if not 0 < begin < end:
             return False
         memory = ctypes.string_at(begin, end - begin)
-        wiped = _URL_PASSWORD.sub(lambda match: match[1] + b"x" * len(match[2]) + match[3], memory)
+        wiped = memory
+        for pattern in (_URL_PASSWORD, _OPTION_PASSWORD):
+            wiped = pattern.sub(lambda match: bytes(match[1]) + b"x" * len(match[2]), wiped)
         ctypes.memmove(begin, wiped, len(memory))
     except (OSError, ValueError, IndexError):
         return False

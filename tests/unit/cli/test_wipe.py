@@ -43,3 +43,12 @@ def test_odd_bytes_are_no_reason_to_fail() -> None:
 
 def test_without_a_password_nothing_is_said() -> None:
     assert run("mysql://bench@127.0.0.1/sbtest").stderr == ""
+
+
+def test_a_password_of_sysbench_is_wiped_in_silence() -> None:
+    ran = run("--mysql-password=hunter2")
+    shown, understood = ran.stdout.splitlines()
+    assert "--mysql-password=xxxxxxx" in shown
+    assert "hunter2" in understood
+    assert ran.stderr == ""
+    assert "--password-env=hunter2" in run("--password-env=hunter2").stdout.splitlines()[0]
