@@ -47,7 +47,8 @@ mod tests {
 
     #[test]
     fn only_passwords_are_overwritten() {
-        let mut arguments = *b"sysbench\0--mysql-password=a=b\0--mysql_password=\0--user=me\0password=c\0--x-password\0";
+        let mut arguments =
+            *b"sysbench\0--mysql-password=a=b\0--mysql_password=\0--user=me\0password=c\0--x-password\0";
         overwrite(&mut arguments);
         assert_eq!(
             arguments,
