@@ -128,12 +128,12 @@ class _Run:
     def __init__(self, line: SysbenchLine, servers: Servers) -> None:
         """Looks at the server before the load changes anything."""
         surveyor = Surveyor()
-        compat = line.text("compat", os.environ.get("SYSBENCH_COMPAT", "1.1"))
+        self._compat = line.text("compat", os.environ.get("SYSBENCH_COMPAT", "1.1"))
         self._line, self._servers = line, servers
         self._threads = max(line.whole("threads", 1), 1)
         self._warm_up = max(line.whole("warmup-time", 0), 0)
         self._duration_s = line.whole("time", 0 if line.test == "oltp" else 10) or None
-        self._workload = workload_of(line, compat=compat)
+        self._workload = workload_of(line, compat=self._compat)
         self._here = surveyor.host.name or ""
         self._environment, doubts = survey(surveyor, servers, self._workload, self._threads)
         self._watched = () if doubts else servers.instances
@@ -218,7 +218,7 @@ class _Run:
 
     def _workload_record(self) -> WorkloadRecord:
         if self._workload is None:
-            return WorkloadRecord(name=self._line.test_name, options=given_options(self._line))
+            return WorkloadRecord(name=self._line.test_name, options=given_options(self._line, compat=self._compat))
         ignored = self._line.text("mysql-ignore-errors")
         return workload_record(self._workload, {"ignore_errors": ignored} if ignored else {})
 

@@ -75,9 +75,15 @@ def workload_of(line: SysbenchLine, *, compat: str) -> WorkloadSpec | None:
         return None
 
 
-def given_options(line: SysbenchLine) -> dict[str, Any]:
-    """Options of a script as they were given, without those of the run. Passwords are no part of it."""
-    return {
+def given_options(line: SysbenchLine, *, compat: str) -> dict[str, Any]:
+    """Options of a script as they were given, without those of the run. Passwords are no part of it.
+
+    Args:
+        line: What was typed.
+        compat: Whose defaults; kept where it is not the usual one, since a script draws by it.
+    """
+    old = {} if compat == "1.1" else {"compat": compat}
+    return old | {
         name.replace("-", "_"): "on" if value is None else value
         for name, value in sorted(line.options.items())
         if name not in _OF_THE_RUN and "password" not in name

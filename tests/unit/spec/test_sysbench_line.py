@@ -104,4 +104,6 @@ def test_a_file_takes_the_place_of_a_module(tmp_path: Path, monkeypatch: pytest.
 
 def test_options_of_a_script_are_kept_without_passwords_and_those_of_the_run() -> None:
     read = line("mine.lua --scale=3 --trx --threads=4 --mysql-password=pw --other_password=pw --rand-type=pareto run")
-    assert given_options(read) == {"rand_type": "pareto", "scale": "3", "trx": "on"}
+    given = {"rand_type": "pareto", "scale": "3", "trx": "on"}
+    assert given_options(read, compat="1.1") == given
+    assert given_options(read, compat="1.0") == {"compat": "1.0", **given}
