@@ -1,22 +1,15 @@
-//! `sysbench.histogram`: buckets whose bounds grow by a constant factor, and how they are printed.
-
-use std::fmt::Write as _;
+//! `sysbench.histogram`: buckets as a script holds them.
 
 use super::memory::Reserved;
 use super::slab::{Faced, Fixed};
+use crate::report::LogHistogram;
 
-/// Widest bar, characters.
-const BAR_WIDTH: f64 = 40.0;
-
-/// Buckets between two values. Values beyond count in the first and the last.
+/// A histogram that a script holds.
 #[derive(Default)]
 pub struct Histogram {
     face: Fixed<u64>,
-    /// Logarithm of the least value.
-    low: f64,
-    /// Buckets for each unit of the logarithm.
-    scale: f64,
-    counts: Vec<u64>,
+    /// `None` when the script let it go.
+    buckets: Option<LogHistogram>,
     memory: Reserved,
 }
 
@@ -32,44 +25,28 @@ impl Histogram {
     /// Empties it, with so many buckets from `low` to `high`. False when that makes no sense, or there is no memory
     /// for them.
     pub fn begin(&mut self, size: usize, low: f64, high: f64) -> bool {
-        let makes_sense = (2..=1 << 24).contains(&size) && low > 0.0 && high > low && high.is_finite();
         self.end();
-        let memory = if makes_sense {
-            Reserved::new(size * size_of::<u64>())
-        } else {
-            None
-        };
-        let Some(memory) = memory else { return false };
-        self.low = low.ln();
-        self.scale = (size - 1) as f64 / (high.ln() - low.ln());
-        (self.counts, self.memory) = (vec![0; size], memory);
-        true
+        let memory = (size <= LogHistogram::SIZE_MAX).then(|| Reserved::new(size * size_of::<u64>()));
+        let Some(memory) = memory.flatten() else { return false };
+        (self.buckets, self.memory) = (LogHistogram::new(size, low, high), memory);
+        self.buckets.is_some()
     }
 
     /// Gives its memory back.
     pub fn end(&mut self) {
-        (self.counts, self.memory) = (Vec::new(), Reserved::default());
+        (self.buckets, self.memory) = (None, Reserved::default());
     }
 
     /// Counts a value in the bucket nearest to it.
     pub fn update(&mut self, value: f64) {
-        let Some(last) = self.counts.len().checked_sub(1) else {
-            return;
-        };
-        let place = ((value.ln() - self.low) * self.scale + 0.5).floor().max(0.0) as usize; // NaN counts first
-        self.counts[place.min(last)] += 1;
+        if let Some(buckets) = &mut self.buckets {
+            buckets.update(value);
+        }
     }
 
     /// A line for each bucket that is not empty.
     pub fn shown(&self) -> String {
-        let most = self.counts.iter().max().copied().unwrap_or_default();
-        let mut text = String::from("       value  ------------- distribution ------------- count\n");
-        for (place, count) in self.counts.iter().enumerate().filter(|(_, count)| **count > 0) {
-            let value = (place as f64 / self.scale + self.low).exp();
-            let stars = "*".repeat((BAR_WIDTH * *count as f64 / most as f64 + 0.5) as usize);
-            writeln!(text, "{value:12.3} |{stars:<40} {count}").expect("a string takes all that is written");
-        }
-        text
+        self.buckets.as_ref().map(LogHistogram::rows).unwrap_or_default()
     }
 }
 

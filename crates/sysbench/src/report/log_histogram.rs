@@ -64,18 +64,20 @@ impl LogHistogram {
 
     /// A line for each bucket that is not empty; empty when all are.
     pub fn text(&self, unit: &str) -> String {
-        let most = self.counts.iter().copied().max().unwrap_or_default();
-        if most == 0 {
+        if self.counts.iter().all(|count| *count == 0) {
             return String::new();
         }
-        let mut text = format!(
-            "Latency histogram (values are in {unit})\n       value  ------------- distribution ------------- count\n"
-        );
+        format!("Latency histogram (values are in {unit})\n{} \n", self.rows())
+    }
+
+    /// Names of columns, and a line for each bucket that is not empty.
+    pub fn rows(&self) -> String {
+        let most = self.counts.iter().copied().max().unwrap_or_default();
+        let mut text = "       value  ------------- distribution ------------- count\n".to_owned();
         for (place, count) in self.counts.iter().enumerate().filter(|(_, count)| **count > 0) {
             let stars = "*".repeat((STARS * *count as f64 / most as f64 + 0.5) as usize);
             let _ = writeln!(text, "{:12.3} |{stars:<40} {count}", self.value(place));
         }
-        text.push_str(" \n");
         text
     }
 }
