@@ -95,9 +95,10 @@ fn take(bytes: isize) -> bool {
 /// As Lua's manual says of `lua_Alloc`: `old` is null or came from here with `old_bytes`.
 pub unsafe extern "C" fn allocate(_: *mut c_void, old: *mut c_void, old_bytes: usize, bytes: usize) -> *mut c_void {
     let held = if old.is_null() { 0 } else { old_bytes };
-    let (Ok(wanted), Ok(before)) = (isize::try_from(bytes), isize::try_from(held)) else {
+    if isize::try_from(bytes).is_err() {
         return null_mut();
-    };
+    }
+    let (wanted, before) = (cost(bytes), cost(held));
     if !take(wanted - before) {
         return null_mut();
     }
@@ -117,6 +118,15 @@ pub unsafe extern "C" fn allocate(_: *mut c_void, old: *mut c_void, old_bytes: u
         take(before - wanted);
     }
     new.cast()
+}
+
+/// What so many bytes take of the C library: a word of its own, and all in units.
+#[allow(clippy::cast_possible_wrap)] // what does not fit was refused
+fn cost(bytes: usize) -> isize {
+    match bytes {
+        0 => 0,
+        _ => (bytes + size_of::<usize>()).next_multiple_of(ALIGN).max(2 * ALIGN) as isize,
+    }
 }
 
 fn layout(bytes: usize) -> Layout {
