@@ -1,11 +1,14 @@
 //! Runs a test of the host as the front door does, without a command line.
 #![allow(dead_code)] // each file of tests takes what it needs
 
-use std::io::Write;
 use std::path::Path;
 use std::process::Command;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
+#[path = "../page/mod.rs"]
+mod page;
+
+use page::Page;
 use plimsoll_core::snapshot::{Snapshot, TransactionSnapshot};
 use plimsoll_engine::{ClosedLoop, ConnectionTerms, GroupRun, Observer, Trial, TrialEvent, TrialOptions};
 use plimsoll_sysbench::compat::Compat;
@@ -35,10 +38,9 @@ pub fn command(mut test: Box<dyn Test>, command: &str, given: &[&str]) -> Outcom
         other => test.command(other).expect("there is such a command"),
     });
     context.log.finish();
-    let printed = page.0.lock().unwrap().clone();
     Outcome {
         result,
-        text: String::from_utf8(printed).unwrap(),
+        text: page.text(),
         stat,
     }
 }
@@ -83,20 +85,6 @@ pub fn sysbench_in(folder: &Path, name: &str, given: &[&str]) -> Option<String> 
     let (_, printed) = printed.split_once("current time\n\n\n").unwrap();
     let start = "Initializing worker threads...\n\nThreads started!\n\n";
     Some(pattern(&printed.replacen(start, "", 1)))
-}
-
-#[derive(Clone, Default)]
-struct Page(Arc<Mutex<Vec<u8>>>);
-
-impl Write for Page {
-    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-        self.0.lock().unwrap().extend_from_slice(bytes);
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> std::io::Result<()> {
-        Ok(())
-    }
 }
 
 fn context(test: &dyn Test, given: &[&str], page: &Page) -> Arc<Context> {

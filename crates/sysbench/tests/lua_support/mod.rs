@@ -2,41 +2,24 @@
 
 #![allow(dead_code)] // each test binary uses its own part of this
 
-use std::io::Write;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Arc, Mutex};
 
+#[path = "../page/mod.rs"]
+mod page;
+
+use page::Page;
 use plimsoll_core::plan::{Endpoint, Target};
 use plimsoll_core::snapshot::Snapshot;
 use plimsoll_engine::{ClosedLoop, ConnectionTerms, GroupRun, Observer, Trial, TrialEvent, TrialOptions};
+use plimsoll_sysbench::compat::Compat;
 use plimsoll_sysbench::exit::Exit;
 use plimsoll_sysbench::log::{Level, Log};
 use plimsoll_sysbench::lua::{CommandLine, LuaTest, Script};
-use plimsoll_sysbench::options::{Kind, OptionSpec, Options, Value};
+use plimsoll_sysbench::options::{OptionSpec, Options, Value, declared};
 use plimsoll_sysbench::report::Stat;
 use plimsoll_sysbench::test::{Context, Test};
-
-/// What is printed.
-#[derive(Clone, Default)]
-pub struct Page(Arc<Mutex<Vec<u8>>>);
-
-impl Write for Page {
-    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-        self.0.lock().unwrap().extend_from_slice(bytes);
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> std::io::Result<()> {
-        Ok(())
-    }
-}
-
-impl Page {
-    pub fn text(&self) -> String {
-        String::from_utf8(self.0.lock().unwrap().clone()).unwrap()
-    }
-}
 
 /// What came of a command or a run.
 #[derive(Debug, Default)]
@@ -57,35 +40,6 @@ impl Observer for Outcome {
         }
     }
 }
-
-/// General options and those of the driver, as the front door declares them.
-const DECLARED: [(&str, Kind, &str); 25] = [
-    ("threads", Kind::Int, "1"),
-    ("events", Kind::Int, "0"),
-    ("time", Kind::Int, "10"),
-    ("rand-type", Kind::String, "uniform"),
-    ("rand-seed", Kind::Int, "7"),
-    ("rand-pareto-h", Kind::Double, "0.2"),
-    ("rand-zipfian-exp", Kind::Double, "0.8"),
-    ("percentile", Kind::Percentiles, "95"),
-    ("debug", Kind::Bool, "off"),
-    ("validate", Kind::Bool, "off"),
-    ("config-file", Kind::File, ""),
-    ("report-checkpoints", Kind::List, ""),
-    ("thread-stack-size", Kind::Size, "64K"),
-    ("luajit-cmd", Kind::String, ""),
-    ("db-driver", Kind::String, "mysql"),
-    ("db-ps-mode", Kind::String, "auto"),
-    ("mysql-host", Kind::List, "localhost"),
-    ("mysql-port", Kind::List, "3306"),
-    ("mysql-socket", Kind::List, ""),
-    ("mysql-user", Kind::String, "sbtest"),
-    ("mysql-password", Kind::String, ""),
-    ("mysql-db", Kind::String, "sbtest"),
-    ("mysql-ssl", Kind::String, "disabled"),
-    ("mysql-ignore-errors", Kind::List, "1213,1020,1205"),
-    ("mysql-dry-run", Kind::Bool, "off"),
-];
 
 /// Runs a script from its text.
 pub fn text(script: &str, words: &[&str]) -> Outcome {
@@ -123,7 +77,10 @@ fn go(script: Script<'_>, words: &[&str], log: &Arc<Log>, outcome: &mut Outcome)
     let mut test = LuaTest::open(script, command_line, log)?;
     let options = options(&test, words);
     let context = Arc::new(Context {
-        seed: options.int("rand-seed") as u64,
+        seed: match options.int("rand-seed") {
+            0 => 7,
+            given => given as u64,
+        },
         options,
         log: Arc::clone(log),
     });
@@ -139,11 +96,8 @@ fn go(script: Script<'_>, words: &[&str], log: &Arc<Log>, outcome: &mut Outcome)
 }
 
 fn options(test: &LuaTest, words: &[&str]) -> Options {
-    let declared = DECLARED
-        .iter()
-        .map(|(name, kind, default)| OptionSpec::new(name, *kind, default, ""));
     let mut options = Options::default();
-    let specs: Vec<OptionSpec> = declared.chain(test.options()).collect();
+    let specs: Vec<OptionSpec> = [declared::all(Compat::V11), test.options()].concat();
     for spec in &specs {
         let default = spec.default.as_deref().map(|text| spec.kind.read(Some(text)).unwrap());
         options.set(&spec.name, default.unwrap_or_else(|| spec.kind.empty()));
