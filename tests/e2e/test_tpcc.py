@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from plimsoll.servers.control import connect
@@ -22,7 +24,7 @@ def target(running_server: ManagedServer, monkeypatch: pytest.MonkeyPatch) -> li
     return ["--target", url, "--password-env", "PW", "--workload", "tpcc"]
 
 
-def test_check_says_by_its_exit_code_whether_the_conditions_hold(
+def test_conditions_hold_after_a_trial_and_check_says_by_its_exit_code_when_not(
     running_server: ManagedServer, target: list[str]
 ) -> None:
     assert_one_clear_message(plimsoll("check", *target), 4, "warehouse does not exist", "plimsoll prepare")
@@ -32,6 +34,12 @@ def test_check_says_by_its_exit_code_whether_the_conditions_hold(
     ran = plimsoll("check", *target)
     assert (ran.returncode, ran.stderr) == (0, "")
     assert "All of 1 warehouse(s) is there, and the twelve consistency conditions hold" in ran.stdout
+    ran = plimsoll("trial", *target, "--connections", "4", "--duration", "3s", "--json")
+    assert ran.returncode == 0, ran.stderr
+    result = json.loads(ran.stdout)
+    assert set(result["transaction_types"]) == {"new_order", "payment", "order_status", "delivery", "stock_level"}
+    assert result["notpm"] == pytest.approx(60 * result["transaction_types"]["new_order"]["throughput_tps"])
+    assert (result["failed"], plimsoll("check", *target).returncode) == (0, 0)
     assert_one_clear_message(plimsoll("check", *target, "--warehouses", "2"), 4, "warehouses=1", "plimsoll cleanup")
     with connect(running_server.target) as control:
         control.rows("UPDATE customer SET c_ytd_payment = 0 WHERE c_d_id = 3 AND c_id = 14")

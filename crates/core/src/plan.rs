@@ -29,7 +29,7 @@ pub use statements::{
 };
 pub use target::{Endpoint, Role, RoleTarget, Secret, Target};
 pub use tls::{ClientCertificate, Tls};
-pub use tpcc::TpccData;
+pub use tpcc::{TpccData, TpccMix, TpccOptions};
 
 /// What clients do.
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
@@ -71,6 +71,8 @@ pub enum WorkloadPlan {
     Oltp04Sp(OltpOptions),
     /// Statements that the user wrote.
     Statements(StatementsPlan),
+    /// The five transactions of the TPC-C-derived workload.
+    Tpcc(TpccOptions),
 }
 
 /// Connections that do the same thing on the same instance.

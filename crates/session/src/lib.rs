@@ -12,7 +12,7 @@ mod terms;
 mod transaction;
 
 pub use fault::{Consequence, StatementError, worker_fault};
-pub use plimsoll_wire::{FirstRow, Kept, Reply, Value};
+pub use plimsoll_wire::{FirstRow, Kept, Reply, Results, Value};
 pub use session::{RoleConnection, Session};
 pub use statement::{StatementId, Statements};
 pub use terms::{Terms, Tolerance};

@@ -8,7 +8,7 @@ use std::time::Duration;
 use plimsoll_core::message::FailureClass;
 use plimsoll_core::plan::{Role, RoleTarget, Target};
 use plimsoll_engine::{Interrupter, WorkerFault};
-use plimsoll_wire::{ConnectOptions, Connection, FirstRow, Reply, Statement, Value, WireError, patiently};
+use plimsoll_wire::{ConnectOptions, Connection, FirstRow, Reply, Results, Statement, Value, WireError, patiently};
 
 use crate::fault::{Consequence, StatementError, worker_fault};
 use crate::lifeline::Lifeline;
@@ -166,6 +166,17 @@ enum Prepared {
     AsText,
 }
 
+/// What is kept of the rows of a statement.
+enum Keep<'a> {
+    Nothing,
+    First(&'a mut FirstRow),
+    Whole(&'a mut Results),
+}
+
+fn first_reply(results: &Results) -> Reply {
+    results.sets().first().map(|set| set.reply).unwrap_or_default()
+}
+
 /// One connection and the statements prepared on it.
 pub struct RoleConnection {
     role: Role,
@@ -200,7 +211,7 @@ impl RoleConnection {
     /// Whatever the server answered, or that the connection was lost.
     #[inline]
     pub fn execute(&mut self, id: StatementId, values: &[Value<'_>]) -> Result<Reply, StatementError> {
-        self.run(id, values, None)
+        self.run(id, values, Keep::Nothing)
     }
 
     /// Runs one statement, and keeps values of its first row.
@@ -213,16 +224,24 @@ impl RoleConnection {
         values: &[Value<'_>],
         kept: &mut FirstRow,
     ) -> Result<Reply, StatementError> {
-        self.run(id, values, Some(kept))
+        self.run(id, values, Keep::First(kept))
     }
 
-    #[inline]
-    fn run(
+    /// Runs one statement, and keeps all its rows. The reply is that of its first result.
+    ///
+    /// # Errors
+    /// As [`Self::execute`]; and when the rows have more bytes than there is room for.
+    pub fn execute_whole(
         &mut self,
         id: StatementId,
         values: &[Value<'_>],
-        kept: Option<&mut FirstRow>,
+        results: &mut Results,
     ) -> Result<Reply, StatementError> {
+        self.run(id, values, Keep::Whole(results))
+    }
+
+    #[inline]
+    fn run(&mut self, id: StatementId, values: &[Value<'_>], keep: Keep<'_>) -> Result<Reply, StatementError> {
         let wire = self
             .wire
             .as_mut()
@@ -234,15 +253,21 @@ impl RoleConnection {
             }
         }
         let replied = match &self.prepared[id.0] {
-            Prepared::OnServer(statement) => match kept {
-                Some(kept) => wire.execute_keeping(statement, values, kept),
-                None => wire.execute(statement, values),
+            Prepared::OnServer(statement) => match keep {
+                Keep::Nothing => wire.execute(statement, values),
+                Keep::First(kept) => wire.execute_keeping(statement, values, kept),
+                Keep::Whole(results) => wire
+                    .execute_whole(statement, values, results)
+                    .map(|()| first_reply(results)),
             },
             Prepared::AsText | Prepared::NotYet => {
                 self.statements.render(id, values, &mut self.sql);
-                match kept {
-                    Some(kept) => wire.query_keeping(&self.sql, kept),
-                    None => wire.query(&self.sql),
+                match keep {
+                    Keep::Nothing => wire.query(&self.sql),
+                    Keep::First(kept) => wire.query_keeping(&self.sql, kept),
+                    Keep::Whole(results) => wire
+                        .query_whole(self.sql.as_bytes(), results)
+                        .map(|()| first_reply(results)),
                 }
             }
         };

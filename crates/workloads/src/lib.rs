@@ -37,6 +37,7 @@ pub fn factory(
 ) -> Result<Box<dyn WorkerFactory>, WorkerFault> {
     let mut faults = match workload {
         WorkloadPlan::Statements(plan) => statements::faults(plan),
+        WorkloadPlan::Tpcc(options) => tpcc::faults(options),
         _ => oltp::faults(workload),
     };
     faults.extend(same_role_twice(targets));
@@ -48,6 +49,7 @@ pub fn factory(
     }
     Ok(match workload {
         WorkloadPlan::Statements(plan) => Box::new(statements::StatementsFactory::new(plan, targets, seed, terms)),
+        WorkloadPlan::Tpcc(options) => Box::new(tpcc::TpccFactory::new(options, targets, seed, connections, terms)),
         _ => Box::new(oltp::OltpFactory::new(workload, targets, seed, connections, terms)),
     })
 }
@@ -74,6 +76,7 @@ pub fn preflight(
 ) -> Result<Vec<EngineWarning>, WorkerFault> {
     match workload {
         WorkloadPlan::Statements(plan) => statements::preflight(plan, targets, connections),
+        WorkloadPlan::Tpcc(options) => tpcc::preflight(options, targets, connections),
         _ => oltp::preflight(workload, targets, connections),
     }
 }

@@ -60,7 +60,7 @@ impl<'a> Look<'a> {
     }
 
     /// The number that a query gives.
-    fn number(&mut self, sql: &str) -> Result<u64, WorkerFault> {
+    pub fn number(&mut self, sql: &str) -> Result<u64, WorkerFault> {
         let rows = self.ask(|connection| connection.query_rows(sql, 1))?;
         let value = rows
             .first()

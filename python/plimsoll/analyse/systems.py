@@ -12,6 +12,7 @@ from plimsoll.analyse.trial_summary import TrialSummary
 from plimsoll.analyse.types import shares_of
 from plimsoll.record.model import WorkloadRecord
 from plimsoll.spec.oltp import KINDS
+from plimsoll.spec.tpcc import TPCC, TpccSpec
 from plimsoll.spec.workload import WorkloadSpec
 
 
@@ -63,7 +64,7 @@ def _system(trials: Sequence[TrialSummary]) -> SystemSummary:
     )
 
 
-_ALWAYS_TOLD = ("tables", "table_size", "distribution")
+_ALWAYS_TOLD = ("warehouses", "tables", "table_size", "distribution")
 
 
 def _options_told(workload: WorkloadRecord) -> dict[str, str]:
@@ -73,6 +74,8 @@ def _options_told(workload: WorkloadRecord) -> dict[str, str]:
         usual = WorkloadSpec.model_validate({"name": "usual", "kind": workload.kind}).options()
         # Rows are filled as they are chosen, unless it is said otherwise.
         usual = {**usual, "k_distribution": workload.options.get("distribution")}
+    elif workload.kind == TPCC:
+        usual = TpccSpec().options()
     told = {
         name: value
         for name, value in workload.options.items()

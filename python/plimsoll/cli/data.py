@@ -26,8 +26,6 @@ from plimsoll.cli.options import (
 
 if TYPE_CHECKING:
     from plimsoll.drive.protocol import Done
-    from plimsoll.spec.statements import Workload
-    from plimsoll.spec.tpcc import TpccSpec
 
 
 def prepare(
@@ -68,7 +66,7 @@ def prepare(
         ask_password=ask_password,
         encryption={"tls": tls, "ca": ca, "cert": cert, "key": key},
     )
-    spec = _data_of(
+    spec = options.workload_of(
         workload, option, tables=tables, table_size=table_size, distribution=distribution, warehouses=warehouses
     )
     line = data_line(spec, resolved, loaders=loaders, method="inserts" if inserts else "auto")
@@ -112,6 +110,7 @@ def check(
     Example: plimsoll check --target mysql://bench@127.0.0.1/tpcc --workload tpcc --warehouses 100
     """
     from plimsoll.drive.plans import data_line
+    from plimsoll.spec.tpcc import TpccSpec
 
     resolved = options.resolve_target(
         target,
@@ -120,13 +119,13 @@ def check(
         ask_password=ask_password,
         encryption={"tls": tls, "ca": ca, "cert": cert, "key": key},
     )
-    spec = _data_of(
+    spec = options.workload_of(
         workload, option, tables=tables, table_size=table_size, distribution=distribution, warehouses=warehouses
     )
     line = data_line(spec, resolved, loaders=loaders)
     command: Literal["check", "verify"] = "check" if count_only else "verify"
     done = _done(command, line)
-    if spec.kind == "tpcc":
+    if isinstance(spec, TpccSpec):
         how = "is there" if count_only else "is there, and the twelve consistency conditions hold"
         typer.echo(f"All of {spec.warehouses:,} warehouse(s) {how}, {done.duration_ns / 1e9:.1f} s")
         return
@@ -168,21 +167,12 @@ def cleanup(
         ask_password=ask_password,
         encryption={"tls": tls, "ca": ca, "cert": cert, "key": key},
     )
-    spec = _data_of(
+    spec = options.workload_of(
         workload, option, tables=tables, table_size=table_size, distribution=distribution, warehouses=warehouses
     )
     line = data_line(spec, resolved, loaders=1, drop_foreign=foreign)
     _done("cleanup", line)
     typer.echo("the tables are gone")
-
-
-def _data_of(kind: str, written: list[str] | None, **given: object) -> Workload | TpccSpec:
-    """Whose tables they are."""
-    from plimsoll.cli.tpcc import tpcc_of
-
-    if kind != "tpcc":
-        return options.workload_of(kind, written, **given)
-    return tpcc_of(written or (), {name: value for name, value in given.items() if value is not None})
 
 
 def _done(command: Literal["prepare", "check", "verify", "cleanup"], line: dict[str, Any]) -> Done:

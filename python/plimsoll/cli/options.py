@@ -61,7 +61,7 @@ WorkloadOption = Annotated[
         help="oltp_read_only, _read_write, _write_only, _point_select, _insert, _delete, _update_index,"
         " _update_non_index, select_random_points, select_random_ranges, bulk_insert; as sysbench 0.4 has them:"
         " oltp_0.4_simple, oltp_0.4_complex, oltp_0.4_nontrx, oltp_0.4_sp; of your own: FILE.toml; ready to use:"
-        " key-value, order-queue, time-series; and, for prepare, check and cleanup: tpcc, the TPC-C-derived tables.",
+        " key-value, order-queue, time-series; and tpcc, which is TPC-C-derived.",
     ),
 ]
 WarehousesOption = Annotated[int | None, typer.Option("--warehouses", help="Scale of tpcc; 1 when not given.")]
@@ -181,9 +181,14 @@ def workload_of(kind: str, written: list[str] | None = None, **options: object) 
 
     from plimsoll.errors import SpecError
     from plimsoll.spec.fields import faults_of
+    from plimsoll.spec.tpcc import TPCC
     from plimsoll.spec.workload import WorkloadSpec
 
     given = {name: value for name, value in options.items() if value is not None}
+    if kind == TPCC:
+        from plimsoll.cli.tpcc import tpcc_of
+
+        return tpcc_of(written or (), given)
     if is_file(kind):
         from plimsoll.cli.workload_file import workload_from_file
 

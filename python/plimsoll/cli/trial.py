@@ -37,6 +37,7 @@ from plimsoll.cli.options import (
     TablesOption,
     TargetOrManagedOption,
     TlsOption,
+    WarehousesOption,
     WorkloadOption,
 )
 
@@ -63,6 +64,7 @@ def trial(
     tables: TablesOption = None,
     table_size: TableSizeOption = None,
     distribution: DistributionOption = None,
+    warehouses: WarehousesOption = None,
     option: OptionsOption = None,
     text: Annotated[bool, typer.Option("--text", help="Send statements as text instead of preparing them.")] = False,
     seed: Annotated[int, typer.Option("--seed", min=0, max=2**63 - 1, help="All randomness follows from it.")] = 1,
@@ -89,11 +91,13 @@ def trial(
 
       plimsoll trial --target mysql://bench@127.0.0.1/sbtest --connections 10000 --think-time 10s --connect-rate 500
 
+      plimsoll trial --target mysql://bench@127.0.0.1/tpcc --workload tpcc --warehouses 100 --connections 32
+
       plimsoll trial --target managed --rate "2000 for 60s, 500" --connections 32 --duration 120s
     """
     from plimsoll.run.single import SingleRun, run_single
 
-    keys = {"tables": tables, "table_size": table_size, "distribution": distribution}
+    keys = {"tables": tables, "table_size": table_size, "distribution": distribution, "warehouses": warehouses}
     spec = options.workload_of(workload, option, prepared=False if text else None, **keys)
     wanted = options.arrivals_of(rate, process=arrivals, backlog_max=backlog)
     clients = clients_of(
@@ -106,14 +110,11 @@ def trial(
         if target == "managed":
             resolved = _throwaway(stack, server, spec, encryption, connections=connections)
         else:
-            resolved = options.resolve_target(
-                target, password_env=password_env, defaults_file=defaults_file, ask_password=ask_password,
-                encryption=encryption,
-            )  # fmt: skip
+            resolved = options.resolve_target(target, password_env=password_env, defaults_file=defaults_file,
+                ask_password=ask_password, encryption=encryption)  # fmt: skip
         run = SingleRun(
             workload=spec, target=resolved, connections=connections, warm_up_s=warm_up_s, duration_s=duration_s,
-            seed=seed, arrivals=wanted, clients=clients,
-        )  # fmt: skip
+            seed=seed, arrivals=wanted, clients=clients)  # fmt: skip
         result = trial_result.result_of(run_single(run, partial(_show_interval, connections=connections)), wanted)
     typer.echo(trial_result.shown(result, as_json=as_json))
 

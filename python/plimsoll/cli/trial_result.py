@@ -17,6 +17,7 @@ OUTAGES_SHOWN = 10
 def result_of(summary: TrialSummary, wanted: OpenArrivals | None = None) -> dict[str, Any]:
     """What `--json` prints: the keys are a promise to scripts."""
     from plimsoll.analyse.durations import durations
+    from plimsoll.spec.tpcc import TPCC
 
     counts, account, made = summary.counts, summary.outcome.account, summary.outcome.connections
     assert counts is not None, "a measured run has counts"
@@ -53,6 +54,8 @@ def result_of(summary: TrialSummary, wanted: OpenArrivals | None = None) -> dict
         "outages": [outage.model_dump() for outage in summary.outcome.outages],
         "warnings": [warning.model_dump() for warning in summary.outcome.warnings],
     }
+    if summary.trial.workload.kind == TPCC and (new_orders := summary.types.get("new_order")) is not None:
+        result["notpm"] = 60 * new_orders.completed / counts.duration_s
     return result if wanted is None else {**result, "open_loop": _open_loop(summary, wanted)}
 
 
@@ -104,6 +107,8 @@ def _as_text(result: dict[str, Any]) -> str:
         f" in {result['duration_s']:.1f} s, {result['statements']:,} statements)",
         f"failed            {result['failed']:,}, retries {result['retries']:,}",
     ]
+    if "notpm" in result:
+        lines.append(f"NOTPM             {result['notpm']:,.0f}  (new orders per minute, TPC-C-derived)")
     for name in ("response", "service"):
         times = result[f"{name}_ms"]
         shown = ", ".join(f"{key} {format_ms(value)}" for key, value in times.items() if value is not None)

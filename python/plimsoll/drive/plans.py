@@ -16,7 +16,7 @@ from plimsoll.spec.clients import CLIENTS, Clients
 from plimsoll.spec.statements import Workload
 from plimsoll.spec.target import Target
 from plimsoll.spec.tls import Tls
-from plimsoll.spec.tpcc import TpccSpec
+from plimsoll.spec.tpcc import DATA_SEED
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,7 +155,7 @@ def sim_line(socket: Path | None, shapes: Sequence[SimShape]) -> dict[str, Any]:
 
 
 def data_line(
-    workload: Workload | TpccSpec,
+    workload: Workload,
     target: Target,
     *,
     loaders: int,
@@ -182,7 +182,3 @@ def data_line(
         "method": method,
         "drop_foreign": drop_foreign,
     }
-
-
-DATA_SEED = 1
-"""The same rows in every study, so that systems measured in different studies can be compared."""

@@ -16,11 +16,13 @@ from plimsoll.analyse.durations import durations
 from plimsoll.drive.engine import Driver
 from plimsoll.drive.plans import SimColumn, SimShape, sim_line
 from plimsoll.drive.protocol import Interval, Listening
+from plimsoll.errors import SpecError
 from plimsoll.run.answers import answers
 from plimsoll.run.client_limits import ClientLimit
 from plimsoll.run.single import SingleRun, run_single
 from plimsoll.spec.statements import StatementsSpec, Workload
 from plimsoll.spec.target import Target
+from plimsoll.spec.tpcc import TpccSpec
 
 _C_BYTES = 119
 """Length of column c of the OLTP tables."""
@@ -88,9 +90,15 @@ def fake_server(driver: Driver, workload: Workload, *, by_socket: bool) -> Itera
 
 
 def shapes_of(workload: Workload) -> tuple[SimShape, ...]:
-    """Result sets as large as the workload's statements get from a real server."""
+    """Result sets as large as the workload's statements get from a real server.
+
+    Raises:
+        SpecError: The workload goes on with what it reads, which no fake server can answer.
+    """
     if isinstance(workload, StatementsSpec):
         return tuple(answer.shape for answer in answers(workload))
+    if isinstance(workload, TpccSpec):
+        raise SpecError("the fake server has no rows that tpcc could work on; take another workload")
     sum_, c, row = ((SimColumn("c", size),) for size in (_SUM_BYTES, _C_BYTES, _ROW_BYTES))
     return (
         SimShape("SUM(", 1, sum_),

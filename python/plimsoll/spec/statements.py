@@ -20,6 +20,7 @@ from plimsoll.spec.fields import Name, Written
 from plimsoll.spec.generator_plan import generator_plan, keys_of, null_ratio, sql_type
 from plimsoll.spec.generators import GeneratorSpec
 from plimsoll.spec.sql_text import SqlText, read_sql
+from plimsoll.spec.tpcc import TpccSpec
 from plimsoll.spec.workload import WorkloadSpec
 from plimsoll.spec.workload_checks import key_column
 from plimsoll.spec.workload_file import (
@@ -141,7 +142,7 @@ class StatementsSpec(Written):
         return {"kind": self.kind, "tables": [_table(one, file) for one in file.table]}
 
 
-Workload = WorkloadSpec | StatementsSpec
+Workload = WorkloadSpec | StatementsSpec | TpccSpec
 """What clients do, whoever wrote it."""
 
 

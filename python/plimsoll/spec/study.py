@@ -22,6 +22,7 @@ from plimsoll.spec.levels import Levels, level_faults
 from plimsoll.spec.statements import ReadFile, StatementsSpec, reader
 from plimsoll.spec.target import Target, parse_target
 from plimsoll.spec.tls import KEYS, TlsMode
+from plimsoll.spec.tpcc import Mix, TpccSpec
 from plimsoll.spec.workload import UserDelay, WorkloadSpec
 from plimsoll.spec.workloads import (
     WrittenWorkload,
@@ -167,7 +168,8 @@ _KNOWN = {
     "study.clients": tuple(Clients.model_fields),
     "study.clients.retry": tuple(RetryRule.model_fields),
     "study.clients.reconnect": tuple(Reconnect.model_fields),
-    "workload": (*WorkloadSpec.model_fields, "file", "rows", "parameters"),
+    "workload": (*{**WorkloadSpec.model_fields, **TpccSpec.model_fields}, "file", "rows", "parameters"),
+    "workload.mix": tuple(Mix.model_fields),
     "workload.distribution": tuple(DistributionSpec.model_fields),
     "workload.k_distribution": tuple(DistributionSpec.model_fields),
     "workload.user_delay": tuple(UserDelay.model_fields),

@@ -12,6 +12,7 @@ from pydantic import Discriminator, Tag
 from plimsoll.errors import SpecError
 from plimsoll.spec.fields import Written
 from plimsoll.spec.statements import ReadFile, StatementsSpec, Workload
+from plimsoll.spec.tpcc import TPCC, TpccSpec
 from plimsoll.spec.workload import WorkloadSpec
 
 WORKLOADS_FILE = "workload-files.json"
@@ -22,9 +23,18 @@ def _keys(written: object) -> Collection[str]:
     return written if isinstance(written, dict) else type(written).model_fields if isinstance(written, Written) else ()
 
 
+def _tag(written: object) -> str:
+    if "file" in _keys(written):
+        return "(file)"
+    kind = written.get("kind") if isinstance(written, dict) else getattr(written, "kind", None)
+    return "(tpcc)" if kind == TPCC else "(built in)"
+
+
 WrittenWorkload = Annotated[
-    Annotated[WorkloadSpec, Tag("(built in)")] | Annotated[StatementsSpec, Tag("(file)")],
-    Discriminator(lambda written: "(file)" if "file" in _keys(written) else "(built in)"),
+    Annotated[WorkloadSpec, Tag("(built in)")]
+    | Annotated[StatementsSpec, Tag("(file)")]
+    | Annotated[TpccSpec, Tag("(tpcc)")],
+    Discriminator(_tag),
 ]
 """One `[[workload]]`: from a file if it names one."""
 
@@ -74,7 +84,7 @@ def definition_faults(path: str, workload: StatementsSpec) -> Iterator[str]:
 
 
 def different_rows(workloads: Iterable[Workload]) -> Iterator[str]:
-    """The built-in workloads of a study have the same rows."""
+    """The OLTP workloads of a study have the same rows."""
     built_in = [(index, one.data_line()) for index, one in enumerate(workloads) if isinstance(one, WorkloadSpec)]
     for index, line in built_in[1:]:
         base, wanted = built_in[0]
@@ -122,5 +132,7 @@ def is_sound(workload: Workload) -> bool:
 def _tables(workload: Workload) -> Iterator[tuple[str, object]]:
     if isinstance(workload, StatementsSpec):
         yield from ((table["name"], table) for table in workload.data_line()["tables"])
+    elif isinstance(workload, TpccSpec):
+        yield from ((name, workload.data_line()) for name in workload.table_names)
     else:
         yield from ((name, "of OLTP workloads") for name in workload.table_names)

@@ -21,7 +21,7 @@ from plimsoll.spec.distribution import PARAMETERS
 from plimsoll.spec.oltp import DATA_ONLY, KINDS, OPTIONS, SENT_AS_TEXT
 from plimsoll.spec.target import Target
 from plimsoll.spec.tls import Tls
-from plimsoll.spec.tpcc import TpccSpec
+from plimsoll.spec.tpcc import Mix, TpccSpec
 from plimsoll.spec.workload import WorkloadSpec
 
 ENGINE: dict[str, Any] = json.loads((Path(__file__).parents[3] / "docs" / "engine-protocol.schema.json").read_text())
@@ -122,7 +122,7 @@ def described(kind: str) -> dict[str, Any]:
 
 def test_both_know_the_same_workloads() -> None:
     variants = ENGINE["$defs"]["WorkloadPlan"]["oneOf"]
-    assert {variant["properties"]["kind"]["const"] for variant in variants} == {*KINDS, "statements"}
+    assert {variant["properties"]["kind"]["const"] for variant in variants} == {*KINDS, "statements", "tpcc"}
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -152,6 +152,13 @@ def test_every_option_of_the_tables_can_be_written(workload: WorkloadSpec | Tpcc
     ours = data_line(workload, TCP, loaders=1)["data_set"]
     assert ours.keys() == data["properties"].keys()
     stated = {name: option["default"] for name, option in data["properties"].items() if "default" in option}
+    assert {name: ours[name] for name in stated} == stated
+
+
+def test_options_of_tpcc_and_their_defaults_are_those_of_the_engine() -> None:
+    engine, ours = described("tpcc"), TpccSpec().line()
+    assert ours.keys() == engine.keys()
+    stated = {name: option["default"] for name, option in engine.items() if "default" in option}
     assert {name: ours[name] for name in stated} == stated
 
 
@@ -185,6 +192,14 @@ WORKLOADS = st.one_of(
     ),
     st.builds(WorkloadSpec, name=st.just("x"), kind=st.sampled_from(KINDS).filter(lambda kind: kind != "oltp_0.4_sp")),
     st.just(WorkloadSpec(name="x", kind="oltp_0.4_sp", procedure="shop.buy")),
+    st.builds(
+        TpccSpec,
+        warehouses=st.integers(1, 100_000),
+        partitions=st.integers(0, 64),
+        isolation=st.sampled_from(["server_default", "serializable"]),
+        prepared=st.none() | st.booleans(),
+        mix=st.builds(Mix, new_order=st.integers(1, 99), payment=st.integers(0, 99)),
+    ),
 )
 
 
@@ -201,7 +216,12 @@ CLIENTS = st.sampled_from(
 
 @given(WORKLOADS, st.integers(1, 4), st.integers(4, 5000), st.floats(0.001, 1e6), st.integers(0, 2**64 - 1), st.data())
 def test_trial_lines_are_valid(
-    workload: WorkloadSpec, instances: int, connections: int, duration_s: float, seed: int, data: st.DataObject
+    workload: WorkloadSpec | TpccSpec,
+    instances: int,
+    connections: int,
+    duration_s: float,
+    seed: int,
+    data: st.DataObject,
 ) -> None:
     targets = {f"s/{index}": (TCP, SOCKET)[index % 2] for index in range(instances)}
     clients = data.draw(CLIENTS)
@@ -214,7 +234,7 @@ def test_trial_lines_are_valid(
 
 
 @given(WORKLOADS, st.integers(1, 64), st.sampled_from(["auto", "inserts"]), st.booleans())
-def test_data_lines_are_valid(workload: WorkloadSpec, loaders: int, method: Any, foreign: bool) -> None:
+def test_data_lines_are_valid(workload: WorkloadSpec | TpccSpec, loaders: int, method: Any, foreign: bool) -> None:
     for target in (TCP, SOCKET, *(replace(TCP, tls=tls) for tls in ENCRYPTED)):
         line = data_line(workload, target, loaders=loaders, method=method, drop_foreign=foreign)
         valid(json.loads(json.dumps(line)), "DataCommand")

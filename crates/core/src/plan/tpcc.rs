@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::oltp::DEFAULT_ENGINE;
+use super::statements::Isolation;
 
 /// The nine tables by clause 4.3 of TPC-C 5.11.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
@@ -43,5 +44,77 @@ impl TpccData {
     /// The numbers of the warehouses.
     pub fn numbers(&self) -> std::ops::Range<u32> {
         self.first_warehouse..self.first_warehouse.saturating_add(self.warehouses)
+    }
+}
+
+/// What its clients do.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct TpccOptions {
+    /// How many warehouses are used.
+    pub warehouses: u32,
+    /// Number of the first of them.
+    pub first_warehouse: u32,
+    /// The seed of the rows: names of customers are drawn as it says.
+    pub data_seed: u64,
+    /// How often each type of transaction is chosen.
+    pub mix: TpccMix,
+    /// Isolation level of all connections.
+    pub isolation: Isolation,
+    /// Statements are prepared on the server; otherwise they are sent as text.
+    pub prepared: bool,
+}
+
+impl Default for TpccOptions {
+    fn default() -> Self {
+        Self {
+            warehouses: 1,
+            first_warehouse: 1,
+            data_seed: 1,
+            mix: TpccMix::default(),
+            isolation: Isolation::ServerDefault,
+            prepared: true,
+        }
+    }
+}
+
+/// Weights of the five types of transactions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct TpccMix {
+    /// Of New-Order.
+    pub new_order: u32,
+    /// Of Payment.
+    pub payment: u32,
+    /// Of Order-Status.
+    pub order_status: u32,
+    /// Of Delivery.
+    pub delivery: u32,
+    /// Of Stock-Level.
+    pub stock_level: u32,
+}
+
+impl Default for TpccMix {
+    fn default() -> Self {
+        Self {
+            new_order: 45,
+            payment: 43,
+            order_status: 4,
+            delivery: 4,
+            stock_level: 4,
+        }
+    }
+}
+
+impl TpccMix {
+    /// The weights in the order of the fields.
+    pub fn weights(&self) -> [u32; 5] {
+        [
+            self.new_order,
+            self.payment,
+            self.order_status,
+            self.delivery,
+            self.stock_level,
+        ]
     }
 }

@@ -10,5 +10,6 @@ pub mod tables;
 mod worker;
 
 pub use faults::faults;
+pub use plan::isolation_sql;
 pub use preflight::preflight;
 pub use worker::OltpFactory;

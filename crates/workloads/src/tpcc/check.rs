@@ -15,6 +15,7 @@ use plimsoll_wire::{Connection, TextRow};
 use super::consistency::{
     Contents, Customer, District, Findings, Lines, Order, Warehouse, check_district, check_warehouse,
 };
+use super::decimal;
 use super::scale::{CUSTOMERS, DISTRICTS};
 use crate::data::crew::Crew;
 use crate::data::fault::blame;
@@ -225,26 +226,7 @@ fn number(row: &TextRow<'_>, column: usize) -> i64 {
     hundredths(row, column) / 100
 }
 
-/// A decimal number in hundredths; 0 for NULL. Digits beyond the second behind the point are cut off.
+/// A decimal number in hundredths; 0 for NULL.
 fn hundredths(row: &TextRow<'_>, column: usize) -> i64 {
-    let text = row.value(column).unwrap_or_default();
-    let (is_negative, digits) = match text {
-        [b'-', digits @ ..] => (true, digits),
-        _ => (false, text),
-    };
-    let mut parts = digits.splitn(2, |byte| *byte == b'.');
-    let value = |digits: &[u8]| {
-        digits.iter().fold(0i64, |sum, byte| {
-            sum.saturating_mul(10)
-                .saturating_add(i64::from(byte.wrapping_sub(b'0')))
-        })
-    };
-    let whole = value(parts.next().unwrap_or_default()).saturating_mul(100);
-    let behind = match parts.next().unwrap_or_default() {
-        [] => 0,
-        [tenths] => value(&[*tenths]) * 10,
-        [tenths, hundredths, ..] => value(&[*tenths, *hundredths]),
-    };
-    let size = whole.saturating_add(behind);
-    if is_negative { -size } else { size }
+    decimal::hundredths(row.value(column).unwrap_or_default())
 }

@@ -20,7 +20,7 @@ pub use texts::ForTable;
 use texts::Texts;
 
 /// What a caller has done wrong who asks for the options of another kind of workload.
-const NOT_OLTP: &str = "workloads of users' own statements never come here";
+const NOT_OLTP: &str = "workloads of another kind never come here";
 
 /// Some statements on one table, or one without a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -145,7 +145,7 @@ impl Transaction {
             WorkloadPlan::Oltp04Complex(_) => legacy::transaction(options, &mut texts),
             WorkloadPlan::Oltp04Nontrx(_) => legacy::single(options, &mut texts),
             WorkloadPlan::Oltp04Sp(_) => Body::single(legacy::call(options, &mut texts), true),
-            WorkloadPlan::Statements(_) => unreachable!("{NOT_OLTP}"),
+            WorkloadPlan::Statements(_) | WorkloadPlan::Tpcc(_) => unreachable!("{NOT_OLTP}"),
         };
         Self::enclosed(name(workload), layout, options, body, texts)
     }
@@ -221,7 +221,7 @@ pub fn options(workload: &WorkloadPlan) -> &OltpOptions {
         | WorkloadPlan::Oltp04Complex(options)
         | WorkloadPlan::Oltp04Nontrx(options)
         | WorkloadPlan::Oltp04Sp(options) => options,
-        WorkloadPlan::Statements(_) => unreachable!("{NOT_OLTP}"),
+        WorkloadPlan::Statements(_) | WorkloadPlan::Tpcc(_) => unreachable!("{NOT_OLTP}"),
     }
 }
 
@@ -242,7 +242,7 @@ fn name(workload: &WorkloadPlan) -> &'static str {
         WorkloadPlan::Oltp04Complex(_) => "oltp_0.4_complex",
         WorkloadPlan::Oltp04Nontrx(_) => "oltp_0.4_nontrx",
         WorkloadPlan::Oltp04Sp(_) => "oltp_0.4_sp",
-        WorkloadPlan::Statements(_) => unreachable!("{NOT_OLTP}"),
+        WorkloadPlan::Statements(_) | WorkloadPlan::Tpcc(_) => unreachable!("{NOT_OLTP}"),
     }
 }
 
@@ -258,7 +258,8 @@ pub fn layout(workload: &WorkloadPlan) -> Layout {
     }
 }
 
-fn isolation_sql(isolation: Isolation) -> Option<String> {
+/// What a connection runs for this level; `None` for that of the server.
+pub fn isolation_sql(isolation: Isolation) -> Option<String> {
     let level = match isolation {
         Isolation::ServerDefault => return None,
         Isolation::ReadUncommitted => "READ UNCOMMITTED",

@@ -1,0 +1,83 @@
+//! Whether the workload makes sense, and a look at the server before a trial: are all warehouses there? Nothing is changed.
+
+use plimsoll_core::message::EngineWarning;
+use plimsoll_core::plan::{RoleTarget, TpccOptions};
+use plimsoll_engine::WorkerFault;
+
+use super::tables::{TABLES, described, is_ours};
+use super::transactions::Catalogue;
+use crate::look::Look;
+
+/// Faults of the options, each with its name, its value and the cure.
+pub fn faults(options: &TpccOptions) -> Vec<String> {
+    let mut faults = Vec::new();
+    if options.warehouses == 0 || options.first_warehouse == 0 {
+        faults.push("workload.warehouses and first_warehouse: must be at least 1".to_owned());
+    }
+    if options
+        .first_warehouse
+        .checked_add(options.warehouses)
+        .is_none_or(|end| end > i32::MAX as u32)
+    {
+        faults.push(format!(
+            "workload.first_warehouse: is too large, {}",
+            options.first_warehouse
+        ));
+    }
+    if options.mix.weights().iter().all(|weight| *weight == 0) {
+        faults.push("workload.mix: all weights are 0; give one of them more".to_owned());
+    }
+    faults
+}
+
+/// Looks at each target once.
+///
+/// # Errors
+/// When the workload cannot work there.
+pub fn preflight(
+    options: &TpccOptions,
+    targets: &[RoleTarget],
+    connections: u32,
+) -> Result<Vec<EngineWarning>, WorkerFault> {
+    let statements = Catalogue::new(options).statements;
+    for one in targets {
+        let mut look = Look::open(&one.target)?;
+        tables(&mut look)?;
+        warehouses(&mut look, options)?;
+        let statements_each = if options.prepared { statements.count() as u64 } else { 0 };
+        look.limits(connections, statements_each)?;
+        look.connection.close();
+    }
+    Ok(vec![])
+}
+
+/// Whether all tables are there and complete.
+fn tables(look: &mut Look<'_>) -> Result<(), WorkerFault> {
+    for table in TABLES.map(super::tables::Table::name) {
+        let sql = format!(
+            "SELECT TABLE_COMMENT FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME = '{table}'"
+        );
+        let rows = look.ask(|connection| connection.query_rows(&sql, 1))?;
+        let Some(row) = rows.first() else {
+            return Err(look.fault(&format!("{table} does not exist: make it with `plimsoll prepare`")));
+        };
+        let comment = row.last().and_then(Option::as_deref).unwrap_or_default();
+        if is_ours(comment) && !described(comment).1 {
+            return Err(look.fault(&format!("{table} is unfinished: complete it with `plimsoll prepare`")));
+        }
+    }
+    Ok(())
+}
+
+fn warehouses(look: &mut Look<'_>, options: &TpccOptions) -> Result<(), WorkerFault> {
+    let (first, count) = (options.first_warehouse, options.warehouses);
+    let last = first + count - 1;
+    let sql = format!("SELECT COUNT(*) FROM warehouse WHERE w_id BETWEEN {first} AND {last}");
+    let found = look.number(&sql)?;
+    if found == u64::from(count) {
+        return Ok(());
+    }
+    Err(look.fault(&format!(
+        "has {found} of the warehouses {first} to {last}: make them with `plimsoll prepare`, or name fewer"
+    )))
+}

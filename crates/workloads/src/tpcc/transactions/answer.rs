@@ -1,0 +1,63 @@
+//! The rows of one statement, decoded into memory that is used again.
+
+use plimsoll_session::{Results, StatementError};
+
+use crate::tpcc::decimal;
+
+/// Rows of the last statement that was asked.
+#[derive(Default)]
+pub struct Answer {
+    bytes: Vec<u8>,
+    /// Where each value ends in `bytes`, row by row.
+    ends: Vec<usize>,
+    columns: usize,
+}
+
+impl Answer {
+    /// Takes the rows of a result.
+    ///
+    /// # Errors
+    /// When the server sent something that is no row.
+    pub fn take(&mut self, results: &Results) -> Result<(), StatementError> {
+        self.bytes.clear();
+        self.ends.clear();
+        let Some(set) = results.sets().first() else {
+            return Ok(());
+        };
+        self.columns = set.columns();
+        let (bytes, ends) = (&mut self.bytes, &mut self.ends);
+        for row in 0..set.rows() {
+            set.row(row, |value| {
+                bytes.extend_from_slice(value.unwrap_or_default());
+                ends.push(bytes.len());
+            })
+            .map_err(|error| StatementError::new(error.into()))?;
+        }
+        Ok(())
+    }
+
+    /// How many rows there are.
+    pub fn rows(&self) -> usize {
+        self.ends.len().checked_div(self.columns).unwrap_or(0)
+    }
+
+    /// A value as text, empty for NULL and for what is not there.
+    pub fn text(&self, row: usize, column: usize) -> &[u8] {
+        let place = row * self.columns + column;
+        let Some(end) = self.ends.get(place).filter(|_| column < self.columns) else {
+            return &[];
+        };
+        let begin = if place == 0 { 0 } else { self.ends[place - 1] };
+        &self.bytes[begin..*end]
+    }
+
+    /// A whole number; 0 for NULL.
+    pub fn number(&self, row: usize, column: usize) -> i64 {
+        self.hundredths(row, column) / 100
+    }
+
+    /// A decimal number in hundredths; 0 for NULL.
+    pub fn hundredths(&self, row: usize, column: usize) -> i64 {
+        decimal::hundredths(self.text(row, column))
+    }
+}

@@ -1,0 +1,56 @@
+//! Delivery, clause 2.7: the oldest order of each of the ten districts goes out, in one transaction. A district without open
+//! orders is passed over.
+
+use plimsoll_core::random::Random;
+use plimsoll_session::{StatementError, Value};
+
+use super::client::{Client, int};
+use crate::tpcc::random::within;
+use crate::tpcc::scale::DISTRICTS;
+
+/// What the terminal sends.
+pub struct Delivery {
+    warehouse: u32,
+    carrier: u32,
+}
+
+impl Delivery {
+    /// Draws one for a home warehouse.
+    pub fn draw(warehouse: u32, random: &mut Random) -> Self {
+        Self {
+            warehouse,
+            carrier: within(random, 1, 10),
+        }
+    }
+
+    /// Delivers.
+    ///
+    /// # Errors
+    /// Whatever a server answers.
+    pub fn run(&self, client: &mut Client<'_, '_>) -> Result<(), StatementError> {
+        for district in 1..=DISTRICTS {
+            self.district(client, district)?;
+        }
+        client.commit()
+    }
+
+    fn district(&self, client: &mut Client<'_, '_>, district: u32) -> Result<(), StatementError> {
+        let sql = &client.catalogue.delivery;
+        let (warehouse, district) = (int(self.warehouse), int(district));
+        let oldest = client.ask(sql.oldest, &[warehouse, district])?;
+        if oldest.rows() == 0 {
+            return Ok(());
+        }
+        let order = [warehouse, district, Value::Int(oldest.number(0, 0))];
+        client.run(sql.remove, &order)?;
+        // Locked, so that it is seen as it is now and not as when the transaction began.
+        let customer = client.ask_one(sql.customer, &order)?.number(0, 0);
+        client.run(sql.carrier, &[int(self.carrier), order[0], order[1], order[2]])?;
+        client.run(sql.lines, &order)?;
+        let amount = client.ask_one(sql.amount, &order)?.text(0, 0).to_vec();
+        client.run(
+            sql.pay,
+            &[Value::Bytes(&amount), warehouse, district, Value::Int(customer)],
+        )
+    }
+}

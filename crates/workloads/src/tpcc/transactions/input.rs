@@ -1,0 +1,171 @@
+//! What terminals draw: warehouses, customers and items, by clauses 2.1.6 and 2.4.1 to 2.8.1.
+
+use plimsoll_core::plan::TpccOptions;
+use plimsoll_core::random::{Random, below, keyed};
+
+use crate::tpcc::random::{LAST_NAME_A, last_name_load, nurand, push_last_name, within};
+use crate::tpcc::scale::{CUSTOMERS, DISTRICTS, ITEMS};
+
+/// The `a` of customers' and items' numbers.
+const CUSTOMER_A: u32 = 1_023;
+const ITEM_A: u32 = 8_191;
+
+/// How far the constant of last names while running must lie from that while loading, with two exceptions.
+const LAST_NAME_SHIFT: (u32, u32) = (65, 119);
+const LAST_NAME_SHIFT_EXCEPT: [u32; 2] = [96, 112];
+
+/// The run's own streams of randomness, which no connection has.
+const CONSTANTS_STREAM: u64 = u64::MAX;
+
+/// The constants of one run.
+#[derive(Clone, Copy, Debug)]
+pub struct Inputs {
+    first_warehouse: u32,
+    warehouses: u32,
+    customer_c: u32,
+    item_c: u32,
+    last_name_c: u32,
+}
+
+/// A customer as terminals name one.
+#[derive(Clone, Debug)]
+pub enum WhichCustomer {
+    Number(u32),
+    LastName(Vec<u8>),
+}
+
+impl Inputs {
+    /// Of a run with this seed.
+    pub fn new(options: &TpccOptions, seed: u64) -> Self {
+        let mut random = keyed(seed, CONSTANTS_STREAM, 0);
+        Self {
+            first_warehouse: options.first_warehouse,
+            warehouses: options.warehouses,
+            customer_c: within(&mut random, 0, CUSTOMER_A),
+            item_c: within(&mut random, 0, ITEM_A),
+            last_name_c: last_name_run(last_name_load(options.data_seed), &mut random),
+        }
+    }
+
+    /// The warehouses of one connection, first and last: its own share of all, or one that it shares with others where
+    /// there are more connections than warehouses.
+    pub fn share(&self, worker: u32, connections: u32) -> (u32, u32) {
+        let (worker, connections, warehouses) = (u64::from(worker), u64::from(connections), u64::from(self.warehouses));
+        let (first, end) = if connections >= warehouses {
+            (worker % warehouses, worker % warehouses + 1)
+        } else {
+            (
+                worker * warehouses / connections,
+                (worker + 1) * warehouses / connections,
+            )
+        };
+        (
+            self.first_warehouse + first as u32,
+            self.first_warehouse + end as u32 - 1,
+        )
+    }
+
+    /// A warehouse that is not the home, if there is another.
+    pub fn other_warehouse(&self, home: u32, random: &mut Random) -> u32 {
+        if self.warehouses == 1 {
+            return home;
+        }
+        let drawn = self.first_warehouse + below(random, u64::from(self.warehouses) - 1) as u32;
+        drawn + u32::from(drawn >= home)
+    }
+
+    /// A customer's number.
+    pub fn customer(&self, random: &mut Random) -> u32 {
+        nurand(random, CUSTOMER_A, self.customer_c, 1, CUSTOMERS)
+    }
+
+    /// A customer, six times of ten by name.
+    pub fn which_customer(&self, random: &mut Random) -> WhichCustomer {
+        if is_percent(random, 60) {
+            let mut name = Vec::new();
+            push_last_name(nurand(random, LAST_NAME_A, self.last_name_c, 0, 999), &mut name);
+            WhichCustomer::LastName(name)
+        } else {
+            WhichCustomer::Number(self.customer(random))
+        }
+    }
+
+    /// An item's number.
+    pub fn item(&self, random: &mut Random) -> u32 {
+        nurand(random, ITEM_A, self.item_c, 1, ITEMS)
+    }
+}
+
+/// A district's number.
+pub fn district(random: &mut Random) -> u32 {
+    within(random, 1, DISTRICTS)
+}
+
+/// True in so many of a hundred cases.
+pub fn is_percent(random: &mut Random, percent: u64) -> bool {
+    below(random, 100) < percent
+}
+
+fn last_name_run(load: u32, random: &mut Random) -> u32 {
+    let shift = loop {
+        let shift = within(random, LAST_NAME_SHIFT.0, LAST_NAME_SHIFT.1);
+        if !LAST_NAME_SHIFT_EXCEPT.contains(&shift) {
+            break shift;
+        }
+    };
+    if load + shift <= LAST_NAME_A {
+        load + shift
+    } else {
+        load - shift
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn inputs(warehouses: u32) -> Inputs {
+        let options = TpccOptions {
+            warehouses,
+            first_warehouse: 5,
+            ..TpccOptions::default()
+        };
+        Inputs::new(&options, 3)
+    }
+
+    #[test]
+    fn the_constant_of_last_names_keeps_its_distance() {
+        for load in 0..=LAST_NAME_A {
+            for n in 0..100 {
+                let run = last_name_run(load, &mut keyed(1, 0, n));
+                let shift = run.abs_diff(load);
+                assert!(run <= LAST_NAME_A && (65..=119).contains(&shift) && ![96, 112].contains(&shift));
+            }
+        }
+    }
+
+    #[test]
+    fn connections_share_all_warehouses() {
+        let shares = |warehouses, connections| -> Vec<(u32, u32)> {
+            (0..connections)
+                .map(|worker| inputs(warehouses).share(worker, connections))
+                .collect()
+        };
+        assert_eq!(shares(10, 3), [(5, 7), (8, 10), (11, 14)]);
+        assert_eq!(shares(2, 3), [(5, 5), (6, 6), (5, 5)]);
+    }
+
+    #[test]
+    fn another_warehouse_is_any_but_the_home() {
+        let mut random = keyed(1, 0, 0);
+        let mut seen = [0; 4];
+        for _ in 0..1_000 {
+            seen[inputs(4).other_warehouse(6, &mut random) as usize - 5] += 1;
+        }
+        assert!(
+            seen[1] == 0 && seen.iter().filter(|count| **count > 200).count() == 3,
+            "{seen:?}"
+        );
+        assert_eq!(inputs(1).other_warehouse(5, &mut random), 5);
+    }
+}

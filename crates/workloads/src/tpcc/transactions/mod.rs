@@ -1,0 +1,17 @@
+//! The five transactions of clause 2, each as ordinary statements of a client, and who runs them.
+//!
+//! Autocommit is off, so that a transaction begins with its first statement and needs no round trip for that.
+
+mod answer;
+mod client;
+mod delivery;
+mod input;
+mod new_order;
+mod order_status;
+mod payment;
+mod statements;
+mod stock_level;
+mod worker;
+
+pub use statements::Catalogue;
+pub use worker::TpccFactory;

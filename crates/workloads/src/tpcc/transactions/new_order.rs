@@ -1,0 +1,248 @@
+//! New-Order, clause 2.4: an order with all its lines, from one warehouse or several. One of a hundred names an item that is
+//! not there in its last line, and is rolled back after everything else was done.
+
+use plimsoll_core::random::Random;
+use plimsoll_session::{StatementError, Value};
+
+use super::client::{Client, int};
+use super::input::{Inputs, district, is_percent};
+use super::statements::{LINES_MIN, LIST_LENGTH};
+use crate::tpcc::decimal::Amount;
+use crate::tpcc::random::within;
+use crate::tpcc::scale::{ITEMS, ORDER_LINES};
+
+/// What the terminal sends.
+pub struct NewOrder {
+    warehouse: u32,
+    district: u32,
+    customer: u32,
+    lines: Vec<Line>,
+    /// The last line is left out, since there is no such item.
+    is_refused: bool,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Line {
+    item: u32,
+    supply: u32,
+    quantity: u32,
+}
+
+/// What is known of the stock of an item in a warehouse.
+struct Stock {
+    supply: u32,
+    item: u32,
+    quantity: i64,
+    information: [u8; 24],
+}
+
+impl NewOrder {
+    /// Draws one for a home warehouse.
+    pub fn draw(inputs: &Inputs, warehouse: u32, random: &mut Random) -> Self {
+        let (district, customer) = (district(random), inputs.customer(random));
+        let count = within(random, ORDER_LINES.0, ORDER_LINES.1);
+        let is_refused = is_percent(random, 1);
+        let line = |_| Line {
+            item: inputs.item(random),
+            supply: if is_percent(random, 1) {
+                inputs.other_warehouse(warehouse, random)
+            } else {
+                warehouse
+            },
+            quantity: within(random, 1, 10),
+        };
+        Self {
+            warehouse,
+            district,
+            customer,
+            lines: (0..count).map(line).collect(),
+            is_refused,
+        }
+    }
+
+    /// Enters it.
+    ///
+    /// # Errors
+    /// Whatever a server answers; the same for all below.
+    pub fn run(&self, client: &mut Client<'_, '_>) -> Result<(), StatementError> {
+        let sql = &client.catalogue.new_order;
+        let (warehouse, district) = (int(self.warehouse), int(self.district));
+        client.ask_one(sql.customer, &[warehouse, district, int(self.customer)])?;
+        let order = client.ask_one(sql.district, &[warehouse, district])?.number(0, 0);
+        client.run(sql.next_order, &[warehouse, district])?;
+        let is_local = self.lines.iter().all(|line| line.supply == self.warehouse);
+        let (count, local) = (self.lines.len() as u32, u32::from(is_local));
+        let values = [
+            Value::Int(order),
+            district,
+            warehouse,
+            int(self.customer),
+            int(count),
+            int(local),
+        ];
+        client.run(sql.order, &values)?;
+        client.run(sql.new_order, &[Value::Int(order), district, warehouse])?;
+        let amounts = self.amounts(client)?;
+        let stocks = self.take_stocks(client)?;
+        self.insert_lines(client, order, &amounts, &stocks)?;
+        if self.is_refused {
+            client.run(client.catalogue.rollback, &[])
+        } else {
+            client.commit()
+        }
+    }
+
+    /// The lines whose items are there.
+    fn valid(&self) -> &[Line] {
+        &self.lines[..self.lines.len() - usize::from(self.is_refused)]
+    }
+
+    /// Price times quantity of each line, in hundredths.
+    fn amounts(&self, client: &mut Client<'_, '_>) -> Result<Vec<i64>, StatementError> {
+        let items = self.lines.iter().enumerate().map(|(at, line)| {
+            let is_there = at < self.valid().len();
+            if is_there { line.item } else { ITEMS + 1 }
+        });
+        let answer = client.ask(client.catalogue.new_order.items, &list(items))?;
+        let price = |line: &Line| {
+            let row = (0..answer.rows()).find(|row| answer.number(*row, 0) == i64::from(line.item));
+            let price = row.map(|row| answer.hundredths(row, 1));
+            price.ok_or_else(|| StatementError::no_data("an item is not there"))
+        };
+        let amount = |line: &Line| Ok(price(line)? * i64::from(line.quantity));
+        self.valid().iter().map(amount).collect()
+    }
+
+    /// Reads and changes the stocks, warehouse by warehouse, so that orders lock them in the same order.
+    fn take_stocks(&self, client: &mut Client<'_, '_>) -> Result<Vec<Stock>, StatementError> {
+        let sql = &client.catalogue.new_order;
+        let mut supplies: Vec<u32> = self.valid().iter().map(|line| line.supply).collect();
+        supplies.sort_unstable();
+        supplies.dedup();
+        let mut stocks = Vec::with_capacity(self.lines.len());
+        for supply in supplies {
+            let items = self
+                .valid()
+                .iter()
+                .filter(|line| line.supply == supply)
+                .map(|line| line.item);
+            let mut values = vec![int(supply)];
+            values.extend(list(items));
+            let answer = client.ask_one(sql.stocks[self.district as usize - 1], &values)?;
+            stocks.extend((0..answer.rows()).map(|row| Stock {
+                supply,
+                item: answer.number(row, 0) as u32,
+                quantity: answer.number(row, 1),
+                information: information(answer.text(row, 3)),
+            }));
+        }
+        for line in self.valid() {
+            let stock = stocks
+                .iter_mut()
+                .find(|one| (one.supply, one.item) == (line.supply, line.item));
+            let stock = stock.ok_or_else(|| StatementError::no_data("a stock is not there"))?;
+            stock.quantity = after(stock.quantity, line.quantity);
+            let is_remote = u32::from(line.supply != self.warehouse);
+            let (quantity, taken) = (Value::Int(stock.quantity), int(line.quantity));
+            client.run(
+                sql.stock,
+                &[quantity, taken, int(is_remote), int(line.supply), int(line.item)],
+            )?;
+        }
+        Ok(stocks)
+    }
+
+    fn insert_lines(
+        &self,
+        client: &mut Client<'_, '_>,
+        order: i64,
+        amounts: &[i64],
+        stocks: &[Stock],
+    ) -> Result<(), StatementError> {
+        let amounts: Vec<Amount> = amounts.iter().map(|amount| Amount::new(*amount)).collect();
+        let mut values = Vec::with_capacity(9 * self.lines.len());
+        for ((line, amount), number) in self.valid().iter().zip(&amounts).zip(1..) {
+            let stock = stocks
+                .iter()
+                .find(|one| (one.supply, one.item) == (line.supply, line.item));
+            let information = stock.map_or(&[][..], |one| &one.information);
+            values.extend([Value::Int(order), int(self.district), int(self.warehouse), int(number)]);
+            values.extend([int(line.item), int(line.supply), int(line.quantity)]);
+            values.extend([Value::Bytes(amount.bytes()), Value::Bytes(information)]);
+        }
+        client.run(
+            client.catalogue.new_order.lines[self.valid().len() - LINES_MIN],
+            &values,
+        )
+    }
+}
+
+/// What is left in a stock; it is filled up when it gets low.
+fn after(stock: i64, taken: u32) -> i64 {
+    let taken = i64::from(taken);
+    if stock >= taken + 10 {
+        stock - taken
+    } else {
+        stock - taken + 91
+    }
+}
+
+/// As many values as a list has, the last one repeated.
+fn list(mut items: impl Iterator<Item = u32>) -> [Value<'static>; LIST_LENGTH] {
+    let mut values = [int(0); LIST_LENGTH];
+    let mut last = int(0);
+    for value in &mut values {
+        last = items.next().map_or(last, int);
+        *value = last;
+    }
+    values
+}
+
+/// The text of 24 characters that a stock has for a district.
+fn information(text: &[u8]) -> [u8; 24] {
+    let mut kept = [b' '; 24];
+    let length = text.len().min(kept.len());
+    kept[..length].copy_from_slice(&text[..length]);
+    kept
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use plimsoll_core::plan::TpccOptions;
+    use plimsoll_core::random::keyed;
+
+    #[test]
+    fn a_stock_that_gets_low_is_filled_up() {
+        assert_eq!(
+            [after(20, 10), after(19, 10), after(11, 1), after(10, 1)],
+            [10, 100, 10, 100]
+        );
+    }
+
+    #[test]
+    fn lists_end_with_the_last_value_repeated() {
+        let values = list([7, 8].into_iter());
+        assert_eq!((values[0], values[1], values[14]), (int(7), int(8), int(8)));
+    }
+
+    #[test]
+    fn one_order_of_a_hundred_is_refused_and_one_line_of_a_hundred_is_remote() {
+        let options = TpccOptions {
+            warehouses: 3,
+            ..TpccOptions::default()
+        };
+        let inputs = Inputs::new(&options, 1);
+        let mut random = keyed(1, 0, 0);
+        let orders: Vec<NewOrder> = (0..20_000).map(|_| NewOrder::draw(&inputs, 2, &mut random)).collect();
+        let lines: usize = orders.iter().map(|order| order.lines.len()).sum();
+        let remote: usize = orders
+            .iter()
+            .map(|one| one.lines.iter().filter(|line| line.supply != 2).count())
+            .sum();
+        let refused = orders.iter().filter(|order| order.is_refused).count();
+        assert!((198_000..202_000).contains(&lines), "{lines}");
+        assert!((1_850..2_150).contains(&remote), "{remote}");
+        assert!((150..250).contains(&refused), "{refused}");
+    }
+}

@@ -1,0 +1,40 @@
+//! Order-Status, clause 2.6: what became of a customer's last order.
+
+use plimsoll_core::random::Random;
+use plimsoll_session::{StatementError, Value};
+
+use super::client::{Client, int};
+use super::input::{Inputs, WhichCustomer, district};
+
+/// What the terminal sends.
+pub struct OrderStatus {
+    warehouse: u32,
+    district: u32,
+    customer: WhichCustomer,
+}
+
+impl OrderStatus {
+    /// Draws one for a home warehouse.
+    pub fn draw(inputs: &Inputs, warehouse: u32, random: &mut Random) -> Self {
+        Self {
+            warehouse,
+            district: district(random),
+            customer: inputs.which_customer(random),
+        }
+    }
+
+    /// Asks.
+    ///
+    /// # Errors
+    /// Whatever a server answers.
+    pub fn run(&self, client: &mut Client<'_, '_>) -> Result<(), StatementError> {
+        let sql = &client.catalogue.order_status;
+        let (warehouse, district) = (int(self.warehouse), int(self.district));
+        let number = self.customer.number(client, warehouse, district)?;
+        let key = [warehouse, district, Value::Int(number)];
+        client.ask_one(sql.customer, &key)?;
+        let order = client.ask_one(sql.last_order, &key)?.number(0, 0);
+        client.ask_one(sql.lines, &[warehouse, district, Value::Int(order)])?;
+        client.commit()
+    }
+}

@@ -1,0 +1,122 @@
+//! Payment, clause 2.5: a customer pays at a district, in fifteen of a hundred cases not the one where it is known.
+
+use plimsoll_core::random::Random;
+use plimsoll_session::{StatementError, Value};
+
+use super::client::{Client, int};
+use super::input::{Inputs, WhichCustomer, district, is_percent};
+use crate::tpcc::decimal::Amount;
+use crate::tpcc::random::within;
+
+/// What the terminal sends.
+pub struct Payment {
+    warehouse: u32,
+    district: u32,
+    customer_warehouse: u32,
+    customer_district: u32,
+    customer: WhichCustomer,
+    amount: Amount,
+}
+
+impl Payment {
+    /// Draws one for a home warehouse.
+    pub fn draw(inputs: &Inputs, warehouse: u32, random: &mut Random) -> Self {
+        let here = district(random);
+        let (customer_warehouse, customer_district) = if is_percent(random, 85) {
+            (warehouse, here)
+        } else {
+            (inputs.other_warehouse(warehouse, random), district(random))
+        };
+        Self {
+            warehouse,
+            district: here,
+            customer_warehouse,
+            customer_district,
+            customer: inputs.which_customer(random),
+            amount: Amount::new(i64::from(within(random, 100, 500_000))),
+        }
+    }
+
+    /// Enters it.
+    ///
+    /// # Errors
+    /// Whatever a server answers.
+    pub fn run(&self, client: &mut Client<'_, '_>) -> Result<(), StatementError> {
+        let sql = &client.catalogue.payment;
+        let (warehouse, district) = (int(self.warehouse), int(self.district));
+        let amount = Value::Bytes(self.amount.bytes());
+        client.run(sql.pay_warehouse, &[amount, warehouse])?;
+        let name = client.ask_one(sql.warehouse, &[warehouse])?.text(0, 0).to_vec();
+        client.run(sql.pay_district, &[amount, warehouse, district])?;
+        let other_name = client
+            .ask_one(sql.district, &[warehouse, district])?
+            .text(0, 0)
+            .to_vec();
+        let (customer_warehouse, customer_district) = (int(self.customer_warehouse), int(self.customer_district));
+        let number = self.customer.number(client, customer_warehouse, customer_district)?;
+        let key = [customer_warehouse, customer_district, Value::Int(number)];
+        let has_bad_credit = client.ask_one(sql.customer, &key)?.text(0, 0) == b"BC";
+        if has_bad_credit {
+            let note = self.note(number);
+            client.run(
+                sql.pay_bad_credit,
+                &[amount, amount, Value::Bytes(&note), key[0], key[1], key[2]],
+            )?;
+        } else {
+            client.run(sql.pay, &[amount, amount, key[0], key[1], key[2]])?;
+        }
+        let data = [&name[..], b"    ", &other_name[..]].concat();
+        client.run(
+            sql.history,
+            &[
+                key[2],
+                customer_district,
+                customer_warehouse,
+                district,
+                warehouse,
+                amount,
+                Value::Bytes(&data),
+            ],
+        )?;
+        client.commit()
+    }
+
+    /// What is put before the data of a customer with bad credit.
+    fn note(&self, number: i64) -> Vec<u8> {
+        let Self {
+            customer_district,
+            customer_warehouse,
+            district,
+            warehouse,
+            amount,
+            ..
+        } = self;
+        let mut note =
+            format!("{number} {customer_district} {customer_warehouse} {district} {warehouse} ").into_bytes();
+        note.extend_from_slice(amount.bytes());
+        note.push(b'|');
+        note
+    }
+}
+
+impl WhichCustomer {
+    /// The customer's number; of several with one name that in the middle, by first name.
+    ///
+    /// # Errors
+    /// Whatever a server answers.
+    pub fn number(
+        &self,
+        client: &mut Client<'_, '_>,
+        warehouse: Value<'_>,
+        district: Value<'_>,
+    ) -> Result<i64, StatementError> {
+        match self {
+            Self::Number(number) => Ok(i64::from(*number)),
+            Self::LastName(name) => {
+                let values = [warehouse, district, Value::Bytes(name)];
+                let found = client.ask_one(client.catalogue.customers_by_name, &values)?;
+                Ok(found.number((found.rows() - 1) / 2, 0))
+            }
+        }
+    }
+}

@@ -1,0 +1,45 @@
+//! Stock-Level, clause 2.8: how many items of a district's last twenty orders are low in stock.
+
+use plimsoll_core::random::Random;
+use plimsoll_session::{StatementError, Value};
+
+use super::client::{Client, int};
+use super::input::district;
+use crate::tpcc::random::within;
+
+/// Orders that are looked at.
+const ORDERS: i64 = 20;
+
+/// What the terminal sends.
+pub struct StockLevel {
+    warehouse: u32,
+    district: u32,
+    threshold: u32,
+}
+
+impl StockLevel {
+    /// Draws one for a home warehouse.
+    pub fn draw(warehouse: u32, random: &mut Random) -> Self {
+        Self {
+            warehouse,
+            district: district(random),
+            threshold: within(random, 10, 20),
+        }
+    }
+
+    /// Asks.
+    ///
+    /// # Errors
+    /// Whatever a server answers.
+    pub fn run(&self, client: &mut Client<'_, '_>) -> Result<(), StatementError> {
+        let sql = &client.catalogue.stock_level;
+        let (warehouse, district) = (int(self.warehouse), int(self.district));
+        let next = client.ask_one(sql.district, &[warehouse, district])?.number(0, 0);
+        let orders = [Value::Int(next - ORDERS), Value::Int(next)];
+        client.ask_one(
+            sql.count,
+            &[warehouse, district, orders[0], orders[1], int(self.threshold)],
+        )?;
+        client.commit()
+    }
+}
