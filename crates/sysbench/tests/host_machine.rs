@@ -105,7 +105,11 @@ fn a_run_without_other_limits_ends_at_its_time() {
     ] {
         let stat = run_named(name, given).stat;
         assert!(stat.events > 0, "{name}");
-        assert!((1.0..60.0).contains(&stat.time_total_s), "{name}: {}", stat.time_total_s);
+        assert!(
+            (1.0..60.0).contains(&stat.time_total_s),
+            "{name}: {}",
+            stat.time_total_s
+        );
     }
 }
 
