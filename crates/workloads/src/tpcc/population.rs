@@ -11,8 +11,8 @@ use super::scale::{CUSTOMERS, DISTRICTS, FIRST_NEW_ORDER, ITEMS, NEW_ORDERS, ORD
 use super::tables::{TABLES, Table};
 use crate::text::push_number;
 
-/// When all rows came about.
-const DATE: &str = "2025-01-01 00:00:00";
+/// When all rows came about: midnight of 2025-01-01, as short as servers read it.
+const DATE: &str = "20250101";
 
 /// Randomness that is not of the row alone: which rows of ten are special, and permutations.
 const MARKED_STREAM: u64 = 100;
@@ -416,7 +416,7 @@ mod tests {
 
     const PINNED_DISTRICT: &str =
         "1,1,N7naDeCw0,mXJZqd5re7,o3oYbngycFBkRc2uXp,9U1oIu92rdeH,EX,110811111,0.1744,30000.00,3001";
-    const PINNED_ORDER_LINE: &str = "1,1,1,1,91282,1,2025-01-01 00:00:00,5,0.00,KQjdG7koq10NfuPMNjRSYbkz";
+    const PINNED_ORDER_LINE: &str = "1,1,1,1,91282,1,20250101,5,0.00,KQjdG7koq10NfuPMNjRSYbkz";
 
     #[test]
     fn a_tenth_of_items_and_stocks_is_original() {
