@@ -48,130 +48,132 @@ fn number(target: &Target, sql: &str) -> i64 {
     value(&mut connect(target), sql).parse::<f64>().unwrap() as i64
 }
 
+/// One test, since loading takes longest.
 #[test]
-fn transactions_keep_their_counters_and_the_conditions() {
+fn the_five_transactions() {
     on_each_server("tpcc_run", |_server, target| {
+        assert!(
+            refused(target, TpccOptions::default()).contains("item does not exist: make it with `plimsoll prepare`")
+        );
         data::prepare(&data_plan(target), &mut |_| {}).unwrap();
-        preflight(&workload(true), &source(target), 6).unwrap();
-        let ran = [true, false].map(|prepared| {
-            let summary = run(&workload(prepared), &source(target), load(Until::Transactions(1_500))).unwrap();
-            assert_eq!(summary.counts().failed, 0, "{:?}", summary.snapshot.errors);
-            let types = summary.snapshot.transactions;
-            types
-                .into_iter()
-                .map(|(name, one)| (name, i64::try_from(one.counts.completed).unwrap()))
-                .collect::<Vec<_>>()
-        });
-        let completed = |name: &str| {
-            ran.iter()
-                .flatten()
-                .filter(|one| one.0 == name)
-                .map(|one| one.1)
-                .sum::<i64>()
-        };
-        assert_eq!(ran[0].iter().map(|one| one.1).sum::<i64>(), 1_500);
-        verify::verify(&data_plan(target), &mut |_| {}).unwrap();
+        what_is_missing_is_told_before_the_load(target);
+        transactions_keep_their_counters_and_the_conditions(target);
+        conditions_hold_after_connections_were_killed(target);
+    });
+}
 
-        let new_orders = number(target, "SELECT SUM(d_next_o_id - 3001) FROM district");
-        let refused = completed("new_order") - new_orders;
-        assert!(
-            (1..=40).contains(&refused),
-            "{refused} of {} were rolled back",
-            completed("new_order")
-        );
-        let payments = number(target, "SELECT SUM(c_payment_cnt) FROM customer") - 60_000;
-        assert_eq!(payments, completed("payment"));
-        assert_eq!(number(target, "SELECT COUNT(*) FROM history") - 60_000, payments);
-        let remote = number(target, "SELECT COUNT(*) FROM history WHERE h_w_id <> h_c_w_id");
-        assert!(
-            (payments / 10..payments / 4).contains(&remote),
-            "{remote} of {payments} are remote"
-        );
-        let deliveries = number(target, "SELECT SUM(c_delivery_cnt) FROM customer");
-        assert_eq!(deliveries, 10 * completed("delivery"));
+/// Why a load is not begun.
+fn refused(target: &Target, options: TpccOptions) -> String {
+    preflight(&WorkloadPlan::Tpcc(options), &source(target), 1)
+        .unwrap_err()
+        .message
+}
 
-        let lines = "FROM order_line WHERE ol_o_id > 3000";
-        for (counted, told) in [("SUM(s_ytd)", "SUM(ol_quantity)"), ("SUM(s_order_cnt)", "COUNT(*)")] {
-            let counted = number(target, &format!("SELECT {counted} FROM stock"));
-            assert_eq!(counted, number(target, &format!("SELECT {told} {lines}")));
-        }
-        let remote = number(
+fn what_is_missing_is_told_before_the_load(target: &Target) {
+    let more = TpccOptions {
+        warehouses: 3,
+        ..TpccOptions::default()
+    };
+    assert!(refused(target, more).contains("has 2 of the warehouses 1 to 3"));
+    let none = TpccOptions {
+        mix: TpccMix {
+            new_order: 0,
+            payment: 0,
+            order_status: 0,
+            delivery: 0,
+            stock_level: 0,
+        },
+        ..TpccOptions::default()
+    };
+    let fault = run(&WorkloadPlan::Tpcc(none), &source(target), load(Until::Transactions(1)))
+        .err()
+        .unwrap();
+    assert!(fault.message.contains("all weights are 0"), "{}", fault.message);
+}
+
+fn transactions_keep_their_counters_and_the_conditions(target: &Target) {
+    preflight(&workload(true), &source(target), 6).unwrap();
+    let ran = [true, false].map(|prepared| {
+        let summary = run(&workload(prepared), &source(target), load(Until::Transactions(1_500))).unwrap();
+        assert_eq!(summary.counts().failed, 0, "{:?}", summary.snapshot.errors);
+        let types = summary.snapshot.transactions;
+        types
+            .into_iter()
+            .map(|(name, one)| (name, i64::try_from(one.counts.completed).unwrap()))
+            .collect::<Vec<_>>()
+    });
+    let completed = |name: &str| {
+        ran.iter()
+            .flatten()
+            .filter(|one| one.0 == name)
+            .map(|one| one.1)
+            .sum::<i64>()
+    };
+    assert_eq!(ran[0].iter().map(|one| one.1).sum::<i64>(), 1_500);
+    verify::verify(&data_plan(target), &mut |_| {}).unwrap();
+
+    let new_orders = number(target, "SELECT SUM(d_next_o_id - 3001) FROM district");
+    let refused = completed("new_order") - new_orders;
+    assert!(
+        (1..=40).contains(&refused),
+        "{refused} of {} were rolled back",
+        completed("new_order")
+    );
+    let payments = number(target, "SELECT SUM(c_payment_cnt) FROM customer") - 60_000;
+    assert_eq!(payments, completed("payment"));
+    assert_eq!(number(target, "SELECT COUNT(*) FROM history") - 60_000, payments);
+    let remote = number(target, "SELECT COUNT(*) FROM history WHERE h_w_id <> h_c_w_id");
+    assert!(
+        (payments / 10..payments / 4).contains(&remote),
+        "{remote} of {payments} are remote"
+    );
+    let deliveries = number(target, "SELECT SUM(c_delivery_cnt) FROM customer");
+    assert_eq!(deliveries, 10 * completed("delivery"));
+
+    let lines = "FROM order_line WHERE ol_o_id > 3000";
+    for (counted, told) in [("SUM(s_ytd)", "SUM(ol_quantity)"), ("SUM(s_order_cnt)", "COUNT(*)")] {
+        let counted = number(target, &format!("SELECT {counted} FROM stock"));
+        assert_eq!(counted, number(target, &format!("SELECT {told} {lines}")));
+    }
+    let remote = number(
+        target,
+        &format!("SELECT COUNT(*) {lines} AND ol_supply_w_id <> ol_w_id"),
+    );
+    assert_eq!(number(target, "SELECT SUM(s_remote_cnt) FROM stock"), remote);
+    assert!(remote > 0);
+    assert_eq!(number(target, "SELECT COUNT(*) FROM orders WHERE o_all_local = 0"), {
+        let sql = "SELECT COUNT(DISTINCT ol_w_id, ol_d_id, ol_o_id) FROM order_line WHERE ol_supply_w_id <> ol_w_id";
+        number(target, sql)
+    });
+    assert_eq!(
+        number(
             target,
-            &format!("SELECT COUNT(*) {lines} AND ol_supply_w_id <> ol_w_id"),
-        );
-        assert_eq!(number(target, "SELECT SUM(s_remote_cnt) FROM stock"), remote);
-        assert!(remote > 0);
-        assert_eq!(number(target, "SELECT COUNT(*) FROM orders WHERE o_all_local = 0"), {
-            let sql =
-                "SELECT COUNT(DISTINCT ol_w_id, ol_d_id, ol_o_id) FROM order_line WHERE ol_supply_w_id <> ol_w_id";
-            number(target, sql)
-        });
-        assert_eq!(
-            number(
-                target,
-                "SELECT COUNT(*) FROM stock WHERE s_quantity NOT BETWEEN 10 AND 100"
-            ),
-            0
-        );
-    });
+            "SELECT COUNT(*) FROM stock WHERE s_quantity NOT BETWEEN 10 AND 100"
+        ),
+        0
+    );
 }
 
-#[test]
-fn conditions_hold_after_connections_were_killed() {
-    on_each_server("tpcc_killed", |_server, target| {
-        data::prepare(&data_plan(target), &mut |_| {}).unwrap();
-        let kill = || {
-            let mut control = connect(target);
-            for _ in 0..20 {
-                let sql =
-                    "SELECT ID FROM information_schema.PROCESSLIST WHERE ID <> CONNECTION_ID() AND DB = 'tpcc_killed'";
-                let victims = control.query_rows(sql, 100).unwrap();
-                if let Some(id) = victims.first().and_then(|row| row[0].as_ref()) {
-                    let _ = control.query(&format!("KILL {id}")); // it may be gone already
-                }
-                sleep(Duration::from_millis(100));
+fn conditions_hold_after_connections_were_killed(target: &Target) {
+    let kill = || {
+        let mut control = connect(target);
+        for _ in 0..20 {
+            let sql = "SELECT ID FROM information_schema.PROCESSLIST WHERE ID <> CONNECTION_ID() AND DB = DATABASE()";
+            let victims = control.query_rows(sql, 100).unwrap();
+            if let Some(id) = victims.first().and_then(|row| row[0].as_ref()) {
+                let _ = control.query(&format!("KILL {id}")); // it may be gone already
             }
-        };
-        let (summary, ()) = run_beside(
-            &workload(true),
-            &source(target),
-            load(Until::Milliseconds(3_500)),
-            &RetryRule::defaults(),
-            kill,
-        );
-        assert!(summary.counts().completed > 100 && !summary.outages().is_empty());
-        await_no_others(&mut connect(target), "DB = 'tpcc_killed'");
-        verify::verify(&data_plan(target), &mut |_| {}).unwrap();
-    });
-}
-
-#[test]
-fn what_is_missing_is_told_before_the_load() {
-    on_each_server("tpcc_missing", |_server, target| {
-        let refused = |options: TpccOptions| {
-            let workload = WorkloadPlan::Tpcc(options);
-            preflight(&workload, &source(target), 1).unwrap_err().message
-        };
-        assert!(refused(TpccOptions::default()).contains("item does not exist: make it with `plimsoll prepare`"));
-        data::prepare(&data_plan(target), &mut |_| {}).unwrap();
-        let more = TpccOptions {
-            warehouses: 3,
-            ..TpccOptions::default()
-        };
-        assert!(refused(more).contains("has 2 of the warehouses 1 to 3"));
-        let none = TpccOptions {
-            mix: TpccMix {
-                new_order: 0,
-                payment: 0,
-                order_status: 0,
-                delivery: 0,
-                stock_level: 0,
-            },
-            ..TpccOptions::default()
-        };
-        let fault = run(&WorkloadPlan::Tpcc(none), &source(target), load(Until::Transactions(1)))
-            .err()
-            .unwrap();
-        assert!(fault.message.contains("all weights are 0"), "{}", fault.message);
-    });
+            sleep(Duration::from_millis(100));
+        }
+    };
+    let (summary, ()) = run_beside(
+        &workload(true),
+        &source(target),
+        load(Until::Milliseconds(3_500)),
+        &RetryRule::defaults(),
+        kill,
+    );
+    assert!(summary.counts().completed > 100 && !summary.outages().is_empty());
+    await_no_others(&mut connect(target), "DB = DATABASE()");
+    verify::verify(&data_plan(target), &mut |_| {}).unwrap();
 }
