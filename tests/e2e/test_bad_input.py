@@ -181,7 +181,7 @@ def test_a_study_file_with_five_faults(tmp_path: Path) -> None:
 
 def test_a_study_folder_that_cannot_be_written(tmp_path: Path) -> None:
     ran = plimsoll("demo", "--to", "/proc/none")
-    assert_one_clear_message(ran, 3, "/proc/none", "--to")
+    assert_one_clear_message(ran, 3, "/proc/none", "choose another folder")
 
 
 def test_no_study(tmp_path: Path) -> None:
