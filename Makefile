@@ -2,7 +2,7 @@
 
 VENV   := .venv
 PYTHON := $(VENV)/bin/python
-SOURCE := Cargo.toml Cargo.lock pyproject.toml $(shell find crates -name '*.rs' -o -name Cargo.toml)
+SOURCE := Cargo.toml Cargo.lock pyproject.toml $(shell find crates -name '*.rs' -o -name '*.lua' -o -name Cargo.toml)
 
 .PHONY: help demo test bench lint docs clean
 help:
@@ -16,7 +16,9 @@ demo: $(VENV)/.installed
 	@tools/install-server
 	@$(VENV)/bin/plimsoll demo
 
-test: $(VENV)/.installed-dev
+# The engine's last step of building keeps one processor busy: the other builds the tests.
+test:
+	@tools/build-tests & $(MAKE) --no-print-directory $(VENV)/.installed-dev; made=$$?; wait; exit $$made
 	@tools/install-test-tools
 	@tools/run-tests
 
