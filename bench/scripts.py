@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from pathlib import Path
 
-from bench.clients import Load
+from bench.clients import Load, Sysbench
 from bench.ground import Ground
 from bench.oltp import NO_SYSBENCH
 from bench.options import Options, say
@@ -13,6 +13,7 @@ from bench.ratios import interleaved
 from bench.rows import Goal, Row, Section
 
 CONNECTIONS = (8, 64)
+MANY = 1024
 SCRIPT = Path("/usr/share/sysbench/oltp_read_write.lua")
 """sysbench's own script, where its package puts it."""
 
@@ -25,7 +26,30 @@ def compare_scripts(ground: Ground, options: Options) -> Section:
     if not SCRIPT.exists():
         return Section(title=title, skipped=f"{SCRIPT} is not there")
     rows = [row for connections in CONNECTIONS for row in _level(connections, ground, options)]
-    return Section(title=title, rows=tuple(rows))
+    return Section(title=title, rows=(*rows, _memory(ground, options)))
+
+
+def _memory(ground: Ground, options: Options) -> Row:
+    """The whole process' peak with a Lua state for each of many connections."""
+    sysbench = ground.sysbench
+    assert sysbench is not None, "skipped before"
+    count = max(2, options.pairs // 2)
+    load = Load(
+        workload=ground.workload("oltp_read_write"), connections=MANY, duration_s=round(max(options.seconds, 1))
+    )
+    say(f"scripts, {MANY:,} connections: {count} pairs")
+
+    def peak_kib(client: Sysbench) -> float:
+        used = client.drive(load, watch_memory=True, script=str(SCRIPT)).used
+        return used.memory_bytes_max / 1024 / MANY
+
+    pairs = interleaved(count, partial(peak_kib, ground.front_door), partial(peak_kib, sysbench))
+    return Row(
+        name=f"script: peak memory per connection, {MANY:,} connections",
+        unit="KiB",
+        ours=[ours for ours, _ in pairs],
+        peer=[peer for _, peer in pairs],
+    )
 
 
 def _level(connections: int, ground: Ground, options: Options) -> tuple[Row, ...]:
