@@ -24,7 +24,6 @@ from plimsoll.record.model import (
     LevelRecord,
     Origin,
     Outcome,
-    ReportedResult,
     State,
     StateMark,
     SystemRecord,
@@ -34,6 +33,7 @@ from plimsoll.record.model import (
     Window,
     WorkloadRecord,
 )
+from plimsoll.record.reported import ReportedResult
 from plimsoll.record.store import Recording, finished_ids, read_recording, read_study, write_recording
 
 TEXT = st.text(st.characters(exclude_categories=("Cs",)), max_size=12)

@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from plimsoll.errors import SpecError
+from plimsoll.importers.log_places import LogOptions
 from plimsoll.importers.sysbench import import_sysbench
-from plimsoll.importers.sysbench_names import LogOptions
 from plimsoll.importers.trials import write_import
 from plimsoll.record.store import read_study
 from support.sysbench_logs import CSV_LINES, JSON_LINES, LOG_0_4, LOG_0_5, LOG_1_0, LOG_1_1, with_histogram, with_lines

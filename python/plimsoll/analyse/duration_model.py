@@ -23,11 +23,15 @@ class TypeTotal(Document):
     """One type of transaction in the measured windows of all trials of a cell.
 
     Attributes:
+        throughput_tps: Completed transactions per second.
+        rolled_back_count: Of those that completed, as the workload wants it; None where a source does not say.
         completed_ratio: Its share of all transactions that completed in the cell, 0..1; None when none did.
     """
 
     name: str
     completed_count: int
     failed_count: int
+    throughput_tps: float | None = None
+    rolled_back_count: int | None = None
     completed_ratio: float | None = None
     response_ms: Durations = Durations()

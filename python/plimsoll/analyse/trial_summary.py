@@ -17,7 +17,7 @@ from plimsoll.analyse.drift import Drift, drift_of
 from plimsoll.analyse.durations import SparseHistogram, merge_rows
 from plimsoll.analyse.overload import Overload, interval_loads, overloads
 from plimsoll.analyse.processor import engine_mean, processor_shares, reported_shares
-from plimsoll.analyse.types import TypeCounts, types_of
+from plimsoll.analyse.types import TypeCounts, stated_types, types_of
 from plimsoll.analyse.window import WindowCounts, count_window, inside
 from plimsoll.analyse.within_run import MeanVariance, variance_of_mean
 from plimsoll.record.model import EngineAccount, Environment, Outcome, TrialRecord, Window
@@ -100,6 +100,7 @@ def summarise(recording: RecordingLike) -> TrialSummary | None:
     durations = recording.histograms()
     histograms = None if durations is None else inside(durations, outcome.window)
     merged = {} if histograms is None else merge_rows(histograms)
+    types = types_of(measured, histograms, merged.get("response"), counts.duration_s)
     return TrialSummary(
         trial=recording.trial,
         environment=recording.environment,
@@ -110,7 +111,7 @@ def summarise(recording: RecordingLike) -> TrialSummary | None:
         drift=drift_of(counts.rates_tps),
         histograms=merged,
         errors=_errors(recording, outcome.window),
-        types=types_of(measured, histograms, merged.get("response")),
+        types=stated_types(outcome.reported, types) if outcome.reported else types,
         cpu=processor_shares(telemetry, measured, outcome, recording.environment),
         client_us_per_statement=_client_us_per_statement(outcome.account, counts),
         client_waits_s_per_s=engine_mean(telemetry, measured, outcome, "run_delay_s_per_s"),
@@ -130,6 +131,7 @@ def _reported(recording: RecordingLike) -> TrialSummary | None:
         throughput_tps=outcome.reported.throughput_tps,
         histograms={} if durations is None else merge_rows(durations),
         cpu=reported_shares(outcome.reported.host_cpu),
+        types=stated_types(outcome.reported, {}),
     )
 
 

@@ -7,12 +7,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
 import polars as pl
 
 from plimsoll.analyse.duration_model import TypeTotal
-from plimsoll.analyse.durations import SparseHistogram, durations, merge, merge_measure
+from plimsoll.analyse.durations import SparseHistogram, durations, merge, merge_measure, reported_durations
+from plimsoll.record.reported import ReportedResult
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -20,16 +21,22 @@ class TypeCounts:
     """One type of transaction in the measured window of one trial.
 
     Attributes:
-        response: Response times; None when none completed.
+        duration_s: Length of that window, seconds.
+        rolled_back: Of those that completed; None where nobody says.
+        response: Response times; None when none completed, or their source does not have each.
+        stated_ms: What the source of an import states about response times, milliseconds by statistic.
     """
 
     completed: int
     failed: int
+    duration_s: float
+    rolled_back: int | None = None
     response: SparseHistogram | None = None
+    stated_ms: dict[str, float] = field(default_factory=dict)
 
 
 def types_of(
-    measured: pl.DataFrame, histograms: pl.DataFrame | None, of_all: SparseHistogram | None
+    measured: pl.DataFrame, histograms: pl.DataFrame | None, of_all: SparseHistogram | None, duration_s: float
 ) -> dict[str, TypeCounts]:
     """By name, in the order of the names.
 
@@ -37,6 +44,7 @@ def types_of(
         measured: Rows of `intervals.parquet` within the window.
         histograms: Rows of `histograms.parquet` within the window.
         of_all: Response times of all types together.
+        duration_s: Length of the window, seconds.
     """
     counted = measured.group_by("transaction").agg(pl.col("completed", "failed").sum()).sort("transaction")
     by_type = histograms if counted.height > 1 else None
@@ -44,9 +52,30 @@ def types_of(
         str(name): TypeCounts(
             completed=int(completed),
             failed=int(failed),
+            duration_s=duration_s,
             response=_response(by_type, name) if by_type is not None else of_all,
         )
         for name, completed, failed in counted.iter_rows()
+    }
+
+
+def stated_types(reported: ReportedResult, counted: dict[str, TypeCounts]) -> dict[str, TypeCounts]:
+    """What the source of an import states about types of the whole run, with the response times that were counted."""
+    total = sum(one.counts.get("transactions", 0) for one in reported.types.values())
+    if not total or not reported.throughput_tps:
+        return counted
+    stated = {
+        name: TypeCounts(
+            completed=one.counts.get("transactions", 0),
+            failed=one.counts.get("failed", 0),
+            duration_s=total / reported.throughput_tps,
+            rolled_back=one.counts.get("rolled_back"),
+            stated_ms=one.response_ms,
+        )
+        for name, one in sorted(reported.types.items())
+    }
+    return {
+        name: replace(one, response=counted[name].response) if name in counted else one for name, one in stated.items()
     }
 
 
@@ -75,10 +104,15 @@ def type_totals(trials: Sequence[dict[str, TypeCounts]]) -> tuple[TypeTotal, ...
 
 def _total(name: str, counts: Sequence[TypeCounts], completed_of_all: int) -> TypeTotal:
     completed = sum(one.completed for one in counts)
+    duration_s = sum(one.duration_s for one in counts)
+    rolled_back = [one.rolled_back for one in counts if one.rolled_back is not None]
+    merged = merge([one.response for one in counts if one.response is not None])
     return TypeTotal(
         name=name,
         completed_count=completed,
         failed_count=sum(one.failed for one in counts),
+        throughput_tps=completed / duration_s if duration_s else None,
+        rolled_back_count=sum(rolled_back) if rolled_back else None,
         completed_ratio=completed / completed_of_all if completed_of_all else None,
-        response_ms=durations(merge([one.response for one in counts if one.response is not None])),
+        response_ms=durations(merged) if merged else reported_durations([one.stated_ms for one in counts]),
     )

@@ -12,6 +12,26 @@ from plimsoll.units import printable
 if TYPE_CHECKING:
     from plimsoll.importers.trials import ImportResult, WrittenImport
 
+LogPattern = Annotated[
+    str | None,
+    typer.Option(
+        "--pattern",
+        metavar="PATTERN",
+        help="What the files' names say, with {system}, {workload}, {connections}, {warehouses}, and {any} for the"
+        " rest. With / in it, of folders too.",
+    ),
+]
+LogSystem = Annotated[
+    str | None, typer.Option("--system", metavar="NAME", help="The system, where no file's name says it.")
+]
+LogWorkload = Annotated[
+    str | None, typer.Option("--workload", metavar="NAME", help="The workload, where neither log nor name says it.")
+]
+LogConnections = Annotated[
+    int | None,
+    typer.Option("--connections", metavar="N", help="Their number, where neither log nor name says it."),
+]
+
 app = typer.Typer(
     no_args_is_help=True,
     rich_markup_mode=None,
@@ -65,25 +85,10 @@ def table(
 def sysbench(
     logs: Annotated[list[Path], typer.Argument(metavar="LOG...", help="What sysbench 0.4, 0.5, 1.0 or 1.1 printed.")],
     to: Annotated[Path, typer.Option("--to", metavar="FOLDER", help="The study; several imports may share one.")],
-    pattern: Annotated[
-        str | None,
-        typer.Option(
-            "--pattern",
-            metavar="PATTERN",
-            help="What the files' names say, with {system}, {workload}, {connections}, and {any} for the rest. With / "
-            "in it, of folders too.",
-        ),
-    ] = None,
-    system: Annotated[
-        str | None, typer.Option("--system", metavar="NAME", help="The system, where no file's name says it.")
-    ] = None,
-    workload: Annotated[
-        str | None, typer.Option("--workload", metavar="NAME", help="The workload, where neither log nor name says it.")
-    ] = None,
-    connections: Annotated[
-        int | None,
-        typer.Option("--connections", metavar="N", help="Their number, where neither log nor name says it."),
-    ] = None,
+    pattern: LogPattern = None,
+    system: LogSystem = None,
+    workload: LogWorkload = None,
+    connections: LogConnections = None,
 ) -> None:
     """Import logs of sysbench: interval lines and final reports, also in the CSV and JSON of its report hooks.
 
@@ -93,12 +98,52 @@ def sysbench(
 
     Example: plimsoll import sysbench 16.log 32.log --to study --system db1 --workload oltp_read_write
     """
+    from plimsoll.importers.log_places import LogOptions
     from plimsoll.importers.sysbench import import_sysbench
-    from plimsoll.importers.sysbench_names import LogOptions
     from plimsoll.importers.trials import write_import
 
     options = LogOptions(pattern=pattern, system=system, workload=workload, connections=connections)
     result = import_sysbench(logs, study_name=to.name, options=options)
+    _tell(to, result, write_import(to, result))
+
+
+@app.command("tpcc")
+def tpcc(
+    logs: Annotated[
+        list[Path], typer.Argument(metavar="LOG...", help="What go-tpc, sysbench-tpcc, tpcc-mysql or DBT-2 printed.")
+    ],
+    to: Annotated[Path, typer.Option("--to", metavar="FOLDER", help="The study; several imports may share one.")],
+    kit: Annotated[
+        Literal["go-tpc", "sysbench-tpcc", "tpcc-mysql", "dbt2"] | None,
+        typer.Option("--kit", help="The kit of all logs; recognised by their content when not given."),
+    ] = None,
+    pattern: LogPattern = None,
+    system: LogSystem = None,
+    workload: LogWorkload = None,
+    connections: LogConnections = None,
+    warehouses: Annotated[
+        int | None,
+        typer.Option("--warehouses", metavar="N", help="Their number, where neither log nor name says it."),
+    ] = None,
+) -> None:
+    """Import logs of kits with a TPC-C-derived workload: go-tpc (plain, JSON), sysbench-tpcc, tpcc-mysql, DBT-2.
+
+    Counts, errors, rollbacks and response times of each type of transaction where a log has them, and NOTPM.
+    Several runs of one system, workload and number of connections are repetitions. The mix logs of DBT-2 (mix-N.log)
+    in one folder are one run.
+
+    Example: plimsoll import tpcc logs/*.log --to study --pattern '{system}-{connections}-{any}.log'
+
+    Example: plimsoll import tpcc results/driver/mix-*.log --to study --system db1 --connections 32 --warehouses 100
+    """
+    from plimsoll.importers.log_places import LogOptions
+    from plimsoll.importers.tpcc import import_tpcc
+    from plimsoll.importers.trials import write_import
+
+    options = LogOptions(
+        pattern=pattern, system=system, workload=workload, connections=connections, warehouses=warehouses
+    )
+    result = import_tpcc(logs, study_name=to.name, options=options, kit=kit)
     _tell(to, result, write_import(to, result))
 
 

@@ -82,7 +82,7 @@ def _figures(content: Content) -> Iterator[RenderableType]:
                 yield Text(rates.caption.removeprefix(f"{system.name}, "), style="italic")
                 yield show_table(rates)
             if (types := type_table(analysis, system, part.workload)) is not None:
-                yield Text(f"{part.workload.name}: types of transactions", style="italic")
+                yield Text(types.caption.removeprefix(f"{system.name}, "), style="italic")
                 yield show_table(types)
         yield from _sentences(own.levels.notes if own.levels is not None else ())
     yield Text()

@@ -6,7 +6,7 @@ Deliberately not here: percentiles of several instances. No arithmetic on percen
 from __future__ import annotations
 
 from plimsoll.importers.grouping import Group
-from plimsoll.record.model import ReportedResult
+from plimsoll.record.reported import ReportedResult
 
 
 def merge_rows(group: Group) -> ReportedResult:

@@ -2,7 +2,7 @@
 
 Throughput is the final report's: the interval lines leave out the end of a run, and tell how it varied. Response times
 are those of the final report and its histogram: no arithmetic on the percentiles of intervals gives that of the run.
-Deliberately not here: reading logs (`sysbench_log`), where a run belongs (`sysbench_names`), and any statistic.
+Deliberately not here: reading logs (`sysbench_log`), where a run belongs (`log_places`), and any statistic.
 """
 
 from __future__ import annotations
@@ -15,7 +15,9 @@ from pathlib import Path
 
 from plimsoll.analyse import catalogue
 from plimsoll.errors import SpecError
-from plimsoll.importers.csv_table import FAULTS_SHOWN_MAX, raise_faults
+from plimsoll.importers.csv_table import raise_faults
+from plimsoll.importers.log_places import LogOptions, Place, Placing
+from plimsoll.importers.log_report import levels, many, skipped_lines
 from plimsoll.importers.sysbench_frames import (
     error_rows,
     has_histogram,
@@ -24,20 +26,19 @@ from plimsoll.importers.sysbench_frames import (
     interval_rows,
 )
 from plimsoll.importers.sysbench_log import Log, Run, read_log
-from plimsoll.importers.sysbench_names import LogOptions, Place, Placing
 from plimsoll.importers.trials import ImportedTrial, ImportResult
 from plimsoll.record.model import (
     Environment,
     LevelRecord,
     Origin,
     Outcome,
-    ReportedResult,
     SystemRecord,
     TrialRecord,
     Verdict,
     Window,
     WorkloadRecord,
 )
+from plimsoll.record.reported import ReportedResult
 from plimsoll.units import printable
 
 _COUNTS = {
@@ -63,13 +64,16 @@ class _Found:
         return printable(f"{self.path.name}, lines {first} to {last}")
 
 
-def import_sysbench(paths: Sequence[Path], *, study_name: str, options: LogOptions | None = None) -> ImportResult:
+def import_sysbench(
+    paths: Sequence[Path], *, study_name: str, options: LogOptions | None = None, workload: str | None = None
+) -> ImportResult:
     """Reads logs of sysbench 0.4, 0.5, 1.0 and 1.1. Several runs of one cell are its repetitions.
 
     Args:
         paths: The logs; each may hold several runs.
         study_name: The study that the recordings will belong to.
         options: What the logs do not say themselves.
+        workload: Name of the workload where nobody says another.
 
     Raises:
         SpecError: What a run belongs to is unknown or contradictory, or no log holds a run. All faults at once.
@@ -80,18 +84,16 @@ def import_sysbench(paths: Sequence[Path], *, study_name: str, options: LogOptio
     found = [_Found(path, run) for path, log in logs for run in log.runs]
     refused += [f"{one.path}: line {one.run.lines[0]}: {why}" for one in found for why in _refusals(one.run)]
     usable = [one for one in found if not any(_refusals(one.run))]
-    placed = [(one, placing.place(one.path, one.run)) for one in usable]
+    placed = [(one, placing.place(one.path, one.run.lines[0], one.run.stated, workload=workload)) for one in usable]
     raise_faults(faults + placing.faults + _equal_runs(usable))
-    unread = [line for _, log in logs for line in log.unread]
+    unread = [line for _, log in logs for line in log.unread.lines]
     if not usable:
         raise_faults([*refused, *unread] or ["no log was given"])
     trials = tuple(
         _trial(study_name, position, one, place) for position, (one, place) in enumerate(placed) if place is not None
     )
-    unread_count = sum(log.unread_count for _, log in logs)
-    return ImportResult(
-        trials, tuple(_report(len(logs), usable, trials)), tuple(_skipped(unread, unread_count, refused))
-    )
+    skipped = skipped_lines([log.unread for _, log in logs], refused)
+    return ImportResult(trials, tuple(_report(len(logs), usable, trials)), tuple(skipped))
 
 
 def _read(paths: Iterable[Path]) -> tuple[list[tuple[Path, Log]], list[str]]:
@@ -134,7 +136,9 @@ def _trial(study: str, position: int, found: _Found, place: Place) -> ImportedTr
         trial_id=_trial_id(place, run),
         study=study,
         system=SystemRecord(name=place.system),
-        workload=WorkloadRecord(name=place.workload),
+        workload=WorkloadRecord(
+            name=place.workload, options={"warehouses": place.warehouses} if place.warehouses else {}
+        ),
         level=LevelRecord(connections=place.connections),
         repetition=0,
         position=position,
@@ -166,7 +170,7 @@ def _outcome(run: Run) -> Outcome:
 
 def _cut_words(run: Run) -> str:
     last_s = run.intervals[-1].stated.time_s
-    lines = _many(len(run.intervals), "interval line")
+    lines = many(len(run.intervals), "interval line")
     return f"the log has no whole final report; there are {lines}, up to {last_s} s"
 
 
@@ -185,30 +189,20 @@ def _is_response(name: str) -> bool:
 
 
 def _report(logs_count: int, found: Sequence[_Found], trials: Sequence[ImportedTrial]) -> Iterator[str]:
-    yield f"{_many(logs_count, 'log')}, {_many(len(found), 'run')} of {', '.join(_versions(found))}"
-    yield from _levels(trials)
+    yield f"{many(logs_count, 'log')}, {many(len(found), 'run')} of {', '.join(_versions(found))}"
+    yield from levels(trials)
     stated = Counter(", ".join(one.outcome.reported.response_ms) for one in trials if one.outcome.reported)
     for names, count in stated.items():
-        yield f"response times of {_many(count, 'final report')}: {names or 'none'}"
+        yield f"response times of {many(count, 'final report')}: {names or 'none'}"
     histograms = sum(one.histograms is not None for one in trials)
     if histograms:
-        yield f"histograms of {_many(histograms, 'run')}: percentiles of repetitions follow from them together"
+        yield f"histograms of {many(histograms, 'run')}: percentiles of repetitions follow from them together"
     for one in found:
         yield from (f"{one.name}: {remark}" for remark in _remarks(one.run))
 
 
 def _versions(found: Sequence[_Found]) -> list[str]:
     return sorted({f"sysbench {one.run.version or 'of unknown version'}" for one in found})
-
-
-def _levels(trials: Sequence[ImportedTrial]) -> Iterator[str]:
-    cells = Counter((one.trial.system.name, one.trial.workload.name, one.trial.level.connections) for one in trials)
-    for system, workload in dict.fromkeys((name, work) for name, work, _ in cells):
-        own = sorted(
-            (level, count) for (name, work, level), count in cells.items() if (name, work) == (system, workload)
-        )
-        levels = ", ".join(str(level) if count == 1 else f"{level} ({count} times)" for level, count in own)
-        yield f"system {system}, workload {workload}: connections {levels}"
 
 
 def _remarks(run: Run) -> Iterator[str]:
@@ -225,18 +219,3 @@ def _remarks(run: Run) -> Iterator[str]:
         yield "its histogram counts other transactions than its final report, and is left out"
     if run.settings.get("warm_up_s") and run.intervals:
         yield "its first interval line is of the warm-up too, and does not count"
-
-
-def _skipped(unread: list[str], unread_count: int, refused: list[str]) -> Iterator[str]:
-    yield from unread[:FAULTS_SHOWN_MAX]
-    if unread_count > FAULTS_SHOWN_MAX:
-        yield f"… and {unread_count - FAULTS_SHOWN_MAX} more like these"
-    yield from refused[:FAULTS_SHOWN_MAX]
-    if unread_count:
-        yield f"{_many(unread_count, 'line')} could not be read and {'was' if unread_count == 1 else 'were'} skipped"
-    if refused:
-        yield f"{_many(len(refused), 'log or run', 'logs or runs')} skipped"
-
-
-def _many(count: int, noun: str, plural: str | None = None) -> str:
-    return f"{count} {noun if count == 1 else plural or noun + 's'}"

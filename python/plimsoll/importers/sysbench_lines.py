@@ -11,13 +11,13 @@ import shlex
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
+from plimsoll.importers.log_places import CONNECTIONS_MAX, WAREHOUSES_MAX
+
 RATE_MAX = 1e9
 """No server does more of anything in a second; what states more is damaged."""
 
 TIME_S_MAX = 10_000_000
 """About four months."""
-
-CONNECTIONS_MAX = 1_000_000
 
 _N = r"(\d{1,12}(?:\.\d{1,6})?)"
 _COUNT = rf"(\d{{1,15}})(?:\s+\({_N} per sec\.\))?"
@@ -80,10 +80,12 @@ class Command:
     Attributes:
         workload: The script's or test's name, without folder and `.lua`.
         connections: Of `--threads` or `--num-threads`; None when it does not say.
+        warehouses: Of sysbench-tpcc's `--scale`, in all sets that `--tables` asks for; None for other scripts.
     """
 
     workload: str | None
     connections: int | None
+    warehouses: int | None = None
 
 
 def interval_line(text: str) -> IntervalLine | None:
@@ -181,18 +183,27 @@ def command_line(text: str) -> Command | None:
     """A command that runs sysbench, as `set -x` of a shell puts it before its output; None for any other line.
 
     >>> command_line("+ sysbench /x/oltp_read_write.lua --mysql-user=me --threads=16 run")
-    Command(workload='oltp_read_write', connections=16)
+    Command(workload='oltp_read_write', connections=16, warehouses=None)
+    >>> command_line("$ ./tpcc.lua --threads=16 --tables=2 --scale=10 run")
+    Command(workload='tpcc', connections=16, warehouses=20)
     """
-    if not re.match(r"(?:[+$#] *)*(?:\S*/)?sysbench\s.*\brun\b", text):
+    if not re.match(r"(?:[+$#] *)*(?:\S*/)?(?:sysbench|tpcc\.lua)\s.*\brun\b", text):
         return None
     try:
-        words = shlex.split(text.lstrip("+$# "))[1:]
+        program, *words = shlex.split(text.lstrip("+$# "))
     except ValueError:
         return None
     pairs = [word.removeprefix("--").split("=", 1) for word in words if re.match(r"--[\w-]+=", word)]
     options = {name.replace("_", "-"): value for name, value in pairs}
     named = [word for word in words if not word.startswith("-")]
-    script = options.get("test") or next((word for word in named if word != "run"), None)
-    threads = options.get("threads") or options.get("num-threads") or ""
-    connections = int(threads) if re.fullmatch(r"[1-9]\d{0,5}", threads) else None
-    return Command(PurePosixPath(script).name.removesuffix(".lua") or None if script else None, connections)
+    script = program if program.endswith(".lua") else options.get("test")
+    script = script or next((word for word in named if word != "run"), None)
+    workload = PurePosixPath(script).name.removesuffix(".lua") or None if script else None
+    warehouses = _number(options.get("scale", ""), WAREHOUSES_MAX) if workload == "tpcc" else None
+    sets = _number(options.get("tables", "1"), WAREHOUSES_MAX)
+    connections = _number(options.get("threads") or options.get("num-threads") or "", CONNECTIONS_MAX)
+    return Command(workload, connections, warehouses * sets if warehouses and sets else None)
+
+
+def _number(text: str, most: int) -> int | None:
+    return int(text) if re.fullmatch(r"[1-9]\d{0,7}", text) and int(text) <= most else None

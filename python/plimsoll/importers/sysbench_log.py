@@ -1,7 +1,7 @@
 """A log that sysbench printed, as the runs in it: header, interval lines, and the final report of each.
 
 Lines of anything else are passed over. What seems meant for us and cannot be read is told with its line, never guessed.
-Deliberately not here: what becomes of a run (`sysbench`), and which system it was (`sysbench_names`).
+Deliberately not here: what becomes of a run (`sysbench`), and which system it was (`log_places`).
 """
 
 from __future__ import annotations
@@ -11,8 +11,9 @@ import re
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from plimsoll.importers.log_lines import Unread, lines_of
+from plimsoll.importers.log_places import CONNECTIONS_MAX
 from plimsoll.importers.sysbench_lines import (
-    CONNECTIONS_MAX,
     TIME_S_MAX,
     Command,
     IntervalLine,
@@ -23,15 +24,10 @@ from plimsoll.importers.sysbench_lines import (
     interval_object,
     looks_like_interval,
 )
-from plimsoll.importers.text_file import read_bounded
 
-FILE_BYTES_MAX = 32 * 2**20
-LINE_CHARACTERS_MAX = 2_000
 _OBJECT_LINES_MAX = 40
-_SHOWN_CHARACTERS_MAX = 80
 _FATAL_LINES_KEPT = 3
 _BUCKETS_MAX = 1_024  # as many as sysbench has
-_UNREAD_KEPT = 1_000
 
 _BANNER = re.compile(r"sysbench (\d{1,3}\.\d{1,3}[\w.-]{0,60}):?(?:\s.*)?", re.ASCII)
 _OPTIONS = "Running the test with following options:"
@@ -101,6 +97,14 @@ class Run:
         return {"transactions", "total time"} <= self.figures.keys()
 
     @property
+    def stated(self) -> dict[str, str | int | None]:
+        """What the log says about where the run belongs."""
+        command = self.command
+        warehouses = command.warehouses if command else None
+        workload = command.workload if command else None
+        return {"workload": workload, "connections": self.connections, "warehouses": warehouses}
+
+    @property
     def connections(self) -> int | None:
         """How many the log states; without a header as many as were at work at once."""
         stated = self.settings.get("threads") or (self.command.connections if self.command else None)
@@ -113,13 +117,10 @@ class Log:
 
     Attributes:
         runs: In their order.
-        unread: What could not be read: one line each, with its place; the first thousand.
-        unread_count: How many there are.
     """
 
     runs: tuple[Run, ...]
-    unread: tuple[str, ...]
-    unread_count: int
+    unread: Unread
 
 
 def read_log(path: Path) -> Log:
@@ -128,27 +129,22 @@ def read_log(path: Path) -> Log:
     Raises:
         SpecError: The file cannot be read, or is too large.
     """
-    reader = _Reader(str(path))
-    for number, line in enumerate(read_bounded(path, FILE_BYTES_MAX).split(b"\n"), start=1):
-        reader.feed(number, line)
-    return reader.finish()
+    unread = Unread(str(path))
+    reader = _Reader(unread)
+    for number, line, text in lines_of(path, unread):
+        reader.feed(number, line, text)
+    return Log(reader.finish(), unread)
 
 
 class _Reader:
-    def __init__(self, name: str) -> None:
-        self._name = name
+    def __init__(self, unread: Unread) -> None:
+        self._skip = unread.skip
         self._runs: list[Run] = []
-        self._unread: list[str] = []
-        self._unread_count = 0
         self._object: list[str] = []
         self._begin(1)
 
-    def feed(self, number: int, line: bytes) -> None:
-        """Takes the next line of the file."""
-        text = line[: LINE_CHARACTERS_MAX + 1].decode("utf-8", errors="replace").strip()
-        if len(line) > LINE_CHARACTERS_MAX:
-            self._skip(number, f"is longer than {LINE_CHARACTERS_MAX} characters", text)
-            text = ""
+    def feed(self, number: int, line: bytes, text: str) -> None:
+        """Takes the next line of the file: its bytes, and its text without blanks around it."""
         self._part(number, text)
         self._digest.update(line.rstrip(b"\r") + b"\n")
         self._run.lines = (self._run.lines[0], number)
@@ -159,10 +155,10 @@ class _Reader:
         elif text:
             self._line(number, text)
 
-    def finish(self) -> Log:
-        """What was fed."""
+    def finish(self) -> tuple[Run, ...]:
+        """The runs in what was fed."""
         self._end()
-        return Log(tuple(self._runs), tuple(self._unread), self._unread_count)
+        return tuple(self._runs)
 
     def _begin(self, number: int) -> None:
         self._run = Run(lines=(number, number))
@@ -258,9 +254,3 @@ class _Reader:
         """Skips an interval: the next one does not follow the one before."""
         self._skip(number, what, text)
         self._follows = False
-
-    def _skip(self, number: int, what: str, text: str) -> None:
-        shown = text if len(text) <= _SHOWN_CHARACTERS_MAX else f"{text[:_SHOWN_CHARACTERS_MAX]}…"
-        self._unread_count += 1
-        if len(self._unread) < _UNREAD_KEPT:
-            self._unread.append(f"{self._name}: line {number}: {what}: {shown!r}")

@@ -12,6 +12,7 @@ from pydantic import Field
 
 from plimsoll.record.connections import ConnectionsRecord, OutageRecord
 from plimsoll.record.document import Document, FileMark
+from plimsoll.record.reported import ReportedResult
 
 RECORD_FORMAT = 1
 """Version of the recording's format. A reader refuses a newer one and upgrades an older one."""
@@ -116,7 +117,7 @@ class Origin(Document):
     """Where the numbers come from.
 
     Attributes:
-        kind: `measured`, `imported-table` or `imported-sysbench`.
+        kind: `measured`, `imported-table`, `imported-sysbench` or `imported-tpcc`.
         detail: For an import the file's name and line numbers, and its source when known.
     """
 
@@ -241,25 +242,6 @@ class Environment(Document):
     instances: tuple[InstanceFacts, ...] = ()
     client: ClientFacts = ClientFacts()
     reported: dict[str, str] = Field(default_factory=dict)
-
-
-class ReportedResult(Document):
-    """Figures that the source of an import states about a whole run.
-
-    Attributes:
-        throughput_tps: Transactions per second of all instances together.
-        throughput_tps_by_instance: Of each instance, where the source states it; empty otherwise.
-        response_ms: Milliseconds by statistic: `min`, `mean`, `p50`, `p90`, `p95`, `p99`, `p999`, `max`.
-        host_cpu: Share of the host's processor time, 0..1, by mode: `user`, `system`, `iowait`, `idle`.
-        counts: Totals of the run: `transactions`, `reads`, `writes`, `others` (statements), `ignored_errors`,
-            `reconnects`; empty where the source states none.
-    """
-
-    throughput_tps: float
-    throughput_tps_by_instance: dict[str, float] = Field(default_factory=dict)
-    response_ms: dict[str, float] = Field(default_factory=dict)
-    host_cpu: dict[str, float] = Field(default_factory=dict)
-    counts: dict[str, int] = Field(default_factory=dict)
 
 
 class EngineAccount(Document):

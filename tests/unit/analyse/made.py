@@ -17,7 +17,6 @@ from plimsoll.record.model import (
     LevelRecord,
     Origin,
     Outcome,
-    ReportedResult,
     SystemRecord,
     TrialRecord,
     TrialWarning,
@@ -25,6 +24,7 @@ from plimsoll.record.model import (
     Window,
     WorkloadRecord,
 )
+from plimsoll.record.reported import ReportedResult
 
 PLACE = {"driver": "here", "host": "here", "instance": "one"}
 STARTED_UNIX_S = 1_000_000.0

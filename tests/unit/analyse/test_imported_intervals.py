@@ -7,7 +7,8 @@ from dataclasses import replace
 import numpy as np
 
 from plimsoll.analyse.study import analyse
-from plimsoll.record.model import Origin, ReportedResult
+from plimsoll.record.model import Origin
+from plimsoll.record.reported import ReportedResult
 from unit.analyse.made import Made, measured
 
 STEADY = np.random.default_rng(1).normal(1000, 20, 60)

@@ -84,8 +84,8 @@ def shown(analysis: Analysis) -> list[str]:
 
 def test_every_guide_has_a_row_for_each_type_and_level(mix: Analysis) -> None:
     html, markdown, terminal = shown(mix)
-    assert "| 4 | transfer | 20.0 | 190 | 198 | 10.0 | 200 | 20 |" in markdown
-    assert ["4", "look", "2.00", "19.0", "19.8", "90.0", "1,800", "0"] in [
+    assert "| 4 | transfer | 20.0 | 190 | 198 | 10.0 | 600 | 200 | 20 |" in markdown
+    assert ["4", "look", "2.00", "19.0", "19.8", "90.0", "5,400", "1,800", "0"] in [
         line.split() for line in terminal.split("\n")
     ]
     assert "a, read-write: types of transactions" in html

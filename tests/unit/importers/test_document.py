@@ -21,8 +21,9 @@ RUN = "import sys; from plimsoll.cli.main import main; sys.argv[0] = 'plimsoll';
 def test_every_session_prints_what_is_shown(tmp_path: Path) -> None:
     (tmp_path / "examples").symlink_to(ROOT / "examples")
     (tmp_path / "own.csv").write_text(TEXT.split("```csv\n")[1].split("```")[0])
+    (tmp_path / "db1.log").write_text(TEXT.split("```text\n")[1].split("```")[0].removesuffix("\n"))
     sessions = re.findall(r"```console\n\$ plimsoll (.*?)\n(.*?)```", TEXT, re.DOTALL)
-    assert len(sessions) == 6
+    assert len(sessions) == 7
     for command, shown in sessions:
         done = subprocess.run(
             [sys.executable, "-c", RUN, *shlex.split(command)],

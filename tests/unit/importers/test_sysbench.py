@@ -10,8 +10,8 @@ import pytest
 
 from plimsoll.analyse.study import analyse
 from plimsoll.errors import SpecError
+from plimsoll.importers.log_places import LogOptions
 from plimsoll.importers.sysbench import import_sysbench
-from plimsoll.importers.sysbench_names import LogOptions
 from plimsoll.importers.trials import ImportedTrial, ImportResult, write_import
 from plimsoll.record.model import Verdict, Window
 from plimsoll.record.store import read_study

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from plimsoll.errors import SpecError
+from plimsoll.importers.log_places import LogOptions
 from plimsoll.importers.sysbench import import_sysbench
-from plimsoll.importers.sysbench_names import LogOptions
 from plimsoll.importers.trials import ImportedTrial, ImportResult
 from support.sysbench_logs import JSON_LINES, LOG_1_0, NEWER_LINES, with_lines
 

@@ -1,25 +1,29 @@
 """Which system, workload and level a run belongs to: what its log, its file's name and the user say, in agreement.
 
-Deliberately not here: reading logs (`sysbench_log`).
+Deliberately not here: reading logs.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from plimsoll.errors import SpecError
-from plimsoll.importers.sysbench_lines import CONNECTIONS_MAX
-from plimsoll.importers.sysbench_log import Run
 
-_FIELDS = {"system": ".+", "workload": ".+", "connections": r"\d{1,7}", "any": ".*"}
+CONNECTIONS_MAX = 1_000_000
+WAREHOUSES_MAX = 10_000_000
+
+_NUMBER = r"\d{1,8}"
+_FIELDS = {"system": ".+", "workload": ".+", "connections": _NUMBER, "warehouses": _NUMBER, "any": ".*"}
+_NUMBERS_MAX = {"connections": CONNECTIONS_MAX, "warehouses": WAREHOUSES_MAX}
 _CURES = {
     "system": "Say --system NAME",
     "workload": "Say --workload NAME",
     "connections": "Say --connections N",
 }
+_OPTIONAL = ("warehouses",)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,21 +35,28 @@ class LogOptions:
         system: Name of the system of all logs.
         workload: Name of the workload of all logs.
         connections: Of all logs.
+        warehouses: Scale of the TPC-C-derived tables of all logs.
     """
 
     pattern: str | None = None
     system: str | None = None
     workload: str | None = None
     connections: int | None = None
+    warehouses: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a run belongs in a study."""
+    """Where a run belongs in a study.
+
+    Attributes:
+        warehouses: None where nobody says.
+    """
 
     system: str
     workload: str
     connections: int
+    warehouses: int | None = None
 
 
 class Placing:
@@ -59,34 +70,52 @@ class Placing:
         """Raises SpecError when the options are wrong."""
         self._options = options
         self._expressions = _expressions(options.pattern) if options.pattern else None
-        if options.connections is not None and not 0 < options.connections <= CONNECTIONS_MAX:
-            raise SpecError(f"--connections: must be 1 to {CONNECTIONS_MAX}, is {options.connections}")
+        for what, most in _NUMBERS_MAX.items():
+            told = getattr(options, what)
+            if told is not None and not 0 < told <= most:
+                raise SpecError(f"--{what}: must be 1 to {most}, is {told}")
         self.faults: list[str] = []
 
-    def place(self, path: Path, run: Run) -> Place | None:
-        """Where the run belongs; None with new faults when that cannot be said."""
+    def place(
+        self, path: Path, line: int, log: Mapping[str, str | int | None], *, workload: str | None = None
+    ) -> Place | None:
+        """Where a run belongs; None with new faults when that cannot be said.
+
+        Args:
+            path: Its file.
+            line: Its first line there.
+            log: What the log itself says.
+            workload: Its name where nobody says another.
+        """
         before = len(self.faults)
         named = self._of_name(path)
-        log = {"workload": run.command.workload if run.command else None, "connections": run.connections}
         found = {}
-        for what in _CURES:
+        for what in (*_CURES, *_OPTIONAL):
             told = {
                 "the log": log.get(what),
                 "the file's name": named.get(what),
                 f"--{what}": getattr(self._options, what),
             }
             said = {source: str(value) for source, value in told.items() if value}
-            self._judge(f"{path}: line {run.lines[0]}: {what}", what, said)
+            if what == "workload" and workload and not said:
+                said = {"the kit": workload}
+            self._judge(f"{path}: line {line}: {what}", what, said)
             found[what] = next(iter(said.values()), "")
         if len(self.faults) > before:
             return None
-        return Place(found["system"], found["workload"], int(found["connections"]))
+        return Place(
+            found["system"], found["workload"], int(found["connections"]), int(found["warehouses"] or 0) or None
+        )
 
     def _judge(self, where: str, what: str, said: dict[str, str]) -> None:
+        most = _NUMBERS_MAX.get(what)
+        if most is not None and any(not 0 < int(value) <= most for value in said.values()):
+            self.faults.append(f"{where}: must be 1 to {most}, is {', '.join(said.values())}")
+            return
         unseen = next((value for value in said.values() if not value.isprintable()), None)
         if unseen is not None:
             self.faults.append(f"{where} must be printable text, is {unseen!r}. Give it another name")
-        elif not said:
+        elif not said and what not in _OPTIONAL:
             self.faults.append(
                 f"{where} is unknown: the log does not say it. {_CURES[what]}, or --pattern with {{{what}}}"
             )
@@ -110,9 +139,7 @@ class Placing:
             )
             return {}
         groups: dict[str, str | int] = dict(first.groupdict())
-        if "connections" in groups:
-            groups["connections"] = int(groups["connections"])
-        return groups
+        return groups | {what: int(groups[what]) for what in _NUMBERS_MAX if what in groups}
 
     def _say(self, fault: str) -> None:
         if fault not in self.faults:
@@ -151,7 +178,7 @@ def _pattern_faults(pattern: str) -> Iterator[str]:
             yield f"--pattern: {{{name}}} is unknown. {cure}"
         elif name != "any" and names.count(name) > 1:
             yield f"--pattern: {{{name}}} stands twice. Use {{any}} for text without a meaning"
-    if not set(names) & _CURES.keys():
+    if not set(names) & (_FIELDS.keys() - {"any"}):
         yield f"--pattern: {pattern!r} names nothing. {cure}"
     if re.search(r"[{}]", re.sub(r"\{\w+\}", "", pattern)):
         yield f"--pattern: {pattern!r}: a bracket is left over. {cure}"

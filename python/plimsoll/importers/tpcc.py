@@ -1,0 +1,214 @@
+"""Logs of kits with a TPC-C-derived workload become recordings: go-tpc, sysbench-tpcc, tpcc-mysql and DBT-2.
+
+Throughput is that of all five types, as everywhere; new-order transactions per minute are shown beside it. Each kit
+departs from the specification in its own ways, so the kit is an option of the workload, and two of them are never one.
+Deliberately not here: reading logs (`kits`), where a run belongs (`log_places`), and any statistic.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from plimsoll.analyse import catalogue
+from plimsoll.importers.csv_table import raise_faults
+from plimsoll.importers.kit_frames import error_rows, interval_rows
+from plimsoll.importers.kit_run import KitRun
+from plimsoll.importers.kits import KitLog, read_kits
+from plimsoll.importers.log_places import LogOptions, Place, Placing
+from plimsoll.importers.log_report import levels, many, skipped_lines
+from plimsoll.importers.sysbench import import_sysbench
+from plimsoll.importers.trials import ImportedTrial, ImportResult
+from plimsoll.record.model import (
+    Environment,
+    LevelRecord,
+    Origin,
+    Outcome,
+    SystemRecord,
+    TrialRecord,
+    Verdict,
+    Window,
+    WorkloadRecord,
+)
+from plimsoll.record.reported import ReportedResult, ReportedType
+from plimsoll.spec.tpcc import TPCC
+from plimsoll.units import printable
+
+_SYSBENCH = "sysbench-tpcc"
+_NEW_ORDERS_ROLLED_BACK = 10 / 23 * 0.01
+"""Of all transactions of sysbench-tpcc: 10 of 23 are new orders, 1 % of them end in a rollback."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """A run in its file."""
+
+    path: Path
+    run: KitRun
+
+    @property
+    def name(self) -> str:
+        first, last = self.run.lines
+        return printable(f"{self.path.name}, lines {first} to {last}")
+
+
+def import_tpcc(
+    paths: Sequence[Path], *, study_name: str, options: LogOptions | None = None, kit: str | None = None
+) -> ImportResult:
+    """Reads logs of kits with a TPC-C-derived workload. Several runs of one cell are its repetitions.
+
+    Args:
+        paths: The logs; each may hold several runs of one kit.
+        study_name: The study that the recordings will belong to.
+        options: What the logs do not say themselves.
+        kit: The kit of all logs, one of `kits.KITS`; None to recognise it.
+
+    Raises:
+        SpecError: What a run belongs to is unknown or contradictory, or no log holds a run. All faults at once.
+    """
+    told = options or LogOptions()
+    placing = Placing(told)
+    read = read_kits(paths, kit)
+    found = [_Found(log.path, run) for log in read.logs for run in log.runs]
+    refused = [*read.refused, *(f"{log.path}: holds no run that can be read" for log in read.logs if not log.runs)]
+    refused += [f"{one.path}: line {one.run.lines[0]}: {why}" for one in found for why in _refusals(one.run)]
+    usable = [one for one in found if not any(_refusals(one.run))]
+    placed = [(one, placing.place(one.path, one.run.lines[0], one.run.stated, workload=one.run.kit)) for one in usable]
+    raise_faults([*read.faults, *placing.faults, *_equal_runs(usable)])
+    unread = [one for log in read.logs for one in log.unread]
+    of_sysbench = _of_sysbench(read.sysbench, study_name, told)
+    if not usable and not of_sysbench.trials:
+        raise_faults([*refused, *(line for one in unread for line in one.lines)] or ["no log was given"])
+    trials = tuple(_trial(study_name, position, one, place) for position, (one, place) in enumerate(placed) if place)
+    own = _report(read.logs, usable, trials) if usable else ()
+    return ImportResult(
+        (*trials, *of_sysbench.trials),
+        (*own, *of_sysbench.report),
+        (*skipped_lines(unread, refused), *of_sysbench.skipped),
+    )
+
+
+def _refusals(run: KitRun) -> Iterator[str]:
+    """Why nothing can be made of a run."""
+    yield from run.refusals
+    if not run.refusals and not run.is_whole and not run.intervals:
+        yield "the run has neither intervals that can be read nor a whole final report"
+
+
+def _equal_runs(found: Sequence[_Found]) -> list[str]:
+    seen: dict[str, _Found] = {}
+    return [
+        f"{one.path}: line {one.run.lines[0]}: is the same run as {seen[one.run.digest].name}. Leave one out"
+        for one in found
+        if seen.setdefault(one.run.digest, one) is not one
+    ]
+
+
+def _trial(study: str, position: int, found: _Found, place: Place) -> ImportedTrial:
+    run = found.run
+    inputs = ("imported-tpcc", place.system, place.workload, place.connections, run.digest)
+    trial = TrialRecord(
+        trial_id=hashlib.sha256(repr(inputs).encode("utf-8", errors="surrogatepass")).hexdigest()[:32],
+        study=study,
+        system=SystemRecord(name=place.system),
+        workload=_workload(place, run),
+        level=LevelRecord(connections=place.connections),
+        repetition=0,
+        position=position,
+        interval_s=run.interval_s,
+        duration_s=run.duration_s or (run.intervals[-1].to_s if run.intervals else None),
+        origin=Origin(kind="imported-tpcc", detail=found.name),
+    )
+    environment = Environment(reported={"load generator": run.kit})
+    return ImportedTrial(trial, environment, _outcome(run), interval_rows(run), error_rows(run), run.histograms)
+
+
+def _workload(place: Place, run: KitRun) -> WorkloadRecord:
+    scale = {"warehouses": place.warehouses} if place.warehouses else {}
+    return WorkloadRecord(name=place.workload, kind=TPCC, options={"kit": run.kit, **scale, **run.options})
+
+
+def _outcome(run: KitRun) -> Outcome:
+    doubts = () if run.is_whole else (catalogue.LOG_CUT_SHORT.seen(_cut_words(run)),)
+    return Outcome(
+        verdict=Verdict.COMPLETE,
+        window=Window(first=0, last=len(run.intervals) - 1) if run.intervals else None,
+        reported=_reported(run),
+        warnings=doubts,
+    )
+
+
+def _cut_words(run: KitRun) -> str:
+    intervals = many(len(run.intervals), "interval")
+    return f"the log has no whole final report; there are {intervals}, up to {run.intervals[-1].to_s:g} s"
+
+
+def _reported(run: KitRun) -> ReportedResult | None:
+    if not run.is_whole or not run.duration_s:
+        return None
+    types = {name: _reported_type(run, name) for name in run.types}
+    failed = [one.counts["failed"] for one in types.values() if "failed" in one.counts]
+    counts = {"transactions": run.completed}
+    if failed or run.failed is not None:
+        counts["failed"] = sum(failed) + (run.failed or 0)
+    return ReportedResult(
+        throughput_tps=run.completed / run.duration_s, response_ms=_of_all(run), counts=counts, types=types
+    )
+
+
+def _reported_type(run: KitRun, name: str) -> ReportedType:
+    one = run.types[name]
+    stated = {"failed": one.failed, "retries": one.retries, "rolled_back": one.rolled_back}
+    counts = {"transactions": one.completed} | {key: value for key, value in stated.items() if value is not None}
+    return ReportedType(counts=counts, response_ms=one.response_ms)
+
+
+def _of_all(run: KitRun) -> dict[str, float]:
+    """Of all types together: means by their counts, the largest maximum. Percentiles of types give none of all."""
+    types = [one for one in run.types.values() if one.completed]
+    found = {}
+    if all("mean" in one.response_ms for one in types):
+        found["mean"] = sum(one.completed * one.response_ms["mean"] for one in types) / run.completed
+    if all("max" in one.response_ms for one in types):
+        found["max"] = max(one.response_ms["max"] for one in types)
+    return found
+
+
+def _report(logs: Sequence[KitLog], found: Sequence[_Found], trials: Sequence[ImportedTrial]) -> Iterator[str]:
+    count = sum(len(log.unread) for log in logs)
+    kits = ", ".join(sorted({one.run.kit for one in found}))
+    yield f"{many(count, 'log')}, {many(len(found), 'run')} of {kits}"
+    yield from levels(trials)
+    for one, trial in zip(found, trials, strict=True):
+        if (notpm := one.run.notpm) is not None:
+            yield f"{one.name}: {notpm:,.1f} NOTPM, {trial.trial.level.connections} connections"
+        if not one.run.is_whole:
+            yield f"{one.name}: cut short: {_cut_words(one.run)}, and nothing else is kept"
+        yield from (f"{one.name}: {remark}" for remark in one.run.remarks)
+
+
+def _of_sysbench(paths: Sequence[Path], study: str, options: LogOptions) -> ImportResult:
+    """Logs of sysbench-tpcc are logs of sysbench; they state no counts of types, and so no new orders per minute."""
+    if not paths:
+        return ImportResult((), ())
+    read = import_sysbench(paths, study_name=study, options=options, workload=_SYSBENCH)
+    trials = tuple(replace(one, trial=_as_tpcc(one.trial)) for one in read.trials)
+    return ImportResult(trials, (*read.report, *_rollbacks(trials)), read.skipped)
+
+
+def _as_tpcc(trial: TrialRecord) -> TrialRecord:
+    options = {"kit": _SYSBENCH, **trial.workload.options}
+    return trial.model_copy(update={"workload": trial.workload.model_copy(update={"kind": TPCC, "options": options})})
+
+
+def _rollbacks(trials: Sequence[ImportedTrial]) -> Iterator[str]:
+    for one in trials:
+        counts = one.outcome.reported.counts if one.outcome.reported else {}
+        if counts.get("transactions") and "ignored_errors" in counts:
+            share = counts["ignored_errors"] / counts["transactions"]
+            yield (
+                f"{one.trial.origin.detail}: ignored errors are {share:.2%} of transactions; about "
+                f"{_NEW_ORDERS_ROLLED_BACK:.2%} are new orders that are to be rolled back, which are counted as errors"
+            )
