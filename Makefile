@@ -16,10 +16,10 @@ demo: $(VENV)/.installed
 	@tools/install-server
 	@$(VENV)/bin/plimsoll demo
 
-# The engine's last step of building keeps one processor busy: the other builds the tests.
+# Side by side: the engine's last step of building keeps one processor busy, packages wait for the network.
 test:
-	@tools/build-tests & $(MAKE) --no-print-directory $(VENV)/.installed-dev; made=$$?; wait; exit $$made
-	@tools/install-test-tools
+	@tools/build-tests & tools/install-test-tools & tools=$$!; \
+		$(MAKE) --no-print-directory $(VENV)/.installed-dev && wait $$tools; made=$$?; wait; exit $$made
 	@tools/run-tests
 
 bench: $(VENV)/.installed-dev

@@ -7,7 +7,7 @@ use plimsoll_core::plan::{DataPlan, DataSet, LoadMethod, Target, TpccData};
 use plimsoll_engine::WorkerFault;
 use plimsoll_wire::Connection;
 use plimsoll_workloads::data::{self, DataEvent, verify};
-use support::{await_no_others, connect, on_each_server, value};
+use support::{Kind, await_no_others, connect, on_each_server, on_server, value};
 
 const TABLES: [&str; 9] = [
     "item",
@@ -171,7 +171,7 @@ const CORRUPTIONS: [(u32, &[&str]); 12] = [
 
 #[test]
 fn each_condition_is_seen_to_fail_alone() {
-    on_each_server("tpcc_conditions", |_server, target| {
+    on_server(Kind::MariaDb, "tpcc_conditions", |_server, target| {
         prepare(&plan(target, 1));
         let mut connection = connect(target);
         connection
@@ -223,7 +223,7 @@ fn repair(connection: &mut Connection) {
 
 #[test]
 fn tables_are_shaped_as_asked_and_only_ours_are_dropped() {
-    on_each_server("tpcc_shapes", |_server, target| {
+    on_server(Kind::MariaDb, "tpcc_shapes", |_server, target| {
         let mut connection = connect(target);
         connection.query("CREATE TABLE item (id INT)").unwrap();
         let (class, message) = refusal(data::prepare(&plan(target, 1), &mut |_| {}));

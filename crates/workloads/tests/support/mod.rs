@@ -44,10 +44,15 @@ static SHARED: [Mutex<Weak<Server>>; 2] = [const { Mutex::new(Weak::new()) }; 2]
 /// Runs a test on each kind of server that is here, in an empty database of this name.
 pub fn on_each_server(database: &str, test: impl Fn(&Server, &Target)) {
     for kind in [Kind::MariaDb, Kind::MySql] {
-        if let Some(server) = shared(kind) {
-            eprintln!("on {kind:?}:");
-            test(&server, &server.create_database(database));
-        }
+        on_server(kind, database, &test);
+    }
+}
+
+/// The same on one kind of server, for what takes long and does not depend on it.
+pub fn on_server(kind: Kind, database: &str, test: impl Fn(&Server, &Target)) {
+    if let Some(server) = shared(kind) {
+        eprintln!("on {kind:?}:");
+        test(&server, &server.create_database(database));
     }
 }
 
