@@ -24,8 +24,7 @@ test:
 
 bench: $(VENV)/.installed-dev
 	@tools/install-test-tools
-	@cargo build --release --locked --quiet --package plimsoll-engine-cli
-	@PLIMSOLL_ENGINE=$(CURDIR)/target/release/plimsoll-engine $(PYTHON) -m bench
+	@$(PYTHON) -m bench
 
 lint: $(VENV)/.installed-dev
 	@tools/lint

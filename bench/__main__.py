@@ -26,6 +26,7 @@ from bench.oltp import LEVELS, compare_oltp
 from bench.open_loop import measure_open_loop
 from bench.options import QUICK, Options
 from bench.own_statements import compare_own_statements
+from bench.release import use_release
 from bench.report import Report
 from bench.rows import Section
 from bench.scripts import compare_scripts
@@ -58,6 +59,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = replace(options, **stated)
     names = parsed.only or [*ON_A_SERVER, *ALONE]
     try:
+        use_release()
         report = _run(names, options)
     except (PlimsollError, ChildError) as error:
         print(f"bench: {error}", file=sys.stderr)

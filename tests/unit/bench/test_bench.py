@@ -14,7 +14,14 @@ from bench.ratios import bounded, interleaved
 from bench.report import BY_HAND, Report
 from bench.rows import Goal, Row, Section
 
+from plimsoll.drive.executable import find_engine
 from plimsoll.record.store import read_study
+
+
+@pytest.fixture(autouse=True)
+def engine(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The bench builds none: what is tested here drives none."""
+    monkeypatch.setenv("PLIMSOLL_ENGINE", str(find_engine()))
 
 
 def test_equal_values_have_tight_bounds() -> None:
