@@ -135,7 +135,7 @@ def _intervals(completed: NDArray[np.int64], kind: str) -> pl.DataFrame:
     columns: dict[str, Any] = {name: [value] * SECONDS for name, value in PLACE.items()}
     columns |= {"interval": seconds, "from_s": seconds * 1.0, "to_s": seconds + 1.0}
     columns |= {"transaction": [kind] * SECONDS, "completed": completed}
-    columns |= dict.fromkeys(("failed", "dropped", "retries"), zero)
+    columns |= dict.fromkeys(("rolled_back", "failed", "dropped", "retries"), zero)
     columns |= {"reads": completed * 14, "writes": completed * 4, "others": completed * 2}
     columns |= {"rows_returned": completed * 410, "rows_affected": completed * 4}
     return pl.DataFrame(columns, schema=frames.INTERVALS)

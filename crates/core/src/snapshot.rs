@@ -39,6 +39,8 @@ pub struct ErrorCount {
 pub struct Counts {
     /// Transactions that ended well.
     pub completed: u64,
+    /// Those of them that ended in the rollback that they were to end in, and not in a commit.
+    pub rolled_back: u64,
     /// Transactions that ended in an error, after all retries.
     pub failed: u64,
     /// Arrivals given up because the backlog was over its bound. Always 0 in a closed loop.
@@ -68,6 +70,7 @@ impl Counts {
     pub fn merge(&self, other: &Self) -> Self {
         Self {
             completed: self.completed + other.completed,
+            rolled_back: self.rolled_back + other.rolled_back,
             failed: self.failed + other.failed,
             dropped: self.dropped + other.dropped,
             retries: self.retries + other.retries,

@@ -59,6 +59,7 @@ struct Open {
     due_ns: u64,
     free_ns: u64,
     sent_ns: Option<u64>,
+    is_rolled_back: bool,
 }
 
 impl<'t> Gate<'t> {
@@ -120,6 +121,12 @@ impl<'t> Gate<'t> {
         self.counts.retries += 1;
     }
 
+    /// Says that the open transaction ends in the rollback that it was to end in: it completes, and counts among those.
+    pub fn rolled_back(&mut self) {
+        let open = self.open.as_mut().expect("a transaction must be open");
+        open.is_rolled_back = true;
+    }
+
     /// The worker's connection is gone; the transaction that is open now is lost with it. Says nothing where it was said
     /// before.
     pub fn connection_lost(&mut self) {
@@ -148,6 +155,7 @@ impl<'t> Gate<'t> {
         let timing = match outcome {
             Outcome::Completed => {
                 counts.completed = 1;
+                counts.rolled_back = u64::from(open.is_rolled_back);
                 Some(open.timing(done_ns))
             }
             Outcome::Failed => {
@@ -203,6 +211,7 @@ impl<'t> Gate<'t> {
             due_ns: arrival.due_ns,
             free_ns,
             sent_ns: None,
+            is_rolled_back: false,
         });
         Some(arrival)
     }

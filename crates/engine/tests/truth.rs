@@ -163,6 +163,9 @@ fn counts_are_what_the_workers_told() {
                     rows_returned: 0,
                     rows_affected: 3,
                 });
+                if arrival.index == 2 {
+                    gate.rolled_back();
+                }
                 gate.finish(1, Outcome::Completed);
             }
             Ok(())
@@ -177,6 +180,7 @@ fn counts_are_what_the_workers_told() {
     let total = told.total();
     let expected = Counts {
         completed: 3,
+        rolled_back: 1,
         failed: 1,
         dropped: 0,
         retries: 1,

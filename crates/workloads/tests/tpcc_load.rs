@@ -93,10 +93,12 @@ fn what_is_missing_is_told_before_the_load(target: &Target) {
 
 fn transactions_keep_their_counters_and_the_conditions(target: &Target) {
     preflight(&workload(true), &source(target), 6).unwrap();
+    let mut rolled_back = 0;
     let ran = [true, false].map(|prepared| {
         let summary = run(&workload(prepared), &source(target), load(Until::Transactions(1_500))).unwrap();
         assert_eq!(summary.counts().failed, 0, "{:?}", summary.snapshot.errors);
         let types = summary.snapshot.transactions;
+        rolled_back += i64::try_from(types["new_order"].counts.rolled_back).unwrap();
         types
             .into_iter()
             .map(|(name, one)| (name, i64::try_from(one.counts.completed).unwrap()))
@@ -114,6 +116,7 @@ fn transactions_keep_their_counters_and_the_conditions(target: &Target) {
 
     let new_orders = number(target, "SELECT SUM(d_next_o_id - 3001) FROM district");
     let refused = completed("new_order") - new_orders;
+    assert_eq!(rolled_back, refused);
     assert!(
         (1..=40).contains(&refused),
         "{refused} of {} were rolled back",

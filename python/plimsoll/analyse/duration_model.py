@@ -12,6 +12,7 @@ class Durations(Document):
     """
 
     p50: float | None = None
+    p90: float | None = None
     p95: float | None = None
     p99: float | None = None
     p999: float | None = None
@@ -24,6 +25,7 @@ class TypeTotal(Document):
 
     Attributes:
         throughput_tps: Completed transactions per second.
+        retries_count: Repetitions after an error; None where a source does not say.
         rolled_back_count: Of those that completed, as the workload wants it; None where a source does not say.
         completed_ratio: Its share of all transactions that completed in the cell, 0..1; None when none did.
     """
@@ -32,6 +34,7 @@ class TypeTotal(Document):
     completed_count: int
     failed_count: int
     throughput_tps: float | None = None
+    retries_count: int | None = None
     rolled_back_count: int | None = None
     completed_ratio: float | None = None
     response_ms: Durations = Durations()

@@ -23,7 +23,7 @@ from plimsoll.record.buckets import BUCKET_COUNT, bucket_middle_ns
 MEASURES = ("response", "service", "pool_wait", "dispatch_delay")
 """The measures that the analysis uses, as the recording calls them."""
 
-_PERCENTILES = {"p50": 0.5, "p95": 0.95, "p99": 0.99, "p999": 0.999}
+_PERCENTILES = {"p50": 0.5, "p90": 0.9, "p95": 0.95, "p99": 0.99, "p999": 0.999}
 _NS_PER_MS = 1e6
 
 
@@ -107,7 +107,7 @@ def reported_durations(statements: Iterable[dict[str, float]]) -> Durations:
     """What published sources state: percentiles only of a single source, mean of means, largest maximum."""
     stated = [one for one in statements if one]
     if len(stated) == 1:
-        return Durations(**{name: stated[0].get(name) for name in ("mean", "p50", "p95", "p99", "p999", "max")})
+        return Durations(**{name: stated[0].get(name) for name in ("mean", "p50", "p90", "p95", "p99", "p999", "max")})
     means = [one["mean"] for one in stated if "mean" in one]
     longest = [one["max"] for one in stated if "max" in one]
     return Durations(mean=sum(means) / len(means) if means else None, max=max(longest, default=None))

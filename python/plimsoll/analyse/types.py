@@ -22,6 +22,7 @@ class TypeCounts:
 
     Attributes:
         duration_s: Length of that window, seconds.
+        retries: Repetitions after an error; None where nobody says.
         rolled_back: Of those that completed; None where nobody says.
         response: Response times; None when none completed, or their source does not have each.
         stated_ms: What the source of an import states about response times, milliseconds by statistic.
@@ -30,6 +31,7 @@ class TypeCounts:
     completed: int
     failed: int
     duration_s: float
+    retries: int | None = None
     rolled_back: int | None = None
     response: SparseHistogram | None = None
     stated_ms: dict[str, float] = field(default_factory=dict)
@@ -46,16 +48,20 @@ def types_of(
         of_all: Response times of all types together.
         duration_s: Length of the window, seconds.
     """
-    counted = measured.group_by("transaction").agg(pl.col("completed", "failed").sum()).sort("transaction")
+    sums = pl.col("completed", "failed", "retries").sum()
+    known = pl.when(pl.col("rolled_back").is_not_null().all()).then(pl.col("rolled_back").sum()).alias("rolled_back")
+    counted = measured.group_by("transaction").agg(sums, known).sort("transaction")
     by_type = histograms if counted.height > 1 else None
     return {
         str(name): TypeCounts(
             completed=int(completed),
             failed=int(failed),
             duration_s=duration_s,
+            retries=int(retries),
+            rolled_back=rolled_back,
             response=_response(by_type, name) if by_type is not None else of_all,
         )
-        for name, completed, failed in counted.iter_rows()
+        for name, completed, failed, retries, rolled_back in counted.iter_rows()
     }
 
 
@@ -69,6 +75,7 @@ def stated_types(reported: ReportedResult, counted: dict[str, TypeCounts]) -> di
             completed=one.counts.get("transactions", 0),
             failed=one.counts.get("failed", 0),
             duration_s=total / reported.throughput_tps,
+            retries=one.counts.get("retries"),
             rolled_back=one.counts.get("rolled_back"),
             stated_ms=one.response_ms,
         )
@@ -105,14 +112,19 @@ def type_totals(trials: Sequence[dict[str, TypeCounts]]) -> tuple[TypeTotal, ...
 def _total(name: str, counts: Sequence[TypeCounts], completed_of_all: int) -> TypeTotal:
     completed = sum(one.completed for one in counts)
     duration_s = sum(one.duration_s for one in counts)
-    rolled_back = [one.rolled_back for one in counts if one.rolled_back is not None]
     merged = merge([one.response for one in counts if one.response is not None])
     return TypeTotal(
         name=name,
         completed_count=completed,
         failed_count=sum(one.failed for one in counts),
         throughput_tps=completed / duration_s if duration_s else None,
-        rolled_back_count=sum(rolled_back) if rolled_back else None,
+        retries_count=_sum_of_known(one.retries for one in counts),
+        rolled_back_count=_sum_of_known(one.rolled_back for one in counts),
         completed_ratio=completed / completed_of_all if completed_of_all else None,
         response_ms=durations(merged) if merged else reported_durations([one.stated_ms for one in counts]),
     )
+
+
+def _sum_of_known(counts: Iterable[int | None]) -> int | None:
+    known = [one for one in counts if one is not None]
+    return sum(known) if known else None

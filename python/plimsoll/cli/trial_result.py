@@ -39,6 +39,8 @@ def result_of(summary: TrialSummary, wanted: OpenArrivals | None = None) -> dict
             name: {
                 "transactions": one.completed,
                 "failed": one.failed,
+                "retries": one.retries,
+                "rolled_back": one.rolled_back,
                 "throughput_tps": one.completed / counts.duration_s,
                 "response_ms": durations(one.response).model_dump(),
             }

@@ -86,6 +86,7 @@ class Counts(EngineMessage):
     """Occurrences of one transaction type within an interval."""
 
     completed: int
+    rolled_back: int
     failed: int
     dropped: int
     retries: int

@@ -49,12 +49,12 @@ def type_table(analysis: Analysis, system: SystemSummary, workload: WorkloadSumm
 
 
 def _more(cells: list[tuple[str, CellFigures]]) -> list[tuple[Column, Callable[[TypeTotal], str]]]:
-    """Columns of what only some sources state: rollbacks, and the mean where percentiles are missing."""
+    """Columns of what only some trials have: rollbacks, and the mean where percentiles are missing."""
     types = [one for _, cell in cells for one in cell.types]
     more: list[tuple[Column, Callable[[TypeTotal], str]]] = []
     if any(one.response_ms.p50 is None and one.response_ms.mean is not None for one in types):
         more.append((_MEAN, lambda one: show_ms(one.response_ms.mean)))
-    if any(one.rolled_back_count is not None for one in types):
+    if any(one.rolled_back_count for one in types):
         more.append((_ROLLED_BACK, _rolled_back))
     return more
 

@@ -15,7 +15,7 @@ _NOT_STATED = ("dropped", "retries", "reads", "writes", "others", "rows_returned
 
 
 def interval_rows(run: KitRun) -> pl.DataFrame | None:
-    """`frames.INTERVALS`; None without intervals. What kits do not state is 0."""
+    """`frames.INTERVALS`; None without intervals. What kits do not state is 0, or null where a reader can tell."""
     if not run.intervals:
         return None
     rows = [
@@ -28,6 +28,7 @@ def interval_rows(run: KitRun) -> pl.DataFrame | None:
             "completed": completed,
             "failed": one.failed.get(name, 0),
             **dict.fromkeys(_NOT_STATED, 0),
+            "rolled_back": None,
         }
         for index, one in enumerate(run.intervals)
         for name, completed in one.completed.items()

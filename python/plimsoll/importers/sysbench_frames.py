@@ -46,6 +46,7 @@ def interval_rows(run: Run) -> pl.DataFrame | None:
             "to_s": float(line.time_s),
             "transaction": _TRANSACTION,
             "completed": _count(line.tps, line.time_s - from_s),
+            "rolled_back": None,
             "failed": 0,
             "dropped": 0,
             "retries": _count(line.errors, line.time_s - from_s),

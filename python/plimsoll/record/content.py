@@ -86,6 +86,7 @@ def read_table(path: Path, mark: FileMark) -> pl.DataFrame:
         frame = pl.read_parquet(io.BytesIO(content))
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
         raise RecordError(f"{path}: is no Parquet table: {error}. {DAMAGE_CURE}") from error
+    frame = _with_later_columns(path.name, frame)
     fault = _table_fault(path.name, frame)
     if fault:
         raise RecordError(f"{path}: {fault}. {DAMAGE_CURE}")
@@ -142,6 +143,12 @@ def _read_bytes(path: Path, mark: FileMark | None = None) -> bytes:
     return content
 
 
+def _with_later_columns(name: str, frame: pl.DataFrame) -> pl.DataFrame:
+    """The frame with the columns that its writer did not know yet, without values."""
+    later = [column for column in frames.NULLABLE if column in TABLES[name] and column not in frame.columns]
+    return frame.with_columns(pl.lit(None, TABLES[name][column]).alias(column) for column in later)
+
+
 def _table_fault(name: str, frame: pl.DataFrame) -> str | None:
     """What keeps a frame from being the table of that name; None when nothing does."""
     expected, found = TABLES[name], frame.schema
@@ -150,7 +157,7 @@ def _table_fault(name: str, frame: pl.DataFrame) -> str | None:
     wrong = [f"{name} is {found[name]}, must be {kind}" for name, kind in expected.items() if found[name] != kind]
     if wrong:
         return f"wrong types: {'; '.join(wrong)}"
-    nulls = [column for column in expected if frame[column].null_count()]
+    nulls = [column for column in expected if column not in frames.NULLABLE and frame[column].null_count()]
     if nulls:
         return f"values missing in {', '.join(nulls)}"
     if "buckets" in expected and not (frame["buckets"].list.len() == frame["counts"].list.len()).all():

@@ -8,6 +8,9 @@ from __future__ import annotations
 
 import polars as pl
 
+NULLABLE = ("rolled_back",)
+"""Columns whose values may be missing, and which older recordings do not have."""
+
 _PLACE = {"driver": pl.String(), "host": pl.String(), "instance": pl.String()}
 
 INTERVALS: dict[str, pl.DataType] = {
@@ -17,6 +20,7 @@ INTERVALS: dict[str, pl.DataType] = {
     "to_s": pl.Float64(),
     "transaction": pl.String(),  # name of the transaction type
     "completed": pl.UInt64(),
+    "rolled_back": pl.UInt64(),  # of those that completed; null where nobody counted them
     "failed": pl.UInt64(),
     "dropped": pl.UInt64(),
     "retries": pl.UInt64(),

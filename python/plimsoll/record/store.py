@@ -130,7 +130,7 @@ def write_recording(
 ) -> Path:
     """Commits what a trial left, in the place of an older recording of the same trial if there is one.
 
-    The tables must have exactly the columns and types of module `frames`, in any order, and no nulls.
+    The tables must have the columns and types of module `frames`, in any order, and nulls only where it has them.
 
     Returns:
         The recording's folder, `STUDY/recordings/<trial_id>`.

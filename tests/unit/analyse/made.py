@@ -173,7 +173,8 @@ def interval_table(rates: np.ndarray, *, rows_returned: int = 0, failed: int = 0
     size = rates.size
     columns: dict[str, object] = {name: ["x"] * size for name in frames.INTERVALS}
     columns |= {name: [value] * size for name, value in PLACE.items()}
-    columns |= dict.fromkeys(("dropped", "retries", "writes", "others", "rows_affected"), np.zeros(size, dtype=int))
+    zeros = ("dropped", "retries", "rolled_back", "writes", "others", "rows_affected")
+    columns |= dict.fromkeys(zeros, np.zeros(size, dtype=int))
     columns |= {"interval": np.arange(size), "from_s": np.arange(size) * 1.0, "to_s": np.arange(size) + 1.0}
     columns |= {"transaction": ["t"] * size, "completed": rates, "failed": np.full(size, failed), "reads": rates * 10}
     columns["rows_returned"] = rates * rows_returned

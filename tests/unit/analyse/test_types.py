@@ -46,9 +46,24 @@ def _mix() -> Analysis:
     return analyse("s", [first, second])
 
 
+def with_rollbacks(made: Made, rolled_back: int | None) -> Made:
+    """The same with so many retries and rollbacks of each type in each second."""
+    counted = made.tables["intervals"].with_columns(
+        rolled_back=pl.lit(rolled_back, pl.UInt64), retries=pl.lit(2, pl.UInt64)
+    )
+    return replace(made, tables={**made.tables, "intervals": counted})
+
+
 def totals(analysis: Analysis) -> dict[str, TypeTotal]:
     ((cell,),) = (curve.cells for curve in analysis.curves)
     return {one.name: one for one in cell.types}
+
+
+def test_rollbacks_and_retries_are_told_where_they_were_counted() -> None:
+    made = mixed(look_ms=(1, 2), transfer_ms=(10, 20), connections=4)
+    found = totals(analyse("s", [with_rollbacks(made, 3)]))["look"]
+    assert (found.retries_count, found.rolled_back_count) == (20, 30)
+    assert totals(analyse("s", [with_rollbacks(made, None)]))["look"].rolled_back_count is None
 
 
 def test_each_type_has_its_count_its_share_and_what_failed(mix: Analysis) -> None:

@@ -25,7 +25,7 @@ ACCOUNT = EngineAccount(
 
 def recorded(study: Path, *, account: EngineAccount | None = ACCOUNT) -> Recording:
     counts = dict.fromkeys(("completed", "failed", "dropped", "retries", "reads", "writes", "others"), 1)
-    rows = dict.fromkeys(("rows_returned", "rows_affected"), 1)
+    rows = dict.fromkeys(("rolled_back", "rows_returned", "rows_affected"), 1)
     intervals = [
         {**PLACE, "interval": n, "from_s": n, "to_s": n + 1.0, "transaction": "oltp", **counts, **rows} for n in (0, 1)
     ]

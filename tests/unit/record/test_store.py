@@ -240,6 +240,19 @@ def test_a_table_of_another_shape_is_refused(tmp_path: Path, frame: pl.DataFrame
         write(tmp_path, telemetry=frame)
 
 
+def test_intervals_from_before_rollbacks_were_counted_do_not_know_them(tmp_path: Path) -> None:
+    row = {name: 1 if kind.is_numeric() else "x" for name, kind in frames.INTERVALS.items()}
+    intervals = pl.DataFrame([row, {**row, "rolled_back": None}], schema=frames.INTERVALS)
+    path = write(tmp_path, intervals=intervals)
+    read = read_recording(path).intervals()
+    assert read is not None
+    assert read["rolled_back"].to_list() == [1, None]
+    rewrite(path, "intervals.parquet", parquet(intervals.drop("rolled_back"), tmp_path))
+    older = read_recording(path).intervals()
+    assert older is not None
+    assert older["rolled_back"].to_list() == [None, None]
+
+
 def test_a_histogram_with_a_count_too_few_is_refused(tmp_path: Path) -> None:
     row = {"driver": "d", "host": "h", "instance": "", "interval": 0, "transaction": "t", "measure": "response"}
     torn = pl.DataFrame([{**row, "buckets": [1, 2], "counts": [1], "sum_ns": 1, "max_ns": 1}], schema=frames.HISTOGRAMS)

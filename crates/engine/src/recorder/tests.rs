@@ -12,6 +12,7 @@ use super::Recorder;
 
 const COMPLETED: Counts = Counts {
     completed: 1,
+    rolled_back: 0,
     failed: 0,
     dropped: 0,
     retries: 0,

@@ -86,7 +86,7 @@ impl NewOrder {
         let stocks = self.take_stocks(client)?;
         self.insert_lines(client, order, &amounts, &stocks)?;
         if self.is_refused {
-            client.run(client.catalogue.rollback, &[])
+            client.roll_back()
         } else {
             client.commit()
         }
