@@ -20,7 +20,13 @@ from plimsoll.spec.tls import Tls, TlsMode
 HOST_TESTS = frozenset({"cpu", "memory", "threads", "mutex", "fileio"})
 """Tests that need no server."""
 
-_RENAMED = {"num-threads": "threads", "max-requests": "events", "max-time": "time", "tx-rate": "rate"}
+_RENAMED = {
+    "num-threads": "threads",
+    "max-requests": "events",
+    "max-time": "time",
+    "tx-rate": "rate",
+    "seed-rng": "rand-seed",
+}
 """Options of 0.4 and 0.5 under their names of today."""
 
 _ON, _OFF = frozenset({"on", "true", "1"}), frozenset({"off", "false", "0"})

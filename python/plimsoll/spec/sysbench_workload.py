@@ -11,24 +11,11 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from plimsoll.spec.oltp import OPTIONS
+from plimsoll.spec.oltp import OPTIONS, layout_of
 from plimsoll.spec.sysbench_line import SysbenchLine
 from plimsoll.spec.workload import WorkloadSpec
 
-MODULES = frozenset(
-    {
-        "oltp_read_only",
-        "oltp_read_write",
-        "oltp_write_only",
-        "oltp_point_select",
-        "oltp_insert",
-        "oltp_delete",
-        "oltp_update_index",
-        "oltp_update_non_index",
-        "select_random_points",
-        "select_random_ranges",
-    }
-)
+MODULES = frozenset(kind for kind in OPTIONS if layout_of(kind) == "sysbench-1")
 """sysbench's modules that are workloads of ours, too."""
 
 _COUNTS = (
@@ -49,7 +36,7 @@ _OF_THE_RUN = frozenset(
     {
         *("threads", "events", "time", "warmup-time", "forced-shutdown", "thread-stack-size", "thread-init-timeout"),
         *("rate", "report-interval", "report-checkpoints", "report-json", "debug", "validate", "help", "version"),
-        *("luajit-cmd", "compat", "rand-seed", "seed-rng", "verbosity", "percentile", "histogram", "db-driver"),
+        *("luajit-cmd", "compat", "rand-seed", "verbosity", "percentile", "histogram", "db-driver"),
         *("db-debug", "mysql-debug", "mysql-dry-run", "mysql-host", "mysql-port", "mysql-socket", "mysql-user"),
         *("mysql-db", "mysql-ssl", "mysql-ssl-key", "mysql-ssl-ca", "mysql-ssl-cert", "mysql-ssl-cipher"),
         *("mysql-compression", "mysql-compression-algorithms"),

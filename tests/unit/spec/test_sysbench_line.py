@@ -23,9 +23,9 @@ def test_options_stand_anywhere_and_the_last_one_counts() -> None:
 
 
 def test_old_names_are_those_of_today() -> None:
-    read = line("--test=oltp --num-threads=3 --max-time=60 run")
+    read = line("--test=oltp --num-threads=3 --max-time=60 --seed-rng=7 run")
     assert (read.test, read.command) == ("oltp", "run")
-    assert (read.whole("threads", 1), read.whole("time", 10)) == (3, 60)
+    assert (read.whole("threads", 1), read.whole("time", 10), read.whole("rand-seed", 0)) == (3, 60, 7)
 
 
 def test_a_file_of_options_stands_before_what_was_typed(tmp_path: Path) -> None:
