@@ -7,10 +7,8 @@ Deliberately not here: reading logs (`sysbench_log`), where a run belongs (`log_
 
 from __future__ import annotations
 
-import hashlib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from plimsoll.analyse import catalogue
@@ -18,6 +16,7 @@ from plimsoll.errors import SpecError
 from plimsoll.importers.csv_table import raise_faults
 from plimsoll.importers.log_places import LogOptions, Place, Placing
 from plimsoll.importers.log_report import levels, many, skipped_lines
+from plimsoll.importers.log_runs import FoundRun, place_runs, split_refused, trial_id
 from plimsoll.importers.sysbench_frames import (
     error_rows,
     has_histogram,
@@ -39,7 +38,6 @@ from plimsoll.record.model import (
     WorkloadRecord,
 )
 from plimsoll.record.reported import ReportedResult
-from plimsoll.units import printable
 
 _COUNTS = {
     "transactions": "transactions",
@@ -49,19 +47,6 @@ _COUNTS = {
     "ignored errors": "ignored_errors",
     "reconnects": "reconnects",
 }
-
-
-@dataclass(frozen=True, slots=True)
-class _Found:
-    """A run in its file."""
-
-    path: Path
-    run: Run
-
-    @property
-    def name(self) -> str:
-        first, last = self.run.lines
-        return printable(f"{self.path.name}, lines {first} to {last}")
 
 
 def import_sysbench(
@@ -81,16 +66,16 @@ def import_sysbench(
     placing = Placing(options or LogOptions())
     logs, faults = _read(paths)
     refused = [f"{path}: holds no run of sysbench" for path, log in logs if not log.runs]
-    found = [_Found(path, run) for path, log in logs for run in log.runs]
-    refused += [f"{one.path}: line {one.run.lines[0]}: {why}" for one in found for why in _refusals(one.run)]
-    usable = [one for one in found if not any(_refusals(one.run))]
-    placed = [(one, placing.place(one.path, one.run.lines[0], one.run.stated, workload=workload)) for one in usable]
-    raise_faults(faults + placing.faults + _equal_runs(usable))
+    found = [FoundRun(path, run) for path, log in logs for run in log.runs]
+    usable, refused_runs = split_refused(found, _refusals)
+    refused += refused_runs
+    places = place_runs(usable, placing, lambda _: workload, faults)
     unread = [line for _, log in logs for line in log.unread.lines]
     if not usable:
         raise_faults([*refused, *unread] or ["no log was given"])
     trials = tuple(
-        _trial(study_name, position, one, place) for position, (one, place) in enumerate(placed) if place is not None
+        _trial(study_name, position, one, place)
+        for position, (one, place) in enumerate(zip(usable, places, strict=True))
     )
     skipped = skipped_lines([log.unread for _, log in logs], refused)
     return ImportResult(trials, tuple(_report(len(logs), usable, trials)), tuple(skipped))
@@ -119,21 +104,12 @@ def _refusals(run: Run) -> Iterator[str]:
         yield "the run has neither interval lines nor a whole final report of SQL statements"
 
 
-def _equal_runs(found: Sequence[_Found]) -> list[str]:
-    seen: dict[str, _Found] = {}
-    return [
-        f"{one.path}: line {one.run.lines[0]}: is the same run as {seen[one.run.digest].name}. Leave one out"
-        for one in found
-        if seen.setdefault(one.run.digest, one) is not one
-    ]
-
-
-def _trial(study: str, position: int, found: _Found, place: Place) -> ImportedTrial:
+def _trial(study: str, position: int, found: FoundRun[Run], place: Place) -> ImportedTrial:
     run = found.run
     rows = interval_rows(run)
     last_s = run.intervals[-1].stated.time_s if run.intervals else None
     trial = TrialRecord(
-        trial_id=_trial_id(place, run),
+        trial_id=trial_id("imported-sysbench", place, run),
         study=study,
         system=SystemRecord(name=place.system),
         workload=WorkloadRecord(
@@ -148,12 +124,6 @@ def _trial(study: str, position: int, found: _Found, place: Place) -> ImportedTr
     )
     tool = {"load generator": f"sysbench {run.version}"} if run.version else {}
     return ImportedTrial(trial, Environment(reported=tool), _outcome(run), rows, error_rows(run), histogram_rows(run))
-
-
-def _trial_id(place: Place, run: Run) -> str:
-    """Hash of the log's bytes and the cell, so that the same log always is the same trial, whatever its name."""
-    inputs = ("imported-sysbench", place.system, place.workload, place.connections, run.digest)
-    return hashlib.sha256(repr(inputs).encode("utf-8", errors="surrogatepass")).hexdigest()[:32]
 
 
 def _outcome(run: Run) -> Outcome:
@@ -188,7 +158,7 @@ def _is_response(name: str) -> bool:
     return name in ("min", "avg", "max") or (name[0] == "p" and name[1:].isdigit())
 
 
-def _report(logs_count: int, found: Sequence[_Found], trials: Sequence[ImportedTrial]) -> Iterator[str]:
+def _report(logs_count: int, found: Sequence[FoundRun[Run]], trials: Sequence[ImportedTrial]) -> Iterator[str]:
     yield f"{many(logs_count, 'log')}, {many(len(found), 'run')} of {', '.join(_versions(found))}"
     yield from levels(trials)
     stated = Counter(", ".join(one.outcome.reported.response_ms) for one in trials if one.outcome.reported)
@@ -201,7 +171,7 @@ def _report(logs_count: int, found: Sequence[_Found], trials: Sequence[ImportedT
         yield from (f"{one.name}: {remark}" for remark in _remarks(one.run))
 
 
-def _versions(found: Sequence[_Found]) -> list[str]:
+def _versions(found: Sequence[FoundRun[Run]]) -> list[str]:
     return sorted({f"sysbench {one.run.version or 'of unknown version'}" for one in found})
 
 

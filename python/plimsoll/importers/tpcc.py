@@ -7,9 +7,8 @@ Deliberately not here: reading logs (`kits`), where a run belongs (`log_places`)
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from plimsoll.analyse import catalogue
@@ -19,6 +18,7 @@ from plimsoll.importers.kit_run import KitRun
 from plimsoll.importers.kits import KitLog, read_kits
 from plimsoll.importers.log_places import LogOptions, Place, Placing
 from plimsoll.importers.log_report import levels, many, skipped_lines
+from plimsoll.importers.log_runs import FoundRun, place_runs, split_refused, trial_id
 from plimsoll.importers.sysbench import import_sysbench
 from plimsoll.importers.trials import ImportedTrial, ImportResult
 from plimsoll.record.model import (
@@ -34,24 +34,10 @@ from plimsoll.record.model import (
 )
 from plimsoll.record.reported import ReportedResult, ReportedType
 from plimsoll.spec.tpcc import TPCC
-from plimsoll.units import printable
 
 _SYSBENCH = "sysbench-tpcc"
 _NEW_ORDERS_ROLLED_BACK = 10 / 23 * 0.01
 """Of all transactions of sysbench-tpcc: 10 of 23 are new orders, 1 % of them end in a rollback."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Found:
-    """A run in its file."""
-
-    path: Path
-    run: KitRun
-
-    @property
-    def name(self) -> str:
-        first, last = self.run.lines
-        return printable(f"{self.path.name}, lines {first} to {last}")
 
 
 def import_tpcc(
@@ -71,17 +57,19 @@ def import_tpcc(
     told = options or LogOptions()
     placing = Placing(told)
     read = read_kits(paths, kit)
-    found = [_Found(log.path, run) for log in read.logs for run in log.runs]
-    refused = [*read.refused, *(f"{log.path}: holds no run that can be read" for log in read.logs if not log.runs)]
-    refused += [f"{one.path}: line {one.run.lines[0]}: {why}" for one in found for why in _refusals(one.run)]
-    usable = [one for one in found if not any(_refusals(one.run))]
-    placed = [(one, placing.place(one.path, one.run.lines[0], one.run.stated, workload=one.run.kit)) for one in usable]
-    raise_faults([*read.faults, *placing.faults, *_equal_runs(usable)])
+    found = [FoundRun(log.path, run) for log in read.logs for run in log.runs]
+    usable, refused_runs = split_refused(found, _refusals)
+    empty = (f"{log.path}: holds no run that can be read" for log in read.logs if not log.runs)
+    refused = [*read.refused, *empty, *refused_runs]
+    places = place_runs(usable, placing, lambda run: run.kit, read.faults)
     unread = [one for log in read.logs for one in log.unread]
     of_sysbench = _of_sysbench(read.sysbench, study_name, told)
     if not usable and not of_sysbench.trials:
         raise_faults([*refused, *(line for one in unread for line in one.lines)] or ["no log was given"])
-    trials = tuple(_trial(study_name, position, one, place) for position, (one, place) in enumerate(placed) if place)
+    trials = tuple(
+        _trial(study_name, position, one, place)
+        for position, (one, place) in enumerate(zip(usable, places, strict=True))
+    )
     own = _report(read.logs, usable, trials) if usable else ()
     return ImportResult(
         (*trials, *of_sysbench.trials),
@@ -97,20 +85,10 @@ def _refusals(run: KitRun) -> Iterator[str]:
         yield "the run has neither intervals that can be read nor a whole final report"
 
 
-def _equal_runs(found: Sequence[_Found]) -> list[str]:
-    seen: dict[str, _Found] = {}
-    return [
-        f"{one.path}: line {one.run.lines[0]}: is the same run as {seen[one.run.digest].name}. Leave one out"
-        for one in found
-        if seen.setdefault(one.run.digest, one) is not one
-    ]
-
-
-def _trial(study: str, position: int, found: _Found, place: Place) -> ImportedTrial:
+def _trial(study: str, position: int, found: FoundRun[KitRun], place: Place) -> ImportedTrial:
     run = found.run
-    inputs = ("imported-tpcc", place.system, place.workload, place.connections, run.digest)
     trial = TrialRecord(
-        trial_id=hashlib.sha256(repr(inputs).encode("utf-8", errors="surrogatepass")).hexdigest()[:32],
+        trial_id=trial_id("imported-tpcc", place, run),
         study=study,
         system=SystemRecord(name=place.system),
         workload=_workload(place, run),
@@ -176,7 +154,9 @@ def _of_all(run: KitRun) -> dict[str, float]:
     return found
 
 
-def _report(logs: Sequence[KitLog], found: Sequence[_Found], trials: Sequence[ImportedTrial]) -> Iterator[str]:
+def _report(
+    logs: Sequence[KitLog], found: Sequence[FoundRun[KitRun]], trials: Sequence[ImportedTrial]
+) -> Iterator[str]:
     count = sum(len(log.unread) for log in logs)
     kits = ", ".join(sorted({one.run.kit for one in found}))
     yield f"{many(count, 'log')}, {many(len(found), 'run')} of {kits}"
