@@ -6,6 +6,7 @@
 mod arrivals;
 mod by_name;
 pub mod compat;
+pub mod distributions;
 pub mod exit;
 pub mod front;
 #[doc(hidden)]

@@ -5,10 +5,11 @@
 
 use std::sync::Arc;
 
-use plimsoll_core::plan::{Bell, Distribution, HotBand, OltpOptions, Pareto, RoleTarget, WorkloadPlan, Zipfian};
+use plimsoll_core::plan::{OltpOptions, RoleTarget, WorkloadPlan};
 use plimsoll_engine::WorkerFault;
 use plimsoll_session::{Terms, Tolerance};
 
+use crate::distributions::Distributions;
 use crate::exit::Exit;
 use crate::log::Level;
 use crate::options::Options;
@@ -77,28 +78,6 @@ pub fn terms(options: &Options) -> Terms {
     })
 }
 
-/// How `--rand-type` draws.
-pub fn distribution(options: &Options) -> Distribution {
-    let small = |name: &str| options.int(name).clamp(0, i64::from(u32::MAX)) as u32;
-    match options.string("rand-type") {
-        "gaussian" => Distribution::Gaussian(Bell {
-            draws: small("rand-spec-iter"),
-        }),
-        "special" => Distribution::Special10(HotBand {
-            hot_rows_percent: small("rand-spec-pct"),
-            hot_accesses_percent: small("rand-spec-res"),
-            draws: small("rand-spec-iter"),
-        }),
-        "pareto" => Distribution::Pareto(Pareto {
-            h: options.double("rand-pareto-h"),
-        }),
-        "zipfian" => Distribution::Zipfian(Zipfian {
-            exponent: options.double("rand-zipfian-exp"),
-        }),
-        _ => Distribution::Uniform {},
-    }
-}
-
 /// `None` for numbers that no statement can be made of, about which the module has its own words.
 fn oltp(options: &Options) -> Option<OltpOptions> {
     let count = |name: &str| whole(options, name).and_then(|value| u32::try_from(value).ok());
@@ -110,7 +89,7 @@ fn oltp(options: &Options) -> Option<OltpOptions> {
     Some(OltpOptions {
         tables: count("tables")?,
         table_size: whole(options, "table-size")?,
-        distribution: distribution(options),
+        distribution: Distributions::chosen(options).ok()?,
         range_size: whole(options, "range-size")?,
         range_selects: is_on("range-selects", true),
         point_selects: count("point-selects")?,
@@ -149,6 +128,8 @@ fn number(options: &Options, name: &str) -> f64 {
 
 #[cfg(test)]
 mod tests {
+    use plimsoll_core::plan::{Distribution, Zipfian};
+
     use super::*;
     use crate::compat::Compat;
     use crate::options::line::CommandLine;

@@ -182,15 +182,15 @@ pub fn guarded<R>(fallback: R, action: impl FnOnce(&Host) -> R) -> R {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::distributions::Distributions;
     use crate::log::tests::log;
-    use crate::lua::rand::Parameters;
     use crate::lua::shared::{CommandLine, Source};
 
     #[test]
     fn a_panic_is_said_and_breaks_the_run_but_unwinds_into_nobody() {
         let (log, out, _) = log();
         let shared = Shared::new(Source::Text(String::new()), "", CommandLine::default(), &Arc::new(log));
-        let host = Host::new(Arc::new(shared), 0, Draws::new(Parameters::default(), 1, 0, 0));
+        let host = Host::new(Arc::new(shared), 0, Draws::new(Distributions::default(), 1, 0, 0));
         assert_eq!(guarded(7, |_| 8), 7, "there is no state that runs");
         host.enter(|| {
             assert_eq!(guarded(7, |_| 8), 8);

@@ -3,102 +3,14 @@
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use plimsoll_core::plan::{Bell, Distribution, HotBand, Pareto, Zipfian};
+use plimsoll_core::plan::Distribution;
 use plimsoll_core::random::{Random, Rng as _, below, keyed, unit};
 use plimsoll_workloads::distribution::Rows;
 
-use crate::options::{Options, Value};
+use crate::distributions::Distributions;
 
 /// Keeps threads of scripts apart from everything else that is drawn from a seed.
 const STREAM: u64 = 0x4C75_6100_0000_0000;
-
-/// The parameters of all distributions, and which of them `default` is.
-#[derive(Clone, Copy, Debug)]
-pub struct Parameters {
-    default: Distribution,
-    gaussian: Bell,
-    special: HotBand,
-    pareto: Pareto,
-    zipfian: Zipfian,
-}
-
-impl Parameters {
-    /// Reads `--rand-type` and the parameters; what nobody declared has sysbench's defaults.
-    ///
-    /// # Errors
-    /// When there is no such distribution, or a parameter makes no sense.
-    pub fn new(options: &Options) -> Result<Self, String> {
-        let band = HotBand::default();
-        let draws = whole(options, "rand-spec-iter").unwrap_or(band.draws);
-        let mut parameters = Self {
-            default: Distribution::Uniform {},
-            gaussian: Bell { draws },
-            special: HotBand {
-                hot_rows_percent: whole(options, "rand-spec-pct").unwrap_or(band.hot_rows_percent),
-                hot_accesses_percent: whole(options, "rand-spec-res").unwrap_or(band.hot_accesses_percent),
-                draws,
-            },
-            pareto: Pareto {
-                h: number(options, "rand-pareto-h").unwrap_or(Pareto::default().h),
-            },
-            zipfian: Zipfian {
-                exponent: number(options, "rand-zipfian-exp").unwrap_or(Zipfian::default().exponent),
-            },
-        };
-        let name = match options.get("rand-type") {
-            Some(Value::String(name)) => name.as_str(),
-            _ => "uniform",
-        };
-        let known = parameters.named(name);
-        parameters.default = known.ok_or_else(|| format!("Invalid random numbers distribution: {name}."))?;
-        parameters.check()?;
-        Ok(parameters)
-    }
-
-    fn named(&self, name: &str) -> Option<Distribution> {
-        Some(match name {
-            "uniform" => Distribution::Uniform {},
-            "gaussian" => Distribution::Gaussian(self.gaussian),
-            "special" => Distribution::Special10(self.special),
-            "pareto" => Distribution::Pareto(self.pareto),
-            "zipfian" => Distribution::Zipfian(self.zipfian),
-            _ => return None,
-        })
-    }
-
-    fn check(&self) -> Result<(), String> {
-        let all = ["gaussian", "special", "pareto", "zipfian"];
-        let faults = all
-            .iter()
-            .filter_map(|name| self.named(name))
-            .flat_map(|one| one.faults());
-        let faults: Vec<_> = faults.collect();
-        if faults.is_empty() {
-            return Ok(());
-        }
-        Err(format!("Invalid parameters of random numbers: {}", faults.join("; ")))
-    }
-}
-
-impl Default for Parameters {
-    fn default() -> Self {
-        Self::new(&Options::default()).expect("the defaults make sense")
-    }
-}
-
-fn whole(options: &Options, name: &str) -> Option<u32> {
-    match options.get(name) {
-        Some(Value::Int(value)) => u32::try_from(*value).ok(),
-        _ => None,
-    }
-}
-
-fn number(options: &Options, name: &str) -> Option<f64> {
-    match options.get(name) {
-        Some(Value::Double(value)) => Some(*value),
-        _ => None,
-    }
-}
 
 /// Which way to draw.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -122,17 +34,17 @@ const WAYS: usize = 6;
 /// The generator of one thread.
 pub struct Draws {
     random: Random,
-    parameters: Parameters,
+    distributions: Distributions,
     /// By way, the range drawn from last: what it takes to draw from one may be expensive to calculate.
     last: [Option<(u32, Rows)>; WAYS],
 }
 
 impl Draws {
     /// The generator of thread `tid` of a kind of threads.
-    pub fn new(parameters: Parameters, seed: u64, kind: u64, tid: u32) -> Self {
+    pub fn new(distributions: Distributions, seed: u64, kind: u64, tid: u32) -> Self {
         Self {
             random: keyed(seed, STREAM + kind, u64::from(tid)),
-            parameters,
+            distributions,
             last: [None; WAYS],
         }
     }
@@ -151,14 +63,14 @@ impl Draws {
     }
 
     fn prepare(&mut self, way: Way, count: u32) -> Rows {
-        let parameters = &self.parameters;
+        let all = &self.distributions;
         let distribution = match way {
-            Way::Default => parameters.default,
+            Way::Default => all.default,
             Way::Uniform => Distribution::Uniform {},
-            Way::Gaussian => Distribution::Gaussian(parameters.gaussian),
-            Way::Special => Distribution::Special10(parameters.special),
-            Way::Pareto => Distribution::Pareto(parameters.pareto),
-            Way::Zipfian => Distribution::Zipfian(parameters.zipfian),
+            Way::Gaussian => Distribution::Gaussian(all.gaussian),
+            Way::Special => Distribution::Special10(all.special),
+            Way::Pareto => Distribution::Pareto(all.pareto),
+            Way::Zipfian => Distribution::Zipfian(all.zipfian),
         };
         let rows = Rows::new(distribution, count);
         self.last[way as usize] = Some((count, rows));

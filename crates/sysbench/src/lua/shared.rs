@@ -3,7 +3,8 @@
 use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::sync::{Arc, OnceLock};
 
-use super::rand::{Parameters, Unique};
+use super::rand::Unique;
+use crate::distributions::Distributions;
 use crate::log::Log;
 use crate::mysql::{Ignored, Targets, doubts, targets};
 use crate::options::{Options, Value};
@@ -65,7 +66,7 @@ pub struct Config {
     pub context: Arc<Context>,
     pub targets: Targets,
     pub ignored: Ignored,
-    pub parameters: Parameters,
+    pub distributions: Distributions,
     /// `--mysql-dry-run`: nothing is sent.
     pub is_dry: bool,
     /// `--db-ps-mode=disable`: values are put into the text.
@@ -84,7 +85,7 @@ impl Config {
         let config = Self {
             targets: targets(options)?,
             ignored: Ignored::new(options)?,
-            parameters: Parameters::new(options)?,
+            distributions: Distributions::all(options)?,
             is_dry: matches!(options.get("mysql-dry-run"), Some(Value::Bool(true))),
             emulates_prepared: text(options, "db-ps-mode") == Some("disable"),
             driver: text(options, "db-driver").unwrap_or("mysql").to_owned(),

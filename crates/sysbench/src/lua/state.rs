@@ -10,8 +10,9 @@ use mlua::{FromLuaMulti, Function, IntoLuaMulti, Lua, MultiValue, Table, Value a
 use super::host::Host;
 use super::memory;
 use super::modules::RUNTIME;
-use super::rand::{Draws, Parameters};
+use super::rand::Draws;
 use super::shared::{Shared, Source};
+use crate::distributions::Distributions;
 use crate::options::{Options, Value};
 
 /// A new state takes less than this. It must have it: what the libraries do at their begin cannot fail in good order.
@@ -67,12 +68,12 @@ impl State {
         }
         super::exports::link();
         let config = shared.config.get();
-        let parameters = config.map_or_else(Parameters::default, |config| config.parameters);
+        let distributions = config.map_or_else(Distributions::default, |config| config.distributions);
         let seed = config.map_or_else(now_ns, |config| config.context.seed);
         let host = Box::new(Host::new(
             Arc::clone(shared),
             tid,
-            Draws::new(parameters, seed, kind as u64, tid),
+            Draws::new(distributions, seed, kind as u64, tid),
         ));
         // SAFETY: the allocator does what Lua's manual asks for, and needs no data of its own.
         let raw = unsafe { ffi::lua_newstate(memory::allocate, null_mut()) };

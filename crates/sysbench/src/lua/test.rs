@@ -181,7 +181,7 @@ impl Test for LuaTest {
         self.shared.unique.seed(context.seed);
         let master = self.master();
         *master.host.draws.borrow_mut() =
-            super::rand::Draws::new(config.parameters, context.seed, Kind::Master as u64, 0);
+            super::rand::Draws::new(config.distributions, context.seed, Kind::Master as u64, 0);
         let _ = self.shared.config.set(config); // a script is configured once
         let filled = master.set_options(&context.options);
         filled.map_err(|text| fail(log, &text))?;

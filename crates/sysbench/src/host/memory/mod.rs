@@ -7,12 +7,14 @@ use std::fmt::Write as _;
 use std::hint::black_box;
 use std::sync::Arc;
 
+use plimsoll_core::plan::Distribution;
 use plimsoll_core::random::keyed;
 
 use self::block::Block;
 use self::offsets::Offsets;
 use super::event::{Events, Work};
 use super::fatal;
+use crate::distributions::Distributions;
 use crate::exit::Exit;
 use crate::log::{Level, Log};
 use crate::options::{Kind, OptionSpec};
@@ -87,7 +89,7 @@ impl Test for Memory {
     fn configure(&mut self, context: &Arc<Context>) -> Result<(), Exit> {
         let terms = Terms::read(context)?;
         if terms.is_random {
-            offsets::distribution(context)?;
+            distribution(context)?;
         }
         self.configured = Some((Arc::clone(context), terms));
         Ok(())
@@ -187,11 +189,7 @@ impl Terms {
             return Ok(Offsets::InOrder);
         }
         let words_count = self.block_bytes / block::WORD_BYTES;
-        Ok(Offsets::random(
-            offsets::distribution(context)?,
-            words_count,
-            context.seed,
-        ))
+        Ok(Offsets::random(distribution(context)?, words_count, context.seed))
     }
 
     fn mode(&self) -> String {
@@ -219,6 +217,11 @@ fn choice<T: Copy>(context: &Context, name: &str, choices: &[(&str, T)]) -> Resu
     let found = choices.iter().find(|(word, _)| *word == given);
     let invalid = || fatal(&context.log, format!("Invalid value for {name}: {given}"));
     found.map(|(_, choice)| *choice).ok_or_else(invalid)
+}
+
+/// What `--rand-type` asks for.
+fn distribution(context: &Context) -> Result<Distribution, Exit> {
+    Distributions::chosen(&context.options).map_err(|message| fatal(&context.log, message))
 }
 
 #[cfg(test)]

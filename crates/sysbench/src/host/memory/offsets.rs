@@ -6,13 +6,9 @@
 
 use std::sync::Arc;
 
-use plimsoll_core::plan::{Bell, Distribution, HotBand, Pareto, Zipfian};
+use plimsoll_core::plan::Distribution;
 use plimsoll_core::random::{Random, below, keyed};
 use plimsoll_workloads::distribution::Rows;
-
-use super::super::fatal;
-use crate::exit::Exit;
-use crate::test::Context;
 
 /// Offsets that are drawn beforehand.
 const TABLE_COUNT: usize = 1 << 20;
@@ -78,48 +74,10 @@ impl Pass {
     }
 }
 
-/// What `--rand-type` asks for.
-///
-/// # Errors
-/// When there is no such distribution, or its parameters make no sense; said in the log.
-pub(super) fn distribution(context: &Context) -> Result<Distribution, Exit> {
-    let options = &context.options;
-    let int = |name| u32::try_from(options.int(name)).unwrap_or(0);
-    let draws = int("rand-spec-iter");
-    let (hot_rows_percent, hot_accesses_percent) = (int("rand-spec-pct"), int("rand-spec-res"));
-    let (h, exponent) = (options.double("rand-pareto-h"), options.double("rand-zipfian-exp"));
-    let name = options.string("rand-type");
-    let (distribution, is_sound) = match name {
-        "uniform" => (Distribution::Uniform {}, true),
-        "gaussian" => (Distribution::Gaussian(Bell { draws }), draws > 0),
-        "special" => {
-            let band = HotBand {
-                hot_rows_percent,
-                hot_accesses_percent,
-                draws,
-            };
-            let is_sound = draws > 0 && (1..=100).contains(&hot_rows_percent) && hot_accesses_percent < 100;
-            (Distribution::Special10(band), is_sound)
-        }
-        "pareto" => (Distribution::Pareto(Pareto { h }), h > 0.0 && h < 1.0),
-        "zipfian" => (
-            Distribution::Zipfian(Zipfian { exponent }),
-            (0.0..=10.0).contains(&exponent),
-        ),
-        _ => {
-            let message = format!("Invalid random numbers distribution: {name}.");
-            return Err(fatal(&context.log, message));
-        }
-    };
-    if is_sound {
-        return Ok(distribution);
-    }
-    let message = format!("Invalid parameters of the random numbers distribution {name}");
-    Err(fatal(&context.log, message))
-}
-
 #[cfg(test)]
 mod tests {
+    use plimsoll_core::plan::{Bell, HotBand, Pareto, Zipfian};
+
     use super::*;
 
     fn touched(offsets: &Offsets, words_count: u64) -> Vec<u64> {

@@ -7,7 +7,7 @@ use super::*;
 const DRAWS: u32 = 200_000;
 
 fn draws() -> Draws {
-    Draws::new(Parameters::default(), 42, 1, 0)
+    Draws::new(Distributions::default(), 42, 1, 0)
 }
 
 /// How often each of `from..=to` was drawn.
@@ -186,24 +186,8 @@ fn ranges_that_wrap_and_ranges_of_everything_are_drawn_from() {
 
 #[test]
 fn threads_and_seeds_have_their_own_numbers() {
-    let first = |seed, kind, tid| Draws::new(Parameters::default(), seed, kind, tid).bits();
+    let first = |seed, kind, tid| Draws::new(Distributions::default(), seed, kind, tid).bits();
     let all = [first(1, 1, 0), first(1, 1, 1), first(1, 2, 0), first(2, 1, 0)];
     assert_eq!(all.iter().collect::<HashSet<_>>().len(), 4);
     assert_eq!(first(1, 1, 0), all[0]);
-}
-
-#[test]
-fn distributions_that_make_no_sense_are_refused() {
-    let with = |name: &str, value: Value| {
-        let mut options = Options::default();
-        options.set(name, value);
-        Parameters::new(&options).map(|_| ()).unwrap_err()
-    };
-    let text = |text: &str| Value::String(text.to_owned());
-    assert_eq!(
-        with("rand-type", text("even")),
-        "Invalid random numbers distribution: even."
-    );
-    assert!(with("rand-pareto-h", Value::Double(2.0)).contains("h: must be"));
-    assert!(with("rand-zipfian-exp", Value::Double(-1.0)).contains("exponent: must be"));
 }
