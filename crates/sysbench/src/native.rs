@@ -12,11 +12,9 @@ use plimsoll_session::{Terms, Tolerance};
 use crate::distributions::Distributions;
 use crate::exit::Exit;
 use crate::log::Level;
+use crate::mysql::{Ignored, LOST};
 use crate::options::Options;
 use crate::test::{Context, Run};
-
-/// Errors by which a connection is lost, in the client's own numbers.
-const LOST: [&str; 4] = ["2006", "2011", "2013", "2055"];
 
 /// The workload of a module with these options; `None` where the engine does not run it as the module would.
 pub fn workload(module: &str, options: &Options) -> Option<WorkloadPlan> {
@@ -50,12 +48,13 @@ pub fn workload(module: &str, options: &Options) -> Option<WorkloadPlan> {
 /// When it cannot work there; said in the log.
 pub fn run(workload: &WorkloadPlan, targets: &[RoleTarget], context: &Arc<Context>, mode: String) -> Result<Run, Exit> {
     let log = &context.log;
-    let fatal = |fault: WorkerFault| {
-        log.text(Level::Fatal, fault.message);
+    let refused = |message: String| {
+        log.text(Level::Fatal, message);
         Exit::FAILED
     };
+    let fatal = |fault: WorkerFault| refused(fault.message);
     let threads = context.threads();
-    let terms = terms(&context.options);
+    let terms = Terms::strict(tolerance(&context.options).map_err(refused)?);
     let factory = plimsoll_workloads::factory(workload, targets, context.seed, threads, terms).map_err(fatal)?;
     for warning in plimsoll_workloads::preflight(workload, targets, threads).map_err(fatal)? {
         log.doubt(&warning);
@@ -68,13 +67,17 @@ pub fn run(workload: &WorkloadPlan, targets: &[RoleTarget], context: &Arc<Contex
 }
 
 /// What a run lives with: `--mysql-ignore-errors`.
-pub fn terms(options: &Options) -> Terms {
-    let given = options.list("mysql-ignore-errors");
-    let all = given.iter().any(|one| one == "all");
-    Terms::strict(Tolerance {
-        codes: given.iter().filter_map(|one| one.parse().ok()).collect(),
+fn tolerance(options: &Options) -> Result<Tolerance, String> {
+    let ignored = Ignored::new(options)?;
+    let lost_connections = LOST.iter().any(|code| ignored.contains(*code));
+    let (codes, all) = match ignored {
+        Ignored::All => (vec![], true),
+        Ignored::Codes(codes) => (codes, false),
+    };
+    Ok(Tolerance {
+        codes,
         all,
-        lost_connections: all || given.iter().any(|one| LOST.contains(&one.as_str())),
+        lost_connections,
     })
 }
 
@@ -166,6 +169,23 @@ mod tests {
         };
         assert_eq!((oltp.table_size, oltp.prepared), (77, false));
         assert_eq!(oltp.distribution, Distribution::Zipfian(Zipfian { exponent: 0.8 }));
+    }
+
+    #[test]
+    fn errors_that_are_lived_with_are_numbers_and_may_be_those_of_a_lost_connection() {
+        let of = |words: &str| tolerance(&options(&[&format!("--mysql-ignore-errors={words}")]));
+        let codes = |codes: &[u16], lost_connections| Tolerance {
+            codes: codes.to_vec(),
+            all: false,
+            lost_connections,
+        };
+        assert_eq!(of("1213,1020"), Ok(codes(&[1213, 1020], false)));
+        assert_eq!(of("1213,2013"), Ok(codes(&[1213, 2013], true)));
+        assert!(of("all").is_ok_and(|all| all.all && all.lost_connections));
+        assert_eq!(
+            of("1213,deadlock"),
+            Err("Invalid value for --mysql-ignore-errors: deadlock".to_owned())
+        );
     }
 
     #[test]

@@ -9,9 +9,7 @@ use super::Verdict;
 use super::connection::Connection;
 use crate::log::Level;
 use crate::lua::host::Host;
-
-/// Errors by which MySQL's client library says that a connection is gone.
-const GONE: [u16; 4] = [2006, 2011, 2013, 2055];
+use crate::mysql::LOST;
 
 /// An error as MySQL's client library would tell it.
 pub struct Failure {
@@ -34,7 +32,7 @@ impl From<&WireError> for Failure {
             code,
             state,
             message,
-            is_lost: error.is_connection_lost() || GONE.contains(&code),
+            is_lost: error.is_connection_lost() || LOST.contains(&code),
         }
     }
 }
