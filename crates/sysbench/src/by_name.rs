@@ -5,7 +5,7 @@ use std::sync::Arc;
 use plimsoll_core::plan::{Role, RoleTarget};
 
 use crate::exit::Exit;
-use crate::log::{Level, Log};
+use crate::log::Log;
 use crate::lua::LuaTest;
 use crate::options::OptionSpec;
 use crate::report::{Stat, sql};
@@ -59,10 +59,7 @@ impl Test for ByName {
         let Some(workload) = native::workload(&self.module, &context.options) else {
             return self.script.begin();
         };
-        let targets = mysql::targets(&context.options).map_err(|message| {
-            context.log.text(Level::Fatal, message);
-            Exit::FAILED
-        })?;
+        let targets = mysql::targets(&context.options).map_err(|message| context.log.fatal(message))?;
         let source = RoleTarget {
             role: Role::Source,
             target: targets.next(),

@@ -83,7 +83,7 @@ impl Front {
             return Ok(());
         }
         self.set_verbosity(&options)?;
-        let settings = Settings::of(&options, compat).map_err(|message| self.fatal(&message))?;
+        let settings = Settings::of(&options, compat).map_err(|message| self.log.fatal(message))?;
         let command = line.command.take();
         if command.as_deref() == Some("run") && settings.time_s.is_none() && settings.events_max.is_none() {
             let message = "Both event and time limits are disabled, running an endless test";
@@ -204,14 +204,9 @@ impl Front {
 
     fn misused(&self, message: &str) -> Exit {
         if let Some(fatal) = message.strip_prefix("FATAL: ") {
-            return self.fatal(fatal);
+            return self.log.fatal(fatal);
         }
         self.log.complain(message);
-        Exit::FAILED
-    }
-
-    fn fatal(&self, message: &str) -> Exit {
-        self.log.text(Level::Fatal, message);
         Exit::FAILED
     }
 }

@@ -5,7 +5,7 @@ use std::fs;
 use serde_json::{Map, Value, json};
 
 use crate::exit::Exit;
-use crate::log::{Level, Log};
+use crate::log::Log;
 use crate::options::{self, Options};
 use crate::report::Stat;
 use crate::settings::Settings;
@@ -56,10 +56,8 @@ impl JsonReports {
             "intermediate": self.intermediate,
             "cumulative": document(last),
         });
-        fs::write(path, format!("{whole:#}\n")).map_err(|error| {
-            log.text(Level::Fatal, format_args!("--report-json={path}: {error}"));
-            Exit::FAILED
-        })
+        fs::write(path, format!("{whole:#}\n"))
+            .map_err(|error| log.fatal(format_args!("--report-json={path}: {error}")))
     }
 }
 

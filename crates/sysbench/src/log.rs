@@ -9,6 +9,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use plimsoll_core::message::EngineWarning;
 
+use crate::exit::Exit;
+
 /// How much a message matters, by the numbers of `--verbosity`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Level {
@@ -81,6 +83,12 @@ impl Log {
         sinks.end_repetition();
         sinks.print(&line);
         sinks.last = line;
+    }
+
+    /// Says why it cannot go on, and returns how the process ends then.
+    pub fn fatal(&self, message: impl Display) -> Exit {
+        self.text(Level::Fatal, message);
+        Exit::FAILED
     }
 
     /// Prints a doubt about the numbers.
@@ -170,7 +178,7 @@ pub(crate) mod tests {
     fn equal_messages_in_a_row_are_counted() {
         let (log, out, _) = log();
         for message in ["a", "a", "a", "b"] {
-            log.text(Level::Fatal, message);
+            assert_eq!(log.fatal(message), Exit::FAILED);
         }
         log.text(Level::Notice, "c");
         log.finish();

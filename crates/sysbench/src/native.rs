@@ -11,7 +11,6 @@ use plimsoll_session::{Terms, Tolerance};
 
 use crate::distributions::Distributions;
 use crate::exit::Exit;
-use crate::log::Level;
 use crate::mysql::{Ignored, LOST};
 use crate::options::Options;
 use crate::test::{Context, Run};
@@ -48,13 +47,9 @@ pub fn workload(module: &str, options: &Options) -> Option<WorkloadPlan> {
 /// When it cannot work there; said in the log.
 pub fn run(workload: &WorkloadPlan, targets: &[RoleTarget], context: &Arc<Context>, mode: String) -> Result<Run, Exit> {
     let log = &context.log;
-    let refused = |message: String| {
-        log.text(Level::Fatal, message);
-        Exit::FAILED
-    };
-    let fatal = |fault: WorkerFault| refused(fault.message);
+    let fatal = |fault: WorkerFault| log.fatal(fault.message);
     let threads = context.threads();
-    let terms = Terms::strict(tolerance(&context.options).map_err(refused)?);
+    let terms = Terms::strict(tolerance(&context.options).map_err(|message| log.fatal(message))?);
     let factory = plimsoll_workloads::factory(workload, targets, context.seed, threads, terms).map_err(fatal)?;
     for warning in plimsoll_workloads::preflight(workload, targets, threads).map_err(fatal)? {
         log.doubt(&warning);

@@ -7,7 +7,7 @@ use crate::by_name::ByName;
 use crate::compat::Compat;
 use crate::exit::Exit;
 use crate::host;
-use crate::log::{Level, Log};
+use crate::log::Log;
 use crate::lua::{CommandLine, LuaTest, Script};
 use crate::oltp04::Oltp04;
 use crate::test::Test;
@@ -48,9 +48,6 @@ fn read_input(log: &Log) -> Result<String, Exit> {
     let mut bytes = Vec::new();
     match std::io::stdin().read_to_end(&mut bytes) {
         Ok(_) => Ok(String::from_utf8_lossy(&bytes).into_owned()),
-        Err(error) => {
-            log.text(Level::Fatal, format_args!("Cannot read standard input: {error}"));
-            Err(Exit::FAILED)
-        }
+        Err(error) => Err(log.fatal(format_args!("Cannot read standard input: {error}"))),
     }
 }

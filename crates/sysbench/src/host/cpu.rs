@@ -4,7 +4,6 @@ use std::hint::black_box;
 use std::sync::Arc;
 
 use super::event::{Events, Work};
-use super::fatal;
 use crate::exit::Exit;
 use crate::log::Log;
 use crate::options::{Kind, OptionSpec};
@@ -33,7 +32,7 @@ impl Test for Cpu {
         self.context = Some(Arc::clone(context));
         self.prime_max = match u64::try_from(given) {
             Ok(max @ 1..) => max,
-            _ => return Err(fatal(&context.log, format!("Invalid value of cpu-max-prime: {given}."))),
+            _ => return Err(context.log.fatal(format!("Invalid value of cpu-max-prime: {given}."))),
         };
         Ok(())
     }

@@ -11,7 +11,6 @@ mod mutex;
 mod threads;
 
 use crate::exit::Exit;
-use crate::log::{Level, Log};
 use crate::test::{Context, Test};
 
 /// Name and meaning of each, in the order in which `--help` shows them.
@@ -40,12 +39,6 @@ pub fn list() -> String {
     TESTS.map(|(name, meaning)| format!("  {name} - {meaning}\n")).concat()
 }
 
-/// Says why it cannot go on.
-fn fatal(log: &Log, message: impl std::fmt::Display) -> Exit {
-    log.text(Level::Fatal, message);
-    Exit::FAILED
-}
-
 /// The whole number of an option.
 ///
 /// # Errors
@@ -53,7 +46,7 @@ fn fatal(log: &Log, message: impl std::fmt::Display) -> Exit {
 fn at_least(context: &Context, name: &str, min: u64) -> Result<u64, Exit> {
     let given = context.options.int(name);
     let value = u64::try_from(given).ok().filter(|value| *value >= min);
-    value.ok_or_else(|| fatal(&context.log, format!("Invalid value for {name}: {given}.")))
+    value.ok_or_else(|| context.log.fatal(format!("Invalid value for {name}: {given}.")))
 }
 
 #[cfg(test)]

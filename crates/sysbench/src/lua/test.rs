@@ -51,9 +51,9 @@ impl LuaTest {
         let shared = Arc::new(Shared::new(source, script_path, command_line, log));
         if is_module && !has_module(&shared, script_path) {
             let what = format!("Cannot find benchmark '{script_path}': no such built-in test, file or module");
-            return Err(fail(log, &what));
+            return Err(log.fatal(what));
         }
-        let master = State::load(&shared, Kind::Master, 0).map_err(|text| fail(log, &text))?;
+        let master = State::load(&shared, Kind::Master, 0).map_err(|text| log.fatal(text))?;
         let reports = Reports::new(&master);
         Ok(Self {
             shared,
@@ -76,7 +76,9 @@ impl LuaTest {
     }
 
     fn fail(&self, function: &str, text: &str) -> Exit {
-        fail(&self.shared.log, &format!("`{function}' function failed: {text}"))
+        self.shared
+            .log
+            .fatal(format_args!("`{function}' function failed: {text}"))
     }
 
     /// The last part of the script's path.
@@ -107,7 +109,7 @@ impl LuaTest {
         for handle in handles {
             let ended = match handle {
                 Ok(handle) => handle.join().unwrap_or(Err(Exit::FAILED)),
-                Err(error) => Err(fail(&self.shared.log, &format!("cannot start a thread: {error}"))),
+                Err(error) => Err(self.shared.log.fatal(format_args!("cannot start a thread: {error}"))),
             };
             result = result.and(ended);
         }
@@ -174,7 +176,7 @@ impl Test for LuaTest {
 
     fn configure(&mut self, context: &Arc<Context>) -> Result<(), Exit> {
         let log = &self.shared.log;
-        let (config, doubts) = Config::new(context).map_err(|text| fail(log, &text))?;
+        let (config, doubts) = Config::new(context).map_err(|text| log.fatal(text))?;
         for doubt in &doubts {
             log.text(Level::Warning, doubt);
         }
@@ -184,7 +186,7 @@ impl Test for LuaTest {
             super::rand::Draws::new(config.distributions, context.seed, Kind::Master as u64, 0);
         let _ = self.shared.config.set(config); // a script is configured once
         let filled = master.set_options(&context.options);
-        filled.map_err(|text| fail(log, &text))?;
+        filled.map_err(|text| log.fatal(text))?;
         // A wrong table of options was said when they were read, and is an error here.
         let read = master.call::<Table>("read_options", ());
         read.map(|_| ()).map_err(|_| Exit::FAILED)
@@ -215,7 +217,7 @@ impl Test for LuaTest {
     fn begin(&mut self) -> Result<Run, Exit> {
         if !self.master().has("event") {
             let what = format!("cannot find the event() function in {}", self.base_name());
-            return Err(fail(&self.shared.log, &what));
+            return Err(self.shared.log.fatal(what));
         }
         if self.master().has("init") {
             let outcome = self.master().call::<()>("call", "init");
@@ -256,20 +258,15 @@ impl Test for LuaTest {
 
 /// Runs a command in one of several threads.
 fn in_thread(shared: &Arc<Shared>, tid: u32, name: &str) -> Result<(), Exit> {
-    let state = State::load(shared, Kind::Command, tid).map_err(|text| fail(&shared.log, &text))?;
+    let state = State::load(shared, Kind::Command, tid).map_err(|text| shared.log.fatal(text))?;
     match state.call::<bool>("command", name) {
         Ok(true) => Ok(()),
         Ok(false) => Err(Exit::FAILED),
         Err(text) => {
             let what = format!("`sysbench.cmdline.call_command' function failed: {text}");
-            Err(fail(&shared.log, &what))
+            Err(shared.log.fatal(what))
         }
     }
-}
-
-fn fail(log: &Log, text: &str) -> Exit {
-    log.text(Level::Fatal, text);
-    Exit::FAILED
 }
 
 /// Whether a script can be read there; a folder can be opened too.

@@ -45,7 +45,7 @@ impl Oltp04 {
 
     fn target(&self) -> Result<RoleTarget, Exit> {
         let context = self.context();
-        let targets = mysql::targets(&context.options).map_err(|message| fatal(&context.log, &message))?;
+        let targets = mysql::targets(&context.options).map_err(|message| context.log.fatal(message))?;
         Ok(RoleTarget {
             role: Role::Source,
             target: targets.next(),
@@ -108,9 +108,9 @@ impl Test for Oltp04 {
         let table = context.options.string("oltp-table-name");
         if table != TABLE {
             let message = format!("--oltp-table-name={table}: only a table named {TABLE} can be used");
-            return Err(fatal(&context.log, &message));
+            return Err(context.log.fatal(message));
         }
-        workload(&context.options).map_err(|message| fatal(&context.log, &message))?;
+        workload(&context.options).map_err(|message| context.log.fatal(message))?;
         self.context = Some(Arc::clone(context));
         Ok(())
     }
@@ -126,7 +126,7 @@ impl Test for Oltp04 {
     fn begin(&mut self) -> Result<Run, Exit> {
         let context = self.context();
         let log = &context.log;
-        let workload = workload(&context.options).map_err(|message| fatal(log, &message))?;
+        let workload = workload(&context.options).map_err(|message| log.fatal(message))?;
         native::run(&workload, &[self.target()?], context, mode(&context.options))
     }
 
@@ -253,10 +253,5 @@ fn warn(log: &Log, event: DataEvent) {
 }
 
 fn failed(log: &Log, fault: &WorkerFault) -> Exit {
-    fatal(log, &fault.message)
-}
-
-fn fatal(log: &Log, message: &str) -> Exit {
-    log.text(Level::Fatal, message);
-    Exit::FAILED
+    log.fatal(&fault.message)
 }

@@ -101,10 +101,10 @@ fn timing(settings: &Settings) -> TrialOptions {
 
 /// A fault without a message was told where it happened.
 fn failed(log: &Log, fault: &WorkerFault) -> Exit {
-    if !fault.message.is_empty() {
-        log.text(Level::Fatal, &fault.message);
+    if fault.message.is_empty() {
+        return Exit::FAILED;
     }
-    Exit::FAILED
+    log.fatal(&fault.message)
 }
 
 /// What is said before the threads start.

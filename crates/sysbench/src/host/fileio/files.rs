@@ -9,7 +9,6 @@ use std::time::Instant;
 use plimsoll_core::random::keyed;
 use rustix::fs::{FallocateFlags, fallocate};
 
-use super::super::fatal;
 use super::buffer::Buffer;
 use super::plan::Plan;
 use super::{checksum, size};
@@ -106,10 +105,9 @@ impl Files<'_> {
             }
             let (found, expected) = (size::shown(found), size::shown(expected));
             let name = name(number);
-            let exit = fatal(
-                self.log,
-                format_args!("Size of file '{name}' is {found}, but at least {expected} is expected."),
-            );
+            let exit = self.log.fatal(format_args!(
+                "Size of file '{name}' is {found}, but at least {expected} is expected."
+            ));
             self.log.text(
                 Level::Warning,
                 "Did you run 'prepare' with different --file-total-size or --file-num values?",
@@ -202,7 +200,7 @@ impl Files<'_> {
 
     fn failed(&self, what: &str, number: u32, error: &io::Error) -> Exit {
         let why = errno(error);
-        fatal(self.log, format_args!("{what} file '{}' {why}", name(number)))
+        self.log.fatal(format_args!("{what} file '{}' {why}", name(number)))
     }
 
     fn notice(&self, message: impl std::fmt::Display) {

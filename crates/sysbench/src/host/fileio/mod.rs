@@ -19,7 +19,6 @@ use self::files::Files;
 use self::io::{Map, Shared, Traffic};
 use self::plan::{IoMode, Mode, Plan};
 use self::requests::Queue;
-use super::fatal;
 use crate::exit::Exit;
 use crate::log::Log;
 use crate::options::{OptionSpec, help};
@@ -57,7 +56,7 @@ impl FileIo {
 
     /// Without a mode there is no run.
     fn mode_missing(&self, log: &Log) -> Exit {
-        let exit = fatal(log, "Missing required argument: --file-test-mode\n");
+        let exit = log.fatal("Missing required argument: --file-test-mode\n");
         log.print(format_args!("fileio options:\n{}\n", help::table(&self.options())));
         exit
     }
@@ -104,7 +103,7 @@ impl Test for FileIo {
         let map = |file| Map::new(file, map_bytes, mode.writes());
         let maps = if is_mapped {
             let mapped: Result<_, _> = opened.iter().map(map).collect();
-            mapped.map_err(|error| fatal(&context.log, format!("mmap() failed: {}", files::errno(&error))))?
+            mapped.map_err(|error| context.log.fatal(format!("mmap() failed: {}", files::errno(&error))))?
         } else {
             vec![]
         };

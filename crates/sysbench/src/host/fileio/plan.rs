@@ -1,6 +1,5 @@
 //! What is asked of the test `fileio`, checked, and how it is told before a run.
 
-use super::super::fatal;
 use super::size;
 use crate::exit::Exit;
 use crate::options::{Kind, OptionSpec};
@@ -112,7 +111,7 @@ impl Plan {
     /// What makes no sense; said in the log.
     pub(super) fn read(context: &Context) -> Result<Self, Exit> {
         let options = &context.options;
-        let invalid = |message: String| fatal(&context.log, message);
+        let invalid = |message: String| context.log.fatal(message);
         let at_least = |name: &str, min: i64, end: &str| {
             let value = options.int(name);
             let message = format!("Invalid value for {name}: {value}{end}");

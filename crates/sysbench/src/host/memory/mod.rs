@@ -13,7 +13,6 @@ use plimsoll_core::random::keyed;
 use self::block::Block;
 use self::offsets::Offsets;
 use super::event::{Events, Work};
-use super::fatal;
 use crate::distributions::Distributions;
 use crate::exit::Exit;
 use crate::log::{Level, Log};
@@ -102,7 +101,7 @@ impl Test for Memory {
     fn begin(&mut self) -> Result<Run, Exit> {
         let (context, terms) = self.configured.as_ref().expect("configured");
         let blocks_count = if terms.is_local { context.threads() } else { 1 };
-        let new_block = |_| Block::new(terms.block_bytes, terms.is_huge).map_err(|why| fatal(&context.log, why));
+        let new_block = |_| Block::new(terms.block_bytes, terms.is_huge).map_err(|why| context.log.fatal(why));
         let blocks = (0..blocks_count).map(new_block).collect::<Result<Vec<_>, _>>()?;
         let (blocks, offsets) = (Arc::new(blocks), terms.offsets(context)?);
         let (run_terms, run_context) = (terms.clone(), Arc::clone(context));
@@ -164,7 +163,7 @@ impl Terms {
         let block_bytes = options.size("memory-block-size");
         if !block_bytes.is_power_of_two() || block_bytes < 8 {
             let message = format!("Invalid value for memory-block-size: {block_bytes}");
-            return Err(fatal(&context.log, message));
+            return Err(context.log.fatal(message));
         }
         Ok(Self {
             block_bytes,
@@ -215,13 +214,13 @@ const OPERATIONS: [(&str, Operation); 3] = [
 fn choice<T: Copy>(context: &Context, name: &str, choices: &[(&str, T)]) -> Result<T, Exit> {
     let given = context.options.string(name);
     let found = choices.iter().find(|(word, _)| *word == given);
-    let invalid = || fatal(&context.log, format!("Invalid value for {name}: {given}"));
+    let invalid = || context.log.fatal(format!("Invalid value for {name}: {given}"));
     found.map(|(_, choice)| *choice).ok_or_else(invalid)
 }
 
 /// What `--rand-type` asks for.
 fn distribution(context: &Context) -> Result<Distribution, Exit> {
-    Distributions::chosen(&context.options).map_err(|message| fatal(&context.log, message))
+    Distributions::chosen(&context.options).map_err(|message| context.log.fatal(message))
 }
 
 #[cfg(test)]

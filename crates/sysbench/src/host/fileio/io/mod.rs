@@ -15,7 +15,6 @@ use plimsoll_core::random::Random;
 use plimsoll_engine::WorkerFault;
 use rustix::fs::{fdatasync, fsync};
 
-use super::super::fatal;
 use super::checksum::{self, Fault};
 use super::files::errno;
 use super::plan::{IoMode, Plan};
@@ -165,21 +164,19 @@ impl Shared {
         let log = &self.context.log;
         match fault {
             Fault::Checksum { calculated, stored } => {
-                fatal(log, format_args!("Checksum mismatch in block with offset: {offset}"));
-                fatal(
-                    log,
-                    format_args!("    Calculated value: {calculated:#x}    Stored value: {stored:#x}"),
-                );
+                log.fatal(format_args!("Checksum mismatch in block with offset: {offset}"));
+                log.fatal(format_args!(
+                    "    Calculated value: {calculated:#x}    Stored value: {stored:#x}"
+                ));
             }
             Fault::Place {
                 file: stored_file,
                 offset: stored,
             } => {
-                fatal(log, format_args!("Offset mismatch in block with offset: {offset}"));
-                fatal(
-                    log,
-                    format_args!("    It was written for file {stored_file}, offset {stored}"),
-                );
+                log.fatal(format_args!("Offset mismatch in block with offset: {offset}"));
+                log.fatal(format_args!(
+                    "    It was written for file {stored_file}, offset {stored}"
+                ));
             }
         }
         self.fault(&format!(
@@ -189,7 +186,7 @@ impl Shared {
 
     /// Says what is wrong; the fault itself then has nothing to say.
     fn fault(&self, message: &str) -> WorkerFault {
-        fatal(&self.context.log, message);
+        self.context.log.fatal(message);
         WorkerFault::new(FailureClass::Host, "")
     }
 }
