@@ -2,9 +2,8 @@
 
 use std::io::Write;
 use std::sync::Arc;
-use std::time::{SystemTime, UNIX_EPOCH};
 
-use plimsoll_engine::{Observer, TrialHandle};
+use plimsoll_engine::{Observer, TrialHandle, unix_ns};
 
 use crate::compat::Compat;
 use crate::exit::Exit;
@@ -99,7 +98,7 @@ impl Front {
         let context = Arc::new(Context {
             options,
             log: Arc::clone(&self.log),
-            seed: settings.seed.unwrap_or_else(time_seed),
+            seed: settings.seed.unwrap_or_else(unix_ns),
         });
         test.configure(&context)?;
         self.obey(&mut *test, command.as_deref(), &context, &settings, outside)
@@ -225,10 +224,4 @@ fn banner(compat: Compat) -> String {
             env!("CARGO_PKG_VERSION")
         ),
     }
-}
-
-/// A seed that differs from run to run.
-fn time_seed() -> u64 {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    since.as_nanos() as u64
 }

@@ -3,9 +3,9 @@
 use std::mem::ManuallyDrop;
 use std::ptr::null_mut;
 use std::sync::Arc;
-use std::time::{SystemTime, UNIX_EPOCH};
 
 use mlua::{FromLuaMulti, Function, IntoLuaMulti, Lua, MultiValue, Table, Value as LuaValue, ffi};
+use plimsoll_engine::unix_ns;
 
 use super::host::Host;
 use super::memory;
@@ -69,7 +69,7 @@ impl State {
         super::exports::link();
         let config = shared.config.get();
         let distributions = config.map_or_else(Distributions::default, |config| config.distributions);
-        let seed = config.map_or_else(now_ns, |config| config.context.seed);
+        let seed = config.map_or_else(unix_ns, |config| config.context.seed);
         let host = Box::new(Host::new(
             Arc::clone(shared),
             tid,
@@ -223,9 +223,4 @@ fn shown(error: mlua::Error) -> String {
         mlua::Error::MemoryError(_) => "not enough memory".to_owned(),
         other => other.to_string(),
     }
-}
-
-fn now_ns() -> u64 {
-    let now = SystemTime::now().duration_since(UNIX_EPOCH);
-    now.map_or(0, |since| since.as_nanos() as u64)
 }
