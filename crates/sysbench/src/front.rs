@@ -12,11 +12,8 @@ use crate::options::line::CommandLine;
 use crate::options::{Options, Value, declared, help};
 use crate::run::{self, Outside};
 use crate::settings::Settings;
-use crate::test::{Context, Test};
+use crate::test::{self, Context, Test};
 use crate::{lua, oltp04, open};
-
-/// Commands that tests have in common.
-const COMMANDS: [&str; 4] = ["prepare", "run", "cleanup", "help"];
 
 /// What the process around hands in.
 pub struct World {
@@ -68,7 +65,7 @@ impl Front {
             line.read_file(&path).map_err(|message| self.misused(&message))?;
         }
         self.take_test_option(&mut line);
-        let compat = self.compat(&mut line)?;
+        let compat = self.compat(&line)?;
         self.modernise(&mut line, compat);
         let mut options = Options::default();
         line.take_declared(&declared::all(compat), &mut options)
@@ -112,9 +109,9 @@ impl Front {
         settings: &Settings,
         outside: Outside<'_>,
     ) -> Result<(), Exit> {
-        let name = test.name();
         let Some(command) = command else {
             if test.needs_command() {
+                let name = test.name();
                 let message = format!("The '{name}' test requires a command argument. See 'sysbench {name} help'");
                 return Err(self.misused(&message));
             }
@@ -125,16 +122,7 @@ impl Front {
         }
         match command {
             "run" => run::run(test, context, settings, outside),
-            "help" if test.needs_command() => {
-                self.log
-                    .print(format_args!("{name} options:\n{}\n", help::table(&test.options())));
-                Ok(())
-            }
-            _ if COMMANDS.contains(&command) => {
-                let message = format!("'{name}' test does not implement the '{command}' command.");
-                Err(self.misused(&message))
-            }
-            _ => Err(self.misused(&format!("Unknown command: {command}"))),
+            _ => test::fall_back(test, command, &self.log),
         }
     }
 
@@ -152,7 +140,7 @@ impl Front {
         }
     }
 
-    fn compat(&self, line: &mut CommandLine) -> Result<Compat, Exit> {
+    fn compat(&self, line: &CommandLine) -> Result<Compat, Exit> {
         let given = line
             .given
             .iter()

@@ -6,7 +6,7 @@ use plimsoll_engine::WorkerFactory;
 
 use crate::exit::Exit;
 use crate::log::Log;
-use crate::options::{OptionSpec, Options};
+use crate::options::{OptionSpec, Options, help};
 use crate::report::{Stat, general};
 
 /// What all parts of one command share.
@@ -36,6 +36,9 @@ pub struct Run {
     pub mode: String,
 }
 
+/// Commands that tests have in common.
+const COMMANDS: [&str; 4] = ["prepare", "run", "cleanup", "help"];
+
 /// A test: one that is built in, or a script.
 pub trait Test {
     /// As messages name it.
@@ -60,8 +63,8 @@ pub trait Test {
     /// When their values make no sense; said in the log.
     fn configure(&mut self, context: &Arc<Context>) -> Result<(), Exit>;
 
-    /// Does what a command other than `run` says: `prepare`, `cleanup`, `help`, or a script's own. `None` when there is no
-    /// such command.
+    /// Does what a command other than `run` says: `prepare`, `cleanup`, `help`, or a script's own. `None` when it has no
+    /// such command; `fall_back` then has the last word.
     fn command(&mut self, name: &str) -> Option<Result<(), Exit>>;
 
     /// Whether there is a `run`, or a command of that name that takes its place.
@@ -92,4 +95,25 @@ pub trait Test {
     fn end(&mut self) -> Result<(), Exit> {
         Ok(())
     }
+}
+
+/// A command that a test has not: help shows its options where there are any, everything else is refused.
+///
+/// # Errors
+/// When there is no such command; said on standard error.
+pub fn fall_back(test: &dyn Test, command: &str, log: &Log) -> Result<(), Exit> {
+    let name = test.name();
+    let options = if command == "help" { test.options() } else { vec![] };
+    if !options.is_empty() {
+        log.print(format_args!("{name} options:\n{}\n", help::table(&options)));
+        return Ok(());
+    }
+    if COMMANDS.contains(&command) {
+        log.complain(format_args!(
+            "'{name}' test does not implement the '{command}' command."
+        ));
+    } else {
+        log.complain(format_args!("Unknown command: {command}"));
+    }
+    Err(Exit::FAILED)
 }

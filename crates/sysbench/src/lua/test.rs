@@ -14,7 +14,6 @@ use super::state::{Kind, State};
 use super::worker::ScriptFactory;
 use crate::exit::Exit;
 use crate::log::{Level, Log};
-use crate::options::help;
 use crate::options::{Kind as OptionKind, OptionSpec};
 use crate::report::Stat;
 use crate::test::{Context, Run, Test};
@@ -133,16 +132,6 @@ impl LuaTest {
             Err(text) => Some(Err(self.fail("sysbench.cmdline.command_defined", text))),
         }
     }
-
-    fn help(&self) -> Option<Result<(), Exit>> {
-        let options = self.options();
-        if options.is_empty() {
-            return None;
-        }
-        let (name, table) = (self.base_name(), help::table(&options));
-        self.shared.log.print(format_args!("{name} options:\n{table}\n"));
-        Some(Ok(()))
-    }
 }
 
 impl Test for LuaTest {
@@ -196,22 +185,11 @@ impl Test for LuaTest {
         if let Some(done) = self.defined(name) {
             return Some(done);
         }
-        let is_known = matches!(name, "prepare" | "cleanup" | "help");
-        if is_known && self.master().has(name) {
+        if matches!(name, "prepare" | "cleanup" | "help") && self.master().has(name) {
             let outcome = self.master().call::<()>("call", name);
             return Some(outcome.map_err(|text| self.fail(name, &text)));
         }
-        if name == "help" {
-            if let Some(shown) = self.help() {
-                return Some(shown);
-            }
-        }
-        is_known.then(|| {
-            let test = self.name();
-            let what = format!("'{test}' test does not implement the '{name}' command.");
-            self.shared.log.complain(what);
-            Err(Exit::FAILED)
-        })
+        None
     }
 
     fn begin(&mut self) -> Result<Run, Exit> {

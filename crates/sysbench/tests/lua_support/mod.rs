@@ -19,7 +19,7 @@ use plimsoll_sysbench::log::{Level, Log};
 use plimsoll_sysbench::lua::{CommandLine, LuaTest, Script};
 use plimsoll_sysbench::options::{OptionSpec, Options, Value, declared};
 use plimsoll_sysbench::report::Stat;
-use plimsoll_sysbench::test::{Context, Test};
+use plimsoll_sysbench::test::{Context, Test, fall_back};
 
 /// What came of a command or a run.
 #[derive(Debug, Default)]
@@ -90,7 +90,7 @@ fn go(script: Script<'_>, words: &[&str], log: &Arc<Log>, outcome: &mut Outcome)
         Some(&name) => match test.command(name) {
             Some(result) => result,
             None if name == "run" => events(&mut test, &context, outcome),
-            None => panic!("no command {name}"),
+            None => fall_back(&test, name, log),
         },
     }
 }
