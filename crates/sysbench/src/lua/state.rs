@@ -46,15 +46,25 @@ impl State {
     /// What went wrong, as Lua says it.
     pub fn load(shared: &Arc<Shared>, kind: Kind, tid: u32) -> Result<Self, String> {
         let state = Self::empty(shared, kind, tid)?;
-        match &shared.source {
-            Source::File(path) => state.call::<()>("load_file", path.as_str())?,
-            Source::Module(name) => state.call::<()>("load_module", name.as_str())?,
-            Source::Text(text) => state.call::<()>("load_text", text.as_str())?,
-        }
-        if let Some(config) = shared.config.get() {
-            state.set_options(&config.context.options)?;
-        }
+        state.load_script()?;
         Ok(state)
+    }
+
+    /// Runs the script's body in a state that has none yet, and makes the options known to it.
+    ///
+    /// # Errors
+    /// What went wrong, as Lua says it.
+    pub fn load_script(&self) -> Result<(), String> {
+        let shared = &self.host.shared;
+        match &shared.source {
+            Source::File(path) => self.call::<()>("load_file", path.as_str())?,
+            Source::Module(name) => self.call::<()>("load_module", name.as_str())?,
+            Source::Text(text) => self.call::<()>("load_text", text.as_str())?,
+        }
+        shared
+            .config
+            .get()
+            .map_or(Ok(()), |config| self.set_options(&config.context.options))
     }
 
     /// A state with all libraries and no script.

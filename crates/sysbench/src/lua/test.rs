@@ -48,11 +48,12 @@ impl LuaTest {
         let is_module = source.is_none();
         let source = source.unwrap_or_else(|| Source::Module(script_path.to_owned()));
         let shared = Arc::new(Shared::new(source, script_path, command_line, log));
-        if is_module && !has_module(&shared, script_path) {
+        let master = State::empty(&shared, Kind::Master, 0).map_err(|text| log.fatal(text))?;
+        if is_module && !master.call::<bool>("has_module", script_path).unwrap_or(false) {
             let what = format!("Cannot find benchmark '{script_path}': no such built-in test, file or module");
             return Err(log.fatal(what));
         }
-        let master = State::load(&shared, Kind::Master, 0).map_err(|text| log.fatal(text))?;
+        master.load_script().map_err(|text| log.fatal(text))?;
         let reports = Reports::new(&master);
         Ok(Self {
             shared,
@@ -252,13 +253,6 @@ fn is_file(path: &str) -> bool {
     let mut nothing = [0u8; 0];
     let is_folder = Path::new(path).is_dir();
     !is_folder && std::fs::File::open(path).is_ok_and(|mut file| file.read(&mut nothing).is_ok())
-}
-
-fn has_module(shared: &Arc<Shared>, name: &str) -> bool {
-    let state = State::empty(shared, Kind::Master, 0);
-    state
-        .and_then(|state| state.call::<bool>("has_module", name))
-        .unwrap_or(false)
 }
 
 fn spec(row: &Table) -> mlua::Result<OptionSpec> {
