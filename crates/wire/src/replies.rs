@@ -234,11 +234,17 @@ impl Replies<'_> {
         }
     }
 
-    /// Reads the first row if there is one.
-    fn keep_first(&mut self, kept: &mut FirstRow) -> Result<u64, WireError> {
+    /// Bytes of the next row's first packet, which stays where it is; `None` at the end of the rows.
+    #[inline]
+    fn next_row(&mut self) -> Result<Option<usize>, WireError> {
         let (length, first) = self.channel.peek()?;
         let first = first.ok_or(ProtocolError::Invalid { what: "a row is empty" })?;
-        if ends_rows(first, length) {
+        Ok((!ends_rows(first, length)).then_some(length))
+    }
+
+    /// Reads the first row if there is one.
+    fn keep_first(&mut self, kept: &mut FirstRow) -> Result<u64, WireError> {
+        if self.next_row()?.is_none() {
             return Ok(0);
         }
         kept.payload.clear();
@@ -251,10 +257,9 @@ impl Replies<'_> {
     fn keep_rows(&mut self, columns: usize, kept: &mut KeptRows) -> Result<u64, WireError> {
         let mut payload = Vec::new();
         for rows in 0.. {
-            let (length, first) = self.channel.peek()?;
-            let first = first.ok_or(ProtocolError::Invalid { what: "a row is empty" })?;
-            if ends_rows(first, length) || !kept.has_room(length, columns) {
-                return Ok(rows);
+            match self.next_row()? {
+                Some(length) if kept.has_room(length, columns) => {}
+                _ => return Ok(rows),
             }
             payload.clear();
             self.channel.payload_into(&mut payload, ROWS_BYTES_MAX)?;
@@ -266,11 +271,10 @@ impl Replies<'_> {
     /// Keeps rows until they end or are too many; the rest is left to be skipped.
     fn keep_whole(&mut self, results: &mut Results) -> Result<u64, WireError> {
         loop {
-            let (length, first) = self.channel.peek()?;
-            let first = first.ok_or(ProtocolError::Invalid { what: "a row is empty" })?;
-            if ends_rows(first, length) || !results.has_room(length) {
-                return Ok(results.open_set().rows() as u64);
-            }
+            let length = match self.next_row()? {
+                Some(length) if results.has_room(length) => length,
+                _ => return Ok(results.open_set().rows() as u64),
+            };
             let end_max = results.row_end_max(length);
             let set = results.open_set();
             let begin = set.payloads.len();
@@ -285,9 +289,7 @@ impl Replies<'_> {
     fn each_row(&mut self, columns: usize, hand_over: &mut dyn FnMut(&TextRow<'_>)) -> Result<u64, WireError> {
         let mut payload = Vec::new();
         for rows in 0.. {
-            let (length, first) = self.channel.peek()?;
-            let first = first.ok_or(ProtocolError::Invalid { what: "a row is empty" })?;
-            if ends_rows(first, length) {
+            if self.next_row()?.is_none() {
                 return Ok(rows);
             }
             payload.clear();

@@ -7,6 +7,7 @@ use crate::codec::ProtocolError;
 use crate::codec::column::{Column, ColumnType};
 use crate::codec::cursor::Cursor;
 use crate::codec::kept::{BinaryRow, Kept};
+use crate::codec::row::text_value;
 use crate::error::WireError;
 use crate::replies::Reply;
 
@@ -74,14 +75,6 @@ impl ResultSet {
         self.ends.clear();
         self.is_binary = is_binary;
     }
-}
-
-fn text_value<'a>(row: &mut Cursor<'a>) -> Result<Option<&'a [u8]>, ProtocolError> {
-    if let Some(0xFB) = row.rest().first() {
-        row.u8("a row")?;
-        return Ok(None);
-    }
-    Ok(Some(row.lenenc_bytes("a row")?))
 }
 
 /// All results of one statement. Give it to [`crate::Connection::query_whole`] again and again, and nothing is allocated

@@ -8,6 +8,7 @@ use std::io::Write as _;
 use super::ProtocolError;
 use super::column::ColumnType;
 use super::cursor::Cursor;
+use super::row::text_value;
 use super::statement::Value;
 
 /// A value that is kept. Setting it anew uses its memory again.
@@ -244,12 +245,10 @@ fn push_time(out: &mut Vec<u8>, before: &str, hours: u32, rest: &[u8]) {
 pub fn next_text(row: &mut Cursor<'_>, column: ColumnType, kept: Option<&mut Kept>) -> Result<(), ProtocolError> {
     let mut passed_over = Kept::default();
     let kept = kept.unwrap_or(&mut passed_over);
-    if let Some((0xFB, _)) = row.rest().split_first() {
-        row.u8(WHAT)?;
+    let Some(bytes) = text_value(row)? else {
         kept.set_null();
         return Ok(());
-    }
-    let bytes = row.lenenc_bytes(WHAT)?;
+    };
     let is_integer = matches!(column.code, TINY | SHORT | LONG | LONGLONG | INT24 | YEAR);
     let text = std::str::from_utf8(bytes).ok().filter(|_| is_integer);
     match text.and_then(|text| text.parse().ok()) {

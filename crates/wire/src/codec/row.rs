@@ -14,22 +14,30 @@ pub fn decode_text_row(payload: &[u8], columns: usize) -> Result<Vec<Option<Stri
     // Each value takes at least one byte, so a hostile number of columns reserves no more than the packet's size.
     let mut row = Vec::with_capacity(columns.min(payload.len()));
     for _ in 0..columns {
-        if let Some((0xFB, _)) = cursor.rest().split_first() {
-            cursor.u8("a row")?;
-            row.push(None);
-        } else {
-            row.push(Some(
-                String::from_utf8_lossy(cursor.lenenc_bytes("a row")?).into_owned(),
-            ));
-        }
+        let value = text_value(&mut cursor)?;
+        row.push(value.map(|text| String::from_utf8_lossy(text).into_owned()));
     }
-    if cursor.rest().is_empty() {
-        Ok(row)
-    } else {
-        Err(ProtocolError::Invalid {
-            what: "a row has more values than columns",
-        })
+    end_row(&cursor)?;
+    Ok(row)
+}
+
+/// Reads the next value of a row; NULL is `None`.
+#[inline]
+pub(crate) fn text_value<'a>(row: &mut Cursor<'a>) -> Result<Option<&'a [u8]>, ProtocolError> {
+    if let Some(0xFB) = row.rest().first() {
+        row.u8("a row")?;
+        return Ok(None);
     }
+    row.lenenc_bytes("a row").map(Some)
+}
+
+fn end_row(row: &Cursor<'_>) -> Result<(), ProtocolError> {
+    if row.rest().is_empty() {
+        return Ok(());
+    }
+    Err(ProtocolError::Invalid {
+        what: "a row has more values than columns",
+    })
 }
 
 /// A row whose values lie in its packet.
@@ -54,19 +62,10 @@ impl<'a> TextRow<'a> {
         };
         let (mut cursor, mut values) = (Cursor::new(payload), [None; Self::COLUMNS_MAX]);
         for value in values.get_mut(..columns).ok_or(too_many)? {
-            if let Some((0xFB, _)) = cursor.rest().split_first() {
-                cursor.u8("a row")?;
-            } else {
-                *value = Some(cursor.lenenc_bytes("a row")?);
-            }
+            *value = text_value(&mut cursor)?;
         }
-        if cursor.rest().is_empty() {
-            Ok(Self { values })
-        } else {
-            Err(ProtocolError::Invalid {
-                what: "a row has more values than columns",
-            })
-        }
+        end_row(&cursor)?;
+        Ok(Self { values })
     }
 
     /// The value of a column, counted from 0; `None` for NULL and for a column that is not there.
