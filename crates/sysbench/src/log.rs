@@ -144,31 +144,15 @@ impl Sinks {
 }
 
 #[cfg(test)]
+#[path = "../tests/page/mod.rs"]
+mod page;
+
+#[cfg(test)]
 pub(crate) mod tests {
+    use super::page::Page;
     use super::*;
-    use std::sync::Arc;
 
-    /// A log whose output can be read.
-    #[derive(Clone, Default)]
-    pub(crate) struct Page(Arc<Mutex<Vec<u8>>>);
-
-    impl Write for Page {
-        fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-            self.0.lock().unwrap().extend_from_slice(bytes);
-            Ok(bytes.len())
-        }
-
-        fn flush(&mut self) -> std::io::Result<()> {
-            Ok(())
-        }
-    }
-
-    impl Page {
-        pub(crate) fn text(&self) -> String {
-            String::from_utf8(self.0.lock().unwrap().clone()).unwrap()
-        }
-    }
-
+    /// A log whose output can be read: standard output and standard error.
     pub(crate) fn log() -> (Log, Page, Page) {
         let (out, err) = (Page::default(), Page::default());
         (Log::new(Box::new(out.clone()), Box::new(err.clone())), out, err)
