@@ -6,6 +6,7 @@ mod closed;
 mod open;
 mod rate;
 mod think;
+mod users;
 
 use plimsoll_core::random::{self, Random};
 
@@ -13,6 +14,7 @@ pub use closed::ClosedLoop;
 pub use open::{OpenLoop, OpenLoopOptions, Process};
 pub use rate::RateStep;
 pub use think::ThinkTime;
+pub use users::{Pace, Users, UsersOptions};
 
 /// One wanted transaction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -23,7 +23,8 @@ mod usage;
 mod worker;
 
 pub use arrivals::{
-    Arrival, Arrivals, Backlog, Claim, ClosedLoop, OpenLoop, OpenLoopOptions, Process, RateStep, ThinkTime,
+    Arrival, Arrivals, Backlog, Claim, ClosedLoop, OpenLoop, OpenLoopOptions, Pace, Process, RateStep, ThinkTime,
+    Users, UsersOptions,
 };
 pub use clock::{both_clocks_ns, monotonic_ns, unix_ns};
 pub use fault::WorkerFault;

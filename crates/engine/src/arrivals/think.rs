@@ -28,7 +28,7 @@ impl ThinkTime {
     /// first one it is what is left of a pause that the connection is found in: otherwise all would begin at once, and go
     /// on in step. Of an exponential pause as much is left as there was; an even one is found in proportion to its length,
     /// at any point of it (the residual life of renewal theory).
-    pub(super) fn pause_ns(self, seed: u64, connection: u32, index: u64) -> u64 {
+    pub fn pause_ns(self, seed: u64, connection: u32, index: u64) -> u64 {
         let mut random = keyed(seed, THOUGHTS + u64::from(connection), index);
         let drawn = unit(&mut random);
         let pause_ns = match self {
