@@ -40,6 +40,16 @@ def test_conditions_hold_after_a_trial_and_check_says_by_its_exit_code_when_not(
     assert set(result["transaction_types"]) == {"new_order", "payment", "order_status", "delivery", "stock_level"}
     assert result["notpm"] == pytest.approx(60 * result["transaction_types"]["new_order"]["throughput_tps"])
     assert (result["failed"], plimsoll("check", *target).returncode) == (0, 0)
+    terminals = ("-o", "terminals=100", "-o", "times=0.05", "-o", "delivery_connections=1", "--seed", "2")
+    ran = plimsoll("trial", *target, "--connections", "4", "--duration", "3s", *terminals, "--json")
+    assert ran.returncode == 0, ran.stderr
+    result = json.loads(ran.stdout)
+    # 100 terminals with a twentieth of 20.7 s each want 97 transactions a second, and their deliveries are two.
+    assert 75 < result["throughput_tps"] < 125
+    assert result["transaction_types"]["delivery_deferred"]["transactions"] > 0
+    assert plimsoll("check", *target).returncode == 0
+    ran = plimsoll("trial", *target, "--connections", "4", "-o", "terminals=2")
+    assert_one_clear_message(ran, 2, "--option terminals", "at least as many as connections, 4, are 2")
     assert_one_clear_message(plimsoll("check", *target, "--warehouses", "2"), 4, "warehouses=1", "plimsoll cleanup")
     with connect(running_server.target) as control:
         control.rows("UPDATE customer SET c_ytd_payment = 0 WHERE c_d_id = 3 AND c_id = 14")

@@ -8,6 +8,7 @@ use std::fs;
 use plimsoll_core::message::FailureClass;
 use plimsoll_core::plan::{Endpoint, Group};
 use plimsoll_engine::WorkerFault;
+use plimsoll_workloads::sessions_count;
 use rustix::process::{Resource, getrlimit};
 
 /// Files, threads and areas that the process itself needs, with room to spare.
@@ -41,10 +42,13 @@ pub fn check(groups: &[Group]) -> Result<(), WorkerFault> {
 }
 
 fn faults(groups: &[Group], machine: Machine) -> Vec<String> {
-    let workers: u64 = groups.iter().map(|group| u64::from(group.connections)).sum();
+    let workers: u64 = groups
+        .iter()
+        .map(|group| u64::from(sessions_count(&group.workload, group.connections)))
+        .sum();
     let sockets: u64 = groups
         .iter()
-        .map(|group| u64::from(group.connections) * group.targets.len() as u64)
+        .map(|group| u64::from(sessions_count(&group.workload, group.connections)) * group.targets.len() as u64)
         .sum();
     let mut faults = Vec::new();
     let mut need = |limit: Option<u64>, wanted: u64, say: &dyn Fn(u64) -> String| {
@@ -89,7 +93,8 @@ fn by_port(groups: &[Group]) -> BTreeMap<String, u64> {
     for group in groups {
         for one in &group.targets {
             if let Endpoint::Tcp { .. } = one.target.endpoint {
-                *counts.entry(one.target.endpoint.to_string()).or_default() += u64::from(group.connections);
+                *counts.entry(one.target.endpoint.to_string()).or_default() +=
+                    u64::from(sessions_count(&group.workload, group.connections));
             }
         }
     }

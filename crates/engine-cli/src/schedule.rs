@@ -1,8 +1,8 @@
 //! Arrivals as planned become a schedule that workers claim from.
 
 use plimsoll_core::message::FailureClass;
-use plimsoll_core::plan::{ArrivalProcess, ArrivalsPlan, RateStepPlan, ThinkTimePlan};
-use plimsoll_engine::{Arrivals, ClosedLoop, OpenLoop, OpenLoopOptions, Process, RateStep, ThinkTime, WorkerFault};
+use plimsoll_core::plan::{ArrivalProcess, ArrivalsPlan, Group, RateStepPlan, ThinkTimePlan, WorkloadPlan};
+use plimsoll_engine::{Arrivals, OpenLoop, OpenLoopOptions, Process, RateStep, ThinkTime, WorkerFault};
 
 /// More arrivals than this in a second no single machine can send.
 const RATE_MAX_TPS: f64 = 10_000_000.0;
@@ -16,12 +16,12 @@ const THINK_TIME_MAX_MS: f64 = 86_400_000.0;
 /// As many as may wait: some tens of megabytes.
 const BACKLOG_MAX: u64 = 1_000_000;
 
-/// The schedule of one group, of so many `connections`.
+/// The schedule of one group.
 ///
 /// # Errors
 /// A fault of class `spec` that names the first thing that makes no sense.
-pub fn schedule(plan: &ArrivalsPlan, connections: u32, seed: u64) -> Result<Box<dyn Arrivals>, WorkerFault> {
-    match plan {
+pub fn schedule(group: &Group, seed: u64) -> Result<Box<dyn Arrivals>, WorkerFault> {
+    match &group.arrivals {
         ArrivalsPlan::Closed {
             transactions_max: Some(0),
             ..
@@ -30,11 +30,8 @@ pub fn schedule(plan: &ArrivalsPlan, connections: u32, seed: u64) -> Result<Box<
             transactions_max,
             think_time,
         } => {
-            let closed = ClosedLoop::new(connections, *transactions_max);
-            Ok(Box::new(match think_time {
-                Some(plan) => closed.with_think_time(thinking(plan)?, seed),
-                None => closed,
-            }))
+            let think_time = think_time.as_ref().map(thinking).transpose()?;
+            plimsoll_workloads::closed_loop(&group.workload, seed, group.connections, think_time, *transactions_max)
         }
         ArrivalsPlan::Open {
             process,
@@ -42,6 +39,7 @@ pub fn schedule(plan: &ArrivalsPlan, connections: u32, seed: u64) -> Result<Box<
             backlog_max,
         } => {
             check(steps, *backlog_max)?;
+            check_pace(&group.workload)?;
             Ok(Box::new(OpenLoop::new(&OpenLoopOptions {
                 process: match process {
                     ArrivalProcess::Poisson => Process::Poisson,
@@ -119,6 +117,16 @@ fn check(steps: &[RateStepPlan], backlog_max: u64) -> Result<(), WorkerFault> {
     Ok(())
 }
 
+/// A rate sets the pace, so nothing else may.
+fn check_pace(workload: &WorkloadPlan) -> Result<(), WorkerFault> {
+    match workload {
+        WorkloadPlan::Tpcc(options) if options.has_own_pace() => Err(spec(
+            "open: a rate sets the pace; leave terminals, times, ramp_up and delivery_connections of the workload out",
+        )),
+        _ => Ok(()),
+    }
+}
+
 fn spec(message: &str) -> WorkerFault {
     WorkerFault::new(FailureClass::Spec, format!("group.arrivals.{message}"))
 }
@@ -126,6 +134,22 @@ fn spec(message: &str) -> WorkerFault {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    use plimsoll_core::plan::{ConnectPlan, ReconnectPlan, TpccOptions};
+
+    fn fault(arrivals: ArrivalsPlan, workload: TpccOptions) -> WorkerFault {
+        let group = Group {
+            instance: "a".to_owned(),
+            targets: vec![],
+            workload: WorkloadPlan::Tpcc(workload),
+            arrivals,
+            connections: 4,
+            connect: ConnectPlan::default(),
+            retry: vec![],
+            reconnect: ReconnectPlan::default(),
+        };
+        schedule(&group, 1).err().expect("refused")
+    }
 
     fn refused(steps: &[(u64, f64, f64)], backlog_max: u64) -> String {
         let steps = steps.iter().map(|&(duration_ms, from_tps, to_tps)| RateStepPlan {
@@ -138,7 +162,7 @@ mod tests {
             steps: steps.collect(),
             backlog_max,
         };
-        let fault = schedule(&plan, 1, 1).err().expect("refused");
+        let fault = fault(plan, TpccOptions::default());
         assert_eq!(fault.class, FailureClass::Spec);
         fault.message
     }
@@ -157,9 +181,8 @@ mod tests {
             transactions_max: Some(0),
             think_time: None,
         };
-        let fault = schedule(&none, 1, 1).err().expect("refused");
         assert!(
-            fault
+            fault(none, TpccOptions::default())
                 .message
                 .contains("closed.transactions_max: must be at least 1, is 0")
         );
@@ -172,7 +195,7 @@ mod tests {
                 transactions_max: None,
                 think_time: Some(think_time),
             };
-            schedule(&plan, 1, 1).err().expect("refused").message
+            fault(plan, TpccOptions::default()).message
         };
         let (min_ms, max_ms) = (5.0, 4.0);
         assert_eq!(
@@ -182,5 +205,42 @@ mod tests {
         for mean_ms in [-1.0, 1e9, f64::NAN] {
             assert!(refused(ThinkTimePlan::Exponential { mean_ms }).contains("think_time.exponential.mean_ms"));
         }
+    }
+
+    #[test]
+    fn terminals_have_one_pace_and_a_connection_for_none_is_refused() {
+        let closed = |think_time| ArrivalsPlan::Closed {
+            transactions_max: None,
+            think_time,
+        };
+        let few = TpccOptions {
+            terminals: Some(3),
+            ..TpccOptions::default()
+        };
+        let message = fault(closed(None), few).message;
+        assert_eq!(
+            message,
+            "workload.terminals: must be at least as many as connections, 4, are 3"
+        );
+        let timed = TpccOptions {
+            times: 0.5,
+            ..TpccOptions::default()
+        };
+        let think_time = ThinkTimePlan::Exponential { mean_ms: 1.0 };
+        assert!(
+            fault(closed(Some(think_time)), timed.clone())
+                .message
+                .contains("has think times of its own")
+        );
+        let open = ArrivalsPlan::Open {
+            process: ArrivalProcess::Poisson,
+            steps: vec![RateStepPlan {
+                duration_ms: 1,
+                from_tps: 1.0,
+                to_tps: 1.0,
+            }],
+            backlog_max: 1,
+        };
+        assert!(fault(open, timed).message.contains("a rate sets the pace"));
     }
 }

@@ -7,6 +7,7 @@ use plimsoll_core::message::{Done, Encryption, EngineWarning, FailureClass, Mess
 use plimsoll_core::plan::{Group, TrialPlan};
 use plimsoll_engine::{CONNECTIONS_MAX, ConnectionTerms, GroupRun, Trial, TrialHandle, TrialOptions, WorkerFault};
 use plimsoll_session::Terms;
+use plimsoll_workloads::sessions_count;
 
 use crate::input::Input;
 use crate::limits;
@@ -70,7 +71,11 @@ pub fn check_protocol(protocol: u32) -> Result<(), WorkerFault> {
 
 /// Refuses what nobody can mean, before memory is asked for in its proportion.
 fn check_size(plan: &TrialPlan) -> Result<(), WorkerFault> {
-    let connections: u64 = plan.groups.iter().map(|group| u64::from(group.connections)).sum();
+    let connections: u64 = plan
+        .groups
+        .iter()
+        .map(|group| u64::from(sessions_count(&group.workload, group.connections)))
+        .sum();
     if connections > CONNECTIONS_MAX {
         return Err(spec(&format!(
             "groups.connections: must be at most {CONNECTIONS_MAX} together, are {connections}"
@@ -98,8 +103,8 @@ fn build_group(group: &Group, seed: u64) -> Result<GroupRun, WorkerFault> {
     Ok(GroupRun {
         instance: group.instance.clone(),
         factory: plimsoll_workloads::factory(&group.workload, &group.targets, seed, group.connections, terms)?,
-        arrivals: schedule(&group.arrivals, group.connections, seed)?,
-        connections: group.connections,
+        arrivals: schedule(group, seed)?,
+        connections: sessions_count(&group.workload, group.connections),
         terms: ConnectionTerms {
             per_s: group.connect.per_s,
             all_required: group.connect.all_required,
@@ -120,7 +125,11 @@ struct Looked {
 fn look_first(groups: &[Group]) -> Result<Looked, WorkerFault> {
     let mut looked = Looked::default();
     for group in groups {
-        let found = plimsoll_workloads::preflight(&group.workload, &group.targets, group.connections)?;
+        let found = plimsoll_workloads::preflight(
+            &group.workload,
+            &group.targets,
+            sessions_count(&group.workload, group.connections),
+        )?;
         looked.warnings.extend(found);
         for one in &group.targets {
             looked.encryptions.push(Encryption {

@@ -20,7 +20,7 @@ pub use control::encryption;
 
 use plimsoll_core::message::{EngineWarning, FailureClass};
 use plimsoll_core::plan::{Role, RoleTarget, WorkloadPlan};
-use plimsoll_engine::{WorkerFactory, WorkerFault};
+use plimsoll_engine::{Arrivals, ClosedLoop, ThinkTime, Users, UsersOptions, WorkerFactory, WorkerFault};
 use plimsoll_session::Terms;
 
 /// Compiles a workload into what builds its workers, of which there will be so many `connections`, and which do about
@@ -52,6 +52,48 @@ pub fn factory(
         WorkloadPlan::Tpcc(options) => Box::new(tpcc::TpccFactory::new(options, targets, seed, connections, terms)),
         _ => Box::new(oltp::OltpFactory::new(workload, targets, seed, connections, terms)),
     })
+}
+
+/// Connections that are opened for so many of a plan: those, and what the workload needs besides for work in the
+/// background.
+pub fn sessions_count(workload: &WorkloadPlan, connections: u32) -> u32 {
+    match workload {
+        WorkloadPlan::Tpcc(options) => connections.saturating_add(options.delivery_connections),
+        _ => connections,
+    }
+}
+
+/// The closed loop of a workload on so many connections: each is one user, unless the workload has terminals of its own. A
+/// `think_time` is waited between two transactions of a user.
+///
+/// # Errors
+/// When there are fewer terminals than connections, or their pace is given twice.
+pub fn closed_loop(
+    workload: &WorkloadPlan,
+    seed: u64,
+    connections: u32,
+    think_time: Option<ThinkTime>,
+    transactions_max: Option<u64>,
+) -> Result<Box<dyn Arrivals>, WorkerFault> {
+    if let WorkloadPlan::Tpcc(options) = workload {
+        if let Some(fault) = tpcc::pace_fault(options, connections, think_time.is_some()) {
+            return Err(WorkerFault::new(FailureClass::Spec, fault));
+        }
+        if options.has_own_pace() {
+            let users = UsersOptions {
+                users: options.terminals.unwrap_or(connections),
+                connections,
+                transactions_max,
+            };
+            let times = tpcc::Times::new(options, users.users, think_time, seed);
+            return Ok(Box::new(Users::new(users, Box::new(times))));
+        }
+    }
+    let closed = ClosedLoop::new(connections, transactions_max);
+    Ok(Box::new(match think_time {
+        Some(think_time) => closed.with_think_time(think_time, seed),
+        None => closed,
+    }))
 }
 
 /// A second target of a role would be connected to and never used.

@@ -59,6 +59,7 @@ fn the_five_transactions() {
         what_is_missing_is_told_before_the_load(target);
         transactions_keep_their_counters_and_the_conditions(target);
         conditions_hold_after_connections_were_killed(target);
+        terminals_stay_at_home_and_deliveries_wait_in_a_queue(target);
     });
 }
 
@@ -178,5 +179,58 @@ fn conditions_hold_after_connections_were_killed(target: &Target) {
     );
     assert!(summary.counts().completed > 100 && !summary.outages().is_empty());
     await_no_others(&mut connect(target), "DB = DATABASE()");
+    verify::verify(&data_plan(target), &mut |_| {}).unwrap();
+}
+
+/// Two terminals for each connection; those of the first warehouse only.
+fn terminals_stay_at_home_and_deliveries_wait_in_a_queue(target: &Target) {
+    let counts = |sql: &str| number(target, sql);
+    let deliveries = || counts("SELECT SUM(c_delivery_cnt) FROM customer");
+    let orders = |warehouse: u32| {
+        counts(&format!(
+            "SELECT SUM(d_next_o_id) FROM district WHERE d_w_id = {warehouse}"
+        ))
+    };
+    let paid_at = |warehouse: u32| counts(&format!("SELECT COUNT(*) FROM history WHERE h_w_id = {warehouse}"));
+    let (delivered, others) = (deliveries(), (orders(2), paid_at(2)));
+    let options = TpccOptions {
+        warehouses: 2,
+        terminals: Some(1),
+        all_warehouses: false,
+        times: 0.001,
+        delivery_connections: 1,
+        ..TpccOptions::default()
+    };
+    let home = WorkloadPlan::Tpcc(options.clone());
+    let one = Load {
+        connections: 1,
+        until: Until::Transactions(230),
+        seed: 6,
+    };
+    let summary = run(&home, &source(target), one).unwrap();
+    let completed = |name: &str| summary.snapshot.transactions[name].counts.completed;
+    let types = ["new_order", "payment", "order_status", "delivery", "stock_level"];
+    assert_eq!(types.map(completed), [100, 100, 10, 10, 10], "ten decks");
+    assert_eq!(completed("delivery_deferred"), 10);
+    assert_eq!(deliveries() - delivered, 100);
+    assert_eq!((orders(2), paid_at(2)), others, "a terminal left its warehouse");
+
+    let pool = WorkloadPlan::Tpcc(TpccOptions {
+        terminals: Some(400),
+        ..options
+    });
+    let many = Load {
+        connections: 4,
+        until: Until::Milliseconds(2_000),
+        seed: 7,
+    };
+    let summary = run(&pool, &source(target), many).unwrap();
+    let delivery = &summary.snapshot.transactions["delivery"].counts;
+    let deferred = &summary.snapshot.transactions["delivery_deferred"].counts;
+    assert!(
+        delivery.statements() == 0 && deferred.statements() > 50,
+        "{delivery:?} {deferred:?}"
+    );
+    assert!(summary.counts().completed > 400);
     verify::verify(&data_plan(target), &mut |_| {}).unwrap();
 }

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
-from plimsoll.cli.options import as_option, key_and_value
+from plimsoll.cli.options import as_option, duration_s, key_and_value
 
 if TYPE_CHECKING:
+    from plimsoll.spec.clients import Clients
+    from plimsoll.spec.statements import Workload
     from plimsoll.spec.tpcc import TpccSpec
 
 
@@ -32,3 +34,26 @@ def tpcc_of(written: Iterable[str], given: Mapping[str, object]) -> TpccSpec:
         return TpccSpec.model_validate({**given, **keys})
     except ValidationError as error:
         raise SpecError(*(as_option(fault) for fault in faults_of(error))) from None
+
+
+def warm_up_of(workload: Workload, written: str | None, connections: int, clients: Clients, *, is_open: bool) -> float:
+    """How long load runs before it counts, seconds, after a look whether terminals of any workload and the level fit.
+
+    Args:
+        workload: Any.
+        written: As typed; None for a second, or until all terminals have begun.
+        connections: Of the level.
+        clients: Whether they think.
+        is_open: The level is a rate.
+
+    Raises:
+        SpecError: They do not go together; all faults at once. Or it is no duration.
+    """
+    from plimsoll.errors import SpecError
+    from plimsoll.spec.terminals import pace_faults, ramp_up_s
+
+    has_think_time = clients.think_time is not None
+    faults = pace_faults(workload, connections, is_open=is_open, has_think_time=has_think_time)
+    if told := [f"--option {fault}" for fault in faults]:
+        raise SpecError(*told)
+    return max(1.0, ramp_up_s(workload)) if written is None else duration_s(written, "--warm-up")

@@ -40,11 +40,17 @@ from plimsoll.cli.options import (
     WarehousesOption,
     WorkloadOption,
 )
+from plimsoll.cli.tpcc import warm_up_of
 
 if TYPE_CHECKING:
     from plimsoll.drive.protocol import Interval
     from plimsoll.spec.statements import Workload
     from plimsoll.spec.target import Target
+
+WarmUpOption = Annotated[
+    str | None,
+    typer.Option("--warm-up", help="How long load runs before it counts: 1s, or until all terminals have begun."),
+]
 
 
 def trial(
@@ -52,7 +58,7 @@ def trial(
     workload: WorkloadOption = "oltp_read_write",
     connections: ConnectionsOption = 1,
     duration: Annotated[str, typer.Option("--duration", help="How long load counts, such as 60s.")] = "10s",
-    warm_up: Annotated[str, typer.Option("--warm-up", help="How long load runs before it counts.")] = "1s",
+    warm_up: WarmUpOption = None,
     rate: RateOption = None,
     arrivals: ArrivalsOption = "poisson",
     backlog: BacklogOption = 10_000,
@@ -87,13 +93,13 @@ def trial(
 
       plimsoll trial --target mysql://bench@127.0.0.1/sbtest --password-env PW --connections 16 --duration 60s
 
-      plimsoll trial --target managed --workload oltp_point_select --table-size 100000 --json
-
       plimsoll trial --target mysql://bench@127.0.0.1/sbtest --connections 10000 --think-time 10s --connect-rate 500
 
       plimsoll trial --target mysql://bench@127.0.0.1/tpcc --workload tpcc --warehouses 100 --connections 32
 
-      plimsoll trial --target managed --rate "2000 for 60s, 500" --connections 32 --duration 120s
+      plimsoll trial --target managed --workload tpcc -o terminals=10 -o times=1 --connections 4 --duration 10m
+
+      plimsoll trial --target managed --rate "2000 for 60s, 500" --connections 32 --duration 120s --json
     """
     from plimsoll.run.single import SingleRun, run_single
 
@@ -102,9 +108,9 @@ def trial(
     wanted = options.arrivals_of(rate, process=arrivals, backlog_max=backlog)
     clients = clients_of(
         think_time=think_time, connect_rate=connect_rate, all_connections=all_connections, retry=retry, give_up=give_up,
-        is_open=wanted is not None,
-    )  # fmt: skip
-    warm_up_s, duration_s = options.duration_s(warm_up, "--warm-up"), options.duration_s(duration, "--duration")
+        is_open=wanted is not None)  # fmt: skip
+    warm_up_s = warm_up_of(spec, warm_up, connections, clients, is_open=wanted is not None)
+    duration_s = options.duration_s(duration, "--duration")
     encryption = {"tls": tls, "ca": ca, "cert": cert, "key": key}
     with ExitStack() as stack:
         if target == "managed":
@@ -127,7 +133,9 @@ def _throwaway(
     from plimsoll.drive.engine import LocalDriver
     from plimsoll.run.keeper import DataKeeper
     from plimsoll.run.single import throwaway_target
+    from plimsoll.spec.terminals import background_connections
 
+    connections += background_connections(workload)
     options.refuse_for_managed(encryption)
     progress = stack.enter_context(load_progress())
     keeper = DataKeeper(driver=LocalDriver(), data_sets=(workload,), progress=progress.show, warn=progress.warn)

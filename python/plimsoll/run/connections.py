@@ -21,7 +21,7 @@ OWN_CONNECTIONS = 8
 
 def crowded_managed(spec: StudySpec) -> Iterable[str]:
     """A line for each managed server that would not let so many in."""
-    level = max(spec.study.levels.connections)
+    level = spec.sessions_max
     for index, system in enumerate(spec.system):
         limit = None if system.server is None else _limit(system.server)
         if limit is not None and level + OWN_CONNECTIONS > limit:
@@ -33,7 +33,7 @@ def crowded_managed(spec: StudySpec) -> Iterable[str]:
 
 def unready_targets(spec: StudySpec, targets: Iterable[Target]) -> Iterable[str]:
     """A line for each running server that does not answer, does not let us in, or not as many as that."""
-    level = max(spec.study.levels.connections)
+    level = spec.sessions_max
     for target in targets:
         try:
             with connect(target, read_limit_s=ANSWER_LIMIT_S) as control:

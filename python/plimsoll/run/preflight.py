@@ -98,6 +98,6 @@ def _missing_descriptors(spec: StudySpec) -> Iterable[str]:
     import resource
 
     _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    wanted = max(spec.study.levels.connections) + DESCRIPTORS_BESIDE_CONNECTIONS
+    wanted = spec.sessions_max + DESCRIPTORS_BESIDE_CONNECTIONS
     if hard not in {resource.RLIM_INFINITY} and wanted > hard:
         yield f"study.levels.connections: {wanted} open files are needed and {hard} allowed; raise ulimit -n"

@@ -35,7 +35,7 @@ from plimsoll.servers.control import connect
 from plimsoll.servers.settle import settle
 from plimsoll.servers.storage import data_device
 from plimsoll.spec.arrivals import steady
-from plimsoll.spec.study import StudySection
+from plimsoll.spec.terminals import ramp_up_s
 from plimsoll.telemetry.device import device_busy_ratio
 
 
@@ -135,7 +135,7 @@ class TrialRunner:
         self, task: TrialTask, progressing: Progressing, watch: Watch, interval: Interval, began_unix_s: float
     ) -> None:
         """Takes one interval in, and decides whether it counts."""
-        if progressing.first_measured is None and self._is_warm(task.study, progressing, watch):
+        if progressing.first_measured is None and self._is_warm(task, progressing, watch):
             self._note(progressing, progressing.warm_note or "")
             progressing.first_measured = interval.index
             self._enter(progressing, State.MEASURE, began_unix_s + interval.from_ns / 1e9)
@@ -154,13 +154,16 @@ class TrialRunner:
             )
         )
 
-    def _is_warm(self, study: StudySection, progressing: Progressing, watch: Watch) -> bool:
+    def _is_warm(self, task: TrialTask, progressing: Progressing, watch: Watch) -> bool:
         """Whether the interval that comes now may count."""
+        study = task.study
         so_far_s = len(progressing.throughput_tps) * INTERVAL_S
         if study.warm_up is not None:
             progressing.warm_note = f"{study.warm_up:g} s as asked for"
             return so_far_s >= study.warm_up
         moving = trends(progressing.throughput_tps, watch.series())
+        if so_far_s < ramp_up_s(task.workload):
+            return False
         if not moving:
             judged = ", ".join(("throughput", *(name for name, seen in watch.series().items() if seen)))
             progressing.warm_note = f"flat after {so_far_s:.0f} s: {judged}"

@@ -21,6 +21,7 @@ from plimsoll.spec.later import later_faults, without_later
 from plimsoll.spec.levels import Levels, level_faults
 from plimsoll.spec.statements import ReadFile, StatementsSpec, reader
 from plimsoll.spec.target import Target, parse_target
+from plimsoll.spec.terminals import background_connections, study_faults
 from plimsoll.spec.tls import KEYS, TlsMode
 from plimsoll.spec.tpcc import Mix, TpccSpec
 from plimsoll.spec.workload import UserDelay, WorkloadSpec
@@ -155,6 +156,11 @@ class StudySpec(Written):
     def _a_list(cls, value: object) -> object:
         return tuple(value) if isinstance(value, list) else value
 
+    @property
+    def sessions_max(self) -> int:
+        """The most connections that a trial opens."""
+        return max(self.study.levels.connections) + max(background_connections(one) for one in self.workload)
+
     def reset_of(self, system: SystemSpec) -> Reset:
         """When the data of a system is put back as prepared."""
         return system.reset or self.study.reset or "per_trial"
@@ -240,6 +246,7 @@ def _contradictions(spec: StudySpec) -> Iterable[str]:
             yield from definition_faults(f"workload[{index}]", workload)
     yield from different_rows(spec.workload)
     yield from shared_table_faults(spec.workload)
+    yield from study_faults(spec)
     writes = any(workload.writes for workload in spec.workload if is_sound(workload))
     for index, system in enumerate(spec.system):
         yield from _system_faults(f"system[{index}]", system, needs_reset=writes and spec.study.reset is None)

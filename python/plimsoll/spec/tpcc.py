@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, model_validator
 
-from plimsoll.spec.fields import Name, Written
+from plimsoll.spec.fields import DurationS, Name, Written
 
 TPCC = "tpcc"
 """What it is called in study files and on the command line; people read "TPC-C-derived"."""
@@ -32,6 +33,9 @@ Weight = Annotated[int, Field(ge=0, le=1_000_000)]
 """How often a type of transaction is chosen, beside the others."""
 
 
+CARDS_MAX = 1_000
+"""Of a deck; the load engine takes no more."""
+
 ROWS_EACH = 499_011
 """Rows of a warehouse, with ten lines for each order."""
 
@@ -42,17 +46,23 @@ ITEMS = 100_000
 class Mix(Written):
     """Weights of the five types of transactions."""
 
-    new_order: Weight = 45
-    payment: Weight = 43
-    order_status: Weight = 4
-    delivery: Weight = 4
-    stock_level: Weight = 4
+    new_order: Weight = 10
+    payment: Weight = 10
+    order_status: Weight = 1
+    delivery: Weight = 1
+    stock_level: Weight = 1
 
     @model_validator(mode="after")
     def _any(self) -> Self:
         if not any(self.model_dump().values()):
             raise ValueError("all weights are 0; give one of them more")
         return self
+
+    @property
+    def cards_count(self) -> int:
+        """Cards of the smallest deck of this mix."""
+        weights: list[int] = list(self.model_dump().values())
+        return sum(weights) // math.gcd(*weights)
 
 
 class TpccSpec(Written):
@@ -64,6 +74,13 @@ class TpccSpec(Written):
         partitions: Partitions of all tables but item, by warehouse; 0 for none.
         foreign_keys: The ten foreign keys of the specification.
         mix: How often each type of transaction is chosen.
+        choice: From a shuffled deck of each terminal, with as many cards as the mix says; or each by itself, by weight.
+        terminals: How many there are; None for one each connection. With more of them connections are a pool.
+        all_warehouses: Terminals that are fewer than warehouses go around their share of them; or each stays in one.
+        times: Scale of keying and think times: 1 as the specification has them, 0 for none.
+        ramp_up: Terminals begin one after the other over so long, seconds; 0 for all at once, each as if it had been
+            there for long.
+        delivery_connections: Connections besides those of the level that carry out queued deliveries; 0: at once.
         isolation: Isolation level of all connections.
         prepared: Statements are prepared once for each connection; otherwise they are sent as text.
     """
@@ -76,6 +93,12 @@ class TpccSpec(Written):
     foreign_keys: bool = False
     storage_engine: Annotated[str, Field(pattern=r"^[A-Za-z0-9_]{1,64}$")] = "innodb"
     mix: Mix = Mix()
+    choice: Literal["deck", "weighted"] = "deck"
+    terminals: Annotated[int, Field(gt=0, le=10_000_000)] | None = None
+    all_warehouses: bool = True
+    times: Annotated[float, Field(ge=0, le=10, strict=False, allow_inf_nan=False)] = 0.0
+    ramp_up: DurationS = 0.0
+    delivery_connections: Annotated[int, Field(ge=0, le=1_000)] = 0
     isolation: Literal["server_default", "read_uncommitted", "read_committed", "repeatable_read", "serializable"] = (
         "server_default"
     )
@@ -85,7 +108,17 @@ class TpccSpec(Written):
     def _sense(self) -> Self:
         if self.partitions and self.foreign_keys:
             raise ValueError("foreign_keys: tables with partitions have none; leave one of them out")
+        if self.choice == "deck" and (cards := self.mix.cards_count) > CARDS_MAX:
+            raise ValueError(
+                f"mix: makes a deck of {cards:,} cards, of at most {CARDS_MAX:,}; choose smaller weights, or choice ="
+                ' "weighted"'
+            )
         return self
+
+    @property
+    def has_own_pace(self) -> bool:
+        """Whether terminals, and not connections, say when transactions are wanted."""
+        return self.terminals is not None or self.times > 0 or self.ramp_up > 0 or self.delivery_connections > 0
 
     @property
     def table_names(self) -> list[str]:
@@ -124,6 +157,12 @@ class TpccSpec(Written):
             "first_warehouse": self.first_warehouse,
             "data_seed": DATA_SEED,
             "mix": self.mix.model_dump(),
+            "choice": self.choice,
+            "terminals": self.terminals,
+            "all_warehouses": self.all_warehouses,
+            "times": self.times,
+            "ramp_up_ms": round(self.ramp_up * 1000),
+            "delivery_connections": self.delivery_connections,
             "isolation": self.isolation,
             "prepared": self.prepared is not False,
         }

@@ -7,10 +7,12 @@ from typing import Any
 import pytest
 
 from plimsoll.cli.options import workload_of
-from plimsoll.cli.tpcc import tpcc_of
+from plimsoll.cli.tpcc import tpcc_of, warm_up_of
 from plimsoll.errors import SpecError
 from plimsoll.run.calibrate import shapes_of
+from plimsoll.spec.clients import CLIENTS
 from plimsoll.spec.study import parse_study
+from plimsoll.spec.terminals import background_connections, pace_faults, ramp_up_s
 from plimsoll.spec.tpcc import Mix, TpccSpec
 
 
@@ -27,6 +29,9 @@ def test_options_of_the_command_line_become_tables() -> None:
         ([], {"table_size": 5}, "--table-size: is not a known key"),
         (["warehouses=3"], {"warehouses": 2}, "--option warehouses: has an option of its own"),
         (["partitions=2", "foreign_keys=true"], {}, "foreign_keys: tables with partitions have none"),
+        (["mix={new_order=999,payment=2}"], {}, "mix: makes a deck of 1,004 cards, of at most 1,000"),
+        (["times=-1"], {}, "--option times: must be >= 0.0, is -1"),
+        (["ramp_up=5"], {}, 'ramp_up: must be text with a unit, such as "60s"'),
     ],
 )
 def test_faults_name_the_option(written: list[str], given: dict[str, Any], expected: str) -> None:
@@ -58,7 +63,7 @@ def test_a_study_file_names_scale_and_mix() -> None:
     assert isinstance(spec, TpccSpec)
     assert (spec.warehouses, spec.mix) == (20, Mix(new_order=50, payment=50))
     assert (spec.writes, spec.changes_row_count, spec.rows_count) == (True, True, 20 * 499_011 + 100_000)
-    assert spec.identity()["mix"]["delivery"] == 4
+    assert spec.identity()["mix"]["delivery"] == 1
 
 
 @pytest.mark.parametrize(
@@ -86,3 +91,55 @@ def test_workloads_of_one_study_share_their_tables() -> None:
 def test_the_fake_server_refuses_it() -> None:
     with pytest.raises(SpecError, match="no rows that tpcc could work on"):
         shapes_of(TpccSpec())
+
+
+TIMED = """
+[study]
+name = "orders"
+levels = {{ connections = [4, 32] }}
+{}
+[[workload]]
+name = "orders"
+kind = "tpcc"
+warehouses = 2
+{}
+[[system]]
+name = "here"
+server = {{ managed = "mariadb" }}
+"""
+
+
+def test_terminals_have_a_pace_of_their_own() -> None:
+    (spec,) = parse_study(TIMED.format("", "terminals = 1000\ntimes = 0.5\ndelivery_connections = 2")).workload
+    assert isinstance(spec, TpccSpec)
+    assert (spec.has_own_pace, ramp_up_s(spec), background_connections(spec)) == (True, 0, 2)
+    study = parse_study(TIMED.format("", 'times = 1\nramp_up = "30s"\ndelivery_connections = 2'))
+    assert (study.sessions_max, ramp_up_s(study.workload[0])) == (34, 30)
+    assert study.workload[0].line()["ramp_up_ms"] == 30_000
+    assert not TpccSpec().has_own_pace
+    other = workload_of("oltp_read_only")
+    assert (ramp_up_s(other), background_connections(other)) == (0, 0)
+
+
+@pytest.mark.parametrize(
+    ("study", "workload", "expected"),
+    [
+        ("", "terminals = 20", r"workload\[0\].terminals: must be at least as many as connections, 32, are 20"),
+        ('clients = { think_time = "1s" }', "times = 1", r"workload\[0\].times: has think times of its own"),
+        ('warm_up = "20s"', 'ramp_up = "21s"', r"study.warm_up: must be at least 21 s, until all terminals"),
+        ('warm_up_limit = "20s"', 'times = 1\nramp_up = "30s"', r"study.warm_up_limit: must be at least 30 s"),
+    ],
+)
+def test_terminals_that_do_not_fit_their_level_are_refused(study: str, workload: str, expected: str) -> None:
+    with pytest.raises(SpecError, match=expected):
+        parse_study(TIMED.format(study, workload))
+
+
+def test_a_rate_is_the_only_pace() -> None:
+    faults = pace_faults(TpccSpec(delivery_connections=1), 4, is_open=True, has_think_time=False)
+    assert [fault.split(";")[0] for fault in faults] == ["times: a rate sets the pace"]
+    ramped = TpccSpec.model_validate({"ramp_up": "20s"})
+    assert warm_up_of(ramped, None, 4, CLIENTS, is_open=False) == 20
+    assert warm_up_of(ramped, "3s", 4, CLIENTS, is_open=False) == 3
+    with pytest.raises(SpecError, match="--option terminals: must be at least as many as connections, 4, are 2"):
+        warm_up_of(TpccSpec(terminals=2), None, 4, CLIENTS, is_open=False)

@@ -48,7 +48,7 @@ impl TpccData {
 }
 
 /// What its clients do.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct TpccOptions {
     /// How many warehouses are used.
@@ -59,6 +59,18 @@ pub struct TpccOptions {
     pub data_seed: u64,
     /// How often each type of transaction is chosen.
     pub mix: TpccMix,
+    /// How the next type is chosen.
+    pub choice: TpccChoice,
+    /// How many terminals there are; one for each connection if absent. With more of them connections are a pool.
+    pub terminals: Option<u32>,
+    /// Where there are fewer terminals than warehouses, each goes around its share of them; otherwise each stays in one.
+    pub all_warehouses: bool,
+    /// Scale of keying and think times: 1 as the specification has them, 0 for none.
+    pub times: f64,
+    /// How long it takes until all terminals have begun, one after the other, milliseconds.
+    pub ramp_up_ms: u64,
+    /// Connections besides those of the group that carry out queued deliveries; with 0 they are carried out at once.
+    pub delivery_connections: u32,
     /// Isolation level of all connections.
     pub isolation: Isolation,
     /// Statements are prepared on the server; otherwise they are sent as text.
@@ -72,10 +84,33 @@ impl Default for TpccOptions {
             first_warehouse: 1,
             data_seed: 1,
             mix: TpccMix::default(),
+            choice: TpccChoice::Deck,
+            terminals: None,
+            all_warehouses: true,
+            times: 0.0,
+            ramp_up_ms: 0,
+            delivery_connections: 0,
             isolation: Isolation::ServerDefault,
             prepared: true,
         }
     }
+}
+
+impl TpccOptions {
+    /// Whether terminals, and not connections, say when transactions are wanted.
+    pub fn has_own_pace(&self) -> bool {
+        self.terminals.is_some() || self.times > 0.0 || self.ramp_up_ms > 0 || self.delivery_connections > 0
+    }
+}
+
+/// How the type of the next transaction is chosen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum TpccChoice {
+    /// From a shuffled deck of each terminal, with as many cards of each type as its weight says.
+    Deck,
+    /// Each by itself, by weight.
+    Weighted,
 }
 
 /// Weights of the five types of transactions.
@@ -97,11 +132,11 @@ pub struct TpccMix {
 impl Default for TpccMix {
     fn default() -> Self {
         Self {
-            new_order: 45,
-            payment: 43,
-            order_status: 4,
-            delivery: 4,
-            stock_level: 4,
+            new_order: 10,
+            payment: 10,
+            order_status: 1,
+            delivery: 1,
+            stock_level: 1,
         }
     }
 }

@@ -16,5 +16,5 @@ mod scale;
 mod tables;
 mod transactions;
 
-pub use preflight::{faults, preflight};
-pub use transactions::TpccFactory;
+pub use preflight::{faults, pace_fault, preflight};
+pub use transactions::{Times, TpccFactory};

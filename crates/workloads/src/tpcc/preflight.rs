@@ -5,8 +5,14 @@ use plimsoll_core::plan::{RoleTarget, TpccOptions};
 use plimsoll_engine::WorkerFault;
 
 use super::tables::{TABLES, described, is_ours};
-use super::transactions::Catalogue;
+use super::transactions::{Catalogue, mix_faults};
 use crate::look::Look;
+
+/// Nobody is slower than ten times the specification.
+const TIMES_MAX: f64 = 10.0;
+
+/// Some hundreds of megabytes: they are waited for in a queue.
+const TERMINALS_MAX: u32 = 10_000_000;
 
 /// Faults of the options, each with its name, its value and the cure.
 pub fn faults(options: &TpccOptions) -> Vec<String> {
@@ -24,10 +30,29 @@ pub fn faults(options: &TpccOptions) -> Vec<String> {
             options.first_warehouse
         ));
     }
-    if options.mix.weights().iter().all(|weight| *weight == 0) {
-        faults.push("workload.mix: all weights are 0; give one of them more".to_owned());
+    faults.extend(mix_faults(options));
+    if !(0.0..=TIMES_MAX).contains(&options.times) {
+        faults.push(format!("workload.times: must be 0..={TIMES_MAX}, is {}", options.times));
+    }
+    if options
+        .terminals
+        .is_some_and(|count| !(1..=TERMINALS_MAX).contains(&count))
+    {
+        let count = options.terminals.unwrap_or(0);
+        faults.push(format!("workload.terminals: must be 1..={TERMINALS_MAX}, is {count}"));
     }
     faults
+}
+
+/// What does not go together with so many connections and a think time of theirs.
+pub fn pace_fault(options: &TpccOptions, connections: u32, has_think_time: bool) -> Option<String> {
+    if let Some(terminals) = options.terminals.filter(|terminals| *terminals < connections) {
+        return Some(format!(
+            "workload.terminals: must be at least as many as connections, {connections}, are {terminals}"
+        ));
+    }
+    (has_think_time && options.times > 0.0)
+        .then(|| "workload.times: has think times of its own; leave it or think_time out".to_owned())
 }
 
 /// Looks at each target once.

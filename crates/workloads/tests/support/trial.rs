@@ -8,7 +8,7 @@ use plimsoll_core::connections::Outage;
 use plimsoll_core::message::{Done, EngineWarning, Ready};
 use plimsoll_core::plan::{ReconnectPlan, RetryRule, RoleTarget, WorkloadPlan};
 use plimsoll_core::snapshot::{Counts, ErrorClass, Snapshot};
-use plimsoll_engine::{ClosedLoop, ConnectionTerms, GroupRun, Observer, Trial, TrialEvent, TrialOptions, WorkerFault};
+use plimsoll_engine::{ConnectionTerms, GroupRun, Observer, Trial, TrialEvent, TrialOptions, WorkerFault};
 use plimsoll_session::Terms;
 
 /// What a trial did, all intervals together.
@@ -159,8 +159,8 @@ fn run_seen(
     let group = GroupRun {
         instance: "test".to_owned(),
         factory: plimsoll_workloads::factory(workload, targets, load.seed, connections, session)?,
-        arrivals: Box::new(ClosedLoop::new(connections, transactions_max)),
-        connections,
+        arrivals: plimsoll_workloads::closed_loop(workload, load.seed, connections, None, transactions_max)?,
+        connections: plimsoll_workloads::sessions_count(workload, connections),
         terms,
     };
     let trial = Trial::new(TrialOptions::new(200, duration_ms), vec![group])?;

@@ -47,24 +47,6 @@ impl Inputs {
         }
     }
 
-    /// The warehouses of one connection, first and last: its own share of all, or one that it shares with others where
-    /// there are more connections than warehouses.
-    pub fn share(&self, worker: u32, connections: u32) -> (u32, u32) {
-        let (worker, connections, warehouses) = (u64::from(worker), u64::from(connections), u64::from(self.warehouses));
-        let (first, end) = if connections >= warehouses {
-            (worker % warehouses, worker % warehouses + 1)
-        } else {
-            (
-                worker * warehouses / connections,
-                (worker + 1) * warehouses / connections,
-            )
-        };
-        (
-            self.first_warehouse + first as u32,
-            self.first_warehouse + end as u32 - 1,
-        )
-    }
-
     /// A warehouse that is not the home, if there is another.
     pub fn other_warehouse(&self, home: u32, random: &mut Random) -> u32 {
         if self.warehouses == 1 {
@@ -142,17 +124,6 @@ mod tests {
                 assert!(run <= LAST_NAME_A && (65..=119).contains(&shift) && ![96, 112].contains(&shift));
             }
         }
-    }
-
-    #[test]
-    fn connections_share_all_warehouses() {
-        let shares = |warehouses, connections| -> Vec<(u32, u32)> {
-            (0..connections)
-                .map(|worker| inputs(warehouses).share(worker, connections))
-                .collect()
-        };
-        assert_eq!(shares(10, 3), [(5, 7), (8, 10), (11, 14)]);
-        assert_eq!(shares(2, 3), [(5, 5), (6, 6), (5, 5)]);
     }
 
     #[test]

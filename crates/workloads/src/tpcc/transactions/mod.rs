@@ -3,6 +3,7 @@
 //! Autocommit is off, so that a transaction begins with its first statement and needs no round trip for that.
 
 mod answer;
+mod choice;
 mod client;
 mod delivery;
 mod input;
@@ -11,7 +12,10 @@ mod order_status;
 mod payment;
 mod statements;
 mod stock_level;
+mod terminals;
 mod worker;
 
+pub use choice::faults as mix_faults;
 pub use statements::Catalogue;
+pub use terminals::Times;
 pub use worker::TpccFactory;

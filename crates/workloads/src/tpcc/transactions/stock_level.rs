@@ -4,7 +4,7 @@ use plimsoll_core::random::Random;
 use plimsoll_session::{StatementError, Value};
 
 use super::client::{Client, int};
-use super::input::district;
+use super::terminals::Home;
 use crate::tpcc::random::within;
 
 /// Orders that are looked at.
@@ -18,11 +18,11 @@ pub struct StockLevel {
 }
 
 impl StockLevel {
-    /// Draws one for a home warehouse.
-    pub fn draw(warehouse: u32, random: &mut Random) -> Self {
+    /// Draws one of a terminal.
+    pub fn draw(home: Home, random: &mut Random) -> Self {
         Self {
-            warehouse,
-            district: district(random),
+            warehouse: home.warehouse,
+            district: home.district,
             threshold: within(random, 10, 20),
         }
     }

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use plimsoll_core::plan::{RoleTarget, TpccOptions};
-use plimsoll_core::random::{Random, below};
-use plimsoll_engine::{Gate, Interrupter, Worker, WorkerFactory, WorkerFault};
+use plimsoll_engine::{Arrival, Gate, Interrupter, Outcome, Worker, WorkerFactory, WorkerFault};
 use plimsoll_session::{Session, StatementError, Terms, transact};
 
+use super::choice::{Choice, Type};
 use super::client::{Client, Memory};
 use super::delivery::Delivery;
 use super::input::Inputs;
@@ -15,32 +15,35 @@ use super::order_status::OrderStatus;
 use super::payment::Payment;
 use super::statements::Catalogue;
 use super::stock_level::StockLevel;
-use crate::tpcc::random::within;
+use super::terminals::Homes;
 
-/// Types of transactions, in the order of their weights.
-const NAMES: [&str; 5] = ["new_order", "payment", "order_status", "delivery", "stock_level"];
+/// What deliveries are called that are carried out from the queue; [`Type::Delivery`] is then to put one there.
+const DEFERRED: &str = "delivery_deferred";
 
 /// Builds the workers of one group.
 pub struct TpccFactory {
     catalogue: Arc<Catalogue>,
-    inputs: Inputs,
-    weights: [u32; 5],
+    draws: Draws,
     targets: Vec<RoleTarget>,
     connections: u32,
-    seed: u64,
+    defers_deliveries: bool,
     terms: Arc<Terms>,
 }
 
 impl TpccFactory {
-    /// For options that have no faults.
+    /// For options that have no faults. Workers from number `connections` on carry out queued deliveries.
     pub fn new(options: &TpccOptions, targets: &[RoleTarget], seed: u64, connections: u32, terms: Terms) -> Self {
         Self {
             catalogue: Arc::new(Catalogue::new(options)),
-            inputs: Inputs::new(options, seed),
-            weights: options.mix.weights(),
+            draws: Draws {
+                inputs: Inputs::new(options, seed),
+                choice: Choice::new(options, seed),
+                homes: Homes::new(options, options.terminals.unwrap_or(connections)),
+                seed,
+            },
             targets: targets.to_vec(),
             connections,
-            seed,
+            defers_deliveries: options.delivery_connections > 0,
             terms: Arc::new(terms),
         }
     }
@@ -48,30 +51,44 @@ impl TpccFactory {
 
 impl WorkerFactory for TpccFactory {
     fn transaction_names(&self) -> Vec<String> {
-        NAMES.map(str::to_owned).to_vec()
+        let deferred = self.defers_deliveries.then_some(DEFERRED);
+        let names = Type::ALL.into_iter().map(Type::name).chain(deferred);
+        names.map(str::to_owned).collect()
     }
 
     fn build(&self, worker: u32) -> Result<Box<dyn Worker>, WorkerFault> {
+        let deliveries = match (self.defers_deliveries, worker < self.connections) {
+            (false, _) => Deliveries::AtOnce,
+            (true, true) => Deliveries::Queued,
+            (true, false) => Deliveries::FromQueue,
+        };
         Ok(Box::new(TpccWorker {
             session: Session::open(&self.targets, &self.catalogue.statements, &self.terms)?,
             catalogue: Arc::clone(&self.catalogue),
-            inputs: self.inputs,
-            weights: self.weights,
-            share: self.inputs.share(worker, self.connections),
+            draws: self.draws,
+            deliveries,
             memory: Memory::default(),
-            seed: self.seed,
         }))
     }
+}
+
+/// What becomes of a delivery.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Deliveries {
+    /// It is carried out while the terminal waits.
+    AtOnce,
+    /// The terminal goes on; another connection will be told.
+    Queued,
+    /// This is that other connection.
+    FromQueue,
 }
 
 struct TpccWorker {
     session: Session,
     catalogue: Arc<Catalogue>,
-    inputs: Inputs,
-    weights: [u32; 5],
-    share: (u32, u32),
+    draws: Draws,
+    deliveries: Deliveries,
     memory: Memory,
-    seed: u64,
 }
 
 /// One transaction with its values, which stay the same when it is repeated.
@@ -86,9 +103,18 @@ enum Transaction {
 impl Worker for TpccWorker {
     fn run(&mut self, gate: &mut Gate<'_>) -> Result<(), WorkerFault> {
         while let Some(arrival) = gate.next() {
-            let (chosen, transaction) = self.draw(&mut arrival.random(self.seed));
+            let (kind, transaction) = self.draws.draw(&arrival);
+            let reported = match (self.deliveries, kind) {
+                (Deliveries::Queued, Type::Delivery) => {
+                    gate.sent();
+                    gate.finish(kind as usize, Outcome::Completed);
+                    continue;
+                }
+                (Deliveries::FromQueue, _) => Type::ALL.len(),
+                _ => kind as usize,
+            };
             let (catalogue, memory) = (&*self.catalogue, &mut self.memory);
-            transact(&mut self.session, gate, chosen, |session, gate| {
+            transact(&mut self.session, gate, reported, |session, gate| {
                 transaction.run(&mut Client {
                     session,
                     gate,
@@ -105,18 +131,28 @@ impl Worker for TpccWorker {
     }
 }
 
-impl TpccWorker {
-    fn draw(&self, random: &mut Random) -> (usize, Transaction) {
-        let (inputs, chosen) = (&self.inputs, choose(&self.weights, random));
-        let warehouse = within(random, self.share.0, self.share.1);
-        let transaction = match chosen {
-            0 => Transaction::NewOrder(NewOrder::draw(inputs, warehouse, random)),
-            1 => Transaction::Payment(Payment::draw(inputs, warehouse, random)),
-            2 => Transaction::OrderStatus(OrderStatus::draw(inputs, warehouse, random)),
-            3 => Transaction::Delivery(Delivery::draw(warehouse, random)),
-            _ => Transaction::StockLevel(StockLevel::draw(warehouse, random)),
+/// Makes transactions: the same for the same arrival.
+#[derive(Clone, Copy)]
+struct Draws {
+    inputs: Inputs,
+    choice: Choice,
+    homes: Homes,
+    seed: u64,
+}
+
+impl Draws {
+    fn draw(&self, arrival: &Arrival) -> (Type, Transaction) {
+        let kind = self.choice.of(arrival.actor, arrival.index);
+        let (inputs, random) = (&self.inputs, &mut arrival.random(self.seed));
+        let home = self.homes.of(arrival.actor, random);
+        let transaction = match kind {
+            Type::NewOrder => Transaction::NewOrder(NewOrder::draw(inputs, home.warehouse, random)),
+            Type::Payment => Transaction::Payment(Payment::draw(inputs, home.warehouse, random)),
+            Type::OrderStatus => Transaction::OrderStatus(OrderStatus::draw(inputs, home.warehouse, random)),
+            Type::Delivery => Transaction::Delivery(Delivery::draw(home.warehouse, random)),
+            Type::StockLevel => Transaction::StockLevel(StockLevel::draw(home, random)),
         };
-        (chosen, transaction)
+        (kind, transaction)
     }
 }
 
@@ -129,41 +165,5 @@ impl Transaction {
             Self::Delivery(one) => one.run(client),
             Self::StockLevel(one) => one.run(client),
         }
-    }
-}
-
-/// The place of a type, by weight.
-fn choose(weights: &[u32; 5], random: &mut Random) -> usize {
-    let total = weights.iter().map(|weight| u64::from(*weight)).sum();
-    let mut drawn = below(random, total);
-    for (place, weight) in weights.iter().enumerate() {
-        if drawn < u64::from(*weight) {
-            return place;
-        }
-        drawn -= u64::from(*weight);
-    }
-    unreachable!("what is drawn is less than all weights together")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use plimsoll_core::random::keyed;
-
-    #[test]
-    fn types_are_chosen_by_weight() {
-        let mut random = keyed(1, 0, 0);
-        let mut counts = [0u32; 5];
-        for _ in 0..100_000 {
-            counts[choose(&[45, 43, 0, 8, 4], &mut random)] += 1;
-        }
-        let wanted = [45_000, 43_000, 0, 8_000, 4_000];
-        assert!(
-            counts
-                .iter()
-                .zip(wanted)
-                .all(|(count, wanted)| count.abs_diff(wanted) < 700),
-            "{counts:?}"
-        );
     }
 }
