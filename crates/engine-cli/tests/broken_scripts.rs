@@ -66,10 +66,19 @@ fn they_fail_in_the_same_words() {
 fn a_script_that_never_ends_is_ended_by_force() {
     let folder = Folder::new("endless");
     let script = folder.script("function event() while true do end end");
-    let words = [script.as_str(), "--time=1", "--forced-shutdown=1", "--threads=2", "run"];
-    let (ours, theirs) = (ours(&words), theirs(&words));
-    assert_eq!(ours.code, Some(2));
-    assert_eq!(ours, theirs);
+    for verbosity in ["--verbosity=0", "--verbosity=3"] {
+        let words = [
+            &script,
+            "--time=1",
+            "--forced-shutdown=1",
+            "--threads=2",
+            verbosity,
+            "run",
+        ];
+        let (ours, theirs) = (ours(&words), theirs(&words));
+        assert_eq!(ours.code, Some(2));
+        assert_eq!(ours, theirs, "{verbosity}");
+    }
 }
 
 #[test]

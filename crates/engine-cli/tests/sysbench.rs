@@ -73,6 +73,28 @@ fn reports_in_between_are_told_in_the_same_words() {
     assert_eq!(count("[ #s ] Checkpoint report:"), 1);
 }
 
+/// Lines in their order, those of buckets as one.
+fn without_buckets(told: &Told) -> Vec<&str> {
+    let mut lines: Vec<&str> = told
+        .out
+        .iter()
+        .map(|line| if line.contains(" |*") { "buckets" } else { line })
+        .collect();
+    lines.dedup();
+    lines
+}
+
+#[test]
+fn each_verbosity_tells_as_much() {
+    for verbosity in 0..=3 {
+        let word = format!("--verbosity={verbosity}");
+        let words = ["cpu", "--histogram", "--events=20", &word, "run"];
+        let (ours, theirs) = (ours(&words), theirs(&words));
+        assert_eq!(without_buckets(&ours), without_buckets(&theirs), "{word}");
+        assert_eq!((&ours.err, ours.code), (&theirs.err, theirs.code), "{word}");
+    }
+}
+
 #[test]
 fn help_has_all_options_of_sysbench() {
     let names = |words: &[&str], run: fn(&[&str]) -> Told| -> Vec<String> {

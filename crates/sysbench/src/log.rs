@@ -99,10 +99,15 @@ impl Log {
 
     /// Prints a line that may well be the last one again, such as a report.
     pub fn line(&self, level: Level, message: impl Display) {
+        self.lines(level, format_args!("{message}\n"));
+    }
+
+    /// Prints lines, each with its end.
+    pub fn lines(&self, level: Level, text: impl Display) {
         let mut sinks = self.lock();
         if level as u8 <= sinks.verbosity {
             sinks.end_repetition();
-            sinks.print(&format!("{message}\n"));
+            sinks.print(&text.to_string());
         }
     }
 

@@ -25,7 +25,7 @@ pub fn intermediate(stat: &Stat, log: &Log) {
 /// The whole.
 pub fn cumulative(stat: &Stat, log: &Log) {
     let text = [statements(stat), general(stat), blocks::fairness(stat)].concat();
-    log.line(Level::Notice, text.strip_suffix('\n').unwrap_or(&text));
+    log.lines(Level::Notice, text);
 }
 
 fn statements(stat: &Stat) -> String {

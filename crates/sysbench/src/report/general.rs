@@ -15,13 +15,17 @@ pub fn intermediate(stat: &Stat, log: &Log) {
             latency(stat),
         ),
     );
+    queue(stat, "", log);
+}
+
+/// The second line of a stretch where events come at a rate; sysbench has a comma in it where a test talks to a server.
+pub fn queue(stat: &Stat, comma: &str, log: &Log) {
     if stat.has_rate {
-        let (queue, running) = (stat.queue_length, stat.concurrency);
         log.line(
             Level::Notice,
             format_args!(
-                "[ {:.0}s ] queue length: {queue} concurrency: {running}",
-                stat.time_total_s
+                "[ {:.0}s ] queue length: {}{comma} concurrency: {}",
+                stat.time_total_s, stat.queue_length, stat.concurrency
             ),
         );
     }
@@ -40,7 +44,7 @@ pub fn after(own: &str, stat: &Stat, log: &Log) {
 /// A test's own part, then response times and how evenly the threads worked.
 pub fn ending(own: &str, stat: &Stat, log: &Log) {
     let text = [own, &blocks::latency(stat), &blocks::fairness(stat)].concat();
-    log.line(Level::Notice, text.strip_suffix('\n').unwrap_or(&text));
+    log.lines(Level::Notice, text);
 }
 
 /// `lat (ms,95%): 1.23`.

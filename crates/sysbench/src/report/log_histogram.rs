@@ -6,6 +6,8 @@ use std::fmt::Write as _;
 
 use plimsoll_core::histogram::{Histogram, bucket_range_ns};
 
+use crate::log::{Level, Log};
+
 /// Stars of the fullest bucket.
 const STARS: f64 = 40.0;
 
@@ -62,12 +64,13 @@ impl LogHistogram {
         self.min * (place as f64 / self.per_ln()).exp()
     }
 
-    /// A line for each bucket that is not empty; empty when all are.
-    pub fn text(&self, unit: &str) -> String {
-        if self.counts.iter().all(|count| *count == 0) {
-            return String::new();
+    /// Prints one of response times in milliseconds, unless it is empty: its rows whatever the verbosity, as sysbench does.
+    pub fn tell(&self, log: &Log) {
+        if self.counts.iter().any(|count| *count > 0) {
+            log.line(Level::Notice, "Latency histogram (values are in milliseconds)");
+            log.print(self.rows());
+            log.line(Level::Notice, " ");
         }
-        format!("Latency histogram (values are in {unit})\n{} \n", self.rows())
     }
 
     /// Names of columns, and a line for each bucket that is not empty.
@@ -92,13 +95,13 @@ mod tests {
         for value in [1.0, 2.0, 5.0, 10.0, 10.0, 0.1, 99.0, f64::NAN] {
             histogram.update(value);
         }
-        let text = histogram.text("milliseconds");
+        let text = histogram.rows();
         let shown: Vec<&str> = text
             .lines()
-            .skip(2)
+            .skip(1)
             .map(|line| line.split_whitespace().next().unwrap_or(""))
             .collect();
-        assert_eq!(shown, ["1.000", "2.001", "4.997", "10.000", ""]);
+        assert_eq!(shown, ["1.000", "2.001", "4.997", "10.000"]);
         assert!(
             text.contains("      10.000 |**************************************** 3\n"),
             "{text}"

@@ -22,16 +22,7 @@ pub fn intermediate(stat: &Stat, log: &Log) {
             per_s(stat.reconnects),
         ),
     );
-    if stat.has_rate {
-        let (queue, running) = (stat.queue_length, stat.concurrency);
-        log.line(
-            Level::Notice,
-            format_args!(
-                "[ {:.0}s ] queue length: {queue}, concurrency: {running}",
-                stat.time_total_s
-            ),
-        );
-    }
+    general::queue(stat, ",", log);
 }
 
 /// The whole.

@@ -81,7 +81,7 @@ fn end(mut teller: Teller<'_>, done: &Done) -> Result<(), Exit> {
     if is_forced {
         teller
             .log
-            .text(Level::Fatal, "The --max-time limit has expired, forcing shutdown...\n");
+            .text(Level::Fatal, "The --max-time limit has expired, forcing shutdown...");
     }
     teller.finish(done, is_forced)?;
     if is_forced { Err(Exit::FORCED) } else { Ok(()) }

@@ -7,7 +7,7 @@ use super::period::Period;
 use crate::exit::Exit;
 use crate::json::JsonReports;
 use crate::log::{Level, Log};
-use crate::report::{Stat, blocks};
+use crate::report::{LogHistogram, Stat, blocks};
 use crate::settings::Settings;
 use crate::test::{Context, Test};
 
@@ -81,9 +81,9 @@ impl<'t> Teller<'t> {
         stat.unfinished = is_forced.then_some(running_count);
         self.full_report(&stat);
         if self.settings.debug {
-            self.log.print(blocks::threads(&stat));
+            self.log.lines(Level::Debug, blocks::threads(&stat));
         }
-        self.log.print(blocks::errors(&stat));
+        self.log.lines(Level::Notice, blocks::errors(&stat));
         let waiting_count = done.unfinished_count.saturating_sub(running_count);
         self.warn_backlog(waiting_count);
         self.json.write(&stat, self.settings, self.log)
@@ -144,9 +144,9 @@ impl<'t> Teller<'t> {
 
     fn full_report(&mut self, stat: &Stat) {
         if self.settings.histogram {
-            self.log.print(blocks::histogram(stat));
+            LogHistogram::of_latency(&stat.latency).tell(self.log);
         }
-        self.log.print(blocks::unfinished(stat));
+        self.log.lines(Level::Notice, blocks::unfinished(stat));
         self.test.cumulative(stat, self.log);
     }
 

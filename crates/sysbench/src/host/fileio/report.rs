@@ -73,7 +73,7 @@ pub(super) fn cumulative(stat: &Stat, end_syncs_count: u64, request_bytes: f64, 
         return general::ending(&own, stat, log);
     }
     let text = [rates.as_1_1(), blocks::latency(stat)].concat();
-    log.line(Level::Notice, text.strip_suffix('\n').unwrap_or(&text));
+    log.lines(Level::Notice, text);
 }
 
 impl Rates {
