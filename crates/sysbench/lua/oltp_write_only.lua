@@ -1,25 +1,11 @@
 -- Updates, and a delete with an insert in a transaction.
-require("oltp_common")
+local transaction = require("oltp_transaction")
 
 function prepare_statements()
-  if not sysbench.opt.skip_trx then
-    prepare_begin()
-    prepare_commit()
-  end
-  prepare_index_updates()
-  prepare_non_index_updates()
-  prepare_delete_inserts()
+  transaction.prepare_ends()
+  transaction.prepare_writes()
 end
 
 function event()
-  if not sysbench.opt.skip_trx then
-    begin()
-  end
-  execute_index_updates()
-  execute_non_index_updates()
-  execute_delete_inserts()
-  if not sysbench.opt.skip_trx then
-    commit()
-  end
-  check_reconnect()
+  transaction.execute(transaction.execute_writes)
 end

@@ -3,14 +3,8 @@ require("oltp_common")
 
 sysbench.cmdline.options.random_points = { "Number of random points in the IN() clause in generated SELECTs", 10 }
 
-function thread_init()
-  drv = sysbench.sql.driver()
-  con = drv:connect()
-  prepare_statements()
-  part = sysbench.opt.table_size / sysbench.opt.threads
-end
-
 function prepare_statements()
+  part = sysbench.opt.table_size / sysbench.opt.threads
   local count = sysbench.opt.random_points
   local marks = string.rep("?", count, ", ")
   stmt = { points = con:prepare(string.format("SELECT id, k, c, pad FROM sbtest1 WHERE k IN (%s)", marks)) }

@@ -5,14 +5,8 @@ require("oltp_common")
 sysbench.cmdline.options.number_of_ranges = { "Number of random BETWEEN ranges per SELECT", 10 }
 sysbench.cmdline.options.delta = { "Size of BETWEEN ranges", 5 }
 
-function thread_init()
-  drv = sysbench.sql.driver()
-  con = drv:connect()
-  prepare_statements()
-  part = sysbench.opt.table_size / sysbench.opt.threads
-end
-
 function prepare_statements()
+  part = sysbench.opt.table_size / sysbench.opt.threads
   local count = sysbench.opt.number_of_ranges
   local ranges = string.rep("k BETWEEN ? AND ?", count, " OR ")
   stmt = { ranges = con:prepare("SELECT count(k) FROM sbtest1 WHERE " .. ranges) }

@@ -4,9 +4,10 @@ mod lua_support;
 #[path = "../../workloads/tests/support/mod.rs"]
 mod support;
 
+use std::os::unix::fs::symlink;
 use std::path::Path;
 
-use lua_support::{named, with, words_to};
+use lua_support::{Folder, named, with, words_to};
 use support::{connect, on_each_server, value};
 
 #[test]
@@ -119,6 +120,35 @@ fn scripts_of_an_installed_sysbench_run() {
             assert_eq!(
                 (outcome.exit, counts.completed, counts.statements()),
                 expected,
+                "{workload}: {}",
+                outcome.out
+            );
+        }
+    });
+}
+
+/// Who changed it gets the changed one, and our transactions around it.
+#[test]
+fn transactions_go_with_an_oltp_common_of_the_users() {
+    let installed = Path::new("/usr/share/sysbench/oltp_common.lua");
+    if !installed.exists() {
+        return support::skip("sysbench's scripts are not installed (Debian: sysbench)");
+    }
+    let users = Folder::new();
+    symlink(installed, users.0.join("oltp_common.lua")).unwrap();
+    let path = users.0.join("?.lua").display().to_string();
+    on_each_server("lua_users", |_, target| {
+        let to = words_to(target);
+        let words = with(&to, &["run", "--events=20", "--table-size=200"]);
+        let prepare = with(&to, &["prepare", "--table-size=200"]);
+        assert_eq!(named("oltp_read_write", &prepare).exit, 0);
+        for (workload, statements) in [("oltp_read_write", 20), ("oltp_read_only", 16), ("oltp_write_only", 6)] {
+            let text = format!("package.path = '{path}' require('{workload}') function check_reconnect() end"); // 1.0 has none
+            let outcome = named(&users.file("users.lua", &text), &words);
+            let counts = outcome.snapshot.counts();
+            assert_eq!(
+                (outcome.exit, counts.statements()),
+                (0, 20 * statements),
                 "{workload}: {}",
                 outcome.out
             );

@@ -12,8 +12,9 @@ pub const RUNTIME: [(&str, &str); 8] = [
     ("host.lua", include_str!("../../lua/host.lua")),
 ];
 
-const WORKLOADS: [(&str, &str); 12] = [
+const WORKLOADS: [(&str, &str); 13] = [
     ("oltp_common", include_str!("../../lua/oltp_common.lua")),
+    ("oltp_transaction", include_str!("../../lua/oltp_transaction.lua")),
     ("oltp_read_only", include_str!("../../lua/oltp_read_only.lua")),
     ("oltp_read_write", include_str!("../../lua/oltp_read_write.lua")),
     ("oltp_write_only", include_str!("../../lua/oltp_write_only.lua")),
