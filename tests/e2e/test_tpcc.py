@@ -50,6 +50,13 @@ def test_conditions_hold_after_a_trial_and_check_says_by_its_exit_code_when_not(
     assert plimsoll("check", *target).returncode == 0
     ran = plimsoll("trial", *target, "--connections", "4", "-o", "terminals=2")
     assert_one_clear_message(ran, 2, "--option terminals", "at least as many as connections, 4, are 2")
+    called = (*target, "-o", "mode=procedures")
+    ran = plimsoll("trial", *called, "--connections", "4", "--duration", "2s")
+    assert_one_clear_message(ran, 3, "plimsoll_payment does not exist", "plimsoll prepare", "mode=procedures")
+    assert plimsoll("prepare", *called).returncode == 0
+    ran = plimsoll("trial", *called, "--connections", "4", "--duration", "2s", "--json")
+    assert (ran.returncode, json.loads(ran.stdout)["failed"]) == (0, 0)
+    assert plimsoll("check", *called).returncode == 0
     assert_one_clear_message(plimsoll("check", *target, "--warehouses", "2"), 4, "warehouses=1", "plimsoll cleanup")
     with connect(running_server.target) as control:
         control.rows("UPDATE customer SET c_ytd_payment = 0 WHERE c_d_id = 3 AND c_id = 14")

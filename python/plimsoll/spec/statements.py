@@ -147,11 +147,14 @@ Workload = WorkloadSpec | StatementsSpec | TpccSpec
 
 
 def data_sets(workloads: Iterable[Workload]) -> tuple[Workload, ...]:
-    """Of workloads that share their tables, the first."""
-    first: dict[str, Workload] = {}
+    """Of workloads that share their tables, the first; before others one that has procedures made too."""
+    chosen: dict[str, Workload] = {}
     for workload in workloads:
-        first.setdefault(json.dumps(workload.data_line(), sort_keys=True), workload)
-    return tuple(first.values())
+        line = workload.tables_line() if isinstance(workload, TpccSpec) else workload.data_line()
+        key = json.dumps(line, sort_keys=True)
+        if key not in chosen or (isinstance(workload, TpccSpec) and workload.mode == "procedures"):
+            chosen[key] = workload
+    return tuple(chosen.values())
 
 
 def shipped() -> dict[str, Path]:

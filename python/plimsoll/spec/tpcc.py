@@ -73,6 +73,7 @@ class TpccSpec(Written):
         first_warehouse: Number of the first; the others follow.
         partitions: Partitions of all tables but item, by warehouse; 0 for none.
         foreign_keys: The ten foreign keys of the specification.
+        mode: Transactions go statement by statement, or each as one call of a stored procedure.
         mix: How often each type of transaction is chosen.
         choice: From a shuffled deck of each terminal, with as many cards as the mix says; or each by itself, by weight.
         terminals: How many there are; None for one each connection. With more of them connections are a pool.
@@ -92,6 +93,7 @@ class TpccSpec(Written):
     partitions: Annotated[int, Field(ge=0, le=8_192)] = 0
     foreign_keys: bool = False
     storage_engine: Annotated[str, Field(pattern=r"^[A-Za-z0-9_]{1,64}$")] = "innodb"
+    mode: Literal["statements", "procedures"] = "statements"
     mix: Mix = Mix()
     choice: Literal["deck", "weighted"] = "deck"
     terminals: Annotated[int, Field(gt=0, le=10_000_000)] | None = None
@@ -156,6 +158,7 @@ class TpccSpec(Written):
             "warehouses": self.warehouses,
             "first_warehouse": self.first_warehouse,
             "data_seed": DATA_SEED,
+            "mode": self.mode,
             "mix": self.mix.model_dump(),
             "choice": self.choice,
             "terminals": self.terminals,
@@ -168,7 +171,11 @@ class TpccSpec(Written):
         }
 
     def data_line(self) -> dict[str, Any]:
-        """As the load engine reads it, to make its rows; without the seed."""
+        """As the load engine reads it, to make its rows and procedures; without the seed."""
+        return {**self.tables_line(), "procedures": self.mode == "procedures"}
+
+    def tables_line(self) -> dict[str, Any]:
+        """What its tables follow from: workloads with the same can share them, whether they call procedures or not."""
         return {
             "kind": self.kind,
             "warehouses": self.warehouses,

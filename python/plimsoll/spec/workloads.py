@@ -133,6 +133,6 @@ def _tables(workload: Workload) -> Iterator[tuple[str, object]]:
     if isinstance(workload, StatementsSpec):
         yield from ((table["name"], table) for table in workload.data_line()["tables"])
     elif isinstance(workload, TpccSpec):
-        yield from ((name, workload.data_line()) for name in workload.table_names)
+        yield from ((name, workload.tables_line()) for name in workload.table_names)
     else:
         yield from ((name, "of OLTP workloads") for name in workload.table_names)

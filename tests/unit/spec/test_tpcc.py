@@ -11,6 +11,7 @@ from plimsoll.cli.tpcc import tpcc_of, warm_up_of
 from plimsoll.errors import SpecError
 from plimsoll.run.calibrate import shapes_of
 from plimsoll.spec.clients import CLIENTS
+from plimsoll.spec.statements import data_sets
 from plimsoll.spec.study import parse_study
 from plimsoll.spec.terminals import background_connections, pace_faults, ramp_up_s
 from plimsoll.spec.tpcc import Mix, TpccSpec
@@ -86,6 +87,14 @@ def test_workloads_of_one_study_share_their_tables() -> None:
     other = '[[workload]]\nname = "more"\nkind = "tpcc"\nwarehouses = 2'
     with pytest.raises(SpecError, match="describes the table 'warehouse' otherwise"):
         parse_study(STUDY.format("") + other)
+
+
+def test_workloads_by_statements_and_by_procedures_share_tables_that_have_both() -> None:
+    other = '[[workload]]\nname = "called"\nkind = "tpcc"\nmode = "procedures"'
+    spec = parse_study(STUDY.format("") + other)
+    (data_set,) = data_sets(spec.workload)
+    assert data_set.data_line()["procedures"] is True
+    assert [one.line()["mode"] for one in spec.workload] == ["statements", "procedures"]
 
 
 def test_the_fake_server_refuses_it() -> None:

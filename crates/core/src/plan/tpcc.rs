@@ -20,6 +20,8 @@ pub struct TpccData {
     pub foreign_keys: bool,
     /// Storage engine.
     pub storage_engine: String,
+    /// The transactions are there as stored procedures too.
+    pub procedures: bool,
     /// All content follows from it.
     pub seed: u64,
     /// Rows may have come and gone since they were made; counting takes any number of them.
@@ -34,6 +36,7 @@ impl Default for TpccData {
             partitions: 0,
             foreign_keys: false,
             storage_engine: DEFAULT_ENGINE.to_owned(),
+            procedures: false,
             seed: 1,
             changing: false,
         }
@@ -57,6 +60,8 @@ pub struct TpccOptions {
     pub first_warehouse: u32,
     /// The seed of the rows: names of customers are drawn as it says.
     pub data_seed: u64,
+    /// How transactions are sent.
+    pub mode: TpccMode,
     /// How often each type of transaction is chosen.
     pub mix: TpccMix,
     /// How the next type is chosen.
@@ -83,6 +88,7 @@ impl Default for TpccOptions {
             warehouses: 1,
             first_warehouse: 1,
             data_seed: 1,
+            mode: TpccMode::Statements,
             mix: TpccMix::default(),
             choice: TpccChoice::Deck,
             terminals: None,
@@ -111,6 +117,16 @@ pub enum TpccChoice {
     Deck,
     /// Each by itself, by weight.
     Weighted,
+}
+
+/// How transactions are sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum TpccMode {
+    /// Statement by statement.
+    Statements,
+    /// Each as one call of a stored procedure.
+    Procedures,
 }
 
 /// Weights of the five types of transactions.

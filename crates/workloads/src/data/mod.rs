@@ -7,6 +7,7 @@
 mod content;
 pub(crate) mod crew;
 pub(crate) mod fault;
+pub(crate) mod fingerprint;
 pub(crate) mod inspect;
 pub(crate) mod load;
 mod oltp_table;

@@ -14,6 +14,7 @@ use super::check;
 use super::inspect::{Begin, Found, begin, foreign, look, unfit};
 use super::load::Loader;
 use super::population::{self, places};
+use super::procedures;
 use super::tables::{State, TABLES, Table, mark};
 use crate::control;
 use crate::data::crew::{Crew, Meter};
@@ -27,7 +28,8 @@ const WAREHOUSES_MAX: u32 = 100_000;
 /// Most partitions that servers take.
 const PARTITIONS_MAX: u32 = 8_192;
 
-/// Makes the tables with rows, indexes and statistics, and looks whether they are consistent. What is there already,
+/// Makes the tables with rows, indexes and statistics, looks whether they are consistent, and makes the procedures where they
+/// are wanted. What is there already,
 /// made by us in the same way and complete, is used as it is; what was left unfinished is gone on with.
 ///
 /// # Errors
@@ -35,35 +37,46 @@ const PARTITIONS_MAX: u32 = 8_192;
 pub fn prepare(plan: &DataPlan, data: &TpccData, observe: &mut dyn FnMut(DataEvent)) -> Result<DataDone, WorkerFault> {
     let found = look(plan)?;
     let begin = begin(&found, data, plan.drop_foreign)?;
+    let routines = look_at_procedures(plan)?;
+    if data.procedures {
+        procedures::refuse_foreign(&routines, plan.drop_foreign)?;
+    }
     let mut crew = Crew::new(plan, observe);
     let loader = Loader::new(plan, data.seed)?;
     match begin {
-        Begin::Complete => return count(plan, data),
+        Begin::Complete => {}
         Begin::Anew => {
             drop_tables(&mut crew, &found)?;
             create(&mut crew, data)?;
             load(&mut crew, &loader, data, &[])?;
+            finish(&mut crew, data)?;
         }
         Begin::GoOn => {
             let there = warehouses_there(plan)?;
             clear_unfinished(&mut crew, data, &there)?;
             load(&mut crew, &loader, data, &there)?;
+            finish(&mut crew, data)?;
         }
     }
-    finish(&mut crew, data)?;
+    if data.procedures {
+        procedures::make(&mut crew, &routines)?;
+    }
     count(plan, data)
 }
 
-/// Looks whether the tables are there, complete, with all their warehouses.
+/// Looks whether the tables are there, complete, with all their warehouses; and the procedures, where they are wanted.
 ///
 /// # Errors
 /// When something is missing, or when the server says no.
 pub fn check(plan: &DataPlan, data: &TpccData) -> Result<DataDone, WorkerFault> {
-    let faults: Vec<String> = look(plan)?
+    let mut faults: Vec<String> = look(plan)?
         .iter()
         .zip(TABLES)
         .filter_map(|(found, table)| unfit(found, table, data))
         .collect();
+    if data.procedures {
+        faults.extend(procedures::faults(&look_at_procedures(plan)?));
+    }
     if !faults.is_empty() {
         return Err(WorkerFault::new(FailureClass::Data, faults.join("; ")));
     }
@@ -80,13 +93,14 @@ pub fn verify(plan: &DataPlan, data: &TpccData, observe: &mut dyn FnMut(DataEven
     Ok(done)
 }
 
-/// Drops the tables that Plimsoll made, and others of these names only when told to.
+/// Drops the tables and procedures that Plimsoll made, and others of these names only when told to.
 ///
 /// # Errors
-/// When a table is not ours and was not to be dropped: then none is. Or when the server says no.
+/// When one of them is not ours and was not to be dropped: then none is. Or when the server says no.
 pub fn cleanup(plan: &DataPlan, observe: &mut dyn FnMut(DataEvent)) -> Result<DataDone, WorkerFault> {
-    let found = look(plan)?;
-    let foreign = foreign(&found);
+    let (found, routines) = (look(plan)?, look_at_procedures(plan)?);
+    let mut foreign = foreign(&found);
+    foreign.extend(procedures::foreign(&routines));
     if !foreign.is_empty() && !plan.drop_foreign {
         let message = format!(
             "{} not made by Plimsoll, so nothing was dropped; to drop them too: --drop-foreign",
@@ -94,8 +108,17 @@ pub fn cleanup(plan: &DataPlan, observe: &mut dyn FnMut(DataEvent)) -> Result<Da
         );
         return Err(WorkerFault::new(FailureClass::Target, message));
     }
-    drop_tables(&mut Crew::new(plan, observe), &found)?;
+    let mut crew = Crew::new(plan, observe);
+    procedures::remove(&mut crew, &routines)?;
+    drop_tables(&mut crew, &found)?;
     Ok(DataDone { rows_count: 0 })
+}
+
+fn look_at_procedures(plan: &DataPlan) -> Result<Vec<procedures::Found>, WorkerFault> {
+    let mut control = control::open(&plan.target)?;
+    let found = procedures::look(&mut control).map_err(|error| blame(&error, "look at procedures"))?;
+    control.close();
+    Ok(found)
 }
 
 /// Faults of a plan for these tables.

@@ -11,6 +11,7 @@ mod inspect;
 mod load;
 mod population;
 mod preflight;
+mod procedures;
 mod random;
 mod scale;
 mod tables;

@@ -1,9 +1,11 @@
-//! Whether the workload makes sense, and a look at the server before a trial: are all warehouses there? Nothing is changed.
+//! Whether the workload makes sense, and a look at the server before a trial: are all warehouses there, and the
+//! procedures, where they are called? Nothing is changed.
 
 use plimsoll_core::message::EngineWarning;
-use plimsoll_core::plan::{RoleTarget, TpccOptions};
+use plimsoll_core::plan::{RoleTarget, TpccMode, TpccOptions};
 use plimsoll_engine::WorkerFault;
 
+use super::procedures;
 use super::tables::{TABLES, described, is_ours};
 use super::transactions::{Catalogue, mix_faults};
 use crate::look::Look;
@@ -64,12 +66,15 @@ pub fn preflight(
     targets: &[RoleTarget],
     connections: u32,
 ) -> Result<Vec<EngineWarning>, WorkerFault> {
-    let statements = Catalogue::new(options).statements;
+    let catalogue = Catalogue::new(options);
     for one in targets {
         let mut look = Look::open(&one.target)?;
         tables(&mut look)?;
         warehouses(&mut look, options)?;
-        let statements_each = if options.prepared { statements.count() as u64 } else { 0 };
+        if options.mode == TpccMode::Procedures {
+            procedures_there(&mut look)?;
+        }
+        let statements_each = if options.prepared { catalogue.used_count() } else { 0 };
         look.limits(connections, statements_each)?;
         look.connection.close();
     }
@@ -92,6 +97,16 @@ fn tables(look: &mut Look<'_>) -> Result<(), WorkerFault> {
         }
     }
     Ok(())
+}
+
+/// Whether all procedures are there, with the texts that this version calls.
+fn procedures_there(look: &mut Look<'_>) -> Result<(), WorkerFault> {
+    let found = look.ask(procedures::look)?;
+    let faults = procedures::faults(&found);
+    if faults.is_empty() {
+        return Ok(());
+    }
+    Err(look.fault(&faults.join("; ")))
 }
 
 fn warehouses(look: &mut Look<'_>, options: &TpccOptions) -> Result<(), WorkerFault> {

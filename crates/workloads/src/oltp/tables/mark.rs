@@ -5,6 +5,8 @@ use std::fmt::Write as _;
 
 use plimsoll_core::plan::{Distribution, Layout, OltpData};
 
+use crate::data::fingerprint::fingerprint;
+
 /// How far the making of a table came.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum State {
@@ -119,13 +121,6 @@ fn drawn(distribution: Distribution) -> String {
         Distribution::Pareto(pareto) => format!("k:pareto:{}", pareto.h),
         Distribution::Zipfian(zipfian) => format!("k:zipfian:{}", zipfian.exponent),
     }
-}
-
-/// FNV-1a: the same in every version of this program, unlike the standard library's hashes.
-fn fingerprint(text: &str) -> u64 {
-    text.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
-        (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
-    })
 }
 
 #[cfg(test)]

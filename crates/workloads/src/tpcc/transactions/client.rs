@@ -68,13 +68,6 @@ impl Client<'_, '_> {
         self.run(self.catalogue.commit, &[])
     }
 
-    /// Ends the transaction by the rollback that it was to end in.
-    pub fn roll_back(&mut self) -> Result<(), StatementError> {
-        self.run(self.catalogue.rollback, &[])?;
-        self.gate.rolled_back();
-        Ok(())
-    }
-
     fn tell(&mut self, reply: Reply) {
         self.gate.statement(StatementResult {
             has_result_set: reply.has_result_set,

@@ -28,6 +28,10 @@ impl Delivery {
     /// # Errors
     /// Whatever a server answers.
     pub fn run(&self, client: &mut Client<'_, '_>) -> Result<(), StatementError> {
+        if let Some(calls) = client.catalogue.calls {
+            let values = [int(self.warehouse), int(self.carrier)];
+            return client.ask_one(calls.delivery, &values).map(|_| ());
+        }
         for district in 1..=DISTRICTS {
             self.district(client, district)?;
         }

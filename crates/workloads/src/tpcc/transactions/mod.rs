@@ -1,8 +1,9 @@
-//! The five transactions of clause 2, each as ordinary statements of a client, and who runs them.
+//! The five transactions of clause 2, each as ordinary statements of a client or as one call, and who runs them.
 //!
 //! Autocommit is off, so that a transaction begins with its first statement and needs no round trip for that.
 
 mod answer;
+mod calls;
 mod choice;
 mod client;
 mod delivery;

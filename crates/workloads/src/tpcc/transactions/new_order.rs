@@ -1,8 +1,10 @@
 //! New-Order, clause 2.4: an order with all its lines, from one warehouse or several. One of a hundred names an item that is
 //! not there in its last line, and is rolled back after everything else was done.
 
+use std::fmt::Write as _;
+
 use plimsoll_core::random::Random;
-use plimsoll_session::{StatementError, Value};
+use plimsoll_session::{StatementError, StatementId, Value};
 
 use super::client::{Client, int};
 use super::input::{Inputs, district, is_percent};
@@ -65,13 +67,58 @@ impl NewOrder {
     /// # Errors
     /// Whatever a server answers; the same for all below.
     pub fn run(&self, client: &mut Client<'_, '_>) -> Result<(), StatementError> {
+        match client.catalogue.calls {
+            Some(calls) => self.call(client, calls.new_order),
+            None => self.statements(client),
+        }?;
+        if self.is_refused {
+            client.gate.rolled_back();
+        }
+        Ok(())
+    }
+
+    fn call(&self, client: &mut Client<'_, '_>, call: StatementId) -> Result<(), StatementError> {
+        let lines = self.lines_text();
+        let values = [
+            int(self.warehouse),
+            int(self.district),
+            int(self.customer),
+            int(u32::from(self.is_local())),
+            Value::Text(&lines),
+        ];
+        let was_rolled_back = client.ask_one(call, &values)?.number(0, 0) != 0;
+        if was_rolled_back == self.is_refused {
+            Ok(())
+        } else {
+            Err(StatementError::no_data("an item is not there"))
+        }
+    }
+
+    /// The lines as the procedure takes them: 20 digits each, in the order in which their stocks are locked.
+    fn lines_text(&self) -> String {
+        let mut lines: Vec<(usize, &Line)> = (1..).zip(self.valid()).collect();
+        lines.sort_by_key(|(_, line)| (line.supply, line.item));
+        let mut text = String::with_capacity(20 * self.lines.len());
+        for (number, line) in lines {
+            push_line(number, line.item, line, &mut text);
+        }
+        if let Some(line) = self.lines.last().filter(|_| self.is_refused) {
+            push_line(self.lines.len(), ITEMS + 1, line, &mut text);
+        }
+        text
+    }
+
+    fn is_local(&self) -> bool {
+        self.lines.iter().all(|line| line.supply == self.warehouse)
+    }
+
+    fn statements(&self, client: &mut Client<'_, '_>) -> Result<(), StatementError> {
         let sql = &client.catalogue.new_order;
         let (warehouse, district) = (int(self.warehouse), int(self.district));
         client.ask_one(sql.customer, &[warehouse, district, int(self.customer)])?;
         let order = client.ask_one(sql.district, &[warehouse, district])?.number(0, 0);
         client.run(sql.next_order, &[warehouse, district])?;
-        let is_local = self.lines.iter().all(|line| line.supply == self.warehouse);
-        let (count, local) = (self.lines.len() as u32, u32::from(is_local));
+        let (count, local) = (self.lines.len() as u32, u32::from(self.is_local()));
         let values = [
             Value::Int(order),
             district,
@@ -86,7 +133,7 @@ impl NewOrder {
         let stocks = self.take_stocks(client)?;
         self.insert_lines(client, order, &amounts, &stocks)?;
         if self.is_refused {
-            client.roll_back()
+            client.run(client.catalogue.rollback, &[])
         } else {
             client.commit()
         }
@@ -177,6 +224,11 @@ impl NewOrder {
     }
 }
 
+fn push_line(number: usize, item: u32, line: &Line, text: &mut String) {
+    let Line { supply, quantity, .. } = line;
+    write!(text, "{number:02}{item:06}{supply:010}{quantity:02}").expect("a string takes all that is written");
+}
+
 /// What is left in a stock; it is filled up when it gets low.
 fn after(stock: i64, taken: u32) -> i64 {
     let taken = i64::from(taken);
@@ -224,6 +276,30 @@ mod tests {
     fn lists_end_with_the_last_value_repeated() {
         let values = list([7, 8].into_iter());
         assert_eq!((values[0], values[1], values[14]), (int(7), int(8), int(8)));
+    }
+
+    #[test]
+    fn procedures_get_lines_in_the_order_of_their_locks_and_the_one_without_item_last() {
+        let line = |item, supply| Line {
+            item,
+            supply,
+            quantity: 7,
+        };
+        let order = NewOrder {
+            warehouse: 2,
+            district: 1,
+            customer: 1,
+            lines: vec![line(9, 3), line(8, 3), line(5, 12), line(99_999, 2), line(1, 1)],
+            is_refused: true,
+        };
+        let wanted = [
+            "04099999000000000207",
+            "02000008000000000307",
+            "01000009000000000307",
+            "03000005000000001207",
+            "05100001000000000107",
+        ];
+        assert_eq!(order.lines_text(), wanted.concat());
     }
 
     #[test]

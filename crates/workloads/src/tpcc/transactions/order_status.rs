@@ -28,8 +28,13 @@ impl OrderStatus {
     /// # Errors
     /// Whatever a server answers.
     pub fn run(&self, client: &mut Client<'_, '_>) -> Result<(), StatementError> {
-        let sql = &client.catalogue.order_status;
         let (warehouse, district) = (int(self.warehouse), int(self.district));
+        if let Some(calls) = client.catalogue.calls {
+            let [number, name] = self.customer.values();
+            let values = [warehouse, district, number, name];
+            return client.ask_one(calls.order_status, &values).map(|_| ());
+        }
+        let sql = &client.catalogue.order_status;
         let number = self.customer.number(client, warehouse, district)?;
         let key = [warehouse, district, Value::Int(number)];
         client.ask_one(sql.customer, &key)?;

@@ -1,7 +1,7 @@
 //! Payment, clause 2.5: a customer pays at a district, in fifteen of a hundred cases not the one where it is known.
 
 use plimsoll_core::random::Random;
-use plimsoll_session::{StatementError, Value};
+use plimsoll_session::{StatementError, StatementId, Value};
 
 use super::client::{Client, int};
 use super::input::{Inputs, WhichCustomer, district, is_percent};
@@ -42,6 +42,27 @@ impl Payment {
     /// # Errors
     /// Whatever a server answers.
     pub fn run(&self, client: &mut Client<'_, '_>) -> Result<(), StatementError> {
+        match client.catalogue.calls {
+            Some(calls) => self.call(client, calls.payment),
+            None => self.statements(client),
+        }
+    }
+
+    fn call(&self, client: &mut Client<'_, '_>, call: StatementId) -> Result<(), StatementError> {
+        let [number, name] = self.customer.values();
+        let values = [
+            int(self.warehouse),
+            int(self.district),
+            int(self.customer_warehouse),
+            int(self.customer_district),
+            number,
+            name,
+            Value::Bytes(self.amount.bytes()),
+        ];
+        client.ask_one(call, &values).map(|_| ())
+    }
+
+    fn statements(&self, client: &mut Client<'_, '_>) -> Result<(), StatementError> {
         let sql = &client.catalogue.payment;
         let (warehouse, district) = (int(self.warehouse), int(self.district));
         let amount = Value::Bytes(self.amount.bytes());
@@ -100,6 +121,14 @@ impl Payment {
 }
 
 impl WhichCustomer {
+    /// Number and last name as procedures take them: no number where the name counts.
+    pub fn values(&self) -> [Value<'_>; 2] {
+        match self {
+            Self::Number(number) => [int(*number), Value::Bytes(b"")],
+            Self::LastName(name) => [int(0), Value::Bytes(name)],
+        }
+    }
+
     /// The customer's number; of several with one name that in the middle, by first name.
     ///
     /// # Errors

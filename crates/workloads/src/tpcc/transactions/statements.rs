@@ -3,9 +3,10 @@
 
 use std::sync::Arc;
 
-use plimsoll_core::plan::TpccOptions;
+use plimsoll_core::plan::{TpccMode, TpccOptions};
 use plimsoll_session::{StatementId, Statements};
 
+use super::calls::Calls;
 use crate::oltp::isolation_sql;
 use crate::tpcc::scale::{DISTRICTS, ORDER_LINES};
 
@@ -26,6 +27,8 @@ pub struct Catalogue {
     pub order_status: OrderStatusSql,
     pub delivery: DeliverySql,
     pub stock_level: StockLevelSql,
+    /// Where transactions are called, and none of the others is used.
+    pub calls: Option<Calls>,
 }
 
 pub struct NewOrderSql {
@@ -94,6 +97,7 @@ impl Catalogue {
         let (commit, rollback) = (texts.add("COMMIT"), texts.add("ROLLBACK"));
         let customers_by_name =
             texts.add("SELECT c_id FROM customer WHERE c_w_id = ? AND c_d_id = ? AND c_last = ? ORDER BY c_first");
+        let calls = (options.mode == TpccMode::Procedures).then(|| Calls::new(|sql| texts.add(sql)));
         let opening = isolation_sql(options.isolation)
             .into_iter()
             .chain(["SET autocommit = 0".to_owned()]);
@@ -109,7 +113,13 @@ impl Catalogue {
             order_status,
             delivery,
             stock_level,
+            calls,
         }
+    }
+
+    /// How many statements a connection uses.
+    pub fn used_count(&self) -> u64 {
+        self.calls.map_or(self.statements.count() as u64, |_| Calls::COUNT)
     }
 }
 

@@ -32,6 +32,10 @@ impl StockLevel {
     /// # Errors
     /// Whatever a server answers.
     pub fn run(&self, client: &mut Client<'_, '_>) -> Result<(), StatementError> {
+        if let Some(calls) = client.catalogue.calls {
+            let values = [int(self.warehouse), int(self.district), int(self.threshold)];
+            return client.ask_one(calls.stock_level, &values).map(|_| ());
+        }
         let sql = &client.catalogue.stock_level;
         let (warehouse, district) = (int(self.warehouse), int(self.district));
         let next = client.ask_one(sql.district, &[warehouse, district])?.number(0, 0);

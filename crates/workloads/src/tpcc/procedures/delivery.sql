@@ -1,0 +1,33 @@
+-- Delivery, clause 2.7: all ten districts in one transaction.
+CREATE PROCEDURE plimsoll_delivery(p_w_id INT, p_carrier_id INT)
+  MODIFIES SQL DATA SQL SECURITY INVOKER COMMENT '{mark}'
+BEGIN
+  DECLARE v_d_id INT DEFAULT 1;
+  DECLARE v_o_id, v_c_id INT;
+  DECLARE v_amount DECIMAL(12, 2);
+  DECLARE v_shown VARCHAR(200) DEFAULT '';
+  DECLARE EXIT HANDLER FOR NOT FOUND
+    SIGNAL SQLSTATE '45000' SET MYSQL_ERRNO = 1329, MESSAGE_TEXT = 'a row of the TPC-C-derived tables is not there';
+
+  WHILE v_d_id <= 10 DO
+    SET v_o_id = NULL;
+    BEGIN
+      DECLARE CONTINUE HANDLER FOR NOT FOUND BEGIN END;
+      SELECT no_o_id INTO v_o_id FROM new_orders WHERE no_w_id = p_w_id AND no_d_id = v_d_id
+        ORDER BY no_o_id LIMIT 1 FOR UPDATE;
+    END;
+    IF v_o_id IS NOT NULL THEN
+      DELETE FROM new_orders WHERE no_w_id = p_w_id AND no_d_id = v_d_id AND no_o_id = v_o_id;
+      SELECT o_c_id INTO v_c_id FROM orders WHERE o_w_id = p_w_id AND o_d_id = v_d_id AND o_id = v_o_id FOR UPDATE;
+      UPDATE orders SET o_carrier_id = p_carrier_id WHERE o_w_id = p_w_id AND o_d_id = v_d_id AND o_id = v_o_id;
+      UPDATE order_line SET ol_delivery_d = NOW() WHERE ol_w_id = p_w_id AND ol_d_id = v_d_id AND ol_o_id = v_o_id;
+      SELECT SUM(ol_amount) INTO v_amount
+        FROM order_line WHERE ol_w_id = p_w_id AND ol_d_id = v_d_id AND ol_o_id = v_o_id;
+      UPDATE customer SET c_balance = c_balance + v_amount, c_delivery_cnt = c_delivery_cnt + 1
+        WHERE c_w_id = p_w_id AND c_d_id = v_d_id AND c_id = v_c_id;
+    END IF;
+    SET v_shown = CONCAT_WS('|', v_shown, v_d_id, IFNULL(v_o_id, '')), v_d_id = v_d_id + 1;
+  END WHILE;
+  COMMIT;
+  SELECT p_w_id, p_carrier_id, v_shown;
+END
