@@ -31,6 +31,7 @@ from bench.report import Report
 from bench.rows import Section
 from bench.scripts import compare_scripts
 from bench.telemetry import compare_telemetry
+from bench.tpcc import measure_tpcc
 from plimsoll.errors import PlimsollError
 
 ROOT = Path(__file__).parents[1]
@@ -48,6 +49,7 @@ ALONE: dict[str, Callable[[Options], Section]] = {
     "help": time_help,
     "guide": time_guide,
     "hot-path": time_hot_path,
+    "tpcc": measure_tpcc,
 }
 
 

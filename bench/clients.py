@@ -12,7 +12,7 @@ import subprocess
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from bench.children import Beside, ChildError, Used, run_child
 from plimsoll.drive.executable import find_engine
@@ -60,6 +60,11 @@ class Driven:
     def cpu_us_per_statement(self) -> float:
         """Processor time of the client, user space and kernel."""
         return (self.used.user_s + self.used.system_s) * 1e6 / self.statements
+
+    @property
+    def cpu_us_per_transaction(self) -> float:
+        """The same for each transaction."""
+        return (self.used.user_s + self.used.system_s) * 1e6 / self.transactions
 
     @property
     def user_us_per_statement(self) -> float:
@@ -119,11 +124,18 @@ class Engine:
         used = self._run("trial", *lines, watch_memory=watch_memory, beside=beside)
         return used, [MESSAGE.validate_json(line) for line in used.output.splitlines()]
 
-    def prepare(self, workload: WorkloadSpec) -> float:
-        """Makes the tables, with their index and ANALYZE; gives the seconds it took."""
-        return self._run("prepare", data_line(workload, self._target, loaders=LOADERS)).wall_s
+    def prepare(
+        self, workload: Workload, *, method: Literal["auto", "inserts"] = "auto", watch_memory: bool = False
+    ) -> Used:
+        """Makes the tables, with their indexes and ANALYZE."""
+        line = data_line(workload, self._target, loaders=LOADERS, method=method)
+        return self._run("prepare", line, watch_memory=watch_memory)
 
-    def cleanup(self, workload: WorkloadSpec) -> None:
+    def verify(self, workload: Workload) -> Used:
+        """Holds the tables against what they should be, row by row or by their conditions."""
+        return self._run("verify", data_line(workload, self._target, loaders=LOADERS))
+
+    def cleanup(self, workload: Workload) -> None:
         """Drops the tables, whoever made them."""
         self._run("cleanup", data_line(workload, self._target, loaders=1, drop_foreign=True))
 

@@ -44,7 +44,7 @@ def compare_load(ground: Ground, options: Options) -> Section:
 
 def _ours(ground: Ground, target: Target) -> float:
     engine, workload = Engine(target), ground.workload("oltp_read_write")
-    seconds = engine.prepare(workload)
+    seconds = engine.prepare(workload).wall_s
     engine.cleanup(workload)
     return seconds
 

@@ -18,15 +18,17 @@ class Options:
         seconds: Length of each driven load.
         table_size: Rows of the table that is loaded and driven.
         recordings: How many the guide is made from.
+        warehouses: Scale of the TPC-C-derived workload.
     """
 
     pairs: int = 5
     seconds: float = 5.0
     table_size: int = 1_000_000
     recordings: int = 500
+    warehouses: int = 8
 
 
-QUICK = Options(pairs=2, seconds=1.0, table_size=100_000, recordings=50)
+QUICK = Options(pairs=2, seconds=1.0, table_size=100_000, recordings=50, warehouses=2)
 """Shows that everything works; its figures mean little."""
 
 
