@@ -39,6 +39,13 @@ def test_conditions_hold_after_a_trial_and_check_says_by_its_exit_code_when_not(
     result = json.loads(ran.stdout)
     assert set(result["transaction_types"]) == {"new_order", "payment", "order_status", "delivery", "stock_level"}
     assert result["notpm"] == pytest.approx(60 * result["transaction_types"]["new_order"]["throughput_tps"])
+    assert (
+        result["transaction_types"]["new_order"]["rolled_back"]
+        <= result["transaction_types"]["new_order"]["transactions"]
+    )
+    assert {"2.7.2", "4.1", "4.2.2", "5.2.5.2, 5.2.5.4", "5.5.2.1"} <= {
+        one["clause"] for one in result["tpcc"]["deviations"]
+    }
     assert (result["failed"], plimsoll("check", *target).returncode) == (0, 0)
     terminals = ("-o", "terminals=100", "-o", "times=0.05", "-o", "delivery_connections=1", "--seed", "2")
     ran = plimsoll("trial", *target, "--connections", "4", "--duration", "3s", *terminals, "--json")

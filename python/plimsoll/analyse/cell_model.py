@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from plimsoll.analyse.duration_model import Durations, TypeTotal
+from plimsoll.analyse.tpcc_model import TpccFigures
 from plimsoll.record.document import Document
 
 
@@ -70,6 +71,7 @@ class CellFigures(Document):
         completed_count: Transactions that completed in the measured windows; 0 for published figures.
         dropped_count: Transactions that were due and never started.
         types: Each type of transaction, the most frequent first; empty for published figures.
+        tpcc: Of the TPC-C-derived workload; None for others.
         trials: Ids of the recordings that it rests on.
     """
 
@@ -89,6 +91,7 @@ class CellFigures(Document):
     dropped_count: int = 0
     retries_count: int = 0
     types: tuple[TypeTotal, ...] = ()
+    tpcc: TpccFigures | None = None
     trials: tuple[str, ...] = ()
 
 

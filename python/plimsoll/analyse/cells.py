@@ -11,8 +11,8 @@ from plimsoll.analyse.cell_model import Cell, CellFigures, CpuShares, ErrorTotal
 from plimsoll.analyse.duration_model import Durations
 from plimsoll.analyse.durations import durations, merge, reported_durations
 from plimsoll.analyse.throughput import MeanThroughput, Repeated, mean_throughputs
+from plimsoll.analyse.tpcc import totals_of, tpcc_figures
 from plimsoll.analyse.trial_summary import TrialSummary
-from plimsoll.analyse.types import type_totals
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +87,8 @@ def figures(trials: Sequence[TrialSummary], throughput: MeanThroughput) -> dict[
         failed_count=sum(one.failed for one in counts),
         dropped_count=sum(one.dropped for one in counts),
         retries_count=sum(one.retries for one in counts),
-        types=type_totals([one.types for one in trials]),
+        types=totals_of(trials),
+        tpcc=tpcc_figures(trials),
         trials=tuple(one.trial.trial_id for one in trials),
     )
     return {name: getattr(said, name) for name in CellFigures.model_fields}

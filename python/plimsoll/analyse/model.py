@@ -13,6 +13,7 @@ from pydantic import Field
 from plimsoll.analyse.cell_model import Cell, Estimate
 from plimsoll.analyse.outage_model import TrialOutage
 from plimsoll.analyse.rate_model import RateCurve
+from plimsoll.analyse.tpcc_model import Deviation
 from plimsoll.record.document import Document
 from plimsoll.record.model import Environment, TrialWarning
 
@@ -88,6 +89,7 @@ class WorkloadSummary(Document):
         options: Those that differ from the defaults, and always those that say which rows there are.
         working_set: Rows, of all tables together, by the percentage of accesses that they take.
         types: By type of transaction, the most frequent first: its share of all that completed; empty for one type.
+        deviations: Where it departs from the TPC-C specification; empty for workloads that are not derived from it.
     """
 
     name: str
@@ -96,6 +98,7 @@ class WorkloadSummary(Document):
     options: dict[str, str] = Field(default_factory=dict)
     working_set: dict[str, int] = Field(default_factory=dict)
     types: dict[str, float] = Field(default_factory=dict)
+    deviations: tuple[Deviation, ...] = ()
 
 
 class DifferenceVerdict(StrEnum):

@@ -8,6 +8,7 @@ from plimsoll.analyse.encryption import encryptions_of
 from plimsoll.analyse.model import Curve, SystemSummary, WorkloadSummary
 from plimsoll.analyse.rate_model import RateCurve
 from plimsoll.analyse.throughput import REPETITIONS_NEEDED
+from plimsoll.analyse.tpcc import beside, tpcc_deviations
 from plimsoll.analyse.trial_summary import TrialSummary
 from plimsoll.analyse.types import shares_of
 from plimsoll.record.model import WorkloadRecord
@@ -28,6 +29,7 @@ def summarise_workloads(trials: Iterable[TrialSummary]) -> tuple[WorkloadSummary
     """One summary for each workload, in the order of their first trials."""
     trials = list(trials)
     first = {one.trial.workload.name: one.trial.workload for one in reversed(trials)}
+    own = {name: [trial for trial in trials if trial.trial.workload.name == name] for name in first}
     return tuple(
         WorkloadSummary(
             name=one.name,
@@ -35,7 +37,8 @@ def summarise_workloads(trials: Iterable[TrialSummary]) -> tuple[WorkloadSummary
             rate_unit=one.rate_unit,
             options=_options_told(one),
             working_set=one.working_set,
-            types=shares_of(trial.types for trial in trials if trial.trial.workload.name == one.name),
+            types=shares_of((trial.types for trial in own[one.name]), beside=beside(own[one.name])),
+            deviations=tpcc_deviations(own[one.name]),
         )
         for one in reversed(first.values())
     )

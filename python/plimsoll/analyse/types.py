@@ -6,7 +6,7 @@ Deliberately not here: bounds. They are given for all transactions of a workload
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 import polars as pl
@@ -90,22 +90,36 @@ def _response(histograms: pl.DataFrame, name: str) -> SparseHistogram | None:
     return merge_measure(histograms.filter(transaction=name), "response")
 
 
-def shares_of(trials: Iterable[dict[str, TypeCounts]]) -> dict[str, float]:
-    """The share of all completed transactions that each type has, 0 to 1; empty where there is one type only."""
+def shares_of(trials: Iterable[dict[str, TypeCounts]], *, beside: Collection[str] = ()) -> dict[str, float]:
+    """The share of all completed transactions that each type has, 0 to 1; empty where there is one type only.
+
+    Args:
+        trials: Their types.
+        beside: Types that are part of another one's work and have no share.
+    """
     total: Counter[str] = Counter()
     for types in trials:
         for name, counts in types.items():
-            total[name] += counts.completed
+            if name not in beside:
+                total[name] += counts.completed
     if len(total) < 2 or not total.total():
         return {}
     return {name: count / total.total() for name, count in total.most_common()}
 
 
-def type_totals(trials: Sequence[dict[str, TypeCounts]]) -> tuple[TypeTotal, ...]:
-    """Each type over several trials, the most frequent first; percentiles from the merged histograms."""
+def type_totals(trials: Sequence[dict[str, TypeCounts]], *, beside: Collection[str] = ()) -> tuple[TypeTotal, ...]:
+    """Each type over several trials, the most frequent first; percentiles from the merged histograms.
+
+    Args:
+        trials: Their types.
+        beside: Types that are part of another one's work and have no share.
+    """
     names = dict.fromkeys(name for types in trials for name in types)
-    completed = sum(one.completed for types in trials for one in types.values())
-    totals = (_total(name, [types[name] for types in trials if name in types], completed) for name in names)
+    completed = sum(one.completed for types in trials for name, one in types.items() if name not in beside)
+    totals = (
+        _total(name, [types[name] for types in trials if name in types], 0 if name in beside else completed)
+        for name in names
+    )
     return tuple(sorted(totals, key=lambda one: (-one.completed_count, one.name)))
 
 

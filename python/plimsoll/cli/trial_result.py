@@ -17,7 +17,6 @@ OUTAGES_SHOWN = 10
 def result_of(summary: TrialSummary, wanted: OpenArrivals | None = None) -> dict[str, Any]:
     """What `--json` prints: the keys are a promise to scripts."""
     from plimsoll.analyse.durations import durations
-    from plimsoll.spec.tpcc import TPCC
 
     counts, account, made = summary.counts, summary.outcome.account, summary.outcome.connections
     assert counts is not None, "a measured run has counts"
@@ -35,17 +34,7 @@ def result_of(summary: TrialSummary, wanted: OpenArrivals | None = None) -> dict
         **_errors(summary),
         "response_ms": durations(summary.histograms.get("response")).model_dump(),
         "service_ms": durations(summary.histograms.get("service")).model_dump(),
-        "transaction_types": {
-            name: {
-                "transactions": one.completed,
-                "failed": one.failed,
-                "retries": one.retries,
-                "rolled_back": one.rolled_back,
-                "throughput_tps": one.completed / counts.duration_s,
-                "response_ms": durations(one.response).model_dump(),
-            }
-            for name, one in summary.types.items()
-        },
+        "transaction_types": _types(summary),
         "client": {
             "cpu_s": account.client_user_s + account.client_system_s,
             "cpu_user_s": account.client_user_s,
@@ -56,9 +45,36 @@ def result_of(summary: TrialSummary, wanted: OpenArrivals | None = None) -> dict
         "outages": [outage.model_dump() for outage in summary.outcome.outages],
         "warnings": [warning.model_dump() for warning in summary.outcome.warnings],
     }
-    if summary.trial.workload.kind == TPCC and (new_orders := summary.types.get("new_order")) is not None:
-        result["notpm"] = 60 * new_orders.completed / counts.duration_s
+    result |= _tpcc(summary)
     return result if wanted is None else {**result, "open_loop": _open_loop(summary, wanted)}
+
+
+def _types(summary: TrialSummary) -> dict[str, Any]:
+    from plimsoll.analyse.tpcc import totals_of
+
+    return {
+        one.name: {
+            "transactions": one.completed_count,
+            "share_ratio": one.completed_ratio,
+            "failed": one.failed_count,
+            "retries": one.retries_count,
+            "rolled_back": one.rolled_back_count,
+            "throughput_tps": one.throughput_tps,
+            "response_ms": one.response_ms.model_dump(),
+        }
+        for one in totals_of([summary])
+    }
+
+
+def _tpcc(summary: TrialSummary) -> dict[str, Any]:
+    """What is said about the TPC-C-derived workload alone; nothing for others."""
+    from plimsoll.analyse.tpcc import is_tpcc, tpcc_deviations, tpcc_figures
+
+    if not is_tpcc([summary]):
+        return {}
+    figures = tpcc_figures([summary])
+    found = {"deviations": [one.model_dump() for one in tpcc_deviations([summary])]}
+    return {"tpcc": found} if figures is None else {"notpm": figures.notpm, "tpcc": {**figures.model_dump(), **found}}
 
 
 def _errors(summary: TrialSummary) -> dict[str, Any]:
@@ -102,6 +118,7 @@ def shown(result: dict[str, Any], *, as_json: bool) -> str:
 
 
 def _as_text(result: dict[str, Any]) -> str:
+    from plimsoll.cli.type_lines import deviation_lines, tpcc_lines, type_lines
     from plimsoll.units import format_ms, format_number, format_rate
 
     lines = [
@@ -109,14 +126,14 @@ def _as_text(result: dict[str, Any]) -> str:
         f" in {result['duration_s']:.1f} s, {result['statements']:,} statements)",
         f"failed            {result['failed']:,}, retries {result['retries']:,}",
     ]
-    if "notpm" in result:
-        lines.append(f"NOTPM             {result['notpm']:,.0f}  (new orders per minute, TPC-C-derived)")
+    if "tpcc" in result:
+        lines += tpcc_lines(result)
     for name in ("response", "service"):
         times = result[f"{name}_ms"]
         shown = ", ".join(f"{key} {format_ms(value)}" for key, value in times.items() if value is not None)
         lines.append(f"{name + ' time':<18}{shown}")
-    if len(types := result["transaction_types"]) > 1:
-        lines += [_type_line(name, one) for name, one in types.items()]
+    if len(result["transaction_types"]) > 1:
+        lines += type_lines(result)
     for kind, errors in result["errors_by_class"].items():
         lines += [f"error {code:<12}{count:,} ({kind})" for code, count in errors.items()]
     lines += _connection_lines(result)
@@ -129,18 +146,10 @@ def _as_text(result: dict[str, Any]) -> str:
     )
     agreed = {one["agreed"] or "none" for one in result["connections"]["encryptions"]}
     lines.append(f"encryption        {', '.join(sorted(agreed))}")
+    lines += deviation_lines(result)
     lines += [f"warning: {w['code']}: {w['evidence']} {w['advice']}" for w in result["warnings"]]
     lines.append("One run says little about the next: plimsoll study run measures repetitions and gives bounds.")
     return "\n".join(lines)
-
-
-def _type_line(name: str, one: dict[str, Any]) -> str:
-    from plimsoll.units import format_ms, format_rate
-
-    p50, p99 = one["response_ms"]["p50"], one["response_ms"]["p99"]
-    times = f", response time p50 {format_ms(p50)}, p99 {format_ms(p99)}" if p50 is not None else ""
-    failed = f", {one['failed']:,} failed" if one["failed"] else ""
-    return f"  {name:<16}{format_rate(one['throughput_tps'])}{times}{failed}"
 
 
 def _connection_lines(result: dict[str, Any]) -> list[str]:

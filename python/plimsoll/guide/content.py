@@ -15,6 +15,7 @@ from plimsoll.guide.numbers import NOT_KNOWN, explain_bounds, show_change
 from plimsoll.guide.outages import outage_table
 from plimsoll.guide.rates import NOTE, rate_tables
 from plimsoll.guide.tables import Column, Entry, Table, figures_note, system_table
+from plimsoll.guide.tpcc import deviation_table, notpm_tables
 from plimsoll.guide.types import type_tables
 from plimsoll.guide.words import (
     cleaned,
@@ -44,11 +45,13 @@ class WorkloadPart:
     Attributes:
         description: Kind and options in one line; empty when not known.
         pools: How large a connection pool should be, a sentence for each system.
+        deviations: Where a TPC-C-derived one departs from the specification; None for others.
     """
 
     workload: WorkloadSummary
     description: str
     pools: tuple[str, ...]
+    deviations: Table | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -160,13 +163,19 @@ def describe(analysis: Analysis) -> Content:
 
 def _system(analysis: Analysis, system: SystemSummary) -> SystemPart:
     levels = system_table(analysis, system)
-    more = (*rate_tables(analysis, system), *type_tables(analysis, system))
+    more = (
+        *rate_tables(analysis, system),
+        *notpm_tables(analysis, system),
+        *type_tables(analysis, system),
+    )
     return SystemPart(name=system.name, levels=levels if levels.rows or not more else None, more=more)
 
 
 def _workload(analysis: Analysis, workload: WorkloadSummary) -> WorkloadPart:
     pools = tuple(pool_sentence(curve) for curve in analysis.curves if curve.workload == workload.name)
-    return WorkloadPart(workload=workload, description=workload_words(workload), pools=pools)
+    return WorkloadPart(
+        workload=workload, description=workload_words(workload), pools=pools, deviations=deviation_table(workload)
+    )
 
 
 def _warnings(analysis: Analysis) -> tuple[WarningPart, ...]:

@@ -69,6 +69,7 @@ def _workloads(content: Content) -> Iterator[list[str]]:
             f"## Workload {name}",
             escape_markdown(part.description) or "What clients did is not described.",
             _list(part.pools) if part.pools else "",
+            *(_table(part.deviations) if part.deviations else []),
         ]
 
 

@@ -17,6 +17,8 @@ from plimsoll.units import format_percent
 PEAK = "peak"
 TIED = "tied"
 SHARE = "share %"
+TOO_FEW = "too few"
+TOO_SLOW = "too slow"
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,6 +143,11 @@ def figures_note(tables: Iterable[Table]) -> str:
             "CPU is the share of the host's processor time that was neither idle nor waiting for storage.",
         ),
         (SHARE in headings, "Share is that of all transactions that completed, at that level."),
+        (TOO_FEW in marks, f"Types marked “{TOO_FEW}” have a smaller share than the TPC-C specification asks for."),
+        (
+            TOO_SLOW in marks,
+            f"Those marked “{TOO_SLOW}” have a 90th percentile above what it allows.",
+        ),
         (TIED in marks, f"Levels marked “{TIED}” cannot be told from the peak."),
     )
     return " ".join(meaning for applies, meaning in meanings if applies)

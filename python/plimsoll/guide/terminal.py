@@ -21,7 +21,8 @@ from plimsoll.analyse.size_model import Fit, SizeAnswer, SystemFit
 from plimsoll.guide.content import Content, WarningPart, describe
 from plimsoll.guide.rates import rate_table
 from plimsoll.guide.tables import Column, Entry, Table, size_table, workload_table
-from plimsoll.guide.types import type_table
+from plimsoll.guide.tpcc import notpm_table
+from plimsoll.guide.types import type_tables_of
 from plimsoll.guide.words import clean
 
 SHORT_WORD = 10
@@ -39,6 +40,7 @@ def render_terminal(analysis: Analysis) -> Group:
     return Group(
         Text(content.title, style="bold"),
         *_figures(content),
+        *_deviations(content),
         *_section("Not meant to differ", _tables(content.unexpected_variables)),
         *_section("The answer", _sentences(content.answer)),
         *_section("What these trials cannot decide", _sentences(content.limits)),
@@ -81,12 +83,19 @@ def _figures(content: Content) -> Iterator[RenderableType]:
             if (rates := rate_table(analysis, system, part.workload, is_narrow=True)) is not None:
                 yield Text(rates.caption.removeprefix(f"{system.name}, "), style="italic")
                 yield show_table(rates)
-            if (types := type_table(analysis, system, part.workload)) is not None:
-                yield Text(types.caption.removeprefix(f"{system.name}, "), style="italic")
-                yield show_table(types)
+            notpm = notpm_table(analysis, system, part.workload)
+            for table in (*((notpm,) if notpm else ()), *type_tables_of(analysis, system, part.workload)):
+                yield Text(table.caption.removeprefix(f"{system.name}, "), style="italic")
+                yield show_table(table)
+                yield from _sentences(table.notes)
         yield from _sentences(own.levels.notes if own.levels is not None else ())
     yield Text()
     yield from _sentences((content.rates_note, content.figures_note, content.bounds, *content.unknown), mark="")
+
+
+def _deviations(content: Content) -> Iterator[RenderableType]:
+    for table in (part.deviations for part in content.workloads if part.deviations is not None):
+        yield from _section(table.caption, [show_table(table), *_sentences(table.notes, mark="")])
 
 
 def _missing(content: Content) -> Iterator[RenderableType]:

@@ -1,93 +1,133 @@
-"""Types of transactions as tables: where a workload has more than one, each stands apart from the others."""
+"""Types of transactions as tables: where a workload has more than one, each stands apart from the others.
+
+What the TPC-C specification asks of a type stands beside what was measured, and a word marks what falls short of it.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 
 from plimsoll.analyse.cell_model import CellFigures
 from plimsoll.analyse.duration_model import TypeTotal
 from plimsoll.analyse.model import Analysis, SystemSummary, WorkloadSummary
+from plimsoll.analyse.tpcc_model import TypeDemands
+from plimsoll.guide.levels import levels_of
 from plimsoll.guide.numbers import NOT_KNOWN, per_unit, show_ms
-from plimsoll.guide.rates import rate_curve
-from plimsoll.guide.tables import SHARE, Column, Entry, Table, curves_of
-from plimsoll.spec.tpcc import TPCC
+from plimsoll.guide.tables import SHARE, TOO_FEW, TOO_SLOW, Column, Entry, Table
 from plimsoll.units import format_exact
 
-_COLUMNS = (
-    Column(heading="transaction", numeric=False),
-    Column(heading="p50 ms"),
-    Column(heading="p95 ms"),
-    Column(heading="p99 ms"),
-    Column(heading=SHARE),
-    Column(heading="per minute"),
-    Column(heading="completed"),
-    Column(heading="failed"),
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Row:
+    """One type at one level."""
+
+    level: str
+    total: TypeTotal
+    demands: TypeDemands | None
+
+
+_Figure = tuple[str, Callable[[_Row], Entry]]
+
+
+def _count(count: int | None) -> Entry:
+    return Entry(NOT_KNOWN if count is None else f"{count:,}")
+
+
+def _ms(value: float | None, mark: str | None = None) -> Entry:
+    return Entry(show_ms(value), mark=mark)
+
+
+def _share(row: _Row) -> Entry:
+    demands, ratio = row.demands, row.total.completed_ratio
+    is_short = demands is not None and demands.has_share is False
+    return Entry(NOT_KNOWN if ratio is None else f"{ratio * 100:.1f}", mark=TOO_FEW if is_short else None)
+
+
+def _least_share(row: _Row) -> Entry:
+    least = None if row.demands is None else row.demands.share_ratio_min
+    return Entry(NOT_KNOWN if least is None else f"{least * 100:.1f}")
+
+
+def _per_minute(row: _Row) -> Entry:
+    tps = row.total.throughput_tps
+    return Entry(NOT_KNOWN if tps is None else format_exact(per_unit(tps, "tpm")))
+
+
+def _p90(row: _Row) -> Entry:
+    is_slow = row.demands is not None and row.demands.is_in_time is False
+    return _ms(row.total.response_ms.p90, TOO_SLOW if is_slow else None)
+
+
+def _longest_p90(row: _Row) -> Entry:
+    return Entry(NOT_KNOWN if row.demands is None else f"{row.demands.response_ms_p90_max:,.0f}")
+
+
+def _mean_without_percentiles(row: _Row) -> Entry:
+    times = row.total.response_ms
+    return _ms(times.mean if times.p50 is None else None)
+
+
+_COUNTS: tuple[_Figure, ...] = (
+    (SHARE, _share),
+    ("least share %", _least_share),
+    ("per minute", _per_minute),
+    ("completed", lambda row: _count(row.total.completed_count)),
+    ("rolled back", lambda row: _count(row.total.rolled_back_count)),
+    ("retries", lambda row: _count(row.total.retries_count)),
+    ("failed", lambda row: _count(row.total.failed_count)),
 )
-_MEAN = Column(heading="mean ms")
-_ROLLED_BACK = Column(heading="rolled back")
-_NEW_ORDER = "new_order"
+_TIMES: tuple[_Figure, ...] = (
+    ("p50 ms", lambda row: _ms(row.total.response_ms.p50)),
+    ("p90 ms", _p90),
+    ("p90 at most", _longest_p90),
+    ("p95 ms", lambda row: _ms(row.total.response_ms.p95)),
+    ("p99 ms", lambda row: _ms(row.total.response_ms.p99)),
+    ("p99.9 ms", lambda row: _ms(row.total.response_ms.p999)),
+    ("max ms", lambda row: _ms(row.total.response_ms.max)),
+    ("mean ms", _mean_without_percentiles),
+)
 
 
 def type_tables(analysis: Analysis, system: SystemSummary) -> tuple[Table, ...]:
-    """One table for each workload of more than one type that the system was measured under."""
-    found = (type_table(analysis, system, workload) for workload in analysis.workloads)
-    return tuple(table for table in found if table is not None)
+    """Tables for each workload of more than one type that the system was measured under."""
+    return tuple(table for workload in analysis.workloads for table in type_tables_of(analysis, system, workload))
 
 
-def type_table(analysis: Analysis, system: SystemSummary, workload: WorkloadSummary) -> Table | None:
-    """One system under one workload: a row for each level and type; None where there is one type only."""
-    cells = _levels(analysis, system, workload)
+def type_tables_of(analysis: Analysis, system: SystemSummary, workload: WorkloadSummary) -> tuple[Table, ...]:
+    """One system under one workload, a row for each level and type: counts, response times. None for one type."""
+    level, cells = levels_of(analysis, system, workload)
     if not cells or len(workload.types) < 2:
-        return None
-    at_rates = rate_curve(analysis, system.name, workload.name) is not None
-    level = Column(heading=f"wanted {workload.rate_unit}" if at_rates else "connections")
-    caption = f"{system.name}, {workload.name}: types of transactions"
-    if workload.kind == TPCC and _NEW_ORDER in workload.types:
-        caption = f"{caption}; {_NEW_ORDER} per minute is NOTPM"
-    columns = (level, *_COLUMNS, *(column for column, _ in _more(cells)))
-    return Table(caption=caption, columns=columns, rows=tuple(_rows(cells, list(workload.types))))
+        return ()
+    rows = list(_rows(cells, list(workload.types)))
+    tables = (("types of transactions", _COUNTS), ("response times by type", _TIMES))
+    return tuple(
+        _table(f"{system.name}, {workload.name}: {caption}", level, rows, figures) for caption, figures in tables
+    )
 
 
-def _more(cells: list[tuple[str, CellFigures]]) -> list[tuple[Column, Callable[[TypeTotal], str]]]:
-    """Columns of what only some trials have: rollbacks, and the mean where percentiles are missing."""
-    types = [one for _, cell in cells for one in cell.types]
-    more: list[tuple[Column, Callable[[TypeTotal], str]]] = []
-    if any(one.response_ms.p50 is None and one.response_ms.mean is not None for one in types):
-        more.append((_MEAN, lambda one: show_ms(one.response_ms.mean)))
-    if any(one.rolled_back_count for one in types):
-        more.append((_ROLLED_BACK, _rolled_back))
-    return more
+def _table(caption: str, level: str, rows: Sequence[_Row], figures: Sequence[_Figure]) -> Table:
+    columns = [Column(heading="transaction", numeric=False), Column(heading=level)]
+    entries = [[Entry(row.total.name), Entry(row.level)] for row in rows]
+    for heading, show in figures:
+        shown = [show(row) for row in rows]
+        if not _says_nothing(heading, shown):
+            columns.append(Column(heading=heading))
+            for entry, of_row in zip(shown, entries, strict=True):
+                of_row.append(entry)
+    return Table(caption=caption, columns=tuple(columns), rows=tuple(map(tuple, entries)))
 
 
-def _rolled_back(one: TypeTotal) -> str:
-    return NOT_KNOWN if one.rolled_back_count is None else f"{one.rolled_back_count:,}"
+def _says_nothing(heading: str, shown: Sequence[Entry]) -> bool:
+    """Nowhere known; or rollbacks, which most workloads do not have."""
+    empty = {NOT_KNOWN, "0"} if heading == "rolled back" else {NOT_KNOWN}
+    return all(one.text in empty for one in shown)
 
 
-def _levels(analysis: Analysis, system: SystemSummary, workload: WorkloadSummary) -> list[tuple[str, CellFigures]]:
-    """Every level as it is shown, with its figures."""
-    at_rates = rate_curve(analysis, system.name, workload.name)
-    if at_rates is not None:
-        return [(format_exact(per_unit(one.rate_tps, workload.rate_unit)), one) for one in at_rates.cells]
-    curves = (curve for of, curve in curves_of(analysis, system.name) if of == workload)
-    return [(f"{one.connections:,}", one) for curve in curves for one in curve.cells]
-
-
-def _rows(cells: list[tuple[str, CellFigures]], order: list[str]) -> Iterator[tuple[Entry, ...]]:
-    shown = [show for _, show in _more(cells)]
+def _rows(cells: Sequence[tuple[str, CellFigures]], order: Sequence[str]) -> Iterator[_Row]:
     for level, cell in cells:
         totals = {one.name: one for one in cell.types}
-        found = [totals[name] for name in order if name in totals]
-        yield from ((*_row(level, one), *(Entry(show(one)) for show in shown)) for one in found)
-
-
-def _row(level: str, one: TypeTotal) -> tuple[Entry, ...]:
-    times = one.response_ms
-    return (
-        Entry(level),
-        Entry(one.name),
-        *(Entry(show_ms(value)) for value in (times.p50, times.p95, times.p99)),
-        Entry(NOT_KNOWN if one.completed_ratio is None else f"{one.completed_ratio * 100:.1f}"),
-        Entry(NOT_KNOWN if one.throughput_tps is None else format_exact(per_unit(one.throughput_tps, "tpm"))),
-        Entry(f"{one.completed_count:,}"),
-        Entry(f"{one.failed_count:,}"),
-    )
+        demands = {one.name: one for one in cell.tpcc.types} if cell.tpcc else {}
+        for name in dict.fromkeys((*order, *totals)):
+            if name in totals:
+                yield _Row(level=level, total=totals[name], demands=demands.get(name))
