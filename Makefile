@@ -1,14 +1,15 @@
-# The only entry: make demo · test · bench · lint · docs. Each target installs what it needs.
+# The only entry: make demo · test · bench · endure · lint · docs. Each target installs what it needs.
 
 VENV   := .venv
 PYTHON := $(VENV)/bin/python
 SOURCE := Cargo.toml Cargo.lock pyproject.toml $(shell find crates -name '*.rs' -o -name '*.lua' -o -name Cargo.toml)
 
-.PHONY: help demo test bench lint docs clean
+.PHONY: help demo test bench endure lint docs clean
 help:
 	@echo "make demo   a real study of two configurations in about 6 minutes, with its sizing guide"
 	@echo "make test   everything that CI runs"
 	@echo "make bench  speed, side by side with peers, as ratios"
+	@echo "make endure connections are killed for a minute on each server, about 6 minutes"
 	@echo "make lint   formatters, linters, type checker, import directions"
 	@echo "make docs   generated parts of the documentation: command reference, protocol schema"
 
@@ -25,6 +26,10 @@ test:
 bench: $(VENV)/.installed-dev
 	@tools/install-test-tools
 	@$(PYTHON) -m bench
+
+endure:
+	@tools/install-test-tools
+	@tools/endure
 
 lint: $(VENV)/.installed-dev
 	@tools/lint

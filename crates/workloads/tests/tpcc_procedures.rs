@@ -3,17 +3,13 @@
 
 mod support;
 
-use std::thread::sleep;
-use std::time::Duration;
-
-use plimsoll_core::plan::{
-    DataPlan, DataSet, LoadMethod, RetryRule, Target, TpccData, TpccMode, TpccOptions, WorkloadPlan,
-};
+use plimsoll_core::plan::{DataPlan, DataSet, LoadMethod, Target, TpccData, TpccMode, TpccOptions, WorkloadPlan};
 use plimsoll_engine::WorkerFault;
 use plimsoll_workloads::data::{self, DataDone, verify};
 use plimsoll_workloads::preflight;
-use support::trial::{Load, Until, run, run_beside};
-use support::{await_no_others, connect, on_each_server, source, value};
+use support::killing::run_killed;
+use support::trial::{Load, Until, run};
+use support::{connect, on_each_server, source, value};
 
 const CURE: &str = "`plimsoll prepare --workload tpcc -o mode=procedures`";
 
@@ -152,31 +148,7 @@ fn digest(target: &Target, table: &str) -> String {
 }
 
 fn conditions_hold_after_connections_were_killed(target: &Target) {
-    let kill = || {
-        let mut control = connect(target);
-        for _ in 0..20 {
-            let sql = "SELECT ID FROM information_schema.PROCESSLIST WHERE ID <> CONNECTION_ID() AND DB = DATABASE()";
-            let victims = control.query_rows(sql, 100).unwrap();
-            if let Some(id) = victims.first().and_then(|row| row[0].as_ref()) {
-                let _ = control.query(&format!("KILL {id}")); // it may be gone already
-            }
-            sleep(Duration::from_millis(100));
-        }
-    };
-    let load = Load {
-        connections: 6,
-        until: Until::Milliseconds(3_500),
-        seed: 7,
-    };
-    let (summary, ()) = run_beside(
-        &workload(TpccMode::Procedures, true),
-        &source(target),
-        load,
-        &RetryRule::defaults(),
-        kill,
-    );
-    assert!(summary.counts().completed > 100 && !summary.outages().is_empty());
-    await_no_others(&mut connect(target), "DB = DATABASE()");
+    run_killed(&workload(TpccMode::Procedures, true), target, 7);
     verify::verify(&plan(target, true), &mut |_| {}).unwrap();
 }
 

@@ -7,6 +7,7 @@
 
 pub mod counters;
 pub mod disk;
+pub mod killing;
 pub mod statements;
 pub mod sysbench;
 pub mod trial;

@@ -1,0 +1,9 @@
+# What tests want besides the installed MariaDB, in the variables that they look at. To be sourced.
+if [[ -z ${PLIMSOLL_TEST_MYSQLD:-} ]]; then
+  PLIMSOLL_TEST_MYSQLD=$(tests/tools/get-mysql9 "${PLIMSOLL_TEST_MYSQL9_DIR:-/var/tmp/plimsoll-mysql9}") || true
+  export PLIMSOLL_TEST_MYSQLD
+fi
+if [[ -z ${PLIMSOLL_TEST_MARIADB_PLUGINS:-} ]]; then
+  PLIMSOLL_TEST_MARIADB_PLUGINS=$(tests/tools/get-mariadb-plugins /var/tmp/plimsoll-mariadb-plugins) || true
+  export PLIMSOLL_TEST_MARIADB_PLUGINS
+fi
