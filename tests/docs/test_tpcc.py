@@ -5,6 +5,7 @@ from __future__ import annotations
 from plimsoll.analyse.deviations import FIXED, Measured, deviations
 from plimsoll.analyse.tpcc_clauses import RESPONSE_S_P90_MAX, SHARES_MIN
 from plimsoll.spec.tpcc import TpccSpec
+from plimsoll.spec.tpcc_quirks import KITS, QUIRKS
 from support.repository import ROOT
 
 TEXT = (ROOT / "docs" / "tpcc.md").read_text(encoding="utf-8")
@@ -19,6 +20,12 @@ def rows(header: str) -> list[tuple[str, ...]]:
 
 def test_what_always_departs_stands_word_for_word() -> None:
     assert rows("| Clause | Here | Asked for |") == [(one.clause, one.chosen, one.asked) for one in FIXED]
+
+
+def test_quirks_of_kits_stand_with_their_clauses() -> None:
+    lines = TEXT.split("| Clause | What is done | sysbench-tpcc | tpcc-mysql | dbt2 | go-tpc |\n")[1].split("\n\n")[0]
+    shown = [tuple(cell.strip() for cell in line.split("|")[1:-1]) for line in lines.splitlines()[1:]]
+    assert shown == [(one.clause, one.chosen, *("yes" if kit in one.kits else "" for kit in KITS)) for one in QUIRKS]
 
 
 def test_every_clause_that_options_or_measurements_break_is_listed_and_no_other() -> None:

@@ -29,7 +29,7 @@ pub use statements::{
 };
 pub use target::{Endpoint, Role, RoleTarget, Secret, Target};
 pub use tls::{ClientCertificate, Tls};
-pub use tpcc::{TpccChoice, TpccData, TpccMix, TpccMode, TpccOptions};
+pub use tpcc::{TpccChoice, TpccData, TpccKit, TpccMix, TpccMode, TpccOptions};
 
 /// What clients do.
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]

@@ -22,6 +22,7 @@ from plimsoll.analyse.tpcc_clauses import (
     THINKING_S,
 )
 from plimsoll.analyse.tpcc_model import Deviation
+from plimsoll.spec.tpcc_quirks import quirks_of
 from plimsoll.units import format_duration, format_ms, format_number
 
 FIXED = (
@@ -114,6 +115,7 @@ def deviations(
         found += _of_tables(options)
         found += _of_terminals(options, connections, is_at_rates=is_at_rates)
         found += _of_transactions(options, measured or Measured())
+        found += _of_quirks(options)
     found += _of_measurement(measured) if measured is not None else _planned_shares(options)
     return tuple(sorted(found, key=lambda one: _place(one.clause)))
 
@@ -142,7 +144,7 @@ def _of_terminals(
             chosen=f"{_many(_range(counts), 'terminal')} for {_many(f'{warehouses:,}', 'warehouse')}",
             asked=f"{TERMINALS_PER_WAREHOUSE} for each warehouse",
         )
-    if min(counts) < warehouses and options.get("all_warehouses", True):
+    if min(counts) < warehouses and options.get("all_warehouses", True) and not options.get("quirks"):
         yield Deviation(
             clause="2.4.1.1, 2.5.1.1, 2.6.1.1, 2.7.1.1, 2.8.1.1",
             chosen="terminals go around warehouses, and Stock-Level draws its district",
@@ -185,6 +187,11 @@ def _of_transactions(options: Mapping[str, Any], measured: Measured) -> Iterator
             chosen=f"isolation is {' or '.join(words) or _OF_SERVER}",
             asked="all but Stock-Level isolated as if one ran after the other",
         )
+
+
+def _of_quirks(options: Mapping[str, Any]) -> Iterator[Deviation]:
+    for one in quirks_of(str(options.get("quirks"))):
+        yield Deviation(clause=one.clause, chosen=one.chosen, asked=one.asked)
 
 
 def _planned_shares(options: Mapping[str, Any]) -> Iterator[Deviation]:

@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import Field, model_validator
 
 from plimsoll.spec.fields import DurationS, Name, Written
+from plimsoll.spec.tpcc_quirks import KITS, USUAL, Kit
 
 TPCC = "tpcc"
 """What it is called in study files and on the command line; people read "TPC-C-derived"."""
@@ -82,6 +83,7 @@ class TpccSpec(Written):
         ramp_up: Terminals begin one after the other over so long, seconds; 0 for all at once, each as if it had been
             there for long.
         delivery_connections: Connections besides those of the level that carry out queued deliveries; 0: at once.
+        quirks: The kit whose departures from the specification are reproduced, with its mix unless one is given.
         isolation: Isolation level of all connections.
         prepared: Statements are prepared once for each connection; otherwise they are sent as text.
     """
@@ -101,13 +103,24 @@ class TpccSpec(Written):
     times: Annotated[float, Field(ge=0, le=10, strict=False, allow_inf_nan=False)] = 0.0
     ramp_up: DurationS = 0.0
     delivery_connections: Annotated[int, Field(ge=0, le=1_000)] = 0
+    quirks: Kit | None = None
     isolation: Literal["server_default", "read_uncommitted", "read_committed", "repeatable_read", "serializable"] = (
         "server_default"
     )
     prepared: bool | None = None
 
+    @model_validator(mode="before")
+    @classmethod
+    def _usual_of_kit(cls, written: Any) -> Any:
+        kit = written.get("quirks") if isinstance(written, dict) else None
+        return {**USUAL[kit], **written} if kit in KITS else written
+
     @model_validator(mode="after")
     def _sense(self) -> Self:
+        if self.quirks and self.mode == "procedures":
+            raise ValueError(
+                "quirks: are those of statements, and procedures do what the specification asks; leave one of them out"
+            )
         if self.partitions and self.foreign_keys:
             raise ValueError("foreign_keys: tables with partitions have none; leave one of them out")
         if self.choice == "deck" and (cards := self.mix.cards_count) > CARDS_MAX:
@@ -166,6 +179,7 @@ class TpccSpec(Written):
             "times": self.times,
             "ramp_up_ms": round(self.ramp_up * 1000),
             "delivery_connections": self.delivery_connections,
+            "quirks": self.quirks,
             "isolation": self.isolation,
             "prepared": self.prepared is not False,
         }

@@ -20,12 +20,23 @@ from plimsoll.guide.markdown import render_markdown
 from plimsoll.guide.terminal import render_terminal
 from plimsoll.record.model import Environment, InstanceFacts
 from plimsoll.spec.tpcc import TpccSpec
+from plimsoll.spec.tpcc_quirks import quirks_of
 from unit.analyse.made import Made, measured
 
 FAITHFUL = {"warehouses": 2, "times": 1.0, "delivery_connections": 1, "isolation": "serializable"}
 """Options that depart from nothing that can be chosen, but that the queue of deliveries is in memory."""
 
 EACH_SECOND = {"new_order": 45, "payment": 43, "order_status": 4, "delivery": 4, "stock_level": 4}
+
+
+def test_quirks_are_among_the_departures() -> None:
+    def found(**more: Any) -> set[str]:
+        options = TpccSpec.model_validate({**FAITHFUL, **more}).options()
+        return {one.chosen for one in deviations(options, connections=(20,))}
+
+    added = found(quirks="dbt2") - found()
+    assert {one.chosen for one in quirks_of("dbt2")} <= added
+    assert "nothing is remote" in added
 
 
 def trial(

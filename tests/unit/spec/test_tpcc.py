@@ -15,6 +15,7 @@ from plimsoll.spec.statements import data_sets
 from plimsoll.spec.study import parse_study
 from plimsoll.spec.terminals import background_connections, pace_faults, ramp_up_s
 from plimsoll.spec.tpcc import Mix, TpccSpec
+from plimsoll.spec.tpcc_quirks import KITS, QUIRKS, quirks_of
 
 
 def test_options_of_the_command_line_become_tables() -> None:
@@ -95,6 +96,28 @@ def test_workloads_by_statements_and_by_procedures_share_tables_that_have_both()
     (data_set,) = data_sets(spec.workload)
     assert data_set.data_line()["procedures"] is True
     assert [one.line()["mode"] for one in spec.workload] == ["statements", "procedures"]
+
+
+def test_a_kit_brings_its_mix_unless_one_is_given() -> None:
+    spec = tpcc_of(["quirks=dbt2"], {})
+    assert (spec.quirks, spec.mix.payment, spec.choice) == ("dbt2", 43, "weighted")
+    assert spec.line()["quirks"] == "dbt2"
+    assert TpccSpec(quirks="tpcc-mysql").choice == "deck"
+    own = TpccSpec(quirks="go-tpc", mix=Mix(), choice="deck")
+    assert (own.mix, own.choice) == (Mix(), "deck")
+
+
+def test_quirks_of_procedures_and_of_unknown_kits_are_refused() -> None:
+    with pytest.raises(SpecError, match="quirks: are those of statements"):
+        tpcc_of(["quirks=dbt2", "mode=procedures"], {})
+    with pytest.raises(SpecError, match=r"--option quirks: .*go-tpc"):
+        tpcc_of(["quirks=hammerdb"], {})
+
+
+def test_quirks_come_by_clause_and_each_kit_has_some() -> None:
+    places = [[int(part) for part in one.clause.split(",")[0].split(".")] for one in QUIRKS]
+    assert places == sorted(places)
+    assert all(quirks_of(kit) for kit in KITS)
 
 
 def test_the_fake_server_refuses_it() -> None:

@@ -76,6 +76,8 @@ pub struct TpccOptions {
     pub ramp_up_ms: u64,
     /// Connections besides those of the group that carry out queued deliveries; with 0 they are carried out at once.
     pub delivery_connections: u32,
+    /// The kit whose departures from the specification are reproduced.
+    pub quirks: Option<TpccKit>,
     /// Isolation level of all connections.
     pub isolation: Isolation,
     /// Statements are prepared on the server; otherwise they are sent as text.
@@ -96,6 +98,7 @@ impl Default for TpccOptions {
             times: 0.0,
             ramp_up_ms: 0,
             delivery_connections: 0,
+            quirks: None,
             isolation: Isolation::ServerDefault,
             prepared: true,
         }
@@ -127,6 +130,20 @@ pub enum TpccMode {
     Statements,
     /// Each as one call of a stored procedure.
     Procedures,
+}
+
+/// Kits with a TPC-C-derived workload.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum TpccKit {
+    /// DBT-2 with MySQL, as its driver runs by default.
+    Dbt2,
+    /// The scripts for sysbench.
+    SysbenchTpcc,
+    /// The kit of that name.
+    TpccMysql,
+    /// The kit of that name.
+    GoTpc,
 }
 
 /// Weights of the five types of transactions.

@@ -12,6 +12,7 @@ mod load;
 mod population;
 mod preflight;
 mod procedures;
+mod quirks;
 mod random;
 mod scale;
 mod tables;

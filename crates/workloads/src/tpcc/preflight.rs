@@ -33,6 +33,9 @@ pub fn faults(options: &TpccOptions) -> Vec<String> {
         ));
     }
     faults.extend(mix_faults(options));
+    if options.quirks.is_some() && options.mode == TpccMode::Procedures {
+        faults.push("workload.quirks: are those of statements, and procedures do what the specification asks; leave one of them out".to_owned());
+    }
     if !(0.0..=TIMES_MAX).contains(&options.times) {
         faults.push(format!("workload.times: must be 0..={TIMES_MAX}, is {}", options.times));
     }

@@ -56,6 +56,12 @@ impl Answer {
         self.hundredths(row, column) / 100
     }
 
+    /// A decimal number; 0 for NULL.
+    pub fn ratio(&self, row: usize, column: usize) -> f64 {
+        let text = std::str::from_utf8(self.text(row, column)).unwrap_or_default();
+        text.parse().unwrap_or(0.0)
+    }
+
     /// A decimal number in hundredths; 0 for NULL.
     pub fn hundredths(&self, row: usize, column: usize) -> i64 {
         decimal::hundredths(self.text(row, column))

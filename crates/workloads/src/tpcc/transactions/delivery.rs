@@ -41,11 +41,12 @@ impl Delivery {
     fn district(&self, client: &mut Client<'_, '_>, district: u32) -> Result<(), StatementError> {
         let sql = &client.catalogue.delivery;
         let (warehouse, district) = (int(self.warehouse), int(district));
-        let oldest = client.ask(sql.oldest, &[warehouse, district])?;
-        if oldest.rows() == 0 {
+        // 0 where there is none, or NULL.
+        let oldest = client.ask(sql.oldest, &[warehouse, district])?.number(0, 0);
+        if oldest == 0 {
             return Ok(());
         }
-        let order = [warehouse, district, Value::Int(oldest.number(0, 0))];
+        let order = [warehouse, district, Value::Int(oldest)];
         client.run(sql.remove, &order)?;
         // Locked, so that it is seen as it is now and not as when the transaction began.
         let customer = client.ask_one(sql.customer, &order)?.number(0, 0);

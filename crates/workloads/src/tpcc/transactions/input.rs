@@ -3,6 +3,8 @@
 use plimsoll_core::plan::TpccOptions;
 use plimsoll_core::random::{Random, below, keyed};
 
+use super::terminals::Home;
+use crate::tpcc::quirks::{Constants, Departures, Remote};
 use crate::tpcc::random::{LAST_NAME_A, last_name_load, nurand, push_last_name, within};
 use crate::tpcc::scale::{CUSTOMERS, DISTRICTS, ITEMS};
 
@@ -25,6 +27,7 @@ pub struct Inputs {
     customer_c: u32,
     item_c: u32,
     last_name_c: u32,
+    departures: Departures,
 }
 
 /// A customer as terminals name one.
@@ -44,12 +47,48 @@ impl Inputs {
             customer_c: within(&mut random, 0, CUSTOMER_A),
             item_c: within(&mut random, 0, ITEM_A),
             last_name_c: last_name_run(last_name_load(options.data_seed), &mut random),
+            departures: Departures::default(),
+        }
+        .depart(options, Departures::of(options.quirks))
+    }
+
+    fn depart(mut self, options: &TpccOptions, departures: Departures) -> Self {
+        self.departures = departures;
+        match departures.constants {
+            Constants::OfRun | Constants::OfEachNumber => {}
+            Constants::Zero => (self.customer_c, self.item_c, self.last_name_c) = (0, 0, 0),
+            Constants::Exchanged => {
+                (self.customer_c, self.item_c) = (self.item_c, self.customer_c);
+                self.last_name_c = last_name_load(options.data_seed);
+            }
+        }
+        self
+    }
+
+    /// What is done otherwise than the specification asks.
+    pub fn departures(&self) -> &Departures {
+        &self.departures
+    }
+
+    /// Where a transaction stands that is no terminal's.
+    pub fn any_home(&self, random: &mut Random) -> Home {
+        Home {
+            warehouse: self.first_warehouse + below(random, u64::from(self.warehouses)) as u32,
+            district: district(random),
         }
     }
 
-    /// A warehouse that is not the home, if there is another.
+    fn uneven(&self, random: &mut Random, a: u32, c: u32, (first, last): (u32, u32)) -> u32 {
+        let c = match self.departures.constants {
+            Constants::OfEachNumber => within(random, 0, a),
+            _ => c,
+        };
+        nurand(random, a, c, first, last)
+    }
+
+    /// A warehouse that is not the home, if there is another; the home where nothing is remote.
     pub fn other_warehouse(&self, home: u32, random: &mut Random) -> u32 {
-        if self.warehouses == 1 {
+        if self.warehouses == 1 || self.departures.remote != Remote::Other {
             return home;
         }
         let drawn = self.first_warehouse + below(random, u64::from(self.warehouses) - 1) as u32;
@@ -58,14 +97,14 @@ impl Inputs {
 
     /// A customer's number.
     pub fn customer(&self, random: &mut Random) -> u32 {
-        nurand(random, CUSTOMER_A, self.customer_c, 1, CUSTOMERS)
+        self.uneven(random, CUSTOMER_A, self.customer_c, (1, CUSTOMERS))
     }
 
     /// A customer, six times of ten by name.
     pub fn which_customer(&self, random: &mut Random) -> WhichCustomer {
         if is_percent(random, 60) {
             let mut name = Vec::new();
-            push_last_name(nurand(random, LAST_NAME_A, self.last_name_c, 0, 999), &mut name);
+            push_last_name(self.uneven(random, LAST_NAME_A, self.last_name_c, (0, 999)), &mut name);
             WhichCustomer::LastName(name)
         } else {
             WhichCustomer::Number(self.customer(random))
@@ -74,7 +113,11 @@ impl Inputs {
 
     /// An item's number.
     pub fn item(&self, random: &mut Random) -> u32 {
-        nurand(random, ITEM_A, self.item_c, 1, ITEMS)
+        let a = match self.departures.constants {
+            Constants::Exchanged => ITEM_A - 1,
+            _ => ITEM_A,
+        };
+        self.uneven(random, a, self.item_c, (1, ITEMS))
     }
 }
 
@@ -105,6 +148,7 @@ fn last_name_run(load: u32, random: &mut Random) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use plimsoll_core::plan::TpccKit;
 
     fn inputs(warehouses: u32) -> Inputs {
         let options = TpccOptions {
@@ -124,6 +168,71 @@ mod tests {
                 assert!(run <= LAST_NAME_A && (65..=119).contains(&shift) && ![96, 112].contains(&shift));
             }
         }
+    }
+
+    fn of_kit(quirks: Option<TpccKit>) -> Inputs {
+        let options = TpccOptions {
+            warehouses: 4,
+            quirks,
+            ..TpccOptions::default()
+        };
+        Inputs::new(&options, 3)
+    }
+
+    /// The share of the accesses that the tenth of the customers takes that is asked for most.
+    fn share_of_a_tenth(inputs: &Inputs) -> f64 {
+        let mut random = keyed(1, 0, 0);
+        let mut counts = vec![0u32; CUSTOMERS as usize];
+        for _ in 0..300_000 {
+            counts[inputs.customer(&mut random) as usize - 1] += 1;
+        }
+        counts.sort_unstable();
+        f64::from(counts.iter().rev().take(300).sum::<u32>()) / 300_000.0
+    }
+
+    #[test]
+    fn a_constant_for_each_number_makes_them_nearly_uniform() {
+        let [ours, of_sysbench, of_go] =
+            [None, Some(TpccKit::SysbenchTpcc), Some(TpccKit::GoTpc)].map(|kit| share_of_a_tenth(&of_kit(kit)));
+        assert!(
+            ours > 0.3 && of_go > 0.3 && of_sysbench < 0.15,
+            "{ours} {of_go} {of_sysbench}"
+        );
+    }
+
+    #[test]
+    fn kits_have_constants_of_their_own() {
+        let constants = |kit| {
+            let Inputs {
+                customer_c,
+                item_c,
+                last_name_c,
+                ..
+            } = of_kit(kit);
+            [customer_c, item_c, last_name_c]
+        };
+        let ours = constants(None);
+        assert_eq!(constants(Some(TpccKit::TpccMysql)), ours);
+        assert_eq!(constants(Some(TpccKit::Dbt2)), [0, 0, 0]);
+        assert_eq!(constants(Some(TpccKit::GoTpc)), [ours[1], ours[0], last_name_load(1)]);
+    }
+
+    #[test]
+    fn who_has_no_home_is_everywhere() {
+        let (inputs, mut random) = (of_kit(Some(TpccKit::GoTpc)), keyed(1, 0, 0));
+        let homes: std::collections::HashSet<(u32, u32)> = (0..2_000)
+            .map(|_| inputs.any_home(&mut random))
+            .map(|home| (home.warehouse, home.district))
+            .collect();
+        assert_eq!(homes.len(), 40);
+    }
+
+    #[test]
+    fn nothing_is_remote_where_kits_never_leave_home() {
+        let mut random = keyed(1, 0, 0);
+        let mut other = |kit| of_kit(Some(kit)).other_warehouse(2, &mut random);
+        assert_eq!([TpccKit::Dbt2, TpccKit::SysbenchTpcc].map(&mut other), [2, 2]);
+        assert_ne!(other(TpccKit::TpccMysql), 2);
     }
 
     #[test]

@@ -9,6 +9,7 @@ mod client;
 mod delivery;
 mod input;
 mod new_order;
+mod new_order_lines;
 mod order_status;
 mod payment;
 mod statements;

@@ -8,26 +8,30 @@ use plimsoll_session::{StatementError, StatementId, Value};
 
 use super::client::{Client, int};
 use super::input::{Inputs, district, is_percent};
+use super::new_order_lines::Charge;
 use super::statements::{LINES_MIN, LIST_LENGTH};
 use crate::tpcc::decimal::Amount;
+use crate::tpcc::quirks::{Departures, Remote};
 use crate::tpcc::random::within;
 use crate::tpcc::scale::{ITEMS, ORDER_LINES};
 
 /// What the terminal sends.
 pub struct NewOrder {
-    warehouse: u32,
-    district: u32,
+    pub(super) warehouse: u32,
+    pub(super) district: u32,
     customer: u32,
-    lines: Vec<Line>,
+    pub(super) lines: Vec<Line>,
+    /// What `o_all_local` says.
+    is_local: bool,
     /// The last line is left out, since there is no such item.
-    is_refused: bool,
+    pub(super) is_refused: bool,
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Line {
-    item: u32,
-    supply: u32,
-    quantity: u32,
+pub struct Line {
+    pub item: u32,
+    pub supply: u32,
+    pub quantity: u32,
 }
 
 /// What is known of the stock of an item in a warehouse.
@@ -42,22 +46,34 @@ impl NewOrder {
     /// Draws one for a home warehouse.
     pub fn draw(inputs: &Inputs, warehouse: u32, random: &mut Random) -> Self {
         let (district, customer) = (district(random), inputs.customer(random));
-        let count = within(random, ORDER_LINES.0, ORDER_LINES.1);
+        let departures = inputs.departures();
+        let count = within(
+            random,
+            ORDER_LINES.0 + u32::from(departures.has_six_lines),
+            ORDER_LINES.1,
+        );
         let is_refused = is_percent(random, 1);
-        let line = |_| Line {
-            item: inputs.item(random),
-            supply: if is_percent(random, 1) {
-                inputs.other_warehouse(warehouse, random)
-            } else {
-                warehouse
-            },
-            quantity: within(random, 1, 10),
+        let mut is_local = true;
+        let line = |_| {
+            let item = inputs.item(random);
+            let mut supply = warehouse;
+            if is_percent(random, 1) {
+                supply = inputs.other_warehouse(warehouse, random);
+                is_local &= supply == warehouse && departures.remote != Remote::OnlySaid;
+            }
+            Line {
+                item,
+                supply,
+                quantity: within(random, 1, 10),
+            }
         };
+        let lines = (0..count).map(line).collect();
         Self {
             warehouse,
             district,
             customer,
-            lines: (0..count).map(line).collect(),
+            lines,
+            is_local,
             is_refused,
         }
     }
@@ -83,7 +99,7 @@ impl NewOrder {
             int(self.warehouse),
             int(self.district),
             int(self.customer),
-            int(u32::from(self.is_local())),
+            int(u32::from(self.is_local)),
             Value::Text(&lines),
         ];
         let was_rolled_back = client.ask_one(call, &values)?.number(0, 0) != 0;
@@ -108,17 +124,16 @@ impl NewOrder {
         text
     }
 
-    fn is_local(&self) -> bool {
-        self.lines.iter().all(|line| line.supply == self.warehouse)
-    }
-
     fn statements(&self, client: &mut Client<'_, '_>) -> Result<(), StatementError> {
         let sql = &client.catalogue.new_order;
         let (warehouse, district) = (int(self.warehouse), int(self.district));
-        client.ask_one(sql.customer, &[warehouse, district, int(self.customer)])?;
-        let order = client.ask_one(sql.district, &[warehouse, district])?.number(0, 0);
+        let customer = client.ask_one(sql.customer, &[warehouse, district, int(self.customer)])?;
+        let (discount, tax) = (customer.ratio(0, 0), customer.ratio(0, 3));
+        let found = client.ask_one(sql.district, &[warehouse, district])?;
+        let (order, taxes) = (found.number(0, 0), tax + found.ratio(0, 1));
+        let charge = Charge::new(&client.catalogue.departures, taxes, discount);
         client.run(sql.next_order, &[warehouse, district])?;
-        let (count, local) = (self.lines.len() as u32, u32::from(self.is_local()));
+        let (count, local) = (self.lines.len() as u32, u32::from(self.is_local));
         let values = [
             Value::Int(order),
             district,
@@ -129,9 +144,15 @@ impl NewOrder {
         ];
         client.run(sql.order, &values)?;
         client.run(sql.new_order, &[Value::Int(order), district, warehouse])?;
-        let amounts = self.amounts(client)?;
-        let stocks = self.take_stocks(client)?;
-        self.insert_lines(client, order, &amounts, &stocks)?;
+        if client.catalogue.departures.goes_line_by_line {
+            if self.enter_one_by_one(client, order, charge)? != self.is_refused {
+                return Err(StatementError::no_data("an item is not there"));
+            }
+        } else {
+            let amounts = self.amounts(client, charge)?;
+            let stocks = self.take_stocks(client)?;
+            self.insert_lines(client, order, &amounts, &stocks)?;
+        }
         if self.is_refused {
             client.run(client.catalogue.rollback, &[])
         } else {
@@ -144,8 +165,8 @@ impl NewOrder {
         &self.lines[..self.lines.len() - usize::from(self.is_refused)]
     }
 
-    /// Price times quantity of each line, in hundredths.
-    fn amounts(&self, client: &mut Client<'_, '_>) -> Result<Vec<i64>, StatementError> {
+    /// The amount of each line, in hundredths: price times quantity.
+    fn amounts(&self, client: &mut Client<'_, '_>, charge: Charge) -> Result<Vec<i64>, StatementError> {
         let items = self.lines.iter().enumerate().map(|(at, line)| {
             let is_there = at < self.valid().len();
             if is_there { line.item } else { ITEMS + 1 }
@@ -156,28 +177,30 @@ impl NewOrder {
             let price = row.map(|row| answer.hundredths(row, 1));
             price.ok_or_else(|| StatementError::no_data("an item is not there"))
         };
-        let amount = |line: &Line| Ok(price(line)? * i64::from(line.quantity));
+        let amount = |line: &Line| Ok(charge.amount(price(line)?, line.quantity));
         self.valid().iter().map(amount).collect()
     }
 
     /// Reads and changes the stocks, warehouse by warehouse, so that orders lock them in the same order.
     fn take_stocks(&self, client: &mut Client<'_, '_>) -> Result<Vec<Stock>, StatementError> {
         let sql = &client.catalogue.new_order;
-        let mut supplies: Vec<u32> = self.valid().iter().map(|line| line.supply).collect();
+        let departures = &client.catalogue.departures;
+        let supply = |line: &Line| self.stock_warehouse(*line, departures);
+        let mut supplies: Vec<u32> = self.valid().iter().map(supply).collect();
         supplies.sort_unstable();
         supplies.dedup();
         let mut stocks = Vec::with_capacity(self.lines.len());
-        for supply in supplies {
+        for warehouse in supplies {
             let items = self
                 .valid()
                 .iter()
-                .filter(|line| line.supply == supply)
+                .filter(|line| supply(line) == warehouse)
                 .map(|line| line.item);
-            let mut values = vec![int(supply)];
+            let mut values = vec![int(warehouse)];
             values.extend(list(items));
             let answer = client.ask_one(sql.stocks[self.district as usize - 1], &values)?;
             stocks.extend((0..answer.rows()).map(|row| Stock {
-                supply,
+                supply: warehouse,
                 item: answer.number(row, 0) as u32,
                 quantity: answer.number(row, 1),
                 information: information(answer.text(row, 3)),
@@ -186,17 +209,38 @@ impl NewOrder {
         for line in self.valid() {
             let stock = stocks
                 .iter_mut()
-                .find(|one| (one.supply, one.item) == (line.supply, line.item));
+                .find(|one| (one.supply, one.item) == (supply(line), line.item));
             let stock = stock.ok_or_else(|| StatementError::no_data("a stock is not there"))?;
-            stock.quantity = after(stock.quantity, line.quantity);
-            let is_remote = u32::from(line.supply != self.warehouse);
-            let (quantity, taken) = (Value::Int(stock.quantity), int(line.quantity));
-            client.run(
-                sql.stock,
-                &[quantity, taken, int(is_remote), int(line.supply), int(line.item)],
-            )?;
+            stock.quantity = after(stock.quantity, line.quantity, departures);
+            self.update_stock(client, *line, stock.quantity)?;
         }
         Ok(stocks)
+    }
+
+    /// Whose stock a line takes.
+    pub(super) fn stock_warehouse(&self, line: Line, departures: &Departures) -> u32 {
+        if departures.takes_stock_at_home {
+            self.warehouse
+        } else {
+            line.supply
+        }
+    }
+
+    /// Writes what is left of a stock.
+    pub(super) fn update_stock(
+        &self,
+        client: &mut Client<'_, '_>,
+        line: Line,
+        quantity: i64,
+    ) -> Result<(), StatementError> {
+        let departures = &client.catalogue.departures;
+        let mut values = vec![Value::Int(quantity)];
+        if !departures.leaves_stock_counters {
+            let is_remote = line.supply != self.warehouse;
+            values.extend([int(line.quantity), int(u32::from(is_remote))]);
+        }
+        values.extend([int(self.stock_warehouse(line, departures)), int(line.item)]);
+        client.run(client.catalogue.new_order.stock, &values)
     }
 
     fn insert_lines(
@@ -206,12 +250,13 @@ impl NewOrder {
         amounts: &[i64],
         stocks: &[Stock],
     ) -> Result<(), StatementError> {
+        let departures = &client.catalogue.departures;
         let amounts: Vec<Amount> = amounts.iter().map(|amount| Amount::new(*amount)).collect();
         let mut values = Vec::with_capacity(9 * self.lines.len());
         for ((line, amount), number) in self.valid().iter().zip(&amounts).zip(1..) {
             let stock = stocks
                 .iter()
-                .find(|one| (one.supply, one.item) == (line.supply, line.item));
+                .find(|one| (one.supply, one.item) == (self.stock_warehouse(*line, departures), line.item));
             let information = stock.map_or(&[][..], |one| &one.information);
             values.extend([Value::Int(order), int(self.district), int(self.warehouse), int(number)]);
             values.extend([int(line.item), int(line.supply), int(line.quantity)]);
@@ -230,9 +275,10 @@ fn push_line(number: usize, item: u32, line: &Line, text: &mut String) {
 }
 
 /// What is left in a stock; it is filled up when it gets low.
-fn after(stock: i64, taken: u32) -> i64 {
+pub fn after(stock: i64, taken: u32, departures: &Departures) -> i64 {
     let taken = i64::from(taken);
-    if stock >= taken + 10 {
+    let least = if departures.fills_up_late { 1 } else { 10 };
+    if stock >= taken + least {
         stock - taken
     } else {
         stock - taken + 91
@@ -267,9 +313,14 @@ mod tests {
     #[test]
     fn a_stock_that_gets_low_is_filled_up() {
         assert_eq!(
-            [after(20, 10), after(19, 10), after(11, 1), after(10, 1)],
+            [(20, 10), (19, 10), (11, 1), (10, 1)].map(|(stock, taken)| after(stock, taken, &Departures::default())),
             [10, 100, 10, 100]
         );
+        let late = Departures {
+            fills_up_late: true,
+            ..Departures::default()
+        };
+        assert_eq!([after(11, 10, &late), after(10, 10, &late)], [1, 91]);
     }
 
     #[test]
@@ -289,6 +340,7 @@ mod tests {
             warehouse: 2,
             district: 1,
             customer: 1,
+            is_local: false,
             lines: vec![line(9, 3), line(8, 3), line(5, 12), line(99_999, 2), line(1, 1)],
             is_refused: true,
         };

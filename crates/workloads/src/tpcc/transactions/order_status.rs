@@ -38,8 +38,13 @@ impl OrderStatus {
         let number = self.customer.number(client, warehouse, district)?;
         let key = [warehouse, district, Value::Int(number)];
         client.ask_one(sql.customer, &key)?;
-        let order = client.ask_one(sql.last_order, &key)?.number(0, 0);
-        client.ask_one(sql.lines, &[warehouse, district, Value::Int(order)])?;
+        let last = Value::Int(client.ask_one(sql.last_order, &key)?.number(0, 0));
+        let order = if client.catalogue.departures.shows_order_of_district_number {
+            district
+        } else {
+            last
+        };
+        client.ask_one(sql.lines, &[warehouse, district, order])?;
         client.commit()
     }
 }

@@ -6,6 +6,7 @@ use plimsoll_session::{StatementError, StatementId, Value};
 use super::client::{Client, int};
 use super::input::{Inputs, WhichCustomer, district, is_percent};
 use crate::tpcc::decimal::Amount;
+use crate::tpcc::quirks::{Paid, Payments, Remote};
 use crate::tpcc::random::within;
 
 /// What the terminal sends.
@@ -22,7 +23,8 @@ impl Payment {
     /// Draws one for a home warehouse.
     pub fn draw(inputs: &Inputs, warehouse: u32, random: &mut Random) -> Self {
         let here = district(random);
-        let (customer_warehouse, customer_district) = if is_percent(random, 85) {
+        let departures = inputs.departures();
+        let (customer_warehouse, customer_district) = if is_percent(random, 85) || departures.remote == Remote::Never {
             (warehouse, here)
         } else {
             (inputs.other_warehouse(warehouse, random), district(random))
@@ -33,7 +35,7 @@ impl Payment {
             customer_warehouse,
             customer_district,
             customer: inputs.which_customer(random),
-            amount: Amount::new(i64::from(within(random, 100, 500_000))),
+            amount: Amount::new(i64::from(cents(departures.payments, random))),
         }
     }
 
@@ -77,14 +79,18 @@ impl Payment {
         let number = self.customer.number(client, customer_warehouse, customer_district)?;
         let key = [customer_warehouse, customer_district, Value::Int(number)];
         let has_bad_credit = client.ask_one(sql.customer, &key)?.text(0, 0) == b"BC";
+        let mut values = vec![amount];
+        if client.catalogue.departures.paid == Paid::Amount {
+            values.push(amount);
+        }
         if has_bad_credit {
             let note = self.note(number);
-            client.run(
-                sql.pay_bad_credit,
-                &[amount, amount, Value::Bytes(&note), key[0], key[1], key[2]],
-            )?;
+            values.push(Value::Bytes(&note));
+            values.extend(key);
+            client.run(sql.pay_bad_credit, &values)?;
         } else {
-            client.run(sql.pay, &[amount, amount, key[0], key[1], key[2]])?;
+            values.extend(key);
+            client.run(sql.pay, &values)?;
         }
         let data = [&name[..], b"    ", &other_name[..]].concat();
         client.run(
@@ -120,6 +126,15 @@ impl Payment {
     }
 }
 
+/// How much is paid, in hundredths.
+fn cents(payments: Payments, random: &mut Random) -> u32 {
+    match payments {
+        Payments::InCents => within(random, 100, 500_000),
+        Payments::Whole => within(random, 1, 5_000) * 100,
+        Payments::Rounded => (within(random, 101, 500_100) + 50) / 100 * 100,
+    }
+}
+
 impl WhichCustomer {
     /// Number and last name as procedures take them: no number where the name counts.
     pub fn values(&self) -> [Value<'_>; 2] {
@@ -129,7 +144,7 @@ impl WhichCustomer {
         }
     }
 
-    /// The customer's number; of several with one name that in the middle, by first name.
+    /// The customer's number; of several with one name that in the middle by first name, or the first.
     ///
     /// # Errors
     /// Whatever a server answers.
@@ -143,8 +158,10 @@ impl WhichCustomer {
             Self::Number(number) => Ok(i64::from(*number)),
             Self::LastName(name) => {
                 let values = [warehouse, district, Value::Bytes(name)];
+                let takes_first = client.catalogue.departures.takes_first_customer;
                 let found = client.ask_one(client.catalogue.customers_by_name, &values)?;
-                Ok(found.number((found.rows() - 1) / 2, 0))
+                let last = if takes_first { 0 } else { found.rows() - 1 };
+                Ok(found.number(last / 2, 0))
             }
         }
     }

@@ -8,6 +8,7 @@ use plimsoll_session::{StatementId, Statements};
 
 use super::calls::Calls;
 use crate::oltp::isolation_sql;
+use crate::tpcc::quirks::{Departures, LowStocks, Oldest, Paid};
 use crate::tpcc::scale::{DISTRICTS, ORDER_LINES};
 
 /// Values in a list of items.
@@ -27,6 +28,7 @@ pub struct Catalogue {
     pub order_status: OrderStatusSql,
     pub delivery: DeliverySql,
     pub stock_level: StockLevelSql,
+    pub departures: Departures,
     /// Where transactions are called, and none of the others is used.
     pub calls: Option<Calls>,
 }
@@ -41,7 +43,7 @@ pub struct NewOrderSql {
     /// By district, from 1.
     pub stocks: Vec<StatementId>,
     pub stock: StatementId,
-    /// By number of lines, from [`LINES_MIN`].
+    /// By number of lines, from [`LINES_MIN`]; that of one line alone, where they go line by line.
     pub lines: Vec<StatementId>,
 }
 
@@ -74,26 +76,24 @@ pub struct DeliverySql {
 
 pub struct StockLevelSql {
     pub district: StatementId,
+    /// How many there are, or which items may be.
     pub count: StatementId,
+    /// Whether one of these items is, where each is asked for.
+    pub each: Option<StatementId>,
 }
 
 impl Catalogue {
     /// The statements for these options.
     pub fn new(options: &TpccOptions) -> Self {
         let mut texts = Texts::default();
+        let departures = Departures::of(options.quirks);
         let parts = (
-            new_order(&mut texts),
-            payment(&mut texts),
+            new_order(&mut texts, &departures),
+            payment(&mut texts, &departures),
             order_status(&mut texts),
-            delivery(&mut texts),
+            delivery(&mut texts, &departures),
         );
-        let stock_level = StockLevelSql {
-            district: texts.add("SELECT d_next_o_id FROM district WHERE d_w_id = ? AND d_id = ?"),
-            count: texts.add(
-                "SELECT COUNT(DISTINCT s_i_id) FROM order_line JOIN stock ON s_w_id = ol_w_id AND s_i_id = ol_i_id \
-                 WHERE ol_w_id = ? AND ol_d_id = ? AND ol_o_id >= ? AND ol_o_id < ? AND s_quantity < ?",
-            ),
-        };
+        let stock_level = stock_level(&mut texts, &departures);
         let (commit, rollback) = (texts.add("COMMIT"), texts.add("ROLLBACK"));
         let customers_by_name =
             texts.add("SELECT c_id FROM customer WHERE c_w_id = ? AND c_d_id = ? AND c_last = ? ORDER BY c_first");
@@ -113,6 +113,7 @@ impl Catalogue {
             order_status,
             delivery,
             stock_level,
+            departures,
             calls,
         }
     }
@@ -137,8 +138,13 @@ fn marks(count: usize, mark: &str) -> String {
     vec![mark; count].join(", ")
 }
 
-fn new_order(texts: &mut Texts) -> NewOrderSql {
-    let list = marks(LIST_LENGTH, "?");
+fn new_order(texts: &mut Texts, departures: &Departures) -> NewOrderSql {
+    let (length, lines_min) = if departures.goes_line_by_line {
+        (1, 1)
+    } else {
+        (LIST_LENGTH, LINES_MIN)
+    };
+    let list = marks(length, "?");
     let stock = |district: u32| {
         format!(
             "SELECT s_i_id, s_quantity, s_data, s_dist_{district:02} FROM stock WHERE s_w_id = ? AND s_i_id IN ({list}) FOR UPDATE"
@@ -167,15 +173,27 @@ fn new_order(texts: &mut Texts) -> NewOrderSql {
             "SELECT i_id, i_price, i_name, i_data FROM item WHERE i_id IN ({list})"
         )),
         stocks: (1..=DISTRICTS).map(|district| texts.add(stock(district))).collect(),
-        stock: texts.add(
+        stock: texts.add(if departures.leaves_stock_counters {
+            "UPDATE stock SET s_quantity = ? WHERE s_w_id = ? AND s_i_id = ?"
+        } else {
             "UPDATE stock SET s_quantity = ?, s_ytd = s_ytd + ?, s_order_cnt = s_order_cnt + 1, \
-             s_remote_cnt = s_remote_cnt + ? WHERE s_w_id = ? AND s_i_id = ?",
-        ),
-        lines: (LINES_MIN..=LIST_LENGTH).map(|count| texts.add(lines(count))).collect(),
+             s_remote_cnt = s_remote_cnt + ? WHERE s_w_id = ? AND s_i_id = ?"
+        }),
+        lines: (lines_min..=length).map(|count| texts.add(lines(count))).collect(),
     }
 }
 
-fn payment(texts: &mut Texts) -> PaymentSql {
+fn payment(texts: &mut Texts, departures: &Departures) -> PaymentSql {
+    let mut pay = "UPDATE customer SET c_balance = c_balance - ?".to_owned();
+    pay += match departures.paid {
+        Paid::Amount => ", c_ytd_payment = c_ytd_payment + ?",
+        Paid::One => ", c_ytd_payment = c_ytd_payment + 1",
+        Paid::Nothing => "",
+    };
+    if !departures.leaves_payment_count {
+        pay += ", c_payment_cnt = c_payment_cnt + 1";
+    }
+    let key = "WHERE c_w_id = ? AND c_d_id = ? AND c_id = ?";
     PaymentSql {
         pay_warehouse: texts.add("UPDATE warehouse SET w_ytd = w_ytd + ? WHERE w_id = ?"),
         warehouse: texts
@@ -188,15 +206,8 @@ fn payment(texts: &mut Texts) -> PaymentSql {
             "SELECT c_credit, c_first, c_middle, c_last, c_street_1, c_street_2, c_city, c_state, c_zip, c_phone, c_since, \
              c_credit_lim, c_discount, c_balance FROM customer WHERE c_w_id = ? AND c_d_id = ? AND c_id = ? FOR UPDATE",
         ),
-        pay: texts.add(
-            "UPDATE customer SET c_balance = c_balance - ?, c_ytd_payment = c_ytd_payment + ?, \
-             c_payment_cnt = c_payment_cnt + 1 WHERE c_w_id = ? AND c_d_id = ? AND c_id = ?",
-        ),
-        pay_bad_credit: texts.add(
-            "UPDATE customer SET c_balance = c_balance - ?, c_ytd_payment = c_ytd_payment + ?, \
-             c_payment_cnt = c_payment_cnt + 1, c_data = LEFT(CONCAT(?, c_data), 500) \
-             WHERE c_w_id = ? AND c_d_id = ? AND c_id = ?",
-        ),
+        pay: texts.add(format!("{pay} {key}")),
+        pay_bad_credit: texts.add(format!("{pay}, c_data = LEFT(CONCAT(?, c_data), 500) {key}")),
         history: texts.add(
             "INSERT INTO history (h_c_id, h_c_d_id, h_c_w_id, h_d_id, h_w_id, h_date, h_amount, h_data) \
              VALUES (?, ?, ?, ?, ?, NOW(), ?, ?)",
@@ -220,20 +231,82 @@ fn order_status(texts: &mut Texts) -> OrderStatusSql {
     }
 }
 
-fn delivery(texts: &mut Texts) -> DeliverySql {
+fn delivery(texts: &mut Texts, departures: &Departures) -> DeliverySql {
     DeliverySql {
-        oldest: texts.add(
-            "SELECT no_o_id FROM new_orders WHERE no_w_id = ? AND no_d_id = ? ORDER BY no_o_id LIMIT 1 FOR UPDATE",
-        ),
+        oldest: texts.add(match departures.oldest {
+            Oldest::Locked => {
+                "SELECT no_o_id FROM new_orders WHERE no_w_id = ? AND no_d_id = ? ORDER BY no_o_id LIMIT 1 FOR UPDATE"
+            }
+            Oldest::Read => "SELECT no_o_id FROM new_orders WHERE no_w_id = ? AND no_d_id = ? ORDER BY no_o_id LIMIT 1",
+            Oldest::Least => "SELECT MIN(no_o_id) FROM new_orders WHERE no_w_id = ? AND no_d_id = ?",
+        }),
         remove: texts.add("DELETE FROM new_orders WHERE no_w_id = ? AND no_d_id = ? AND no_o_id = ?"),
         customer: texts.add("SELECT o_c_id FROM orders WHERE o_w_id = ? AND o_d_id = ? AND o_id = ? FOR UPDATE"),
         carrier: texts.add("UPDATE orders SET o_carrier_id = ? WHERE o_w_id = ? AND o_d_id = ? AND o_id = ?"),
         lines: texts
             .add("UPDATE order_line SET ol_delivery_d = NOW() WHERE ol_w_id = ? AND ol_d_id = ? AND ol_o_id = ?"),
-        amount: texts.add("SELECT SUM(ol_amount) FROM order_line WHERE ol_w_id = ? AND ol_d_id = ? AND ol_o_id = ?"),
+        amount: texts.add(if departures.multiplies_deliveries {
+            "SELECT CAST(SUM(ol_amount * ol_quantity) AS SIGNED) FROM order_line \
+             WHERE ol_w_id = ? AND ol_d_id = ? AND ol_o_id = ?"
+        } else {
+            "SELECT SUM(ol_amount) FROM order_line WHERE ol_w_id = ? AND ol_d_id = ? AND ol_o_id = ?"
+        }),
         pay: texts.add(
             "UPDATE customer SET c_balance = c_balance + ?, c_delivery_cnt = c_delivery_cnt + 1 \
              WHERE c_w_id = ? AND c_d_id = ? AND c_id = ?",
         ),
+    }
+}
+
+fn stock_level(texts: &mut Texts, departures: &Departures) -> StockLevelSql {
+    let count = |counted: &str| {
+        format!(
+            "SELECT COUNT({counted}) FROM order_line JOIN stock ON s_w_id = ol_w_id AND s_i_id = ol_i_id \
+             WHERE ol_w_id = ? AND ol_d_id = ? AND ol_o_id >= ? AND ol_o_id < ? AND s_quantity < ?"
+        )
+    };
+    let items =
+        "SELECT DISTINCT ol_i_id FROM order_line WHERE ol_w_id = ? AND ol_d_id = ? AND ol_o_id >= ? AND ol_o_id < ?";
+    let each = "SELECT COUNT(*) FROM stock WHERE s_w_id = ? AND s_i_id = ? AND s_quantity < ?";
+    StockLevelSql {
+        district: texts.add("SELECT d_next_o_id FROM district WHERE d_w_id = ? AND d_id = ?"),
+        count: texts.add(match departures.low_stocks {
+            LowStocks::Items => count("DISTINCT s_i_id"),
+            LowStocks::Lines => count("*"),
+            LowStocks::EachItem => items.to_owned(),
+        }),
+        each: (departures.low_stocks == LowStocks::EachItem).then(|| texts.add(each)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use plimsoll_core::plan::TpccKit;
+
+    fn of_kit(quirks: Option<TpccKit>) -> Catalogue {
+        Catalogue::new(&TpccOptions {
+            quirks,
+            ..TpccOptions::default()
+        })
+    }
+
+    #[test]
+    fn kits_have_statements_of_their_own() {
+        let oldest = |one: &Catalogue| one.statements.text(one.delivery.oldest).to_owned();
+        let counted = |one: &Catalogue| one.statements.text(one.stock_level.count).to_owned();
+        let ours = of_kit(None);
+        assert!(oldest(&ours).ends_with("FOR UPDATE") && counted(&ours).contains("COUNT(DISTINCT s_i_id)"));
+        assert!(ours.stock_level.each.is_none() && ours.new_order.lines.len() == 12);
+
+        let mysql = of_kit(Some(TpccKit::TpccMysql));
+        assert!(oldest(&mysql).contains("MIN(no_o_id)") && mysql.stock_level.each.is_some());
+        let dbt2 = of_kit(Some(TpccKit::Dbt2));
+        assert!(oldest(&dbt2).ends_with("LIMIT 1") && counted(&dbt2).contains("COUNT(*)"));
+        for one in [mysql, dbt2, of_kit(Some(TpccKit::SysbenchTpcc))] {
+            let items = one.statements.text(one.new_order.items);
+            assert!(items.ends_with("IN (?)") && one.new_order.lines.len() == 1, "{items}");
+        }
+        assert_eq!(of_kit(Some(TpccKit::GoTpc)).new_order.lines.len(), 12);
     }
 }

@@ -1,7 +1,7 @@
 //! Stock-Level, clause 2.8: how many items of a district's last twenty orders are low in stock.
 
 use plimsoll_core::random::Random;
-use plimsoll_session::{StatementError, Value};
+use plimsoll_session::{StatementError, StatementId, Value};
 
 use super::client::{Client, int};
 use super::terminals::Home;
@@ -39,11 +39,27 @@ impl StockLevel {
         let sql = &client.catalogue.stock_level;
         let (warehouse, district) = (int(self.warehouse), int(self.district));
         let next = client.ask_one(sql.district, &[warehouse, district])?.number(0, 0);
-        let orders = [Value::Int(next - ORDERS), Value::Int(next)];
-        client.ask_one(
-            sql.count,
-            &[warehouse, district, orders[0], orders[1], int(self.threshold)],
-        )?;
+        let orders = [warehouse, district, Value::Int(next - ORDERS), Value::Int(next)];
+        if let Some(each) = sql.each {
+            self.count_each(client, &orders, each)?;
+        } else {
+            let values = [&orders[..], &[int(self.threshold)]].concat();
+            client.ask_one(sql.count, &values)?;
+        }
         client.commit()
+    }
+
+    fn count_each(
+        &self,
+        client: &mut Client<'_, '_>,
+        orders: &[Value<'_>; 4],
+        each: StatementId,
+    ) -> Result<(), StatementError> {
+        let answer = client.ask(client.catalogue.stock_level.count, orders)?;
+        let items: Vec<i64> = (0..answer.rows()).map(|row| answer.number(row, 0)).collect();
+        for item in items {
+            client.ask_one(each, &[orders[0], Value::Int(item), int(self.threshold)])?;
+        }
+        Ok(())
     }
 }

@@ -144,7 +144,11 @@ impl Draws {
     fn draw(&self, arrival: &Arrival) -> (Type, Transaction) {
         let kind = self.choice.of(arrival.actor, arrival.index);
         let (inputs, random) = (&self.inputs, &mut arrival.random(self.seed));
-        let home = self.homes.of(arrival.actor, random);
+        let home = if inputs.departures().draws_homes {
+            inputs.any_home(random)
+        } else {
+            self.homes.of(arrival.actor, random)
+        };
         let transaction = match kind {
             Type::NewOrder => Transaction::NewOrder(NewOrder::draw(inputs, home.warehouse, random)),
             Type::Payment => Transaction::Payment(Payment::draw(inputs, home.warehouse, random)),
