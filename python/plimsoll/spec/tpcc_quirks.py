@@ -55,7 +55,7 @@ QUIRKS = (
         "constants from 0 to 1023 for customers and to 8191 for items",
         GO,
     ),
-    _quirk("2.1.6.1", "the constant of last names is that of loading", "one that is 65 to 119 away from it", DBT2, GO),
+    _quirk("2.1.6.1", "the constant of last names is that of loading", "one that is 65 to 119 away from it", GO),
     _quirk(
         "2.4.1.1, 2.5.1.1, 2.6.1.1, 2.7.1.1, 2.8.1.1",
         "warehouses, and the districts of Stock-Level, are drawn for each transaction",
