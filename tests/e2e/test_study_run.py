@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import signal
-import subprocess
 import time
 from pathlib import Path
 
@@ -13,9 +12,9 @@ import pytest
 
 from plimsoll.record.model import State, Verdict
 from plimsoll.record.store import finished_ids, read_study
-from plimsoll.run.events import SystemBegan, TrialBegan, TrialEnded, read_events
+from plimsoll.run.events import SystemBegan, read_events
 from support.command import plimsoll, start
-from support.waiting import until
+from support.studies import is_running_server, kill_server, servers_below, wait_for_trials, wait_until_gone
 
 pytestmark = pytest.mark.e2e
 
@@ -62,44 +61,6 @@ def data_dir(tmp_path: Path) -> dict[str, str]:
 def write_study(path: Path, *, repetitions: int = 1, reset: str = "per_system") -> Path:
     path.write_text(STUDY.format(repetitions=repetitions, reset=reset))
     return path
-
-
-def servers_below(folder: str) -> list[str]:
-    """Command lines of processes that name the folder."""
-    found = []
-    for path in Path("/proc").glob("[0-9]*/cmdline"):
-        try:
-            words = path.read_bytes().replace(b"\0", b" ").decode(errors="replace")
-        except OSError:
-            continue
-        if folder in words and "pytest" not in words:
-            found.append(words)
-    return found
-
-
-def is_running_server(words: str) -> bool:
-    """A server that answers clients: no guardian, no initialisation of a data directory."""
-    return "mariadbd" in words and not any(other in words for other in ("--bootstrap", "guardian", "install-db"))
-
-
-def wait_until_gone(folder: str, limit_s: float) -> None:
-    def left() -> list[object]:
-        return [*servers_below(folder), *(Path(folder).iterdir() if Path(folder).exists() else ())]
-
-    assert until(lambda: not left(), limit_s), left()
-
-
-def wait_for_trials(study: Path, count: int, process: subprocess.Popen[str]) -> None:
-    """Waits until so many trials are recorded and the next one runs."""
-
-    def are_recorded() -> bool:
-        assert process.poll() is None, process.communicate()
-        events = [stamped.event for stamped in read_events(study / "events.jsonl")]
-        ended = sum(isinstance(event, TrialEnded) for event in events)
-        began = sum(isinstance(event, TrialBegan) for event in events)
-        return ended >= count and began > ended
-
-    assert until(are_recorded, 100)
 
 
 def test_a_study_from_file_to_guide(tmp_path: Path, data_dir: dict[str, str]) -> None:
@@ -194,17 +155,6 @@ def test_a_server_that_dies_fails_its_trial_and_running_again_mends_it(
     again = plimsoll("study", "run", study, env=data_dir)
     assert again.returncode == 0, again.stderr
     assert set(finished_ids(study).values()) == {Verdict.COMPLETE}
-
-
-def kill_server(folder: str) -> None:
-    """Ends the one server whose option file lies below our own folder."""
-    for path in Path("/proc").glob("[0-9]*"):
-        try:
-            words = (path / "cmdline").read_bytes().split(b"\0")
-        except OSError:
-            continue
-        if words[0].endswith(b"mariadbd") and any(folder.encode() in word for word in words):
-            os.kill(int(path.name), signal.SIGKILL)
 
 
 def test_data_is_put_back_before_each_trial(tmp_path: Path, data_dir: dict[str, str]) -> None:

@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import json
+import subprocess
+from pathlib import Path
 
 import pytest
 
+from plimsoll.record.model import State, Verdict
+from plimsoll.record.store import read_study
+from plimsoll.run.events import DataProgressed, StateBegan, read_events
 from plimsoll.servers.control import connect
 from plimsoll.servers.managed import ManagedServer
-from support.command import assert_one_clear_message, plimsoll
-from support.servers import running_server
+from support.command import assert_one_clear_message, plimsoll, real_server, start
+from support.servers import running_server, server_base
+from support.waiting import until
 
-__all__ = ["running_server"]
+__all__ = ["running_server", "server_base"]
 pytestmark = pytest.mark.e2e
 
 
@@ -34,7 +40,8 @@ def test_conditions_hold_after_a_trial_and_check_says_by_its_exit_code_when_not(
     ran = plimsoll("check", *target)
     assert (ran.returncode, ran.stderr) == (0, "")
     assert "All of 1 warehouse(s) is there, and the twelve consistency conditions hold" in ran.stdout
-    ran = plimsoll("trial", *target, "--connections", "4", "--duration", "3s", "--json")
+    each_trial = ("-o", "consistency=each_trial")
+    ran = plimsoll("trial", *target, "--connections", "4", "--duration", "3s", "--json", *each_trial)
     assert ran.returncode == 0, ran.stderr
     result = json.loads(ran.stdout)
     assert set(result["transaction_types"]) == {"new_order", "payment", "order_status", "delivery", "stock_level"}
@@ -69,5 +76,70 @@ def test_conditions_hold_after_a_trial_and_check_says_by_its_exit_code_when_not(
         control.rows("UPDATE customer SET c_ytd_payment = 0 WHERE c_d_id = 3 AND c_id = 14")
     ran = plimsoll("check", *target)
     assert_one_clear_message(ran, 4, "consistency condition 12", "warehouse 1 district 3 customer 14")
+    ran = plimsoll("trial", *target, "--duration", "1s", *each_trial)
+    assert_one_clear_message(ran, 4, "before the load: ", "consistency condition 12")
+    assert ran.stdout == ""
     assert plimsoll("check", *target, "--count-only").returncode == 0
     assert plimsoll("cleanup", *target).returncode == 0
+
+
+STUDY = """
+[study]
+name = "orders"
+levels = {{ connections = [2] }}
+warm_up = "1s"
+settle_limit = "1s"
+duration = "3s"
+repetitions = 2
+reset = "never"
+
+[[workload]]
+name = "orders"
+kind = "tpcc"
+consistency = "each_trial"
+
+[[system]]
+name = "here"
+target = "{target}"
+password_env = "PW"
+"""
+
+
+def test_a_trial_after_which_a_condition_does_not_hold_is_invalid_and_the_next_one_does_not_begin(
+    server_base: Path, tmp_path: Path
+) -> None:
+    study = tmp_path / "out"
+    with real_server(server_base) as server:
+        target = f"mysql://{server.target.user}@127.0.0.1:{server.target.port}/{server.target.database}"
+        (tmp_path / "s.toml").write_text(STUDY.format(target=target))
+        password = server.target.password.get_secret_value()
+        process = start("study", "run", tmp_path / "s.toml", "--to", study, env={"PW": password})
+        wait_for_load(study, process)
+        with connect(server.target) as control:
+            control.rows("UPDATE customer SET c_ytd_payment = 0 WHERE c_d_id = 3 AND c_id = 14")
+        _, errors = process.communicate(timeout=100)
+        assert process.returncode == 4, errors
+    first, second = sorted(read_study(study).recordings, key=lambda one: one.trial.position)
+    assert first.trial.states[0].note == "data as the last trial left it; the twelve conditions hold"
+    assert (first.outcome.verdict, second.outcome.verdict) == (Verdict.INVALID, Verdict.FAILED)
+    assert first.outcome.window is not None
+    assert first.outcome.reason is not None
+    assert first.outcome.reason.startswith("after the load, here/0: ")
+    assert "consistency condition 12" in first.outcome.reason
+    assert "warehouse 1 district 3 customer 14" in first.outcome.reason
+    assert second.outcome.window is None
+    assert (second.outcome.reason or "").startswith("before the load, here/0: ")
+    assert [state.state for state in second.trial.states] == [State.RESET]
+    phases = {one.event.phase for one in read_events(study / "events.jsonl") if isinstance(one.event, DataProgressed)}
+    assert {"load", "consistency"} <= phases
+
+
+def wait_for_load(study: Path, process: subprocess.Popen[str]) -> None:
+    def is_measured() -> bool:
+        assert process.poll() is None, process.communicate()
+        if not (study / "events.jsonl").exists():
+            return False
+        events = [stamped.event for stamped in read_events(study / "events.jsonl")]
+        return any(isinstance(one, StateBegan) and one.state is State.MEASURE for one in events)
+
+    assert until(is_measured, 100)

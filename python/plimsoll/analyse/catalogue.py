@@ -200,6 +200,13 @@ TELEMETRY_MISSING = WarningKind(
     "Remove the cause that the evidence names, and measure these trials again.",
 )
 
+INSTANCE_LAGS = WarningKind(
+    "instance-lags",
+    "One instance is behind the others",
+    "The instances of a system are alike and have equal shares of load and rows: one that carries clearly less met "
+    "something that the others did not.",
+    "Look at that instance's error log, storage and telemetry, remove the cause and measure again.",
+)
 ENCRYPTION_DIFFERS = WarningKind(
     "encryption-differs",
     "Connections were not encrypted alike",
@@ -217,6 +224,7 @@ CATALOGUE: tuple[WarningKind, ...] = (
     LOG_CUT_SHORT,
     NOT_WARM_AT_LIMIT,
     THROUGHPUT_DRIFTS,
+    INSTANCE_LAGS,
     ERRORS_OCCURRED,
     FAILED_TRIALS,
     OUTAGE,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pydantic import Field
+
 from plimsoll.analyse.duration_model import Durations, TypeTotal
 from plimsoll.analyse.tpcc_model import TpccFigures
 from plimsoll.record.document import Document
@@ -72,6 +74,7 @@ class CellFigures(Document):
         dropped_count: Transactions that were due and never started.
         types: Each type of transaction, the most frequent first; empty for published figures.
         tpcc: Of the TPC-C-derived workload; None for others.
+        instances_tps: Completed transactions per second of each instance, mean of the trials; empty where there is one.
         trials: Ids of the recordings that it rests on.
     """
 
@@ -92,6 +95,7 @@ class CellFigures(Document):
     retries_count: int = 0
     types: tuple[TypeTotal, ...] = ()
     tpcc: TpccFigures | None = None
+    instances_tps: dict[str, float] = Field(default_factory=dict)
     trials: tuple[str, ...] = ()
 
 

@@ -10,6 +10,7 @@ from typing import Any
 from plimsoll.analyse.cell_model import Cell, CellFigures, CpuShares, ErrorTotal, Estimate
 from plimsoll.analyse.duration_model import Durations
 from plimsoll.analyse.durations import durations, merge, reported_durations
+from plimsoll.analyse.instances import mean_tps
 from plimsoll.analyse.throughput import MeanThroughput, Repeated, mean_throughputs
 from plimsoll.analyse.tpcc import totals_of, tpcc_figures
 from plimsoll.analyse.trial_summary import TrialSummary
@@ -89,6 +90,7 @@ def figures(trials: Sequence[TrialSummary], throughput: MeanThroughput) -> dict[
         retries_count=sum(one.retries for one in counts),
         types=totals_of(trials),
         tpcc=tpcc_figures(trials),
+        instances_tps=mean_tps([one.instances_tps for one in trials]),
         trials=tuple(one.trial.trial_id for one in trials),
     )
     return {name: getattr(said, name) for name in CellFigures.model_fields}

@@ -11,6 +11,7 @@ from plimsoll.analyse import catalogue
 from plimsoll.analyse.drift import INTERVALS_NEEDED
 from plimsoll.analyse.durations import percentile_ms
 from plimsoll.analyse.findings import Finding
+from plimsoll.analyse.instances import lag_of
 from plimsoll.analyse.trial_summary import TrialSummary
 from plimsoll.record.model import InstanceFacts, TrialWarning
 from plimsoll.units import format_bytes, format_ms, format_percent, format_rate
@@ -191,6 +192,16 @@ def _run_queue(one: TrialSummary) -> Iterator[Weighed]:
         yield catalogue.CLIENT_SATURATED.seen(seen), share
 
 
+def _lagging_instance(one: TrialSummary) -> Iterator[Weighed]:
+    if one.counts is None or not one.instances_tps:
+        return
+    lag = lag_of(one.instances_tps, one.trial.level, one.counts.duration_s)
+    if lag is not None:
+        carried, expected = format_rate(lag.throughput_tps), format_rate(lag.expected_tps)
+        seen = f"{lag.instance} carried {carried}, where {expected} were to be expected of it"
+        yield catalogue.INSTANCE_LAGS.seen(seen), 1 - lag.throughput_tps / lag.expected_tps
+
+
 def client_near_its_limit(one: TrialSummary) -> Iterator[Weighed]:
     """A doubt when throughput came near what the client reaches against a server that answers at once."""
     limit_tps = one.environment.client.limit_tps
@@ -208,6 +219,7 @@ _CHECKS: tuple[Check, ...] = (
     _client_on_server_host,
     _short_window,
     _drift,
+    _lagging_instance,
     _data_and_memory,
     _flush,
     _query_cache,

@@ -15,6 +15,7 @@ import polars as pl
 from plimsoll.analyse.cell_model import CpuShares
 from plimsoll.analyse.drift import Drift, drift_of
 from plimsoll.analyse.durations import SparseHistogram, merge_rows
+from plimsoll.analyse.instances import instances_tps
 from plimsoll.analyse.overload import Overload, interval_loads, overloads
 from plimsoll.analyse.processor import engine_mean, processor_shares, reported_shares
 from plimsoll.analyse.types import TypeCounts, stated_types, types_of
@@ -56,6 +57,7 @@ class TrialSummary:
         histograms: By measure.
         errors: Counts by (class, code) in the measured window.
         types: By type of transaction.
+        instances_tps: Completed transactions per second of each instance; empty where there is only one.
         client_us_per_statement: Processor time of the load engine for each statement, microseconds.
         client_waits_s_per_s: How long the load engine's threads, all together, waited for a processor in each second.
         overloads: When more was wanted than could be done, in the whole trial; only load at a rate has them.
@@ -72,6 +74,7 @@ class TrialSummary:
     errors: dict[tuple[str, int], int] = field(default_factory=dict)
     cpu: CpuShares = field(default_factory=CpuShares)
     types: dict[str, TypeCounts] = field(default_factory=dict, repr=False)
+    instances_tps: dict[str, float] = field(default_factory=dict)
     client_us_per_statement: float | None = None
     client_waits_s_per_s: float | None = None
     overloads: tuple[Overload, ...] = ()
@@ -112,6 +115,7 @@ def summarise(recording: RecordingLike) -> TrialSummary | None:
         histograms=merged,
         errors=_errors(recording, outcome.window),
         types=stated_types(outcome.reported, types) if outcome.reported else types,
+        instances_tps=instances_tps(measured, recording.environment, counts.duration_s),
         cpu=processor_shares(telemetry, measured, outcome, recording.environment),
         client_us_per_statement=_client_us_per_statement(outcome.account, counts),
         client_waits_s_per_s=engine_mean(telemetry, measured, outcome, "run_delay_s_per_s"),

@@ -31,6 +31,17 @@ _IMPLIED = {
 }
 """Variables that a server (the last seen with MariaDB 10.11), or Plimsoll, sets from another one or from a factor."""
 
+_DIVIDED = frozenset(
+    {
+        "innodb_buffer_pool_size",
+        "innodb_log_file_size",
+        "innodb_redo_log_capacity",
+        "innodb_io_capacity",
+        "innodb_io_capacity_max",
+    }
+)
+"""Variables that Plimsoll sets lower the more instances a system has."""
+
 _OPTION_LINE = re.compile(r"^\s*(?:loose[-_])?([a-z][a-z0-9_-]*)\s*(?:=|$)", re.IGNORECASE | re.MULTILINE)
 _SPELLINGS = {"ON": "1", "TRUE": "1", "YES": "1", "OFF": "0", "FALSE": "0", "NO": "0"}
 
@@ -85,6 +96,8 @@ def _varied_variables(systems: Sequence[SystemSummary]) -> set[str]:
     variables = {name.replace("-", "_").rsplit(".", 1)[-1].strip().lower() for name in varied}
     if "profile" in variables:
         variables |= {option for one in systems for option in _options_written(one)}
+    if len({one.instances for one in systems}) > 1:
+        variables |= _DIVIDED
     for _ in range(2):  # what is implied may imply more
         variables |= {implied for name in variables for implied in _IMPLIED.get(name, ())}
     return variables

@@ -12,8 +12,13 @@ from plimsoll.units import format_bytes, format_duration, format_exact
 def plan_table(plan: Plan) -> Group:
     """Trials in order, and what they take."""
     table = Table(title=f"{plan.study}: {len(plan.trials)} trials in order", title_justify="left", box=None)
-    for name, justify in (("", "right"), ("block", "right"), ("system", "left"), ("workload", "left")):
-        table.add_column(name, justify="right" if justify == "right" else "left")
+    several = any(trial.instances > 1 for trial in plan.trials)
+    table.add_column("", justify="right")
+    table.add_column("block", justify="right")
+    table.add_column("system")
+    if several:
+        table.add_column("instances", justify="right")
+    table.add_column("workload")
     at_rates = any(trial.rate_tps is not None for trial in plan.trials)
     table.add_column("tps wanted" if at_rates else "connections", justify="right")
     table.add_column("repetition", justify="right")
@@ -22,6 +27,7 @@ def plan_table(plan: Plan) -> Group:
             str(position),
             str(trial.block + 1),
             trial.system,
+            *([str(trial.instances)] if several else []),
             trial.workload,
             str(trial.connections) if trial.rate_tps is None else format_exact(trial.rate_tps),
             str(trial.repetition + 1),

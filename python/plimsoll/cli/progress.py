@@ -30,7 +30,7 @@ from plimsoll.units import format_duration, format_level, format_ms, format_rate
 
 if TYPE_CHECKING:
     from plimsoll.drive import protocol
-    from plimsoll.run.events import Event, IntervalEnded, StudyBegan, TrialBegan, TrialEnded
+    from plimsoll.run.events import DataProgressed, Event, IntervalEnded, StudyBegan, TrialBegan, TrialEnded
 
 PHASES = {
     "resume": "looking at what is there",
@@ -107,6 +107,8 @@ class StudyDisplay:
         self._ends_at = time.monotonic()
         self._now = "starting"
         self._seen = ""
+        self._state = ""
+        self._in_trial = False
 
     def show(self, event: Event) -> None:
         """Takes one event in."""
@@ -116,15 +118,15 @@ class StudyDisplay:
             case "system_began":
                 self._now, self._seen = f"starting {event.system}", ""
             case "data_progressed":
-                share = event.done_count / max(event.total_count, 1)
-                self._now = f"{event.system}: {PHASES.get(event.phase, event.phase)} {share:.0%}"
+                self._data_progressed(event)
             case "trial_began":
                 self._began(event)
             case "state_began":
-                self._seen = str(event.state)
+                self._seen = self._state = str(event.state)
             case "interval_ended":
                 self._seen = f"{event.state}: {_figures(event)}"
             case "trial_ended":
+                self._in_trial = False
                 self._done_count += 1
                 self._ended(event)
             case "study_ended":
@@ -140,8 +142,16 @@ class StudyDisplay:
         if event.unplanned_count:
             self._print(f"{event.unplanned_count} recordings: {UNPLANNED}")
 
+    def _data_progressed(self, event: DataProgressed) -> None:
+        done = f"{PHASES.get(event.phase, event.phase)} {event.done_count / max(event.total_count, 1):.0%}"
+        if self._in_trial:
+            self._seen = f"{self._state}: {done}"
+        else:
+            self._now = f"{event.system}: {done}"
+
     def _began(self, event: TrialBegan) -> None:
         self._expect(event.remaining_s)
+        self._in_trial = True
         self._now = f"{_cell(event)}, repetition {event.repetition + 1}"
         self._seen = ""
 

@@ -43,7 +43,9 @@ from plimsoll.cli.options import (
 from plimsoll.cli.tpcc import warm_up_of
 
 if TYPE_CHECKING:
+    from plimsoll.analyse.trial_summary import TrialSummary
     from plimsoll.drive.protocol import Interval
+    from plimsoll.run.single import SingleRun
     from plimsoll.spec.statements import Workload
     from plimsoll.spec.target import Target
 
@@ -101,7 +103,7 @@ def trial(
 
       plimsoll trial --target managed --rate "2000 for 60s, 500" --connections 32 --duration 120s --json
     """
-    from plimsoll.run.single import SingleRun, run_single
+    from plimsoll.run.single import SingleRun
 
     keys = {"tables": tables, "table_size": table_size, "distribution": distribution, "warehouses": warehouses}
     spec = options.workload_of(workload, option, prepared=False if text else None, **keys)
@@ -121,7 +123,7 @@ def trial(
         run = SingleRun(
             workload=spec, target=resolved, connections=connections, warm_up_s=warm_up_s, duration_s=duration_s,
             seed=seed, arrivals=wanted, clients=clients)  # fmt: skip
-        result = trial_result.result_of(run_single(run, partial(_show_interval, connections=connections)), wanted)
+        result = trial_result.result_of(_measured(run), wanted)
     typer.echo(trial_result.shown(result, as_json=as_json))
 
 
@@ -140,6 +142,24 @@ def _throwaway(
     progress = stack.enter_context(load_progress())
     keeper = DataKeeper(driver=LocalDriver(), data_sets=(workload,), progress=progress.show, warn=progress.warn)
     return stack.enter_context(throwaway_target(server, keeper, connections=connections))
+
+
+def _measured(run: SingleRun) -> TrialSummary:
+    """What was measured between two looks at the consistency of the rows, where the workload asks for them."""
+    from plimsoll.run.single import run_single
+
+    _look_at_consistency(run, "before the load")
+    measured = run_single(run, partial(_show_interval, connections=run.connections))
+    _look_at_consistency(run, "after the load")
+    return measured
+
+
+def _look_at_consistency(run: SingleRun, when: str) -> None:
+    from plimsoll.cli.progress import load_progress
+    from plimsoll.run.single import refuse_inconsistent
+
+    with load_progress() as progress:
+        refuse_inconsistent(run, when, progress.show)
 
 
 def _show_interval(interval: Interval, *, connections: int) -> None:

@@ -13,6 +13,7 @@ from typing import Any, Literal
 from plimsoll.drive.protocol import PROTOCOL
 from plimsoll.spec.arrivals import OpenArrivals
 from plimsoll.spec.clients import CLIENTS, Clients
+from plimsoll.spec.shares import shares, spread
 from plimsoll.spec.statements import Workload
 from plimsoll.spec.target import Target
 from plimsoll.spec.tls import Tls
@@ -87,7 +88,7 @@ def trial_line(
     """A `plan` for `plimsoll-engine trial`: one group for each instance.
 
     Args:
-        workload: What the connections do.
+        workload: What the connections do; of several instances each has its share of it.
         targets: By the name of the instance.
         connections: Of all instances together; they are spread as evenly as possible.
         duration_s: The load ends after so long unless it is stopped before.
@@ -97,17 +98,18 @@ def trial_line(
         clients: How they connect, how long they think, and what they do about errors.
         look_first: Whether the engine looks at tables and limits of the servers before it connects.
     """
-    share, rest = divmod(connections, len(targets))
     groups = [
         {
             "instance": name,
             "targets": [{"role": "source", "target": target_line(target)}],
-            "workload": workload.line(),
+            "workload": part.line(),
             "arrivals": _arrivals_line(arrivals, len(targets), duration_s, clients),
-            "connections": share + (1 if position < rest else 0),
+            "connections": own,
             **clients.line(),
         }
-        for position, (name, target) in enumerate(targets.items())
+        for (name, target), part, own in zip(
+            targets.items(), shares(workload, len(targets)), spread(connections, len(targets)), strict=True
+        )
     ]
     return {
         "type": "plan",

@@ -11,6 +11,7 @@ from plimsoll.analyse.encryption import encryption_words
 from plimsoll.analyse.model import Analysis, Difference, SystemSummary, VariableDifference, WorkloadSummary
 from plimsoll.guide.facts import EnvironmentPart, environment_parts
 from plimsoll.guide.glance import glance_table
+from plimsoll.guide.instances import instance_tables
 from plimsoll.guide.numbers import NOT_KNOWN, explain_bounds, show_change
 from plimsoll.guide.outages import outage_table
 from plimsoll.guide.rates import NOTE, rate_tables
@@ -60,7 +61,8 @@ class SystemPart:
 
     Attributes:
         levels: A row for each number of connections; None where there was only load at rates.
-        more: A table for each workload at rates, and for each that has more than one type of transaction.
+        more: A table for each workload at rates, for each that has more than one type of transaction, and for each that
+            several instances share.
     """
 
     name: str
@@ -167,6 +169,7 @@ def _system(analysis: Analysis, system: SystemSummary) -> SystemPart:
         *rate_tables(analysis, system),
         *notpm_tables(analysis, system),
         *type_tables(analysis, system),
+        *instance_tables(analysis, system),
     )
     return SystemPart(name=system.name, levels=levels if levels.rows or not more else None, more=more)
 

@@ -5,7 +5,7 @@ Deliberately not here: finding facts out (`plimsoll.run`), and comparing them (`
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from plimsoll.analyse.encryption import encryption_words
@@ -19,7 +19,7 @@ Fact = tuple[str, str]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InstancePart:
-    """What one instance says of itself, in full.
+    """What one instance says of itself, in full; of another of the same system only what it says otherwise.
 
     Attributes:
         variables: Every effective variable, sorted.
@@ -57,24 +57,29 @@ def _shared(facts: list[tuple[Fact, ...]]) -> tuple[Fact, ...]:
 
 
 def _part(systems: list[SystemSummary], facts: tuple[Fact, ...]) -> EnvironmentPart:
-    parts = (_instance_part(system, instance) for system in systems for instance in system.environment.instances)
     return EnvironmentPart(
         systems=tuple(system.name for system in systems),
         facts=facts,
-        instances=tuple(part for part in parts if part is not None),
+        instances=tuple(part for system in systems for part in _instance_parts(system)),
     )
 
 
 def _facts(system: SystemSummary) -> tuple[Fact, ...]:
     environment = system.environment
     facts = [*_host_facts(environment.host)]
-    for instance in environment.instances:
-        several = len(environment.instances) > 1
-        facts += [(f"{instance.name}: {name}" if several else name, value) for name, value in _instance_facts(instance)]
+    facts += _facts_of_instances(environment.instances)
     facts += _client_facts(environment.client)
     facts += _present(("Encryption of connections", encryption_words(system.encryptions)))
     facts += environment.reported.items()
     return tuple(fact for fact in facts if fact not in system.factors.items())
+
+
+def _facts_of_instances(instances: Sequence[InstanceFacts]) -> list[Fact]:
+    """What all instances have in common is told once."""
+    of_each = [(instance.name, _instance_facts(instance)) for instance in instances]
+    common = [fact for fact in of_each[0][1] if all(fact in facts for _, facts in of_each)] if of_each else []
+    rest = [(f"{who}: {name}", value) for who, facts in of_each for name, value in facts if (name, value) not in common]
+    return common + rest
 
 
 def _host_facts(host: HostFacts) -> list[Fact]:
@@ -130,15 +135,18 @@ def _client_facts(client: ClientFacts) -> list[Fact]:
     return _present(("Client", ", ".join(part for part in (engine, place) if part) or None))
 
 
-def _instance_part(system: SystemSummary, instance: InstanceFacts) -> InstancePart | None:
-    if not (instance.variables or instance.tables or instance.option_file):
-        return None
-    return InstancePart(
-        title=f"{system.name}, {instance.name}",
-        variables=tuple(sorted(instance.variables.items())),
-        tables=tuple(instance.tables.items()),
-        option_file=instance.option_file,
-    )
+def _instance_parts(system: SystemSummary) -> Iterator[InstancePart]:
+    first: InstanceFacts | None = None
+    for instance in system.environment.instances:
+        like = first or InstanceFacts(name="")
+        if instance.variables or instance.tables or instance.option_file:
+            yield InstancePart(
+                title=f"{system.name}, {instance.name}{f', other than {like.name}' if like.name else ''}",
+                variables=tuple(sorted(instance.variables.items() - like.variables.items())),
+                tables=tuple((name, one) for name, one in instance.tables.items() if like.tables.get(name) != one),
+                option_file=instance.option_file,
+            )
+        first = first or instance
 
 
 def _present(*facts: tuple[str, str | None]) -> list[Fact]:

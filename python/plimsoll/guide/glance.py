@@ -9,15 +9,18 @@ from plimsoll.guide.tables import Column, Entry, Table, curves_of, whole
 
 
 def glance_table(analysis: Analysis) -> Table:
-    """Every system in one row: its peak and pool under each workload, cores and cost where known."""
+    """Every system in one row: its peak and pool under each workload, instances, cores and cost where known."""
     with_cost = any(system.cost_per_month is not None for system in analysis.systems)
-    columns = [Column(heading="system", numeric=False), Column(heading="cores")]
+    several = any(system.instances > 1 for system in analysis.systems)
+    columns = [Column(heading="system", numeric=False)]
+    columns += [Column(heading="instances")] if several else []
+    columns += [Column(heading="cores")]
     columns += [Column(heading="cost per month")] if with_cost else []
     for workload in analysis.workloads:
         at_rates = _is_at_rates(analysis, workload)
         headings = (f"carried, {workload.rate_unit}", "p99 ms") if at_rates else (f"peak, {workload.rate_unit}", "pool")
         columns += [Column(heading=heading, group=workload.name) for heading in headings]
-    rows = tuple(_row(analysis, system, with_cost=with_cost) for system in analysis.systems)
+    rows = tuple(_row(analysis, system, several=several, with_cost=with_cost) for system in analysis.systems)
     return Table(caption="Systems at a glance", columns=tuple(columns), rows=rows, notes=(_words(analysis),))
 
 
@@ -34,8 +37,10 @@ def _words(analysis: Analysis) -> str:
     return " ".join((rates, *meanings)).strip()
 
 
-def _row(analysis: Analysis, system: SystemSummary, *, with_cost: bool) -> tuple[Entry, ...]:
-    entries = [Entry(system.name), Entry(whole(system.cores))]
+def _row(analysis: Analysis, system: SystemSummary, *, several: bool, with_cost: bool) -> tuple[Entry, ...]:
+    entries = [Entry(system.name)]
+    entries += [Entry(whole(system.instances))] if several else []
+    entries.append(Entry(whole(system.cores)))
     if with_cost:
         entries.append(Entry(whole(system.cost_per_month)))
     curves = {workload.name: curve for workload, curve in curves_of(analysis, system.name)}

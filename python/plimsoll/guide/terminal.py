@@ -19,6 +19,7 @@ from rich.text import Text
 from plimsoll.analyse.model import Analysis
 from plimsoll.analyse.size_model import Fit, SizeAnswer, SystemFit
 from plimsoll.guide.content import Content, WarningPart, describe
+from plimsoll.guide.instances import instance_table
 from plimsoll.guide.rates import rate_table
 from plimsoll.guide.tables import Column, Entry, Table, size_table, workload_table
 from plimsoll.guide.tpcc import notpm_table
@@ -74,7 +75,7 @@ def _speaks_for_itself(one: SystemFit) -> bool:
 def _figures(content: Content) -> Iterator[RenderableType]:
     analysis = content.analysis
     for system, own in zip(analysis.systems, content.systems, strict=True):
-        yield from _heading(system.name)
+        yield from _heading(f"{system.name}, {system.instances} instances" if system.instances > 1 else system.name)
         for part in content.workloads:
             figures = workload_table(analysis, system, part.workload)
             if figures.rows:
@@ -84,7 +85,9 @@ def _figures(content: Content) -> Iterator[RenderableType]:
                 yield Text(rates.caption.removeprefix(f"{system.name}, "), style="italic")
                 yield show_table(rates)
             notpm = notpm_table(analysis, system, part.workload)
-            for table in (*((notpm,) if notpm else ()), *type_tables_of(analysis, system, part.workload)):
+            instances = instance_table(analysis, system, part.workload)
+            types = type_tables_of(analysis, system, part.workload)
+            for table in filter(None, (notpm, *types, instances)):
                 yield Text(table.caption.removeprefix(f"{system.name}, "), style="italic")
                 yield show_table(table)
                 yield from _sentences(table.notes)

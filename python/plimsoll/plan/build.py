@@ -14,8 +14,10 @@ import re
 
 from plimsoll.plan.model import Estimates, Plan, PlannedTrial
 from plimsoll.spec.clients import CLIENTS
+from plimsoll.spec.shares import shares
 from plimsoll.spec.statements import Workload, data_sets
 from plimsoll.spec.study import StudySpec, SystemSpec
+from plimsoll.spec.tpcc import TpccSpec
 
 ROW_BYTES = 250
 """Typical size of a row of the OLTP tables on disk, its indexes included."""
@@ -33,6 +35,9 @@ AUTO_WARM_UP_S = 30.0
 
 REDO_BYTES = 1_500_000_000
 """Typical size of a server's own files: redo log, undo, system tables."""
+
+CHECKED_ROWS_PER_S = 2_000_000
+"""Typical speed of looking at the consistency of rows."""
 
 
 def build_plan(spec: StudySpec) -> Plan:
@@ -64,7 +69,7 @@ def _trial(
     study = spec.study
     connections, rate_tps = load
     inputs = {
-        "system": system.model_dump(mode="json", exclude={"cost_per_month", "password_env", "defaults_file", "reset"}),
+        "system": _identity(system),
         "workload": workload.identity(),
         "connections": connections,
         "repetition": repetition,
@@ -83,12 +88,25 @@ def _trial(
         trial_id=name,
         system=system.name,
         workload=workload.name,
+        instances=_instances(system),
         connections=connections,
         rate_tps=rate_tps,
         repetition=repetition,
         block=block,
         seed=int.from_bytes(digest[16:22], "big"),
     )
+
+
+def _instances(system: SystemSpec) -> int:
+    return 1 if system.server is None else system.server.instances
+
+
+def _identity(system: SystemSpec) -> dict[str, object]:
+    """What makes it this system and no other."""
+    said = system.model_dump(mode="json", exclude={"cost_per_month", "password_env", "defaults_file", "reset"})
+    if _instances(system) == 1 and said["server"] is not None:
+        del said["server"]["instances"]  # trials of one server are what they were before there could be more
+    return said
 
 
 def _slug(name: str) -> str:
@@ -100,26 +118,43 @@ def _slug(name: str) -> str:
     return re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")[:18].strip("-") or "x"
 
 
-def data_bytes(spec: StudySpec) -> int:
-    """Expected size of the rows of one system, bytes."""
-    return sum(workload.rows_count for workload in data_sets(spec.workload)) * ROW_BYTES
+def data_bytes(spec: StudySpec, instances: int = 1) -> int:
+    """Expected size of the rows of one system, bytes; all its instances together."""
+    parts = (part for workload in data_sets(spec.workload) for part in shares(workload, instances))
+    return sum(part.rows_count for part in parts) * ROW_BYTES
+
+
+def disk_bytes(spec: StudySpec, system: SystemSpec) -> int:
+    """Space for the data of a system, with the copy that resets need, bytes; 0 where Plimsoll starts no server."""
+    if system.server is None:
+        return 0
+    copies = 1 if spec.reset_of(system) == "never" else 2
+    return copies * data_bytes(spec, _instances(system)) + _instances(system) * REDO_BYTES
 
 
 def _estimates(spec: StudySpec, trials: list[PlannedTrial]) -> Estimates:
-    study, size = spec.study, data_bytes(spec)
+    study = spec.study
     warm_up_s = study.warm_up if study.warm_up is not None else min(study.warm_up_limit, AUTO_WARM_UP_S)
-    trial_s = warm_up_s + study.duration + OVERHEAD_S
-    reset_s = {s.name: START_S + size / COPY_BYTES_PER_S for s in spec.system if spec.reset_of(s) == "per_trial"}
-    block_count = trials[-1].block + 1
-    total_s = (
-        sum(trial_s + reset_s.get(trial.system, 0.0) for trial in trials)
-        + block_count * START_S
-        + len(spec.system) * size / ROW_BYTES / LOAD_ROWS_PER_S
-    )
-    managed = [s for s in spec.system if s.server is not None]
-    copies = sum(1 if spec.reset_of(s) == "never" else 2 for s in managed)
+    load_s = warm_up_s + study.duration + OVERHEAD_S
+    start_s = {system.name: _instances(system) * START_S for system in spec.system}
+    size = {system.name: data_bytes(spec, _instances(system)) for system in spec.system}
+    trial_s = {
+        (system.name, workload.name): load_s
+        + (start_s[system.name] + size[system.name] / COPY_BYTES_PER_S) * (spec.reset_of(system) == "per_trial")
+        + _check_s(workload)
+        for system in spec.system
+        for workload in spec.workload
+    }
     return Estimates(
-        trial_s=trial_s + max(reset_s.values(), default=0.0),
-        total_s=total_s,
-        disk_bytes=copies * size + len(managed) * REDO_BYTES,
+        trial_s=max(trial_s.values()),
+        total_s=sum(trial_s[trial.system, trial.workload] for trial in trials)
+        + study.repetitions * sum(start_s.values())
+        + sum(size.values()) / ROW_BYTES / LOAD_ROWS_PER_S,
+        disk_bytes=sum(disk_bytes(spec, system) for system in spec.system),
     )
+
+
+def _check_s(workload: Workload) -> float:
+    """How long it takes to look at the conditions of a workload before and after a trial, seconds."""
+    asked = isinstance(workload, TpccSpec) and workload.checks_each_trial
+    return 2 * workload.rows_count / CHECKED_ROWS_PER_S if asked else 0.0

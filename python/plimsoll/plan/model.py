@@ -13,6 +13,8 @@ class PlannedTrial(Document):
 
     Attributes:
         trial_id: A readable name and a hash of the trial's own inputs: what else a study holds does not change it.
+        instances: How many servers the system has.
+        connections: Of all instances together, as is `rate_tps`.
         rate_tps: Transactions per second that are wanted; None where each connection goes at its own pace.
         repetition: 0, 1, 2, …
         block: Trials of a block run one after the other while their system stays up.
@@ -22,6 +24,7 @@ class PlannedTrial(Document):
     trial_id: str
     system: str
     workload: str
+    instances: int = 1
     connections: int
     rate_tps: float | None = None
     repetition: int

@@ -20,10 +20,11 @@ OWN_CONNECTIONS = 8
 
 
 def crowded_managed(spec: StudySpec) -> Iterable[str]:
-    """A line for each managed server that would not let so many in."""
-    level = spec.sessions_max
+    """A line for each managed server that would not let its share of them in."""
     for index, system in enumerate(spec.system):
-        limit = None if system.server is None else _limit(system.server)
+        if system.server is None:
+            continue
+        limit, level = _limit(system.server), -(-spec.sessions_max // system.server.instances)
         if limit is not None and level + OWN_CONNECTIONS > limit:
             yield (
                 f"system[{index}].server.options: max_connections is {limit}, too few for the level of {level:,} and"

@@ -12,6 +12,7 @@ from plimsoll.run.client_limits import known_limit_tps
 from plimsoll.run.systems import Instance
 from plimsoll.servers.control import connect
 from plimsoll.servers.facts import host_facts, instance_facts
+from plimsoll.spec.shares import shares
 from plimsoll.spec.statements import Workload
 from plimsoll.spec.target import Target
 
@@ -36,7 +37,8 @@ class Surveyor:
             TargetError: An instance does not answer.
         """
         targets = [instance.target for instance in instances]
-        facts = tuple(_facts(instance, workload) for instance in instances)
+        parts = zip(instances, shares(workload, len(instances)), strict=True)
+        facts = tuple(_facts(instance, part) for instance, part in parts)
         return self.described(targets, facts, self.limit_tps(workload, connections, targets))
 
     def limit_tps(self, workload: Workload, connections: int, targets: Sequence[Target]) -> float | None:

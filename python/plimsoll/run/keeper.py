@@ -6,7 +6,7 @@ Deliberately not here: copies of whole data directories, which only managed serv
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from plimsoll.drive.engine import Driver, run_data_command
@@ -14,10 +14,11 @@ from plimsoll.drive.plans import data_line
 from plimsoll.drive.protocol import Done, EngineWarning, Progress
 from plimsoll.errors import TargetError
 from plimsoll.servers.control import connect
+from plimsoll.spec.shares import shares
 from plimsoll.spec.statements import Workload
 from plimsoll.spec.target import Target
 
-DataCommand = Literal["prepare", "check", "cleanup"]
+DataCommand = Literal["prepare", "check", "verify", "cleanup"]
 
 ANSWER_LIMIT_S = 10.0
 """How long a server may take to greet."""
@@ -43,6 +44,11 @@ class DataKeeper:
     changing: bool = False
     progress: Callable[[Progress], None] = lambda _: None
     warn: Callable[[EngineWarning], None] = lambda _: None
+
+    def divided(self, count: int) -> tuple[DataKeeper, ...]:
+        """The keepers of so many instances, each of its share of the rows."""
+        parts = zip(*(shares(data_set, count) for data_set in self.data_sets), strict=True)
+        return tuple(replace(self, data_sets=data_sets) for data_sets in parts)
 
     def ensure(self, target: Target) -> None:
         """Takes tables that fit as they are, whoever made them, and makes them where there are none.
@@ -75,6 +81,16 @@ class DataKeeper:
             TargetError: Tables or rows are missing.
         """
         return sum(self._run("check", data_set, target).rows_count for data_set in self.data_sets)
+
+    def verify(self, target: Target) -> None:
+        """Looks at what is in the rows; of a TPC-C-derived workload at its conditions, which hold after load too.
+
+        Raises:
+            DataError: Rows are not as they should be; the text says which.
+            TargetError, HostError: They cannot be looked at.
+        """
+        for data_set in self.data_sets:
+            self._run("verify", data_set, target)
 
     def _run(self, command: DataCommand, data_set: Workload, target: Target) -> Done:
         line = data_line(data_set, target, loaders=LOADERS, changing=self.changing)

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from plimsoll.errors import HostError, SpecError
-from plimsoll.plan.model import Plan
+from plimsoll.plan.build import disk_bytes
 from plimsoll.run.connections import crowded_managed, unready_targets
 from plimsoll.servers.command import find_server
 from plimsoll.servers.directory import default_base_dir, nearest_existing
@@ -20,7 +20,7 @@ from plimsoll.units import format_bytes
 DESCRIPTORS_BESIDE_CONNECTIONS = 64
 
 
-def refuse_before_start(spec: StudySpec, plan: Plan) -> None:
+def refuse_before_start(spec: StudySpec) -> None:
     """Looks for what a whole study needs, from passwords to disk space.
 
     Servers must answer, and let in as many connections as the highest level has.
@@ -32,7 +32,7 @@ def refuse_before_start(spec: StudySpec, plan: Plan) -> None:
     targets = _targets(spec)
     faults = [
         *_missing_commands(spec),
-        *_missing_space(spec, plan),
+        *_missing_space(spec),
         *_missing_descriptors(spec),
         *crowded_managed(spec),
         *unready_targets(spec, targets),
@@ -75,15 +75,13 @@ def _missing_commands(spec: StudySpec) -> Iterable[str]:
             )
 
 
-def _missing_space(spec: StudySpec, plan: Plan) -> Iterable[str]:
-    """Each file system must hold its systems' share of the estimate."""
-    managed = [system.server for system in spec.system if system.server]
-    if not managed:
-        return
+def _missing_space(spec: StudySpec) -> Iterable[str]:
+    """Each file system must hold the data of its systems."""
     needed: dict[Path, int] = defaultdict(int)
-    for server in managed:
-        folder = nearest_existing(Path(server.data_dir) if server.data_dir else default_base_dir())
-        needed[folder] += plan.estimates.disk_bytes // len(managed)
+    for system in spec.system:
+        if system.server is not None:
+            folder = nearest_existing(Path(system.server.data_dir) if system.server.data_dir else default_base_dir())
+            needed[folder] += disk_bytes(spec, system)
     for folder, size in needed.items():
         free = shutil.disk_usage(folder).free
         if size > free:

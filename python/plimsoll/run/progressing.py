@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from plimsoll.analyse.working_set import working_set
-from plimsoll.drive.protocol import Done, EngineWarning, Interval, Outage, Ready
+from plimsoll.drive.protocol import Done, EngineWarning, Interval, Outage, Progress, Ready
 from plimsoll.plan.model import PlannedTrial
 from plimsoll.record.connections import ConnectFailureRecord, ConnectionsRecord, EncryptionRecord, OutageRecord
 from plimsoll.record.model import (
@@ -26,7 +26,7 @@ from plimsoll.record.model import (
     Window,
     WorkloadRecord,
 )
-from plimsoll.run.events import TrialEnded
+from plimsoll.run.events import DataProgressed, TrialEnded
 from plimsoll.run.rows import IntervalRows, response_ms_p99
 from plimsoll.run.systems import System
 from plimsoll.spec.statements import Workload
@@ -82,11 +82,26 @@ def warning_of(warning: EngineWarning) -> TrialWarning:
     return TrialWarning(code=warning.code, evidence=warning.evidence, advice=warning.advice)
 
 
-def outcome_of(progressing: Progressing, failure: str | None = None) -> Outcome:
-    """What became of the trial; `failure` says why it did not run to its end."""
+def data_progressed(system: str, progress: Progress) -> DataProgressed:
+    """The event that tells how far a system's data set is."""
+    return DataProgressed(
+        system=system, phase=progress.phase, done_count=progress.done_count, total_count=progress.total_count
+    )
+
+
+def outcome_of(progressing: Progressing, failure: str | None = None, *, doubt: str | None = None) -> Outcome:
+    """What became of the trial.
+
+    Args:
+        progressing: What is known of it.
+        failure: Why it did not run to its end.
+        doubt: Why it must not be believed though it did.
+    """
     measured, done = progressing.measured, progressing.done
     verdict, reason = (Verdict.FAILED, failure) if failure else (Verdict.COMPLETE, None)
-    if failure is None and sum(interval.completed for interval in measured) == 0:
+    if doubt is not None:
+        verdict, reason = Verdict.INVALID, doubt
+    elif failure is None and sum(interval.completed for interval in measured) == 0:
         verdict = Verdict.INVALID
         reason = f"no transaction completed in the measured window{progressing.rows.told_errors()}"
     return Outcome(

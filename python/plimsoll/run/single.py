@@ -18,8 +18,8 @@ from plimsoll.analyse.trial_summary import TrialSummary, summarise
 from plimsoll.drive.engine import LocalDriver
 from plimsoll.drive.executable import engine_version
 from plimsoll.drive.plans import trial_line
-from plimsoll.drive.protocol import Done, EngineWarning, Interval
-from plimsoll.errors import InvalidTrialError
+from plimsoll.drive.protocol import Done, EngineWarning, Interval, Progress
+from plimsoll.errors import DataError, InvalidTrialError
 from plimsoll.record.model import (
     ClientFacts,
     Environment,
@@ -46,6 +46,7 @@ from plimsoll.spec.arrivals import OpenArrivals
 from plimsoll.spec.clients import CLIENTS, Clients
 from plimsoll.spec.statements import Workload
 from plimsoll.spec.target import Target
+from plimsoll.spec.tpcc import TpccSpec
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -150,6 +151,25 @@ def run_single(run: SingleRun, seen: Callable[[Interval], None] = lambda _: None
         )
     near = [warning for warning, _ in client_near_its_limit(summary)]
     return replace(summary, outcome=outcome.model_copy(update={"warnings": (*warnings, *near)}))
+
+
+def refuse_inconsistent(run: SingleRun, when: str, progress: Callable[[Progress], None]) -> None:
+    """Looks at the conditions of a TPC-C-derived workload that asks for it; of others at nothing.
+
+    Args:
+        run: Whose rows; its load must not run.
+        when: Relative to the load, as the message says it.
+        progress: Is told how far it is.
+
+    Raises:
+        DataError: A condition does not hold, so that what was measured, or would be, must not be believed.
+    """
+    if not (isinstance(run.workload, TpccSpec) and run.workload.checks_each_trial):
+        return
+    try:
+        DataKeeper(driver=LocalDriver(), data_sets=(run.workload,), progress=progress).verify(run.target)
+    except DataError as error:
+        raise DataError(f"{when}: {error}", code=error.code, sqlstate=error.sqlstate) from None
 
 
 def _client_facts(run: SingleRun) -> ClientFacts:

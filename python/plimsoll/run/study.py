@@ -15,7 +15,6 @@ from pathlib import Path
 
 from plimsoll.drive.engine import LocalDriver
 from plimsoll.drive.executable import find_engine
-from plimsoll.drive.protocol import Progress
 from plimsoll.errors import HostError, PlimsollError, SpecError, TargetError
 from plimsoll.plan.build import build_plan
 from plimsoll.plan.model import Plan, PlannedTrial
@@ -23,10 +22,10 @@ from plimsoll.record.model import Outcome, Verdict
 from plimsoll.record.store import finished_ids, remove_partials
 from plimsoll.run import folder as study_folder
 from plimsoll.run.environment import Surveyor
-from plimsoll.run.events import DataProgressed, Event, EventLog, StudyBegan, StudyEnded, SystemBegan, TrialBegan
+from plimsoll.run.events import Event, EventLog, StudyBegan, StudyEnded, SystemBegan, TrialBegan
 from plimsoll.run.keeper import DataKeeper
 from plimsoll.run.preflight import refuse_before_start
-from plimsoll.run.progressing import TrialTask
+from plimsoll.run.progressing import TrialTask, data_progressed
 from plimsoll.run.systems import Machines, System, open_system
 from plimsoll.run.trial import TrialRunner
 from plimsoll.servers.directory import default_base_dir
@@ -99,7 +98,7 @@ def run_study(file: Path, spec: StudySpec, folder: Path, watch: Callable[[Event]
         finished = {trial for trial, verdict in recorded.items() if verdict is Verdict.COMPLETE}
         todo = [trial for trial in plan.trials if trial.trial_id not in finished]
         if todo:
-            refuse_before_start(spec, plan)
+            refuse_before_start(spec)
         log = EventLog(folder / study_folder.EVENTS_FILE, watch)
         try:
             unplanned_count = len(recorded.keys() - {trial.trial_id for trial in plan.trials})
@@ -169,7 +168,7 @@ class _Run:
             driver=self._driver,
             data_sets=data_sets(self._spec.workload),
             changing=self._changes_row_count,
-            progress=lambda progress: self._log.say(_data_progressed(system, progress)),
+            progress=lambda progress: self._log.say(data_progressed(system, progress)),
         )
 
     @property
@@ -237,9 +236,3 @@ class _Run:
         planned = {trial.trial_id for trial in self._plan.trials}
         complete, failed = len(planned & self._finished), len(planned & self._failed)
         return StudyResult(complete, failed, len(planned) - complete - failed)
-
-
-def _data_progressed(system: str, progress: Progress) -> DataProgressed:
-    return DataProgressed(
-        system=system, phase=progress.phase, done_count=progress.done_count, total_count=progress.total_count
-    )

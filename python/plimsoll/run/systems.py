@@ -6,7 +6,8 @@ the others. Deliberately not here: how one server is started and guarded (packag
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Protocol
 
@@ -119,14 +120,15 @@ def managed_spec(server: ServerSpec) -> ManagedSpec:
 
 
 class ManagedSystem:
-    """A system that Plimsoll starts and removes. One instance for now."""
+    """A system that Plimsoll starts and removes, instance after instance."""
 
     def __init__(
         self, spec: SystemSpec, server: ServerSpec, keeper: DataKeeper, machines: Machines, *, resets: bool
     ) -> None:
-        self._spec, self._server_spec, self._keeper, self._resets = spec, server, keeper, resets
+        self._spec, self._server_spec, self._resets = spec, server, resets
+        self._keepers = keeper.divided(server.instances)
         self._machines = machines
-        self._server: ManagedServer | None = None
+        self._servers: list[ManagedServer] = []
         self._prepared = False
         self._is_pristine = False
 
@@ -140,65 +142,76 @@ class ManagedSystem:
         if server.data_dir is not None:
             factors["data_dir"] = server.data_dir
         factors |= {name: str(value) for name, value in server.options.items()}
-        return SystemRecord(name=self._spec.name, factors=factors, cost_per_month=self._spec.cost_per_month)
+        return SystemRecord(
+            name=self._spec.name,
+            factors=factors,
+            instances=server.instances,
+            cost_per_month=self._spec.cost_per_month,
+        )
 
     @property
     def instances(self) -> tuple[Instance, ...]:
-        """Its one server."""
-        server = self._running()
-        return (
+        """Its servers, in the order in which they were made."""
+        return tuple(
             Instance(
-                name=f"{self._spec.name}/0",
+                name=f"{self._spec.name}/{number}",
                 target=server.target,
                 pid=server.pid,
                 data_dir=server.directory.data,
                 is_managed=True,
                 option_file=server.option_file_text,
                 storage=server.storage,
-            ),
+            )
+            for number, server in enumerate(self._servers)
         )
 
     def start(self) -> None:
-        """Starts the server; the first time its data is made, and kept in pristine form when resets will need it."""
-        if self._server is None:
-            wanted = managed_spec(self._server_spec)
-            machine = self._machines.at(wanted.data_dir or default_base_dir())
-            self._server = ManagedServer.create(name=self._spec.name, spec=wanted, machine=machine)
-        self._server.start()
+        """Starts the servers; the first time their data is made, and kept in pristine form when resets will need it."""
+        self._create()
+        for server in self._servers:
+            server.start()
         if self._prepared:
             return
-        self._keeper.ensure(self._server.target)
-        if self._resets:
-            self._server.stop()
-            self._server.save_data()
-            self._server.start()
+        for server, keeper in zip(self._servers, self._keepers, strict=True):
+            keeper.ensure(server.target)
+            if self._resets:
+                server.stop()
+                server.save_data()
+                server.start()
         self._prepared = self._is_pristine = True
 
+    def _create(self) -> None:
+        """Makes the directories of all servers that have none yet."""
+        wanted = managed_spec(self._server_spec)
+        count = self._server_spec.instances
+        machine = replace(self._machines.at(wanted.data_dir or default_base_dir()), instances=count)
+        for number in range(len(self._servers), count):
+            name = self._spec.name if count == 1 else f"{self._spec.name}/{number}"
+            self._servers.append(ManagedServer.create(name=name, spec=wanted, machine=machine))
+
     def reset(self) -> None:
-        """Puts the whole data directory back as it was after loading; freshly loaded data is that already."""
-        server = self._running()
+        """Puts the whole data directories back as they were after loading; freshly loaded data is that already."""
         if self._is_pristine:
             self._is_pristine = False
             return
-        server.stop()
-        server.restore_data()
-        server.start()
+        self.stop()
+        for server in self._servers:
+            server.restore_data()
+        for server in self._servers:
+            server.start()
 
     def stop(self) -> None:
-        """Stops the server; its directory stays."""
-        if self._server is not None:
-            self._server.stop()
+        """Stops the servers; their directories stay."""
+        for server in self._servers:
+            server.stop()
 
     def close(self) -> None:
-        """Ends the server and removes its directory."""
-        if self._server is not None:
-            self._server.stop()
-            self._server.remove()
-            self._server = None
-
-    def _running(self) -> ManagedServer:
-        assert self._server is not None, f"{self._spec.name} was used before it was started"
-        return self._server
+        """Ends the servers and removes their directories; one that cannot be removed keeps no other from it."""
+        with ExitStack() as stack:
+            for server in self._servers:
+                stack.callback(server.remove)
+                stack.callback(server.stop)
+            self._servers = []
 
 
 class TargetSystem:

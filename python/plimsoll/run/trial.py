@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 from plimsoll.drive.engine import Driver
 from plimsoll.drive.plans import trial_line
 from plimsoll.drive.protocol import Done, EngineWarning, Interval
-from plimsoll.errors import PlimsollError, TargetError
+from plimsoll.errors import DataError, InvalidTrialError, PlimsollError, TargetError
 from plimsoll.record.model import (
     Environment,
     Outcome,
@@ -26,7 +26,16 @@ from plimsoll.record.store import write_recording
 from plimsoll.run.environment import Surveyor
 from plimsoll.run.events import EventLog, IntervalEnded, StateBegan
 from plimsoll.run.keeper import DataKeeper
-from plimsoll.run.progressing import INTERVAL_S, Progressing, TrialTask, ended, outcome_of, trial_record, warning_of
+from plimsoll.run.progressing import (
+    INTERVAL_S,
+    Progressing,
+    TrialTask,
+    data_progressed,
+    ended,
+    outcome_of,
+    trial_record,
+    warning_of,
+)
 from plimsoll.run.rows import IntervalRows, response_ms_p99
 from plimsoll.run.systems import Instance
 from plimsoll.run.warm import trends
@@ -36,6 +45,7 @@ from plimsoll.servers.settle import settle
 from plimsoll.servers.storage import data_device
 from plimsoll.spec.arrivals import steady
 from plimsoll.spec.terminals import ramp_up_s
+from plimsoll.spec.tpcc import TpccSpec
 from plimsoll.telemetry.device import device_busy_ratio
 
 
@@ -63,6 +73,8 @@ class TrialRunner:
             self._drive(task, progressing, watch)
             self._verify(task, progressing)
             outcome = outcome_of(progressing)
+        except InvalidTrialError as error:
+            outcome = outcome_of(progressing, doubt=str(error))
         except PlimsollError as error:
             outcome = outcome_of(progressing, failure=str(error))
         write_recording(
@@ -94,7 +106,8 @@ class TrialRunner:
         self._enter(progressing, State.RESET)
         if task.resets:
             task.system.reset()
-        self._note(progressing, "data as prepared" if task.resets else "data as the last trial left it")
+        data = "data as prepared" if task.resets else "data as the last trial left it"
+        self._note(progressing, data + self._consistency(task, "before the load"))
         self._enter(progressing, State.SETTLE)
         notes = [_settled(instance, task.study.settle_limit) for instance in task.system.instances]
         self._note(progressing, "; ".join(notes))
@@ -181,11 +194,43 @@ class TrialRunner:
         return True
 
     def _verify(self, task: TrialTask, progressing: Progressing) -> None:
-        """The rows must still be there after the load."""
+        """The rows must still be there after the load, and consistent where the workload asks for that."""
         self._enter(progressing, State.VERIFY)
-        keeper = DataKeeper(driver=self._driver, data_sets=(task.workload,), changing=task.changing)
-        counts = [keeper.check(instance.target) for instance in task.system.instances]
-        self._note(progressing, f"{sum(counts)} rows")
+        rows_count = sum(keeper.check(instance.target) for instance, keeper in self._kept(task))
+        try:
+            consistency = self._consistency(task, "after the load")
+        except DataError as error:
+            raise InvalidTrialError(str(error)) from None
+        self._note(progressing, f"{rows_count} rows{consistency}")
+
+    def _consistency(self, task: TrialTask, when: str) -> str:
+        """Looks at the conditions of the workload on every instance, if it asks for that.
+
+        Returns:
+            What to add to a state's note.
+
+        Raises:
+            DataError: One does not hold.
+        """
+        if not (isinstance(task.workload, TpccSpec) and task.workload.checks_each_trial):
+            return ""
+        for instance, keeper in self._kept(task):
+            try:
+                keeper.verify(instance.target)
+            except DataError as error:
+                raise DataError(f"{when}, {instance.name}: {error}", code=error.code, sqlstate=error.sqlstate) from None
+        return "; the twelve conditions hold"
+
+    def _kept(self, task: TrialTask) -> Iterator[tuple[Instance, DataKeeper]]:
+        """Every instance of the system with the keeper of its rows."""
+        instances, name = task.system.instances, task.planned.system
+        keeper = DataKeeper(
+            driver=self._driver,
+            data_sets=(task.workload,),
+            changing=task.changing,
+            progress=lambda progress: self._log.say(data_progressed(name, progress)),
+        )
+        return zip(instances, keeper.divided(len(instances)), strict=True)
 
 
 def _refuse_outage(done: Done | None) -> None:

@@ -22,16 +22,22 @@ class Watch:
 
     Attributes:
         faults: What could not be sampled, once for each sampler.
+        stocks: By instance and status variable, one value for each second.
     """
 
     def __init__(self) -> None:
         self.faults: tuple[str, ...] = ()
-        self.stocks: dict[str, list[float]] = defaultdict(list)
+        self.stocks: dict[str, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
         self.collected: pl.DataFrame | None = None
 
     def series(self) -> Mapping[str, Sequence[float]]:
-        """The server's stocks so far, one value for each second, by status variable."""
-        return {name: tuple(values) for name, values in list(self.stocks.items())}
+        """The servers' stocks so far, of all instances together: one value for each second, by status variable."""
+        seen = [dict(of_one) for of_one in list(self.stocks.values())]
+        names = dict.fromkeys(name for of_one in seen for name in of_one)
+        return {
+            name: tuple(map(sum, zip(*(list(of_one[name]) for of_one in seen if name in of_one), strict=False)))
+            for name in names
+        }
 
     def table(self, *others: pl.DataFrame) -> pl.DataFrame:
         """The telemetry table, with rows from elsewhere."""
@@ -84,7 +90,7 @@ def watching(instances: Sequence[Instance], *, host: str, engine_pid: int, watch
         for instance in instances
     ]
     placed = [
-        replace(place, sampler=_Tapped(place.sampler, watch.stocks)) if place.instance else place
+        replace(place, sampler=_Tapped(place.sampler, watch.stocks[place.instance])) if place.instance else place
         for place in trial_samplers(host=host, instances=watched, client_pid=engine_pid)
     ]
     collector = Collector(placed, driver=host)

@@ -71,12 +71,17 @@ class MachineSizes:
         memory_bytes: Of this machine, or of the control group that this process may use.
         free_bytes: Of the file system that holds the data; None when unknown.
         flush_ms_min: Shortest time of a small write with flush on the data's device; None when not measured.
+        instances: So many servers of one system share it, and divide what is taken of it.
     """
 
     memory_bytes: int
     free_bytes: int | None = None
     flush_ms_min: float | None = None
+    instances: int = 1
 
+
+_IO_CAPACITY_MIN = 100
+"""Servers take no less."""
 
 _PLAIN_VALUE = re.compile(r"[A-Za-z0-9_.,:=+@%/-]*")
 
@@ -98,7 +103,7 @@ def option_file_text(
         profile: The base.
         paths: Where everything is.
         machine: What the production profile is sized to.
-        buffer_pool_bytes: None lets the profile choose.
+        buffer_pool_bytes: Of all servers together that share the machine; None lets the profile choose.
         options: The user's, by name with `-` or `_`.
         as_root: The server is to run as root, which it refuses unless told.
 
@@ -152,12 +157,16 @@ def _profile_options(
     flavour: Flavour, profile: Profile, machine: MachineSizes, buffer_pool_bytes: int | None
 ) -> dict[str, OptionValue]:
     if profile is Profile.SERVER_DEFAULTS:
-        return {} if buffer_pool_bytes is None else {"innodb_buffer_pool_size": buffer_pool_bytes}
+        return (
+            {}
+            if buffer_pool_bytes is None
+            else {"innodb_buffer_pool_size": _each(buffer_pool_bytes, machine.instances)}
+        )
     pool = buffer_pool_bytes or default_buffer_pool_bytes(machine.memory_bytes)
     common: dict[str, OptionValue] = {
-        "innodb_buffer_pool_size": pool,
+        "innodb_buffer_pool_size": _each(pool, machine.instances),
         "innodb_flush_method": "O_DIRECT",
-        **_redo_options(flavour, _redo_bytes(pool, machine.free_bytes)),
+        **_redo_options(flavour, _each(_redo_bytes(pool, machine.free_bytes), machine.instances)),
         "local_infile": True,
         "skip_name_resolve": True,
         # Load must be limited by the server and not by its door.
@@ -167,8 +176,13 @@ def _profile_options(
     return common | (_bare() if profile is Profile.BARE else _production(flavour, machine))
 
 
+def _each(total_bytes: int, instances: int) -> int:
+    """What each of several servers gets of the whole, in steps of 1 MiB and at least 8 MiB; one gets it as it is."""
+    return total_bytes if instances == 1 else max(total_bytes // instances // MIB, 8) * MIB
+
+
 def _production(flavour: Flavour, machine: MachineSizes) -> dict[str, OptionValue]:
-    capacity = io_capacity(machine.flush_ms_min)
+    capacity = max(io_capacity(machine.flush_ms_min) // machine.instances, _IO_CAPACITY_MIN)
     options: dict[str, OptionValue] = {
         "innodb_doublewrite": True,
         "innodb_flush_log_at_trx_commit": 1,

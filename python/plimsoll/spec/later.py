@@ -8,7 +8,7 @@ from typing import Any
 _LATER = {
     ("system", "host"): "other hosts (ssh) are not available yet; run Plimsoll on the server's host or leave host out",
     ("system", "hooks"): 'hooks are not available yet; use a managed server, or reset = "never" and reset by hand',
-    ("system", "server", "instances"): "several instances in one system are not available yet",
+    ("system", "instances"): "belongs into server: Plimsoll starts several managed servers; a target is one instance",
     ("system", "server", "cpus"): "binding a server to processors is not available yet",
     ("system", "server", "replicas"): "replicas are not available yet",
     ("system", "server", "log_dir"): "a log directory of its own is not available yet",

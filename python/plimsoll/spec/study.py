@@ -9,7 +9,7 @@ import tomllib
 from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Literal
+from typing import Annotated, Literal
 
 from pydantic import Field, ValidationError, field_validator
 
@@ -19,6 +19,7 @@ from plimsoll.spec.distribution import DistributionSpec
 from plimsoll.spec.fields import Count, DurationS, Name, SizeBytes, WarmUp, Written, faults_of
 from plimsoll.spec.later import later_faults, without_later
 from plimsoll.spec.levels import Levels, level_faults
+from plimsoll.spec.shares import INSTANCES_MAX, share_faults
 from plimsoll.spec.statements import ReadFile, StatementsSpec, reader
 from plimsoll.spec.target import Target, parse_target
 from plimsoll.spec.terminals import background_connections, study_faults
@@ -87,17 +88,20 @@ class StudySection(Written):
 
 
 class ServerSpec(Written):
-    """A server that Plimsoll starts, in a directory of its own, and removes.
+    """Servers that Plimsoll starts, each in a directory of its own, and removes.
 
     Attributes:
+        instances: How many; what the study says of connections, rates, rows and memory is of all of them together.
         managed: Which: `mariadb` or `mysql`.
         command: The full command when it is not found on PATH, a loader and its arguments included.
         profile: Base of its options.
-        options: Options of the server, over those of the profile.
-        data_dir: Where its directory is made; below /var/tmp when not given.
+        buffer_pool: Of all instances together.
+        options: Options of each server, as written, over those of the profile.
+        data_dir: Where directories are made; below /var/tmp when not given.
     """
 
     managed: Literal["mariadb", "mysql"]
+    instances: Annotated[int, Field(gt=0, le=INSTANCES_MAX)] = 1
     command: tuple[str, ...] | None = None
     profile: Literal["production", "server-defaults", "bare"] = "production"
     buffer_pool: SizeBytes | None = None
@@ -250,6 +254,14 @@ def _contradictions(spec: StudySpec) -> Iterable[str]:
     writes = any(workload.writes for workload in spec.workload if is_sound(workload))
     for index, system in enumerate(spec.system):
         yield from _system_faults(f"system[{index}]", system, needs_reset=writes and spec.study.reset is None)
+        if system.server is not None:
+            yield from share_faults(
+                f"system[{index}].server",
+                system.server.instances,
+                spec.workload,
+                connections=spec.study.levels.connections,
+                buffer_pool=system.server.buffer_pool,
+            )
 
 
 def _too_many_trials(spec: StudySpec) -> Iterable[str]:

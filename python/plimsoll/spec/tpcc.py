@@ -86,6 +86,7 @@ class TpccSpec(Written):
         quirks: The kit whose departures from the specification are reproduced, with its mix unless one is given.
         isolation: Isolation level of all connections.
         prepared: Statements are prepared once for each connection; otherwise they are sent as text.
+        consistency: Whether the twelve conditions are looked at before and after the load of each trial.
     """
 
     name: Name = TPCC
@@ -108,6 +109,7 @@ class TpccSpec(Written):
         "server_default"
     )
     prepared: bool | None = None
+    consistency: Literal["never", "each_trial"] = "never"
 
     @model_validator(mode="before")
     @classmethod
@@ -154,6 +156,11 @@ class TpccSpec(Written):
     def changes_row_count(self) -> bool:
         """Orders and payments come, and new orders go."""
         return self.writes
+
+    @property
+    def checks_each_trial(self) -> bool:
+        """Whether its conditions are looked at before and after the load of each trial."""
+        return self.consistency == "each_trial"
 
     def options(self) -> dict[str, Any]:
         """All options, defaults included, without name and kind."""

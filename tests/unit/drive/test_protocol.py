@@ -223,6 +223,12 @@ def test_trial_lines_are_valid(
     seed: int,
     data: st.DataObject,
 ) -> None:
+    if isinstance(workload, TpccSpec):
+        workload = workload.model_copy(update={"warehouses": workload.warehouses * instances})
+    elif workload.layout == "sysbench-1":
+        workload = workload.model_copy(update={"tables": workload.tables * instances})
+    else:
+        instances = 1
     targets = {f"s/{index}": (TCP, SOCKET)[index % 2] for index in range(instances)}
     clients = data.draw(CLIENTS)
     line = trial_line(workload, targets, connections=connections, duration_s=duration_s, seed=seed, clients=clients)
@@ -231,6 +237,9 @@ def test_trial_lines_are_valid(
     assert sum(shares) == connections
     assert max(shares) - min(shares) <= 1
     assert [group["instance"] for group in line["groups"]] == list(targets)
+    key = "warehouses" if isinstance(workload, TpccSpec) else "tables"
+    if key in line["groups"][0]["workload"]:
+        assert sum(group["workload"][key] for group in line["groups"]) == getattr(workload, key)
 
 
 @given(WORKLOADS, st.integers(1, 64), st.sampled_from(["auto", "inserts"]), st.booleans())

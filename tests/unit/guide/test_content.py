@@ -10,7 +10,7 @@ from plimsoll.guide.facts import environment_parts
 from plimsoll.guide.glance import glance_table
 from plimsoll.guide.html import render_html
 from plimsoll.guide.marks import logarithmic_ticks
-from plimsoll.record.model import ClientFacts, Environment, HostFacts
+from plimsoll.record.model import ClientFacts, Environment, HostFacts, InstanceFacts, StorageFacts
 from support.analyses import measured_analysis
 from support.published import imported_analysis
 
@@ -86,3 +86,30 @@ def test_figures_stay_with_their_units_in_prose() -> None:
 )
 def test_a_logarithmic_axis_has_few_round_ticks(low: float, high: float, ticks: list[float]) -> None:
     assert logarithmic_ticks(low, high) == pytest.approx(ticks)
+
+
+def test_what_instances_share_is_told_once() -> None:
+    one, other = (
+        InstanceFacts(
+            name=f"s/{number}",
+            version="10.11.6",
+            data_bytes=100,
+            variables={"port": str(number), "sync_binlog": "1"},
+            tables={"t": "CREATE TABLE t"},
+            storage=StorageFacts(path=f"/data/{number}"),
+        )
+        for number in range(2)
+    )
+    (part,) = environment_parts(_systems(Environment(instances=(one, other))))
+    assert part.facts == (
+        ("Server", "10.11.6"),
+        ("Data set", "100 B"),
+        ("s/0: Data directory", "/data/0"),
+        ("s/1: Data directory", "/data/1"),
+    )
+    assert [instance.variables for instance in part.instances] == [
+        (("port", "0"), ("sync_binlog", "1")),
+        (("port", "1"),),
+    ]
+    assert [instance.tables for instance in part.instances] == [(("t", "CREATE TABLE t"),), ()]
+    assert part.instances[1].title.endswith("s/1, other than s/0")

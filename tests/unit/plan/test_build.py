@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections import Counter
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from plimsoll.plan.build import build_plan
+from plimsoll.plan.build import REDO_BYTES, START_S, build_plan, data_bytes, disk_bytes
 from plimsoll.spec.clients import Clients
 from plimsoll.spec.levels import Levels
 from plimsoll.spec.study import StudySpec, parse_study
+from plimsoll.spec.tpcc import TpccSpec
 
 SYSTEMS = """
 server = { managed = "mariadb" }
@@ -110,6 +112,43 @@ def test_cost_is_no_input_of_a_trial() -> None:
     spec = study()
     costly = tuple(s.model_copy(update={"cost_per_month": 9.0}) for s in spec.system)
     assert build_plan(spec).trials == build_plan(spec.model_copy(update={"system": costly})).trials
+
+
+def with_instances(count: int) -> StudySpec:
+    spec = study(levels=(4, 8))
+    workloads = tuple(one.model_copy(update={"tables": 4}) for one in spec.workload)
+    servers = [one.server.model_copy(update={"instances": count}) for one in spec.system if one.server]
+    systems = tuple(one.model_copy(update={"server": server}) for one, server in zip(spec.system, servers, strict=True))
+    return spec.model_copy(update={"workload": workloads, "system": systems})
+
+
+def test_a_trial_of_one_server_is_what_it_was_before_there_could_be_more() -> None:
+    ids = [trial.trial_id for trial in build_plan(study(levels=(1,), repetitions=1)).trials]
+    assert sorted(ids) == [
+        "a-ro-c1-r0-0227d6319d", "a-rw-c1-r0-4a4add03ad", "b-ro-c1-r0-90b4553040", "b-rw-c1-r0-540b423775",
+    ]  # fmt: skip
+
+
+def test_the_number_of_instances_is_an_input_of_a_trial_and_in_its_plan() -> None:
+    one, two = build_plan(with_instances(1)), build_plan(with_instances(2))
+    assert {trial.instances for trial in two.trials} == {2}
+    assert not {trial.trial_id for trial in one.trials} & {trial.trial_id for trial in two.trials}
+
+
+def test_space_and_starts_grow_with_instances_and_rows_do_not() -> None:
+    one, two = with_instances(1), with_instances(2)
+    assert data_bytes(two, 2) == data_bytes(one, 1)
+    assert disk_bytes(two, two.system[0]) - disk_bytes(one, one.system[0]) == REDO_BYTES
+    slower = build_plan(two).estimates.total_s - build_plan(one).estimates.total_s
+    assert slower == pytest.approx(START_S * len(one.system) * one.study.repetitions)
+
+
+def test_looking_at_consistency_takes_time() -> None:
+    def estimated_s(consistency: str) -> float:
+        orders = TpccSpec.model_validate({"warehouses": 10, "consistency": consistency})
+        return build_plan(study().model_copy(update={"workload": (orders,)})).estimates.trial_s
+
+    assert estimated_s("each_trial") - estimated_s("never") == pytest.approx(5, rel=0.1)
 
 
 def test_seeds_differ_between_trials() -> None:

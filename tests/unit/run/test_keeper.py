@@ -12,6 +12,7 @@ from plimsoll.errors import TargetError
 from plimsoll.run import keeper as keeper_module
 from plimsoll.run.keeper import DataKeeper
 from plimsoll.spec.target import Target
+from plimsoll.spec.tpcc import TpccSpec
 from plimsoll.spec.workload import WorkloadSpec
 
 TARGET = Target(user="u", database="d", host="127.0.0.1", port=1)
@@ -46,6 +47,13 @@ def keep(monkeypatch: pytest.MonkeyPatch, check: TargetError | None) -> list[str
     except TargetError:
         ran.append("raised")
     return ran
+
+
+def test_each_instance_has_its_share_of_every_data_set() -> None:
+    sets = (WorkloadSpec(name="w", kind="oltp_read_only", tables=4), TpccSpec(warehouses=2))
+    first, second = DataKeeper(driver=None, data_sets=sets).divided(2)  # type: ignore[arg-type]
+    assert [one.table_names for one in first.data_sets[:1]] == [["sbtest1", "sbtest2"]]
+    assert [one.data_line()["first_warehouse"] for one in (first.data_sets[1], second.data_sets[1])] == [1, 2]
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,6 @@ import socket
 import pytest
 
 from plimsoll.errors import HostError, SpecError
-from plimsoll.plan.build import build_plan
 from plimsoll.run.preflight import refuse_before_start
 from plimsoll.spec.study import parse_study
 
@@ -33,7 +32,7 @@ defaults_file = "/nonexistent"
 
 def refuse(text: str) -> None:
     spec = parse_study(text)
-    refuse_before_start(spec, build_plan(spec))
+    refuse_before_start(spec)
 
 
 def test_passwords_that_are_not_there_are_told_at_once() -> None:
@@ -100,3 +99,21 @@ server = { managed = "mariadb", profile = "server-defaults" }
         "system[2].server.options: max_connections is 151",
     ]
     assert faults[0].endswith("set options = { max_connections = 2053 }")
+
+
+def test_each_instance_lets_in_its_share_of_a_level() -> None:
+    text = """
+[study]
+name = "s"
+levels = { connections = [4082] }
+[[workload]]
+name = "ro"
+kind = "oltp_read_only"
+tables = 2
+[[system]]
+name = "a"
+server = { managed = "mariadb", instances = 2 }
+"""
+    with pytest.raises(HostError, match=r"too few for the level of 2,041 .* max_connections = 2049"):
+        refuse(text)
+    refuse(text.replace("4082", "4080"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -51,6 +52,33 @@ def test_production_is_durable() -> None:
         assert said["innodb_flush_method"] == "O_DIRECT"
         assert said["innodb_buffer_pool_size"] == str(2 * GIB)
         assert (said["innodb_io_capacity"], said["innodb_io_capacity_max"]) == ("10000", "20000")
+
+
+def test_what_is_taken_of_a_machine_is_divided_among_instances() -> None:
+    shared = replace(MACHINE, instances=4)
+    said = settings(machine=shared)
+    assert said["innodb_buffer_pool_size"] == str(2 * GIB // 4)
+    assert said["innodb_log_file_size"] == str(GIB // 4)
+    assert (said["innodb_io_capacity"], said["innodb_io_capacity_max"]) == ("2500", "5000")
+    assert said["max_connections"] == settings()["max_connections"]
+    assert settings(machine=shared, buffer_pool_bytes=GIB)["innodb_buffer_pool_size"] == str(256 * MIB)
+    assert settings(MARIADB, Profile.SERVER_DEFAULTS, machine=shared, buffer_pool_bytes=GIB) == {
+        **settings(MARIADB, Profile.SERVER_DEFAULTS, machine=shared),
+        "innodb_buffer_pool_size": str(256 * MIB),
+    }
+
+
+def test_shares_are_whole_mebibytes_and_never_less_than_servers_take() -> None:
+    assert settings(machine=replace(MACHINE, instances=3))["innodb_buffer_pool_size"] == str(682 * MIB)
+    small = MachineSizes(memory_bytes=GIB // 4, free_bytes=GIB, flush_ms_min=9.0, instances=64)
+    said = settings(machine=small)
+    assert said["innodb_buffer_pool_size"] == said["innodb_log_file_size"] == str(8 * MIB)
+    assert said["innodb_io_capacity"] == "100"
+
+
+def test_options_that_users_name_go_to_each_instance_as_written() -> None:
+    said = settings(machine=replace(MACHINE, instances=4), options={"innodb_buffer_pool_size": "1G"})
+    assert said["innodb_buffer_pool_size"] == "1G"
 
 
 def test_redo_is_named_as_each_server_does() -> None:

@@ -72,7 +72,6 @@ def test_five_faults_are_told_at_once() -> None:
     [
         ('name = "a"', 'name = "a"\nhost = { ssh = "db2" }', "system[0].host"),
         ('name = "a"', 'name = "a"\nhooks = { reset = "./r.sh" }', "system[0].hooks"),
-        ('managed = "mariadb"', 'managed = "mariadb", instances = 4', "system[0].server.instances"),
         ('managed = "mariadb"', 'managed = "mariadb", cpus = "0-3"', "system[0].server.cpus"),
         ('managed = "mariadb"', 'managed = "mariadb", replicas = 2', "system[0].server.replicas"),
         ('reset = "per_trial"', 'reset = "hook"', "study.reset"),

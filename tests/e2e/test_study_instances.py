@@ -1,0 +1,142 @@
+"""Systems of several managed instances on real servers: what each has, what is recorded, and that none is left."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Iterator
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from plimsoll.record.model import Verdict
+from plimsoll.record.store import Recording, finished_ids, read_study
+from support.command import plimsoll, start
+from support.servers import FLAVOURS, server_command
+from support.studies import is_running_server, kill_server, servers_below, wait_for_trials, wait_until_gone
+
+pytestmark = pytest.mark.e2e
+
+STUDY = """
+[study]
+name = "small"
+levels = {{ connections = [3, 4] }}
+warm_up = "1s"
+settle_limit = "1s"
+duration = "2s"
+repetitions = 1
+reset = "{reset}"
+
+[[workload]]
+name = "read/write"
+kind = "oltp_read_write"
+tables = 2
+table_size = 1000
+
+[[system]]
+name = "two"
+server = {{ instances = 2, {server} }}
+"""
+ONE = """
+[[system]]
+name = "one"
+server = {{ {server} }}
+"""
+SERVER = 'managed = "mariadb", profile = "bare", buffer_pool = "64M"'
+
+
+@pytest.fixture
+def data_dir() -> Iterator[dict[str, str]]:
+    folder = Path(f"/var/tmp/plimsoll-test-instances-{os.getpid()}")
+    yield {"PLIMSOLL_DATA_DIR": str(folder)}
+    if folder.exists():  # nothing is in it
+        folder.rmdir()
+
+
+def written(path: Path, text: str, *, reset: str = "per_trial", server: str = SERVER) -> Path:
+    path.write_text(text.format(reset=reset, server=server))
+    return path
+
+
+def per_instance(recording: Recording, table: pl.DataFrame | None, column: str) -> dict[str, int]:
+    assert table is not None
+    return {name: table.filter(instance=name)[column].n_unique() for name in instance_names(recording)}
+
+
+def instance_names(recording: Recording) -> list[str]:
+    return [one.name for one in recording.environment.instances]
+
+
+@pytest.mark.parametrize("flavour", FLAVOURS)
+def test_each_instance_has_its_share_and_its_own_rows(tmp_path: Path, data_dir: dict[str, str], flavour: str) -> None:
+    command = server_command(flavour)
+    named = "" if command == flavour else f"command = {command.split()}, "
+    server = f'{named}managed = "{flavour}", profile = "bare", buffer_pool = "64M"'
+    study, file = tmp_path / "out", written(tmp_path / "s.toml", STUDY + ONE, server=server)
+    ran = plimsoll("study", "run", file, "--to", study, env=data_dir)
+    assert ran.returncode == 0, ran.stderr
+    recordings = {(one.trial.system.name, one.trial.level.connections): one for one in read_study(study).recordings}
+    for connections in (3, 4):
+        check_two_instances(recordings["two", connections], connections)
+    one = recordings["one", 4]
+    assert (one.trial.system.instances, instance_names(one)) == (1, ["one/0"])
+    assert list(one.environment.instances[0].tables) == ["sbtest1", "sbtest2"]
+    assert one.environment.instances[0].variables["innodb_buffer_pool_size"] == str(64 * 2**20)
+    assert "two, 2 instances" in ran.stdout
+    assert "variables-differ-unexpectedly" not in ran.stdout
+    assert "each of 2 instances" in (study / "guide.html").read_text()
+    wait_until_gone(data_dir["PLIMSOLL_DATA_DIR"], 1)
+
+
+def check_two_instances(recording: Recording, connections: int) -> None:
+    assert recording.trial.system.instances == 2
+    assert instance_names(recording) == ["two/0", "two/1"]
+    first, second = recording.environment.instances
+    assert list(first.tables) == list(second.tables) == ["sbtest1"]
+    assert first.variables["innodb_buffer_pool_size"] == second.variables["innodb_buffer_pool_size"] == str(32 * 2**20)
+    assert first.variables["datadir"] != second.variables["datadir"]
+    verify = recording.trial.states[-1].note
+    assert verify == "2000 rows"
+    assert min(per_instance(recording, recording.intervals(), "interval").values()) >= 3
+    telemetry = recording.telemetry()
+    assert telemetry is not None
+    for source in ("server", "process", "device"):
+        assert min(per_instance(recording, telemetry.filter(source=source), "unix_s").values()) >= 2
+    opened = telemetry.filter(pl.col("metric") == "connected_count").group_by("instance").agg(pl.col("value").max())
+    assert dict(opened.iter_rows()) == {"two/0": connections - connections // 2, "two/1": connections // 2}
+    host = telemetry.filter(pl.col("source") == "host")
+    assert host["instance"].unique().to_list() == [""]
+    assert host.height == host.unique(["unix_s", "metric"]).height
+
+
+def test_no_instance_is_left_and_the_study_goes_on(tmp_path: Path, data_dir: dict[str, str]) -> None:
+    study = tmp_path / "out"
+    process = start("study", "run", written(tmp_path / "s.toml", STUDY), "--to", study, env=data_dir)
+    wait_for_trials(study, 1, process)
+    process.kill()
+    _, errors = process.communicate(timeout=30)
+    assert process.returncode == -signal.SIGKILL, errors
+    wait_until_gone(data_dir["PLIMSOLL_DATA_DIR"], 10)
+    (kept,) = finished_ids(study)
+    again = plimsoll("study", "run", study, env=data_dir)
+    assert again.returncode == 0, again.stderr
+    assert "1 of them finished before" in again.stderr
+    assert kept in finished_ids(study)
+    assert list(finished_ids(study).values()) == [Verdict.COMPLETE] * 2
+    wait_until_gone(data_dir["PLIMSOLL_DATA_DIR"], 1)
+
+
+def test_an_instance_that_dies_fails_its_trial_and_only_that(tmp_path: Path, data_dir: dict[str, str]) -> None:
+    study = tmp_path / "out"
+    file = written(tmp_path / "s.toml", STUDY.replace("[3, 4]", "[2, 3, 4]"), reset="per_system")
+    process = start("study", "run", file, "--to", study, env=data_dir)
+    wait_for_trials(study, 1, process)
+    running = [words for words in servers_below(data_dir["PLIMSOLL_DATA_DIR"]) if is_running_server(words)]
+    assert len(running) == 2
+    kill_server(data_dir["PLIMSOLL_DATA_DIR"])
+    _, errors = process.communicate(timeout=100)
+    assert process.returncode == 4, errors
+    verdicts = list(finished_ids(study).values())
+    assert (verdicts.count(Verdict.FAILED), verdicts.count(Verdict.COMPLETE)) == (1, 2)
+    wait_until_gone(data_dir["PLIMSOLL_DATA_DIR"], 1)
