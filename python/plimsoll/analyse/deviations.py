@@ -78,7 +78,7 @@ class Measured:
     """What is known once trials have run; of several the one that departs most.
 
     Attributes:
-        duration_s: The shortest measured window, seconds.
+        duration_s: The shortest measured window, seconds; also where it is only planned.
         isolations: What the servers have for connections that do not ask for another level.
         shares: The smallest share of each of the five types, 0..1.
         response_ms_p90: The longest 90th percentile of each type, milliseconds.
@@ -92,13 +92,17 @@ class Measured:
     notpm_per_warehouse: float | None = None
 
 
+PLANNED = Measured()
+"""Nothing has run yet."""
+
+
 def deviations(
     options: Mapping[str, Any],
     *,
     connections: tuple[int, ...],
     is_at_rates: bool = False,
     is_ours: bool = True,
-    measured: Measured | None = None,
+    measured: Measured = PLANNED,
 ) -> tuple[Deviation, ...]:
     """Every clause that is departed from, by number.
 
@@ -107,16 +111,16 @@ def deviations(
         connections: Each level, rising.
         is_at_rates: Transactions are wanted at a rate.
         is_ours: Whether it is our workload; of the runs of others only what was measured is known.
-        measured: What is known once it ran.
+        measured: What is known once it ran; shares are planned where none were measured.
     """
     found: list[Deviation] = []
     if is_ours:
         found += FIXED
         found += _of_tables(options)
         found += _of_terminals(options, connections, is_at_rates=is_at_rates)
-        found += _of_transactions(options, measured or Measured())
+        found += _of_transactions(options, measured)
         found += _of_quirks(options)
-    found += _of_measurement(measured) if measured is not None else _planned_shares(options)
+    found += _of_measurement(measured, measured.shares or _planned_shares(options))
     return tuple(sorted(found, key=lambda one: _place(one.clause)))
 
 
@@ -194,14 +198,14 @@ def _of_quirks(options: Mapping[str, Any]) -> Iterator[Deviation]:
         yield Deviation(clause=one.clause, chosen=one.chosen, asked=one.asked)
 
 
-def _planned_shares(options: Mapping[str, Any]) -> Iterator[Deviation]:
+def _planned_shares(options: Mapping[str, Any]) -> dict[str, float]:
     weights = {str(name): float(weight) for name, weight in dict(options.get("mix") or {}).items()}
-    if total := sum(weights.values()):
-        yield from _shares({name: weights.get(name, 0.0) / total for name in SHARES_MIN})
+    total = sum(weights.values())
+    return {name: weights.get(name, 0.0) / total for name in SHARES_MIN} if total else {}
 
 
-def _of_measurement(measured: Measured) -> Iterator[Deviation]:
-    yield from _shares(measured.shares)
+def _of_measurement(measured: Measured, shares: Mapping[str, float]) -> Iterator[Deviation]:
+    yield from _shares(shares)
     yield from _response_times(measured.response_ms_p90)
     each = measured.notpm_per_warehouse
     if each is not None and each > NOTPM_PER_WAREHOUSE_MAX:

@@ -1,11 +1,17 @@
-"""A plan as a table for a terminal."""
+"""A plan as a table for a terminal, and what is to be said of it before it runs."""
 
 from __future__ import annotations
+
+from collections.abc import Iterator
 
 from rich.console import Group
 from rich.table import Table
 
+from plimsoll.analyse.deviations import Measured, deviations
+from plimsoll.cli.type_lines import sheet_lines
 from plimsoll.plan.model import Plan
+from plimsoll.spec.study import StudySpec
+from plimsoll.spec.tpcc import TpccSpec
 from plimsoll.units import format_bytes, format_duration, format_exact
 
 
@@ -38,3 +44,16 @@ def plan_table(plan: Plan) -> Group:
         f"about {format_duration(estimates.total_s)} in all, {format_duration(estimates.trial_s)} for each trial;"
         f" {format_bytes(estimates.disk_bytes)} of disk",
     )
+
+
+def planned_sheets(spec: StudySpec) -> Iterator[str]:
+    """Where TPC-C-derived workloads will depart from the specification, whatever is measured."""
+    study = spec.study
+    for workload in (one for one in spec.workload if isinstance(one, TpccSpec)):
+        found = deviations(
+            {**workload.options(), **study.clients.stated()},
+            connections=tuple(sorted(study.levels.connections)),
+            is_at_rates=study.levels.rate_tps is not None,
+            measured=Measured(duration_s=study.duration),
+        )
+        yield from (f"{workload.name}: {line}" if index == 0 else line for index, line in enumerate(sheet_lines(found)))

@@ -38,7 +38,7 @@ def plan(study: StudyArgument, as_json: Annotated[bool, typer.Option("--json", h
     """
     from rich.console import Console
 
-    from plimsoll.cli.plan_table import plan_table
+    from plimsoll.cli.plan_table import plan_table, planned_sheets
     from plimsoll.run.folder import resolve
     from plimsoll.run.study import plan_study
 
@@ -48,6 +48,8 @@ def plan(study: StudyArgument, as_json: Annotated[bool, typer.Option("--json", h
         typer.echo(planned.model_dump_json(indent=2))
     else:
         Console().print(plan_table(planned))
+        for line in planned_sheets(spec):
+            typer.echo(line)
 
 
 @app.command("run")

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from plimsoll.analyse.tpcc_model import Deviation
 
 UNKNOWN = "-"
 
@@ -36,11 +39,17 @@ def tpcc_lines(result: dict[str, Any]) -> list[str]:
 
 
 def deviation_lines(result: dict[str, Any]) -> list[str]:
-    """The deviation sheet; nothing where there is none."""
-    found = result.get("tpcc", {}).get("deviations", ())
+    """The deviation sheet of a result; nothing where there is none."""
+    from plimsoll.analyse.tpcc_model import Deviation
+
+    return sheet_lines([Deviation.model_validate(one) for one in result.get("tpcc", {}).get("deviations", ())])
+
+
+def sheet_lines(found: Sequence[Deviation]) -> list[str]:
+    """What departs from the specification, a line for each; nothing where there is none."""
     if not found:
         return []
-    told = [f"  {one['clause']}: {one['chosen']}; asked for: {one['asked']}" for one in found]
+    told = [f"  {one.clause}: {one.chosen}; asked for: {one.asked}" for one in found]
     return ["no TPC-C result: it departs from the specification (revision 5.11), clause by clause", *told]
 
 

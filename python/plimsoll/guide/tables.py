@@ -142,7 +142,7 @@ def figures_note(tables: Iterable[Table]) -> str:
             "CPU %" in headings,
             "CPU is the share of the host's processor time that was neither idle nor waiting for storage.",
         ),
-        (SHARE in headings, "Share is that of all transactions that completed, at that level."),
+        (SHARE in headings, "Count is of transactions that completed; share is that of all of them, at that level."),
         (TOO_FEW in marks, f"Types marked “{TOO_FEW}” have a smaller share than the TPC-C specification asks for."),
         (
             TOO_SLOW in marks,

@@ -11,11 +11,12 @@ from dataclasses import dataclass
 from plimsoll.analyse.cell_model import CellFigures
 from plimsoll.analyse.duration_model import TypeTotal
 from plimsoll.analyse.model import Analysis, SystemSummary, WorkloadSummary
+from plimsoll.analyse.tpcc_clauses import SHARES_MIN
 from plimsoll.analyse.tpcc_model import TypeDemands
 from plimsoll.guide.levels import levels_of
 from plimsoll.guide.numbers import NOT_KNOWN, per_unit, show_ms
 from plimsoll.guide.tables import SHARE, TOO_FEW, TOO_SLOW, Column, Entry, Table
-from plimsoll.units import format_exact
+from plimsoll.units import format_number
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,14 +45,9 @@ def _share(row: _Row) -> Entry:
     return Entry(NOT_KNOWN if ratio is None else f"{ratio * 100:.1f}", mark=TOO_FEW if is_short else None)
 
 
-def _least_share(row: _Row) -> Entry:
-    least = None if row.demands is None else row.demands.share_ratio_min
-    return Entry(NOT_KNOWN if least is None else f"{least * 100:.1f}")
-
-
 def _per_minute(row: _Row) -> Entry:
     tps = row.total.throughput_tps
-    return Entry(NOT_KNOWN if tps is None else format_exact(per_unit(tps, "tpm")))
+    return Entry(NOT_KNOWN if tps is None else format_number(per_unit(tps, "tpm")))
 
 
 def _p90(row: _Row) -> Entry:
@@ -70,9 +66,8 @@ def _mean_without_percentiles(row: _Row) -> Entry:
 
 _COUNTS: tuple[_Figure, ...] = (
     (SHARE, _share),
-    ("least share %", _least_share),
     ("per minute", _per_minute),
-    ("completed", lambda row: _count(row.total.completed_count)),
+    ("count", lambda row: _count(row.total.completed_count)),
     ("rolled back", lambda row: _count(row.total.rolled_back_count)),
     ("retries", lambda row: _count(row.total.retries_count)),
     ("failed", lambda row: _count(row.total.failed_count)),
@@ -88,6 +83,12 @@ _TIMES: tuple[_Figure, ...] = (
     ("mean ms", _mean_without_percentiles),
 )
 
+_LEAST_SHARES = (
+    "The TPC-C specification asks for at least "
+    + ", ".join(f"{share * 100:.0f} % {name}" for name, share in SHARES_MIN.items())
+    + " (clause 5.2.3)."
+)
+
 
 def type_tables(analysis: Analysis, system: SystemSummary) -> tuple[Table, ...]:
     """Tables for each workload of more than one type that the system was measured under."""
@@ -101,12 +102,14 @@ def type_tables_of(analysis: Analysis, system: SystemSummary, workload: Workload
         return ()
     rows = list(_rows(cells, list(workload.types)))
     tables = (("types of transactions", _COUNTS), ("response times by type", _TIMES))
+    notes = (_LEAST_SHARES,) if any(row.demands is not None for row in rows) else ()
     return tuple(
-        _table(f"{system.name}, {workload.name}: {caption}", level, rows, figures) for caption, figures in tables
+        _table(f"{system.name}, {workload.name}: {caption}", level, rows, figures, notes if figures is _COUNTS else ())
+        for caption, figures in tables
     )
 
 
-def _table(caption: str, level: str, rows: Sequence[_Row], figures: Sequence[_Figure]) -> Table:
+def _table(caption: str, level: str, rows: Sequence[_Row], figures: Sequence[_Figure], notes: tuple[str, ...]) -> Table:
     columns = [Column(heading="transaction", numeric=False), Column(heading=level)]
     entries = [[Entry(row.total.name), Entry(row.level)] for row in rows]
     for heading, show in figures:
@@ -115,7 +118,7 @@ def _table(caption: str, level: str, rows: Sequence[_Row], figures: Sequence[_Fi
             columns.append(Column(heading=heading))
             for entry, of_row in zip(shown, entries, strict=True):
                 of_row.append(entry)
-    return Table(caption=caption, columns=tuple(columns), rows=tuple(map(tuple, entries)))
+    return Table(caption=caption, columns=tuple(columns), rows=tuple(map(tuple, entries)), notes=notes)
 
 
 def _says_nothing(heading: str, shown: Sequence[Entry]) -> bool:
