@@ -16,9 +16,15 @@ from plimsoll.guide.files import write_guide
 from support.analyses import HOSTILE, hostile_analysis, measured_analysis
 from support.browser import Browser, Page, browser
 from support.published import imported_analysis
+from support.tpcc import tpcc_analysis
 
 DESKTOP, PHONE = 1280, 390
-GUIDES = {"measured": measured_analysis, "imported": imported_analysis, "hostile": hostile_analysis}
+GUIDES = {
+    "measured": measured_analysis,
+    "imported": imported_analysis,
+    "hostile": hostile_analysis,
+    "tpcc": tpcc_analysis,
+}
 
 OVERFLOWING = """
 [...document.querySelectorAll("body *")]

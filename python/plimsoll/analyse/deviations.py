@@ -100,6 +100,7 @@ def deviations(
     options: Mapping[str, Any],
     *,
     connections: tuple[int, ...],
+    instances: int = 1,
     is_at_rates: bool = False,
     is_ours: bool = True,
     measured: Measured = PLANNED,
@@ -109,6 +110,7 @@ def deviations(
     Args:
         options: Of the workload, as a recording keeps them.
         connections: Each level, rising.
+        instances: The most that share the warehouses.
         is_at_rates: Transactions are wanted at a rate.
         is_ours: Whether it is our workload; of the runs of others only what was measured is known.
         measured: What is known once it ran; shares are planned where none were measured.
@@ -116,7 +118,7 @@ def deviations(
     found: list[Deviation] = []
     if is_ours:
         found += FIXED
-        found += _of_tables(options)
+        found += _of_tables(options, instances)
         found += _of_terminals(options, connections, is_at_rates=is_at_rates)
         found += _of_transactions(options, measured)
         found += _of_quirks(options)
@@ -124,7 +126,13 @@ def deviations(
     return tuple(sorted(found, key=lambda one: _place(one.clause)))
 
 
-def _of_tables(options: Mapping[str, Any]) -> Iterator[Deviation]:
+def _of_tables(options: Mapping[str, Any], instances: int) -> Iterator[Deviation]:
+    if instances > 1:
+        yield Deviation(
+            clause="2.4.1.5, 2.5.1.2",
+            chosen=f"{instances:,} instances share the warehouses: remote lines and payments stay within one",
+            asked="remote warehouses are drawn from all",
+        )
     engine = str(options.get("storage_engine", ""))
     if engine.lower() in _WITHOUT_TRANSACTIONS:
         yield Deviation(clause="3.2", chosen=f"tables of {engine}, which has no transactions", asked="atomicity")

@@ -91,6 +91,7 @@ def tpcc_deviations(trials: Sequence[TrialSummary]) -> tuple[Deviation, ...]:
     return deviations(
         first.workload.options,
         connections=tuple(sorted({one.trial.level.connections for one in trials})),
+        instances=max(one.trial.system.instances for one in trials),
         is_at_rates=any(one.trial.level.rate_tps is not None for one in trials),
         is_ours=first.origin.kind == "measured",
         measured=_measured(trials, list(cells.values())),

@@ -167,6 +167,15 @@ def test_the_servers_own_isolation_counts_where_none_is_asked_for() -> None:
     assert chosen("tx_isolation", "SERIALIZABLE") == []
 
 
+def test_instances_that_share_the_warehouses_keep_remote_ones_to_themselves() -> None:
+    (workload,) = analyse("s", [trial(), trial(system="b", instances=4)]).workloads
+    assert [one.chosen for one in workload.deviations if one.clause == "2.4.1.5, 2.5.1.2"] == [
+        "4 instances share the warehouses: remote lines and payments stay within one"
+    ]
+    (workload,) = analyse("s", [trial()]).workloads
+    assert "2.4.1.5, 2.5.1.2" not in clauses(workload.deviations)
+
+
 def test_other_workloads_have_no_sheet() -> None:
     (workload,) = analyse("s", [measured([90.0] * 10)]).workloads
     assert workload.deviations == ()
