@@ -3,10 +3,11 @@
 mod support;
 
 use plimsoll_core::message::FailureClass;
-use plimsoll_core::plan::{DataPlan, DataSet, LoadMethod, Target, TpccData};
+use plimsoll_core::plan::{DataPlan, LoadMethod, Target, TpccData};
 use plimsoll_engine::WorkerFault;
 use plimsoll_wire::Connection;
 use plimsoll_workloads::data::{self, DataEvent, verify};
+use support::tpcc::data_plan;
 use support::{Kind, await_no_others, connect, on_each_server, on_server, value};
 
 const TABLES: [&str; 9] = [
@@ -27,18 +28,7 @@ fn plan(target: &Target, warehouses: u32) -> DataPlan {
         seed: 7,
         ..TpccData::default()
     };
-    with(target, data)
-}
-
-fn with(target: &Target, data: TpccData) -> DataPlan {
-    DataPlan {
-        protocol: 1,
-        target: target.clone(),
-        data_set: DataSet::Tpcc(data),
-        loaders: 2,
-        method: LoadMethod::Auto,
-        drop_foreign: false,
-    }
+    data_plan(target, data)
 }
 
 fn prepare(plan: &DataPlan) {
@@ -244,7 +234,7 @@ fn tables_are_shaped_as_asked_and_only_ours_are_dropped() {
             foreign_keys: true,
             ..TpccData::default()
         };
-        prepare(&with(target, keyed));
+        prepare(&data_plan(target, keyed));
         let keys = "SELECT COUNT(*) FROM information_schema.TABLE_CONSTRAINTS \
                     WHERE CONSTRAINT_SCHEMA = DATABASE() AND CONSTRAINT_TYPE = 'FOREIGN KEY'";
         assert_eq!(value(&mut connection, keys), "10");
@@ -260,7 +250,7 @@ fn tables_are_shaped_as_asked_and_only_ours_are_dropped() {
             partitions: 4,
             ..TpccData::default()
         };
-        prepare(&with(target, parted));
+        prepare(&data_plan(target, parted));
         let parts = "SELECT COUNT(*) FROM information_schema.PARTITIONS \
                      WHERE TABLE_SCHEMA = DATABASE() AND PARTITION_NAME IS NOT NULL";
         assert_eq!(value(&mut connection, parts), "32");
@@ -280,7 +270,7 @@ fn plans_that_make_no_sense_are_refused_with_all_their_faults() {
             storage_engine: "inno db".to_owned(),
             ..TpccData::default()
         };
-        let (class, message) = refusal(data::prepare(&with(target, data), &mut |_| {}));
+        let (class, message) = refusal(data::prepare(&data_plan(target, data), &mut |_| {}));
         assert_eq!(class, FailureClass::Spec);
         assert_eq!(message.matches("data_set.").count(), 3, "{message}");
     });

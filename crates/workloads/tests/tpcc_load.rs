@@ -3,26 +3,13 @@
 
 mod support;
 
-use plimsoll_core::plan::{DataPlan, DataSet, LoadMethod, Target, TpccData, TpccMix, TpccOptions, WorkloadPlan};
+use plimsoll_core::plan::{Target, TpccMix, TpccOptions, WorkloadPlan};
 use plimsoll_workloads::data::{self, verify};
 use plimsoll_workloads::preflight;
 use support::killing::run_killed;
+use support::tpcc::two_warehouses;
 use support::trial::{Load, Until, run};
 use support::{connect, on_each_server, source, value};
-
-fn data_plan(target: &Target) -> DataPlan {
-    DataPlan {
-        protocol: 1,
-        target: target.clone(),
-        data_set: DataSet::Tpcc(TpccData {
-            warehouses: 2,
-            ..TpccData::default()
-        }),
-        loaders: 2,
-        method: LoadMethod::Auto,
-        drop_foreign: false,
-    }
-}
 
 fn workload(prepared: bool) -> WorkloadPlan {
     WorkloadPlan::Tpcc(TpccOptions {
@@ -51,7 +38,7 @@ fn the_five_transactions() {
         assert!(
             refused(target, TpccOptions::default()).contains("item does not exist: make it with `plimsoll prepare`")
         );
-        data::prepare(&data_plan(target), &mut |_| {}).unwrap();
+        data::prepare(&two_warehouses(target), &mut |_| {}).unwrap();
         what_is_missing_is_told_before_the_load(target);
         transactions_keep_their_counters_and_the_conditions(target);
         conditions_hold_after_connections_were_killed(target);
@@ -109,7 +96,7 @@ fn transactions_keep_their_counters_and_the_conditions(target: &Target) {
             .sum::<i64>()
     };
     assert_eq!(ran[0].iter().map(|one| one.1).sum::<i64>(), 1_500);
-    verify::verify(&data_plan(target), &mut |_| {}).unwrap();
+    verify::verify(&two_warehouses(target), &mut |_| {}).unwrap();
 
     let new_orders = number(target, "SELECT SUM(d_next_o_id - 3001) FROM district");
     let refused = completed("new_order") - new_orders;
@@ -156,7 +143,7 @@ fn transactions_keep_their_counters_and_the_conditions(target: &Target) {
 
 fn conditions_hold_after_connections_were_killed(target: &Target) {
     let summary = run_killed(&workload(true), target, 5);
-    verify::verify(&data_plan(target), &mut |_| {}).unwrap();
+    verify::verify(&two_warehouses(target), &mut |_| {}).unwrap();
     // The mix keeps its minima, whatever was lost: 43, 4, 4 and 4 of a hundred.
     let all = summary.counts().completed + summary.counts().failed;
     for (name, least) in [
@@ -222,5 +209,5 @@ fn terminals_stay_at_home_and_deliveries_wait_in_a_queue(target: &Target) {
         "{delivery:?} {deferred:?}"
     );
     assert!(summary.counts().completed > 400);
-    verify::verify(&data_plan(target), &mut |_| {}).unwrap();
+    verify::verify(&two_warehouses(target), &mut |_| {}).unwrap();
 }

@@ -1,29 +1,14 @@
-//! The departures of known kits on real servers: what they leave in the tables, and which conditions they break.
+//! The departures of known kits on a real server: what they leave in the tables, and which conditions they break.
 
 mod support;
 
 use std::collections::BTreeMap;
 
-use plimsoll_core::plan::{
-    DataPlan, DataSet, LoadMethod, Target, TpccData, TpccKit, TpccMode, TpccOptions, WorkloadPlan,
-};
+use plimsoll_core::plan::{Target, TpccKit, TpccMode, TpccOptions, WorkloadPlan};
 use plimsoll_workloads::data::{self, verify};
+use support::tpcc::two_warehouses;
 use support::trial::{Load, Until, run};
-use support::{connect, on_each_server, source, value};
-
-fn plan(target: &Target) -> DataPlan {
-    DataPlan {
-        protocol: 1,
-        target: target.clone(),
-        data_set: DataSet::Tpcc(TpccData {
-            warehouses: 2,
-            ..TpccData::default()
-        }),
-        loaders: 2,
-        method: LoadMethod::Auto,
-        drop_foreign: false,
-    }
-}
+use support::{Kind, connect, on_server, source, value};
 
 fn workload(kit: TpccKit, mode: TpccMode) -> WorkloadPlan {
     WorkloadPlan::Tpcc(TpccOptions {
@@ -94,7 +79,7 @@ fn added(target: &Target, kit: TpccKit) -> (BTreeMap<&'static str, f64>, Vec<u32
 
 /// The numbers of the conditions that do not hold.
 fn broken(target: &Target) -> Vec<u32> {
-    let Err(fault) = verify::verify(&plan(target), &mut |_| {}) else {
+    let Err(fault) = verify::verify(&two_warehouses(target), &mut |_| {}) else {
         return vec![];
     };
     let told = fault.message.split("consistency condition ").skip(1);
@@ -105,8 +90,8 @@ fn broken(target: &Target) -> Vec<u32> {
 /// One test, since loading takes longest. Kits that break conditions come last.
 #[test]
 fn kits_depart_as_they_are_said_to() {
-    on_each_server("tpcc_quirks", |_server, target| {
-        data::prepare(&plan(target), &mut |_| {}).unwrap();
+    on_server(Kind::MariaDb, "tpcc_quirks", |_server, target| {
+        data::prepare(&two_warehouses(target), &mut |_| {}).unwrap();
         let is = |one: f64, other: f64| (one - other).abs() < 0.01;
 
         let (found, broken) = added(target, TpccKit::SysbenchTpcc);

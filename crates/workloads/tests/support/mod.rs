@@ -10,6 +10,7 @@ pub mod disk;
 pub mod killing;
 pub mod statements;
 pub mod sysbench;
+pub mod tpcc;
 pub mod trial;
 
 use std::os::unix::process::CommandExt;
