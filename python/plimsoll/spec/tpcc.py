@@ -123,6 +123,8 @@ class TpccSpec(Written):
             raise ValueError(
                 "quirks: are those of statements, and procedures do what the specification asks; leave one of them out"
             )
+        if self.quirks and self.checks_each_trial:
+            raise ValueError("consistency: need not hold after load with quirks; leave one of them out")
         if self.partitions and self.foreign_keys:
             raise ValueError("foreign_keys: tables with partitions have none; leave one of them out")
         if self.choice == "deck" and (cards := self.mix.cards_count) > CARDS_MAX:

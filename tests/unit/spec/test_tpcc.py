@@ -110,6 +110,8 @@ def test_a_kit_brings_its_mix_unless_one_is_given() -> None:
 def test_quirks_of_procedures_and_of_unknown_kits_are_refused() -> None:
     with pytest.raises(SpecError, match="quirks: are those of statements"):
         tpcc_of(["quirks=dbt2", "mode=procedures"], {})
+    with pytest.raises(SpecError, match="consistency: need not hold after load with quirks"):
+        tpcc_of(["quirks=dbt2", "consistency=each_trial"], {})
     with pytest.raises(SpecError, match=r"--option quirks: .*go-tpc"):
         tpcc_of(["quirks=hammerdb"], {})
 
