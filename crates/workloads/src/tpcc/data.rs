@@ -15,7 +15,7 @@ use super::inspect::{Begin, Found, begin, foreign, look, unfit};
 use super::load::Loader;
 use super::population::{self, places};
 use super::procedures;
-use super::tables::{State, TABLES, Table, mark};
+use super::tables::{TABLES, Table};
 use crate::control;
 use crate::data::crew::{Crew, Meter};
 use crate::data::fault::blame;
@@ -302,15 +302,12 @@ fn finish(crew: &mut Crew<'_>, data: &TpccData) -> Result<(), WorkerFault> {
         Ok(())
     })?;
     check::check(crew, data)?;
-    crew.work("complete", 1, &[()], |connection, (), meter| {
-        for table in TABLES {
-            let (name, mark) = (table.name(), mark(data, State::Complete));
-            run(
-                connection,
-                &format!("ALTER TABLE {name} COMMENT = '{mark}'"),
-                &format!("complete {name}"),
-            )?;
-        }
+    crew.work("complete", TABLES.len() as u64, &TABLES, |connection, table, meter| {
+        run(
+            connection,
+            &table.complete_sql(data),
+            &format!("complete {}", table.name()),
+        )?;
         meter.add(1);
         Ok(())
     })

@@ -38,6 +38,9 @@ struct Definition {
     /// Column of the warehouse by which rows are loaded, deleted and partitioned.
     warehouse: &'static str,
     columns: &'static [(&'static str, &'static str)],
+    /// Columns that are equal in all rows when these are loaded, or in all but those that are written as a whole. They are
+    /// the default of their columns until all is loaded, so that nobody sends or reads them.
+    constants: &'static [(&'static str, &'static str)],
     primary_key: &'static str,
     /// Made after loading.
     index: &'static str,
@@ -62,16 +65,25 @@ impl Table {
         self.definition().warehouse
     }
 
-    /// Its columns in their order, with commas between them.
-    pub fn columns_sql(self) -> String {
-        let names: Vec<&str> = self.definition().columns.iter().map(|(name, _)| *name).collect();
-        names.join(", ")
+    /// The columns that are written, in their order, with commas between them: all, or those that are no constants.
+    pub fn columns_sql(self, whole: bool) -> String {
+        let names = self.definition().columns.iter().map(|(name, _)| *name);
+        let written: Vec<&str> = names.filter(|name| whole || self.constant(name).is_none()).collect();
+        written.join(", ")
+    }
+
+    fn constant(self, column: &str) -> Option<&'static str> {
+        let mut constants = self.definition().constants.iter();
+        constants.find_map(|(name, value)| (*name == column).then_some(*value))
     }
 
     /// Creates it, empty and marked as unfinished.
     pub fn create_sql(self, data: &TpccData) -> String {
         let definition = self.definition();
-        let columns = definition.columns.iter().map(|(name, kind)| format!("{name} {kind}"));
+        let columns = definition.columns.iter().map(|(name, kind)| match self.constant(name) {
+            Some(value) => format!("{name} {kind} DEFAULT {value}"),
+            None => format!("{name} {kind}"),
+        });
         let mut parts: Vec<String> = columns.collect();
         if !definition.primary_key.is_empty() {
             parts.push(format!("PRIMARY KEY ({})", definition.primary_key));
@@ -91,6 +103,16 @@ impl Table {
             data.storage_engine,
             mark(data, State::Loading)
         )
+    }
+
+    /// Marks it as complete, and takes the defaults away that it was loaded with.
+    pub fn complete_sql(self, data: &TpccData) -> String {
+        let Definition { name, columns, .. } = self.definition();
+        let mut sql = format!("ALTER TABLE {name} COMMENT = '{}'", mark(data, State::Complete));
+        for (column, kind) in columns.iter().filter(|(column, _)| self.constant(column).is_some()) {
+            let _ = write!(sql, ", MODIFY {column} {kind}");
+        }
+        sql
     }
 
     /// Makes its other index after loading.
@@ -117,6 +139,9 @@ impl Table {
     }
 }
 
+/// When all rows came about.
+const DATE: &str = "'2025-01-01 00:00:00'";
+
 /// In the order of [`TABLES`].
 static DEFINITIONS: [Definition; 9] = [
     Definition {
@@ -129,6 +154,7 @@ static DEFINITIONS: [Definition; 9] = [
             ("i_price", "DECIMAL(5, 2) NOT NULL"),
             ("i_data", "VARCHAR(50) NOT NULL"),
         ],
+        constants: &[],
         primary_key: "i_id",
         index: "",
         foreign_keys: &[],
@@ -155,6 +181,7 @@ static DEFINITIONS: [Definition; 9] = [
             ("s_remote_cnt", "INT NOT NULL"),
             ("s_data", "VARCHAR(50) NOT NULL"),
         ],
+        constants: &[("s_ytd", "0"), ("s_order_cnt", "0"), ("s_remote_cnt", "0")],
         primary_key: "s_w_id, s_i_id",
         index: "",
         foreign_keys: &[
@@ -178,6 +205,7 @@ static DEFINITIONS: [Definition; 9] = [
             ("d_ytd", "DECIMAL(12, 2) NOT NULL"),
             ("d_next_o_id", "INT NOT NULL"),
         ],
+        constants: &[],
         primary_key: "d_w_id, d_id",
         index: "",
         foreign_keys: &["(d_w_id) REFERENCES warehouse (w_id)"],
@@ -208,6 +236,15 @@ static DEFINITIONS: [Definition; 9] = [
             ("c_delivery_cnt", "INT NOT NULL"),
             ("c_data", "VARCHAR(500) NOT NULL"),
         ],
+        constants: &[
+            ("c_middle", "'OE'"),
+            ("c_since", DATE),
+            ("c_credit_lim", "50000"),
+            ("c_balance", "-10"),
+            ("c_ytd_payment", "10"),
+            ("c_payment_cnt", "1"),
+            ("c_delivery_cnt", "0"),
+        ],
         primary_key: "c_w_id, c_d_id, c_id",
         index: BY_NAME,
         foreign_keys: &["(c_w_id, c_d_id) REFERENCES district (d_w_id, d_id)"],
@@ -225,6 +262,7 @@ static DEFINITIONS: [Definition; 9] = [
             ("h_amount", "DECIMAL(6, 2) NOT NULL"),
             ("h_data", "VARCHAR(24) NOT NULL"),
         ],
+        constants: &[("h_date", DATE), ("h_amount", "10")],
         primary_key: "",
         index: "",
         foreign_keys: &[
@@ -245,6 +283,7 @@ static DEFINITIONS: [Definition; 9] = [
             ("o_ol_cnt", "TINYINT NOT NULL"),
             ("o_all_local", "TINYINT NOT NULL"),
         ],
+        constants: &[("o_entry_d", DATE), ("o_all_local", "1")],
         primary_key: "o_w_id, o_d_id, o_id",
         index: BY_CUSTOMER,
         foreign_keys: &["(o_w_id, o_d_id, o_c_id) REFERENCES customer (c_w_id, c_d_id, c_id)"],
@@ -257,6 +296,7 @@ static DEFINITIONS: [Definition; 9] = [
             ("no_d_id", "TINYINT NOT NULL"),
             ("no_w_id", "INT NOT NULL"),
         ],
+        constants: &[],
         primary_key: "no_w_id, no_d_id, no_o_id",
         index: "",
         foreign_keys: &["(no_w_id, no_d_id, no_o_id) REFERENCES orders (o_w_id, o_d_id, o_id)"],
@@ -276,6 +316,7 @@ static DEFINITIONS: [Definition; 9] = [
             ("ol_amount", "DECIMAL(6, 2) NOT NULL"),
             ("ol_dist_info", "CHAR(24) NOT NULL"),
         ],
+        constants: &[("ol_delivery_d", DATE), ("ol_quantity", "5"), ("ol_amount", "0")],
         primary_key: "ol_w_id, ol_d_id, ol_o_id, ol_number",
         index: "",
         foreign_keys: &[
@@ -297,6 +338,7 @@ static DEFINITIONS: [Definition; 9] = [
             ("w_tax", "DECIMAL(4, 4) NOT NULL"),
             ("w_ytd", "DECIMAL(12, 2) NOT NULL"),
         ],
+        constants: &[],
         primary_key: "w_id",
         index: "",
         foreign_keys: &[],
@@ -363,7 +405,33 @@ mod tests {
         let names: Vec<&str> = TABLES.iter().map(|table| table.name()).collect();
         let all = "item stock district customer history orders new_orders order_line warehouse";
         assert_eq!(names.join(" "), all);
-        assert_eq!(Table::NewOrders.columns_sql(), "no_o_id, no_d_id, no_w_id");
+        assert_eq!(Table::NewOrders.columns_sql(true), "no_o_id, no_d_id, no_w_id");
+    }
+
+    #[test]
+    fn constants_are_defaults_until_all_is_loaded() {
+        let data = TpccData::default();
+        assert_eq!(
+            Table::Orders.columns_sql(false),
+            "o_id, o_d_id, o_w_id, o_c_id, o_carrier_id, o_ol_cnt"
+        );
+        let created = Table::Orders.create_sql(&data);
+        assert!(
+            created.contains("o_all_local TINYINT NOT NULL DEFAULT 1, PRIMARY"),
+            "{created}"
+        );
+        let completed = Table::Orders.complete_sql(&data);
+        assert!(
+            completed
+                .ends_with("state=complete', MODIFY o_entry_d DATETIME NOT NULL, MODIFY o_all_local TINYINT NOT NULL"),
+            "{completed}"
+        );
+        for table in TABLES {
+            for (name, _) in table.definition().constants {
+                assert!(table.columns_sql(true).contains(name), "{name}");
+                assert!(!table.columns_sql(false).contains(name), "{name}");
+            }
+        }
     }
 
     #[test]
