@@ -13,7 +13,6 @@ import pytest
 from plimsoll.record.model import Verdict
 from plimsoll.record.store import Recording, finished_ids, read_study
 from support.command import plimsoll, start
-from support.servers import FLAVOURS, server_command
 from support.studies import is_running_server, kill_server, servers_below, wait_for_trials, wait_until_gone
 
 pytestmark = pytest.mark.e2e
@@ -68,12 +67,8 @@ def instance_names(recording: Recording) -> list[str]:
     return [one.name for one in recording.environment.instances]
 
 
-@pytest.mark.parametrize("flavour", FLAVOURS)
-def test_each_instance_has_its_share_and_its_own_rows(tmp_path: Path, data_dir: dict[str, str], flavour: str) -> None:
-    command = server_command(flavour)
-    named = "" if command == flavour else f"command = {command.split()}, "
-    server = f'{named}managed = "{flavour}", profile = "bare", buffer_pool = "64M"'
-    study, file = tmp_path / "out", written(tmp_path / "s.toml", STUDY + ONE, server=server)
+def test_each_instance_has_its_share_and_its_own_rows(tmp_path: Path, data_dir: dict[str, str]) -> None:
+    study, file = tmp_path / "out", written(tmp_path / "s.toml", STUDY + ONE)
     ran = plimsoll("study", "run", file, "--to", study, env=data_dir)
     assert ran.returncode == 0, ran.stderr
     recordings = {(one.trial.system.name, one.trial.level.connections): one for one in read_study(study).recordings}

@@ -5,8 +5,8 @@ Deliberately not here: any calculation that the product makes. The numbers only 
 
 from __future__ import annotations
 
-from plimsoll.analyse.cell_model import Bounds, Cell, CpuShares, ErrorTotal, Estimate
-from plimsoll.analyse.duration_model import Durations
+from plimsoll.analyse.cell_model import Bounds, Cell, CpuShares, Estimate
+from plimsoll.analyse.duration_model import Durations, ErrorTotal
 from plimsoll.analyse.model import (
     Analysis,
     Curve,

@@ -22,9 +22,11 @@ pub enum ErrorClass {
 }
 
 /// How often one kind of error occurred.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ErrorCount {
+    /// Name of the transaction type that met it; null outside of transactions.
+    pub transaction: Option<String>,
     /// How the error is to be read.
     pub class: ErrorClass,
     /// MySQL's error number; 0 when the client noticed it without one.
@@ -112,13 +114,13 @@ pub struct TransactionSnapshot {
     pub histograms: BTreeMap<Measure, Histogram>,
 }
 
-/// What a group of connections did: by transaction type, and errors by class and code.
+/// What a group of connections did: by transaction type, and errors by type, class and code.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Snapshot {
     /// By the name of the transaction type.
     pub transactions: BTreeMap<String, TransactionSnapshot>,
-    /// Sorted by class and code, one entry for each.
+    /// Sorted by transaction type, class and code, one entry for each.
     pub errors: Vec<ErrorCount>,
 }
 
@@ -131,13 +133,19 @@ impl Snapshot {
             let entry = transactions.entry(name.clone()).or_default();
             *entry = merge_transactions(entry, added);
         }
-        let mut errors: BTreeMap<(ErrorClass, u16), u64> = BTreeMap::new();
+        let mut errors: BTreeMap<(Option<&str>, ErrorClass, u16), u64> = BTreeMap::new();
         for error in self.errors.iter().chain(&other.errors) {
-            *errors.entry((error.class, error.code)).or_default() += error.count;
+            let kind = (error.transaction.as_deref(), error.class, error.code);
+            *errors.entry(kind).or_default() += error.count;
         }
         let errors = errors
             .into_iter()
-            .map(|((class, code), count)| ErrorCount { class, code, count })
+            .map(|((transaction, class, code), count)| ErrorCount {
+                transaction: transaction.map(str::to_owned),
+                class,
+                code,
+                count,
+            })
             .collect();
         Self { transactions, errors }
     }
@@ -168,7 +176,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn snapshots() -> impl Strategy<Value = Snapshot> {
-        let error = (0u16..4, 1u64..9);
+        let error = (prop::option::of("[ab]"), 0u16..4, 1u64..9);
         let transaction = ("[ab]", 0u64..99, prop::collection::vec(0u64..9999, 0..9));
         (
             prop::collection::vec(transaction, 0..4),
@@ -188,9 +196,10 @@ mod tests {
                         errors: vec![],
                     }
                 });
-                let errors = errors.into_iter().map(|(code, count)| Snapshot {
+                let errors = errors.into_iter().map(|(transaction, code, count)| Snapshot {
                     transactions: BTreeMap::new(),
                     errors: vec![ErrorCount {
+                        transaction,
                         class: ErrorClass::Retryable,
                         code,
                         count,

@@ -109,10 +109,11 @@ impl<'t> Gate<'t> {
         self.counts.rows_affected += result.rows_affected;
     }
 
-    /// Counts a failed statement or a lost connection, inside or outside of a transaction. `code` is MySQL's error
-    /// number, 0 when the client noticed without one.
-    pub fn error(&mut self, class: ErrorClass, code: u16) {
-        self.parts.recorder.error(self.parts.clock.now_ns(), class, code);
+    /// Counts a failed statement or a lost connection, inside of a transaction of this type, or outside of all. `code` is
+    /// MySQL's error number, 0 when the client noticed without one.
+    pub fn error(&mut self, transaction: Option<usize>, class: ErrorClass, code: u16) {
+        let now_ns = self.parts.clock.now_ns();
+        self.parts.recorder.error(now_ns, transaction, class, code);
     }
 
     /// Counts that the open transaction is tried again with the same values.

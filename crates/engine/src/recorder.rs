@@ -69,8 +69,8 @@ impl Recorder {
     }
 
     /// Counts one error.
-    pub(crate) fn error(&self, at_ns: u64, class: ErrorClass, code: u16) {
-        self.write(at_ns, |cells| cells.error(class, code));
+    pub(crate) fn error(&self, at_ns: u64, transaction: Option<usize>, class: ErrorClass, code: u16) {
+        self.write(at_ns, |cells| cells.error(transaction, class, code));
     }
 
     /// A set of cells to pass to [`take`](Self::take), again and again.

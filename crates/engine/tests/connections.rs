@@ -148,7 +148,7 @@ fn loses(connections: u32, away: Duration) -> GroupRun {
                 return work(gate, arrival);
             }
             gate.sent();
-            gate.error(ErrorClass::Connection, 0);
+            gate.error(Some(0), ErrorClass::Connection, 0);
             gate.connection_lost();
             gate.connection_lost(); // says nothing more
             gate.finish(0, Outcome::Failed);

@@ -153,9 +153,9 @@ fn counts_are_what_the_workers_told() {
             gate.statement(StatementResult::default());
             gate.statement(ONE_ROW);
             if arrival.index == 0 {
-                gate.error(ErrorClass::Retryable, 1213);
+                gate.error(Some(1), ErrorClass::Retryable, 1213);
                 gate.retry();
-                gate.error(ErrorClass::Statement, 1146);
+                gate.error(None, ErrorClass::Statement, 1146);
                 gate.finish(1, Outcome::Failed);
             } else {
                 gate.statement(StatementResult {
@@ -192,10 +192,18 @@ fn counts_are_what_the_workers_told() {
     };
     assert_eq!(total.transactions["second"].counts, expected);
     assert_eq!(total.transactions["first"].counts, Counts::default());
-    let error = |class, code| ErrorCount { class, code, count: 1 };
+    let error = |transaction: Option<&str>, class, code| ErrorCount {
+        transaction: transaction.map(str::to_owned),
+        class,
+        code,
+        count: 1,
+    };
     assert_eq!(
         total.errors,
-        [error(ErrorClass::Retryable, 1213), error(ErrorClass::Statement, 1146)]
+        [
+            error(None, ErrorClass::Statement, 1146),
+            error(Some("second"), ErrorClass::Retryable, 1213)
+        ]
     );
 }
 

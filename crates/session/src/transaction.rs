@@ -32,7 +32,7 @@ pub fn transact<'g>(
         if session.is_cut() {
             break;
         }
-        gate.error(error.class(session.terms()), error.code());
+        gate.error(Some(transaction_index), error.class(session.terms()), error.code());
         if error.consequence(session.terms()) == Consequence::EndRun {
             return Err(error.into_fault(&format!("run on {}", session.name())));
         }
@@ -65,7 +65,7 @@ fn recover(session: &mut Session, gate: &mut Gate<'_>) {
         if session.is_cut() {
             return;
         }
-        gate.error(error.class(session.terms()), error.code());
+        gate.error(None, error.class(session.terms()), error.code());
         let pause = session.terms().reconnect.pause(attempts);
         attempts += 1;
         if session.wait(pause) {

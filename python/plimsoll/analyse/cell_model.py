@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pydantic import Field
 
-from plimsoll.analyse.duration_model import Durations, TypeTotal
+from plimsoll.analyse.duration_model import Durations, ErrorTotal, TypeTotal
 from plimsoll.analyse.tpcc_model import TpccFigures
 from plimsoll.record.document import Document
 
@@ -48,19 +48,6 @@ class CpuShares(Document):
     steal: float | None = None
     server: float | None = None
     client: float | None = None
-
-
-class ErrorTotal(Document):
-    """How often one kind of error occurred in the measured windows.
-
-    Attributes:
-        error_class: retryable, connection or statement.
-        code: MySQL's number; 0 when the client noticed it without one.
-    """
-
-    error_class: str
-    code: int
-    count: int
 
 
 class CellFigures(Document):

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from plimsoll.analyse.cell_model import Cell, CellFigures, CpuShares, ErrorTotal, Estimate
+from plimsoll.analyse.cell_model import Cell, CellFigures, CpuShares, Estimate
 from plimsoll.analyse.duration_model import Durations
 from plimsoll.analyse.durations import durations, merge, reported_durations
 from plimsoll.analyse.instances import mean_tps
 from plimsoll.analyse.throughput import MeanThroughput, Repeated, mean_throughputs
 from plimsoll.analyse.tpcc import totals_of, tpcc_figures
 from plimsoll.analyse.trial_summary import TrialSummary
+from plimsoll.analyse.types import error_totals
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +84,7 @@ def figures(trials: Sequence[TrialSummary], throughput: MeanThroughput) -> dict[
         rows_returned_per_transaction=_each([one.rows_returned for one in whole], whole_completed),
         rows_affected_per_transaction=_each([one.rows_affected for one in whole], whole_completed),
         client_us_per_statement=sum(client) / len(client) if client else None,
-        errors=_errors(trials),
+        errors=error_totals(one.errors for one in trials),
         completed_count=completed,
         failed_count=sum(one.failed for one in counts),
         dropped_count=sum(one.dropped for one in counts),
@@ -114,10 +115,3 @@ def _mean_shares(trials: Sequence[TrialSummary]) -> CpuShares:
         for name, value in one.cpu.model_dump(exclude_none=True).items():
             known[name].append(value)
     return CpuShares(**{name: sum(values) / len(values) for name, values in known.items()})
-
-
-def _errors(trials: Sequence[TrialSummary]) -> tuple[ErrorTotal, ...]:
-    total: Counter[tuple[str, int]] = Counter()
-    for one in trials:
-        total.update(one.errors)
-    return tuple(ErrorTotal(error_class=kind, code=code, count=count) for (kind, code), count in sorted(total.items()))

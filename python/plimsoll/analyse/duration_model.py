@@ -20,6 +20,19 @@ class Durations(Document):
     mean: float | None = None
 
 
+class ErrorTotal(Document):
+    """How often one kind of error occurred in the measured windows.
+
+    Attributes:
+        error_class: retryable, connection or statement.
+        code: MySQL's number; 0 when the client noticed it without one.
+    """
+
+    error_class: str
+    code: int
+    count: int
+
+
 class TypeTotal(Document):
     """One type of transaction in the measured windows of all trials of a cell.
 
@@ -27,6 +40,7 @@ class TypeTotal(Document):
         throughput_tps: Completed transactions per second.
         retries_count: Repetitions after an error; None where a source does not say.
         rolled_back_count: Of those that completed, as the workload wants it; None where a source does not say.
+        errors: Those that it met, by class and code; a repeated transaction meets one each time.
         completed_ratio: Its share of all transactions that completed in the cell, 0..1; None when none did.
     """
 
@@ -36,5 +50,6 @@ class TypeTotal(Document):
     throughput_tps: float | None = None
     retries_count: int | None = None
     rolled_back_count: int | None = None
+    errors: tuple[ErrorTotal, ...] = ()
     completed_ratio: float | None = None
     response_ms: Durations = Durations()

@@ -7,6 +7,7 @@ Deliberately not here: anything that looks at more than one trial.
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -18,7 +19,7 @@ from plimsoll.analyse.durations import SparseHistogram, merge_rows
 from plimsoll.analyse.instances import instances_tps
 from plimsoll.analyse.overload import Overload, interval_loads, overloads
 from plimsoll.analyse.processor import engine_mean, processor_shares, reported_shares
-from plimsoll.analyse.types import TypeCounts, stated_types, types_of
+from plimsoll.analyse.types import ErrorCounts, TypeCounts, stated_types, types_of
 from plimsoll.analyse.window import WindowCounts, count_window, inside
 from plimsoll.analyse.within_run import MeanVariance, variance_of_mean
 from plimsoll.record.model import EngineAccount, Environment, Outcome, TrialRecord, Window
@@ -71,7 +72,7 @@ class TrialSummary:
     counts: WindowCounts | None = field(default=None, repr=False)
     drift: Drift | None = None
     histograms: dict[str, SparseHistogram] = field(default_factory=dict, repr=False)
-    errors: dict[tuple[str, int], int] = field(default_factory=dict)
+    errors: ErrorCounts = field(default_factory=dict)
     cpu: CpuShares = field(default_factory=CpuShares)
     types: dict[str, TypeCounts] = field(default_factory=dict, repr=False)
     instances_tps: dict[str, float] = field(default_factory=dict)
@@ -103,7 +104,8 @@ def summarise(recording: RecordingLike) -> TrialSummary | None:
     durations = recording.histograms()
     histograms = None if durations is None else inside(durations, outcome.window)
     merged = {} if histograms is None else merge_rows(histograms)
-    types = types_of(measured, histograms, merged.get("response"), counts.duration_s)
+    errors = _errors(recording, outcome.window)
+    types = types_of(measured, histograms, merged.get("response"), counts.duration_s, errors)
     return TrialSummary(
         trial=recording.trial,
         environment=recording.environment,
@@ -113,7 +115,7 @@ def summarise(recording: RecordingLike) -> TrialSummary | None:
         counts=counts,
         drift=drift_of(counts.rates_tps),
         histograms=merged,
-        errors=_errors(recording, outcome.window),
+        errors=_of_all(errors),
         types=stated_types(outcome.reported, types) if outcome.reported else types,
         instances_tps=instances_tps(measured, recording.environment, counts.duration_s),
         cpu=processor_shares(telemetry, measured, outcome, recording.environment),
@@ -146,12 +148,23 @@ def _relative_variance(counts: WindowCounts) -> MeanVariance | None:
     return MeanVariance(found.variance / counts.throughput_tps**2, found.degrees)
 
 
-def _errors(recording: RecordingLike, window: Window | None) -> dict[tuple[str, int], int]:
+def _errors(recording: RecordingLike, window: Window | None) -> dict[str | None, ErrorCounts]:
+    """By the type of transaction that met them; None for none."""
     rows = recording.errors()
+    found: dict[str | None, ErrorCounts] = {}
     if rows is None or rows.is_empty():
-        return {}
-    counted = inside(rows, window).group_by("class", "code").agg(pl.col("count").sum())
-    return {(str(kind), int(code)): int(count) for kind, code, count in counted.iter_rows()}
+        return found
+    counted = inside(rows, window).group_by("transaction", "class", "code").agg(pl.col("count").sum())
+    for transaction, kind, code, count in counted.iter_rows():
+        found.setdefault(transaction, {})[str(kind), int(code)] = int(count)
+    return found
+
+
+def _of_all(errors: dict[str | None, ErrorCounts]) -> ErrorCounts:
+    total: Counter[tuple[str, int]] = Counter()
+    for one in errors.values():
+        total.update(one)
+    return dict(total)
 
 
 def _client_us_per_statement(account: EngineAccount | None, counts: WindowCounts) -> float | None:

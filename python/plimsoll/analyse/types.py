@@ -11,9 +11,12 @@ from dataclasses import dataclass, field, replace
 
 import polars as pl
 
-from plimsoll.analyse.duration_model import TypeTotal
+from plimsoll.analyse.duration_model import ErrorTotal, TypeTotal
 from plimsoll.analyse.durations import SparseHistogram, durations, merge, merge_measure, reported_durations
 from plimsoll.record.reported import ReportedResult
+
+ErrorCounts = dict[tuple[str, int], int]
+"""How often errors occurred by class and code."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,6 +27,7 @@ class TypeCounts:
         duration_s: Length of that window, seconds.
         retries: Repetitions after an error; None where nobody says.
         rolled_back: Of those that completed; None where nobody says.
+        errors: That it met, by class and code.
         response: Response times; None when none completed, or their source does not have each.
         stated_ms: What the source of an import states about response times, milliseconds by statistic.
     """
@@ -33,12 +37,17 @@ class TypeCounts:
     duration_s: float
     retries: int | None = None
     rolled_back: int | None = None
+    errors: ErrorCounts = field(default_factory=dict)
     response: SparseHistogram | None = None
     stated_ms: dict[str, float] = field(default_factory=dict)
 
 
 def types_of(
-    measured: pl.DataFrame, histograms: pl.DataFrame | None, of_all: SparseHistogram | None, duration_s: float
+    measured: pl.DataFrame,
+    histograms: pl.DataFrame | None,
+    of_all: SparseHistogram | None,
+    duration_s: float,
+    errors: dict[str | None, ErrorCounts],
 ) -> dict[str, TypeCounts]:
     """By name, in the order of the names.
 
@@ -47,6 +56,7 @@ def types_of(
         histograms: Rows of `histograms.parquet` within the window.
         of_all: Response times of all types together.
         duration_s: Length of the window, seconds.
+        errors: By the type that met them.
     """
     sums = pl.col("completed", "failed", "retries").sum()
     known = pl.when(pl.col("rolled_back").is_not_null().all()).then(pl.col("rolled_back").sum()).alias("rolled_back")
@@ -59,6 +69,7 @@ def types_of(
             duration_s=duration_s,
             retries=int(retries),
             rolled_back=rolled_back,
+            errors=errors.get(name, {}),
             response=_response(by_type, name) if by_type is not None else of_all,
         )
         for name, completed, failed, retries, rolled_back in counted.iter_rows()
@@ -123,6 +134,14 @@ def type_totals(trials: Sequence[dict[str, TypeCounts]], *, beside: Collection[s
     return tuple(sorted(totals, key=lambda one: (-one.completed_count, one.name)))
 
 
+def error_totals(counts: Iterable[ErrorCounts]) -> tuple[ErrorTotal, ...]:
+    """All together, in the order of class and code."""
+    total: Counter[tuple[str, int]] = Counter()
+    for one in counts:
+        total.update(one)
+    return tuple(ErrorTotal(error_class=kind, code=code, count=count) for (kind, code), count in sorted(total.items()))
+
+
 def _total(name: str, counts: Sequence[TypeCounts], completed_of_all: int) -> TypeTotal:
     completed = sum(one.completed for one in counts)
     duration_s = sum(one.duration_s for one in counts)
@@ -134,6 +153,7 @@ def _total(name: str, counts: Sequence[TypeCounts], completed_of_all: int) -> Ty
         throughput_tps=completed / duration_s if duration_s else None,
         retries_count=_sum_of_known(one.retries for one in counts),
         rolled_back_count=_sum_of_known(one.rolled_back for one in counts),
+        errors=error_totals(one.errors for one in counts),
         completed_ratio=completed / completed_of_all if completed_of_all else None,
         response_ms=durations(merged) if merged else reported_durations([one.stated_ms for one in counts]),
     )

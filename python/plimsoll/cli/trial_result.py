@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter, defaultdict
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ def result_of(summary: TrialSummary, wanted: OpenArrivals | None = None) -> dict
         "statements": counts.statements,
         "rows_returned": counts.rows_returned,
         "rows_affected": counts.rows_affected,
-        **_errors(summary),
+        **_errors(summary.errors),
         "response_ms": durations(summary.histograms.get("response")).model_dump(),
         "service_ms": durations(summary.histograms.get("service")).model_dump(),
         "transaction_types": _types(summary),
@@ -59,6 +60,7 @@ def _types(summary: TrialSummary) -> dict[str, Any]:
             "failed": one.failed_count,
             "retries": one.retries_count,
             "rolled_back": one.rolled_back_count,
+            **_errors({(error.error_class, error.code): error.count for error in one.errors}),
             "throughput_tps": one.throughput_tps,
             "response_ms": one.response_ms.model_dump(),
         }
@@ -77,10 +79,10 @@ def _tpcc(summary: TrialSummary) -> dict[str, Any]:
     return {"tpcc": found} if figures is None else {"notpm": figures.notpm, "tpcc": {**figures.model_dump(), **found}}
 
 
-def _errors(summary: TrialSummary) -> dict[str, Any]:
+def _errors(errors: Mapping[tuple[str, int], int]) -> dict[str, Any]:
     """How often each code was met, of all classes together and by class: 0 is whatever had no code."""
     by_code, by_class = Counter[str](), defaultdict[str, dict[str, int]](dict)
-    for (kind, code), count in sorted(summary.errors.items()):
+    for (kind, code), count in sorted(errors.items()):
         by_code[str(code)] += count
         by_class[kind][str(code)] = count
     return {"errors": dict(by_code), "errors_by_class": dict(by_class)}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -59,7 +59,13 @@ def _counts(one: dict[str, Any], demands: dict[str, Any] | None) -> dict[str, st
         shown["at least"] = _percent(demands["share_ratio_min"])
         shown[""] = _verdict(demands["has_share"], "too few")
     shown |= {name.replace("_", " "): _count(one[name]) for name in ("rolled_back", "retries", "failed")}
-    return shown
+    return {**shown, "errors": _errors(one["errors"].items())}
+
+
+def _errors(counts: Iterable[tuple[str, int]]) -> str:
+    """Codes and how often each was met, as one cell of a table."""
+    told = [f"{'no code' if code == '0' else code}: {count:,}" for code, count in counts]
+    return ", ".join(told) or UNKNOWN
 
 
 def _times(one: dict[str, Any], demands: dict[str, Any] | None) -> dict[str, str]:

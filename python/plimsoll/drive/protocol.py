@@ -105,8 +105,13 @@ class TransactionSnapshot(EngineMessage):
 
 
 class ErrorCount(EngineMessage):
-    """How often one kind of error occurred."""
+    """How often one kind of error occurred.
 
+    Attributes:
+        transaction: Type of transaction that met it; None outside of transactions.
+    """
+
+    transaction: str | None = None
     error_class: str = Field(alias="class")
     code: int
     count: int

@@ -5,6 +5,7 @@ What the TPC-C specification asks of a type stands beside what was measured, and
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
@@ -64,6 +65,13 @@ def _mean_without_percentiles(row: _Row) -> Entry:
     return _ms(times.mean if times.p50 is None else None)
 
 
+def _errors(row: _Row) -> Entry:
+    counts = Counter[str]()
+    for error in row.total.errors:
+        counts["no code" if error.code == 0 else str(error.code)] += error.count
+    return Entry(", ".join(f"{code}: {count:,}" for code, count in counts.items()) or NOT_KNOWN)
+
+
 _COUNTS: tuple[_Figure, ...] = (
     (SHARE, _share),
     ("per minute", _per_minute),
@@ -71,6 +79,7 @@ _COUNTS: tuple[_Figure, ...] = (
     ("rolled back", lambda row: _count(row.total.rolled_back_count)),
     ("retries", lambda row: _count(row.total.retries_count)),
     ("failed", lambda row: _count(row.total.failed_count)),
+    ("errors by code", _errors),
 )
 _TIMES: tuple[_Figure, ...] = (
     ("p50 ms", lambda row: _ms(row.total.response_ms.p50)),

@@ -145,8 +145,12 @@ def _read_bytes(path: Path, mark: FileMark | None = None) -> bytes:
 
 def _with_later_columns(name: str, frame: pl.DataFrame) -> pl.DataFrame:
     """The frame with the columns that its writer did not know yet, without values."""
-    later = [column for column in frames.NULLABLE if column in TABLES[name] and column not in frame.columns]
+    later = [column for column in _later(TABLES[name]) if column not in frame.columns]
     return frame.with_columns(pl.lit(None, TABLES[name][column]).alias(column) for column in later)
+
+
+def _later(table: dict[str, pl.DataType]) -> list[str]:
+    return [column for column, of in frames.LATER if of is table]
 
 
 def _table_fault(name: str, frame: pl.DataFrame) -> str | None:
@@ -157,7 +161,8 @@ def _table_fault(name: str, frame: pl.DataFrame) -> str | None:
     wrong = [f"{name} is {found[name]}, must be {kind}" for name, kind in expected.items() if found[name] != kind]
     if wrong:
         return f"wrong types: {'; '.join(wrong)}"
-    nulls = [column for column in expected if column not in frames.NULLABLE and frame[column].null_count()]
+    later = _later(expected)
+    nulls = [column for column in expected if column not in later and frame[column].null_count()]
     if nulls:
         return f"values missing in {', '.join(nulls)}"
     if "buckets" in expected and not (frame["buckets"].list.len() == frame["counts"].list.len()).all():

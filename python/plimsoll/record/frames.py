@@ -8,9 +8,6 @@ from __future__ import annotations
 
 import polars as pl
 
-NULLABLE = ("rolled_back",)
-"""Columns whose values may be missing, and which older recordings do not have."""
-
 _PLACE = {"driver": pl.String(), "host": pl.String(), "instance": pl.String()}
 
 INTERVALS: dict[str, pl.DataType] = {
@@ -35,11 +32,12 @@ INTERVALS: dict[str, pl.DataType] = {
 ERRORS: dict[str, pl.DataType] = {
     **_PLACE,
     "interval": pl.UInt32(),
+    "transaction": pl.String(),  # type that met it; null outside of transactions, and where nobody said
     "class": pl.String(),  # retryable, connection, statement
     "code": pl.UInt16(),  # MySQL's number; 0 when the client noticed it without one
     "count": pl.UInt64(),
 }
-"""`errors.parquet`: failed statements by interval, class and code. No rows when there were none."""
+"""`errors.parquet`: failed statements by interval, transaction type, class and code. No rows when there were none."""
 
 HISTOGRAMS: dict[str, pl.DataType] = {
     **_PLACE,
@@ -61,3 +59,6 @@ TELEMETRY: dict[str, pl.DataType] = {
     "value": pl.Float64(),
 }
 """`telemetry.parquet`: one row for each sample of each metric."""
+
+LATER = (("rolled_back", INTERVALS), ("transaction", ERRORS))
+"""Columns, with their tables, whose values may be missing, and which older recordings do not have."""

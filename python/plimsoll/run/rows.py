@@ -71,7 +71,8 @@ class IntervalRows:
                 for measure, histogram in transaction.histograms.items()
             )
         self._errors.extend(
-            {**key, "class": e.error_class, "code": e.code, "count": e.count} for e in group.snapshot.errors
+            {**key, "transaction": e.transaction, "class": e.error_class, "code": e.code, "count": e.count}
+            for e in group.snapshot.errors
         )
 
     def intervals(self) -> pl.DataFrame:
@@ -79,7 +80,7 @@ class IntervalRows:
         return pl.DataFrame(self._intervals, schema=frames.INTERVALS)
 
     def errors(self) -> pl.DataFrame:
-        """Failed statements by interval, class and code."""
+        """Failed statements by interval, transaction type, class and code."""
         return pl.DataFrame(self._errors, schema=frames.ERRORS)
 
     def told_errors(self, most: int = 3) -> str:

@@ -16,6 +16,7 @@ from plimsoll.analyse.study import analyse
 from plimsoll.guide.html import render_html
 from plimsoll.guide.markdown import render_markdown
 from plimsoll.guide.terminal import render_terminal
+from plimsoll.record import frames
 from unit.analyse.made import Made, measured, published
 
 
@@ -64,6 +65,33 @@ def test_rollbacks_and_retries_are_told_where_they_were_counted() -> None:
     found = totals(analyse("s", [with_rollbacks(made, 3)]))["look"]
     assert (found.retries_count, found.rolled_back_count) == (20, 30)
     assert totals(analyse("s", [with_rollbacks(made, None)]))["look"].rolled_back_count is None
+
+
+def with_errors(made: Made) -> Made:
+    """The same with errors of one type, and of none."""
+    place = {"driver": "d", "host": "h", "instance": "a", "interval": 2}
+    rows = [
+        {**place, "transaction": "transfer", "class": "retryable", "code": 1213, "count": 4},
+        {**place, "transaction": "transfer", "class": "connection", "code": 0, "count": 1},
+        {**place, "transaction": None, "class": "connect", "code": 1040, "count": 2},
+    ]
+    return replace(made, tables={**made.tables, "errors": pl.DataFrame(rows, schema=frames.ERRORS)})
+
+
+def test_errors_are_told_by_the_type_that_met_them() -> None:
+    trials = [
+        with_errors(mixed(look_ms=(1, 2), transfer_ms=(10, 20), connections=4, repetition=repetition))
+        for repetition in (0, 1)
+    ]
+    analysis = analyse("s", trials)
+    errors = {
+        name: [(error.error_class, error.code, error.count) for error in one.errors]
+        for name, one in totals(analysis).items()
+    }
+    assert errors == {"look": [], "transfer": [("connection", 0, 2), ("retryable", 1213, 8)]}
+    ((cell,),) = (curve.cells for curve in analysis.curves)
+    assert sum(one.count for one in cell.errors) == 14
+    assert "no code: 2, 1213: 8" in " ".join(shown(analysis))
 
 
 def test_each_type_has_its_count_its_share_and_what_failed(mix: Analysis) -> None:

@@ -11,7 +11,7 @@ TIMES = {"p50": 1.5, "p90": 6000.0, "p95": 6100.0, "p99": None, "p999": None, "m
 
 def one_type(**changes: Any) -> dict[str, Any]:
     counts = {"transactions": 1200, "share_ratio": 0.4, "rolled_back": 12, "retries": 3, "failed": 0}
-    return {**counts, "response_ms": TIMES, **changes}
+    return {**counts, "errors": {}, "response_ms": TIMES, **changes}
 
 
 def test_types_stand_in_columns_without_those_that_nobody_knows() -> None:
@@ -24,6 +24,13 @@ def test_types_stand_in_columns_without_those_that_nobody_knows() -> None:
         "  look             1.50  6,000  6,100  6,200",
         "  pay              1.50  6,000  6,100  6,200",
     ]
+
+
+def test_errors_of_a_type_are_told_by_code_where_there_are_any() -> None:
+    types = {"look": one_type(), "pay": one_type(errors={"0": 1, "1213": 1500})}
+    lines = type_lines({"transaction_types": types})
+    assert (lines[0].split()[-1], lines[1].split()[-1]) == ("errors", "-")
+    assert lines[2].endswith("no code: 1, 1213: 1,500")
 
 
 def test_what_is_asked_of_a_type_stands_beside_it() -> None:

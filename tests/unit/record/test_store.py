@@ -240,17 +240,20 @@ def test_a_table_of_another_shape_is_refused(tmp_path: Path, frame: pl.DataFrame
         write(tmp_path, telemetry=frame)
 
 
-def test_intervals_from_before_rollbacks_were_counted_do_not_know_them(tmp_path: Path) -> None:
-    row = {name: 1 if kind.is_numeric() else "x" for name, kind in frames.INTERVALS.items()}
-    intervals = pl.DataFrame([row, {**row, "rolled_back": None}], schema=frames.INTERVALS)
-    path = write(tmp_path, intervals=intervals)
-    read = read_recording(path).intervals()
-    assert read is not None
-    assert read["rolled_back"].to_list() == [1, None]
-    rewrite(path, "intervals.parquet", parquet(intervals.drop("rolled_back"), tmp_path))
-    older = read_recording(path).intervals()
-    assert older is not None
-    assert older["rolled_back"].to_list() == [None, None]
+@pytest.mark.parametrize(
+    ("name", "column", "schema"),
+    [("intervals", "rolled_back", frames.INTERVALS), ("errors", "transaction", frames.ERRORS)],
+)
+def test_recordings_from_before_a_column_was_there_have_no_values_in_it(
+    tmp_path: Path, name: str, column: str, schema: dict[str, pl.DataType]
+) -> None:
+    row = {name: 1 if kind.is_numeric() else "x" for name, kind in schema.items()}
+    table = pl.DataFrame([row, {**row, column: None}], schema=schema)
+    path = write(tmp_path, **{name: table})
+    read = getattr(read_recording(path), name)()
+    assert read[column].to_list() == [row[column], None]
+    rewrite(path, f"{name}.parquet", parquet(table.drop(column), tmp_path))
+    assert getattr(read_recording(path), name)()[column].to_list() == [None, None]
 
 
 def test_a_histogram_with_a_count_too_few_is_refused(tmp_path: Path) -> None:

@@ -9,7 +9,8 @@ use plimsoll_core::timing::TransactionTiming;
 /// Counters of all transaction types, and errors.
 pub(crate) struct Cells {
     types: Box<[TypeCells]>,
-    errors: BTreeMap<(ErrorClass, u16), u64>,
+    /// By transaction type, if it was within one.
+    errors: BTreeMap<(Option<usize>, ErrorClass, u16), u64>,
 }
 
 struct TypeCells {
@@ -50,8 +51,8 @@ impl Cells {
     }
 
     /// Adds one error.
-    pub(crate) fn error(&mut self, class: ErrorClass, code: u16) {
-        *self.errors.entry((class, code)).or_default() += 1;
+    pub(crate) fn error(&mut self, transaction: Option<usize>, class: ErrorClass, code: u16) {
+        *self.errors.entry((transaction, class, code)).or_default() += 1;
     }
 
     /// Everything as a snapshot; afterwards all is 0.
@@ -62,7 +63,12 @@ impl Cells {
             transactions: named.map(|(name, cells)| (name.clone(), cells.drain())).collect(),
             errors: errors
                 .into_iter()
-                .map(|((class, code), count)| ErrorCount { class, code, count })
+                .map(|((transaction, class, code), count)| ErrorCount {
+                    transaction: transaction.map(|index| transaction_names[index].clone()),
+                    class,
+                    code,
+                    count,
+                })
                 .collect(),
         }
     }

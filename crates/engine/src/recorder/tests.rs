@@ -78,7 +78,7 @@ fn nothing_is_lost_or_doubled_between_writers_and_a_taker() {
                 for n in 0..EACH {
                     complete(recorder, 1_000 + n * 10 + writer, n % 1_000);
                     if n % 100 == 0 {
-                        recorder.error(n * 10, ErrorClass::Retryable, 1213);
+                        recorder.error(n * 10, Some(0), ErrorClass::Retryable, 1213);
                     }
                 }
             })

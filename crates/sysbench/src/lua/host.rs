@@ -87,7 +87,7 @@ impl Host {
             (0..count).for_each(|_| gate.statement(result));
         }
         for ((class, code), count) in early.errors {
-            (0..count).for_each(|_| gate.error(class, code));
+            (0..count).for_each(|_| gate.error(None, class, code));
         }
     }
 
@@ -111,7 +111,7 @@ impl Host {
 
     /// Counts an error.
     pub fn error(&self, class: ErrorClass, code: u16) {
-        if self.gate(|gate| gate.error(class, code)).is_none() {
+        if self.gate(|gate| gate.error(None, class, code)).is_none() {
             *self.early.borrow_mut().errors.entry((class, code)).or_default() += 1;
         }
     }

@@ -177,6 +177,7 @@ mod tests {
     fn errors_are_told_by_code_where_there_are_any() {
         assert_eq!(errors(&stat()), "");
         let error = ErrorCount {
+            transaction: None,
             class: ErrorClass::Retryable,
             code: 1213,
             count: 4,
