@@ -141,8 +141,10 @@ def _cached(trials: Sequence[TrialSummary]) -> Iterator[str]:
 def _closed_loop(trials: Sequence[TrialSummary]) -> Iterator[str]:
     in_intervals = [trial for trial in trials if trial.counts is not None]
     if in_intervals:
-        thought = all("think_time" in trial.trial.workload.options for trial in in_intervals)
+        options = [trial.trial.workload.options for trial in in_intervals]
+        who = "terminal" if all(one.get("terminals") or one.get("times") for one in options) else "connection"
+        when = "a pause after" if all("think_time" in one or one.get("times") for one in options) else "when"
         yield (
-            f"Each connection sent its next transaction {'a pause after' if thought else 'when'} the last was done, so "
-            "response times hold for a fixed number of connections and not for users who arrive at their own pace."
+            f"Each {who} sent its next transaction {when} the last was done, so response times hold for a fixed number"
+            f" of {who}s and not for users who arrive at their own pace."
         )

@@ -83,6 +83,18 @@ def test_notpm_is_that_of_new_orders_and_efficiency_needs_the_times() -> None:
     assert not figures(analyse("s", [trial({"warehouses": 1000})])).is_above_maximum
 
 
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (FAITHFUL, "Each terminal sent its next transaction a pause after the last was done"),
+        ({"terminals": 200}, "Each terminal sent its next transaction when the last was done"),
+        ({"warehouses": 2}, "Each connection sent its next transaction when the last was done"),
+    ],
+)
+def test_whose_pace_it_was_is_said(options: dict[str, Any], words: str) -> None:
+    assert any(limit.startswith(words) for limit in analyse("s", [trial(options)]).limits)
+
+
 def test_only_homes_are_in_use() -> None:
     options = {"warehouses": 50, "all_warehouses": False}
     assert figures(analyse("s", [trial(options)])).warehouses_count == 20
