@@ -177,7 +177,7 @@ def lowered(file: Path) -> None:
     """The limit as a slower machine has it, so that noise cannot keep a trial below 80 % of it."""
     entries = json.loads(file.read_text())
     for limit in entries[0]["limits"]:
-        limit["throughput_tps"] /= 2
+        limit["throughput_tps"] /= 4
     file.write_text(json.dumps(entries))
 
 

@@ -73,6 +73,7 @@ def figures(trials: Sequence[TrialSummary], throughput: MeanThroughput) -> dict[
     whole_completed = sum(one.completed for one in whole)
     duration_s = sum(one.duration_s for one in whole)
     client = [one.client_us_per_statement for one in trials if one.client_us_per_statement is not None]
+    types = totals_of(trials)
     said = CellFigures(
         connections=trials[0].trial.level.connections,
         connections_per_instance=trials[0].trial.level.connections_per_instance,
@@ -89,8 +90,8 @@ def figures(trials: Sequence[TrialSummary], throughput: MeanThroughput) -> dict[
         failed_count=sum(one.failed for one in counts),
         dropped_count=sum(one.dropped for one in counts),
         retries_count=sum(one.retries for one in counts),
-        types=totals_of(trials),
-        tpcc=tpcc_figures(trials),
+        types=types,
+        tpcc=tpcc_figures(trials, types),
         instances_tps=mean_tps([one.instances_tps for one in trials]),
         trials=tuple(one.trial.trial_id for one in trials),
     )

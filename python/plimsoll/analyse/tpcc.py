@@ -34,11 +34,16 @@ def is_tpcc(trials: Sequence[TrialSummary]) -> bool:
     return bool(trials) and trials[0].trial.workload.kind == TPCC
 
 
-def tpcc_figures(trials: Sequence[TrialSummary]) -> TpccFigures | None:
-    """What is said about the trials of one cell; None for other workloads and where no New-Order completed."""
+def tpcc_figures(trials: Sequence[TrialSummary], types: Sequence[TypeTotal]) -> TpccFigures | None:
+    """What is said about the trials of one cell; None for other workloads and where no New-Order completed.
+
+    Args:
+        trials: Of the cell.
+        types: What `totals_of` says of them.
+    """
     if not is_tpcc(trials):
         return None
-    totals = {one.name: one for one in totals_of(trials)}
+    totals = {one.name: one for one in types}
     new_orders = totals.get(NEW_ORDER)
     if new_orders is None or not new_orders.throughput_tps:
         return None
@@ -99,12 +104,13 @@ def tpcc_deviations(trials: Sequence[TrialSummary]) -> tuple[Deviation, ...]:
 
 
 def _measured(trials: Sequence[TrialSummary], cells: Sequence[Sequence[TrialSummary]]) -> Measured:
-    figures = [one for one in map(tpcc_figures, cells) if one is not None]
+    totals = [totals_of(cell) for cell in cells]
+    figures = [one for one in map(tpcc_figures, cells, totals) if one is not None]
     shares: dict[str, float] = {}
     for demand in (demand for one in figures for demand in one.types if demand.share_ratio is not None):
         shares[demand.name] = min(shares.get(demand.name, 1.0), demand.share_ratio or 0.0)
     slow_ms: dict[str, float] = {}
-    for total in (total for cell in cells for total in totals_of(cell)):
+    for total in (total for of_cell in totals for total in of_cell):
         if (p90 := total.response_ms.p90) is not None:
             slow_ms[total.name] = max(slow_ms.get(total.name, 0.0), p90)
     lengths_s = [one.counts.duration_s for one in trials if one.counts is not None]

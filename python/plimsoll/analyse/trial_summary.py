@@ -7,7 +7,6 @@ Deliberately not here: anything that looks at more than one trial.
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -19,7 +18,7 @@ from plimsoll.analyse.durations import SparseHistogram, merge_rows
 from plimsoll.analyse.instances import instances_tps
 from plimsoll.analyse.overload import Overload, interval_loads, overloads
 from plimsoll.analyse.processor import engine_mean, processor_shares, reported_shares
-from plimsoll.analyse.types import ErrorCounts, TypeCounts, stated_types, types_of
+from plimsoll.analyse.types import ErrorCounts, TypeCounts, stated_types, summed, types_of
 from plimsoll.analyse.window import WindowCounts, count_window, inside
 from plimsoll.analyse.within_run import MeanVariance, variance_of_mean
 from plimsoll.record.model import EngineAccount, Environment, Outcome, TrialRecord, Window
@@ -115,7 +114,7 @@ def summarise(recording: RecordingLike) -> TrialSummary | None:
         counts=counts,
         drift=drift_of(counts.rates_tps),
         histograms=merged,
-        errors=_of_all(errors),
+        errors=summed(errors.values()),
         types=stated_types(outcome.reported, types) if outcome.reported else types,
         instances_tps=instances_tps(measured, recording.environment, counts.duration_s),
         cpu=processor_shares(telemetry, measured, outcome, recording.environment),
@@ -158,13 +157,6 @@ def _errors(recording: RecordingLike, window: Window | None) -> dict[str | None,
     for transaction, kind, code, count in counted.iter_rows():
         found.setdefault(transaction, {})[str(kind), int(code)] = int(count)
     return found
-
-
-def _of_all(errors: dict[str | None, ErrorCounts]) -> ErrorCounts:
-    total: Counter[tuple[str, int]] = Counter()
-    for one in errors.values():
-        total.update(one)
-    return dict(total)
 
 
 def _client_us_per_statement(account: EngineAccount | None, counts: WindowCounts) -> float | None:

@@ -136,10 +136,16 @@ def type_totals(trials: Sequence[dict[str, TypeCounts]], *, beside: Collection[s
 
 def error_totals(counts: Iterable[ErrorCounts]) -> tuple[ErrorTotal, ...]:
     """All together, in the order of class and code."""
+    total = sorted(summed(counts).items())
+    return tuple(ErrorTotal(error_class=kind, code=code, count=count) for (kind, code), count in total)
+
+
+def summed(counts: Iterable[ErrorCounts]) -> ErrorCounts:
+    """All together."""
     total: Counter[tuple[str, int]] = Counter()
     for one in counts:
         total.update(one)
-    return tuple(ErrorTotal(error_class=kind, code=code, count=count) for (kind, code), count in sorted(total.items()))
+    return dict(total)
 
 
 def _total(name: str, counts: Sequence[TypeCounts], completed_of_all: int) -> TypeTotal:

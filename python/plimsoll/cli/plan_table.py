@@ -53,7 +53,7 @@ def planned_sheets(spec: StudySpec) -> Iterator[str]:
         found = deviations(
             {**workload.options(), **study.clients.stated()},
             connections=tuple(sorted(study.levels.connections)),
-            instances=max(1 if one.server is None else one.server.instances for one in spec.system),
+            instances=max(system.instances for system in spec.system),
             is_at_rates=study.levels.rate_tps is not None,
             measured=Measured(duration_s=study.duration),
         )

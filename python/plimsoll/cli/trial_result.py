@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 from collections import Counter, defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from plimsoll.analyse.duration_model import ErrorTotal, TypeTotal
     from plimsoll.analyse.trial_summary import TrialSummary
     from plimsoll.spec.arrivals import OpenArrivals
 
@@ -18,11 +19,14 @@ OUTAGES_SHOWN = 10
 def result_of(summary: TrialSummary, wanted: OpenArrivals | None = None) -> dict[str, Any]:
     """What `--json` prints: the keys are a promise to scripts."""
     from plimsoll.analyse.durations import durations
+    from plimsoll.analyse.tpcc import totals_of
+    from plimsoll.analyse.types import error_totals
 
     counts, account, made = summary.counts, summary.outcome.account, summary.outcome.connections
     assert counts is not None, "a measured run has counts"
     assert account is not None, "a measured run has the engine's account"
     assert made is not None, "a measured run has connections"
+    types = totals_of([summary])
     result = {
         "throughput_tps": summary.throughput_tps,
         "duration_s": counts.duration_s,
@@ -32,10 +36,10 @@ def result_of(summary: TrialSummary, wanted: OpenArrivals | None = None) -> dict
         "statements": counts.statements,
         "rows_returned": counts.rows_returned,
         "rows_affected": counts.rows_affected,
-        **_errors(summary.errors),
+        **_errors(error_totals([summary.errors])),
         "response_ms": durations(summary.histograms.get("response")).model_dump(),
         "service_ms": durations(summary.histograms.get("service")).model_dump(),
-        "transaction_types": _types(summary),
+        "transaction_types": _types(types),
         "client": {
             "cpu_s": account.client_user_s + account.client_system_s,
             "cpu_user_s": account.client_user_s,
@@ -46,13 +50,11 @@ def result_of(summary: TrialSummary, wanted: OpenArrivals | None = None) -> dict
         "outages": [outage.model_dump() for outage in summary.outcome.outages],
         "warnings": [warning.model_dump() for warning in summary.outcome.warnings],
     }
-    result |= _tpcc(summary)
+    result |= _tpcc(summary, types)
     return result if wanted is None else {**result, "open_loop": _open_loop(summary, wanted)}
 
 
-def _types(summary: TrialSummary) -> dict[str, Any]:
-    from plimsoll.analyse.tpcc import totals_of
-
+def _types(types: Sequence[TypeTotal]) -> dict[str, Any]:
     return {
         one.name: {
             "transactions": one.completed_count,
@@ -60,31 +62,31 @@ def _types(summary: TrialSummary) -> dict[str, Any]:
             "failed": one.failed_count,
             "retries": one.retries_count,
             "rolled_back": one.rolled_back_count,
-            **_errors({(error.error_class, error.code): error.count for error in one.errors}),
+            **_errors(one.errors),
             "throughput_tps": one.throughput_tps,
             "response_ms": one.response_ms.model_dump(),
         }
-        for one in totals_of([summary])
+        for one in types
     }
 
 
-def _tpcc(summary: TrialSummary) -> dict[str, Any]:
+def _tpcc(summary: TrialSummary, types: Sequence[TypeTotal]) -> dict[str, Any]:
     """What is said about the TPC-C-derived workload alone; nothing for others."""
     from plimsoll.analyse.tpcc import is_tpcc, tpcc_deviations, tpcc_figures
 
     if not is_tpcc([summary]):
         return {}
-    figures = tpcc_figures([summary])
+    figures = tpcc_figures([summary], types)
     found = {"deviations": [one.model_dump() for one in tpcc_deviations([summary])]}
     return {"tpcc": found} if figures is None else {"notpm": figures.notpm, "tpcc": {**figures.model_dump(), **found}}
 
 
-def _errors(errors: Mapping[tuple[str, int], int]) -> dict[str, Any]:
+def _errors(errors: Iterable[ErrorTotal]) -> dict[str, Any]:
     """How often each code was met, of all classes together and by class: 0 is whatever had no code."""
     by_code, by_class = Counter[str](), defaultdict[str, dict[str, int]](dict)
-    for (kind, code), count in sorted(errors.items()):
-        by_code[str(code)] += count
-        by_class[kind][str(code)] = count
+    for one in errors:
+        by_code[str(one.code)] += one.count
+        by_class[one.error_class][str(one.code)] = one.count
     return {"errors": dict(by_code), "errors_by_class": dict(by_class)}
 
 

@@ -15,7 +15,8 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from plimsoll.importers.kit_run import TYPES, KitInterval, KitRun, TypeFigures, number
+from plimsoll.analyse.tpcc_clauses import TYPES
+from plimsoll.importers.kit_run import KitInterval, KitRun, TypeFigures, number
 from plimsoll.importers.log_lines import Unread, lines_of
 from plimsoll.record.buckets import bucket_of_ns
 from plimsoll.record.frames import HISTOGRAMS

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import re
 
-from plimsoll.importers.kit_run import NUMBER, TYPES, RunReader, TypeFigures
+from plimsoll.analyse.tpcc_clauses import TYPES
+from plimsoll.importers.kit_run import NUMBER, RunReader, TypeFigures
 from plimsoll.importers.log_places import WAREHOUSES_MAX
 
 _NAMES = {name.replace("_", " ").title(): name for name in TYPES}

@@ -13,7 +13,8 @@ import re
 import shlex
 from dataclasses import dataclass
 
-from plimsoll.importers.kit_run import COUNT_MAX, TYPES, KitInterval, RunReader, TypeFigures, number
+from plimsoll.analyse.tpcc_clauses import NOTPM_PER_WAREHOUSE_MAX, TYPES
+from plimsoll.importers.kit_run import COUNT_MAX, KitInterval, RunReader, TypeFigures, number
 from plimsoll.importers.log_places import CONNECTIONS_MAX, WAREHOUSES_MAX
 
 _LINE = re.compile(r"\[(Current|Summary)\] (\S+)\s+- (.*)")
@@ -29,7 +30,6 @@ _STATISTICS = {
     "Max(ms)": "max",
 }
 _OPERATIONS = sorted(name + kind for name in TYPES for kind in ("", "_err"))
-_NEW_ORDERS_PER_WAREHOUSE = 12.86
 _TAKES_SLACK_S = 0.15
 _LENGTH_MAX_S = 86_400
 _SECONDS = {"": 1, "s": 1, "m": 60, "h": 3600}
@@ -159,7 +159,7 @@ class GoTpcReader(RunReader):
         if not shown or not percent or percent <= 0.05 or self._run.warehouses:
             return
         low, high = (
-            100 * (shown + sign * 0.05) / (_NEW_ORDERS_PER_WAREHOUSE * (percent - sign * 0.05)) for sign in (-1, 1)
+            100 * (shown + sign * 0.05) / (NOTPM_PER_WAREHOUSE_MAX * (percent - sign * 0.05)) for sign in (-1, 1)
         )
         if int(high) == int(low) + 1 and int(high) <= WAREHOUSES_MAX:
             self._run.warehouses = int(high)

@@ -13,10 +13,8 @@ from typing import Any
 
 import polars as pl
 
+from plimsoll.analyse.tpcc_clauses import NEW_ORDER
 from plimsoll.importers.log_lines import Unread
-
-TYPES = ("new_order", "payment", "order_status", "delivery", "stock_level")
-"""The types of transactions, called as Plimsoll's own workload calls them."""
 
 COUNT_MAX = 10**12
 NUMBER = r"(\d{1,12}(?:\.\d{1,9})?)"
@@ -103,9 +101,9 @@ class KitRun:
     @property
     def notpm(self) -> float | None:
         """New-order transactions per minute, by the final report."""
-        if not self.is_whole or not self.duration_s or "new_order" not in self.types:
+        if not self.is_whole or not self.duration_s or NEW_ORDER not in self.types:
             return None
-        return self.types["new_order"].completed / self.duration_s * 60
+        return self.types[NEW_ORDER].completed / self.duration_s * 60
 
 
 class RunReader(ABC):

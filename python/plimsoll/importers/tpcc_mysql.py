@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import re
 
-from plimsoll.importers.kit_run import NUMBER, TYPES, KitInterval, RunReader, TypeFigures
+from plimsoll.analyse.tpcc_clauses import TYPES
+from plimsoll.importers.kit_run import NUMBER, KitInterval, RunReader, TypeFigures
 from plimsoll.importers.log_places import CONNECTIONS_MAX, WAREHOUSES_MAX
 
 _TIME_S_MAX = 10_000_000

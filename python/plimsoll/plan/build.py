@@ -16,8 +16,9 @@ from plimsoll.plan.model import Estimates, Plan, PlannedTrial
 from plimsoll.spec.clients import CLIENTS
 from plimsoll.spec.shares import shares
 from plimsoll.spec.statements import Workload, data_sets
-from plimsoll.spec.study import StudySpec, SystemSpec
-from plimsoll.spec.tpcc import TpccSpec
+from plimsoll.spec.study import StudySpec
+from plimsoll.spec.system import SystemSpec
+from plimsoll.spec.terminals import checks_each_trial
 
 ROW_BYTES = 250
 """Typical size of a row of the OLTP tables on disk, its indexes included."""
@@ -88,7 +89,7 @@ def _trial(
         trial_id=name,
         system=system.name,
         workload=workload.name,
-        instances=_instances(system),
+        instances=system.instances,
         connections=connections,
         rate_tps=rate_tps,
         repetition=repetition,
@@ -97,14 +98,10 @@ def _trial(
     )
 
 
-def _instances(system: SystemSpec) -> int:
-    return 1 if system.server is None else system.server.instances
-
-
 def _identity(system: SystemSpec) -> dict[str, object]:
     """What makes it this system and no other."""
     said = system.model_dump(mode="json", exclude={"cost_per_month", "password_env", "defaults_file", "reset"})
-    if _instances(system) == 1 and said["server"] is not None:
+    if system.instances == 1 and said["server"] is not None:
         del said["server"]["instances"]  # trials of one server are what they were before there could be more
     return said
 
@@ -129,15 +126,15 @@ def disk_bytes(spec: StudySpec, system: SystemSpec) -> int:
     if system.server is None:
         return 0
     copies = 1 if spec.reset_of(system) == "never" else 2
-    return copies * data_bytes(spec, _instances(system)) + _instances(system) * REDO_BYTES
+    return copies * data_bytes(spec, system.instances) + system.instances * REDO_BYTES
 
 
 def _estimates(spec: StudySpec, trials: list[PlannedTrial]) -> Estimates:
     study = spec.study
     warm_up_s = study.warm_up if study.warm_up is not None else min(study.warm_up_limit, AUTO_WARM_UP_S)
     load_s = warm_up_s + study.duration + OVERHEAD_S
-    start_s = {system.name: _instances(system) * START_S for system in spec.system}
-    size = {system.name: data_bytes(spec, _instances(system)) for system in spec.system}
+    start_s = {system.name: system.instances * START_S for system in spec.system}
+    size = {system.name: data_bytes(spec, system.instances) for system in spec.system}
     trial_s = {
         (system.name, workload.name): load_s
         + (start_s[system.name] + size[system.name] / COPY_BYTES_PER_S) * (spec.reset_of(system) == "per_trial")
@@ -156,5 +153,4 @@ def _estimates(spec: StudySpec, trials: list[PlannedTrial]) -> Estimates:
 
 def _check_s(workload: Workload) -> float:
     """How long it takes to look at the conditions of a workload before and after a trial, seconds."""
-    asked = isinstance(workload, TpccSpec) and workload.checks_each_trial
-    return 2 * workload.rows_count / CHECKED_ROWS_PER_S if asked else 0.0
+    return 2 * workload.rows_count / CHECKED_ROWS_PER_S if checks_each_trial(workload) else 0.0

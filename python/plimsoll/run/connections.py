@@ -12,7 +12,8 @@ from plimsoll.run.keeper import ANSWER_LIMIT_S
 from plimsoll.servers.control import connect
 from plimsoll.servers.option_check import bare_name
 from plimsoll.servers.option_file import PROFILE_CONNECTIONS, SERVER_CONNECTIONS, Profile
-from plimsoll.spec.study import ServerSpec, StudySpec
+from plimsoll.spec.study import StudySpec
+from plimsoll.spec.system import ServerSpec
 from plimsoll.spec.target import Target
 
 OWN_CONNECTIONS = 8

@@ -12,7 +12,7 @@ from typing import Literal
 from plimsoll.drive.engine import Driver, run_data_command
 from plimsoll.drive.plans import data_line
 from plimsoll.drive.protocol import Done, EngineWarning, Progress
-from plimsoll.errors import TargetError
+from plimsoll.errors import DataError, TargetError
 from plimsoll.servers.control import connect
 from plimsoll.spec.shares import shares
 from plimsoll.spec.statements import Workload
@@ -82,15 +82,22 @@ class DataKeeper:
         """
         return sum(self._run("check", data_set, target).rows_count for data_set in self.data_sets)
 
-    def verify(self, target: Target) -> None:
+    def verify(self, target: Target, when: str) -> None:
         """Looks at what is in the rows; of a TPC-C-derived workload at its conditions, which hold after load too.
+
+        Args:
+            target: Where the rows are.
+            when: What a fault's message begins with.
 
         Raises:
             DataError: Rows are not as they should be; the text says which.
             TargetError, HostError: They cannot be looked at.
         """
         for data_set in self.data_sets:
-            self._run("verify", data_set, target)
+            try:
+                self._run("verify", data_set, target)
+            except DataError as error:
+                raise DataError(f"{when}: {error}", code=error.code, sqlstate=error.sqlstate) from None
 
     def _run(self, command: DataCommand, data_set: Workload, target: Target) -> Done:
         line = data_line(data_set, target, loaders=LOADERS, changing=self.changing)

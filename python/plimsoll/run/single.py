@@ -19,7 +19,7 @@ from plimsoll.drive.engine import LocalDriver
 from plimsoll.drive.executable import engine_version
 from plimsoll.drive.plans import trial_line
 from plimsoll.drive.protocol import Done, EngineWarning, Interval, Progress
-from plimsoll.errors import DataError, InvalidTrialError
+from plimsoll.errors import InvalidTrialError
 from plimsoll.record.model import (
     ClientFacts,
     Environment,
@@ -46,7 +46,7 @@ from plimsoll.spec.arrivals import OpenArrivals
 from plimsoll.spec.clients import CLIENTS, Clients
 from plimsoll.spec.statements import Workload
 from plimsoll.spec.target import Target
-from plimsoll.spec.tpcc import TpccSpec
+from plimsoll.spec.terminals import checks_each_trial
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -164,12 +164,8 @@ def refuse_inconsistent(run: SingleRun, when: str, progress: Callable[[Progress]
     Raises:
         DataError: A condition does not hold, so that what was measured, or would be, must not be believed.
     """
-    if not (isinstance(run.workload, TpccSpec) and run.workload.checks_each_trial):
-        return
-    try:
-        DataKeeper(driver=LocalDriver(), data_sets=(run.workload,), progress=progress).verify(run.target)
-    except DataError as error:
-        raise DataError(f"{when}: {error}", code=error.code, sqlstate=error.sqlstate) from None
+    if checks_each_trial(run.workload):
+        DataKeeper(driver=LocalDriver(), data_sets=(run.workload,), progress=progress).verify(run.target, when)
 
 
 def _client_facts(run: SingleRun) -> ClientFacts:

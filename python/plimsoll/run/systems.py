@@ -19,7 +19,7 @@ from plimsoll.servers.managed import ManagedServer
 from plimsoll.servers.managed_spec import ManagedSpec, measure_machine
 from plimsoll.servers.option_file import MachineSizes
 from plimsoll.spec.secrets import with_secrets
-from plimsoll.spec.study import ServerSpec, SystemSpec
+from plimsoll.spec.system import ServerSpec, SystemSpec
 from plimsoll.spec.target import Target
 
 

@@ -44,8 +44,7 @@ from plimsoll.servers.control import connect
 from plimsoll.servers.settle import settle
 from plimsoll.servers.storage import data_device
 from plimsoll.spec.arrivals import steady
-from plimsoll.spec.terminals import ramp_up_s
-from plimsoll.spec.tpcc import TpccSpec
+from plimsoll.spec.terminals import checks_each_trial, ramp_up_s
 from plimsoll.telemetry.device import device_busy_ratio
 
 
@@ -174,9 +173,9 @@ class TrialRunner:
         if study.warm_up is not None:
             progressing.warm_note = f"{study.warm_up:g} s as asked for"
             return so_far_s >= study.warm_up
-        moving = trends(progressing.throughput_tps, watch.series())
         if so_far_s < ramp_up_s(task.workload):
             return False
+        moving = trends(progressing.throughput_tps, watch.series())
         if not moving:
             judged = ", ".join(("throughput", *(name for name, seen in watch.series().items() if seen)))
             progressing.warm_note = f"flat after {so_far_s:.0f} s: {judged}"
@@ -212,13 +211,10 @@ class TrialRunner:
         Raises:
             DataError: One does not hold.
         """
-        if not (isinstance(task.workload, TpccSpec) and task.workload.checks_each_trial):
+        if not checks_each_trial(task.workload):
             return ""
         for instance, keeper in self._kept(task):
-            try:
-                keeper.verify(instance.target)
-            except DataError as error:
-                raise DataError(f"{when}, {instance.name}: {error}", code=error.code, sqlstate=error.sqlstate) from None
+            keeper.verify(instance.target, f"{when}, {instance.name}")
         return "; the twelve conditions hold"
 
     def _kept(self, task: TrialTask) -> Iterator[tuple[Instance, DataKeeper]]:

@@ -9,21 +9,19 @@ import tomllib
 from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Annotated, Literal
 
 from pydantic import Field, ValidationError, field_validator
 
 from plimsoll.errors import SpecError
 from plimsoll.spec.clients import Clients, Reconnect, RetryRule
 from plimsoll.spec.distribution import DistributionSpec
-from plimsoll.spec.fields import Count, DurationS, Name, SizeBytes, WarmUp, Written, faults_of
+from plimsoll.spec.fields import Count, DurationS, Name, WarmUp, Written, faults_of
 from plimsoll.spec.later import later_faults, without_later
 from plimsoll.spec.levels import Levels, level_faults
-from plimsoll.spec.shares import INSTANCES_MAX, share_faults
+from plimsoll.spec.shares import share_faults
 from plimsoll.spec.statements import ReadFile, StatementsSpec, reader
-from plimsoll.spec.target import Target, parse_target
+from plimsoll.spec.system import Reset, ServerSpec, SystemSpec, system_faults
 from plimsoll.spec.terminals import background_connections, study_faults
-from plimsoll.spec.tls import KEYS, TlsMode
 from plimsoll.spec.tpcc import Mix, TpccSpec
 from plimsoll.spec.workload import UserDelay, WorkloadSpec
 from plimsoll.spec.workloads import (
@@ -35,8 +33,6 @@ from plimsoll.spec.workloads import (
     read_workloads,
     shared_table_faults,
 )
-
-Reset = Literal["per_trial", "per_system", "never"]
 
 STUDY_FILE = "study.toml"
 """Its name within a study's folder."""
@@ -85,67 +81,6 @@ class StudySection(Written):
         if value < 1:
             raise ValueError(f'must be at least "1s", is {value} s: an interval is one second')
         return value
-
-
-class ServerSpec(Written):
-    """Servers that Plimsoll starts, each in a directory of its own, and removes.
-
-    Attributes:
-        instances: How many; what the study says of connections, rates, rows and memory is of all of them together.
-        managed: Which: `mariadb` or `mysql`.
-        command: The full command when it is not found on PATH, a loader and its arguments included.
-        profile: Base of its options.
-        buffer_pool: Of all instances together.
-        options: Options of each server, as written, over those of the profile.
-        data_dir: Where directories are made; below /var/tmp when not given.
-    """
-
-    managed: Literal["mariadb", "mysql"]
-    instances: Annotated[int, Field(gt=0, le=INSTANCES_MAX)] = 1
-    command: tuple[str, ...] | None = None
-    profile: Literal["production", "server-defaults", "bare"] = "production"
-    buffer_pool: SizeBytes | None = None
-    options: dict[str, str | int | float | bool] = Field(default_factory=dict)
-    data_dir: str | None = None
-
-    @field_validator("command", mode="before")
-    @classmethod
-    def _a_list(cls, value: object) -> object:
-        return tuple(value) if isinstance(value, list) else value
-
-
-class SystemSpec(Written):
-    """One `[[system]]`: a candidate that could carry the load.
-
-    Attributes:
-        server: A server to start; excludes `target`.
-        target: A running server, as URL without password; excludes `server`.
-        password_env: Name of the environment variable that holds the target's password.
-        defaults_file: Option file whose [client] section holds user and password.
-        tls: How the target's connections are encrypted; `preferred` where nothing is said.
-        ca: File of the authorities that vouch for the target, PEM.
-        cert: File of the certificate shown to the target, PEM.
-        key: File of its private key, PEM.
-        reset: When data is put back as prepared; overrides the study's.
-    """
-
-    name: Name
-    cost_per_month: float | None = Field(default=None, ge=0, strict=False, allow_inf_nan=False)
-    server: ServerSpec | None = None
-    target: str | None = None
-    password_env: str | None = None
-    defaults_file: str | None = None
-    tls: TlsMode | None = None
-    ca: str | None = None
-    cert: str | None = None
-    key: str | None = None
-    reset: Reset | None = None
-
-    def parsed_target(self) -> Target:
-        """The target, without a password."""
-        assert self.target is not None, "a system without a target was asked for it"
-        said = {"tls": self.tls, "ca": self.ca, "cert": self.cert, "key": self.key}
-        return parse_target(self.target).with_tls(said)
 
 
 class StudySpec(Written):
@@ -253,7 +188,7 @@ def _contradictions(spec: StudySpec) -> Iterable[str]:
     yield from study_faults(spec)
     writes = any(workload.writes for workload in spec.workload if is_sound(workload))
     for index, system in enumerate(spec.system):
-        yield from _system_faults(f"system[{index}]", system, needs_reset=writes and spec.study.reset is None)
+        yield from system_faults(f"system[{index}]", system, needs_reset=writes and spec.study.reset is None)
         if system.server is not None:
             yield from share_faults(
                 f"system[{index}].server",
@@ -270,27 +205,4 @@ def _too_many_trials(spec: StudySpec) -> Iterable[str]:
         yield (
             f"study.repetitions: {count} trials follow from it, at most {TRIALS_MAX} can be planned; take fewer"
             " repetitions or levels"
-        )
-
-
-def _system_faults(place: str, system: SystemSpec, *, needs_reset: bool) -> Iterable[str]:
-    if (system.server is None) == (system.target is None):
-        yield f"{place}: must have either server (Plimsoll starts it) or target (it is running already)"
-    if system.target is None:
-        for key in ("password_env", "defaults_file"):
-            if getattr(system, key) is not None:
-                yield f"{place}.{key}: belongs to a target; a managed server needs no password"
-        for key in KEYS:
-            if getattr(system, key) is not None:
-                yield f"{place}.{key}: belongs to a target; a managed server is reached in plain, on this machine"
-        return
-    try:
-        if system.parsed_target().password.get_secret_value():
-            yield f"{place}.target: holds a password, and study files are kept; use password_env or defaults_file"
-    except SpecError as error:
-        yield from (f"{place}.{fault}" for fault in error.faults)
-    if needs_reset and system.reset is None:
-        yield (
-            f"{place}.reset: a workload writes to a server that Plimsoll does not manage; say per_trial or per_system"
-            " (the tables that Plimsoll made are made again) or never (drift is recorded)"
         )

@@ -24,6 +24,11 @@ def background_connections(workload: object) -> int:
     return workload.delivery_connections if isinstance(workload, TpccSpec) else 0
 
 
+def checks_each_trial(workload: object) -> bool:
+    """Whether the conditions of any workload are looked at before and after the load of each trial."""
+    return isinstance(workload, TpccSpec) and workload.checks_each_trial
+
+
 def pace_faults(workload: object, connections: int, *, is_open: bool, has_think_time: bool) -> Iterable[str]:
     """What of any workload does not go together with a level, one line each, which begins with the key.
 

@@ -28,9 +28,9 @@ const WAREHOUSES_MAX: u32 = 100_000;
 /// Most partitions that servers take.
 const PARTITIONS_MAX: u32 = 8_192;
 
-/// Makes the tables with rows, indexes and statistics, looks whether they are consistent, and makes the procedures where they
-/// are wanted. What is there already,
-/// made by us in the same way and complete, is used as it is; what was left unfinished is gone on with.
+/// Makes the tables with rows, indexes and statistics, looks whether they are consistent, and makes the procedures where
+/// they are wanted. What is there already, made by us in the same way and complete, is used as it is; what was left
+/// unfinished is gone on with.
 ///
 /// # Errors
 /// When other tables are there, when conditions do not hold, or when the server says no.

@@ -41,28 +41,23 @@ impl Inputs {
     /// Of a run with this seed.
     pub fn new(options: &TpccOptions, seed: u64) -> Self {
         let mut random = keyed(seed, CONSTANTS_STREAM, 0);
+        let customer_c = within(&mut random, 0, CUSTOMER_A);
+        let item_c = within(&mut random, 0, ITEM_A);
+        let load = last_name_load(options.data_seed);
+        let departures = Departures::of(options.quirks);
+        let (customer_c, item_c, last_name_c) = match departures.constants {
+            Constants::OfRun | Constants::OfEachNumber => (customer_c, item_c, last_name_run(load, &mut random)),
+            Constants::Zero => (0, 0, 0),
+            Constants::Exchanged => (item_c, customer_c, load),
+        };
         Self {
             first_warehouse: options.first_warehouse,
             warehouses: options.warehouses,
-            customer_c: within(&mut random, 0, CUSTOMER_A),
-            item_c: within(&mut random, 0, ITEM_A),
-            last_name_c: last_name_run(last_name_load(options.data_seed), &mut random),
-            departures: Departures::default(),
+            customer_c,
+            item_c,
+            last_name_c,
+            departures,
         }
-        .depart(options, Departures::of(options.quirks))
-    }
-
-    fn depart(mut self, options: &TpccOptions, departures: Departures) -> Self {
-        self.departures = departures;
-        match departures.constants {
-            Constants::OfRun | Constants::OfEachNumber => {}
-            Constants::Zero => (self.customer_c, self.item_c, self.last_name_c) = (0, 0, 0),
-            Constants::Exchanged => {
-                (self.customer_c, self.item_c) = (self.item_c, self.customer_c);
-                self.last_name_c = last_name_load(options.data_seed);
-            }
-        }
-        self
     }
 
     /// What is done otherwise than the specification asks.

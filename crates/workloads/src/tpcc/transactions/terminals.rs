@@ -152,6 +152,9 @@ impl Pace for Times {
         if let Some(think_time) = self.think_time {
             return think_time.pause_ns(self.seed, user, index);
         }
+        if self.scale == 0.0 {
+            return 0; // no need to look what the transaction is
+        }
         let think_ns = self.think_ns(user, index, self.choice.of(user, index - 1));
         let keying_ns = KEYING_S[self.choice.of(user, index) as usize] * self.scale * NS_PER_S;
         (think_ns + keying_ns) as u64
