@@ -150,8 +150,8 @@ class Engine:
 
 
 def front_door() -> list[str]:
-    """Plimsoll in the place of sysbench, with the report of version 1.0."""
-    return [str(find_engine()), "sysbench", "--compat=1.0"]
+    """Plimsoll in the place of sysbench."""
+    return [str(find_engine()), "sysbench"]
 
 
 class Sysbench:

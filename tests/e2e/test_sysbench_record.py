@@ -26,6 +26,13 @@ function event() con:query("INSERT INTO sbtest1 (id) VALUES (1)") end
 """
 
 
+ALONE = """
+ffi.cdef[[int usleep(unsigned);]]
+sysbench.cmdline.options = { warmup_time = { "Mine", 1 } }
+function event() ffi.C.usleep(1000) end
+"""
+
+
 @pytest.fixture(scope="module")
 def server() -> Iterator[ManagedServer]:
     with real_server(Path("/var/tmp/plimsoll-test-sysbench-record")) as running:
@@ -48,7 +55,7 @@ def recordings(study: Path) -> tuple[Recording, ...]:
 
 def test_two_levels_become_a_guide(server: ManagedServer, tmp_path: Path) -> None:
     study = tmp_path / "study"
-    names = ("--record", study, "--record-system=db1")
+    names = ("--plimsoll-record", study, "--plimsoll-record-system=db1")
     run = ("--time=3", "--warmup-time=1", "--report-interval=1", "run")
     for threads in (1, 2, 2):
         ran = plimsoll("sysbench", *names, "oltp_read_only", *where(server), f"--threads={threads}", *run)
@@ -99,7 +106,7 @@ def check_recording(one: Recording, server: ManagedServer) -> None:
 
 
 def test_a_rate_is_a_level_of_its_own(server: ManagedServer, tmp_path: Path) -> None:
-    run = ("--threads=4", "--rate=40", "--time=3", "run", "--record", tmp_path / "study")
+    run = ("--threads=4", "--rate=40", "--time=3", "run", "--plimsoll-record", tmp_path / "study")
     ran = plimsoll("sysbench", "oltp_point_select", *where(server), *run)
     assert ran.returncode == 0, ran.stdout + ran.stderr
     (one,) = recordings(tmp_path / "study")
@@ -115,7 +122,7 @@ def test_a_rate_is_a_level_of_its_own(server: ManagedServer, tmp_path: Path) -> 
 def test_errors_of_a_script_are_kept_by_code(server: ManagedServer, tmp_path: Path) -> None:
     script, study = tmp_path / "duplicates.lua", tmp_path / "study"
     script.write_text(DUPLICATES)
-    run = ("--time=2", "--scale=3", "run", f"--record={study}", "--record-workload", "mine")
+    run = ("--time=2", "--scale=3", "run", f"--plimsoll-record={study}", "--plimsoll-record-workload", "mine")
     ignored = plimsoll("sysbench", script, *where(server)[:-2], "--mysql-ignore-errors=1062", *run)
     assert ignored.returncode == 0, ignored.stdout + ignored.stderr
     assert "recorded as invalid" in ignored.stderr
@@ -129,13 +136,43 @@ def test_errors_of_a_script_are_kept_by_code(server: ManagedServer, tmp_path: Pa
     assert invalid.outcome.verdict is Verdict.INVALID
     assert (one.outcome.verdict, one.trial.workload.name) == (Verdict.FAILED, "mine, mysql_ignore_errors default")
     assert "Duplicate entry" in (one.outcome.reason or "")
-    assert one.trial.workload.options == {"scale": "3"}
+    assert one.trial.workload.options == {"plimsoll_compat": "1.0", "scale": "3"}
+
+
+def test_a_script_that_connects_to_no_server_says_nothing_of_one(server: ManagedServer, tmp_path: Path) -> None:
+    script, study = tmp_path / "alone.lua", tmp_path / "study"
+    script.write_text(ALONE)
+    run = ("--time=3", "--warmup_time=2", "run", "--plimsoll-record", study)
+    for place in (where(server)[:-2], ["--mysql-host=127.0.0.1", "--mysql-port=1"]):
+        ran = plimsoll("sysbench", script, *place, *run)
+        assert ran.returncode == 0, ran.stdout + ran.stderr
+        assert "WARNING" not in ran.stdout
+        assert "recorded: client alone, alone, 1 connections, repetition " in ran.stderr
+    for one in recordings(study):
+        system, environment = one.trial.system, one.environment
+        assert (system.name, system.factors, system.instances) == ("client alone", {"target": "none"}, 0)
+        assert (environment.instances, environment.host.name, environment.client.on_server_host) == ((), None, None)
+        assert [warning.code for warning in one.outcome.warnings] == ["no-server"]
+        assert one.outcome.window is not None
+        assert (one.outcome.window.first, one.outcome.window.last) == (
+            0,
+            2,
+        )  # a script's own warmup_time is none of ours
+        for table in (one.intervals(), one.histograms(), one.telemetry()):
+            assert table is not None
+            assert not [name for name in table["instance"] if name]
+    guide = plimsoll("guide", study, "--json")
+    assert guide.returncode == 0, guide.stderr
+    codes = {placed["warning"]["code"] for placed in json.loads(guide.stdout)["warnings"]}
+    assert "no-server" in codes
+    assert not codes & {"client-on-server-host", "telemetry-missing"}
+    assert plimsoll("guide", study).returncode == 0
 
 
 def test_what_never_began_is_not_recorded(server: ManagedServer, tmp_path: Path) -> None:
     study = tmp_path / "study"
     for wrong in ("--no-such-option", "--mysql-user=nobody-known"):
-        ran = plimsoll("sysbench", "oltp_read_only", *where(server), wrong, "run", "--record", study)
+        ran = plimsoll("sysbench", "oltp_read_only", *where(server), wrong, "run", "--plimsoll-record", study)
         assert ran.returncode == 1, ran.stdout + ran.stderr
         assert "nothing was recorded: it ended before its run began" in ran.stderr
         assert not recordings(study)
@@ -168,7 +205,7 @@ def test_the_load_ends_when_whoever_records_it_is_gone(server: ManagedServer, tm
 
 def begun(server: ManagedServer, study: Path) -> subprocess.Popen[str]:
     """A recorded run whose load has begun."""
-    run = ("--time=60", "run", "--record", study)
+    run = ("--time=60", "run", "--plimsoll-record", study)
     running = start("sysbench", "oltp_read_only", *where(server), *run)
     assert running.stdout is not None
     while "Threads started!" not in running.stdout.readline():
@@ -186,12 +223,14 @@ def _is_alive(pid: int) -> bool:
 
 def test_a_study_with_a_plan_is_refused(tmp_path: Path) -> None:
     (tmp_path / "study.toml").touch()
-    ran = plimsoll("sysbench", "oltp_read_only", "run", "--record", tmp_path)
+    ran = plimsoll("sysbench", "oltp_read_only", "run", "--plimsoll-record", tmp_path)
     assert_one_clear_message(ran, 2, str(tmp_path), "choose another folder")
     assert ran.stdout == ""
 
 
 def test_names_without_a_recording_are_refused() -> None:
-    ran = plimsoll("sysbench", "--record-system", "db1", "oltp_read_only", "run")
-    assert_one_clear_message(ran, 2, "--record is missing")
-    assert_one_clear_message(plimsoll("sysbench", "cpu", "run", "--record"), 2, "--record: nothing stands behind it")
+    ran = plimsoll("sysbench", "--plimsoll-record-system", "db1", "oltp_read_only", "run")
+    assert_one_clear_message(ran, 2, "--plimsoll-record is missing")
+    assert_one_clear_message(
+        plimsoll("sysbench", "cpu", "run", "--plimsoll-record"), 2, "--plimsoll-record: nothing stands behind it"
+    )

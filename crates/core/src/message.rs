@@ -163,7 +163,8 @@ pub struct Interval {
 #[serde(deny_unknown_fields)]
 pub struct Progress {
     /// Of a data set `resume`, `create`, `load`, `index`, `analyze`, `verify`, `content` or `drop`, of the TPC-C-derived one
-    /// also `clear` (in statements), `foreign keys`, `payments`, `consistency` (in warehouses) and `complete`; of a trial `connect`.
+    /// also `clear` (in statements), `foreign keys`, `payments`, `consistency` (in warehouses) and `complete`; of a trial
+    /// `connect`, and `warm-up` (in seconds) where sysbench's command line asked for one.
     pub phase: String,
     /// Rows (`resume`, `load`, `content`), connections (`connect`) or tables (other phases) that are done.
     pub done_count: u64,

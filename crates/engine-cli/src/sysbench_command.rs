@@ -36,7 +36,7 @@ pub fn run(arguments: Vec<String>) -> ExitCode {
             reason: reason.clone(),
         }),
         err: unbuffered(io::stderr().as_fd()),
-        compat: std::env::var("SYSBENCH_COMPAT").ok(),
+        compat: std::env::var("SYSBENCH_COMPAT").ok().filter(|name| !name.is_empty()),
         on_interrupt: Box::new(stop_at_signal),
         observer: events.as_ref().and_then(Events::observer),
     };

@@ -2,37 +2,11 @@
 
 mod beside;
 
-use std::fs;
-use std::path::{Path, PathBuf};
-
-use beside::{ours, theirs};
-
-/// A folder for scripts that is gone afterwards.
-struct Folder(PathBuf);
-
-impl Folder {
-    fn new(name: &str) -> Self {
-        let path = Path::new("/var/tmp").join(format!("plimsoll-{name}-{}", std::process::id()));
-        fs::create_dir_all(&path).unwrap();
-        Self(path)
-    }
-
-    fn script(&self, text: &str) -> String {
-        let path = self.0.join("script.lua");
-        fs::write(&path, text).unwrap();
-        path.display().to_string()
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
-    }
-}
+use beside::{Folder, ours, theirs};
 
 #[test]
 fn they_fail_in_the_same_words() {
-    let folder = Folder::new("broken");
+    let folder = Folder::new();
     for (text, command) in [
         ("function event( \nend end", "run"),
         ("function event() error('boom') end", "run"),
@@ -64,7 +38,7 @@ fn they_fail_in_the_same_words() {
 
 #[test]
 fn a_script_that_never_ends_is_ended_by_force() {
-    let folder = Folder::new("endless");
+    let folder = Folder::new();
     let script = folder.script("function event() while true do end end");
     for verbosity in ["--verbosity=0", "--verbosity=3"] {
         let words = [
@@ -83,7 +57,7 @@ fn a_script_that_never_ends_is_ended_by_force() {
 
 #[test]
 fn a_missing_module_is_named_with_the_places_where_it_was_looked_for() {
-    let folder = Folder::new("missing");
+    let folder = Folder::new();
     let script = folder.script("require('no_such_module')");
     let words = [script.as_str(), "run"];
     let (ours, theirs) = (ours(&words), theirs(&words));
@@ -102,13 +76,4 @@ fn a_missing_module_is_named_with_the_places_where_it_was_looked_for() {
             "{told:?}"
         );
     }
-}
-
-#[test]
-fn a_script_comes_from_standard_input_too() {
-    let folder = Folder::new("input");
-    let script = folder.script("#!/usr/bin/env sysbench\nprint('hello')");
-    let words = [script.as_str()];
-    assert_eq!(ours(&words), theirs(&words));
-    assert_eq!(ours(&words).out.last().map(String::as_str), Some("hello"));
 }

@@ -36,7 +36,7 @@ impl Program {
             Sysbench => Command::new("sysbench"),
         };
         if self == Plimsoll {
-            command.args(["sysbench", "--compat=1.0"]);
+            command.arg("sysbench");
         }
         command
             .arg(script)

@@ -4,9 +4,7 @@
 
 mod beside;
 
-use std::process::Command;
-
-use beside::{Told, ours, theirs};
+use beside::{Told, our_command, ours, output, theirs};
 
 #[test]
 fn what_makes_no_sense_is_refused_in_the_same_words() {
@@ -115,10 +113,8 @@ fn help_has_all_options_of_sysbench() {
     ] {
         let ours = names(words, ours);
         for theirs in names(words, theirs) {
-            let is_elsewhere = theirs.starts_with("pgsql-")
-                || ["tx-rate", "max-requests", "max-time", "num-threads"].contains(&theirs.as_str());
             assert!(
-                is_elsewhere || ours.contains(&theirs),
+                theirs.starts_with("pgsql-") || ours.contains(&theirs),
                 "{words:?}: --{theirs} is missing"
             );
         }
@@ -126,11 +122,27 @@ fn help_has_all_options_of_sysbench() {
 }
 
 #[test]
-fn it_says_who_it_is() {
-    let version = Command::new(env!("CARGO_BIN_EXE_plimsoll-engine"))
-        .args(["sysbench", "--version"])
-        .output()
-        .unwrap();
-    let text = String::from_utf8(version.stdout).unwrap();
-    assert!(text.starts_with("sysbench 1.1.0 (Plimsoll "), "{text}");
+fn it_says_who_it_is_and_whose_manners_it_has() {
+    let first_line = |words: &[&str]| {
+        let text = exactly_all(words);
+        text.lines().next().unwrap_or_default().to_owned()
+    };
+    let ours = concat!("(Plimsoll ", env!("CARGO_PKG_VERSION"));
+    assert_eq!(first_line(&["--version"]), format!("sysbench 1.0.20 {ours})"));
+    assert_eq!(
+        first_line(&["cpu", "--events=1", "run"]),
+        format!("sysbench 1.0.20 {ours}, defaults and report of 1.0; --plimsoll-compat=1.1 for 1.1)")
+    );
+    let newer = ["--plimsoll-compat=1.1", "cpu", "--events=1", "run"];
+    assert_eq!(
+        first_line(&newer),
+        format!("sysbench 1.1.0 {ours}, defaults and report of 1.1)")
+    );
+    assert!(exactly_all(&newer).contains("\nThroughput:\n    events/s (eps): "));
+    assert!(exactly_all(&newer[1..]).contains("\nGeneral statistics:\n"));
+}
+
+/// Standard output as it is.
+fn exactly_all(words: &[&str]) -> String {
+    String::from_utf8(output(our_command(), words, "").stdout).unwrap()
 }

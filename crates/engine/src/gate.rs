@@ -171,6 +171,16 @@ impl<'t> Gate<'t> {
         self.parts.tally.ended(timing.map_or(0, TransactionTiming::response_ns));
     }
 
+    /// Counts what happened outside of transactions since the last one ended, with those of the first type. Without it that
+    /// counts with the next that ends, and nowhere when none does.
+    pub fn flush(&mut self) {
+        let counts = std::mem::take(&mut self.counts);
+        if counts != Counts::default() && !self.parts.lifecycle.is_cut() {
+            let now_ns = self.parts.clock.now_ns();
+            self.parts.recorder.transaction(0, now_ns, &counts, None);
+        }
+    }
+
     /// Takes the open transaction back, if there is one: it was not wanted after all, and counts nowhere.
     pub fn withdraw(&mut self) {
         if self.open.take().is_some() {

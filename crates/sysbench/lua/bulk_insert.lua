@@ -3,10 +3,6 @@ if sysbench.cmdline.command == nil then
   error("Command is required. Supported commands: prepare, run, cleanup, help")
 end
 
-sysbench.cmdline.options = {
-  mysql_storage_engine = { "Storage engine, if MySQL is used", "innodb" },
-}
-
 function prepare()
   local con = sysbench.sql.driver():connect()
   for number = 1, sysbench.opt.threads do
@@ -15,7 +11,7 @@ function prepare()
 CREATE TABLE IF NOT EXISTS sbtest%d (
   id INTEGER NOT NULL,
   k INTEGER DEFAULT '0' NOT NULL,
-  PRIMARY KEY (id)) /*! ENGINE = %s */]], number, sysbench.opt.mysql_storage_engine))
+  PRIMARY KEY (id)) /*! ENGINE = %s */]], number, sysbench.opt.mysql_storage_engine or "innodb"))
   end
 end
 

@@ -10,8 +10,26 @@ local function message(failure)
   return "(not a string)"
 end
 
+-- Does what `luajit -j` does with a command: on, off, flush, opt=..., or a module with its arguments.
+local function control_compiler(command)
+  if command == nil or command == "" then
+    return
+  end
+  local name, given = command:match("^([^=]+)=?(.*)$")
+  local arguments = {}
+  for argument in (given or ""):gmatch("[^,]+") do
+    arguments[#arguments + 1] = argument
+  end
+  local action = jit[name]
+  if type(action) ~= "function" then
+    action = require("jit." .. tostring(name)).start
+  end
+  action(unpack(arguments))
+end
+
 -- Sets what the command line said.
 function host.begin(script)
+  sysbench.version, sysbench.version_string = script.version, script.long_version
   sysbench.tid = script.tid
   thread_id = script.tid
   test = script.path
@@ -44,6 +62,7 @@ function host.begin(script)
   if script.is_master then
     io.stdout:setvbuf("no")
   end
+  control_compiler(script.luajit_command)
 end
 
 function host.load_file(path)
@@ -82,28 +101,9 @@ function host.is_own_module(name)
   return package.searchpath(name, package.path) == nil and ffi.C.plimsoll_module(name, #name, nil) ~= nil
 end
 
--- Does what `luajit -j` does with a command: on, off, flush, opt=..., or a module with its arguments.
-local function control_compiler(command)
-  if command == nil or command == "" then
-    return
-  end
-  local name, given = command:match("^([^=]+)=?(.*)$")
-  local arguments = {}
-  for argument in (given or ""):gmatch("[^,]+") do
-    arguments[#arguments + 1] = argument
-  end
-  local action = jit[name]
-  if type(action) ~= "function" then
-    action = require("jit." .. tostring(name)).start
-  end
-  action(unpack(arguments))
-end
-
 -- Fills sysbench.opt, and globals where the script declares no options.
 function host.options(values)
   sysbench.opt = values
-  control_compiler(values.luajit_cmd)
-  num_threads = values.threads
   if sysbench.cmdline.options ~= nil then
     return
   end
@@ -128,7 +128,7 @@ function host.has(name)
 end
 
 function host.has_hook(name)
-  return sysbench.hooks[name] ~= nil
+  return type(sysbench.hooks[name]) == "function"
 end
 
 function host.command_kind(name)
@@ -146,8 +146,11 @@ function host.call(name, ...)
   _G[name](...)
 end
 
+-- A hook that was taken away since the script was loaded writes nothing.
 function host.hook(name, stat)
-  sysbench.hooks[name](stat)
+  if sysbench.hooks[name] ~= nil then
+    sysbench.hooks[name](stat)
+  end
 end
 
 -- Calls one of the functions above: true and its result, or false and what went wrong.

@@ -185,6 +185,9 @@ function prepare_delete_inserts()
 end
 
 function thread_init()
+  if sysbench.opt.tables < 1 then
+    error("--tables: must be at least 1, is " .. sysbench.opt.tables, 0)
+  end
   drv = sysbench.sql.driver()
   con = drv:connect()
   stmt, param = {}, {}

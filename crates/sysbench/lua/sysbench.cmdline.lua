@@ -60,6 +60,7 @@ function cmdline.print_test_options()
   for _, row in ipairs(rows) do
     print(string.format("  %-" .. width .. "s %s%s", row[1], row[2], row[3]))
   end
+  print()
 end
 
 local function command(name)

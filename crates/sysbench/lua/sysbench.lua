@@ -2,8 +2,6 @@
 local C = ffi.C
 
 sysbench = {
-  version = "1.1.0",
-  version_string = "sysbench 1.1.0 (plimsoll)",
   error = { NONE = 0, RESTART_EVENT = 1 },
   hooks = {},
   histogram = {},

@@ -34,7 +34,7 @@ end
 local function raise(con, query, level)
   local errno = con.sql_errno
   if errno == 0 then
-    error("SQL API error", 0)
+    error("SQL API error", level + 1)
   end
   local errdesc = {
     connection = con,

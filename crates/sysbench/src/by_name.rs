@@ -9,6 +9,7 @@ use crate::log::Log;
 use crate::lua::LuaTest;
 use crate::options::OptionSpec;
 use crate::report::{Stat, sql};
+use crate::settings::Settings;
 use crate::test::{Context, Run, Test};
 use crate::{mysql, native};
 
@@ -41,6 +42,10 @@ impl Test for ByName {
         self.script.options()
     }
 
+    fn takes_any_option(&self) -> bool {
+        self.script.takes_any_option()
+    }
+
     fn needs_command(&self) -> bool {
         self.script.needs_command()
     }
@@ -68,6 +73,13 @@ impl Test for ByName {
         native::run(&workload, &[source], context, String::new())
     }
 
+    fn before_threads(&mut self, settings: &Settings) -> Result<(), Exit> {
+        if self.is_native {
+            return Ok(());
+        }
+        self.script.before_threads(settings)
+    }
+
     fn intermediate(&mut self, stat: &Stat, log: &Log) {
         if self.is_native {
             sql::intermediate(stat, log);
@@ -82,6 +94,18 @@ impl Test for ByName {
         } else {
             self.script.cumulative(stat, log);
         }
+    }
+
+    fn before_last_report(&mut self) {
+        self.script.before_last_report();
+    }
+
+    fn has_own_reports(&self) -> bool {
+        !self.is_native && self.script.has_own_reports()
+    }
+
+    fn has_server(&self) -> bool {
+        self.is_native || self.script.has_server()
     }
 
     fn reconnects(&self) -> u64 {

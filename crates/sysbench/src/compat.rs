@@ -5,10 +5,10 @@
 pub enum Compat {
     /// 0.4: `--test=oltp`.
     V04,
-    /// 1.0.
-    V10,
-    /// 1.1, the default.
+    /// 1.0, the default: what distributions ship.
     #[default]
+    V10,
+    /// 1.1, which was never released.
     V11,
 }
 
@@ -29,5 +29,10 @@ impl Compat {
             Self::V10 => "1.0.20",
             Self::V11 => "1.1.0",
         }
+    }
+
+    /// As scripts and `--version` show it.
+    pub fn long_version(self) -> String {
+        format!("sysbench {} (Plimsoll {})", self.version(), env!("CARGO_PKG_VERSION"))
     }
 }

@@ -22,19 +22,37 @@ pub struct Distributions {
 }
 
 impl Distributions {
-    /// All of them, for who may draw from any; what nobody declared has sysbench's defaults.
+    /// All of them, for who may draw from any; what nobody declared has sysbench's defaults, and so has what makes no sense
+    /// for a distribution that is not the default, with a word about it.
     ///
     /// # Errors
-    /// When there is no such distribution, or a parameter of any makes no sense.
-    pub fn all(options: &Options) -> Result<Self, String> {
-        let all = Self::read(options)?;
-        check(&[
-            Distribution::Gaussian(all.gaussian),
-            Distribution::Special10(all.special),
-            Distribution::Pareto(all.pareto),
-            Distribution::Zipfian(all.zipfian),
-        ])?;
-        Ok(all)
+    /// When there is no such distribution, or a parameter of the default one makes no sense.
+    pub fn all(options: &Options) -> Result<(Self, Vec<String>), String> {
+        let mut all = Self::read(options)?;
+        check(&[all.default])?;
+        let mut doubts = Vec::new();
+        let mut is_senseless = |distribution, name: &str| {
+            let fault = check(&[distribution]).err();
+            doubts.extend(
+                fault
+                    .iter()
+                    .map(|fault| format!("{fault}; sysbench.rand.{name}() draws with the defaults")),
+            );
+            fault.is_some()
+        };
+        if is_senseless(Distribution::Gaussian(all.gaussian), "gaussian") {
+            all.gaussian = Bell::default();
+        }
+        if is_senseless(Distribution::Special10(all.special), "special") {
+            all.special = HotBand::default();
+        }
+        if is_senseless(Distribution::Pareto(all.pareto), "pareto") {
+            all.pareto = Pareto::default();
+        }
+        if is_senseless(Distribution::Zipfian(all.zipfian), "zipfian") {
+            all.zipfian = Zipfian::default();
+        }
+        Ok((all, doubts))
     }
 
     /// The one that `--rand-type` names.
@@ -88,7 +106,7 @@ impl Distributions {
 
 impl Default for Distributions {
     fn default() -> Self {
-        Self::all(&Options::default()).expect("the defaults make sense")
+        Self::all(&Options::default()).expect("the defaults make sense").0
     }
 }
 
@@ -139,9 +157,17 @@ mod tests {
             fault("rand-spec-iter", Value::Int(-1)),
             "Invalid value for --rand-spec-iter: -1"
         );
-        assert!(fault("rand-spec-pct", Value::Int(0)).contains("hot_rows_percent: must be"));
-        assert!(fault("rand-pareto-h", Value::Double(2.0)).contains("h: must be"));
-        assert!(fault("rand-zipfian-exp", Value::Double(-1.0)).contains("exponent: must be"));
+        for (kind, name, value, expected) in [
+            ("special", "rand-spec-pct", Value::Int(0), "hot_rows_percent: must be"),
+            ("pareto", "rand-pareto-h", Value::Double(2.0), "h: must be"),
+            ("zipfian", "rand-zipfian-exp", Value::Double(-1.0), "exponent: must be"),
+        ] {
+            let mut chosen = options(name, value.clone());
+            chosen.set("rand-type", text(kind));
+            assert!(Distributions::all(&chosen).unwrap_err().contains(expected), "{name}");
+            let (_, doubts) = Distributions::all(&options(name, value)).unwrap();
+            assert!(doubts[0].contains(expected) && doubts[0].contains(kind), "{doubts:?}");
+        }
     }
 
     #[test]

@@ -9,7 +9,7 @@ use crate::compat::Compat;
 use crate::exit::Exit;
 use crate::log::{Level, Log};
 use crate::options::line::CommandLine;
-use crate::options::{Options, Value, declared, help};
+use crate::options::{OptionSpec, Options, Value, declared, help};
 use crate::run::{self, Outside};
 use crate::settings::Settings;
 use crate::test::{self, Context, Test};
@@ -61,25 +61,27 @@ impl Front {
     fn go(&self, arguments: impl IntoIterator<Item = String>, outside: Outside<'_>) -> Result<(), Exit> {
         let argv: Vec<String> = arguments.into_iter().collect();
         let mut line = CommandLine::split(argv.iter().cloned()).map_err(|message| self.misused(&message))?;
-        if let Some(path) = line.take("config-file").flatten() {
-            line.read_file(&path).map_err(|message| self.misused(&message))?;
+        if line.has_test_option && line.test.as_deref() != Some(oltp04::NAME) {
+            self.log.complain(
+                "WARNING: the --test option is deprecated. You can pass a script name or path on the command line without \
+                 any options.",
+            );
         }
-        self.take_test_option(&mut line);
+        line.read_files().map_err(|message| self.misused(&message))?;
         let compat = self.compat(&line)?;
-        self.modernise(&mut line, compat);
+        let declared = declared::all(compat);
         let mut options = Options::default();
-        line.take_declared(&declared::all(compat), &mut options)
-            .map_err(|message| self.misused(&message))?;
+        self.take_general(&mut line, &declared, compat, &mut options)?;
         if options.bool("help") {
             self.log.print(help::usage(compat, &open::built_in()));
             return Ok(());
         }
         if options.bool("version") {
-            self.log.print(format_args!("{}\n", version(compat)));
+            self.log.print(format_args!("{}\n", compat.long_version()));
             return Ok(());
         }
         self.set_verbosity(&options)?;
-        let settings = Settings::of(&options, compat).map_err(|message| self.log.fatal(message))?;
+        let mut settings = Settings::of(&options, compat).map_err(|message| self.log.fatal(message))?;
         let command = line.command.take();
         if command.as_deref() == Some("run") && settings.time_s.is_none() && settings.events_max.is_none() {
             let message = "Both event and time limits are disabled, running an endless test";
@@ -90,33 +92,52 @@ impl Front {
             argv: std::iter::once("sysbench".to_owned()).chain(argv).collect(),
             command: command.clone(),
         };
-        let mut test = open::open(line.test.as_deref(), compat, typed, &self.log)?;
-        self.take_options_of(&mut *test, line, &mut options)?;
-        let context = Arc::new(Context {
-            options,
+        let mut context = Context {
+            options: options.clone(),
             log: Arc::clone(&self.log),
-            seed: settings.seed.unwrap_or_else(unix_ns),
-        });
+            seed: settings.seed.map_or_else(unix_ns, |seed| seed as u64),
+            threads: settings.threads,
+            compat,
+        };
+        let mut test = open::open(line.test.as_deref(), typed, &context)?;
+        if command.is_none() || !test.obeys() {
+            return self.leave(&*test);
+        }
+        let own = test.options();
+        if line.give_back(&own, &declared, &mut options) {
+            settings = Settings::of(&options, compat).map_err(|message| self.log.fatal(message))?;
+        }
+        self.take_options_of(&*test, &own, line, &mut options)?;
+        context.options = options;
+        let context = Arc::new(context);
         test.configure(&context)?;
-        self.obey(&mut *test, command.as_deref(), &context, &settings, outside)
+        self.obey(
+            &mut *test,
+            command.as_deref().unwrap_or_default(),
+            &context,
+            &settings,
+            outside,
+        )
+    }
+
+    /// Nothing is to be done with a test but what opening it did.
+    fn leave(&self, test: &dyn Test) -> Result<(), Exit> {
+        if !test.needs_command() {
+            return Ok(());
+        }
+        let name = test.name();
+        let message = format!("The '{name}' test requires a command argument. See 'sysbench {name} help'");
+        Err(self.misused(&message))
     }
 
     fn obey(
         &self,
         test: &mut dyn Test,
-        command: Option<&str>,
+        command: &str,
         context: &Arc<Context>,
         settings: &Settings,
         outside: Outside<'_>,
     ) -> Result<(), Exit> {
-        let Some(command) = command else {
-            if test.needs_command() {
-                let name = test.name();
-                let message = format!("The '{name}' test requires a command argument. See 'sysbench {name} help'");
-                return Err(self.misused(&message));
-            }
-            return Ok(());
-        };
         if let Some(outcome) = test.command(command) {
             return outcome;
         }
@@ -126,42 +147,47 @@ impl Front {
         }
     }
 
-    /// `--test=NAME` of old versions.
-    fn take_test_option(&self, line: &mut CommandLine) {
-        if let Some(Some(test)) = line.take("test") {
-            // What was read as a test is the command then.
-            line.command = line.test.replace(test).or(line.command.take());
-            if line.test.as_deref() != Some(oltp04::NAME) {
-                self.log.complain(
-                    "WARNING: the --test option is deprecated. You can pass a script name or path on the command line \
-                     without any options.",
-                );
-            }
-        }
-    }
-
     fn compat(&self, line: &CommandLine) -> Result<Compat, Exit> {
         let given = line
             .given
             .iter()
             .rev()
-            .find(|one| one.key == "compat")
+            .find(|one| one.key == "plimsoll-compat")
             .and_then(|one| one.value.clone());
         let name = given.or_else(|| self.compat.clone());
         match name {
             _ if oltp04::is_meant(line.test.as_deref()) => Ok(Compat::V04),
             None => Ok(Compat::default()),
-            Some(name) => Compat::named(&name)
-                .ok_or_else(|| self.misused(&format!("Invalid value for the 'compat' option: '{name}'"))),
+            Some(name) => Compat::named(&name).ok_or_else(|| {
+                self.misused(&format!(
+                    "Invalid value for --plimsoll-compat: '{name}'; 1.0 and 1.1 are known"
+                ))
+            }),
         }
     }
 
-    fn modernise(&self, line: &mut CommandLine, compat: Compat) {
-        for warning in line.modernise() {
-            if compat != Compat::V04 {
+    /// Takes the options that do not belong to a test.
+    fn take_general(
+        &self,
+        line: &mut CommandLine,
+        declared: &[OptionSpec],
+        compat: Compat,
+        options: &mut Options,
+    ) -> Result<(), Exit> {
+        if compat == Compat::V04 {
+            line.modernise();
+        }
+        line.take_declared(declared, options)
+            .map_err(|message| self.misused(&message))?;
+        for (old, new, nothing) in declared::DEPRECATED {
+            let given = options.int(old);
+            if given > nothing {
+                let warning = format_args!("--{old} is deprecated, use --{new} instead");
                 self.log.text(Level::Warning, warning);
+                options.set(new, Value::Int(given));
             }
         }
+        Ok(())
     }
 
     fn set_verbosity(&self, options: &Options) -> Result<(), Exit> {
@@ -176,40 +202,50 @@ impl Front {
         Ok(())
     }
 
-    fn take_options_of(&self, test: &mut dyn Test, mut line: CommandLine, options: &mut Options) -> Result<(), Exit> {
-        line.take_declared(&test.options(), options)
+    fn take_options_of(
+        &self,
+        test: &dyn Test,
+        own: &[OptionSpec],
+        mut line: CommandLine,
+        options: &mut Options,
+    ) -> Result<(), Exit> {
+        line.take_declared(own, options)
             .map_err(|message| self.misused(&message))?;
         for given in line.given {
-            if !test.takes_any_option() || options.get(&given.key).is_some() {
+            if given.is_from_file && !test.takes_any_option() {
+                let shown = given.key;
+                self.log.complain(format_args!(
+                    "WARNING: this test has no option --{shown}: the file's is passed over"
+                ));
+                continue;
+            }
+            if !test.takes_any_option() || given.key.starts_with(declared::OWN) || options.get(&given.key).is_some() {
                 return Err(self.misused(&format!("invalid option: {}", given.shown)));
             }
             let value = Value::String(given.value.unwrap_or_default());
             options.set(&given.key, value);
         }
+        for doubt in &line.doubts {
+            self.log.complain(doubt);
+        }
         Ok(())
     }
 
     fn misused(&self, message: &str) -> Exit {
-        if let Some(fatal) = message.strip_prefix("FATAL: ") {
-            return self.log.fatal(fatal);
-        }
         self.log.complain(message);
         Exit::FAILED
     }
 }
 
-/// What `--version` says.
-fn version(compat: Compat) -> String {
-    format!("sysbench {} (Plimsoll {})", compat.version(), env!("CARGO_PKG_VERSION"))
-}
-
+/// The first line of what is printed.
 fn banner(compat: Compat) -> String {
+    let version = compat.version();
+    let ours = concat!("Plimsoll ", env!("CARGO_PKG_VERSION"));
     match compat {
-        Compat::V04 => "sysbench 0.4.12:  multi-threaded system evaluation benchmark".to_owned(),
-        _ => format!(
-            "sysbench {} (Plimsoll {}, using bundled LuaJIT 2.1)",
-            compat.version(),
-            env!("CARGO_PKG_VERSION")
-        ),
+        Compat::V04 => format!("sysbench {version}:  multi-threaded system evaluation benchmark"),
+        Compat::V10 => {
+            format!("sysbench {version} ({ours}, defaults and report of 1.0; --plimsoll-compat=1.1 for 1.1)")
+        }
+        Compat::V11 => format!("sysbench {version} ({ours}, defaults and report of 1.1)"),
     }
 }

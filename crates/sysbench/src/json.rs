@@ -1,4 +1,4 @@
-//! Reports as JSON, for `--report-json`.
+//! Reports as JSON, for `--plimsoll-report-json`.
 
 use std::fs;
 
@@ -57,7 +57,7 @@ impl JsonReports {
             "cumulative": document(last),
         });
         fs::write(path, format!("{whole:#}\n"))
-            .map_err(|error| log.fatal(format_args!("--report-json={path}: {error}")))
+            .map_err(|error| log.fatal(format_args!("--plimsoll-report-json={path}: {error}")))
     }
 }
 

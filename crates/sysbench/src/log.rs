@@ -11,6 +11,9 @@ use plimsoll_core::message::EngineWarning;
 
 use crate::exit::Exit;
 
+/// Longer messages lose their end: a statement may have megabytes.
+pub const MESSAGE_BYTES_MAX: usize = 4096;
+
 /// How much a message matters, by the numbers of `--verbosity`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Level {
@@ -75,7 +78,9 @@ impl Log {
         if level as u8 > sinks.verbosity {
             return;
         }
-        let line = format!("{}{message}\n", level.prefix());
+        let mut line = format!("{}{message}", level.prefix());
+        cut(&mut line);
+        line.push('\n');
         if line == sinks.last {
             sinks.repeated_count += 1;
             return;
@@ -93,8 +98,7 @@ impl Log {
 
     /// Prints a doubt about the numbers.
     pub fn doubt(&self, warning: &EngineWarning) {
-        let evidence = warning.evidence.trim_end_matches('.');
-        self.text(Level::Warning, format_args!("{evidence}. {}", warning.advice));
+        self.text(Level::Warning, doubted(warning));
     }
 
     /// Prints a line that may well be the last one again, such as a report.
@@ -148,6 +152,22 @@ impl Sinks {
     }
 }
 
+/// A doubt about the numbers, as it is printed.
+pub fn doubted(warning: &EngineWarning) -> String {
+    let evidence = warning.evidence.trim_end_matches('.');
+    format!("{evidence}. {}", warning.advice)
+}
+
+fn cut(text: &mut String) {
+    if text.len() <= MESSAGE_BYTES_MAX {
+        return;
+    }
+    let is_boundary = |at: &usize| text.is_char_boundary(*at);
+    let end = (0..=MESSAGE_BYTES_MAX).rev().find(is_boundary).unwrap_or_default();
+    text.truncate(end);
+    text.push_str("...");
+}
+
 #[cfg(test)]
 #[path = "../tests/page/mod.rs"]
 mod page;
@@ -172,6 +192,23 @@ pub(crate) mod tests {
         log.text(Level::Notice, "c");
         log.finish();
         assert_eq!(out.text(), "FATAL: a\n(last message repeated 2 times)\nFATAL: b\nc\n");
+    }
+
+    #[test]
+    fn a_long_message_loses_its_end() {
+        let (log, out, _) = log();
+        log.text(Level::Fatal, format_args!("x{}", "é".repeat(100_000)));
+        let text = out.text();
+        assert!(
+            text.starts_with("FATAL: xé") && text.ends_with("é...\n"),
+            "{}",
+            text.len()
+        );
+        assert!(
+            (MESSAGE_BYTES_MAX - 2..=MESSAGE_BYTES_MAX + 4).contains(&text.len()),
+            "{}",
+            text.len()
+        );
     }
 
     #[test]

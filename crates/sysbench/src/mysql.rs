@@ -142,11 +142,11 @@ fn default_socket() -> Option<&'static str> {
     SOCKETS.into_iter().find(|path| Path::new(path).exists())
 }
 
-fn or_default(given: &[String], default: &str) -> Vec<String> {
+fn or_default(given: Vec<String>, default: &str) -> Vec<String> {
     if given.is_empty() {
         vec![default.to_owned()]
     } else {
-        given.to_vec()
+        given
     }
 }
 
@@ -186,10 +186,11 @@ fn text<'a>(options: &'a Options, name: &str) -> &'a str {
     }
 }
 
-fn list<'a>(options: &'a Options, name: &str) -> &'a [String] {
+/// Spaces around an item are no part of a host, a port, a path or a number.
+fn list(options: &Options, name: &str) -> Vec<String> {
     match options.get(name) {
-        Some(Value::List(items)) => items,
-        _ => &[],
+        Some(Value::List(items)) => items.iter().map(|item| item.trim().to_owned()).collect(),
+        _ => vec![],
     }
 }
 

@@ -15,14 +15,20 @@ use crate::mysql::{Ignored, LOST};
 use crate::options::Options;
 use crate::test::{Context, Run};
 
-/// The workload of a module with these options; `None` where the engine does not run it as the module would.
+/// The workload of a module with these options; `None` where the engine does not run it as the module would, or refuses
+/// it: a transaction without statements, say, is one to sysbench.
 pub fn workload(module: &str, options: &Options) -> Option<WorkloadPlan> {
     let kind = match module {
         "oltp_read_only" => WorkloadPlan::OltpReadOnly,
         "oltp_read_write" => WorkloadPlan::OltpReadWrite,
         "oltp_write_only" => WorkloadPlan::OltpWriteOnly,
         "oltp_point_select" => WorkloadPlan::OltpPointSelect,
-        "oltp_insert" => WorkloadPlan::OltpInsert,
+        "oltp_insert" => |options| {
+            WorkloadPlan::OltpInsert(OltpOptions {
+                prepared: false,
+                ..options
+            })
+        },
         "oltp_delete" => WorkloadPlan::OltpDelete,
         "oltp_update_index" => WorkloadPlan::OltpUpdateIndex,
         "oltp_update_non_index" => WorkloadPlan::OltpUpdateNonIndex,
@@ -38,7 +44,8 @@ pub fn workload(module: &str, options: &Options) -> Option<WorkloadPlan> {
         && ["mysql-host", "mysql-port", "mysql-socket"]
             .iter()
             .all(|name| options.list(name).len() <= 1);
-    is_plain.then(|| oltp(options)).flatten().map(kind)
+    let plan = is_plain.then(|| oltp(options)).flatten().map(kind);
+    plan.filter(|plan| plimsoll_workloads::faults(plan).is_empty())
 }
 
 /// A run of one of our workloads, after a look at the server.
@@ -48,7 +55,7 @@ pub fn workload(module: &str, options: &Options) -> Option<WorkloadPlan> {
 pub fn run(workload: &WorkloadPlan, targets: &[RoleTarget], context: &Arc<Context>, mode: String) -> Result<Run, Exit> {
     let log = &context.log;
     let fatal = |fault: WorkerFault| log.fatal(fault.message);
-    let threads = context.threads();
+    let threads = context.threads;
     let terms = Terms::strict(tolerance(&context.options).map_err(|message| log.fatal(message))?);
     let factory = plimsoll_workloads::factory(workload, targets, context.seed, threads, terms).map_err(fatal)?;
     for warning in plimsoll_workloads::preflight(workload, targets, threads).map_err(fatal)? {
@@ -76,7 +83,7 @@ fn tolerance(options: &Options) -> Result<Tolerance, String> {
     })
 }
 
-/// `None` for numbers that no statement can be made of, about which the module has its own words.
+/// `None` for numbers that are no counts.
 fn oltp(options: &Options) -> Option<OltpOptions> {
     let count = |name: &str| whole(options, name).and_then(|value| u32::try_from(value).ok());
     let is_on = |name: &str, default: bool| match options.get(name) {
@@ -150,6 +157,7 @@ mod tests {
         ];
         let mut specs = declared::all(Compat::V11);
         specs.extend(own.map(|(name, default)| OptionSpec::new(name, Kind::Double, default, "")));
+        specs.push(OptionSpec::new("range_selects", Kind::Bool, "on", ""));
         let mut line = CommandLine::split(words.iter().map(|word| (*word).to_owned())).unwrap();
         let mut options = Options::default();
         line.take_declared(&specs, &mut options).unwrap();
@@ -190,10 +198,24 @@ mod tests {
             &["--mysql-dry-run"],
             &["--mysql-host=a,b"],
             &["--tables=1.5"],
+            &["--table-size=0"],
+            &["--point-selects=0", "--range-selects=off"],
             &["--db-driver=pgsql"],
         ] {
             assert_eq!(workload("oltp_read_only", &options(words)), None, "{words:?}");
         }
         assert_eq!(workload("bulk_insert", &options(&[])), None);
+    }
+
+    #[test]
+    fn inserts_are_text_as_in_sysbench() {
+        let insert = workload("oltp_insert", &options(&[]));
+        assert!(
+            matches!(
+                insert,
+                Some(WorkloadPlan::OltpInsert(OltpOptions { prepared: false, .. }))
+            ),
+            "{insert:?}"
+        );
     }
 }

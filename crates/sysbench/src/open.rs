@@ -1,7 +1,6 @@
 //! Finds the test that a user names.
 
 use std::io::Read;
-use std::sync::Arc;
 
 use crate::by_name::ByName;
 use crate::compat::Compat;
@@ -10,7 +9,7 @@ use crate::host;
 use crate::log::Log;
 use crate::lua::{CommandLine, LuaTest, Script};
 use crate::oltp04::Oltp04;
-use crate::test::Test;
+use crate::test::{Context, Test};
 
 /// The tests that are built in, a line each.
 pub fn built_in() -> String {
@@ -21,23 +20,18 @@ pub fn built_in() -> String {
 ///
 /// # Errors
 /// When there is none, or it is broken; said in the log.
-pub fn open(
-    name: Option<&str>,
-    compat: Compat,
-    command_line: CommandLine,
-    log: &Arc<Log>,
-) -> Result<Box<dyn Test>, Exit> {
+pub fn open(name: Option<&str>, command_line: CommandLine, context: &Context) -> Result<Box<dyn Test>, Exit> {
     let Some(name) = name.filter(|name| *name != "-") else {
-        let text = read_input(log)?;
-        return Ok(Box::new(LuaTest::open(Script::Text(&text), command_line, log)?));
+        let text = read_input(&context.log)?;
+        return Ok(Box::new(LuaTest::open(Script::Text(&text), command_line, context)?));
     };
     if let Some(test) = host::open(name) {
         return Ok(test);
     }
-    if compat == Compat::V04 {
+    if context.compat == Compat::V04 {
         return Ok(Box::new(Oltp04::default()));
     }
-    let script = LuaTest::open(Script::Named(name), command_line, log)?;
+    let script = LuaTest::open(Script::Named(name), command_line, context)?;
     Ok(match script.own_module().map(str::to_owned) {
         Some(module) => Box::new(ByName::new(script, module)),
         None => Box::new(script),

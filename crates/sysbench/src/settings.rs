@@ -6,6 +6,12 @@ use crate::options::Options;
 /// Most checkpoints of a run.
 const CHECKPOINTS_MAX: usize = 256;
 
+/// Most events a second: more cannot be scheduled as fast as they fall due.
+const RATE_MAX: u64 = 10_000_000;
+
+/// Largest stack of a thread, bytes.
+const STACK_BYTES_MAX: u64 = 1 << 31;
+
 /// How a run is led and told.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Settings {
@@ -38,7 +44,7 @@ pub struct Settings {
     /// Whether what is read is checked.
     pub validate: bool,
     /// The seed that the user gave; `None` for the time.
-    pub seed: Option<u64>,
+    pub seed: Option<i64>,
     /// Where reports go as JSON.
     pub json: Option<String>,
 }
@@ -53,9 +59,15 @@ impl Settings {
         if threads <= 0 {
             return Err(format!("Invalid value for --threads: {threads}.\n"));
         }
+        let stack_bytes = options.size("thread-stack-size");
+        if !(1..STACK_BYTES_MAX).contains(&stack_bytes) {
+            return Err(format!("Invalid value for thread-stack-size: {stack_bytes}.\n"));
+        }
         let positive = |name: &str| not_negative(options, name).map(|value| (value > 0).then_some(value));
-        let time_s = positive("time")?;
-        let percentiles = options.percentiles().to_vec();
+        // sysbench takes values below 0 for none here, too.
+        let limit = |name: &str| u64::try_from(options.int(name)).ok().filter(|value| *value > 0);
+        let time_s = limit("time");
+        let percentiles = percentiles(options)?;
         let histogram = options.bool("histogram");
         if histogram && percentiles.is_empty() {
             return Err("--histogram cannot be used with --percentile=0".to_owned());
@@ -67,19 +79,19 @@ impl Settings {
         Ok(Self {
             compat,
             threads: threads as u32,
-            events_max: positive("events")?,
+            events_max: limit("events"),
             time_s,
             warm_up_s: not_negative(options, "warmup-time")?,
             forced_shutdown_s: forced_shutdown(options.string("forced-shutdown"), time_s)?,
             init_timeout_s: not_negative(options, "thread-init-timeout")?,
-            rate: positive("rate")?,
-            report_interval_s: positive("report-interval")?,
+            rate: rate(positive("rate")?)?,
+            report_interval_s: limit("report-interval"),
             checkpoints_s: checkpoints(options.list("report-checkpoints"))?,
             percentiles,
             histogram,
             debug: options.bool("debug"),
             validate: options.bool("validate"),
-            seed: positive("rand-seed")?,
+            seed: Some(options.int("rand-seed")).filter(|seed| *seed != 0),
             json: json(options),
         })
     }
@@ -88,6 +100,24 @@ impl Settings {
 fn not_negative(options: &Options, name: &str) -> Result<u64, String> {
     let value = options.int(name);
     u64::try_from(value).map_err(|_| format!("Invalid value for --{name}: {value}"))
+}
+
+fn percentiles(options: &Options) -> Result<Vec<f64>, String> {
+    let percents = options.percentiles();
+    match percents.iter().find(|one| !(**one > 0.0 && **one <= 100.0)) {
+        Some(wrong) => Err(format!("Invalid value for --percentile: {wrong}")),
+        None => Ok(percents.to_vec()),
+    }
+}
+
+fn rate(given: Option<u64>) -> Result<Option<u64>, String> {
+    match given.filter(|rate| *rate > RATE_MAX) {
+        Some(rate) => Err(format!(
+            "--rate={rate}: at most {RATE_MAX} events per second can be scheduled; leave --rate out for as many as the \
+             threads can do"
+        )),
+        None => Ok(given),
+    }
 }
 
 /// Seconds, `N%` of the time, or nothing for a twentieth of it.
@@ -110,8 +140,8 @@ fn forced_shutdown(text: &str, time_s: Option<u64>) -> Result<Option<u64>, Strin
 
 fn checkpoints(given: &[String]) -> Result<Vec<u64>, String> {
     let fault = |text: &String| format!("Invalid value for --report-checkpoints: '{text}'");
-    let read = |text: &String| match text.parse::<u32>() {
-        Ok(seconds @ 1..) => Ok(u64::from(seconds)),
+    let read = |text: &String| match text.trim_start().parse::<i32>() {
+        Ok(seconds @ 0..) => Ok(seconds.unsigned_abs().into()),
         _ => Err(fault(text)),
     };
     let mut points = given.iter().map(read).collect::<Result<Vec<u64>, String>>()?;
@@ -126,7 +156,7 @@ fn checkpoints(given: &[String]) -> Result<Vec<u64>, String> {
 }
 
 fn json(options: &Options) -> Option<String> {
-    match options.get("report-json") {
+    match options.get("plimsoll-report-json") {
         Some(crate::options::Value::File(path)) if !path.is_empty() => Some(path.clone()),
         _ => None,
     }
@@ -155,6 +185,34 @@ mod tests {
     }
 
     #[test]
+    fn nothing_is_0_and_limits_below_0_are_none() {
+        let settings = settings(&[
+            "--time=",
+            "--rate",
+            "--rand-seed=",
+            "--percentile=",
+            "--events=-1",
+            "--report-interval=-2",
+        ])
+        .unwrap();
+        assert_eq!((settings.time_s, settings.rate, settings.seed), (None, None, None));
+        assert_eq!((settings.percentiles, settings.events_max), (vec![], None));
+        assert_eq!(settings.report_interval_s, None);
+        assert_eq!(super::tests::settings(&["--time=-1"]).unwrap().time_s, None);
+        assert_eq!(super::tests::settings(&["--rand-seed=-5"]).unwrap().seed, Some(-5));
+    }
+
+    #[test]
+    fn a_rate_that_no_schedule_keeps_up_with_is_refused() {
+        assert!(
+            settings(&["--rate=2000000000"])
+                .unwrap_err()
+                .starts_with("--rate=2000000000: at most")
+        );
+        assert_eq!(settings(&["--rate=1000000"]).unwrap().rate, Some(1_000_000));
+    }
+
+    #[test]
     fn forced_shutdown_is_seconds_a_share_or_a_twentieth() {
         let seconds = |word: &str| settings(&["--time=40", word]).unwrap().forced_shutdown_s;
         assert_eq!(seconds("--forced-shutdown=off"), None);
@@ -167,7 +225,10 @@ mod tests {
     fn nonsense_is_named() {
         let check = |words: &[&str], expect: &str| assert_eq!(settings(words), Err(expect.to_owned()));
         check(&["--threads=0"], "Invalid value for --threads: 0.\n");
-        check(&["--time=-1"], "Invalid value for --time: -1");
+        check(&["--rate=-1"], "Invalid value for --rate: -1");
+        check(&["--percentile=101"], "Invalid value for --percentile: 101");
+        check(&["--percentile=0,5"], "Invalid value for --percentile: 0");
+        check(&["--thread-stack-size=K"], "Invalid value for thread-stack-size: 0.\n");
         check(&["--rand-type=foo"], "Invalid random numbers distribution: foo.");
         check(
             &["--percentile=0", "--histogram"],

@@ -4,10 +4,12 @@ use std::sync::Arc;
 
 use plimsoll_engine::WorkerFactory;
 
+use crate::compat::Compat;
 use crate::exit::Exit;
 use crate::log::Log;
 use crate::options::{OptionSpec, Options, help};
 use crate::report::{Stat, general};
+use crate::settings::Settings;
 
 /// What all parts of one command share.
 pub struct Context {
@@ -17,13 +19,10 @@ pub struct Context {
     pub log: Arc<Log>,
     /// All randomness follows from it: `--rand-seed`, or the time.
     pub seed: u64,
-}
-
-impl Context {
-    /// `--threads`.
-    pub fn threads(&self) -> u32 {
-        self.options.int("threads") as u32
-    }
+    /// `--threads`. A script may have an option of its own of that name.
+    pub threads: u32,
+    /// Whose manners.
+    pub compat: Compat,
 }
 
 /// A run as a test describes it.
@@ -57,6 +56,11 @@ pub trait Test {
         true
     }
 
+    /// Whether commands are obeyed: a script from standard input does nothing but its body.
+    fn obeys(&self) -> bool {
+        true
+    }
+
     /// Takes note of all options, before anything else is asked of it.
     ///
     /// # Errors
@@ -73,6 +77,14 @@ pub trait Test {
     /// When the run is impossible; said in the log.
     fn begin(&mut self) -> Result<Run, Exit>;
 
+    /// The mode was said, and no thread has started.
+    ///
+    /// # Errors
+    /// When the run is impossible; said in the log.
+    fn before_threads(&mut self, _settings: &Settings) -> Result<(), Exit> {
+        Ok(())
+    }
+
     /// Tells what happened since the last such report.
     fn intermediate(&mut self, stat: &Stat, log: &Log) {
         general::intermediate(stat, log);
@@ -81,6 +93,19 @@ pub trait Test {
     /// Tells what happened since the begin, or the last checkpoint.
     fn cumulative(&mut self, stat: &Stat, log: &Log) {
         general::cumulative(stat, log);
+    }
+
+    /// The load is over, and the last report comes next.
+    fn before_last_report(&mut self) {}
+
+    /// Whether it writes reports of its own form: nothing else may stand among them.
+    fn has_own_reports(&self) -> bool {
+        false
+    }
+
+    /// Whether any connection to a server was opened so far.
+    fn has_server(&self) -> bool {
+        true
     }
 
     /// Planned reconnects so far; lost connections are counted elsewhere.

@@ -316,9 +316,13 @@ fn values_that_make_no_sense_are_refused() {
         ("file-rw-ratio=-1", "Invalid value for --file-rw-ratio: -1.000000."),
         ("file-merged-requests=-1", "Invalid value for file-merged-requests: -1."),
         ("file-fsync-freq=-1", "Invalid value for file-fsync-freq: -1."),
-        ("file-async-backlog=0", "Invalid value for file-async-backlog: 0."),
+        (
+            "file-io-mode=async file-async-backlog=0",
+            "Invalid value for file-async-backlog: 0.",
+        ),
     ] {
-        let outcome = fileio(&folder.0, "run", &[given]);
+        let given: Vec<&str> = given.split(' ').collect();
+        let outcome = fileio(&folder.0, "run", &given);
         assert_eq!(
             (outcome.result, outcome.text),
             (Err(Exit::FAILED), format!("FATAL: {message}\n"))

@@ -66,12 +66,6 @@ fn what_goes_wrong_in_a_script_is_said_and_ends_with_1() {
         &["run"],
         "FATAL: `thread_init' function failed: stdin:1: ti\nFATAL: Thread initialization failed!\n",
     );
-    let thread_done = "function event() return true end function thread_done() error('td') end";
-    fails(
-        thread_done,
-        &["run"],
-        "FATAL: `thread_done' function failed: stdin:1: td\n",
-    );
     fails(
         "function prepare() error('p') end",
         &["prepare"],
@@ -193,7 +187,7 @@ fn the_body_runs_in_each_state_and_options_are_there_after_it() {
     let script = "
         assert(sysbench.opt == nil and sysbench.version == '1.1.0')
         assert(sysbench.cmdline.command == 'run' and sysbench.cmdline.argv[0] == 'sysbench')
-        assert(test == '' and thread_id == sysbench.tid)
+        assert(test == nil and sysbench.cmdline.script_path == nil and thread_id == sysbench.tid and sysbench.opt == nil)
         sysbench.cmdline.options = {
           size = {'Size', 5}, ['dash-name'] = {'Dash', 'x'}, on = {'On', true}, list = {'List', {'a', 'b'}}, none = {'None'},
         }
@@ -258,22 +252,65 @@ fn help_shows_options_sorted_with_their_types() {
 fn hooks_write_reports_in_place_of_ours() {
     let script = "
         function sysbench.hooks.report_intermediate(stat)
-          assert(sysbench.tid == sysbench.opt.threads and stat.queue_length == 0 and stat.time_interval == 2)
+          assert(sysbench.tid == sysbench.opt.threads and stat.threads_running == 1)
+          assert(stat.queue_length == 0 and stat.time_interval == 2)
           ffi.C.plimsoll_log(3, 'mine', 4)
         end
+        function sysbench.hooks.report_cumulative(stat)
+          assert(sysbench.tid == 0 and stat.threads_running == 0)
+          ffi.C.plimsoll_log(3, 'last', 4)
+        end
         function event() end";
-    let outcome = text(script, &["run", "--events=6"]);
-    assert_eq!((outcome.exit, outcome.out.lines().next()), (0, Some("mine")));
+    let outcome = text(script, &["run", "--events=6", "--report-interval=2"]);
+    assert_eq!((outcome.exit, outcome.out.as_str()), (0, "mine\nlast\n"));
+}
+
+#[test]
+fn a_report_that_fails_is_said_and_changes_nothing_else() {
     let broken = text(
         "function sysbench.hooks.report_cumulative() error('r') end function event() end",
         &["run", "--events=1"],
     );
-    assert!(
-        broken
-            .out
-            .ends_with("FATAL: `sysbench.hooks.report_cumulative' function failed: stdin:1: r\n")
+    assert_eq!(
+        (broken.exit, broken.out.as_str()),
+        (
+            0,
+            "[ 2s ] thds: 1 eps: 0.50 lat (ms,95%): 0.00\nFATAL: `report_cumulative' function failed: stdin:1: r\n"
+        )
     );
-    assert_eq!(broken.exit, 1);
+}
+
+#[test]
+fn a_thread_that_fails_at_its_end_has_done_its_events() {
+    let script = "function event() end function thread_done() error('td') end";
+    let outcome = text(script, &["run", "--events=3"]);
+    assert_eq!((outcome.exit, outcome.snapshot.counts().completed), (0, 3));
+    assert!(
+        outcome
+            .out
+            .starts_with("FATAL: `thread_done' function failed: stdin:1: td\n"),
+        "{}",
+        outcome.out
+    );
+}
+
+#[test]
+fn statements_outside_of_events_count_too() {
+    let script = "
+        local con = sysbench.sql.driver():connect()
+        con:query('1 in the body of the leading state, and of each of two threads')
+        function init() for i = 1, 10 do con:query('10') end end
+        function thread_init() for i = 1, 100 do con:query('200 of both threads') end end
+        function event() con:query('one of each of two events') end
+        function thread_done() for i = 1, 1000 do con:query('2000 of both threads') end end
+        function done() con:query('after the report') end";
+    let outcome = text(script, &["run", DRY, "--threads=2", "--events=2"]);
+    assert_eq!(
+        (outcome.exit, outcome.snapshot.counts().others),
+        (0, 1 + 2 + 10 + 200 + 2 + 2000),
+        "{}",
+        outcome.out
+    );
 }
 
 #[test]
@@ -307,6 +344,8 @@ fn scripts_of_old_find_options_and_functions_as_globals() {
 fn the_compiler_can_be_told_what_to_do() {
     let off = "function event() error(tostring(jit.status())) end";
     assert!(text(off, &["run", "--luajit-cmd=off"]).out.contains("stdin:1: false"));
+    let body = "error(tostring(jit.status()))";
+    assert!(text(body, &["run", "--luajit-cmd=off"]).out.contains("stdin:1: false"));
     assert!(text(off, &["run"]).out.contains("stdin:1: true"));
     let options = text(off, &["run", "--luajit-cmd=opt=3,hotloop=5"]);
     assert!(options.out.contains("stdin:1: true"), "{}", options.out);

@@ -23,6 +23,15 @@ use plimsoll_core::plan::{Role, RoleTarget, WorkloadPlan};
 use plimsoll_engine::{Arrivals, ClosedLoop, ThinkTime, Users, UsersOptions, WorkerFactory, WorkerFault};
 use plimsoll_session::Terms;
 
+/// What is wrong with the options of a workload, whatever it runs on; nothing where they make sense.
+pub fn faults(workload: &WorkloadPlan) -> Vec<String> {
+    match workload {
+        WorkloadPlan::Statements(plan) => statements::faults(plan),
+        WorkloadPlan::Tpcc(options) => tpcc::faults(options),
+        _ => oltp::faults(workload),
+    }
+}
+
 /// Compiles a workload into what builds its workers, of which there will be so many `connections`, and which do about
 /// errors what `terms` say. Nothing is connected yet.
 ///
@@ -35,11 +44,7 @@ pub fn factory(
     connections: u32,
     terms: Terms,
 ) -> Result<Box<dyn WorkerFactory>, WorkerFault> {
-    let mut faults = match workload {
-        WorkloadPlan::Statements(plan) => statements::faults(plan),
-        WorkloadPlan::Tpcc(options) => tpcc::faults(options),
-        _ => oltp::faults(workload),
-    };
+    let mut faults = faults(workload);
     faults.extend(same_role_twice(targets));
     if connections == 0 {
         faults.push("group.connections: must be at least 1, is 0".to_owned());

@@ -45,6 +45,12 @@ CLIENT_ON_SERVER_HOST = WarningKind(
     "Take differences between systems from such trials rather than absolute figures, or run the client on another "
     "host.",
 )
+NO_SERVER = WarningKind(
+    "no-server",
+    "A script connected to no server",
+    "The figures are those of what the script does without one: nothing is known of any server.",
+    "If the script was to use a server, let it connect by sysbench.sql; otherwise take it for what it is.",
+)
 SINGLE_REPETITION = WarningKind(
     "single-repetition",
     "Measured once",
@@ -218,6 +224,7 @@ ENCRYPTION_DIFFERS = WarningKind(
 CATALOGUE: tuple[WarningKind, ...] = (
     CLIENT_SATURATED,
     CLIENT_ON_SERVER_HOST,
+    NO_SERVER,
     HOST_BUSY_ELSEWHERE,
     SINGLE_REPETITION,
     SHORT_WINDOW,

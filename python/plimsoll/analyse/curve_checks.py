@@ -87,10 +87,11 @@ def _stolen(cell: CellFigures) -> _Found:
 
 
 def _errors(cell: CellFigures) -> _Found:
-    total = sum(error.count for error in cell.errors)
+    seen = [error for error in cell.errors if error.was_seen]
+    total = sum(error.count for error in seen)
     if total == 0 and cell.failed_count == 0:
         return None
-    codes = ", ".join(f"{error.code or 'no code'} ({error.error_class}) {error.count:,} times" for error in cell.errors)
+    codes = ", ".join(f"{error.code or 'no code'} ({error.error_class}) {error.count:,} times" for error in seen)
     ending = f"{cell.failed_count:,} transactions failed, {cell.retries_count:,} retries"
     return catalogue.ERRORS_OCCURRED, f"{codes}: {ending}" if codes else ending, float(total + cell.failed_count)
 

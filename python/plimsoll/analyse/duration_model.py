@@ -32,6 +32,11 @@ class ErrorTotal(Document):
     code: int
     count: int
 
+    @property
+    def was_seen(self) -> bool:
+        """Whether a server or the client said so; a script may count as an error whatever it likes."""
+        return self.code != 0 or self.error_class != "statement"
+
 
 class TypeTotal(Document):
     """One type of transaction in the measured windows of all trials of a cell.

@@ -16,7 +16,8 @@ from typer.core import TyperCommand
 from plimsoll.errors import HostError, SpecError
 from plimsoll.units import printable
 
-_OWN = frozenset({"--record", "--record-system", "--record-workload"})
+_RECORD = "--plimsoll-record"
+_OWN = frozenset({_RECORD, f"{_RECORD}-system", f"{_RECORD}-workload"})
 
 
 class HandedOver(TyperCommand):
@@ -49,14 +50,15 @@ def sysbench(
     ] = None,
     record: Annotated[
         Path | None,
-        typer.Option("--record", metavar="STUDY", help="Keep the run as a recording in this folder, for its guide."),
+        typer.Option(_RECORD, metavar="STUDY", help="Keep the run as a recording in this folder, for its guide."),
     ] = None,
     record_system: Annotated[
         str | None,
-        typer.Option("--record-system", metavar="NAME", help="The system; the server's address if left out."),
+        typer.Option(f"{_RECORD}-system", metavar="NAME", help="The system; the server's address if left out."),
     ] = None,
     record_workload: Annotated[
-        str | None, typer.Option("--record-workload", metavar="NAME", help="The workload; the test's name if left out.")
+        str | None,
+        typer.Option(f"{_RECORD}-workload", metavar="NAME", help="The workload; the test's name if left out."),
     ] = None,
 ) -> int:
     """Do what sysbench does: its tests, its options, Lua scripts, its output and its exit codes.
@@ -67,10 +69,10 @@ def sysbench(
 
       plimsoll sysbench oltp_read_write --mysql-user=bench --tables=4 --threads=16 --time=60 run
 
-      plimsoll sysbench oltp_read_write --mysql-user=bench --tables=4 --threads=16 --record my-study run
+      plimsoll sysbench oltp_read_write --mysql-user=bench --tables=4 --threads=16 --plimsoll-record my-study run
     """
     if record is None:
-        raise SpecError("--record is missing: --record-system and --record-workload name what it keeps")
+        raise SpecError(f"{_RECORD} is missing: {_RECORD}-system and {_RECORD}-workload name what it keeps")
     from plimsoll.run.sysbench import RecordingWanted, record_sysbench
 
     wanted = RecordingWanted(study=record, system=record_system, workload=record_workload)

@@ -68,7 +68,8 @@ def _mean_without_percentiles(row: _Row) -> Entry:
 def _errors(row: _Row) -> Entry:
     counts = Counter[str]()
     for error in row.total.errors:
-        counts["no code" if error.code == 0 else str(error.code)] += error.count
+        code = str(error.code or "no code") if error.was_seen else "counted by hand"
+        counts[code] += error.count
     return Entry(", ".join(f"{code}: {count:,}" for code, count in counts.items()) or NOT_KNOWN)
 
 

@@ -14,7 +14,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from plimsoll.drive.protocol import Done, EngineWarning, Failed, Interval, Ready
+import polars as pl
+
+from plimsoll.drive.protocol import Done, EngineWarning, Failed, Interval, Progress, Ready
 from plimsoll.drive.sysbench import SysbenchProcess
 from plimsoll.errors import SpecError
 from plimsoll.importers.joining import Joiner
@@ -33,13 +35,16 @@ from plimsoll.run.environment import Surveyor
 from plimsoll.run.folder import locked, refuse_for_recordings
 from plimsoll.run.progressing import INTERVAL_S, Progressing, outcome_of, warning_of, workload_record
 from plimsoll.run.rows import IntervalRows
-from plimsoll.run.sysbench_server import Servers, servers_of, survey
+from plimsoll.run.sysbench_server import Servers, no_servers, of_no_server, servers_of, survey, without_servers
 from plimsoll.run.watch import Watch, unwatched, watching
 from plimsoll.spec.sysbench_line import HOST_TESTS, SysbenchLine, read_line
 from plimsoll.spec.sysbench_workload import given_options, workload_of
 from plimsoll.units import printable
 
 INTERRUPTED = 130
+
+NO_SERVER_CODE = "no-server"
+"""The engine's doubt about a script that connected to none."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,21 +105,22 @@ def refuse(line: SysbenchLine, wanted: RecordingWanted) -> None:
         SpecError: It is none.
     """
     test, command = line.test, line.command
-    cure = "leave --record out"
-    names = {"--record-system": wanted.system, "--record-workload": wanted.workload}
+    record = "--plimsoll-record"
+    cure = f"leave {record} out"
+    names = {f"{record}-system": wanted.system, f"{record}-workload": wanted.workload}
     faults = [
         f"{option}: must be printable text, is {name!r}"
         for option, name in names.items()
         if name is not None and not (name and name.isprintable())
     ]
     if test in HOST_TESTS:
-        faults.append(f"--record: {test} runs against no server, and only such runs are recorded; {cure}")
+        faults.append(f"{record}: {test} runs against no server, and only such runs are recorded; {cure}")
     elif test in (None, "-") or command is None:
-        faults.append(f"--record: a test and its command run are missing; {cure}, or add them")
+        faults.append(f"{record}: a test and its command run are missing; {cure}, or add them")
     elif command != "run":
-        faults.append(f"--record: only the command run is recorded, not {command}; {cure}")
+        faults.append(f"{record}: only the command run is recorded, not {command}; {cure}")
     faults += [
-        f"--record: with --{name} no server is measured; {cure}"
+        f"{record}: with --{name} no server is measured; {cure}"
         for name in ("help", "version", "mysql-dry-run")
         if line.is_on(name)
     ]
@@ -128,11 +134,11 @@ class _Run:
     def __init__(self, line: SysbenchLine, servers: Servers) -> None:
         """Looks at the server before the load changes anything."""
         surveyor = Surveyor()
-        self._compat = line.text("compat", os.environ.get("SYSBENCH_COMPAT", "1.1"))
+        self._compat = line.text("plimsoll-compat") or os.environ.get("SYSBENCH_COMPAT") or "1.0"
         self._line, self._servers = line, servers
         self._threads = max(line.whole("threads", 1), 1)
-        self._warm_up = max(line.whole("warmup-time", 0), 0)
-        self._duration_s = line.whole("time", 0 if line.test == "oltp" else 10) or None
+        self._warm_up = 0  # the engine says so where it warms up: a script may have an option of that name
+        self._duration_s = max(line.whole("time", 0 if line.test == "oltp" else 10), 0) or None
         self._workload = workload_of(line, compat=self._compat)
         self._here = surveyor.host.name or ""
         self._environment, doubts = survey(surveyor, servers, self._workload, self._threads)
@@ -141,7 +147,8 @@ class _Run:
         self._began_unix_s = time.time()
         self._failure: str | None = None
         rows = IntervalRows(driver=self._here, host=self._environment.host.name or "")
-        self.progressing = Progressing(rows, warnings=[unwatched(doubt) for doubt in doubts])
+        self._doubts = tuple(map(unwatched, doubts))
+        self.progressing = Progressing(rows, warnings=list(self._doubts))
 
     def follow(self, arguments: Sequence[str]) -> int:
         """Runs the engine to its end, whatever that is, and returns its exit code."""
@@ -152,9 +159,13 @@ class _Run:
                     match message:
                         case Ready():
                             progressing.ready = message
+                        case Progress(phase="warm-up"):
+                            self._warm_up = message.total_count
                         case Interval():
                             self._take(message)
                         case EngineWarning():
+                            if message.code == NO_SERVER_CODE:
+                                self._forget_servers()
                             progressing.warnings.append(warning_of(message))
                         case Done():
                             progressing.done = message
@@ -163,6 +174,12 @@ class _Run:
             exit_code = process.wait()
         progressing.warnings += map(unwatched, self._watch.faults)
         return exit_code
+
+    def _forget_servers(self) -> None:
+        """The script opened no connection: what answers at the address of the options had no part in the run."""
+        self._servers = no_servers(self._servers)
+        self._environment = without_servers(self._environment)
+        self.progressing.warnings = [one for one in self.progressing.warnings if one not in self._doubts]
 
     def _take(self, interval: Interval) -> None:
         """Takes one interval in; the warm-up does not count, nor what was left to do when the time was over."""
@@ -179,16 +196,12 @@ class _Run:
         trial = joiner.place(self._trial(wanted))
         outcome = outcome_of(self.progressing, self._why_failed(exit_code))
         rows = self.progressing.rows
-        write_recording(
-            wanted.study,
-            trial,
-            self._environment,
-            outcome,
-            intervals=rows.intervals(),
-            errors=rows.errors(),
-            histograms=rows.histograms(),
-            telemetry=self._watch.table(rows.client_telemetry()),
-        )
+        tables = {"intervals": rows.intervals(), "errors": rows.errors(), "histograms": rows.histograms()}
+        telemetry = self._watch.table(rows.client_telemetry())
+        if not self._servers.instances:
+            tables = {name: of_no_server(table) for name, table in tables.items()}
+            telemetry = telemetry.filter(pl.col("instance") == "")
+        write_recording(wanted.study, trial, self._environment, outcome, telemetry=telemetry, **tables)
         return (*joiner.report, *_told(trial, outcome, wanted.study))
 
     def _trial(self, wanted: RecordingWanted) -> TrialRecord:
@@ -200,7 +213,7 @@ class _Run:
         workload = self._workload_record()
         rate = self._line.whole("rate", 0)
         level = LevelRecord(connections=self._threads, rate_tps=float(rate) if rate > 0 else None)
-        seed = max(self._line.whole("rand-seed", 0), 0)
+        seed = self._line.whole("rand-seed", 0) % 2**64  # as the engine takes it
         inputs = ("sysbench", self._servers.record.factors, workload.options, level, seed, began, os.getpid())
         return TrialRecord(
             trial_id=hashlib.sha256(repr(inputs).encode(errors="surrogateescape")).hexdigest()[:32],

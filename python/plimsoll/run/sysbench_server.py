@@ -9,9 +9,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
+import polars as pl
+
 from plimsoll.drive.protocol import Done, EngineMessage, Interval, Ready
 from plimsoll.errors import SpecError, TargetError
-from plimsoll.record.model import Environment, InstanceFacts, SystemRecord
+from plimsoll.record.model import Environment, HostFacts, InstanceFacts, SystemRecord
 from plimsoll.run.environment import Surveyor
 from plimsoll.run.systems import Instance
 from plimsoll.servers.control import connect
@@ -20,6 +22,9 @@ from plimsoll.spec.sysbench_line import SysbenchLine
 from plimsoll.spec.target import Target
 from plimsoll.spec.workload import WorkloadSpec
 from plimsoll.units import printable
+
+CLIENT_ALONE = "client alone"
+"""The system of a script that connects to no server."""
 
 TABLES_MAX = 1000
 """So many tables are described at most."""
@@ -50,6 +55,24 @@ class Servers:
             part: [one.model_copy(update={"instance": name}) for one in getattr(message, part)] for part in parts
         }
         return message.model_copy(update=renamed)
+
+
+def no_servers(named: Servers) -> Servers:
+    """What a script ran on that opened no connection to the servers of its options. A name of the user's stays."""
+    address = named.record.factors["target"]
+    name = CLIENT_ALONE if named.record.name == address else named.record.name
+    return Servers(SystemRecord(name=name, factors={"target": "none"}, instances=0), ())
+
+
+def without_servers(environment: Environment) -> Environment:
+    """An environment of this client alone."""
+    client = environment.client.model_copy(update={"on_server_host": None, "limit_tps": None})
+    return environment.model_copy(update={"host": HostFacts(), "instances": (), "client": client})
+
+
+def of_no_server(table: pl.DataFrame) -> pl.DataFrame:
+    """Rows that were taken for those of a server before it was known that there is none."""
+    return table.with_columns(pl.lit("").alias("host"), pl.lit("").alias("instance"))
 
 
 def servers_of(line: SysbenchLine, name: str | None) -> Servers:

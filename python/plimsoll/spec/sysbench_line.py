@@ -20,14 +20,8 @@ from plimsoll.spec.tls import Tls, TlsMode
 HOST_TESTS = frozenset({"cpu", "memory", "threads", "mutex", "fileio"})
 """Tests that need no server."""
 
-_RENAMED = {
-    "num-threads": "threads",
-    "max-requests": "events",
-    "max-time": "time",
-    "tx-rate": "rate",
-    "seed-rng": "rand-seed",
-}
-"""Options of 0.4 and 0.5 under their names of today."""
+_OLD = {"num-threads": ("threads", 1), "max-requests": ("events", 0), "max-time": ("time", 0), "tx-rate": ("rate", 0)}
+"""Options of 0.4 and 0.5: their names of today, and the values that mean that nothing was given."""
 
 _ON, _OFF = frozenset({"on", "true", "1"}), frozenset({"off", "false", "0"})
 _SOCKETS = ("/run/mysqld/mysqld.sock", "/var/run/mysqld/mysqld.sock", "/tmp/mysql.sock", "/var/lib/mysql/mysql.sock")  # noqa: S108 - where servers listen
@@ -65,9 +59,18 @@ class SysbenchLine:
         return self.options.get(name) or default
 
     def whole(self, name: str, default: int) -> int:
-        """An option as a whole number; the default for what is none."""
-        text = self.text(name)
-        return int(text) if re.fullmatch(r"-?[0-9]{1,18}", text) else default
+        """An option as a whole number: 0 where nothing stands behind it; the default for what is none."""
+        if name not in self.options:
+            return default
+        text = self.options[name] or "0"
+        return int(text) if re.fullmatch(r"\s*[+-]?[0-9]{1,18}", text, re.ASCII) else default
+
+    def number(self, name: str) -> float:
+        """The number that an option begins with, as scripts get it; 0 where there is none."""
+        found = re.match(
+            r"\s*[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)(e[+-]?[0-9]+)?", self.text(name), re.ASCII | re.IGNORECASE
+        )
+        return float(found[0]) if found else 0.0
 
     def items(self, name: str) -> tuple[str, ...]:
         """An option that is a list, separated by commas."""
@@ -127,27 +130,56 @@ def read_line(arguments: Sequence[str]) -> SysbenchLine:
     Raises:
         SpecError: A file that `--config-file` names cannot be read.
     """
-    words: list[str | None] = [word for word in arguments if not word.startswith("--")]
-    options = dict(_option(word[2:]) for word in arguments if word.startswith("--"))
-    if file := options.pop("config-file", None):
-        options = dict(_lines(Path(file))) | options
-    if (test := options.pop("test", None)) is not None:
-        words.insert(0, test)
-    test, command = [*words, None, None][:2]
-    return SysbenchLine(test, command, options)
+    test, words, displaced = None, list[str](), None
+    given = list[tuple[str, str | None]]()
+    for argument in arguments:
+        if argument.startswith("--test="):
+            named = argument.removeprefix("--test=")
+            displaced, test = (test, named) if named else (displaced, test)
+        elif argument.startswith("--"):
+            given += _given(argument)
+        elif test is None:
+            test = argument
+        else:
+            words.append(argument)
+    command = next(iter(words), displaced)
+    options = dict(_renamed(given) if test == "oltp" else given)
+    line = SysbenchLine(test, command, options)
+    if test != "oltp":
+        meant = {new: options[old] for old, (new, nothing) in _OLD.items() if line.whole(old, nothing) > nothing}
+        options.update(meant)
+    return line
+
+
+def _given(argument: str) -> Iterator[tuple[str, str | None]]:
+    """An option, or those of the file that it names."""
+    name, value = _option(argument)
+    if name != "config-file":
+        yield name, value
+    elif value:
+        yield from _lines(Path(value))
 
 
 def _option(written: str) -> tuple[str, str | None]:
-    name, sign, value = written.partition("=")
-    plain = name.strip().replace("_", "-")
-    return _RENAMED.get(plain, plain), value.strip() if sign else None
+    name, sign, value = written.strip().removeprefix("--").partition("=")
+    return name.strip().replace("_", "-"), value if sign else None
+
+
+def _renamed(given: Sequence[tuple[str, str | None]]) -> Iterator[tuple[str, str | None]]:
+    """Options of 0.4 under their names of today."""
+    for name, value in given:
+        today, _ = _OLD.get(name, ("rand-seed" if name == "seed-rng" else name, 0))
+        yield today, value
 
 
 def _lines(file: Path) -> Iterator[tuple[str, str | None]]:
+    """Options of a file: a value is a word, or stands between quotation marks."""
     try:
         text = file.read_text(encoding="utf-8", errors="replace")
     except OSError as error:
         raise SpecError(f"--config-file={file}: cannot be read: {error.strerror}; correct its name") from None
     for line in map(str.strip, text.splitlines()):
-        if line and not line.startswith("#"):
-            yield _option(line)
+        if "=" in line and not line.startswith(("#", ";", "[")):
+            name, value = _option(line)
+            found = re.match(r"""\s*(?:"([^"]*)"|'([^']*)'|(\S*))""", value or "")
+            yield name, next((word for word in found.groups() if word is not None), "") if found else ""

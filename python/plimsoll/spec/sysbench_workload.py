@@ -35,11 +35,13 @@ _TEXTS = {"storage_engine": "mysql-storage-engine", "table_options": "create-tab
 _OF_THE_RUN = frozenset(
     {
         *("threads", "events", "time", "warmup-time", "forced-shutdown", "thread-stack-size", "thread-init-timeout"),
-        *("rate", "report-interval", "report-checkpoints", "report-json", "debug", "validate", "help", "version"),
-        *("luajit-cmd", "compat", "rand-seed", "verbosity", "percentile", "histogram", "db-driver"),
+        *("rate", "report-interval", "report-checkpoints", "debug", "validate", "help", "version"),
+        *("num-threads", "max-requests", "max-time", "tx-rate", "plimsoll-compat", "plimsoll-report-json"),
+        *("luajit-cmd", "rand-seed", "verbosity", "percentile", "histogram", "db-driver"),
         *("db-debug", "mysql-debug", "mysql-dry-run", "mysql-host", "mysql-port", "mysql-socket", "mysql-user"),
         *("mysql-db", "mysql-ssl", "mysql-ssl-key", "mysql-ssl-ca", "mysql-ssl-cert", "mysql-ssl-cipher"),
         *("mysql-compression", "mysql-compression-algorithms"),
+        *("pgsql-host", "pgsql-port", "pgsql-user", "pgsql-db"),
     }
 )
 """Options that say how a workload is run and told, and where."""
@@ -67,10 +69,9 @@ def given_options(line: SysbenchLine, *, compat: str) -> dict[str, Any]:
 
     Args:
         line: What was typed.
-        compat: Whose defaults; kept where it is not the usual one, since a script draws by it.
+        compat: Whose defaults; kept, since a script draws by it.
     """
-    old = {} if compat == "1.1" else {"compat": compat}
-    return old | {
+    return {"plimsoll_compat": compat} | {
         name.replace("-", "_"): "on" if value is None else value
         for name, value in sorted(line.options.items())
         if name not in _OF_THE_RUN and "password" not in name
@@ -86,13 +87,18 @@ def _written(line: SysbenchLine, compat: str) -> Iterator[tuple[str, Any]]:
     for name in _COUNTS:
         option = name.replace("_", "-")
         if option in line.options:
-            yield name, line.whole(option, -1)
+            yield name, _count(line.number(option))
     for name, option in _SWITCHES.items():
         if option in line.options:
             yield name, line.is_on(option)
     for name, option in _TEXTS.items():
         if line.text(option):
             yield name, line.text(option)
+
+
+def _count(number: float) -> float:
+    """A whole number where it is one: what has a fraction is no count."""
+    return int(number) if number.is_integer() else number
 
 
 def _distribution(line: SysbenchLine, compat: str) -> dict[str, Any]:

@@ -194,6 +194,17 @@ def test_errors_are_counted_by_code_in_the_window() -> None:
     assert "1213 (retryable) 36 times" in warning.warning.evidence
 
 
+def test_what_a_script_counted_by_hand_is_no_error_that_was_seen() -> None:
+    by_hand = {"class": "statement", "code": 0, "count": 36}
+    (cell,) = (analysis := analyse("made", [measured([100.0] * 12, errors=[by_hand])])).curves[0].cells
+    assert [(one.code, one.count, one.was_seen) for one in cell.errors] == [(0, 36, False)]
+    assert "errors-occurred" not in {one.warning.code for one in analysis.warnings}
+    lost = {"class": "connection", "code": 0, "count": 2}
+    analysis = analyse("made", [measured([100.0] * 12, errors=[by_hand, lost])])
+    (warning,) = (one.warning for one in analysis.warnings if one.warning.code == "errors-occurred")
+    assert warning.evidence.startswith("no code (connection) 2 times: ")
+
+
 def test_cost_for_each_thousand_transactions_is_said_cheapest_first() -> None:
     recordings = [
         published(2000.0, system="big", cost_per_month=500.0),

@@ -39,7 +39,7 @@ def test_only_runs_against_a_server_are_recorded(tmp_path: Path, line: str, why:
 
 @pytest.mark.parametrize("name", ["", "a\nb"])
 def test_names_can_be_shown(tmp_path: Path, name: str) -> None:
-    with pytest.raises(SpecError, match="--record-system: must be printable"):
+    with pytest.raises(SpecError, match="--plimsoll-record-system: must be printable"):
         record_sysbench(["oltp_read_only", "run"], RecordingWanted(study=tmp_path / "study", system=name))
 
 

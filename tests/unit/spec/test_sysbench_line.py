@@ -23,17 +23,53 @@ def test_options_stand_anywhere_and_the_last_one_counts() -> None:
 
 
 def test_old_names_are_those_of_today() -> None:
-    read = line("--test=oltp --num-threads=3 --max-time=60 --seed-rng=7 run")
+    read = line("--test=oltp --num-threads=3 --max-time=60 --seed-rng=7 --max-requests=0 run")
     assert (read.test, read.command) == ("oltp", "run")
     assert (read.whole("threads", 1), read.whole("time", 10), read.whole("rand-seed", 0)) == (3, 60, 7)
+    assert read.whole("events", 10_000) == 0
 
 
-def test_a_file_of_options_stands_before_what_was_typed(tmp_path: Path) -> None:
+def test_old_names_count_where_they_say_something() -> None:
+    read = line("cpu --threads=4 --num-threads=1 --time=5 --max-time=0 --max_requests=7 --events=3 --tx-rate= run")
+    found = [read.whole(name, -1) for name in ("threads", "time", "events", "rate")]
+    assert found == [4, 5, 7, -1]
+    assert line("cpu --num-threads=8 --threads=2 run").whole("threads", 1) == 8
+
+
+@pytest.mark.parametrize(
+    ("text", "test", "command"),
+    [
+        ("--test=cpu run", "cpu", "run"),
+        ("run --test=cpu", "cpu", "run"),
+        ("memory --test=cpu run", "cpu", "run"),
+        ("--test= cpu run", "cpu", "run"),
+    ],
+)
+def test_a_test_may_be_an_option(text: str, test: str, command: str) -> None:
+    read = line(text)
+    assert (read.test, read.command) == (test, command)
+
+
+def test_nothing_behind_the_sign_is_0() -> None:
+    read = line("mine.lua --time= --rate --threads=x run")
+    assert [read.whole(name, 9) for name in ("time", "rate", "threads", "events")] == [0, 0, 9, 9]
+
+
+@pytest.mark.parametrize(("text", "number"), [("", 0), ("1k", 1), ("x", 0), ("-2.5e1z", -25), (".5", 0.5)])
+def test_scripts_get_the_number_that_an_option_begins_with(text: str, number: float) -> None:
+    assert line(f"mine.lua --n={text} run").number("n") == number
+
+
+def test_a_file_of_options_stands_in_its_place(tmp_path: Path) -> None:
     file = tmp_path / "options"
-    file.write_text("# remark\nthreads = 8\nmysql-password=secret\n\ntime=5\n")
-    read = line(f"cpu --config-file={file} --time=6 run")
-    assert (read.whole("threads", 1), read.whole("time", 10)) == (8, 6)
+    file.write_text(
+        "# remark\n[section]\nthreads = 8 # more\nmysql-password=secret\n\ntime=5\nmysql-db='a b' c\nbare\n"
+    )
+    read = line(f"cpu --threads=2 --config-file={file} --time=6 run")
+    assert (read.whole("threads", 1), read.whole("time", 10), read.text("mysql-db")) == (8, 6, "a b")
+    assert "bare" not in read.options
     assert "secret" not in repr(read)
+    assert line("cpu --config-file= run").command == "run"
     with pytest.raises(SpecError, match="--config-file"):
         line(f"cpu --config-file={tmp_path / 'none'} run")
 
@@ -84,6 +120,13 @@ def test_defaults_of_old_versions_are_theirs() -> None:
     assert kinds == ["special-1.0", "uniform"]
 
 
+def test_counts_are_read_as_scripts_read_them() -> None:
+    workload = workload_of(line("oltp_read_only --table_size=5k --tables=2x run"), compat="1.1")
+    assert workload is not None
+    assert (workload.options()["table_size"], workload.options()["tables"]) == (5, 2)
+    assert workload_of(line("oltp_read_only --table_size=1.5 run"), compat="1.1") is None
+
+
 def test_options_that_mean_nothing_to_a_module_are_left_out() -> None:
     workload = workload_of(line("oltp_point_select --range-size=5 --auto-inc=off run"), compat="1.1")
     assert workload is not None
@@ -103,7 +146,10 @@ def test_a_file_takes_the_place_of_a_module(tmp_path: Path, monkeypatch: pytest.
 
 
 def test_options_of_a_script_are_kept_without_passwords_and_those_of_the_run() -> None:
-    read = line("mine.lua --scale=3 --trx --threads=4 --mysql-password=pw --other_password=pw --rand-type=pareto run")
-    given = {"rand_type": "pareto", "scale": "3", "trx": "on"}
-    assert given_options(read, compat="1.1") == given
-    assert given_options(read, compat="1.0") == {"compat": "1.0", **given}
+    own = "--scale=3 --trx --other_password=pw --report_json=yes --compat=x"
+    read = line(
+        f"mine.lua {own} --threads=4 --max-time=9 --plimsoll-compat=1.0 --mysql-password=pw --rand-type=pareto run"
+    )
+    given = {"compat": "x", "rand_type": "pareto", "report_json": "yes", "scale": "3", "trx": "on"}
+    for compat in ("1.0", "1.1"):
+        assert given_options(read, compat=compat) == {"plimsoll_compat": compat, **given}

@@ -2,7 +2,11 @@
 
 #![allow(dead_code)] // each test binary uses its own part of this
 
+use std::fs;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
 
 /// What a command printed and how it ended.
 #[derive(Debug, PartialEq, Eq)]
@@ -49,19 +53,76 @@ fn without_version(line: String) -> String {
     }
 }
 
-fn run(mut command: Command, words: &[&str]) -> Told {
-    let command = command.args(words).stdin(Stdio::null()).env("SYSBENCH_COMPAT", "1.0");
-    told(&command.output().expect("the program runs"))
+/// Everything as it was printed, for what has no numbers that differ.
+pub fn exactly(output: &Output) -> (String, String, Option<i32>) {
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    let out = text(&output.stdout);
+    let banner = out.lines().next().filter(|line| line.starts_with("sysbench "));
+    let out = out[banner.map_or(0, str::len)..].to_owned();
+    (out, text(&output.stderr), output.status.code())
 }
 
-/// Under the front door, in the words of version 1.0.
-pub fn ours(words: &[&str]) -> Told {
+/// A program with words, which reads `input`.
+pub fn output(mut command: Command, words: &[&str], input: &str) -> Output {
+    let command = command
+        .args(words)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
+    let mut process = command.spawn().expect("the program runs");
+    let _ = process.stdin.take().unwrap().write_all(input.as_bytes()); // it need not read it
+    process.wait_with_output().unwrap()
+}
+
+/// The front door.
+pub fn our_command() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_plimsoll-engine"));
-    command.arg("sysbench");
-    run(command, words)
+    command.arg("sysbench").env_remove("SYSBENCH_COMPAT");
+    command
+}
+
+/// sysbench itself.
+pub fn their_command() -> Command {
+    Command::new("sysbench")
+}
+
+/// Under the front door.
+pub fn ours(words: &[&str]) -> Told {
+    told(&output(our_command(), words, ""))
 }
 
 /// Under sysbench.
 pub fn theirs(words: &[&str]) -> Told {
-    run(Command::new("sysbench"), words)
+    told(&output(their_command(), words, ""))
+}
+
+/// A folder for scripts that is gone afterwards.
+pub struct Folder(PathBuf);
+
+impl Folder {
+    pub fn new() -> Self {
+        static COUNT: AtomicU32 = AtomicU32::new(0);
+        let count = COUNT.fetch_add(1, Ordering::Relaxed);
+        let path = Path::new("/var/tmp").join(format!("plimsoll-beside-{}-{count}", std::process::id()));
+        fs::create_dir_all(&path).unwrap();
+        Self(path)
+    }
+
+    /// Writes a file and returns its path.
+    pub fn file(&self, name: &str, text: &str) -> String {
+        let path = self.0.join(name);
+        fs::write(&path, text).unwrap();
+        path.display().to_string()
+    }
+
+    /// The script of this folder.
+    pub fn script(&self, text: &str) -> String {
+        self.file("script.lua", text)
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
 }

@@ -82,7 +82,7 @@ impl Test for Mutexes {
         };
         Ok(Run {
             factory: Events::factory("mutex", context, work),
-            events_max: Some(Some(context.threads().into())),
+            events_max: Some(Some(context.threads.into())),
             mode: String::new(),
         })
     }

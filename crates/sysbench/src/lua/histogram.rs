@@ -44,9 +44,10 @@ impl Histogram {
         }
     }
 
-    /// A line for each bucket that is not empty.
+    /// A line for each bucket that is not empty; nothing where all are.
     pub fn shown(&self) -> String {
-        self.buckets.as_ref().map(LogHistogram::rows).unwrap_or_default()
+        let filled = self.buckets.as_ref().filter(|buckets| !buckets.is_empty());
+        filled.map(LogHistogram::rows).unwrap_or_default()
     }
 }
 
@@ -58,6 +59,7 @@ mod tests {
     fn values_count_in_the_nearest_bucket_and_show_its_centre() {
         let mut histogram = Histogram::default();
         assert!(histogram.begin(1000, 1.0, 10.0));
+        assert_eq!(histogram.shown(), "");
         for (value, count) in [(1.0, 1), (0.1, 1), (2.0, 4), (5.0, 1), (10.0, 1), (99.0, 1)] {
             (0..count).for_each(|_| histogram.update(value));
         }

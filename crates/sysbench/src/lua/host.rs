@@ -39,8 +39,9 @@ pub struct Host {
     is_given_up: Cell<bool>,
 }
 
+/// What happened while there was no gate.
 #[derive(Default)]
-struct Early {
+pub struct Early {
     /// How often, by whether they gave a result set and how many rows they changed: only whether it was any.
     statements: BTreeMap<(bool, u64), u64>,
     errors: BTreeMap<(ErrorClass, u16), u64>,
@@ -88,6 +89,22 @@ impl Host {
         }
         for ((class, code), count) in early.errors {
             (0..count).for_each(|_| gate.error(None, class, code));
+        }
+    }
+
+    /// Takes out what happened before there was a gate.
+    pub fn take_early(&self) -> Early {
+        self.early.take()
+    }
+
+    /// Adds what happened elsewhere before there was a gate.
+    pub fn add_early(&self, other: Early) {
+        let mut early = self.early.borrow_mut();
+        for (what, count) in other.statements {
+            *early.statements.entry(what).or_default() += count;
+        }
+        for (what, count) in other.errors {
+            *early.errors.entry(what).or_default() += count;
         }
     }
 
@@ -182,14 +199,27 @@ pub fn guarded<R>(fallback: R, action: impl FnOnce(&Host) -> R) -> R {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::compat::Compat;
     use crate::distributions::Distributions;
     use crate::log::tests::log;
     use crate::lua::shared::{CommandLine, Source};
+    use crate::options::{Options, Value};
+    use crate::test::Context;
 
     #[test]
     fn a_panic_is_said_and_breaks_the_run_but_unwinds_into_nobody() {
         let (log, out, _) = log();
-        let shared = Shared::new(Source::Text(String::new()), "", CommandLine::default(), &Arc::new(log));
+        let mut options = Options::default();
+        options.set("rand-type", Value::String("uniform".to_owned()));
+        let context = Context {
+            options,
+            log: Arc::new(log),
+            seed: 1,
+            threads: 1,
+            compat: Compat::V10,
+        };
+        let shared = Shared::new(Source::Text(String::new()), "", CommandLine::default(), &context);
+        let (shared, _) = shared.unwrap();
         let host = Host::new(Arc::new(shared), 0, Draws::new(Distributions::default(), 1, 0, 0));
         assert_eq!(guarded(7, |_| 8), 7, "there is no state that runs");
         host.enter(|| {

@@ -52,29 +52,34 @@ impl Draws {
     /// A number from `a` to `b`, both included. All is reckoned in 32 bits without sign, so that `b` below `a` is far above it.
     pub fn within(&mut self, way: Way, a: u32, b: u32) -> u32 {
         let count = b.wrapping_sub(a).wrapping_add(1);
-        if count == 0 {
-            return a.wrapping_add(below(&mut self.random, 1 << 32) as u32); // all numbers of 32 bits
-        }
+        let distribution = self.distribution(way);
+        // The count of the whole range of 32 bits wraps to 0. sysbench gives `a` then; its hot band is reckoned from b - a.
+        let count = match distribution {
+            Distribution::Special10(_) if count == 0 => u32::MAX,
+            _ if count == 0 => return a,
+            _ => count,
+        };
         let rows = match self.last[way as usize] {
             Some((last, rows)) if last == count => rows,
-            _ => self.prepare(way, count),
+            _ => {
+                let rows = Rows::new(distribution, count);
+                self.last[way as usize] = Some((count, rows));
+                rows
+            }
         };
         a.wrapping_add((rows.draw(&mut self.random) - 1) as u32)
     }
 
-    fn prepare(&mut self, way: Way, count: u32) -> Rows {
+    fn distribution(&self, way: Way) -> Distribution {
         let all = &self.distributions;
-        let distribution = match way {
+        match way {
             Way::Default => all.default,
             Way::Uniform => Distribution::Uniform {},
             Way::Gaussian => Distribution::Gaussian(all.gaussian),
             Way::Special => Distribution::Special10(all.special),
             Way::Pareto => Distribution::Pareto(all.pareto),
             Way::Zipfian => Distribution::Zipfian(all.zipfian),
-        };
-        let rows = Rows::new(distribution, count);
-        self.last[way as usize] = Some((count, rows));
-        rows
+        }
     }
 
     /// Uniform on [0, 1).

@@ -5,19 +5,20 @@ use std::sync::atomic::Ordering;
 
 use super::shared::Shared;
 use super::state::{Kind, State};
-use crate::exit::Exit;
 use crate::log::{Level, Log};
 use crate::report::{Stat, general, sql};
 
 const INTERMEDIATE: &str = "report_intermediate";
 const CUMULATIVE: &str = "report_cumulative";
 
-/// Which reports a script writes, and the state that writes those of stretches.
+/// Which reports a script writes, and the states that write them while the load runs. The last report is the master's.
 pub struct Reports {
     is_intermediate: bool,
     is_cumulative: bool,
-    state: Option<State>,
-    is_failed: bool,
+    stretches: Option<State>,
+    checkpoints: Option<State>,
+    /// How many there are still to come.
+    checkpoints_count: usize,
 }
 
 impl Reports {
@@ -27,39 +28,48 @@ impl Reports {
         Self {
             is_intermediate: has(INTERMEDIATE),
             is_cumulative: has(CUMULATIVE),
-            state: None,
-            is_failed: false,
+            stretches: None,
+            checkpoints: None,
+            checkpoints_count: 0,
         }
     }
 
+    /// Makes the states of those reports that will be written while the load runs.
+    ///
+    /// # Errors
+    /// What went wrong, as Lua says it.
+    pub fn begin(&mut self, shared: &Arc<Shared>, has_stretches: bool, checkpoints_count: usize) -> Result<(), String> {
+        let state = |is_wanted: bool| {
+            let load = || State::load(shared, Kind::Report, shared.config.threads);
+            is_wanted.then(load).transpose()
+        };
+        self.stretches = state(self.is_intermediate && has_stretches)?;
+        self.checkpoints = state(self.is_cumulative && checkpoints_count > 0)?;
+        self.checkpoints_count = checkpoints_count;
+        Ok(())
+    }
+
+    /// Whether the script writes any.
+    pub fn are_any(&self) -> bool {
+        self.is_intermediate || self.is_cumulative
+    }
+
     /// Tells about a stretch.
-    pub fn intermediate(&mut self, shared: &Arc<Shared>, stat: &Stat, log: &Log) {
-        if !self.is_intermediate {
+    pub fn intermediate(&self, shared: &Shared, stat: &Stat, log: &Log) {
+        let Some(state) = &self.stretches else {
             let print = if talks(shared) {
                 sql::intermediate
             } else {
                 general::intermediate
             };
             return print(stat, log);
-        }
-        if self.state.is_none() && !self.is_failed {
-            let threads = shared.config.get().map_or(0, |config| config.context.threads());
-            match State::load(shared, Kind::Master, threads) {
-                Ok(state) => self.state = Some(state),
-                Err(text) => self.fail(log, INTERMEDIATE, &text),
-            }
-        }
-        let told = self.state.as_ref().map(|state| {
-            let mut fields = common(stat);
-            fields.extend([
-                ("queue_length", stat.queue_length as f64),
-                ("concurrency", stat.concurrency as f64),
-            ]);
-            tell(state, INTERMEDIATE, &fields)
-        });
-        if let Some(Err(text)) = told {
-            self.fail(log, INTERMEDIATE, &text);
-        }
+        };
+        let mut fields = common(stat, stat.threads_running);
+        fields.extend([
+            ("queue_length", stat.queue_length as f64),
+            ("concurrency", stat.concurrency as f64),
+        ]);
+        tell(state, INTERMEDIATE, &fields);
     }
 
     /// Tells about all since the begin, or the last checkpoint.
@@ -72,30 +82,29 @@ impl Reports {
             };
             return print(stat, log);
         }
-        let mut fields = common(stat);
+        let threads_running = if self.checkpoints.is_some() {
+            stat.threads_running
+        } else {
+            0
+        };
+        let mut fields = common(stat, threads_running);
         fields.extend([
             ("latency_min", stat.latency_min_s()),
             ("latency_max", stat.latency_max_s()),
             ("latency_avg", stat.latency_avg_s()),
             ("latency_sum", stat.latency_sum_s()),
         ]);
-        if let Err(text) = tell(master, CUMULATIVE, &fields) {
-            self.fail(log, CUMULATIVE, &text);
+        tell(self.checkpoints.as_ref().unwrap_or(master), CUMULATIVE, &fields);
+        self.checkpoints_count = self.checkpoints_count.saturating_sub(1);
+        if self.checkpoints_count == 0 {
+            self.checkpoints = None; // it writes what it has to at its end
         }
     }
 
-    /// Closes the state, and tells whether all reports were written.
-    pub fn end(&mut self) -> Result<(), Exit> {
-        self.state = None;
-        if self.is_failed { Err(Exit::FAILED) } else { Ok(()) }
-    }
-
-    fn fail(&mut self, log: &Log, name: &str, text: &str) {
-        self.is_failed = true;
-        log.text(
-            Level::Fatal,
-            format_args!("`sysbench.hooks.{name}' function failed: {text}"),
-        );
+    /// The load is over: what the states of its reports have to write at their end comes before the last report.
+    pub fn end(&mut self) {
+        self.stretches = None;
+        self.checkpoints = None;
     }
 }
 
@@ -104,14 +113,21 @@ fn talks(shared: &Shared) -> bool {
     shared.has_driver.load(Ordering::Relaxed)
 }
 
-fn tell(state: &State, name: &str, fields: &[(&str, f64)]) -> Result<(), String> {
-    state.call::<()>("hook", (name, state.table(fields)?))
+/// A report that fails is said and changes nothing else, as in sysbench.
+fn tell(state: &State, name: &str, fields: &[(&str, f64)]) {
+    let told = state
+        .table(fields)
+        .and_then(|stat| state.call::<()>("hook", (name, stat)));
+    if let Err(text) = told {
+        let log = &state.host.shared.log;
+        log.text(Level::Fatal, format_args!("`{name}' function failed: {text}"));
+    }
 }
 
 /// Times are seconds.
-fn common(stat: &Stat) -> Vec<(&'static str, f64)> {
+fn common(stat: &Stat, threads_running: u32) -> Vec<(&'static str, f64)> {
     vec![
-        ("threads_running", f64::from(stat.threads_running)),
+        ("threads_running", f64::from(threads_running)),
         ("time_interval", stat.time_interval_s),
         ("time_total", stat.time_total_s),
         ("latency_pct", stat.latency_pct_s()),

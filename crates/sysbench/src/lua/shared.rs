@@ -1,9 +1,11 @@
-//! What all states of one script share: which script it is, the log, the options once they are known.
+//! What all states of one script share: which script it is, the log, what the options mean for the host, and the options
+//! themselves once the script's own are known.
 
 use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::sync::{Arc, OnceLock};
 
 use super::rand::Unique;
+use crate::compat::Compat;
 use crate::distributions::Distributions;
 use crate::log::Log;
 use crate::mysql::{Ignored, Targets, doubts, targets};
@@ -42,56 +44,77 @@ pub struct Shared {
     pub reconnects_count: AtomicU64,
     /// A script asked for a driver, so reports tell of statements.
     pub has_driver: AtomicBool,
-    pub config: OnceLock<Config>,
+    /// A connection was opened.
+    pub has_connected: AtomicBool,
+    pub config: Config,
+    /// All options. The script's body runs before its own can be read, and finds none.
+    pub options: OnceLock<Options>,
 }
 
 impl Shared {
-    /// A script that was not configured yet.
-    pub fn new(source: Source, script_path: &str, command_line: CommandLine, log: &Arc<Log>) -> Self {
-        Self {
+    /// A script whose own options are not known yet, and what has to be said about the others.
+    ///
+    /// # Errors
+    /// What is wrong with their values.
+    pub fn new(
+        source: Source,
+        script_path: &str,
+        command_line: CommandLine,
+        context: &Context,
+    ) -> Result<(Self, Vec<String>), String> {
+        let (config, doubts) = Config::new(context)?;
+        let shared = Self {
             source,
             script_path: script_path.to_owned(),
             command_line,
-            log: Arc::clone(log),
+            log: Arc::clone(&context.log),
             unique: Unique::default(),
             reconnects_count: AtomicU64::new(0),
             has_driver: AtomicBool::new(false),
-            config: OnceLock::new(),
-        }
+            has_connected: AtomicBool::new(false),
+            config,
+            options: OnceLock::new(),
+        };
+        shared.unique.seed(context.seed);
+        Ok((shared, doubts))
     }
 }
 
 /// The options as the host needs them.
 pub struct Config {
-    pub context: Arc<Context>,
     pub targets: Targets,
     pub ignored: Ignored,
     pub distributions: Distributions,
+    pub seed: u64,
+    pub threads: u32,
+    pub compat: Compat,
     /// `--mysql-dry-run`: nothing is sent.
     pub is_dry: bool,
     /// `--db-ps-mode=disable`: values are put into the text.
     pub emulates_prepared: bool,
     /// `--db-driver`.
     pub driver: String,
+    /// `--luajit-cmd`.
+    pub luajit_command: Option<String>,
 }
 
 impl Config {
-    /// Reads the options, and what has to be said about them.
-    ///
-    /// # Errors
-    /// What is wrong with their values.
-    pub fn new(context: &Arc<Context>) -> Result<(Self, Vec<String>), String> {
+    fn new(context: &Context) -> Result<(Self, Vec<String>), String> {
         let options = &context.options;
+        let (distributions, faults) = Distributions::all(options)?;
         let config = Self {
             targets: targets(options)?,
             ignored: Ignored::new(options)?,
-            distributions: Distributions::all(options)?,
+            distributions,
+            seed: context.seed,
+            threads: context.threads,
+            compat: context.compat,
             is_dry: matches!(options.get("mysql-dry-run"), Some(Value::Bool(true))),
             emulates_prepared: text(options, "db-ps-mode") == Some("disable"),
             driver: text(options, "db-driver").unwrap_or("mysql").to_owned(),
-            context: Arc::clone(context),
+            luajit_command: text(options, "luajit-cmd").map(str::to_owned),
         };
-        Ok((config, doubts(options)))
+        Ok((config, [faults, doubts(options)].concat()))
     }
 }
 

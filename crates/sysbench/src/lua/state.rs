@@ -5,15 +5,13 @@ use std::ptr::null_mut;
 use std::sync::Arc;
 
 use mlua::{FromLuaMulti, Function, IntoLuaMulti, Lua, MultiValue, Table, Value as LuaValue, ffi};
-use plimsoll_engine::unix_ns;
 
 use super::host::Host;
 use super::memory;
 use super::modules::RUNTIME;
 use super::rand::Draws;
 use super::shared::{Shared, Source};
-use crate::distributions::Distributions;
-use crate::options::{Options, Value};
+use crate::options::{Options, Value, declared};
 
 /// A new state takes less than this. It must have it: what the libraries do at their begin cannot fail in good order.
 const STATE_BYTES: usize = 2 * 1024 * 1024;
@@ -21,12 +19,14 @@ const STATE_BYTES: usize = 2 * 1024 * 1024;
 /// Which kind of thread a state belongs to: each has a sequence of random numbers of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// The one that leads, and its reports.
+    /// The one that leads, and writes the last report.
     Master,
     /// One of a run.
     Worker,
     /// One of a command.
     Command,
+    /// One that writes reports while the load runs.
+    Report,
 }
 
 /// A Lua state.
@@ -61,10 +61,7 @@ impl State {
             Source::Module(name) => self.call::<()>("load_module", name.as_str())?,
             Source::Text(text) => self.call::<()>("load_text", text.as_str())?,
         }
-        shared
-            .config
-            .get()
-            .map_or(Ok(()), |config| self.set_options(&config.context.options))
+        shared.options.get().map_or(Ok(()), |options| self.set_options(options))
     }
 
     /// A state with all libraries and no script.
@@ -77,14 +74,9 @@ impl State {
             return Err("not enough memory".to_owned());
         }
         super::exports::link();
-        let config = shared.config.get();
-        let distributions = config.map_or_else(Distributions::default, |config| config.distributions);
-        let seed = config.map_or_else(unix_ns, |config| config.context.seed);
-        let host = Box::new(Host::new(
-            Arc::clone(shared),
-            tid,
-            Draws::new(distributions, seed, kind as u64, tid),
-        ));
+        let config = &shared.config;
+        let draws = Draws::new(config.distributions, config.seed, kind as u64, tid);
+        let host = Box::new(Host::new(Arc::clone(shared), tid, draws));
         // SAFETY: the allocator does what Lua's manual asks for, and needs no data of its own.
         let raw = unsafe { ffi::lua_newstate(memory::allocate, null_mut()) };
         if raw.is_null() {
@@ -123,10 +115,15 @@ impl State {
             let script = self.lua.create_table()?;
             script.raw_set("tid", self.host.tid)?;
             script.raw_set("is_master", self.kind == Kind::Master)?;
-            script.raw_set("path", shared.script_path.as_str())?;
+            if !matches!(shared.source, Source::Text(_)) {
+                script.raw_set("path", shared.script_path.as_str())?;
+            }
             script.raw_set("is_file", matches!(shared.source, Source::File(_)))?;
             script.raw_set("argv", argv)?;
             script.raw_set("command", shared.command_line.command.as_deref())?;
+            script.raw_set("version", shared.config.compat.version())?;
+            script.raw_set("long_version", shared.config.compat.long_version())?;
+            script.raw_set("luajit_command", shared.config.luajit_command.as_deref())?;
             Ok(script)
         };
         self.call("begin", script().map_err(shown)?)
@@ -139,7 +136,8 @@ impl State {
     pub fn set_options(&self, options: &Options) -> Result<(), String> {
         let table = || -> mlua::Result<Table> {
             let table = self.lua.create_table()?;
-            for (name, value) in options.iter() {
+            let shown = options.iter().filter(|(name, _)| !name.starts_with(declared::OWN));
+            for (name, value) in shown {
                 table.raw_set(name.replace('-', "_"), self.option(value)?)?;
             }
             Ok(table)

@@ -9,13 +9,14 @@ use std::thread;
 use mlua::Table;
 
 use super::reports::Reports;
-use super::shared::{CommandLine, Config, Shared, Source};
+use super::shared::{CommandLine, Shared, Source};
 use super::state::{Kind, State};
 use super::worker::ScriptFactory;
 use crate::exit::Exit;
 use crate::log::{Level, Log};
 use crate::options::{Kind as OptionKind, OptionSpec};
 use crate::report::Stat;
+use crate::settings::Settings;
 use crate::test::{Context, Run, Test};
 
 /// Where a script comes from, as the command line has it.
@@ -33,6 +34,7 @@ pub struct LuaTest {
     /// Runs commands, `init`, `done`, and final reports. Gone after the end.
     master: Option<State>,
     reports: Reports,
+    is_text: bool,
 }
 
 impl LuaTest {
@@ -40,25 +42,31 @@ impl LuaTest {
     ///
     /// # Errors
     /// When there is no such script, or its body fails; said in the log.
-    pub fn open(script: Script<'_>, command_line: CommandLine, log: &Arc<Log>) -> Result<Self, Exit> {
+    pub fn open(script: Script<'_>, command_line: CommandLine, context: &Context) -> Result<Self, Exit> {
+        let log = &context.log;
         let (source, script_path) = match script {
             Script::Text(text) => (Some(Source::Text(text.to_owned())), ""),
             Script::Named(name) => (is_file(name).then(|| Source::File(name.to_owned())), name),
         };
         let is_module = source.is_none();
         let source = source.unwrap_or_else(|| Source::Module(script_path.to_owned()));
-        let shared = Arc::new(Shared::new(source, script_path, command_line, log));
+        let (shared, doubts) =
+            Shared::new(source, script_path, command_line, context).map_err(|text| log.fatal(text))?;
+        for doubt in &doubts {
+            log.text(Level::Warning, doubt);
+        }
+        let shared = Arc::new(shared);
         let master = State::empty(&shared, Kind::Master, 0).map_err(|text| log.fatal(text))?;
         if is_module && !master.call::<bool>("has_module", script_path).unwrap_or(false) {
             let what = format!("Cannot find benchmark '{script_path}': no such built-in test, file or module");
             return Err(log.fatal(what));
         }
         master.load_script().map_err(|text| log.fatal(text))?;
-        let reports = Reports::new(&master);
         Ok(Self {
             shared,
+            reports: Reports::new(&master),
             master: Some(master),
-            reports,
+            is_text: matches!(script, Script::Text(_)),
         })
     }
 
@@ -98,13 +106,12 @@ impl LuaTest {
     /// Runs a command in all threads. One that fails makes the command fail, when all have ended.
     fn parallel(&self, name: &str) -> Result<(), Exit> {
         self.shared.log.line(Level::Notice, "Initializing worker threads...\n");
-        let threads = self.shared.config.get().map_or(1, |config| config.context.threads());
         let spawn = |tid| {
             let (shared, name) = (Arc::clone(&self.shared), name.to_owned());
             let builder = thread::Builder::new().name(format!("command-{tid}"));
             builder.spawn(move || in_thread(&shared, tid, &name))
         };
-        let handles: Vec<_> = (0..threads).map(spawn).collect();
+        let handles: Vec<_> = (0..self.shared.config.threads).map(spawn).collect();
         let mut result = Ok(());
         for handle in handles {
             let ended = match handle {
@@ -120,15 +127,7 @@ impl LuaTest {
         let kind = self.master().call::<String>("command_kind", name);
         match kind.as_deref() {
             Ok("") => None,
-            Ok("parallel")
-                if self
-                    .shared
-                    .config
-                    .get()
-                    .is_some_and(|config| config.context.threads() > 1) =>
-            {
-                Some(self.parallel(name))
-            }
+            Ok("parallel") if self.shared.config.threads > 1 => Some(self.parallel(name)),
             Ok(_) => Some(self.single(name)),
             Err(text) => Some(Err(self.fail("sysbench.cmdline.command_defined", text))),
         }
@@ -164,19 +163,15 @@ impl Test for LuaTest {
         false
     }
 
+    fn obeys(&self) -> bool {
+        !self.is_text
+    }
+
     fn configure(&mut self, context: &Arc<Context>) -> Result<(), Exit> {
-        let log = &self.shared.log;
-        let (config, doubts) = Config::new(context).map_err(|text| log.fatal(text))?;
-        for doubt in &doubts {
-            log.text(Level::Warning, doubt);
-        }
-        self.shared.unique.seed(context.seed);
+        let _ = self.shared.options.set(context.options.clone()); // a script is configured once
         let master = self.master();
-        *master.host.draws.borrow_mut() =
-            super::rand::Draws::new(config.distributions, context.seed, Kind::Master as u64, 0);
-        let _ = self.shared.config.set(config); // a script is configured once
         let filled = master.set_options(&context.options);
-        filled.map_err(|text| log.fatal(text))?;
+        filled.map_err(|text| context.log.fatal(text))?;
         // A wrong table of options was said when they were read, and is an error here.
         let read = master.call::<Table>("read_options", ());
         read.map(|_| ()).map_err(|_| Exit::FAILED)
@@ -203,10 +198,17 @@ impl Test for LuaTest {
             outcome.map_err(|text| self.fail("init", &text))?;
         }
         Ok(Run {
-            factory: Box::new(ScriptFactory::new(&self.shared)),
+            factory: Box::new(ScriptFactory::new(&self.shared, self.master().host.take_early())),
             events_max: None,
             mode: String::new(),
         })
+    }
+
+    fn before_threads(&mut self, settings: &Settings) -> Result<(), Exit> {
+        let has_stretches = settings.report_interval_s.is_some();
+        let checkpoints_count = settings.checkpoints_s.iter().filter(|second| **second > 0).count();
+        let begun = self.reports.begin(&self.shared, has_stretches, checkpoints_count);
+        begun.map_err(|text| self.shared.log.fatal(text))
     }
 
     fn intermediate(&mut self, stat: &Stat, log: &Log) {
@@ -218,8 +220,20 @@ impl Test for LuaTest {
         self.reports.cumulative(master, stat, log);
     }
 
+    fn has_server(&self) -> bool {
+        self.shared.has_connected.load(Ordering::Relaxed)
+    }
+
     fn reconnects(&self) -> u64 {
         self.shared.reconnects_count.load(Ordering::Relaxed)
+    }
+
+    fn before_last_report(&mut self) {
+        self.reports.end();
+    }
+
+    fn has_own_reports(&self) -> bool {
+        self.reports.are_any()
     }
 
     fn end(&mut self) -> Result<(), Exit> {
@@ -229,9 +243,8 @@ impl Test for LuaTest {
         } else {
             Ok(())
         };
-        let reported = self.reports.end();
         self.master = None;
-        done.and(reported)
+        done
     }
 }
 
@@ -270,5 +283,6 @@ fn spec(row: &Table) -> mlua::Result<OptionSpec> {
         help: row.get("description")?,
         default: row.get("default")?,
         kind,
+        is_extra: false,
     })
 }

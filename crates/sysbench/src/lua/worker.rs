@@ -1,10 +1,11 @@
 //! The workers of a run: one Lua state each.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use plimsoll_core::message::FailureClass;
 use plimsoll_engine::{Gate, Interrupter, Worker, WorkerFactory, WorkerFault};
 
+use super::host::Early;
 use super::shared::Shared;
 use super::state::{Kind, State};
 use crate::log::Level;
@@ -15,12 +16,16 @@ const STACK_BYTES: usize = 512 * 1024;
 /// Builds the workers of a script.
 pub struct ScriptFactory {
     shared: Arc<Shared>,
+    /// What the leading state did before; the first worker tells it.
+    early: Mutex<Early>,
 }
 
 impl ScriptFactory {
-    pub fn new(shared: &Arc<Shared>) -> Self {
+    /// Workers of this script; what its leading state did before counts as theirs.
+    pub fn new(shared: &Arc<Shared>, early: Early) -> Self {
         Self {
             shared: Arc::clone(shared),
+            early: Mutex::new(early),
         }
     }
 }
@@ -46,6 +51,8 @@ impl WorkerFactory for ScriptFactory {
                 unborn()
             })?;
         }
+        let early = std::mem::take(&mut *self.early.lock().unwrap_or_else(PoisonError::into_inner));
+        state.host.add_early(early);
         Ok(Box::new(ScriptWorker { state, tid: worker }))
     }
 }
@@ -61,9 +68,14 @@ impl Worker for ScriptWorker {
         gate.withdraw(); // the event that stopped it, or was cut
         outcome?;
         if self.state.has("thread_done") {
-            self.phase(gate, "thread_done")?;
+            let ended = self.phase(gate, "thread_done");
             gate.withdraw();
+            if self.state.host.is_broken() {
+                return ended;
+            }
+            // What failed otherwise was said, and the run has its report.
         }
+        gate.flush();
         Ok(())
     }
 

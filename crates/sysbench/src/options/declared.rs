@@ -1,4 +1,5 @@
-//! The options that do not belong to a test, as sysbench 1.1 declares them; names that only 1.0 knew are taken too.
+//! The options that do not belong to a test, as sysbench declares them, with those that only another version has, and our
+//! own. Those two kinds are extra: a script may have options of the same names.
 
 use super::{Kind, OptionSpec};
 use crate::compat::Compat;
@@ -6,12 +7,13 @@ use crate::compat::Compat;
 /// Options of the run.
 pub fn general(compat: Compat) -> Vec<OptionSpec> {
     let with = OptionSpec::new;
+    let is_1_0 = compat == Compat::V10;
     let (events, time) = if compat == Compat::V04 {
         ("10000", "0")
     } else {
         ("0", "10")
     };
-    vec![
+    let today = vec![
         with("threads", Kind::Int, "1", "number of threads to use"),
         with("events", Kind::Int, events, "limit for total number of events"),
         with("time", Kind::Int, time, "limit for total execution time in seconds"),
@@ -20,7 +22,8 @@ pub fn general(compat: Compat) -> Vec<OptionSpec> {
             Kind::Int,
             "0",
             "execute events for this many seconds with statistics disabled before the actual benchmark run",
-        ),
+        )
+        .extra(is_1_0),
         with(
             "forced-shutdown",
             Kind::String,
@@ -33,7 +36,8 @@ pub fn general(compat: Compat) -> Vec<OptionSpec> {
             Kind::Int,
             "30",
             "wait time in seconds for worker threads to initialize",
-        ),
+        )
+        .extra(is_1_0),
         with(
             "rate",
             Kind::Int,
@@ -70,25 +74,60 @@ pub fn general(compat: Compat) -> Vec<OptionSpec> {
             "luajit-cmd",
             Kind::String,
             "perform LuaJIT control command, as `luajit -j` does: off, on, flush, opt=...",
-        ),
-        OptionSpec::without_default(
-            "report-json",
-            Kind::File,
-            "Plimsoll: also write all reports to this file, as JSON",
-        ),
-        with(
-            "compat",
+        )
+        .extra(is_1_0),
+    ];
+    [today, deprecated(compat)].concat()
+}
+
+/// Names that 1.0 has for options of today; the values that mean that nothing was given.
+pub const DEPRECATED: [(&str, &str, i64); 4] = [
+    ("num-threads", "threads", 1),
+    ("max-requests", "events", 0),
+    ("max-time", "time", 0),
+    ("tx-rate", "rate", 0),
+];
+
+/// The options of 1.0 that another one takes the place of.
+fn deprecated(compat: Compat) -> Vec<OptionSpec> {
+    let spec = |(old, new, nothing): (&str, &str, i64)| {
+        let help = format!("deprecated alias for --{new}");
+        OptionSpec::new(old, Kind::Int, &nothing.to_string(), &help).extra(compat == Compat::V11)
+    };
+    DEPRECATED.map(spec).to_vec()
+}
+
+/// What stands before the name of each option of our own, so that no script has one like it.
+pub const OWN: &str = "plimsoll-";
+
+/// Options that sysbench has not.
+pub fn own(compat: Compat) -> Vec<OptionSpec> {
+    let version = match compat {
+        Compat::V11 => "1.1",
+        _ => "1.0",
+    };
+    vec![
+        OptionSpec::new(
+            "plimsoll-compat",
             Kind::String,
-            "1.1",
-            "Plimsoll: defaults and report of this version of sysbench {1.0, 1.1}; also by SYSBENCH_COMPAT",
-        ),
+            version,
+            "defaults and report of this version of sysbench {1.0, 1.1}; also by SYSBENCH_COMPAT",
+        )
+        .extra(true),
+        OptionSpec::without_default(
+            "plimsoll-report-json",
+            Kind::File,
+            "also write all reports to this file, as JSON",
+        )
+        .extra(true),
     ]
 }
 
 /// Options of random numbers.
 pub fn random(compat: Compat) -> Vec<OptionSpec> {
     let with = OptionSpec::new;
-    let kind = if compat == Compat::V11 { "uniform" } else { "special" };
+    let is_1_1 = compat == Compat::V11;
+    let kind = if is_1_1 { "uniform" } else { "special" };
     vec![
         with(
             "rand-type",
@@ -113,25 +152,29 @@ pub fn random(compat: Compat) -> Vec<OptionSpec> {
             Kind::Double,
             "0.8",
             "shape parameter (exponent, theta) for the Zipfian distribution",
-        ),
+        )
+        .extra(!is_1_1),
         with(
             "rand-spec-iter",
             Kind::Int,
             "12",
             "number of uniform numbers averaged (gaussian and special distributions)",
-        ),
+        )
+        .extra(is_1_1),
         with(
             "rand-spec-pct",
             Kind::Int,
             "1",
             "percentage of values to be treated as 'special' (special distribution)",
-        ),
+        )
+        .extra(is_1_1),
         with(
             "rand-spec-res",
             Kind::Int,
             "75",
             "percentage of 'special' values to use (special distribution)",
-        ),
+        )
+        .extra(is_1_1),
     ]
 }
 
@@ -185,8 +228,9 @@ pub fn database() -> Vec<OptionSpec> {
 }
 
 /// Options of the MySQL driver.
-pub fn mysql() -> Vec<OptionSpec> {
+pub fn mysql(compat: Compat) -> Vec<OptionSpec> {
     let with = OptionSpec::new;
+    let is_1_0 = compat == Compat::V10;
     vec![
         with("mysql-host", Kind::List, "localhost", "MySQL server host"),
         with("mysql-port", Kind::List, "3306", "MySQL server port"),
@@ -196,21 +240,23 @@ pub fn mysql() -> Vec<OptionSpec> {
         with("mysql-db", Kind::String, "sbtest", "MySQL database name"),
         with(
             "mysql-ssl",
-            Kind::String,
-            "disabled",
-            "SSL mode {disabled, preferred, required, verify_ca, verify_identity}; on and off as in 1.0",
+            Kind::Mode,
+            if is_1_0 { "off" } else { "disabled" },
+            "encryption: on, off, or a mode of 1.1 {disabled, preferred, required, verify_ca, verify_identity}",
         ),
         OptionSpec::without_default(
             "mysql-ssl-key",
             Kind::String,
             "path name of the client private key file",
-        ),
-        OptionSpec::without_default("mysql-ssl-ca", Kind::String, "path name of the CA file"),
+        )
+        .extra(is_1_0),
+        OptionSpec::without_default("mysql-ssl-ca", Kind::String, "path name of the CA file").extra(is_1_0),
         OptionSpec::without_default(
             "mysql-ssl-cert",
             Kind::String,
             "path name of the client public key certificate",
-        ),
+        )
+        .extra(is_1_0),
         with(
             "mysql-ssl-cipher",
             Kind::String,
@@ -228,7 +274,8 @@ pub fn mysql() -> Vec<OptionSpec> {
             Kind::String,
             "zlib",
             "compression algorithms to use",
-        ),
+        )
+        .extra(is_1_0),
         with("mysql-debug", Kind::Bool, "off", "trace all client library calls"),
         with(
             "mysql-ignore-errors",
@@ -245,8 +292,20 @@ pub fn mysql() -> Vec<OptionSpec> {
     ]
 }
 
-/// What is written in 0.4 and 0.5 for an option of today. They are taken with a warning.
-pub const DEPRECATED: [(&str, &str); 5] = [
+/// Options of the `pgsql` driver. They are taken, since scripts for both drivers have them, and shown nowhere.
+fn postgres() -> Vec<OptionSpec> {
+    let with = |name, default| OptionSpec::new(name, Kind::String, default, "");
+    vec![
+        with("pgsql-host", "localhost"),
+        OptionSpec::new("pgsql-port", Kind::Int, "5432", ""),
+        with("pgsql-user", "sbtest"),
+        with("pgsql-password", ""),
+        with("pgsql-db", "sbtest"),
+    ]
+}
+
+/// What is written in 0.4 for an option of today.
+pub const RENAMED: [(&str, &str); 5] = [
     ("seed-rng", "rand-seed"),
     ("num-threads", "threads"),
     ("max-requests", "events"),
@@ -256,5 +315,15 @@ pub const DEPRECATED: [(&str, &str); 5] = [
 
 /// Everything that does not belong to a test.
 pub fn all(compat: Compat) -> Vec<OptionSpec> {
-    [general(compat), random(compat), log(), latency(), database(), mysql()].concat()
+    [
+        general(compat),
+        own(compat),
+        random(compat),
+        log(),
+        latency(),
+        database(),
+        mysql(compat),
+        postgres(),
+    ]
+    .concat()
 }

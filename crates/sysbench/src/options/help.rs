@@ -31,11 +31,12 @@ pub fn usage(compat: Compat, tests: &str) -> String {
         "Usage:\n  sysbench [options]... [testname] [command]\n\nCommands implemented by most tests: prepare run cleanup \
          help\n\n",
         &section("General options:", &declared::general(compat)),
+        &section("Options of Plimsoll:", &declared::own(compat)),
         &section("Pseudo-Random Numbers Generator options:", &declared::random(compat)),
         &section("Log options:", &[declared::log(), declared::latency()].concat()),
         &section("General database options:\n", &declared::database()),
         "\nCompiled-in database drivers:\n  mysql - MySQL driver\n\n",
-        &section("mysql options:", &declared::mysql()),
+        &section("mysql options:", &declared::mysql(compat)),
         "Compiled-in tests:\n",
         tests,
         "\nSee 'sysbench <testname> help' for a list of options for each test.\n\n",

@@ -1,8 +1,8 @@
 //! The command line: options wherever they stand, a test, a command.
 
-use std::fs;
+use std::collections::BTreeMap;
 
-use super::{Kind, OptionSpec, Options, declared, key};
+use super::{Kind, OptionSpec, Options, declared, file, key};
 
 /// An option as it was written.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -13,6 +13,8 @@ pub struct Given {
     pub value: Option<String>,
     /// As it was written, for messages.
     pub shown: String,
+    /// It stood in a file, which may serve several tests.
+    pub is_from_file: bool,
 }
 
 /// What was typed.
@@ -22,93 +24,130 @@ pub struct CommandLine {
     pub test: Option<String>,
     /// What to do with it.
     pub command: Option<String>,
+    /// There was a `--test=`.
+    pub has_test_option: bool,
     /// Options in their order.
     pub given: Vec<Given>,
+    /// Options that were taken, though the version that is spoken does not have them.
+    lent: Vec<Given>,
+    /// What was read otherwise than it looks, to be said.
+    pub doubts: Vec<String>,
 }
 
 impl CommandLine {
-    /// Takes arguments apart. One that is only `-` is a test, one that begins with `-` is an option.
+    /// Takes arguments apart. One that is only `-` is a test, one that begins with `--` is an option. `--test=NAME` of old
+    /// versions is a test too; what was read as one before is the command then, if there is no other.
     ///
     /// # Errors
     /// The message for a third word.
     pub fn split(arguments: impl IntoIterator<Item = String>) -> Result<Self, String> {
         let mut line = Self::default();
+        let mut displaced = None;
         for argument in arguments {
-            if let Some(written) = argument.strip_prefix("--") {
-                line.given.push(Given::parse(written, &argument));
-            } else if line.test.is_none() {
-                line.test = Some(argument);
-            } else if line.command.is_none() {
-                line.command = Some(argument);
-            } else {
-                return Err(format!("Unrecognized command line argument: {argument}"));
+            let Some(written) = argument.strip_prefix("--") else {
+                line.take_word(argument)?;
+                continue;
+            };
+            match written.strip_prefix("test=") {
+                Some(test) => {
+                    line.has_test_option = true;
+                    if !test.is_empty() {
+                        displaced = line.test.replace(test.to_owned());
+                    }
+                }
+                None => line.given.push(Given::parse(written, &argument)),
             }
         }
+        line.command = line.command.take().or(displaced);
         Ok(line)
     }
 
-    /// Takes out the last value given for an option; `None` where it was not given.
-    pub fn take(&mut self, name: &str) -> Option<Option<String>> {
-        let wanted = key(name);
-        let last = self
-            .given
-            .iter()
-            .rev()
-            .find(|one| one.key == wanted)
-            .map(|one| one.value.clone());
-        self.given.retain(|one| one.key != wanted);
-        last
-    }
-
-    /// Puts the options of a file before those that were typed: `name=value` a line, `#` for remarks.
-    ///
-    /// # Errors
-    /// A message when it cannot be read.
-    pub fn read_file(&mut self, path: &str) -> Result<(), String> {
-        let text = fs::read_to_string(path).map_err(|error| format!("{path}: {error}"))?;
-        let lines = text
-            .lines()
-            .map(str::trim)
-            .filter(|line| !line.is_empty() && !line.starts_with('#'));
-        let mut given: Vec<Given> = lines.map(from_file).collect();
-        given.append(&mut self.given);
-        self.given = given;
+    fn take_word(&mut self, word: String) -> Result<(), String> {
+        if self.test.is_none() {
+            self.test = Some(word);
+        } else if self.command.is_none() {
+            self.command = Some(word);
+        } else {
+            return Err(format!("Unrecognized command line argument: {word}"));
+        }
         Ok(())
     }
 
-    /// Takes out the options that are declared, with their values; those that were not given have their defaults.
+    /// Puts the options of files in the place of `--config-file`.
     ///
     /// # Errors
-    /// The message for a value that cannot be read.
+    /// A message when one cannot be read.
+    pub fn read_files(&mut self) -> Result<(), String> {
+        for given in std::mem::take(&mut self.given) {
+            match given.value.as_deref() {
+                _ if given.key != "config-file" => self.given.push(given),
+                None | Some("") => {}
+                Some(path) => self.given.extend(file::read(path)?),
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes out the options that are declared, with their values; those that were not given have their defaults. Of several
+    /// values of one option the last counts.
+    ///
+    /// # Errors
+    /// The message for a value that counts and cannot be read.
     pub fn take_declared(&mut self, specs: &[OptionSpec], options: &mut Options) -> Result<(), String> {
         for spec in specs {
-            let default = spec.default.as_deref().and_then(|text| spec.kind.read(Some(text)));
-            options.set(&spec.name, default.unwrap_or_else(|| spec.kind.empty()));
+            options.set(&spec.name, spec.default_value());
         }
-        let mut others = Vec::new();
+        let (mut others, mut faults) = (Vec::new(), BTreeMap::new());
         for given in std::mem::take(&mut self.given) {
-            match specs.iter().find(|spec| spec.key() == given.key) {
-                Some(spec) if !(spec.kind == Kind::Bool && given.read(spec.kind).is_err()) => {
-                    options.set(&spec.name, given.read(spec.kind)?);
+            faults.remove(&given.key);
+            let Some(spec) = specs.iter().find(|spec| spec.key() == given.key) else {
+                others.push(given);
+                continue;
+            };
+            match given.read(spec.kind) {
+                Ok(value) => {
+                    options.set(&spec.name, value);
+                    self.doubts.extend(given.doubt(spec.kind));
+                    if spec.is_extra {
+                        self.lent.push(given);
+                    }
                 }
-                _ => others.push(given), // a switch that is neither on nor off is no option at all
+                // A switch that is neither on nor off is no option at all; another's option may be of another type.
+                Err(_) if spec.is_extra || matches!(spec.kind, Kind::Bool | Kind::Mode) => others.push(given),
+                Err(message) => {
+                    faults.insert(given.key, message);
+                }
             }
         }
         self.given = others;
-        Ok(())
+        faults.into_values().next().map_or(Ok(()), Err)
     }
 
-    /// Writes options of 0.4 under their names of today, and returns a warning for each.
-    pub fn modernise(&mut self) -> Vec<String> {
-        let mut warnings = Vec::new();
-        for (old, new) in declared::DEPRECATED {
+    /// Gives back what was taken for options that the version that is spoken does not have, where a test declares its own
+    /// of that name. True when there was any.
+    pub fn give_back(&mut self, own: &[OptionSpec], declared: &[OptionSpec], options: &mut Options) -> bool {
+        let is_own = |key: &str| own.iter().any(|spec| spec.key() == key);
+        let back: Vec<&OptionSpec> = declared
+            .iter()
+            .filter(|spec| spec.is_extra && is_own(&spec.key()))
+            .collect();
+        for spec in &back {
+            options.set(&spec.name, spec.default_value());
+        }
+        let lent = std::mem::take(&mut self.lent);
+        let (returned, lent): (Vec<Given>, Vec<Given>) = lent.into_iter().partition(|given| is_own(&given.key));
+        self.given.extend(returned);
+        self.lent = lent;
+        !back.is_empty()
+    }
+
+    /// Writes options of 0.4 under their names of today.
+    pub fn modernise(&mut self) {
+        for (old, new) in declared::RENAMED {
             for given in self.given.iter_mut().filter(|one| one.key == old) {
                 new.clone_into(&mut given.key);
-                warnings.push(format!("--{old} is deprecated, use --{new} instead"));
             }
         }
-        warnings.dedup();
-        warnings
     }
 }
 
@@ -122,35 +161,42 @@ impl Given {
             key: key(name),
             value,
             shown: shown.to_owned(),
+            is_from_file: false,
+        }
+    }
+
+    /// An option of a file.
+    pub fn from_file(name: &str, value: &str) -> Self {
+        Self {
+            key: key(name),
+            value: Some(value.to_owned()),
+            shown: format!("--{name}={value}"),
+            is_from_file: true,
         }
     }
 
     fn read(&self, kind: Kind) -> Result<super::Value, String> {
-        kind.read(self.value.as_deref())
-            .ok_or_else(|| match (kind, &self.value) {
-                (Kind::Percentiles, value) => format!(
-                    "FATAL: Invalid value for --percentile: {}",
-                    value.as_deref().unwrap_or_default()
-                ),
-                (_, value) => format!(
-                    "Invalid value for the '{}' option: '{}'",
-                    self.key,
-                    value.as_deref().unwrap_or_default()
-                ),
-            })
+        kind.read(self.value.as_deref()).ok_or_else(|| self.fault())
     }
-}
 
-/// `name=value`, with spaces around the sign perhaps.
-fn from_file(line: &str) -> Given {
-    let (name, value) = match line.split_once('=') {
-        Some((name, value)) => (name.trim(), Some(value.trim().to_owned())),
-        None => (line, None),
-    };
-    Given {
-        key: key(name.trim_start_matches("--")),
-        value,
-        shown: format!("--{line}"),
+    /// What is said of it where its value makes no sense.
+    pub fn fault(&self) -> String {
+        let (name, value) = (self.key.replace('-', "_"), self.value.as_deref().unwrap_or_default());
+        format!("Invalid value for the '{name}' option: '{value}'")
+    }
+
+    /// What is to be said where only a part of the value was read.
+    fn doubt(&self, kind: Kind) -> Option<String> {
+        let text = self.value.as_deref().filter(|text| !kind.takes_whole(text))?;
+        let number = match kind.read(Some(text))? {
+            super::Value::Double(number) => number.to_string(),
+            super::Value::Size(bytes) => bytes.to_string(),
+            _ => return None,
+        };
+        let name = self.shown.split('=').next().unwrap_or_default();
+        Some(format!(
+            "WARNING: {name}={text} is read as {number}, as sysbench reads it"
+        ))
     }
 }
 
@@ -180,6 +226,40 @@ mod tests {
     }
 
     #[test]
+    fn the_test_of_old_versions_is_a_test() {
+        let check = |words: &[&str], test: &str, command: Option<&str>| {
+            let line = split(words).unwrap();
+            assert_eq!(
+                (line.test.as_deref(), line.command.as_deref()),
+                (Some(test), command),
+                "{words:?}"
+            );
+        };
+        check(&["--test=cpu", "run"], "cpu", Some("run"));
+        check(&["run", "--test=cpu"], "cpu", Some("run"));
+        check(&["memory", "--test=cpu", "run"], "cpu", Some("run"));
+        check(&["--test=", "cpu", "run"], "cpu", Some("run"));
+        assert_eq!(
+            split(&["--test=cpu", "memory", "run"]),
+            Err("Unrecognized command line argument: run".to_owned())
+        );
+    }
+
+    #[test]
+    fn a_files_options_stand_in_its_place() {
+        let path = std::env::temp_dir().join(format!("plimsoll-options-{}", std::process::id()));
+        std::fs::write(&path, "threads=3\ntime=7\n").unwrap();
+        let mut line = split(&["--threads=5", &format!("--config-file={}", path.display()), "--time=9"]).unwrap();
+        line.read_files().unwrap();
+        std::fs::remove_file(path).unwrap();
+        let mut options = Options::default();
+        line.take_declared(&declared::all(crate::compat::Compat::V10), &mut options)
+            .unwrap();
+        assert_eq!((options.int("threads"), options.int("time")), (3, 9));
+        assert_eq!(split(&["--config-file="]).unwrap().read_files(), Ok(()));
+    }
+
+    #[test]
     fn what_is_declared_is_taken_and_the_last_value_counts() {
         let mut line = split(&["--time=1", "--own=x", "--time=2"]).unwrap();
         let mut options = Options::default();
@@ -197,7 +277,14 @@ mod tests {
             assert_eq!(taken, Err(expect.to_owned()));
         };
         check("--threads=x", "Invalid value for the 'threads' option: 'x'");
-        check("--percentile=101", "FATAL: Invalid value for --percentile: 101");
+        check(
+            "--report-interval=x",
+            "Invalid value for the 'report_interval' option: 'x'",
+        );
+        check("--percentile=x", "Invalid value for the 'percentile' option: 'x'");
+        let specs = declared::all(crate::compat::Compat::V11);
+        let mut line = split(&["--threads=x", "--threads=2"]).unwrap();
+        assert_eq!(line.take_declared(&specs, &mut Options::default()), Ok(()));
     }
 
     #[test]
@@ -209,12 +296,51 @@ mod tests {
     }
 
     #[test]
-    fn old_names_are_taken_with_a_warning_each() {
+    fn old_names_are_those_of_today() {
         let mut line = split(&["--num-threads=2", "--num_threads=3", "--max-time=1"]).unwrap();
-        let warnings = line.modernise();
-        assert_eq!(warnings.len(), 2);
-        assert!(warnings[0].contains("--num-threads is deprecated, use --threads"));
-        assert_eq!(line.take("threads"), Some(Some("3".to_owned())));
+        line.modernise();
+        assert!(
+            line.given
+                .iter()
+                .any(|one| (one.key.as_str(), one.value.as_deref()) == ("threads", Some("3")))
+        );
+    }
+
+    #[test]
+    fn what_is_read_in_part_is_said() {
+        let number = OptionSpec::new("n", Kind::Double, "3", "");
+        let size = OptionSpec::new("block-size", Kind::Size, "1K", "");
+        let mut line = split(&["--n=1k", "--n=", "--n=5", "--block_size=8kb", "--block_size=8k"]).unwrap();
+        line.take_declared(&[number, size], &mut Options::default()).unwrap();
+        assert_eq!(
+            line.doubts,
+            [
+                "WARNING: --n=1k is read as 1, as sysbench reads it",
+                "WARNING: --block_size=8kb is read as 8192, as sysbench reads it"
+            ]
+        );
+    }
+
+    #[test]
+    fn a_tests_own_option_takes_the_place_of_one_of_another_version() {
+        let general = [
+            OptionSpec::new("warmup-time", Kind::Int, "0", "").extra(true),
+            OptionSpec::new("time", Kind::Int, "10", ""),
+        ];
+        let own = [OptionSpec::new("warmup_time", Kind::String, "none", "")];
+        for (word, value) in [
+            ("--warmup-time=7", "7"),
+            ("--warmup_time=7m", "7m"),
+            ("--time=1", "none"),
+        ] {
+            let mut line = split(&[word]).unwrap();
+            let mut options = Options::default();
+            line.take_declared(&general, &mut options).unwrap();
+            assert!(line.give_back(&own, &general, &mut options));
+            assert_eq!(options.int("warmup-time"), 0, "{word}");
+            line.take_declared(&own, &mut options).unwrap();
+            assert_eq!((options.string("warmup_time"), line.given.len()), (value, 0), "{word}");
+        }
     }
 
     proptest! {
@@ -222,7 +348,7 @@ mod tests {
         fn nothing_that_is_typed_is_a_panic(words in prop::collection::vec("(--)?[-_=a-z0-9,.%KMG é]{0,12}", 0..6)) {
             if let Ok(mut line) = CommandLine::split(words) {
                 line.modernise();
-                let specs = declared::all(crate::compat::Compat::V11);
+                let specs = declared::all(crate::compat::Compat::V10);
                 let _ = line.take_declared(&specs, &mut Options::default());
             }
         }

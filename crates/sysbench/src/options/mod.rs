@@ -1,6 +1,7 @@
 //! Options as sysbench has them: declared with a type and a default, written `--name=value`, shown in a table.
 
 pub mod declared;
+mod file;
 pub mod help;
 pub mod line;
 mod value;
@@ -20,6 +21,8 @@ pub struct OptionSpec {
     pub default: Option<String>,
     /// What its value is.
     pub kind: Kind,
+    /// The version that is spoken does not have it: an option of this name that a script declares takes its place.
+    pub is_extra: bool,
 }
 
 impl OptionSpec {
@@ -30,6 +33,7 @@ impl OptionSpec {
             help: help.to_owned(),
             default: Some(default.to_owned()),
             kind,
+            is_extra: false,
         }
     }
 
@@ -39,6 +43,18 @@ impl OptionSpec {
             default: None,
             ..Self::new(name, kind, "", help)
         }
+    }
+
+    /// The same, marked as one that the version that is spoken does not have, or not.
+    #[must_use]
+    pub fn extra(self, is_extra: bool) -> Self {
+        Self { is_extra, ..self }
+    }
+
+    /// Its value where none is given.
+    pub fn default_value(&self) -> Value {
+        let default = self.default.as_deref().and_then(|text| self.kind.read(Some(text)));
+        default.unwrap_or_else(|| self.kind.empty())
     }
 
     /// Its name as options are looked up, with `-`.

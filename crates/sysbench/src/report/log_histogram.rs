@@ -56,6 +56,11 @@ impl LogHistogram {
         self.counts[place] += count;
     }
 
+    /// Whether nothing was counted.
+    pub fn is_empty(&self) -> bool {
+        self.counts.iter().all(|count| *count == 0)
+    }
+
     fn per_ln(&self) -> f64 {
         (self.counts.len() - 1) as f64 / (self.max / self.min).ln()
     }
@@ -64,13 +69,13 @@ impl LogHistogram {
         self.min * (place as f64 / self.per_ln()).exp()
     }
 
-    /// Prints one of response times in milliseconds, unless it is empty: its rows whatever the verbosity, as sysbench does.
+    /// Prints one of response times in milliseconds: its rows, if there are any, whatever the verbosity, as sysbench does.
     pub fn tell(&self, log: &Log) {
-        if self.counts.iter().any(|count| *count > 0) {
-            log.line(Level::Notice, "Latency histogram (values are in milliseconds)");
+        log.line(Level::Notice, "Latency histogram (values are in milliseconds)");
+        if !self.is_empty() {
             log.print(self.rows());
-            log.line(Level::Notice, " ");
         }
+        log.line(Level::Notice, " ");
     }
 
     /// Names of columns, and a line for each bucket that is not empty.

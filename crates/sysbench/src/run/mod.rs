@@ -40,6 +40,7 @@ pub fn run(test: &mut dyn Test, context: &Arc<Context>, settings: &Settings, out
     let plan = test.begin()?;
     let log = &context.log;
     log.line(Level::Notice, head(settings, &plan.mode));
+    test.before_threads(settings)?;
     let events_max = plan.events_max.unwrap_or(settings.events_max);
     let arrivals = Wanted::new(
         settings.threads,

@@ -51,7 +51,7 @@ impl Period {
             other: counts.others,
             errors: errors(&[ErrorClass::Retryable, ErrorClass::Statement]),
             reconnects: errors(&[ErrorClass::Connection]) + reconnects - self.reconnects,
-            errors_by_code: self.errors(),
+            errors_by_code: self.seen_errors(),
             shares: shares
                 .iter()
                 .zip(&self.shares)
@@ -67,8 +67,11 @@ impl Period {
         responses.fold(Histogram::default(), |sum, one| sum.merge(one))
     }
 
-    fn errors(&self) -> Vec<ErrorCount> {
-        self.snapshot.errors.clone()
+    /// Those that were seen. What a script counted as an error by hand has no number, and may be none.
+    fn seen_errors(&self) -> Vec<ErrorCount> {
+        let all = self.snapshot.errors.iter();
+        let seen = all.filter(|error| error.code != 0 || error.class != ErrorClass::Statement);
+        seen.cloned().collect()
     }
 }
 

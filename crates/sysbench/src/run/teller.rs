@@ -1,12 +1,12 @@
 //! Tells of a trial while it runs: threads that come up, lines in between, full reports at their points in time.
 
-use plimsoll_core::message::{Done, Interval};
+use plimsoll_core::message::{Done, EngineWarning, Interval, Progress};
 use plimsoll_engine::{Observer, Trial, TrialEvent, TrialHandle, WorkerShare};
 
 use super::period::Period;
 use crate::exit::Exit;
 use crate::json::JsonReports;
-use crate::log::{Level, Log};
+use crate::log::{Level, Log, doubted};
 use crate::report::{LogHistogram, Stat, blocks};
 use crate::settings::Settings;
 use crate::test::{Context, Test};
@@ -79,11 +79,12 @@ impl<'t> Teller<'t> {
         let running_count = self.running_count();
         let mut stat = self.stat(&self.since_checkpoint, done.duration_ns);
         stat.unfinished = is_forced.then_some(running_count);
+        self.test.before_last_report();
         self.full_report(&stat);
         if self.settings.debug {
             self.log.lines(Level::Debug, blocks::threads(&stat));
         }
-        self.log.lines(Level::Notice, blocks::errors(&stat));
+        self.say(Level::Notice, &blocks::errors(&stat));
         let waiting_count = done.unfinished_count.saturating_sub(running_count);
         self.warn_backlog(waiting_count);
         self.json.write(&stat, self.settings, self.log)
@@ -92,15 +93,25 @@ impl<'t> Teller<'t> {
     /// A few that just fell due are no backlog.
     fn warn_backlog(&self, waiting_count: u64) {
         let a_tenth_of_a_second = self.settings.rate.unwrap_or(0) / 10;
-        if self.dropped_count > 0 || waiting_count > a_tenth_of_a_second.max(1) {
-            let dropped_count = self.dropped_count;
-            self.log.text(
+        let dropped_count = self.dropped_count;
+        if dropped_count > 0 || waiting_count > a_tenth_of_a_second.max(1) {
+            self.say(
                 Level::Warning,
-                format_args!(
-                    "{waiting_count} events were still waiting at the end and {dropped_count} were given up before: the \
-                     threads could not keep up with the rate"
+                &format!(
+                    "WARNING: {waiting_count} events were still waiting at the end and {dropped_count} were given up before: \
+                     the threads could not keep up with the rate\n"
                 ),
             );
+        }
+    }
+
+    /// Says what sysbench would not: on standard error where reports have a form of their own, which somebody may read by
+    /// program.
+    fn say(&self, level: Level, lines: &str) {
+        if !self.test.has_own_reports() {
+            self.log.lines(level, lines);
+        } else if !lines.is_empty() {
+            self.log.complain(lines.trim_end());
         }
     }
 
@@ -175,6 +186,13 @@ impl<'t> Teller<'t> {
             let seconds = self.settings.warm_up_s;
             self.log
                 .line(Level::Notice, format_args!("Warming up for {seconds} seconds...\n"));
+            if let Some(other) = &mut self.other {
+                other.on(&TrialEvent::Progress(Progress {
+                    phase: "warm-up".to_owned(),
+                    done_count: 0,
+                    total_count: seconds,
+                }));
+            }
         }
         self.handle.start(None);
     }
@@ -194,9 +212,24 @@ impl<'t> Teller<'t> {
     }
 }
 
+/// Said to who keeps recordings, and not printed: to a user of sysbench it is no news.
+fn no_server() -> TrialEvent {
+    TrialEvent::Warning(EngineWarning {
+        code: "no-server".to_owned(),
+        evidence: "The script opened no connection to a server.".to_owned(),
+        advice:
+            "The figures are those of what the script does without one. If it was to use a server, let it connect by \
+                 sysbench.sql."
+                .to_owned(),
+    })
+}
+
 impl Observer for Teller<'_> {
     fn on(&mut self, event: &TrialEvent) {
         if let Some(other) = &mut self.other {
+            if matches!(event, TrialEvent::Done(_)) && !self.test.has_server() {
+                other.on(&no_server());
+            }
             other.on(event);
         }
         match event {
@@ -205,7 +238,7 @@ impl Observer for Teller<'_> {
             TrialEvent::Interval(interval) => self.on_interval(interval),
             TrialEvent::Warning(warning) if warning.code == STUCK => {} // the report says how many did not end
             TrialEvent::Warning(warning) => {
-                self.log.doubt(warning);
+                self.say(Level::Warning, &format!("WARNING: {}\n", doubted(warning)));
             }
             TrialEvent::Done(_) => {}
         }

@@ -91,9 +91,7 @@ fn context(test: &dyn Test, given: &[&str], page: &Page) -> Arc<Context> {
     let declared = [declared::all(Compat::V11), test.options()].concat();
     let mut options = Options::default();
     for spec in &declared {
-        let default = spec.default.as_deref();
-        let value = default.map_or_else(|| spec.kind.empty(), |text| spec.kind.read(Some(text)).unwrap());
-        options.set(&spec.name, value);
+        options.set(&spec.name, spec.default_value());
     }
     for one in given {
         let (name, value) = one.split_once('=').unwrap();
@@ -102,6 +100,8 @@ fn context(test: &dyn Test, given: &[&str], page: &Page) -> Arc<Context> {
         options.set(name, spec.kind.read(Some(value)).unwrap());
     }
     Arc::new(Context {
+        threads: u32::try_from(options.int("threads")).unwrap(),
+        compat: Compat::V11,
         options,
         log: Arc::new(Log::new(Box::new(page.clone()), Box::new(page.clone()))),
         seed: 7,
@@ -116,8 +116,8 @@ fn run(test: &mut dyn Test, context: &Context, stat: &mut Stat) -> Result<(), Ex
     let group = GroupRun {
         instance: "host".to_owned(),
         factory: run.factory,
-        arrivals: Box::new(ClosedLoop::new(context.threads(), events_max)),
-        connections: context.threads(),
+        arrivals: Box::new(ClosedLoop::new(context.threads, events_max)),
+        connections: context.threads,
         terms: ConnectionTerms {
             all_required: true,
             ..ConnectionTerms::default()
@@ -136,7 +136,7 @@ fn run(test: &mut dyn Test, context: &Context, stat: &mut Stat) -> Result<(), Ex
         context.log.print(format!("fault: {fault}\n"));
         return Err(Exit::FAILED);
     }
-    *stat = seen.stat(context.threads());
+    *stat = seen.stat(context.threads);
     stat.shares = shares()
         .iter()
         .map(|one| Share {

@@ -19,6 +19,7 @@ use plimsoll_sysbench::log::{Level, Log};
 use plimsoll_sysbench::lua::{CommandLine, LuaTest, Script};
 use plimsoll_sysbench::options::{OptionSpec, Options, Value, declared};
 use plimsoll_sysbench::report::Stat;
+use plimsoll_sysbench::settings::Settings;
 use plimsoll_sysbench::test::{Context, Test, fall_back};
 
 /// What came of a command or a run.
@@ -74,16 +75,10 @@ fn go(script: Script<'_>, words: &[&str], log: &Arc<Log>, outcome: &mut Outcome)
             .collect(),
         command: command.map(|word| (*word).to_owned()),
     };
-    let mut test = LuaTest::open(script, command_line, log)?;
-    let options = options(&test, words);
-    let context = Arc::new(Context {
-        seed: match options.int("rand-seed") {
-            0 => 7,
-            given => given as u64,
-        },
-        options,
-        log: Arc::clone(log),
-    });
+    let general = context(log, options(&declared::all(COMPAT), words, true));
+    let mut test = LuaTest::open(script, command_line, &general)?;
+    let specs = [declared::all(COMPAT), test.options()].concat();
+    let context = Arc::new(context(log, options(&specs, words, test.takes_any_option())));
     test.configure(&context)?;
     match command {
         None => Ok(()),
@@ -95,21 +90,35 @@ fn go(script: Script<'_>, words: &[&str], log: &Arc<Log>, outcome: &mut Outcome)
     }
 }
 
-fn options(test: &LuaTest, words: &[&str]) -> Options {
+const COMPAT: Compat = Compat::V11;
+
+fn context(log: &Arc<Log>, options: Options) -> Context {
+    Context {
+        seed: match options.int("rand-seed") {
+            0 => 7,
+            given => given as u64,
+        },
+        threads: u32::try_from(options.int("threads")).unwrap(),
+        compat: COMPAT,
+        log: Arc::clone(log),
+        options,
+    }
+}
+
+/// The values of options that are declared, and of others as texts where those are taken.
+fn options(specs: &[OptionSpec], words: &[&str], takes_any: bool) -> Options {
     let mut options = Options::default();
-    let specs: Vec<OptionSpec> = [declared::all(Compat::V11), test.options()].concat();
-    for spec in &specs {
-        let default = spec.default.as_deref().map(|text| spec.kind.read(Some(text)).unwrap());
-        options.set(&spec.name, default.unwrap_or_else(|| spec.kind.empty()));
+    for spec in specs {
+        options.set(&spec.name, spec.default_value());
     }
     for word in words.iter().filter_map(|word| word.strip_prefix("--")) {
         let (name, value) = word
             .split_once('=')
             .map_or((word, None), |(name, value)| (name, Some(value)));
         let key = plimsoll_sysbench::options::key(name);
-        match specs.iter().find(|spec| spec.key() == key) {
+        match specs.iter().rev().find(|spec| spec.key() == key) {
             Some(spec) => options.set(name, spec.kind.read(value).unwrap()),
-            None if test.takes_any_option() => options.set(name, Value::String(value.unwrap_or_default().to_owned())),
+            None if takes_any => options.set(name, Value::String(value.unwrap_or_default().to_owned())),
             None => panic!("no option {name}"),
         }
     }
@@ -117,10 +126,12 @@ fn options(test: &LuaTest, words: &[&str]) -> Options {
 }
 
 fn events(test: &mut LuaTest, context: &Arc<Context>, outcome: &mut Outcome) -> Result<(), Exit> {
-    let threads = context.threads();
+    let threads = context.threads;
+    let run = test.begin()?;
+    test.before_threads(&Settings::of(&context.options, COMPAT).unwrap())?;
     let group = GroupRun {
         instance: "sysbench".to_owned(),
-        factory: test.begin()?.factory,
+        factory: run.factory,
         arrivals: Box::new(ClosedLoop::new(
             threads,
             Some(context.options.int("events") as u64).filter(|count| *count > 0),
@@ -151,6 +162,7 @@ fn events(test: &mut LuaTest, context: &Arc<Context>, outcome: &mut Outcome) -> 
         ..Stat::default()
     };
     test.intermediate(&stat, &context.log);
+    test.before_last_report();
     test.cumulative(&stat, &context.log);
     test.end()
 }

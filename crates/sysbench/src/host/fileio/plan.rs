@@ -129,13 +129,15 @@ impl Plan {
         if !(rw_ratio >= 0.0 && rw_ratio.is_finite()) {
             return Err(invalid(format!("Invalid value for --file-rw-ratio: {rw_ratio:.6}.")));
         }
+        let io_mode = io_mode(options.string("file-io-mode")).map_err(invalid)?;
+        let backlog_min = i64::from(io_mode == IoMode::Async);
         let plan = Self {
             files_count,
             block_bytes,
             total_bytes,
             mode: mode(options.string("file-test-mode")).map_err(invalid)?,
-            io_mode: io_mode(options.string("file-io-mode")).map_err(invalid)?,
-            backlog_count: at_least("file-async-backlog", 1, ".")? as usize,
+            io_mode,
+            backlog_count: at_least("file-async-backlog", backlog_min, ".")? as usize,
             flags: flags(options.list("file-extra-flags")).map_err(invalid)?,
             syncs: Syncs {
                 every: at_least("file-fsync-freq", 0, ".")?,
@@ -269,7 +271,7 @@ fn mode(name: &str) -> Result<Option<Mode>, String> {
 
 fn io_mode(name: &str) -> Result<IoMode, String> {
     match name {
-        "sync" => Ok(IoMode::Sync),
+        "sync" | "" => Ok(IoMode::Sync),
         "async" => Ok(IoMode::Async),
         "mmap" => Ok(IoMode::Mmap),
         _ => Err(format!("unknown I/O mode: {name}")),

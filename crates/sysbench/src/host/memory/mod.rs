@@ -100,7 +100,7 @@ impl Test for Memory {
 
     fn begin(&mut self) -> Result<Run, Exit> {
         let (context, terms) = self.configured.as_ref().expect("configured");
-        let blocks_count = if terms.is_local { context.threads() } else { 1 };
+        let blocks_count = if terms.is_local { context.threads } else { 1 };
         let new_block = |_| Block::new(terms.block_bytes, terms.is_huge).map_err(|why| context.log.fatal(why));
         let blocks = (0..blocks_count).map(new_block).collect::<Result<Vec<_>, _>>()?;
         let (blocks, offsets) = (Arc::new(blocks), terms.offsets(context)?);
@@ -118,7 +118,7 @@ impl Test for Memory {
                         Operation::None => pass.each(block.words(), |_| black_box(())),
                     }
                 },
-                events_max: run_terms.events_max(worker, run_context.threads()),
+                events_max: run_terms.events_max(worker, run_context.threads),
             }
         };
         Ok(Run {

@@ -52,8 +52,7 @@ unsafe extern "C" fn db_create(name: *const c_char) -> *const DriverFace {
     // SAFETY: the caller's.
     let name = (!name.is_null()).then(|| unsafe { CStr::from_ptr(name) }.to_string_lossy().into_owned());
     guarded(null(), |host| {
-        let name = name.or_else(|| Some(host.shared.config.get()?.driver.clone()));
-        match name.as_deref().unwrap_or("mysql") {
+        match name.as_deref().unwrap_or(&host.shared.config.driver) {
             "mysql" => {
                 host.shared.has_driver.store(true, Ordering::Relaxed);
                 return &raw const MYSQL.0;

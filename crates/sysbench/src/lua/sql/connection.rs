@@ -70,16 +70,13 @@ impl Faced for Connection {
 impl Connection {
     /// Connects to the server whose turn it is. False when that failed, which was said.
     pub fn open(&mut self, host: &Host, driver: *const std::ffi::c_void) -> bool {
-        let Some(config) = host.shared.config.get() else {
-            host.log(Level::Alert, "connections cannot be made before the options are known");
-            return false;
-        };
+        let config = &host.shared.config;
         self.face.set(ConnectionFace {
             driver,
             ..ConnectionFace::default()
         });
         self.is_dry = config.is_dry;
-        self.results = Results::new(result_bytes_max(config.context.threads()));
+        self.results = Results::new(result_bytes_max(config.threads));
         self.bulk = None;
         let target = config.targets.next();
         if !self.is_dry {
@@ -87,6 +84,7 @@ impl Connection {
                 return say_unable(host, &target, &error);
             }
         }
+        host.shared.has_connected.store(true, Ordering::Relaxed);
         self.target = Some(target);
         self.is_open = true;
         true

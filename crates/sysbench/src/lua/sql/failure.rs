@@ -7,7 +7,7 @@ use plimsoll_wire::{ConnectFailure, WireError};
 
 use super::Verdict;
 use super::connection::Connection;
-use crate::log::Level;
+use crate::log::{Level, MESSAGE_BYTES_MAX};
 use crate::lua::host::Host;
 use crate::mysql::LOST;
 
@@ -69,10 +69,8 @@ impl Connection {
             return self.show_error(Verdict::Fatal, failure); // the run is over, nobody has to know
         }
         let Failure { code, message, .. } = failure;
-        let said = format!(
-            "{what} returned error {code} ({message}) for query '{}'",
-            String::from_utf8_lossy(sql)
-        );
+        let shown = String::from_utf8_lossy(&sql[..sql.len().min(MESSAGE_BYTES_MAX)]); // the log cuts it to the letter
+        let said = format!("{what} returned error {code} ({message}) for query '{shown}'");
         if !is_ignored(host, *code) {
             host.error(class(failure), *code);
             host.log(Level::Fatal, said);
@@ -97,8 +95,7 @@ impl Connection {
 }
 
 fn is_ignored(host: &Host, code: u16) -> bool {
-    let config = host.shared.config.get();
-    config.is_some_and(|config| config.ignored.contains(code))
+    host.shared.config.ignored.contains(code)
 }
 
 fn class(failure: &Failure) -> ErrorClass {

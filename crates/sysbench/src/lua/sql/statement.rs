@@ -134,7 +134,7 @@ impl Sql {
             form: Form::Pending,
             ..Statement::default()
         };
-        if host.shared.config.get().is_some_and(|config| config.emulates_prepared) {
+        if host.shared.config.emulates_prepared {
             statement.form = Form::Emulated(Parts::new(sql));
         } else if !connection.is_dry {
             while let Err(error) = statement.prepare(connection) {

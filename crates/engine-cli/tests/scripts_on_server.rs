@@ -1,0 +1,303 @@
+//! What scripts and names do to a server, and what is told of it, beside sysbench 1.0.20: the server's own counters, the report's
+//! numbers, the words of errors.
+
+#[path = "../../workloads/tests/support/mod.rs"]
+mod support;
+
+mod beside;
+
+use std::process::Command;
+
+use beside::{Folder, exactly, our_command, output, their_command};
+use plimsoll_core::plan::Target;
+use support::counters::{Status, counted, differences};
+use support::{Kind, Server, connect, installed, on_server, skip};
+
+const EVENTS: u64 = 300;
+
+const NAMES: [&str; 10] = [
+    "oltp_point_select",
+    "oltp_read_only",
+    "select_random_points",
+    "select_random_ranges",
+    "oltp_update_index",
+    "oltp_update_non_index",
+    "oltp_read_write",
+    "oltp_write_only",
+    "oltp_insert",
+    "oltp_delete",
+];
+
+/// sysbench, and the front door.
+const BOTH: [fn() -> Command; 2] = [their_command, our_command];
+
+fn beside_sysbench(database: &str, test: impl Fn(&Server, &Target)) {
+    if !installed("sysbench") {
+        return skip("sysbench is not installed");
+    }
+    on_server(Kind::MariaDb, database, test);
+}
+
+/// Words, and those that lead to a server.
+fn told(server: &Server, target: &Target, program: fn() -> Command, words: &[&str]) -> (String, String, Option<i32>) {
+    let place = [
+        format!("--mysql-socket={}", server.socket().display()),
+        format!("--mysql-db={}", target.database),
+        "--mysql-user=root".to_owned(),
+    ];
+    let words: Vec<&str> = words.iter().copied().chain(place.iter().map(String::as_str)).collect();
+    exactly(&output(program(), &words, ""))
+}
+
+/// The same, which must end well; gives what it printed.
+fn ends_well(server: &Server, target: &Target, program: fn() -> Command, words: &[&str]) -> String {
+    let (out, err, code) = told(server, target, program, words);
+    assert_eq!(code, Some(0), "{words:?}\n{out}{err}");
+    out
+}
+
+/// The number behind a label of a report.
+fn number(report: &str, label: &str) -> u64 {
+    let line = report.lines().find_map(|line| line.trim_start().strip_prefix(label));
+    let number = line.and_then(|rest| rest.split_whitespace().next());
+    number
+        .and_then(|number| number.parse().ok())
+        .unwrap_or_else(|| panic!("{label} is not in\n{report}"))
+}
+
+fn numbers(report: &str) -> [u64; 6] {
+    [
+        "read:",
+        "write:",
+        "other:",
+        "total:",
+        "transactions:",
+        "ignored errors:",
+    ]
+    .map(|label| number(report, label))
+}
+
+fn statements_only(status: Status) -> Status {
+    status
+        .into_iter()
+        .filter(|(name, _)| name.starts_with("Com_"))
+        .collect()
+}
+
+#[test]
+fn a_server_does_the_same_for_a_workload_by_its_name() {
+    beside_sysbench("names_work", |server, target| {
+        let mut control = connect(target);
+        let size = ["--tables=2", "--table_size=5000", "--rand-type=uniform", "--time=0"];
+        let events = format!("--events={EVENTS}");
+        for (number, name) in NAMES.iter().enumerate() {
+            for option in ["--db-ps-mode=auto", "--db-ps-mode=disable"] {
+                let work = BOTH.map(|program| {
+                    server.create_database("names_work");
+                    ends_well(
+                        server,
+                        target,
+                        their_command,
+                        &[&[*name], &size[..], &["prepare"]].concat(),
+                    );
+                    let seed = format!("--rand-seed={}", number + 1);
+                    let words = [&[*name], &size[..], &[&events, &seed, option, "run"]].concat();
+                    statements_only(counted(&mut control, EVENTS, || {
+                        ends_well(server, target, program, &words);
+                    }))
+                });
+                // Statements are closed with their connection, where sysbench closes them one by one.
+                assert_eq!(
+                    differences(&work[1], &work[0], EVENTS),
+                    Vec::<String>::new(),
+                    "{name} {option}"
+                );
+                let executed = |status: &Status| status["Com_stmt_execute"] > 0.0;
+                assert_eq!(executed(&work[1]), executed(&work[0]), "{name} {option}");
+            }
+        }
+    });
+}
+
+#[test]
+fn names_take_numbers_that_leave_nothing_to_do() {
+    beside_sysbench("names_nothing", |server, target| {
+        ends_well(server, target, their_command, &["oltp_read_write", "prepare"]);
+        for words in [
+            &["oltp_update_non_index", "--non_index_updates=0"][..],
+            &["oltp_read_only", "--point_selects=0", "--range_selects=off"],
+            &[
+                "oltp_read_only",
+                "--point_selects=0",
+                "--range_selects=off",
+                "--skip_trx",
+            ],
+            &["oltp_read_only", "--range_size="],
+            &["oltp_read_only", "--table_size=0"],
+            &["oltp_point_select", "--point_selects="],
+        ] {
+            let words = [words, &["--rand-type=uniform", "--events=20", "run"]].concat();
+            let told = BOTH.map(|program| numbers(&ends_well(server, target, program, &words)));
+            assert_eq!(told[1], told[0], "{words:?}");
+        }
+        let (out, _, code) = told(server, target, our_command, &["oltp_read_only", "--tables=x", "run"]);
+        assert!(out.contains("--tables: must be at least 1, is 0"), "{out}");
+        assert_eq!(code, Some(1));
+    });
+}
+
+#[test]
+fn rows_in_bulk_are_written_in_the_same_statements_and_counted() {
+    beside_sysbench("names_bulk", |server, target| {
+        for words in [
+            &["--events=1"][..],
+            &["--events=30000"],
+            &["--events=30000", "--threads=3", "--any=thing"],
+        ] {
+            let made = BOTH.map(|program| {
+                server.create_database("names_bulk");
+                ends_well(
+                    server,
+                    target,
+                    program,
+                    &[&["bulk_insert"], words, &["prepare"]].concat(),
+                );
+                let words = [&["bulk_insert", "--time=0"], words, &["run"]].concat();
+                numbers(&ends_well(server, target, program, &words))
+            });
+            assert!(made[0][1] >= 1, "{made:?}");
+            assert_eq!(made[1], made[0], "{words:?}");
+        }
+    });
+}
+
+#[test]
+fn a_body_may_use_a_server_with_a_command_and_without() {
+    beside_sysbench("body", |server, target| {
+        let folder = Folder::new();
+        let script = folder.script(
+            "local con = sysbench.sql.driver():connect()
+             print('body', con:query_row('SELECT 41 + 1'))
+             db_query('SET @a = 1')
+             function prepare() print('prepare', con:query_row('SELECT 43')) end
+             function init() con:query('SELECT 1') end
+             function event() con:query('SELECT 2') end",
+        );
+        for words in [&[][..], &["prepare"], &["--mysql-user=nobody", "--mysql-password=x"]] {
+            let words = [&[script.as_str()], words].concat();
+            let told = BOTH.map(|program| told(server, target, program, &words));
+            assert!(told[0].0.contains("body") || told[0].2 == Some(1), "{told:?}");
+            assert_eq!(told[1], told[0], "{words:?}");
+        }
+        let words = [script.as_str(), "--events=5", "--threads=2", "--time=0", "run"];
+        let counted = BOTH.map(|program| numbers(&ends_well(server, target, program, &words)));
+        assert_eq!(counted[1], counted[0]);
+    });
+}
+
+#[test]
+fn what_scripts_count_by_hand_is_counted_and_not_named() {
+    beside_sysbench("by_hand", |server, target| {
+        let folder = Folder::new();
+        let script = folder.script(
+            "ffi.cdef[[void sb_counter_inc(int, sb_counter_type);]]
+             function thread_init() con = sysbench.sql.driver():connect() end
+             function event()
+               con:query('BEGIN') con:query('ROLLBACK')
+               for _, counter in ipairs{0, 1, 2, 4, 5, 6, 7} do ffi.C.sb_counter_inc(sysbench.tid, counter) end
+               ffi.C.sb_counter_inc(sysbench.tid, ffi.C.SB_CNT_ERROR)
+             end",
+        );
+        let words = [script.as_str(), "--events=6", "--time=0", "run"];
+        let reports = BOTH.map(|program| ends_well(server, target, program, &words));
+        let [theirs, ours] = reports
+            .each_ref()
+            .map(|report| (numbers(report), number(report, "reconnects:")));
+        assert_eq!((ours.0[5], ours.1), (12, 6), "{}", reports[1]);
+        assert_eq!(ours, theirs);
+        assert!(!reports[1].contains("Errors by code"), "{}", reports[1]);
+        let seen = folder.script(
+            "n = 0
+             function thread_init() con = sysbench.sql.driver():connect() end
+             function event() n = n + 1 if n % 2 == 1 then con:query('SELECT * FROM nothere') end end",
+        );
+        let words = [
+            seen.as_str(),
+            "--events=3",
+            "--time=0",
+            "--mysql-ignore-errors=1146",
+            "run",
+        ];
+        let reports = BOTH.map(|program| ends_well(server, target, program, &words));
+        assert_eq!(numbers(&reports[1]), numbers(&reports[0]));
+        assert!(reports[1].contains("Errors by code:\n    1146:"), "{}", reports[1]);
+    });
+}
+
+#[test]
+fn nothing_follows_a_report_that_a_script_wrote() {
+    beside_sysbench("own_report", |server, target| {
+        let folder = Folder::new();
+        let script = folder.script(
+            "sysbench.hooks.report_cumulative = function(stat) print('last: ' .. stat.errors) end
+             n = 0
+             function thread_init() con = sysbench.sql.driver():connect() end
+             function event() n = n + 1 if n % 2 == 1 then con:query('SELECT * FROM nothere') end end",
+        );
+        let words = [
+            script.as_str(),
+            "--events=3",
+            "--time=0",
+            "--mysql-ignore-errors=1146",
+            "run",
+        ];
+        let told = BOTH.map(|program| told(server, target, program, &words));
+        assert_eq!(told[1].0, told[0].0);
+        assert!(told[1].0.ends_with("last: 3\n"), "{told:?}");
+        assert!(told[1].1.contains("    1146:"), "{told:?}");
+    });
+}
+
+#[test]
+fn errors_name_the_line_of_the_script_and_lose_their_end_where_they_are_long() {
+    beside_sysbench("errors", |server, target| {
+        let folder = Folder::new();
+        let event = |body: &str| {
+            folder.script(&format!(
+                "function event() local con = sysbench.sql.driver():connect()\n{body}\nend"
+            ))
+        };
+        let ours = |script: &str| told(server, target, our_command, &[script, "--events=1", "run"]).0;
+        for (body, line) in [
+            (
+                "con:disconnect() con:query('SELECT 1')",
+                "script.lua:2: SQL API error\n",
+            ),
+            (
+                "con:disconnect() con:query_row('SELECT 1')",
+                "script.lua:2: SQL API error\n",
+            ),
+            ("con:prepare('SELEC 1')", "script.lua:2: SQL API error\n"),
+            (
+                "con:query('SELEC 1')",
+                "script.lua:2: SQL error, errno = 1064, state = '42000': ",
+            ),
+            (
+                "con:query_row('SELEC 1')",
+                "script.lua:2: SQL error, errno = 1064, state = '42000': ",
+            ),
+        ] {
+            let out = ours(&event(body));
+            assert!(out.contains(line), "{body}: {out}");
+        }
+        let long = event("con:query('SELECT x' .. string.rep('a', 200000))");
+        let out = ours(&long);
+        assert!(
+            out.contains("mysql_drv_query() returned error 1054") && out.contains("aaa...\n"),
+            "{out}"
+        );
+        assert!(out.len() < 6_000, "{}", out.len());
+        let theirs = told(server, target, their_command, &[&long, "--events=1", "run"]).0;
+        assert!(theirs.len() < 6_000, "{}", theirs.len());
+    });
+}
