@@ -4,7 +4,7 @@
 
 mod beside;
 
-use beside::{Told, our_command, ours, output, theirs};
+use beside::{Told, our_command, ours, output, their_command, theirs};
 
 #[test]
 fn what_makes_no_sense_is_refused_in_the_same_words() {
@@ -80,6 +80,25 @@ fn without_buckets(told: &Told) -> Vec<&str> {
         .collect();
     lines.dedup();
     lines
+}
+
+#[test]
+fn after_a_checkpoint_the_last_report_has_the_histogram_and_the_time_of_the_whole() {
+    let words = ["cpu", "--time=2", "--report-checkpoints=1", "--histogram", "run"];
+    let (told, theirs) = (ours(&words), theirs(&words));
+    assert_eq!(without_buckets(&told), without_buckets(&theirs));
+    for program in [our_command, their_command] {
+        let text = String::from_utf8(output(program(), &words, "").stdout).unwrap();
+        let times: Vec<&str> = text
+            .lines()
+            .filter_map(|line| line.trim_start().strip_prefix("total time:"))
+            .map(str::trim_start)
+            .collect();
+        assert!(
+            times.len() == 2 && times[0].starts_with("1.0") && times[1].starts_with("2."),
+            "{times:?}"
+        );
+    }
 }
 
 #[test]

@@ -96,7 +96,7 @@ pub fn targets(options: &Options) -> Result<Targets, String> {
     let tls = tls(options)?;
     let target = |endpoint| Target {
         endpoint,
-        user: text(options, "mysql-user").to_owned(),
+        user: user(text(options, "mysql-user")),
         password: Secret::new(text(options, "mysql-password").to_owned()),
         database: text(options, "mysql-db").to_owned(),
         tls: tls.clone(),
@@ -105,6 +105,20 @@ pub fn targets(options: &Options) -> Result<Targets, String> {
         all: endpoints(options)?.into_iter().map(target).collect(),
         next: AtomicUsize::new(0),
     })
+}
+
+/// Without a name the client library takes that of whoever runs it.
+fn user(given: &str) -> String {
+    if !given.is_empty() {
+        return given.to_owned();
+    }
+    if rustix::process::geteuid().is_root() {
+        return "root".to_owned();
+    }
+    let named = ["USER", "LOGNAME", "LOGIN"]
+        .iter()
+        .filter_map(|name| std::env::var(name).ok());
+    named.into_iter().find(|name| !name.is_empty()).unwrap_or_default()
 }
 
 fn endpoints(options: &Options) -> Result<Vec<Endpoint>, String> {
@@ -231,6 +245,16 @@ mod tests {
                 1
             ),
             ["localhost:3307"]
+        );
+    }
+
+    #[test]
+    fn without_a_name_it_is_whoever_runs_it() {
+        assert_eq!(user("me"), "me");
+        let is_root = rustix::process::geteuid().is_root();
+        assert_eq!(
+            user("") == "root",
+            is_root || std::env::var("USER").is_ok_and(|name| name == "root")
         );
     }
 

@@ -6,6 +6,7 @@ Deliberately not here: declared options and their defaults, and what a workload 
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -55,8 +56,8 @@ class SysbenchLine:
         return PurePosixPath(self.test or "").name.removesuffix(".lua")
 
     def text(self, name: str, default: str = "") -> str:
-        """An option as text."""
-        return self.options.get(name) or default
+        """An option as text: the default where it was not given, nothing where nothing stands behind it."""
+        return self.options.get(name, default) or ""
 
     def whole(self, name: str, default: int) -> int:
         """An option as a whole number: 0 where nothing stands behind it; the default for what is none."""
@@ -86,7 +87,7 @@ class SysbenchLine:
     def targets(self) -> tuple[Target, ...]:
         """The servers that connections go to, at least one, with the password."""
         known = Target(
-            user=self.text("mysql-user", "sbtest"),
+            user=self.text("mysql-user", "sbtest") or _whoever_runs_it(),
             database=self.text("mysql-db", "sbtest"),
             password=SecretStr(self.text("mysql-password")),
             tls=self._tls(),
@@ -106,7 +107,7 @@ class SysbenchLine:
 
     def _tls(self) -> Tls:
         """Switch of 1.0 or mode of 1.1; what the engine will refuse is taken for no encryption."""
-        said = self.text("mysql-ssl", "on" if "mysql-ssl" in self.options else "off").lower().replace("_", "-")
+        said = (self.options.get("mysql-ssl", "off") or "on").lower().replace("_", "-")
         is_switch = said in _ON
         old = [Path(name) if is_switch and Path(name).exists() else None for name in _OLD_SSL_FILES]
         named = [self.text(f"mysql-ssl-{what}") for what in ("ca", "cert", "key")]
@@ -117,6 +118,13 @@ class SysbenchLine:
         both = cert is not None and key is not None
         verifies = mode in {"verify-ca", "verify-identity"}
         return Tls(mode=mode, ca=ca if verifies else None, cert=cert if both else None, key=key if both else None)
+
+
+def _whoever_runs_it() -> str:
+    """The name that the client library takes where none is given."""
+    if os.geteuid() == 0:
+        return "root"
+    return next((name for variable in ("USER", "LOGNAME", "LOGIN") if (name := os.environ.get(variable))), "")
 
 
 def _port(text: str) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -84,6 +85,12 @@ def test_connections_go_to_every_port_of_every_host_or_to_sockets() -> None:
     assert endpoints("--mysql-port=3307") == ["localhost:3307"]
     target = line("--mysql-user=me --mysql-password=pw --mysql-db=d --mysql-host=h").targets()[0]
     assert (target.user, target.password.get_secret_value(), target.database) == ("me", "pw", "d")
+
+
+def test_no_user_is_whoever_runs_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("USER", "somebody")
+    target = line("--mysql-user= --mysql-db= --mysql-host=h").targets()[0]
+    assert (target.user, target.database) == ("root" if os.geteuid() == 0 else "somebody", "")
 
 
 @pytest.mark.parametrize(

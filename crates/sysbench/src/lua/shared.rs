@@ -110,11 +110,19 @@ impl Config {
             threads: context.threads,
             compat: context.compat,
             is_dry: matches!(options.get("mysql-dry-run"), Some(Value::Bool(true))),
-            emulates_prepared: text(options, "db-ps-mode") == Some("disable"),
+            emulates_prepared: emulates_prepared(text(options, "db-ps-mode").unwrap_or("auto"))?,
             driver: text(options, "db-driver").unwrap_or("mysql").to_owned(),
             luajit_command: text(options, "luajit-cmd").map(str::to_owned),
         };
         Ok((config, [faults, doubts(options)].concat()))
+    }
+}
+
+fn emulates_prepared(mode: &str) -> Result<bool, String> {
+    match mode {
+        "auto" => Ok(false),
+        "disable" => Ok(true),
+        _ => Err(format!("Invalid value for db-ps-mode: {mode}")),
     }
 }
 

@@ -7,13 +7,13 @@ use plimsoll_core::snapshot::ErrorClass;
 use super::Stat;
 use crate::compat::Compat;
 
-/// How many events in what time.
+/// How many events in what time. After a checkpoint 1.0 shows the time since the begin all the same.
 pub fn throughput(stat: &Stat) -> String {
     if stat.compat < Compat::V11 {
         return format!(
             "General statistics:\n    total time:                          {:.4}s\n    total number of events:              \
              {}\n\n",
-            stat.time_interval_s, stat.events
+            stat.time_total_s, stat.events
         );
     }
     format!(
@@ -126,6 +126,7 @@ mod tests {
         (1..=100).for_each(|ms| latency.record(ms * 1_000_000));
         Stat {
             time_interval_s: 2.0,
+            time_total_s: 5.0,
             events: 100,
             percentiles: vec![95.0, 99.9],
             latency,
@@ -170,7 +171,8 @@ mod tests {
     fn versions_differ_in_the_general_part() {
         let of = |compat| throughput(&Stat { compat, ..stat() });
         assert!(of(Compat::V11).contains("events/s (eps):                      50.0000\n"));
-        assert!(of(Compat::V10).contains("    total time:                          2.0000s\n"));
+        assert!(of(Compat::V10).contains("    total time:                          5.0000s\n"));
+        assert!(of(Compat::V11).contains("    time elapsed:                        2.0000s\n"));
     }
 
     #[test]

@@ -80,6 +80,9 @@ impl<'t> Teller<'t> {
         let mut stat = self.stat(&self.since_checkpoint, done.duration_ns);
         stat.unfinished = is_forced.then_some(running_count);
         self.test.before_last_report();
+        if self.settings.histogram {
+            LogHistogram::of_latency(&stat.latency).tell(self.log);
+        }
         self.full_report(&stat);
         if self.settings.debug {
             self.log.lines(Level::Debug, blocks::threads(&stat));
@@ -154,9 +157,6 @@ impl<'t> Teller<'t> {
     }
 
     fn full_report(&mut self, stat: &Stat) {
-        if self.settings.histogram {
-            LogHistogram::of_latency(&stat.latency).tell(self.log);
-        }
         self.log.lines(Level::Notice, blocks::unfinished(stat));
         self.test.cumulative(stat, self.log);
     }
