@@ -107,6 +107,7 @@ impl Front {
         if line.give_back(&own, &declared, &mut options) {
             settings = Settings::of(&options, compat).map_err(|message| self.log.fatal(message))?;
         }
+        line.hide_extras(&declared, &mut options);
         self.take_options_of(&*test, &own, line, &mut options)?;
         context.options = options;
         let context = Arc::new(context);

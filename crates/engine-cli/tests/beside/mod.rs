@@ -53,12 +53,18 @@ fn without_version(line: String) -> String {
     }
 }
 
-/// Everything as it was printed, for what has no numbers that differ.
+/// Everything as it was printed but the version, for what has no numbers that differ.
 pub fn exactly(output: &Output) -> (String, String, Option<i32>) {
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-    let out = text(&output.stdout);
-    let banner = out.lines().next().filter(|line| line.starts_with("sysbench "));
-    let out = out[banner.map_or(0, str::len)..].to_owned();
+    let without_version = |line: &str| {
+        let end = if line.starts_with("sysbench ") {
+            "sysbench".len()
+        } else {
+            line.len()
+        };
+        line[..end].to_owned() + "\n"
+    };
+    let out: String = text(&output.stdout).lines().map(without_version).collect();
     (out, text(&output.stderr), output.status.code())
 }
 

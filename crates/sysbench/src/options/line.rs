@@ -141,6 +141,15 @@ impl CommandLine {
         !back.is_empty()
     }
 
+    /// Takes options out that the version that is spoken does not have and nobody gave: scripts look whether they are there.
+    pub fn hide_extras(&self, declared: &[OptionSpec], options: &mut Options) {
+        for spec in declared.iter().filter(|spec| spec.is_extra) {
+            if !self.lent.iter().any(|given| given.key == spec.key()) {
+                options.remove(&spec.name);
+            }
+        }
+    }
+
     /// Writes options of 0.4 under their names of today.
     pub fn modernise(&mut self) {
         for (old, new) in declared::RENAMED {

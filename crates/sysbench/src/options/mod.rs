@@ -78,6 +78,11 @@ impl Options {
         self.0.insert(key(name), value);
     }
 
+    /// Takes an option out, as if nobody had declared it.
+    pub fn remove(&mut self, name: &str) {
+        self.0.remove(&key(name));
+    }
+
     /// A value; `None` when nobody declared such an option.
     pub fn get(&self, name: &str) -> Option<&Value> {
         self.0.get(&key(name))
