@@ -3,8 +3,11 @@
 #[path = "../../workloads/tests/support/mod.rs"]
 mod support;
 
+mod beside;
+
 use std::process::Command;
 
+use beside::number;
 use plimsoll_core::plan::Target;
 use support::{Server, connect, on_each_server, value};
 
@@ -24,15 +27,6 @@ fn oltp(server: &Server, target: &Target, words: &[&str]) -> String {
         "{words:?}\n{text}{errors}"
     );
     text
-}
-
-/// The number behind a label of the report.
-fn number(report: &str, label: &str) -> u64 {
-    let line = report.lines().find_map(|line| line.trim_start().strip_prefix(label));
-    let number = line.and_then(|rest| rest.split_whitespace().next());
-    number
-        .and_then(|number| number.parse().ok())
-        .unwrap_or_else(|| panic!("{label} is not in\n{report}"))
 }
 
 #[test]

@@ -4,11 +4,14 @@
 #[path = "../../workloads/tests/support/mod.rs"]
 mod support;
 
+mod beside;
+
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::{Command, Output};
 use std::sync::{Mutex, PoisonError};
 
+use beside::{READING, WRITING};
 use plimsoll_core::plan::Target;
 use plimsoll_wire::Connection;
 use support::counters::{counted, differences};
@@ -135,21 +138,6 @@ fn counters(report: &str) -> BTreeMap<String, u64> {
     };
     report.lines().filter_map(line).collect()
 }
-
-const READING: [&str; 4] = [
-    "oltp_point_select",
-    "oltp_read_only",
-    "select_random_points",
-    "select_random_ranges",
-];
-const WRITING: [&str; 6] = [
-    "oltp_update_index",
-    "oltp_update_non_index",
-    "oltp_read_write",
-    "oltp_write_only",
-    "oltp_insert",
-    "oltp_delete",
-];
 
 #[test]
 fn counters_and_the_servers_work_are_the_same() {

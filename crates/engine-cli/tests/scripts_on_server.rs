@@ -7,31 +7,22 @@ mod support;
 mod beside;
 
 use std::process::Command;
+use std::sync::{Mutex, PoisonError};
 
-use beside::{Folder, exactly, our_command, output, their_command};
+use beside::{Folder, READING, WRITING, exactly, number, our_command, output, their_command};
 use plimsoll_core::plan::Target;
 use support::counters::{Status, counted, differences};
 use support::{Kind, Server, connect, installed, on_server, skip};
 
 const EVENTS: u64 = 300;
 
-const NAMES: [&str; 10] = [
-    "oltp_point_select",
-    "oltp_read_only",
-    "select_random_points",
-    "select_random_ranges",
-    "oltp_update_index",
-    "oltp_update_non_index",
-    "oltp_read_write",
-    "oltp_write_only",
-    "oltp_insert",
-    "oltp_delete",
-];
-
 /// sysbench, and the front door.
 const BOTH: [fn() -> Command; 2] = [their_command, our_command];
 
+/// Where sysbench is; one test at a time, since the server's counters do not say whose work they tell.
 fn beside_sysbench(database: &str, test: impl Fn(&Server, &Target)) {
+    static ALONE: Mutex<()> = Mutex::new(());
+    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
     if !installed("sysbench") {
         return skip("sysbench is not installed");
     }
@@ -54,15 +45,6 @@ fn ends_well(server: &Server, target: &Target, program: fn() -> Command, words: 
     let (out, err, code) = told(server, target, program, words);
     assert_eq!(code, Some(0), "{words:?}\n{out}{err}");
     out
-}
-
-/// The number behind a label of a report.
-fn number(report: &str, label: &str) -> u64 {
-    let line = report.lines().find_map(|line| line.trim_start().strip_prefix(label));
-    let number = line.and_then(|rest| rest.split_whitespace().next());
-    number
-        .and_then(|number| number.parse().ok())
-        .unwrap_or_else(|| panic!("{label} is not in\n{report}"))
 }
 
 fn numbers(report: &str) -> [u64; 6] {
@@ -89,31 +71,29 @@ fn a_server_does_the_same_for_a_workload_by_its_name() {
     beside_sysbench("names_work", |server, target| {
         let mut control = connect(target);
         let size = ["--tables=2", "--table_size=5000", "--rand-type=uniform", "--time=0"];
+        ends_well(
+            server,
+            target,
+            their_command,
+            &[&["oltp_read_write"], &size[..], &["prepare"]].concat(),
+        );
         let events = format!("--events={EVENTS}");
-        for (number, name) in NAMES.iter().enumerate() {
+        for name in READING.iter().chain(&WRITING) {
             for option in ["--db-ps-mode=auto", "--db-ps-mode=disable"] {
-                let work = BOTH.map(|program| {
-                    server.create_database("names_work");
-                    ends_well(
-                        server,
-                        target,
-                        their_command,
-                        &[&[*name], &size[..], &["prepare"]].concat(),
-                    );
-                    let seed = format!("--rand-seed={}", number + 1);
-                    let words = [&[*name], &size[..], &[&events, &seed, option, "run"]].concat();
-                    statements_only(counted(&mut control, EVENTS, || {
+                let words = [&[*name], &size[..], &[&events, option, "run"]].concat();
+                let [theirs, ours] = BOTH.map(|program| {
+                    let counted = counted(&mut control, EVENTS, || {
                         ends_well(server, target, program, &words);
-                    }))
+                    });
+                    statements_only(counted)
                 });
-                // Statements are closed with their connection, where sysbench closes them one by one.
                 assert_eq!(
-                    differences(&work[1], &work[0], EVENTS),
+                    differences(&ours, &theirs, EVENTS),
                     Vec::<String>::new(),
                     "{name} {option}"
                 );
-                let executed = |status: &Status| status["Com_stmt_execute"] > 0.0;
-                assert_eq!(executed(&work[1]), executed(&work[0]), "{name} {option}");
+                let is_prepared = |status: &Status| status["Com_stmt_execute"] > 0.0;
+                assert_eq!(is_prepared(&ours), is_prepared(&theirs), "{name} {option}");
             }
         }
     });
@@ -152,7 +132,7 @@ fn rows_in_bulk_are_written_in_the_same_statements_and_counted() {
         for words in [
             &["--events=1"][..],
             &["--events=30000"],
-            &["--events=30000", "--threads=3", "--any=thing"],
+            &["--events=60000", "--any=thing"],
         ] {
             let made = BOTH.map(|program| {
                 server.create_database("names_bulk");

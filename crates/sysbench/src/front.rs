@@ -57,17 +57,19 @@ struct Front {
     compat: Option<String>,
 }
 
+/// A command line whose general options were read.
+struct Asked {
+    argv: Vec<String>,
+    line: CommandLine,
+    declared: Vec<OptionSpec>,
+    options: Options,
+    settings: Settings,
+}
+
 impl Front {
     fn go(&self, arguments: impl IntoIterator<Item = String>, outside: Outside<'_>) -> Result<(), Exit> {
         let argv: Vec<String> = arguments.into_iter().collect();
-        let mut line = CommandLine::split(argv.iter().cloned()).map_err(|message| self.misused(&message))?;
-        if line.has_test_option && line.test.as_deref() != Some(oltp04::NAME) {
-            self.log.complain(
-                "WARNING: the --test option is deprecated. You can pass a script name or path on the command line without \
-                 any options.",
-            );
-        }
-        line.read_files().map_err(|message| self.misused(&message))?;
+        let mut line = self.split(&argv)?;
         let compat = self.compat(&line)?;
         let declared = declared::all(compat);
         let mut options = Options::default();
@@ -81,13 +83,32 @@ impl Front {
             return Ok(());
         }
         self.set_verbosity(&options)?;
-        let mut settings = Settings::of(&options, compat).map_err(|message| self.log.fatal(message))?;
-        let command = line.command.take();
-        if command.as_deref() == Some("run") && settings.time_s.is_none() && settings.events_max.is_none() {
+        let settings = Settings::of(&options, compat).map_err(|message| self.log.fatal(message))?;
+        if line.command.as_deref() == Some("run") && settings.time_s.is_none() && settings.events_max.is_none() {
             let message = "Both event and time limits are disabled, running an endless test";
             self.log.text(Level::Warning, message);
         }
         self.log.line(Level::Notice, format_args!("{}\n", banner(compat)));
+        let asked = Asked {
+            argv,
+            line,
+            declared,
+            options,
+            settings,
+        };
+        self.work(asked, outside)
+    }
+
+    /// Opens the test, whose options are known then, and does with it what is asked for.
+    fn work(&self, asked: Asked, outside: Outside<'_>) -> Result<(), Exit> {
+        let Asked {
+            argv,
+            mut line,
+            declared,
+            mut options,
+            mut settings,
+        } = asked;
+        let command = line.command.take();
         let typed = lua::CommandLine {
             argv: std::iter::once("sysbench".to_owned()).chain(argv).collect(),
             command: command.clone(),
@@ -97,28 +118,35 @@ impl Front {
             log: Arc::clone(&self.log),
             seed: settings.seed.map_or_else(unix_ns, |seed| seed as u64),
             threads: settings.threads,
-            compat,
+            compat: settings.compat,
         };
         let mut test = open::open(line.test.as_deref(), typed, &context)?;
-        if command.is_none() || !test.obeys() {
+        let Some(command) = command.filter(|_| test.obeys()) else {
             return self.leave(&*test);
-        }
+        };
         let own = test.options();
         if line.give_back(&own, &declared, &mut options) {
-            settings = Settings::of(&options, compat).map_err(|message| self.log.fatal(message))?;
+            settings = Settings::of(&options, settings.compat).map_err(|message| self.log.fatal(message))?;
         }
         line.hide_extras(&declared, &mut options);
         self.take_options_of(&*test, &own, line, &mut options)?;
         context.options = options;
         let context = Arc::new(context);
         test.configure(&context)?;
-        self.obey(
-            &mut *test,
-            command.as_deref().unwrap_or_default(),
-            &context,
-            &settings,
-            outside,
-        )
+        self.obey(&mut *test, &command, &context, &settings, outside)
+    }
+
+    /// The words, and those of files.
+    fn split(&self, argv: &[String]) -> Result<CommandLine, Exit> {
+        let mut line = CommandLine::split(argv.iter().cloned()).map_err(|message| self.misused(&message))?;
+        if line.has_test_option && line.test.as_deref() != Some(oltp04::NAME) {
+            self.log.complain(
+                "WARNING: the --test option is deprecated. You can pass a script name or path on the command line without \
+                 any options.",
+            );
+        }
+        line.read_files().map_err(|message| self.misused(&message))?;
+        Ok(line)
     }
 
     /// Nothing is to be done with a test but what opening it did.
@@ -182,7 +210,7 @@ impl Front {
             .map_err(|message| self.misused(&message))?;
         for (old, new, nothing) in declared::DEPRECATED {
             let given = options.int(old);
-            if given > nothing {
+            if given > nothing || new == "threads" && given < 0 {
                 let warning = format_args!("--{old} is deprecated, use --{new} instead");
                 self.log.text(Level::Warning, warning);
                 options.set(new, Value::Int(given));

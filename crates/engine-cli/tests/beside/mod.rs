@@ -24,10 +24,17 @@ fn told(output: &Output) -> Told {
     }
 }
 
-/// Lines with each number as `#`, spaces in a row as one, and the version left out.
+/// Lines with each number as `#`, spaces in a row as one, and the version left out; and so is what a busy machine lets the
+/// front door say.
 fn pattern(bytes: &[u8]) -> Vec<String> {
     let text = String::from_utf8_lossy(bytes);
-    text.lines().map(without_numbers).map(without_version).collect()
+    let lines = text.lines().filter(|line| !is_of_a_busy_machine(line));
+    lines.map(without_numbers).map(without_version).collect()
+}
+
+/// Whether a line only says that the machine is busy.
+pub fn is_of_a_busy_machine(line: &str) -> bool {
+    line.contains(" were taken late by a whole interval")
 }
 
 fn without_numbers(line: &str) -> String {
@@ -131,4 +138,29 @@ impl Drop for Folder {
     fn drop(&mut self) {
         let _ = fs::remove_dir_all(&self.0);
     }
+}
+
+/// Workloads by their names: those that only read, and those that write.
+pub const READING: [&str; 4] = [
+    "oltp_point_select",
+    "oltp_read_only",
+    "select_random_points",
+    "select_random_ranges",
+];
+pub const WRITING: [&str; 6] = [
+    "oltp_update_index",
+    "oltp_update_non_index",
+    "oltp_read_write",
+    "oltp_write_only",
+    "oltp_insert",
+    "oltp_delete",
+];
+
+/// The number behind a label of a report.
+pub fn number(report: &str, label: &str) -> u64 {
+    let line = report.lines().find_map(|line| line.trim_start().strip_prefix(label));
+    let number = line.and_then(|rest| rest.split_whitespace().next());
+    number
+        .and_then(|number| number.parse().ok())
+        .unwrap_or_else(|| panic!("{label} is not in\n{report}"))
 }
