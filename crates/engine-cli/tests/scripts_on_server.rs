@@ -22,11 +22,13 @@ const BOTH: [fn() -> Command; 2] = [their_command, our_command];
 /// Where sysbench is; one test at a time, since the server's counters do not say whose work they tell.
 fn beside_sysbench(database: &str, test: impl Fn(&Server, &Target)) {
     static ALONE: Mutex<()> = Mutex::new(());
-    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
     if !installed("sysbench") {
         return skip("sysbench is not installed");
     }
-    on_server(Kind::MariaDb, database, test);
+    on_server(Kind::MariaDb, database, |server, target| {
+        let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+        test(server, target);
+    });
 }
 
 /// Words, and those that lead to a server.
