@@ -88,6 +88,37 @@ fn a_scripts_options_have_the_values_that_sysbench_reads() {
 }
 
 #[test]
+fn definitions_that_make_no_sense_are_refused_where_sysbench_refuses_them() {
+    let folder = Folder::new();
+    for definition in [
+        "{'x', 'abc', 2}",
+        "{'x', 1.5, 2}",
+        "{'x', 'maybe', 1}",
+        "{'x', 'abc', 3}",
+        "{'x', '1k', 4}",
+        "{'x', 1, 1}",
+        "{'x', 5, 9}",
+        "{'x', 5, 0}",
+        "{'x', 5, 'INT'}",
+        "{'x', print}",
+        "{'x', 'a,b', 6}",
+        "{'x', {1, 2}}",
+        "{nil, 5}",
+        "{}",
+        "5",
+    ] {
+        let script = folder.script(&format!(
+            "sysbench.cmdline.options = {{a = {definition}}} function prepare() print(tostring(sysbench.opt.a):sub(1, 5)) end"
+        ));
+        let told = [our_command, their_command].map(|program| exactly(&output(program(), &[&script, "prepare"], "")));
+        assert_eq!(told[0].2, told[1].2, "{definition}: {told:?}");
+        if told[0].2 == Some(0) {
+            assert_eq!(told[0], told[1], "{definition}");
+        }
+    }
+}
+
+#[test]
 fn what_is_read_in_part_is_said_on_standard_error() {
     let folder = Folder::new();
     let script = folder.script(TYPES);

@@ -2,7 +2,12 @@
 
 mod beside;
 
+use std::io::{BufRead as _, BufReader, Read as _};
+use std::process::Stdio;
+use std::time::{Duration, Instant};
+
 use beside::{Folder, exactly, is_of_a_busy_machine, our_command, ours, output, their_command, theirs};
+use rustix::process::Signal;
 
 /// Sleeps within events, so that there is something to report.
 const SLEEP: &str = "ffi.cdef[[int usleep(unsigned);]] function event() ffi.C.usleep(100000) end\n";
@@ -263,4 +268,24 @@ fn a_rate_that_nothing_keeps_up_with_ends_at_once() {
     );
     assert_eq!(code, Some(1));
     assert_eq!(theirs(&["cpu", "--rate=2000000000", "--time=2", "run"]).code, Some(1));
+}
+
+#[test]
+fn a_rate_far_beyond_the_threads_ends_at_the_first_signal() {
+    let mut command = our_command();
+    command
+        .args(["cpu", "--rate=10000000", "--time=60", "--threads=2", "run"])
+        .stdout(Stdio::piped());
+    let mut process = command.spawn().unwrap();
+    let mut out = BufReader::new(process.stdout.take().unwrap());
+    let mut text = String::new();
+    while !text.ends_with("Threads started!\n") {
+        assert!(out.read_line(&mut text).unwrap() > 0, "{text}");
+    }
+    let begin = Instant::now();
+    rustix::process::kill_process(rustix::process::Pid::from_child(&process), Signal::TERM).unwrap();
+    out.read_to_string(&mut text).unwrap();
+    assert_eq!(process.wait().unwrap().code(), Some(130), "{text}");
+    assert!(text.contains("events per second:"), "{text}");
+    assert!(begin.elapsed() < Duration::from_secs(30), "{:?}", begin.elapsed());
 }

@@ -19,6 +19,23 @@ local function shown(value)
   return tostring(value)
 end
 
+local SUFFIXES = {
+  [cmdline.ARG_BOOL] = "[=on|off]", [cmdline.ARG_INT] = "=N", [cmdline.ARG_SIZE] = "=SIZE", [cmdline.ARG_DOUBLE] = "=N",
+  [cmdline.ARG_STRING] = "=STRING", [cmdline.ARG_LIST] = "=[LIST,...]", [cmdline.ARG_FILE] = "=FILENAME",
+}
+
+-- The type of an option: as it is declared, or that of its default.
+local function kind_of(default, declared)
+  local kind = declared
+  if kind == nil then
+    kind = default == nil and cmdline.ARG_STRING or KINDS[type(default)] or type(default)
+  end
+  if SUFFIXES[kind] == nil then
+    error("Unknown argument type: " .. tostring(kind))
+  end
+  return kind
+end
+
 -- The options as a list of { name, description, kind, default }, sorted by name.
 function cmdline.read_cmdline_options()
   local options = {}
@@ -32,12 +49,12 @@ function cmdline.read_cmdline_options()
     if type(name) ~= "string" or type(given) ~= "table" then
       error("wrong table structure in sysbench.cmdline.options")
     end
-    local description, default, kind = given[1], given[2], given[3]
+    local description, default = given[1], given[2]
     assert(description ~= nil, "option '" .. name .. "' has no description")
     options[#options + 1] = {
       name = name,
       description = tostring(description),
-      kind = tonumber(kind) or KINDS[type(default)] or cmdline.ARG_STRING,
+      kind = kind_of(default, given[3]),
       default = default ~= nil and shown(default) or nil,
     }
   end
@@ -45,15 +62,10 @@ function cmdline.read_cmdline_options()
   return options
 end
 
-local SUFFIXES = {
-  [cmdline.ARG_BOOL] = "[=on|off]", [cmdline.ARG_INT] = "=N", [cmdline.ARG_SIZE] = "=SIZE", [cmdline.ARG_DOUBLE] = "=N",
-  [cmdline.ARG_STRING] = "=STRING", [cmdline.ARG_LIST] = "=[LIST,...]", [cmdline.ARG_FILE] = "=FILENAME",
-}
-
 function cmdline.print_test_options()
   local rows, width = {}, 0
   for _, option in ipairs(cmdline.read_cmdline_options()) do
-    local name = "--" .. option.name .. (SUFFIXES[option.kind] or "")
+    local name = "--" .. option.name .. SUFFIXES[option.kind]
     width = math.max(width, #name)
     rows[#rows + 1] = { name, option.description, option.default and " [" .. option.default .. "]" or "" }
   end

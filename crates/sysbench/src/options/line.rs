@@ -94,10 +94,14 @@ impl CommandLine {
     /// # Errors
     /// The message for a value that counts and cannot be read.
     pub fn take_declared(&mut self, specs: &[OptionSpec], options: &mut Options) -> Result<(), String> {
+        let (mut others, mut faults) = (Vec::new(), BTreeMap::new());
         for spec in specs {
             options.set(&spec.name, spec.default_value());
+            let default = spec.default.as_deref();
+            if let Some(text) = default.filter(|text| spec.kind.read(Some(text)).is_none()) {
+                faults.insert(spec.key(), senseless(&spec.key(), text));
+            }
         }
-        let (mut others, mut faults) = (Vec::new(), BTreeMap::new());
         for given in std::mem::take(&mut self.given) {
             faults.remove(&given.key);
             let Some(spec) = specs.iter().find(|spec| spec.key() == given.key) else {
@@ -185,13 +189,8 @@ impl Given {
     }
 
     fn read(&self, kind: Kind) -> Result<super::Value, String> {
-        kind.read(self.value.as_deref()).ok_or_else(|| self.fault())
-    }
-
-    /// What is said of it where its value makes no sense.
-    pub fn fault(&self) -> String {
-        let (name, value) = (self.key.replace('-', "_"), self.value.as_deref().unwrap_or_default());
-        format!("Invalid value for the '{name}' option: '{value}'")
+        let value = kind.read(self.value.as_deref());
+        value.ok_or_else(|| senseless(&self.key, self.value.as_deref().unwrap_or_default()))
     }
 
     /// What is to be said where only a part of the value was read.
@@ -207,6 +206,11 @@ impl Given {
             "WARNING: {name}={text} is read as {number}, as sysbench reads it"
         ))
     }
+}
+
+/// What is said of a value that makes no sense.
+fn senseless(key: &str, value: &str) -> String {
+    format!("Invalid value for the '{}' option: '{value}'", key.replace('-', "_"))
 }
 
 #[cfg(test)]
