@@ -21,6 +21,7 @@ from plimsoll.analyse.prose import (
     inverted,
     listed,
     more,
+    ms_span,
     rate_with_bounds,
     ratio_span,
 )
@@ -122,6 +123,8 @@ def peak_cell(curve: Curve) -> Cell:
 def _response(cell: Cell) -> str:
     if cell.response_ms.p99 is not None:
         return f", where 99 % of transactions took at most {format_ms(cell.response_ms.p99)}"
+    if each := cell.response_ms.single_runs.get("p99"):
+        return f", where 99 % of transactions took at most {ms_span(each)} in single runs"
     if cell.response_ms.mean is not None:
         return f", with a mean response time of {format_ms(cell.response_ms.mean)}"
     return "; response times are unknown"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pydantic import Field
+
 from plimsoll.record.document import Document
 
 
@@ -9,6 +11,18 @@ class Durations(Document):
     """Response or service time over the measured windows of all trials of a cell, milliseconds.
 
     Percentiles come from merged histograms only; None where a source does not state them.
+
+    Attributes:
+        p50: Median.
+        p90: 90th percentile.
+        p95: 95th percentile.
+        p99: 99th percentile.
+        p999: 99.9th percentile.
+        max: The longest.
+        mean: Of all transactions; of several published figures the mean of their means.
+        single_runs: By percentile (`p99`, ...), the values of single trials in their order, where percentiles of all
+            trials together cannot be had: some trials state figures and have no histogram. The percentile of all
+            trials lies between the lowest and the highest of them if every trial is among them.
     """
 
     p50: float | None = None
@@ -18,6 +32,7 @@ class Durations(Document):
     p999: float | None = None
     max: float | None = None
     mean: float | None = None
+    single_runs: dict[str, tuple[float, ...]] = Field(default_factory=dict)
 
 
 class ErrorTotal(Document):

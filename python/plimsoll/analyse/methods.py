@@ -37,7 +37,8 @@ METHODS: tuple[MethodNote, ...] = (
         name="Response and service times",
         text=(
             "Percentiles by nearest rank from the merged histograms of all trials of a cell, within 0.05 %; mean and "
-            "maximum are exact. A percentile beyond which no transaction was seen is not given."
+            "maximum are exact. A percentile beyond which no transaction was seen is not given. Where a source has no "
+            "histograms, percentiles are those of single runs and are marked."
         ),
         source="HdrHistogram; Hyndman and Fan 1996",
     ),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from plimsoll.analyse.cell_model import Bounds, Estimate
-from plimsoll.units import format_number, format_percent, format_rate
+from plimsoll.units import format_ms, format_number, format_percent, format_rate
 
 _AS_FACTOR_FROM = 2.0
 """From this ratio on "2.4 times as much" is easier to grasp than "+140 %"."""
@@ -45,6 +45,11 @@ def ratio_span(bounds: Bounds, ratio: float) -> str:
         low, high = (format_percent(edge - 1, signed=True) for edge in (bounds.low, bounds.high))
         return f"{confidence(bounds)}: {low} to {high}"
     return f"{confidence(bounds)}: {format_number(bounds.low)} to {format_number(bounds.high)} times"
+
+
+def ms_span(values_ms: Sequence[float]) -> str:
+    """Times from the shortest to the longest: `26.3 ms to 29.1 ms`, or `26.3 ms` where they look the same."""
+    return " to ".join(dict.fromkeys(format_ms(value) for value in (min(values_ms), max(values_ms))))
 
 
 def effect(ratio: float) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from plimsoll.analyse.model import WorkloadSummary
 from plimsoll.analyse.objective import judge_objective
-from plimsoll.analyse.points import Point
+from plimsoll.analyse.points import point_of
 from plimsoll.analyse.prose import listed, rate_with_bounds
 from plimsoll.analyse.rate_model import RateCell, RateCurve
 from plimsoll.analyse.size_model import Fit
@@ -68,10 +68,7 @@ def _carried_cells(curve: RateCurve) -> list[RateCell]:
 
 
 def _keeps(cell: RateCell, objective_ms_p99: float) -> bool:
-    lost = cell.failed_count + cell.dropped_count
-    failed_ratio = lost / max(cell.completed_count + lost, 1)
-    point = Point(cell.connections, cell.throughput_tps, cell.response_ms.p99, failed_ratio)
-    return judge_objective(point, objective_ms_p99)[0] is Fit.FITS
+    return judge_objective(point_of(cell), objective_ms_p99)[0] is Fit.FITS
 
 
 def _side_by_side(workload: WorkloadSummary, curves: Sequence[RateCurve]) -> Iterator[str]:

@@ -10,11 +10,20 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from plimsoll.analyse.cell_model import Bounds, Estimate
+from plimsoll.analyse.duration_model import Durations
 from plimsoll.analyse.model import Analysis
 from plimsoll.units import format_number
 
 NOT_KNOWN = "–"
 """Stands where a figure is not known."""
+
+SINGLE_RUNS = "†"
+"""Stands behind percentiles that are of single runs."""
+
+SINGLE_RUNS_NOTE = (
+    "Percentiles marked † are those of single runs, the lowest and the highest: their source has no histograms, which "
+    "percentiles of all runs together would need."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +81,21 @@ def show_share(ratio: float | None) -> str:
 def show_ms(milliseconds: float | None) -> str:
     """A time for columns headed `ms`."""
     return NOT_KNOWN if milliseconds is None else format_number(milliseconds)
+
+
+def show_percentile(times: Durations, name: str) -> str:
+    """A percentile in milliseconds for columns headed `ms`; of single runs the range, marked as such.
+
+    >>> show_percentile(Durations(p99=12.34), "p99")
+    '12.3'
+    >>> show_percentile(Durations(single_runs={"p99": (29.1, 26.3)}), "p99")
+    '26.3 to 29.1 †'
+    """
+    each, of_all = times.single_runs.get(name), getattr(times, name)
+    if of_all is not None or not each:
+        return show_ms(of_all)
+    edges = dict.fromkeys(format_number(value) for value in (min(each), max(each)))
+    return f"{' to '.join(edges)} {SINGLE_RUNS}"
 
 
 def show_levels(levels: tuple[int, ...]) -> str:
