@@ -1,11 +1,11 @@
 """Response and service times of many intervals and trials as one distribution.
 
 Percentiles come only from merged histograms: percentiles of parts can be neither averaged nor added. A percentile is
-the value that at least that share of transactions did not exceed (nearest rank; Hyndman and Fan 1996, type 1). It is the
-middle of the bucket that holds the transaction of that rank, or the exact maximum where that is smaller: within 0.05 % of
-the truth. It is left out when too few transactions were seen for one to lie beyond it: it would be the maximum under
-another name. Mean and maximum are exact: from sums and maxima, not from buckets. Everything that shows a percentile takes
-it from here, the live display of a running trial included.
+the value that at least that share of transactions did not exceed (nearest rank; Hyndman and Fan 1996, type 1). It is
+the middle of the bucket that holds the transaction of that rank, or the exact maximum where that is smaller: within
+0.05 % of the truth. It is left out when too few transactions were seen for one to lie beyond it: it would be the
+maximum under another name. Mean and maximum are exact: from sums and maxima, not from buckets. Everything that shows a
+percentile takes it from here, the live display of a running trial included.
 
 Source of the layout: HdrHistogram (Gil Tene); `plimsoll.record.buckets`.
 """
