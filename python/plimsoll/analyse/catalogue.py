@@ -153,6 +153,13 @@ FAILED_TRIALS = WarningKind(
     "Trials that failed, must not be believed or cannot be read are part of no number here.",
     "Remove the cause and run the study again: it does the missing trials.",
 )
+TRIALS_NOT_RUN = WarningKind(
+    "trials-not-run",
+    "The study is not complete",
+    "Planned trials have not run yet: systems, workloads and levels are missing from every comparison, or rest on "
+    "fewer repetitions than planned.",
+    "Run the study again: it runs what is missing.",
+)
 LEVELS_DIFFER = WarningKind(
     "levels-differ",
     "Systems were measured at different levels",
@@ -227,6 +234,7 @@ CATALOGUE: tuple[WarningKind, ...] = (
     INSTANCE_LAGS,
     ERRORS_OCCURRED,
     FAILED_TRIALS,
+    TRIALS_NOT_RUN,
     OUTAGE,
     CONNECTIONS_MISSING,
     CONNECTIONS_STUCK,

@@ -155,14 +155,27 @@ class PlacedWarning(Document):
 
 
 class MissingTrial(Document):
-    """A trial that is no part of any number here, and why."""
+    """A trial that is no part of any number here, and why.
+
+    Attributes:
+        trial_id: Name of its recording, or that which it would have.
+        system: Empty when its recording does not even say that; so is the workload, and the connections are 0.
+        workload: Its workload.
+        connections: Its level.
+        rate_tps: Its rate; None where connections went at their own pace.
+        repetition: 0, 1, 2, ...; None when not known.
+        reason: Why it is missing.
+        has_run: False for a planned trial of which there is no recording.
+    """
 
     trial_id: str
     system: str
     workload: str
     connections: int
     rate_tps: float | None = None
+    repetition: int | None = None
     reason: str
+    has_run: bool = True
 
 
 class MethodNote(Document):
@@ -182,6 +195,8 @@ class Analysis(Document):
         limits: What these trials cannot decide, as whole sentences.
         rate_curves: Of the workloads that were driven at rates; `curves` are of the others.
         outages: The longest; `outages_count` is how many there were.
+        planned_count: How many trials the study's plan holds; None without a plan, as for imports.
+        missing: Trials that are part of no number, those that never ran included.
     """
 
     analysis_format: int = ANALYSIS_FORMAT
@@ -199,5 +214,6 @@ class Analysis(Document):
     warnings: tuple[PlacedWarning, ...] = ()
     outages: tuple[TrialOutage, ...] = ()
     outages_count: int = 0
+    planned_count: int | None = None
     missing: tuple[MissingTrial, ...] = ()
     methods: tuple[MethodNote, ...] = ()

@@ -114,7 +114,7 @@ def _answer(analysis: Analysis, asked: LoadAsked, curves: Sequence[Curve], workl
         tightest=tightest.system if tightest else None,
         scale_out=scaled,
         text=size_text(asked, found, tightest, scaled),
-        assumptions=assumptions(asked, found, curves, analysis.systems),
+        assumptions=assumptions(asked, found, curves, analysis),
     )
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from plimsoll.analyse.encryption import encryption_words
+from plimsoll.analyse.missing import missing_groups
 from plimsoll.analyse.model import Analysis, Difference, SystemSummary, VariableDifference, WorkloadSummary
 from plimsoll.guide.facts import EnvironmentPart, environment_parts
 from plimsoll.guide.glance import glance_table
@@ -32,7 +33,6 @@ from plimsoll.guide.words import (
     verdict_words,
     workload_words,
 )
-from plimsoll.units import format_level
 
 _NO_DIFFERENCES = "No two systems were compared."
 _DIFFERENCES_AT_RATES = "Systems that were driven at rates are set side by side by what they carry: see the answer."
@@ -269,17 +269,20 @@ def _with_encryption(analysis: Analysis, system: SystemSummary) -> dict[str, str
 def _missing(analysis: Analysis) -> Table | None:
     if not analysis.missing:
         return None
-    columns = (_words("system"), _words("workload"), _words("level"), _words("why"), _words("trial"))
+    headings = ("system", "workload", "level", "repetition", "why", "recording")
+    unrun_ids = {one.trial_id for one in analysis.missing if not one.has_run}
     rows = tuple(
         (
             Entry(one.system or NOT_KNOWN),
             Entry(one.workload or NOT_KNOWN),
-            Entry(format_level(one.connections, one.rate_tps) if one.connections else NOT_KNOWN),
+            Entry(one.level or NOT_KNOWN),
+            Entry(one.repetitions or NOT_KNOWN),
             Entry(one.reason),
-            Entry(one.trial_id),
+            Entry(", ".join(name for name in one.trial_ids if name not in unrun_ids) or "none"),
         )
-        for one in analysis.missing
+        for one in missing_groups(analysis.missing)
     )
+    columns = tuple(_words(heading) for heading in headings)
     return Table(caption="Trials that are no part of any figure", columns=columns, rows=rows)
 
 
