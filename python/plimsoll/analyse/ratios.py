@@ -79,14 +79,19 @@ def _verdict(ratio: Estimate, smallest: float) -> DifferenceVerdict:
 
 def _variance(a: Spread, b: Spread) -> MeanVariance:
     variance = a.of_mean.variance + b.of_mean.variance
-    if a.kind is b.kind is SpreadKind.POOLED or variance == 0.0:
+    if _share_a_pool(a, b) or variance == 0.0:
         return MeanVariance(variance, min(a.of_mean.degrees, b.of_mean.degrees))
     parts = ((one.of_mean.variance, one.of_mean.degrees) for one in (a, b))
     return MeanVariance(variance, max(variance**2 / sum(part**2 / degrees for part, degrees in parts), 1.0))
 
 
+def _share_a_pool(a: Spread, b: Spread) -> bool:
+    """Whether both stand on one estimate of how repetitions differ."""
+    return a.kind is b.kind is SpreadKind.POOLED and a.pool == b.pool
+
+
 def _method(a: Spread, b: Spread) -> str:
-    if a.kind is b.kind is SpreadKind.POOLED:
+    if _share_a_pool(a, b):
         return f"t on logarithms, pooled spread of repetitions ({a.of_mean.degrees:.0f} degrees of freedom)"
     if a.seen_between_runs and b.seen_between_runs:
         return "Welch's t on logarithms, spread of repetitions"
