@@ -172,19 +172,22 @@ class _Oriented:
     low: Curve
     ratio: Estimate
     factors: tuple[tuple[str, str, str], ...]
+    one_sided: tuple[tuple[str, str | None, str | None], ...]
 
 
 def _oriented(asked: _Asked, one: Difference) -> _Oriented:
     curves = {curve.system: curve for curve in asked.curves}
     if one.ratio.value >= 1:
         factors = tuple((name, system, base) for name, base, system in one.other_factors)
-        return _Oriented(curves[one.system], curves[one.base], one.ratio, factors)
-    return _Oriented(curves[one.base], curves[one.system], inverted(one.ratio), one.other_factors)
+        return _Oriented(curves[one.system], curves[one.base], one.ratio, factors, one.one_sided_factors)
+    return _Oriented(
+        curves[one.base], curves[one.system], inverted(one.ratio), one.other_factors, one.one_sided_factors
+    )
 
 
 def _difference(asked: _Asked, one: Difference) -> str:
     seen = _oriented(asked, one)
-    return f"{asked.workload.name}: {_verdict(asked, one, seen)}.{factor_words(seen.factors)}"
+    return f"{asked.workload.name}: {_verdict(asked, one, seen)}.{factor_words(seen.factors, seen.one_sided)}"
 
 
 def _verdict(asked: _Asked, one: Difference, seen: _Oriented) -> str:

@@ -118,7 +118,10 @@ class Difference(Document):
         ratio: Throughput of `system` over that of `base`.
         smallest_effect: The smallest ratio above 1 that trials as many and as noisy as these would have found four
             times out of five; None when untestable.
-        other_factors: For peaks: every factor whose value differs, as (name, base's value, system's value).
+        other_factors: For peaks: every factor whose value is known of both and differs, as (name, base's value,
+            system's value).
+        one_sided_factors: For peaks: every factor that is known of one of them only, in the same form; null for the one
+            of which it is not known.
     """
 
     workload: str
@@ -129,6 +132,7 @@ class Difference(Document):
     smallest_effect: float | None = None
     verdict: DifferenceVerdict
     other_factors: tuple[tuple[str, str, str], ...] = ()
+    one_sided_factors: tuple[tuple[str, str | None, str | None], ...] = ()
 
 
 class VariableDifference(Document):
