@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+from plimsoll.analyse.durability import DURABILITY_VARIABLES
 from plimsoll.analyse.encryption import PLAIN, TLS_FACTOR, encryption_words
 from plimsoll.analyse.model import SystemSummary
 from plimsoll.record.model import InstanceFacts
@@ -80,7 +81,8 @@ def factors_of(system: SystemSummary, extra: Mapping[str, str] | None = None) ->
 def compare_factors(base: Factors, system: Factors) -> FactorComparison:
     """How two points of systems differ.
 
-    Plain connections that `tls` asks for follow from it, and are no second factor.
+    Plain connections that `tls` asks for follow from it, and are no second factor. Settings that put two servers into
+    different classes of durability are one factor, whichever and however many they are.
     """
     names = dict.fromkeys((*base.stated, *system.stated))
     known = [(name, base.value(name), system.value(name)) for name in names]
@@ -91,9 +93,21 @@ def compare_factors(base: Factors, system: Factors) -> FactorComparison:
     )
     asked = any(name == TLS_FACTOR and "disabled" in values for name, *values in differing)
     return FactorComparison(
-        tuple(one for one in differing if not (asked and one[0] == _ENCRYPTION and PLAIN in one[1:])),
+        _by_durability(
+            tuple(one for one in differing if not (asked and one[0] == _ENCRYPTION and PLAIN in one[1:])), base, system
+        ),
         tuple(one for one in known if None in one[1:] and one[0] not in _ONLY_SOME_HAVE),
     )
+
+
+def _by_durability(
+    differing: tuple[FactorDifference, ...], base: Factors, system: Factors
+) -> tuple[FactorDifference, ...]:
+    one, other = base.system.durability, system.system.durability
+    if one is None or other is None or one.name == other.name:
+        return differing
+    rest = tuple(found for found in differing if _variable_name(found[0]) not in DURABILITY_VARIABLES)
+    return (("durability", one.name, other.name), *rest)
 
 
 def effective_value(system: SystemSummary, name: str) -> str | None:
@@ -123,8 +137,11 @@ def _differs(name: str, one: str, other: str) -> bool:
 
 
 def _variable(instance: InstanceFacts, factor: str) -> str | None:
-    name = factor.replace("-", "_").rsplit(".", 1)[-1].strip().lower().removeprefix("loose_")
-    return instance.variables.get(name)
+    return instance.variables.get(_variable_name(factor))
+
+
+def _variable_name(factor: str) -> str:
+    return factor.replace("-", "_").rsplit(".", 1)[-1].strip().lower().removeprefix("loose_")
 
 
 def _together(values: Iterable[str | None]) -> str | None:

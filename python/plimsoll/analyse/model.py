@@ -59,6 +59,19 @@ class Curve(Document):
     pool: PoolAdvice
 
 
+class Durability(Document):
+    """What a system may lose of committed transactions, from the effective variables of its servers.
+
+    Attributes:
+        name: `durable`, `may lose the last second at power loss`, `may lose the last second when the server crashes` or
+            `may be damaged by power loss`; with another number of seconds where the server flushes less often.
+        causes: Each setting that makes it less than durable, as `name = value`.
+    """
+
+    name: str
+    causes: tuple[str, ...] = ()
+
+
 class SystemSummary(Document):
     """A candidate that could carry the load.
 
@@ -67,6 +80,7 @@ class SystemSummary(Document):
         factors: Everything that tells it from other systems, as text.
         unknown: What its recordings do not say, in words ("response times", "bounds: one repetition").
         environment: That of its first complete trial.
+        durability: That of its least durable server; None where one does not say.
         encryptions: In how many trials its connections were encrypted how: version and cipher suite, or `none`.
     """
 
@@ -77,6 +91,7 @@ class SystemSummary(Document):
     factors: dict[str, str] = Field(default_factory=dict)
     unknown: tuple[str, ...] = ()
     environment: Environment = Environment()
+    durability: Durability | None = None
     encryptions: dict[str, int] = Field(default_factory=dict)
     origin: str = "measured"
 

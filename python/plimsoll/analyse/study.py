@@ -14,6 +14,7 @@ from plimsoll.analyse.answer import answer
 from plimsoll.analyse.cells import MeasuredCell, measured_cells
 from plimsoll.analyse.curves import build_curve
 from plimsoll.analyse.differences import differences
+from plimsoll.analyse.durability import durability_answer
 from plimsoll.analyse.limits import limits
 from plimsoll.analyse.methods import METHODS
 from plimsoll.analyse.missing import PlannedLike, missing_trial, never_ran, preliminary
@@ -92,6 +93,7 @@ def analyse(
             *preliminary(planned or (), missing),
             *answer(workloads, systems, curves, compared, objective_ms_p99=objective_ms_p99),
             *rate_answer(workloads, by_rate, objective_ms_p99=objective_ms_p99),
+            *durability_answer(systems, workloads),
             *(() if trials else (NOTHING_COMPLETED,)),
         ),
         limits=(*rate_limits(by_rate, at_rates), *limits(cells, curves, compared, warnings, at_rates=at_rates)),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
+from plimsoll.analyse.durability import system_durability
 from plimsoll.analyse.duration_model import Durations
 from plimsoll.analyse.encryption import encryptions_of
 from plimsoll.analyse.model import Curve, SystemSummary, WorkloadSummary
@@ -63,6 +64,7 @@ def _system(trials: Sequence[TrialSummary]) -> SystemSummary:
         cost_per_month=record.cost_per_month,
         factors=record.factors,
         environment=environment,
+        durability=system_durability([instance.variables for instance in environment.instances]),
         encryptions=encryptions_of(trials),
         origin=trials[0].trial.origin.kind,
     )
