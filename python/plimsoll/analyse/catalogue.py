@@ -45,6 +45,14 @@ CLIENT_ON_SERVER_HOST = WarningKind(
     "Take differences between systems from such trials rather than absolute figures, or run the client on another "
     "host.",
 )
+SERVER_PLACE_UNKNOWN = WarningKind(
+    "server-place-unknown",
+    "Nobody knows where the server ran",
+    "Whether client and server shared a machine could not be found out: the client may have taken what the server "
+    "lacked, and the server's processors were not watched.",
+    "Run plimsoll where it sees the server's process, or against the server's own address, without a tunnel or a "
+    "forwarded port.",
+)
 SINGLE_REPETITION = WarningKind(
     "single-repetition",
     "Measured once",
@@ -225,6 +233,7 @@ ENCRYPTION_DIFFERS = WarningKind(
 CATALOGUE: tuple[WarningKind, ...] = (
     CLIENT_SATURATED,
     CLIENT_ON_SERVER_HOST,
+    SERVER_PLACE_UNKNOWN,
     HOST_BUSY_ELSEWHERE,
     SINGLE_REPETITION,
     SHORT_WINDOW,

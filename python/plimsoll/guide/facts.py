@@ -136,7 +136,8 @@ def _storage(storage: StorageFacts) -> str | None:
 
 
 def _client_facts(client: ClientFacts) -> list[Fact]:
-    place = {True: "on the server's host", False: "on a host of its own", None: None}[client.on_server_host]
+    unknown = f"where the server runs is unknown ({client.server_place})" if client.server_place else None
+    place = {True: "on the server's host", False: "on a host of its own", None: unknown}[client.on_server_host]
     engine = (
         f"plimsoll-engine {client.engine_version.removeprefix('plimsoll-engine ')}" if client.engine_version else None
     )

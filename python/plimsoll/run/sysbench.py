@@ -34,7 +34,7 @@ from plimsoll.run.folder import locked, refuse_for_recordings
 from plimsoll.run.progressing import INTERVAL_S, Progressing, outcome_of, warning_of, workload_record
 from plimsoll.run.rows import IntervalRows
 from plimsoll.run.sysbench_server import Servers, servers_of, survey
-from plimsoll.run.watch import Watch, unwatched, watching
+from plimsoll.run.watch import Watch, unseen, unwatched, watching
 from plimsoll.spec.sysbench_line import HOST_TESTS, SysbenchLine, read_line
 from plimsoll.spec.sysbench_workload import given_options, workload_of
 from plimsoll.units import printable
@@ -135,13 +135,13 @@ class _Run:
         self._duration_s = line.whole("time", 0 if line.test == "oltp" else 10) or None
         self._workload = workload_of(line, compat=self._compat)
         self._here = surveyor.host.name or ""
-        self._environment, doubts = survey(surveyor, servers, self._workload, self._threads)
-        self._watched = () if doubts else servers.instances
+        self._environment, instances, doubts = survey(surveyor, servers, self._workload, self._threads)
+        self._watched = () if doubts else instances
         self._watch = Watch()
         self._began_unix_s = time.time()
         self._failure: str | None = None
         rows = IntervalRows(driver=self._here, host=self._environment.host.name or "")
-        self.progressing = Progressing(rows, warnings=[unwatched(doubt) for doubt in doubts])
+        self.progressing = Progressing(rows, warnings=[unwatched(doubt) for doubt in (*doubts, *unseen(self._watched))])
 
     def follow(self, arguments: Sequence[str]) -> int:
         """Runs the engine to its end, whatever that is, and returns its exit code."""
