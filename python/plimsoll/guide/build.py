@@ -28,7 +28,7 @@ def analyse_folder(folder: Path) -> Analysis:
         RecordError: There is no study, or nothing in it can be read.
     """
     plan = read_plan(folder)
-    found = _of_plan(plan, read_study_recordings(folder))
+    found = of_plan(plan, read_study_recordings(folder))
     if not found.recordings:
         reason = found.damaged[0].reason if found.damaged else "no trial has been recorded yet; run the study first"
         raise RecordError(f"{folder}: {reason}")
@@ -58,7 +58,7 @@ def _place(order: list[str], name: str) -> int:
     return order.index(name) if name in order else len(order)
 
 
-def _of_plan(plan: Plan | None, found: StudyRecordings) -> StudyRecordings:
+def of_plan(plan: Plan | None, found: StudyRecordings) -> StudyRecordings:
     """The recordings of trials that the study's plan holds; all of them where there is no plan."""
     if plan is None:
         return found
