@@ -28,6 +28,9 @@ from plimsoll.analyse.prose import (
 from plimsoll.analyse.within_objective import within_objective
 from plimsoll.units import format_ms, format_number, format_percent, format_rate
 
+TOLD_ONE_BY_ONE = 5
+"""With more systems a table has each (`plimsoll.guide.glance`), and sentences tell what stands out."""
+
 _SYSTEMS_IN_FULL = 4
 _COMPARISONS_IN_FULL = 3
 """Comparisons with the best system that are told with every other factor; the guide's table has them all."""
@@ -45,6 +48,11 @@ class _Asked:
     @property
     def unit(self) -> str:
         return self.workload.rate_unit
+
+    @property
+    def is_in_a_table(self) -> bool:
+        """There are too many systems to tell of each in sentences."""
+        return len(self.curves) > TOLD_ONE_BY_ONE
 
 
 def answer(
@@ -81,19 +89,20 @@ def _asked(
 
 def _of_workload(asked: _Asked, objective_ms_p99: float | None) -> Iterator[str]:
     yield from _carried(asked)
-    yield from within_objective(asked.curves, objective_ms_p99, asked.unit)
+    yield from within_objective(asked.curves, objective_ms_p99, asked.unit, only_best=asked.is_in_a_table)
     yield from _compared(asked)
     yield from _pool(asked)
     yield from _cost(asked)
 
 
 def _carried(asked: _Asked) -> Iterator[str]:
-    full = asked.curves if len(asked.curves) <= _SYSTEMS_IN_FULL else asked.curves[:1]
+    in_full = len(asked.curves) <= _SYSTEMS_IN_FULL and not asked.is_in_a_table
+    full = asked.curves if in_full else asked.curves[:1]
     for index, curve in enumerate(full):
         verb = "carries" if index or len(asked.curves) == 1 else _leads(asked)
         yield f"{asked.workload.name}: {curve.system} {verb} {_peak(curve, asked.unit)}."
     rest = asked.curves[len(full) :]
-    if rest:
+    if rest and not asked.is_in_a_table:
         peaks = (
             f"{curve.system} {rate_with_bounds(curve.peak.throughput_tps, asked.unit)} "
             f"{at_connections(curve.peak.connections)}"
@@ -131,12 +140,16 @@ def _response(cell: Cell) -> str:
 
 
 def _compared(asked: _Asked) -> Iterator[str]:
-    if len(asked.curves) < 2 or len(asked.curves) > SYSTEMS_FOR_ALL_PAIRS:
+    if len(asked.curves) < 2:
+        return
+    if asked.is_in_a_table:
         yield from _range_of_others(asked)
+    if len(asked.curves) > SYSTEMS_FOR_ALL_PAIRS:
         return
     pairs = [one for curve in asked.curves[1:] if (one := _with_best(asked, curve.system)) is not None]
     yield from (_difference(asked, one) for one in pairs[:_COMPARISONS_IN_FULL])
-    if rest := pairs[_COMPARISONS_IN_FULL:]:
+    rest = pairs[_COMPARISONS_IN_FULL:]
+    if rest and not asked.is_in_a_table:
         yield f"{asked.workload.name}: {'; '.join(_verdict(asked, one, _oriented(asked, one)) for one in rest)}."
 
 
@@ -146,17 +159,15 @@ def _with_best(asked: _Asked, system: str) -> Difference | None:
 
 
 def _range_of_others(asked: _Asked) -> Iterator[str]:
-    if len(asked.curves) < 2:
-        return
     peaks = [curve.peak.throughput_tps.value for curve in asked.curves]
     low, high = (format_percent(peak / peaks[0]) for peak in (peaks[-1], peaks[1]))
-    tied = [
-        one.base if one.system == asked.curves[0].system else one.system for one in asked.differences if _is_open(one)
-    ]
+    best = asked.curves[0].system
+    with_best = [one for one in asked.differences if best in (one.base, one.system) and _is_open(one)]
+    tied = [one.base if one.system == best else one.system for one in with_best]
     open_words = f" Not told apart from it by these trials: {listed(tied)}." if tied else ""
     yield (
         f"{asked.workload.name}: at their peaks the other {len(peaks) - 1} systems carry from {low} to {high} of what "
-        f"{asked.curves[0].system} carries.{open_words}"
+        f"{best} carries.{open_words}"
     )
 
 
@@ -219,7 +230,7 @@ def _pool(asked: _Asked) -> Iterator[str]:
     if alike is not None and len(asked.curves) > 1 and all(_is_pool_decided(curve) for curve in asked.curves):
         yield f"{name}: connection pool = {_cores_words(alike)} on every system: more connections carry no more."
         return
-    for curve in asked.curves:
+    for curve in () if asked.is_in_a_table else asked.curves:
         yield f"Connection pool of {curve.system} for {curve.pool.text}."
 
 
@@ -239,15 +250,23 @@ def _cores_words(per_core: float) -> str:
     return f"{format_number(per_core)} connections for each processor core"
 
 
+def cost_per_1000_tps(curve: Curve, system: SystemSummary) -> float | None:
+    """What a month costs for each 1,000 transactions per second at the peak; None where that is not known."""
+    if system.cost_per_month is None or curve.peak.throughput_tps.value <= 0:
+        return None
+    return system.cost_per_month / (curve.peak.throughput_tps.value / 1000)
+
+
 def _cost(asked: _Asked) -> Iterator[str]:
-    costs = {
-        curve.system: cost / (curve.peak.throughput_tps.value / 1000)
-        for curve in asked.curves
-        if (cost := asked.systems[curve.system].cost_per_month) is not None and curve.peak.throughput_tps.value > 0
-    }
+    known = {curve.system: cost_per_1000_tps(curve, asked.systems[curve.system]) for curve in asked.curves}
+    costs = {system: cost for system, cost in known.items() if cost is not None}
     if not costs:
         return
     ordered = sorted(costs, key=lambda system: costs[system])
+    if asked.is_in_a_table:
+        cheapest = f"{ordered[0]}, {format_number(costs[ordered[0]])} per month for each 1,000 tps"
+        yield f"{asked.workload.name}: the cheapest at its peak is {cheapest}."
+        return
     figures = [f"{system} {format_number(costs[system])}" for system in ordered]
     without = [curve.system for curve in asked.curves if asked.systems[curve.system].cost_per_month is None]
     unknown = f" No cost is known for {listed(without)}." if without else ""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from enum import StrEnum
+
 from pydantic import Field
 
 from plimsoll.analyse.duration_model import Durations, ErrorTotal, TypeTotal
@@ -9,17 +11,32 @@ from plimsoll.analyse.tpcc_model import TpccFigures
 from plimsoll.record.document import Document
 
 
+class SpreadKind(StrEnum):
+    """What is known of how much a figure may vary."""
+
+    REPETITIONS = "repetitions"
+    POOLED = "pooled"
+    WITHIN_RUN = "within-run"
+
+
 class Bounds(Document):
     """Where the true value lies with the stated confidence.
 
     Attributes:
+        low: The lower bound, in the unit of the figure.
+        high: The upper bound.
         confidence: 0..1, such as 0.95.
+        basis: What they rest on: repetitions of the cell itself, those of all cells that were measured alike, or the
+            seconds of single runs, which say nothing about how repetitions differ. null where it is mixed.
+        degrees: Degrees of freedom of that; null where it is mixed.
         method: How they were found, in a few words.
     """
 
     low: float
     high: float
     confidence: float = 0.95
+    basis: SpreadKind | None = None
+    degrees: float | None = None
     method: str
 
 

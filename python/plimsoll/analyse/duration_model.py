@@ -35,6 +35,11 @@ class Durations(Document):
     single_runs: dict[str, tuple[float, ...]] = Field(default_factory=dict)
 
 
+def has_p99(times: Durations) -> bool:
+    """Whether a 99th percentile is known, be it of single runs."""
+    return times.p99 is not None or "p99" in times.single_runs
+
+
 class ErrorTotal(Document):
     """How often one kind of error occurred in the measured windows.
 

@@ -104,5 +104,7 @@ def _bounds(low: Point, high: Point, share: float) -> Bounds | None:
         low=one.low + share * (other.low - one.low),
         high=one.high + share * (other.high - one.high),
         confidence=min(one.confidence, other.confidence),
+        basis=one.basis if one.basis is other.basis else None,
+        degrees=one.degrees if one.degrees == other.degrees else None,
         method=f"interpolated between {low.connections} and {high.connections} connections: {methods}",
     )

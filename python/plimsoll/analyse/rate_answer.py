@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from plimsoll.analyse.answer import TOLD_ONE_BY_ONE
 from plimsoll.analyse.model import WorkloadSummary
 from plimsoll.analyse.objective import judge_objective
 from plimsoll.analyse.points import point_of
@@ -20,11 +21,13 @@ def rate_answer(
     """For each workload, the system that carries most first."""
     for workload in workloads:
         own = [curve for curve in curves if curve.workload == workload.name]
-        for curve in sorted(own, key=lambda curve: -(curve.carried_tps or 0.0)):
+        told = sorted(own, key=lambda curve: -(curve.carried_tps or 0.0))
+        for curve in told[:1] if len(own) > TOLD_ONE_BY_ONE else told:
             yield f"{workload.name}: {curve.system} {_carried(curve, workload.rate_unit)}."
             if objective_ms_p99 is not None:
                 yield f"{workload.name}: {_within(curve, objective_ms_p99, workload.rate_unit)}."
-        yield from _side_by_side(workload, own)
+        if len(own) <= TOLD_ONE_BY_ONE:
+            yield from _side_by_side(workload, own)
 
 
 def _carried(curve: RateCurve, unit: str) -> str:

@@ -15,9 +15,9 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from plimsoll.analyse.cell_model import Estimate
+from plimsoll.analyse.cell_model import Estimate, SpreadKind
 from plimsoll.analyse.model import DifferenceVerdict
-from plimsoll.analyse.throughput import CONFIDENCE, MeanThroughput, Spread, SpreadKind, log_bounds
+from plimsoll.analyse.throughput import CONFIDENCE, MeanThroughput, Spread, log_bounds
 from plimsoll.analyse.within_run import MeanVariance, quantile_t
 
 POWER = 0.8
@@ -54,7 +54,8 @@ def compare(system: MeanThroughput, base: MeanThroughput) -> Comparison | None:
     if system.spread is None or base.spread is None:
         return Comparison(Estimate(value=value, trial_count=count), None, DifferenceVerdict.UNTESTABLE)
     variance = _variance(system.spread, base.spread)
-    bounds = log_bounds(value, variance, _method(system.spread, base.spread))
+    basis = system.spread.kind if system.spread.kind is base.spread.kind else None
+    bounds = log_bounds(value, variance, _method(system.spread, base.spread), basis=basis)
     ratio = Estimate(value=value, bounds=bounds, trial_count=count)
     if not (system.spread.seen_between_runs and base.spread.seen_between_runs):
         return Comparison(ratio, None, DifferenceVerdict.UNTESTABLE)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from plimsoll.analyse.durability import system_durability
-from plimsoll.analyse.duration_model import Durations
+from plimsoll.analyse.duration_model import has_p99
 from plimsoll.analyse.encryption import encryptions_of
 from plimsoll.analyse.model import Curve, SystemSummary, WorkloadSummary
 from plimsoll.analyse.rate_model import RateCurve
@@ -108,17 +108,13 @@ def option_text(value: object) -> str:
 def _unknown(system: SystemSummary, curves: Sequence[Curve | RateCurve]) -> tuple[str, ...]:
     cells = [cell for curve in curves for cell in curve.cells]
     gaps = (
-        (not any(_has_p99(cell.response_ms) for cell in cells), "response times at the 99th percentile"),
+        (not any(has_p99(cell.response_ms) for cell in cells), "response times at the 99th percentile"),
         (all(cell.cpu.idle is None for cell in cells), "how busy the processors were"),
         (any(cell.throughput_tps.bounds is None for cell in cells), _bounds_gap(curves)),
         (system.cores is None, "number of processor cores"),
         (not any(one.variables for one in system.environment.instances), "the settings of the server"),
     )
     return tuple(text for is_missing, text in gaps if is_missing)
-
-
-def _has_p99(times: Durations) -> bool:
-    return times.p99 is not None or "p99" in times.single_runs
 
 
 def _bounds_gap(curves: Sequence[Curve | RateCurve]) -> str:

@@ -18,12 +18,11 @@ from __future__ import annotations
 import math
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
-from enum import StrEnum
 
 import numpy as np
 from scipy.special import fdtrc
 
-from plimsoll.analyse.cell_model import Bounds, Estimate
+from plimsoll.analyse.cell_model import Bounds, Estimate, SpreadKind
 from plimsoll.analyse.within_run import MeanVariance
 
 CONFIDENCE = 0.95
@@ -36,14 +35,6 @@ WITHIN_RUN_WORDS = "repetitions may differ more"
 
 _POOLED_DEGREES_NEEDED = 2
 _NOISY_PROBABILITY = 0.01
-
-
-class SpreadKind(StrEnum):
-    """What the spread of a cell rests on."""
-
-    REPETITIONS = "repetitions"
-    POOLED = "pooled"
-    WITHIN_RUN = "within-run"
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,13 +106,29 @@ class MeanThroughput:
         return Estimate(value=self.value_tps, bounds=self._bounds(), trial_count=self.trial_count)
 
     def _bounds(self) -> Bounds | None:
-        return None if self.spread is None else log_bounds(self.value_tps, self.spread.of_mean, self.spread.method)
+        if (spread := self.spread) is None:
+            return None
+        return log_bounds(self.value_tps, spread.of_mean, spread.method, basis=spread.kind)
 
 
-def log_bounds(value: float, variance: MeanVariance, method: str) -> Bounds:
-    """Bounds around a value whose logarithm has the given variance."""
+def log_bounds(value: float, variance: MeanVariance, method: str, *, basis: SpreadKind | None) -> Bounds:
+    """Bounds around a value whose logarithm has the given variance.
+
+    Args:
+        value: In their middle, on a scale of logarithms.
+        variance: Of its logarithm.
+        method: How that was found, in words.
+        basis: What it rests on; None where that is mixed.
+    """
     width = math.exp(variance.half_width(CONFIDENCE))
-    return Bounds(low=value / width, high=value * width, confidence=CONFIDENCE, method=method)
+    return Bounds(
+        low=value / width,
+        high=value * width,
+        confidence=CONFIDENCE,
+        basis=basis,
+        degrees=variance.degrees,
+        method=method,
+    )
 
 
 def mean_throughputs(cells: Sequence[Repeated]) -> list[MeanThroughput]:
