@@ -44,7 +44,9 @@ class Estimate(Document):
     """A number, how sure it is, and how many trials it rests on.
 
     Attributes:
+        value: In the unit that the field's name says; ratios have none.
         bounds: None when they cannot be given; the guide says why.
+        trial_count: How many trials it rests on.
     """
 
     value: float
@@ -56,6 +58,15 @@ class CpuShares(Document):
     """Share of processor time, 0..1, mean over the measured windows; None where unknown.
 
     The host's modes add up to 1; `server` and `client` are shares of the whole host as well.
+
+    Attributes:
+        user: In user space.
+        system: In the kernel.
+        iowait: Idle while a task waited for storage.
+        idle: Idle otherwise.
+        steal: Taken by the hypervisor.
+        server: Of the server, all instances together.
+        client: Of the load engine.
     """
 
     user: float | None = None
@@ -72,10 +83,21 @@ class CellFigures(Document):
 
     Attributes:
         connections: Of all instances together.
+        connections_per_instance: Where connections were stated for each instance; None when in total.
         throughput_tps: Completed transactions per second.
+        response_ms: From when a transaction was due until it was done.
+        service_ms: From when it was sent until it was done.
+        cpu: Who used the processors.
+        statements_per_s: Statements per second, in the measured windows; None for published figures, as are the two
+            below.
+        rows_returned_per_transaction: Rows that the server sent for each completed transaction.
+        rows_affected_per_transaction: Rows that it changed for each.
         client_us_per_statement: Processor time of the load engine for each statement, microseconds.
+        errors: By class and code.
         completed_count: Transactions that completed in the measured windows; 0 for published figures.
+        failed_count: Transactions that ended in an error.
         dropped_count: Transactions that were due and never started.
+        retries_count: Times that a transaction was begun again after an error.
         types: Each type of transaction, the most frequent first; empty for published figures.
         tpcc: Of the TPC-C-derived workload; None for others.
         instances_tps: Completed transactions per second of each instance, mean of the trials; empty where there is one.

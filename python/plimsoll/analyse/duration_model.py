@@ -46,6 +46,7 @@ class ErrorTotal(Document):
     Attributes:
         error_class: retryable, connection or statement.
         code: MySQL's number; 0 when the client noticed it without one.
+        count: How often.
     """
 
     error_class: str
@@ -57,11 +58,15 @@ class TypeTotal(Document):
     """One type of transaction in the measured windows of all trials of a cell.
 
     Attributes:
+        name: Of the type.
+        completed_count: Those that completed.
+        failed_count: Those that ended in an error.
         throughput_tps: Completed transactions per second.
         retries_count: Repetitions after an error; None where a source does not say.
         rolled_back_count: Of those that completed, as the workload wants it; None where a source does not say.
         errors: Those that it met, by class and code; a repeated transaction meets one each time.
         completed_ratio: Its share of all transactions that completed in the cell, 0..1; None when none did.
+        response_ms: Response times of those that completed.
     """
 
     name: str
