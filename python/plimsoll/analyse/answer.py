@@ -96,8 +96,7 @@ def _of_workload(asked: _Asked, objective_ms_p99: float | None) -> Iterator[str]
 
 
 def _carried(asked: _Asked) -> Iterator[str]:
-    in_full = len(asked.curves) <= _SYSTEMS_IN_FULL and not asked.is_in_a_table
-    full = asked.curves if in_full else asked.curves[:1]
+    full = asked.curves if len(asked.curves) <= _SYSTEMS_IN_FULL else asked.curves[:1]
     for index, curve in enumerate(full):
         verb = "carries" if index or len(asked.curves) == 1 else _leads(asked)
         yield f"{asked.workload.name}: {curve.system} {verb} {_peak(curve, asked.unit)}."

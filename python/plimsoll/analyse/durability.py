@@ -25,18 +25,6 @@ from plimsoll.analyse.scale_out import is_read_only
 DURABLE = "durable"
 DAMAGED = "may be damaged by power loss"
 
-DURABILITY_VARIABLES = frozenset(
-    {
-        "innodb_doublewrite",
-        "innodb_flush_log_at_timeout",
-        "innodb_flush_log_at_trx_commit",
-        "innodb_flush_method",
-        "log_bin",
-        "sync_binlog",
-    }
-)
-"""What a class of durability follows from."""
-
 _AT_POWER_LOSS = "at power loss"
 _AT_A_CRASH = "when the server crashes"
 _WORST_FIRST = (DAMAGED, _AT_A_CRASH, _AT_POWER_LOSS, DURABLE)
@@ -83,6 +71,11 @@ def durability_answer(systems: Sequence[SystemSummary], workloads: Sequence[Work
     safest_first = sorted(classes.items(), key=lambda one: one[0] != DURABLE)
     described = "; ".join(_described(name, own) for name, own in safest_first)
     yield f"Durability differs: {described}. What a less durable system gains in writes may be paid for with that."
+
+
+def causing_variables(*found: Durability) -> set[str]:
+    """The settings that make any of them less than durable."""
+    return {cause.partition(" = ")[0] for one in found for cause in one.causes}
 
 
 def _described(name: str, systems: Sequence[SystemSummary]) -> str:

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from plimsoll.analyse.durability import DURABILITY_VARIABLES
+from plimsoll.analyse.durability import causing_variables
 from plimsoll.analyse.encryption import PLAIN, TLS_FACTOR, encryption_words
 from plimsoll.analyse.model import SystemSummary
 from plimsoll.record.model import InstanceFacts
@@ -106,7 +106,8 @@ def _by_durability(
     one, other = base.system.durability, system.system.durability
     if one is None or other is None or one.name == other.name:
         return differing
-    rest = tuple(found for found in differing if _variable_name(found[0]) not in DURABILITY_VARIABLES)
+    causing = causing_variables(one, other)
+    rest = tuple(found for found in differing if _variable_name(found[0]) not in causing)
     return (("durability", one.name, other.name), *rest)
 
 

@@ -40,7 +40,8 @@ class Locality:
 
     Attributes:
         is_here: On this machine; None when unknown.
-        reason: How that was found, or why it is unknown, as part of a sentence.
+        reason: How that was found, or why it is unknown, as part of a sentence; the same after the server was started
+            again.
         pid: Its process; None when it is not here, or cannot be told.
         data_dir: Where its data lies on this machine; None when it is not here, or cannot be told.
         unwatched: Why a server that is here cannot be watched as a process; None when it can.
@@ -134,10 +135,10 @@ def _by_process(evidence: Evidence) -> Locality:
     if pid != evidence.pid_in_file and not name.startswith(_SERVER_NAMES):
         return Locality(
             is_here=None,
-            reason=f"the connection ends in process {pid} ({name}), which is not known to be the server: it may pass"
-            " the connection on",
+            reason=f"the connection ends in a process of this machine called {name}, which is not known to be the server:"
+            " it may pass the connection on",
         )
-    return Locality(is_here=True, reason=f"the connection ends in process {pid} ({name})", pid=pid)
+    return Locality(is_here=True, reason=f"the connection ends in a process of this machine called {name}", pid=pid)
 
 
 def _by_name(evidence: Evidence) -> Locality:

@@ -110,6 +110,14 @@ def test_the_answer_says_when_compared_systems_differ_in_durability() -> None:
     )
 
 
+def test_a_setting_that_costs_no_durability_stays_a_factor_of_its_own() -> None:
+    """Another way of flushing is faster or slower, and loses nothing."""
+    changes = {"innodb_flush_log_at_trx_commit": "2", "innodb_flush_method": "fsync"}
+    analysis = two("oltp_read_write", changes, changes)
+    (peaks,) = (one for one in analysis.differences if one.connections is None)
+    assert [name for name, *_ in peaks.other_factors] == ["durability", "innodb_flush_method"]
+
+
 @pytest.mark.parametrize("changes", [{}, {"innodb_flush_log_at_trx_commit": "3"}, {"innodb_io_capacity": "9"}])
 def test_settings_of_one_class_are_no_difference_in_durability(changes: dict[str, str]) -> None:
     assert not any("Durability" in text for text in two("oltp_read_write", changes, dict(changes)).answer)
