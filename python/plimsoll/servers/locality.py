@@ -130,15 +130,13 @@ def judge(evidence: Evidence) -> Locality:
 def _by_process(evidence: Evidence) -> Locality:
     pid, name = evidence.far_end.pid, evidence.process_name or "unknown"
     assert pid is not None
+    ends = f"the connection ends in a process of this machine called {name}"
     if name == _LISTENS_FOR_OTHERS:
         return _by_name(evidence)
     if pid != evidence.pid_in_file and not name.startswith(_SERVER_NAMES):
-        return Locality(
-            is_here=None,
-            reason=f"the connection ends in a process of this machine called {name}, which is not known to be the server:"
-            " it may pass the connection on",
-        )
-    return Locality(is_here=True, reason=f"the connection ends in a process of this machine called {name}", pid=pid)
+        reason = f"{ends}, which is not known to be the server: it may pass the connection on"
+        return Locality(is_here=None, reason=reason)
+    return Locality(is_here=True, reason=ends, pid=pid)
 
 
 def _by_name(evidence: Evidence) -> Locality:
