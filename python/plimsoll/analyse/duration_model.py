@@ -34,6 +34,10 @@ class Durations(Document):
     mean: float | None = None
     single_runs: dict[str, tuple[float, ...]] = Field(default_factory=dict)
 
+    def figures(self) -> dict[str, float | None]:
+        """By statistic: all that there is to say of one trial."""
+        return {name: getattr(self, name) for name in ("p50", "p90", "p95", "p99", "p999", "max", "mean")}
+
 
 def has_p99(times: Durations) -> bool:
     """Whether a 99th percentile is known, be it of single runs."""

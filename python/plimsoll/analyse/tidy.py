@@ -224,7 +224,7 @@ def _figures(one: TrialSummary) -> dict[str, Any]:
     counts, reported = one.counts, one.outcome.reported
     histogram = one.histograms.get("response")
     stated = reported.response_ms if reported is not None else {}
-    response = durations(histogram).model_dump() if histogram is not None else stated
+    response = durations(histogram).figures() if histogram is not None else stated
     figures: dict[str, Any] = {
         "throughput_tps": one.throughput_tps,
         "client_us_per_statement": one.client_us_per_statement,
