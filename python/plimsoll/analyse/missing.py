@@ -6,7 +6,7 @@ plans.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Protocol
@@ -112,18 +112,16 @@ def group_words(group: MissingGroup) -> str:
 
 def _not_measured(planned: Sequence[PlannedLike], unrun_ids: Collection[str]) -> str:
     """Systems without any trial; of the other systems the workloads without any."""
-    systems = _without_trials({(one.system,): None for one in planned}, planned, unrun_ids)
-    pairs = _without_trials({(one.system, one.workload): None for one in planned}, planned, unrun_ids)
-    names = [system for (system,) in systems]
-    names += [f"{system} under {workload}" for system, workload in pairs if (system,) not in systems]
+    ran = {(one.system, one.workload) for one in planned if one.trial_id not in unrun_ids}
+    with_trials = {system for system, _ in ran}
+    names = [name for name in dict.fromkeys(one.system for one in planned) if name not in with_trials]
+    pairs = dict.fromkeys((one.system, one.workload) for one in planned)
+    names += [
+        f"{system} under {workload}"
+        for system, workload in pairs
+        if system in with_trials and (system, workload) not in ran
+    ]
     return f" Nothing was measured of {listed(names)}." if names else ""
-
-
-def _without_trials(
-    keys: Mapping[tuple[str, ...], None], planned: Sequence[PlannedLike], unrun_ids: Collection[str]
-) -> list[tuple[str, ...]]:
-    with_trials = {one for one in planned if one.trial_id not in unrun_ids}
-    return [key for key in keys if not any((one.system, one.workload)[: len(key)] == key for one in with_trials)]
 
 
 def _by_repetitions(alike: Sequence[MissingTrial]) -> Iterator[MissingGroup]:
