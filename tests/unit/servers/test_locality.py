@@ -109,9 +109,11 @@ def test_a_connection_over_tcp_leads_to_the_process_that_accepted_it(family: soc
 def test_an_address_of_ours_without_an_end_here_is_forwarded(monkeypatch: pytest.MonkeyPatch) -> None:
     """What a rule of the kernel's packet filter sends into a container has no end in our table of connections."""
     monkeypatch.setattr(psutil, "net_connections", lambda kind: [])
-    with socket.create_server(("127.0.0.1", 0)) as listening:
-        with socket.create_connection(listening.getsockname()) as connection:
-            assert far_end_of(connection).where is Where.FORWARDED
+    with (
+        socket.create_server(("127.0.0.1", 0)) as listening,
+        socket.create_connection(listening.getsockname()) as connection,
+    ):
+        assert far_end_of(connection).where is Where.FORWARDED
 
 
 def test_a_unix_socket_names_the_process_that_listens(tmp_path: Path) -> None:
