@@ -1,4 +1,4 @@
-"""Writes the generated parts of the documentation: docs/cli.md and docs/engine-protocol.schema.json (`make docs`).
+"""Writes the generated parts of the documentation (`make docs`): commands, engine protocol, guide.json.
 
 The command reference comes from the commands themselves, not from their printed help, so that neither terminal nor
 version of a library changes it. Deliberately not here: any text of its own about a command.
@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import typer.main
+from write_guide_docs import guide_json_markdown, guide_json_schema
 
 from plimsoll.cli.main import app
 from plimsoll.drive.executable import find_engine
@@ -125,7 +126,12 @@ def _table(title: str, rows: list[tuple[str, str]]) -> str:
     return "\n".join(lines) + "\n"
 
 
-GENERATED = {"docs/cli.md": cli_markdown, "docs/engine-protocol.schema.json": protocol_schema}
+GENERATED = {
+    "docs/cli.md": cli_markdown,
+    "docs/engine-protocol.schema.json": protocol_schema,
+    "docs/guide-json.md": guide_json_markdown,
+    "docs/guide.schema.json": guide_json_schema,
+}
 """Every generated file with what makes its text."""
 
 

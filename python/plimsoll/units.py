@@ -21,13 +21,13 @@ def parse_duration_s(text: str) -> float:
     Raises:
         SpecError: The text is no duration.
 
-    >>> parse_duration_s("1.5m")
-    90.0
+    >>> parse_duration_s("1.5m"), parse_duration_s("1.1h")
+    (90.0, 3960.0)
     """
     match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*(ms|s|min|m|h)\s*", text)
     if match is None:
         raise SpecError(f"must be a duration such as 250ms, 60s, 5m or 3h, is {_shortened(text)}")
-    seconds = float(match[1]) * _SECONDS[match[2]]
+    seconds = round(float(match[1]) * _SECONDS[match[2]], 9)  # 1.1 h are 3,960 s, and not a little more
     if seconds > _DURATION_S_MAX:
         raise SpecError(f"must be at most a year (8784h), is {_shortened(text)}")
     return seconds

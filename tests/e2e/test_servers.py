@@ -12,6 +12,8 @@ from pathlib import Path
 import pytest
 from pydantic import SecretStr
 
+from plimsoll.analyse.durability import durability_of
+from plimsoll.analyse.model import Durability
 from plimsoll.errors import HostError, SpecError, TargetError
 from plimsoll.servers.control import connect
 from plimsoll.servers.facts import instance_facts
@@ -138,11 +140,14 @@ def test_profiles_in_force(flavour: str, profile: Profile, start_server: StartSe
     assert said["innodb_lock_wait_timeout"] == "7"
     if profile is Profile.PRODUCTION:
         assert (said["innodb_flush_log_at_trx_commit"], said["sync_binlog"], said["log_bin"]) == ("1", "1", "ON")
+        assert durability_of(said) == Durability(name="durable")
         assert (said["innodb_doublewrite"], said["innodb_flush_method"]) == ("ON", "O_DIRECT")
         redo = said["innodb_log_file_size" if flavour == "mariadb" else "innodb_redo_log_capacity"]
         assert redo == str(256 * 2**20)
     if profile is Profile.BARE:
         assert (said["innodb_flush_log_at_trx_commit"], said["log_bin"]) == ("2", "OFF")
+        causes = ("innodb_doublewrite = OFF", "innodb_flush_log_at_trx_commit = 2")
+        assert durability_of(said) == Durability(name="may be damaged by power loss", causes=causes)
         assert (said["innodb_doublewrite"], said["performance_schema"]) == ("OFF", "OFF")
     if profile is Profile.SERVER_DEFAULTS:
         assert said["innodb_buffer_pool_size"] == str(128 * 2**20)

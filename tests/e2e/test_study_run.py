@@ -13,6 +13,7 @@ import pytest
 from plimsoll.record.model import State, Verdict
 from plimsoll.record.store import finished_ids, read_study
 from plimsoll.run.events import SystemBegan, read_events
+from plimsoll.run.folder import read_plan
 from support.command import plimsoll, start
 from support.studies import is_running_server, kill_server, servers_below, wait_for_trials, wait_until_gone
 
@@ -132,12 +133,30 @@ def test_stopping_loses_at_most_the_running_trial(
     wait_until_gone(data_dir["PLIMSOLL_DATA_DIR"], 10)
     kept = finished_ids(study)
     assert len(kept) >= 1
+    check_what_is_missing(study, errors if number != signal.SIGKILL else "")
     stamps = {trial: (study / "recordings" / trial / "outcome.json").stat().st_mtime_ns for trial in kept}
     again = plimsoll("study", "run", study, env=data_dir)
     assert again.returncode == 0, again.stderr
     assert len(finished_ids(study)) == 4
     for trial, stamp in stamps.items():
         assert (study / "recordings" / trial / "outcome.json").stat().st_mtime_ns == stamp, "was measured again"
+
+
+def check_what_is_missing(study: Path, errors: str) -> None:
+    """Whoever stopped it reads which trials have not run, in the status, and in the guide of what has."""
+    plan = read_plan(study)
+    assert plan is not None
+    unrun = [trial for trial in plan.trials if trial.trial_id not in finished_ids(study)]
+    status = plimsoll("study", "status", study).stdout
+    guide = plimsoll("guide", study)
+    assert guide.returncode == 0, guide.stderr
+    for text in (status, errors or status):
+        assert f"{len(unrun)} not yet run" in text
+        assert all(f"not yet run: {trial.system}, read/write, " in text for trial in unrun)
+    assert "This study is not complete" in guide.stdout
+    assert "has not run yet" in guide.stdout
+    if errors:
+        assert "to go on, run the same command again" in errors
 
 
 def test_a_server_that_dies_fails_its_trial_and_running_again_mends_it(

@@ -5,7 +5,7 @@ Deliberately not here: any calculation that the product makes. The numbers only 
 
 from __future__ import annotations
 
-from plimsoll.analyse.cell_model import Bounds, Cell, CpuShares, Estimate
+from plimsoll.analyse.cell_model import Bounds, Cell, CpuShares, Estimate, SpreadKind
 from plimsoll.analyse.duration_model import Durations, ErrorTotal
 from plimsoll.analyse.model import (
     Analysis,
@@ -43,7 +43,8 @@ THROUGHPUT_TPS = {
 
 def estimate(value: float, ratio: float = 0.04, trial_count: int = 3) -> Estimate:
     """A value with bounds that lie `ratio` below and above it."""
-    bounds = Bounds(low=value * (1 - ratio), high=value * (1 + ratio * 1.1), method=BOUNDS_METHOD)
+    edges = {"low": value * (1 - ratio), "high": value * (1 + ratio * 1.1)}
+    bounds = Bounds(**edges, basis=SpreadKind.POOLED, degrees=16, method=BOUNDS_METHOD)
     return Estimate(value=value, bounds=bounds, trial_count=trial_count)
 
 

@@ -7,6 +7,8 @@ much below their nominal coverage.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -147,6 +149,55 @@ def test_a_cell_noisier_than_the_others_stands_on_its_own() -> None:
     assert wild_mean.spread is not None
     assert wild_mean.spread.method.startswith("t on logarithms, 5 repetitions")
     assert all(mean.spread is not None and mean.spread.of_mean.half_width() < 0.03 for mean in calm_means)
+
+
+def two_hosts(random: np.random.Generator, settings: tuple[str, str], ratio: float = 1.0) -> list[Repeated]:
+    """Four levels with two repetitions each on a quiet host and on one whose repetitions differ ten times as much."""
+    return [
+        replace(cell(random, 2, TRUE_TPS * factor, effect=effect, corr=0.0), setting=setting)
+        for setting, effect, factor in zip(settings, (0.01, 0.10), (1.0, ratio), strict=True)
+        for _ in range(4)
+    ]
+
+
+def coverage_on_the_noisy_host(settings: tuple[str, str]) -> float:
+    random = np.random.default_rng(47)
+    return float(
+        np.mean([covers(mean) for _ in range(500) for mean in mean_throughputs(two_hosts(random, settings))[4:]])
+    )
+
+
+def test_bounds_cover_the_truth_on_a_quiet_and_on_a_noisy_host() -> None:
+    random = np.random.default_rng(53)
+    studies = [mean_throughputs(two_hosts(random, ("quiet", "noisy"))) for _ in range(500)]
+    for own in (slice(0, 4), slice(4, 8)):
+        assert 0.93 <= np.mean([covers(mean) for means in studies for mean in means[own]]) <= 0.98
+    widths = [
+        np.log(bounds.high / bounds.low) for means in studies for one in means[:4] if (bounds := one.estimate().bounds)
+    ]
+    assert np.median(widths) < 0.06, "what varies elsewhere does not widen the bounds of the quiet host"
+
+
+def test_spread_pooled_over_both_hosts_would_not_cover() -> None:
+    assert coverage_on_the_noisy_host(("quiet", "noisy")) >= 0.93
+    assert coverage_on_the_noisy_host(("one", "one")) < 0.90
+
+
+def test_equal_systems_on_unlike_hosts_have_no_winner_and_a_planted_difference_is_found() -> None:
+    random = np.random.default_rng(59)
+    verdicts = {}
+    for ratio in (1.0, 2.0):
+        found = []
+        for _ in range(1_000):
+            means = mean_throughputs(two_hosts(random, ("quiet", "noisy"), ratio))
+            comparison = compare(means[4], means[0])
+            assert comparison is not None
+            assert comparison.ratio.bounds is not None
+            assert comparison.ratio.bounds.method.startswith("Welch"), "two estimates of spread, not one"
+            found.append(comparison.verdict)
+        verdicts[ratio] = found
+    assert np.mean([one is not DifferenceVerdict.UNDECIDED for one in verdicts[1.0]]) <= 0.05
+    assert np.mean([one is DifferenceVerdict.FASTER for one in verdicts[2.0]]) > 0.95
 
 
 def two_systems(random: np.random.Generator, ratio: float) -> DifferenceVerdict:

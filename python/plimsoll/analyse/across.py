@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from plimsoll.analyse.factors import differing, factors_of
+from plimsoll.analyse.factors import PER_INSTANCE, Factors, compare_factors, factors_of
 from plimsoll.analyse.model import Curve, SystemSummary, WorkloadSummary
 from plimsoll.analyse.prose import at_connections, factor_words, more
 from plimsoll.units import format_rate
@@ -49,17 +49,17 @@ def _sentence(high: Curve, low: Curve, systems: Mapping[str, SystemSummary], uni
     peaks = " against ".join(
         f"{format_rate(_peak_tps(curve), unit)} {at_connections(curve.peak.connections)}" for curve in (high, low)
     )
-    low_factors, high_factors = (_factors(curve, systems) for curve in (low, high))
-    named = factor_words(tuple((name, one, other) for name, other, one in differing(low_factors, high_factors)))
+    found = compare_factors(_factors(high, systems), _factors(low, systems))
+    named = factor_words(found.differing, found.one_sided)
     return (
         f"If {high.workload} and {low.workload} are the same work: at its peak {high.system} shows "
         f"{more(_peak_tps(high) / _peak_tps(low))} {low.system} ({peaks}).{named}"
     )
 
 
-def _factors(curve: Curve, systems: Mapping[str, SystemSummary]) -> dict[str, str]:
+def _factors(curve: Curve, systems: Mapping[str, SystemSummary]) -> Factors:
     own = {"workload": curve.workload, "connections": str(curve.peak.connections)}
     peak = next(cell for cell in curve.cells if cell.connections == curve.peak.connections)
     if peak.connections_per_instance is not None:
-        own["connections per instance"] = str(peak.connections_per_instance)
+        own[PER_INSTANCE] = str(peak.connections_per_instance)
     return factors_of(systems[curve.system], own)

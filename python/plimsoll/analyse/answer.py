@@ -21,11 +21,15 @@ from plimsoll.analyse.prose import (
     inverted,
     listed,
     more,
+    ms_span,
     rate_with_bounds,
     ratio_span,
 )
 from plimsoll.analyse.within_objective import within_objective
 from plimsoll.units import format_ms, format_number, format_percent, format_rate
+
+TOLD_ONE_BY_ONE = 5
+"""With more systems a table has each (`plimsoll.guide.glance`), and sentences tell what stands out."""
 
 _SYSTEMS_IN_FULL = 4
 _COMPARISONS_IN_FULL = 3
@@ -44,6 +48,11 @@ class _Asked:
     @property
     def unit(self) -> str:
         return self.workload.rate_unit
+
+    @property
+    def is_in_a_table(self) -> bool:
+        """There are too many systems to tell of each in sentences."""
+        return len(self.curves) > TOLD_ONE_BY_ONE
 
 
 def answer(
@@ -80,7 +89,7 @@ def _asked(
 
 def _of_workload(asked: _Asked, objective_ms_p99: float | None) -> Iterator[str]:
     yield from _carried(asked)
-    yield from within_objective(asked.curves, objective_ms_p99, asked.unit)
+    yield from within_objective(asked.curves, objective_ms_p99, asked.unit, only_best=asked.is_in_a_table)
     yield from _compared(asked)
     yield from _pool(asked)
     yield from _cost(asked)
@@ -92,7 +101,7 @@ def _carried(asked: _Asked) -> Iterator[str]:
         verb = "carries" if index or len(asked.curves) == 1 else _leads(asked)
         yield f"{asked.workload.name}: {curve.system} {verb} {_peak(curve, asked.unit)}."
     rest = asked.curves[len(full) :]
-    if rest:
+    if rest and not asked.is_in_a_table:
         peaks = (
             f"{curve.system} {rate_with_bounds(curve.peak.throughput_tps, asked.unit)} "
             f"{at_connections(curve.peak.connections)}"
@@ -122,18 +131,24 @@ def peak_cell(curve: Curve) -> Cell:
 def _response(cell: Cell) -> str:
     if cell.response_ms.p99 is not None:
         return f", where 99 % of transactions took at most {format_ms(cell.response_ms.p99)}"
+    if each := cell.response_ms.single_runs.get("p99"):
+        return f", where 99 % of transactions took at most {ms_span(each)} in single runs"
     if cell.response_ms.mean is not None:
         return f", with a mean response time of {format_ms(cell.response_ms.mean)}"
     return "; response times are unknown"
 
 
 def _compared(asked: _Asked) -> Iterator[str]:
-    if len(asked.curves) < 2 or len(asked.curves) > SYSTEMS_FOR_ALL_PAIRS:
+    if len(asked.curves) < 2:
+        return
+    if asked.is_in_a_table:
         yield from _range_of_others(asked)
+    if len(asked.curves) > SYSTEMS_FOR_ALL_PAIRS:
         return
     pairs = [one for curve in asked.curves[1:] if (one := _with_best(asked, curve.system)) is not None]
     yield from (_difference(asked, one) for one in pairs[:_COMPARISONS_IN_FULL])
-    if rest := pairs[_COMPARISONS_IN_FULL:]:
+    rest = pairs[_COMPARISONS_IN_FULL:]
+    if rest and not asked.is_in_a_table:
         yield f"{asked.workload.name}: {'; '.join(_verdict(asked, one, _oriented(asked, one)) for one in rest)}."
 
 
@@ -143,17 +158,15 @@ def _with_best(asked: _Asked, system: str) -> Difference | None:
 
 
 def _range_of_others(asked: _Asked) -> Iterator[str]:
-    if len(asked.curves) < 2:
-        return
     peaks = [curve.peak.throughput_tps.value for curve in asked.curves]
     low, high = (format_percent(peak / peaks[0]) for peak in (peaks[-1], peaks[1]))
-    tied = [
-        one.base if one.system == asked.curves[0].system else one.system for one in asked.differences if _is_open(one)
-    ]
+    best = asked.curves[0].system
+    with_best = [one for one in asked.differences if best in (one.base, one.system) and _is_open(one)]
+    tied = [one.base if one.system == best else one.system for one in with_best]
     open_words = f" Not told apart from it by these trials: {listed(tied)}." if tied else ""
     yield (
         f"{asked.workload.name}: at their peaks the other {len(peaks) - 1} systems carry from {low} to {high} of what "
-        f"{asked.curves[0].system} carries.{open_words}"
+        f"{best} carries.{open_words}"
     )
 
 
@@ -169,19 +182,22 @@ class _Oriented:
     low: Curve
     ratio: Estimate
     factors: tuple[tuple[str, str, str], ...]
+    one_sided: tuple[tuple[str, str | None, str | None], ...]
 
 
 def _oriented(asked: _Asked, one: Difference) -> _Oriented:
     curves = {curve.system: curve for curve in asked.curves}
     if one.ratio.value >= 1:
         factors = tuple((name, system, base) for name, base, system in one.other_factors)
-        return _Oriented(curves[one.system], curves[one.base], one.ratio, factors)
-    return _Oriented(curves[one.base], curves[one.system], inverted(one.ratio), one.other_factors)
+        return _Oriented(curves[one.system], curves[one.base], one.ratio, factors, one.one_sided_factors)
+    return _Oriented(
+        curves[one.base], curves[one.system], inverted(one.ratio), one.other_factors, one.one_sided_factors
+    )
 
 
 def _difference(asked: _Asked, one: Difference) -> str:
     seen = _oriented(asked, one)
-    return f"{asked.workload.name}: {_verdict(asked, one, seen)}.{factor_words(seen.factors)}"
+    return f"{asked.workload.name}: {_verdict(asked, one, seen)}.{factor_words(seen.factors, seen.one_sided)}"
 
 
 def _verdict(asked: _Asked, one: Difference, seen: _Oriented) -> str:
@@ -213,7 +229,7 @@ def _pool(asked: _Asked) -> Iterator[str]:
     if alike is not None and len(asked.curves) > 1 and all(_is_pool_decided(curve) for curve in asked.curves):
         yield f"{name}: connection pool = {_cores_words(alike)} on every system: more connections carry no more."
         return
-    for curve in asked.curves:
+    for curve in () if asked.is_in_a_table else asked.curves:
         yield f"Connection pool of {curve.system} for {curve.pool.text}."
 
 
@@ -233,15 +249,23 @@ def _cores_words(per_core: float) -> str:
     return f"{format_number(per_core)} connections for each processor core"
 
 
+def cost_per_1000_tps(curve: Curve, system: SystemSummary) -> float | None:
+    """What a month costs for each 1,000 transactions per second at the peak; None where that is not known."""
+    if system.cost_per_month is None or curve.peak.throughput_tps.value <= 0:
+        return None
+    return system.cost_per_month / (curve.peak.throughput_tps.value / 1000)
+
+
 def _cost(asked: _Asked) -> Iterator[str]:
-    costs = {
-        curve.system: cost / (curve.peak.throughput_tps.value / 1000)
-        for curve in asked.curves
-        if (cost := asked.systems[curve.system].cost_per_month) is not None and curve.peak.throughput_tps.value > 0
-    }
+    known = {curve.system: cost_per_1000_tps(curve, asked.systems[curve.system]) for curve in asked.curves}
+    costs = {system: cost for system, cost in known.items() if cost is not None}
     if not costs:
         return
     ordered = sorted(costs, key=lambda system: costs[system])
+    if asked.is_in_a_table:
+        cheapest = f"{ordered[0]}, {format_number(costs[ordered[0]])} per month for each 1,000 tps"
+        yield f"{asked.workload.name}: the cheapest at its peak is {cheapest}."
+        return
     figures = [f"{system} {format_number(costs[system])}" for system in ordered]
     without = [curve.system for curve in asked.curves if asked.systems[curve.system].cost_per_month is None]
     unknown = f" No cost is known for {listed(without)}." if without else ""

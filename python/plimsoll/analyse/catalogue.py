@@ -51,6 +51,14 @@ NO_SERVER = WarningKind(
     "The figures are those of what the script does without one: nothing is known of any server.",
     "If the script was to use a server, let it connect by sysbench.sql; otherwise take it for what it is.",
 )
+SERVER_PLACE_UNKNOWN = WarningKind(
+    "server-place-unknown",
+    "Nobody knows where the server ran",
+    "Whether client and server shared a machine could not be found out: the client may have taken what the server "
+    "lacked, and the server's processors were not watched.",
+    "Run plimsoll where it sees the server's process, or against the server's own address, without a tunnel or a "
+    "forwarded port.",
+)
 SINGLE_REPETITION = WarningKind(
     "single-repetition",
     "Measured once",
@@ -159,6 +167,13 @@ FAILED_TRIALS = WarningKind(
     "Trials that failed, must not be believed or cannot be read are part of no number here.",
     "Remove the cause and run the study again: it does the missing trials.",
 )
+TRIALS_NOT_RUN = WarningKind(
+    "trials-not-run",
+    "The study is not complete",
+    "Planned trials have not run yet: systems, workloads and levels are missing from every comparison, or rest on "
+    "fewer repetitions than planned.",
+    "Run the study again: it runs what is missing.",
+)
 LEVELS_DIFFER = WarningKind(
     "levels-differ",
     "Systems were measured at different levels",
@@ -225,6 +240,7 @@ CATALOGUE: tuple[WarningKind, ...] = (
     CLIENT_SATURATED,
     CLIENT_ON_SERVER_HOST,
     NO_SERVER,
+    SERVER_PLACE_UNKNOWN,
     HOST_BUSY_ELSEWHERE,
     SINGLE_REPETITION,
     SHORT_WINDOW,
@@ -234,6 +250,7 @@ CATALOGUE: tuple[WarningKind, ...] = (
     INSTANCE_LAGS,
     ERRORS_OCCURRED,
     FAILED_TRIALS,
+    TRIALS_NOT_RUN,
     OUTAGE,
     CONNECTIONS_MISSING,
     CONNECTIONS_STUCK,

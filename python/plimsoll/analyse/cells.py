@@ -9,8 +9,9 @@ from typing import Any
 
 from plimsoll.analyse.cell_model import Cell, CellFigures, CpuShares, Estimate
 from plimsoll.analyse.duration_model import Durations
-from plimsoll.analyse.durations import durations, merge, reported_durations
+from plimsoll.analyse.durations import Run, durations_of_runs
 from plimsoll.analyse.instances import mean_tps
+from plimsoll.analyse.setting import common_setting
 from plimsoll.analyse.throughput import MeanThroughput, Repeated, mean_throughputs
 from plimsoll.analyse.tpcc import totals_of, tpcc_figures
 from plimsoll.analyse.trial_summary import TrialSummary
@@ -40,7 +41,7 @@ class MeasuredCell:
 
 
 def measured_cells(summaries: Iterable[TrialSummary]) -> list[MeasuredCell]:
-    """Groups trials into cells; spreads are pooled within each workload."""
+    """Groups trials into cells; spreads are pooled within each workload, over cells that were measured alike."""
     groups: dict[CellKey, list[TrialSummary]] = defaultdict(list)
     for one in summaries:
         groups[CellKey(one.trial.system.name, one.trial.workload.name, one.trial.level.connections)].append(one)
@@ -57,7 +58,9 @@ def _of_workload(groups: dict[CellKey, list[TrialSummary]]) -> list[MeasuredCell
 
 def repeated(trials: Sequence[TrialSummary]) -> Repeated:
     """The trials of a cell as their mean needs them."""
-    return Repeated(tuple(one.throughput_tps for one in trials), tuple(one.within for one in trials))
+    return Repeated(
+        tuple(one.throughput_tps for one in trials), tuple(one.within for one in trials), common_setting(trials)
+    )
 
 
 def describe(cell: MeasuredCell, scale_factor: Estimate) -> Cell:
@@ -104,10 +107,16 @@ def _each(rows: Sequence[int], completed: int) -> float | None:
 
 def durations_of(trials: Sequence[TrialSummary], measure: str) -> Durations:
     """One measure of all trials together."""
-    merged = merge([one.histograms[measure] for one in trials if measure in one.histograms])
-    if merged is None and measure == "response":
-        return reported_durations(one.outcome.reported.response_ms for one in trials if one.outcome.reported)
-    return durations(merged)
+    runs = (_run(one, measure) for one in trials)
+    return durations_of_runs([run for run in runs if run is not None])
+
+
+def _run(one: TrialSummary, measure: str) -> Run | None:
+    """None for a measured trial in which nothing completed: it has no part in any percentile."""
+    histogram, reported = one.histograms.get(measure), one.outcome.reported
+    if histogram is None and not one.is_published:
+        return None
+    return histogram, reported.response_ms if reported is not None and measure == "response" else {}
 
 
 def _mean_shares(trials: Sequence[TrialSummary]) -> CpuShares:

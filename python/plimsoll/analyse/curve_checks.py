@@ -176,9 +176,11 @@ def check_study(
     if unexpected:
         named = _listed(unexpected)
         yield Finding(warning=catalogue.VARIABLES_DIFFER.seen(f"{len(unexpected)} variables differ: {named}"))
+    unrun_count = sum(not one.has_run for one in missing)
     for one in missing:
+        never = catalogue.TRIALS_NOT_RUN.seen(f"{unrun_count:,} planned trials have no recording")
         yield Finding(
-            warning=catalogue.FAILED_TRIALS.seen(f"{one.trial_id}: {one.reason}"),
+            warning=catalogue.FAILED_TRIALS.seen(f"{one.trial_id}: {one.reason}") if one.has_run else never,
             system=one.system or None,
             workload=one.workload or None,
             connections=(one.connections or None) if one.rate_tps is None else None,

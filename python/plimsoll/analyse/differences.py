@@ -15,11 +15,14 @@ from itertools import combinations
 
 from plimsoll.analyse.cells import MeasuredCell
 from plimsoll.analyse.curves import highest
-from plimsoll.analyse.factors import FactorDifference, differing, factors_of
+from plimsoll.analyse.factors import PER_INSTANCE, FactorComparison, compare_factors, factors_of
 from plimsoll.analyse.model import Difference, SystemSummary
 from plimsoll.analyse.ratios import compare
 
 SYSTEMS_FOR_ALL_PAIRS = 6
+
+_NO_FACTORS = FactorComparison()
+"""At an equal level only the systems differ."""
 
 LevelCells = Mapping[int, MeasuredCell]
 
@@ -68,7 +71,7 @@ def _difference(
     system: MeasuredCell,
     *,
     connections: int | None,
-    others: tuple[FactorDifference, ...] = (),
+    others: FactorComparison = _NO_FACTORS,
 ) -> Iterator[Difference]:
     comparison = compare(system.throughput, base.throughput)
     if comparison is None:
@@ -81,24 +84,23 @@ def _difference(
         ratio=comparison.ratio,
         smallest_effect=comparison.smallest_effect,
         verdict=comparison.verdict,
-        other_factors=others,
+        other_factors=others.differing,
+        one_sided_factors=others.one_sided,
     )
 
 
-def other_factors(
-    base: MeasuredCell, system: MeasuredCell, summaries: Mapping[str, SystemSummary]
-) -> tuple[FactorDifference, ...]:
+def other_factors(base: MeasuredCell, system: MeasuredCell, summaries: Mapping[str, SystemSummary]) -> FactorComparison:
     """Every factor that differs between two points of two systems, connections included."""
     one, other = (
         factors_of(summaries[cell.key.system], {**cell.trials[0].environment.reported, **_level_factors(cell)})
         for cell in (base, system)
     )
-    return differing(one, other)
+    return compare_factors(one, other)
 
 
 def _level_factors(cell: MeasuredCell) -> dict[str, str]:
     level = cell.trials[0].trial.level
     factors = {"connections": str(level.connections)}
     if level.connections_per_instance is not None:
-        factors["connections per instance"] = str(level.connections_per_instance)
+        factors[PER_INSTANCE] = str(level.connections_per_instance)
     return factors

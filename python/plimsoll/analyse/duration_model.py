@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pydantic import Field
+
 from plimsoll.record.document import Document
 
 
@@ -9,6 +11,18 @@ class Durations(Document):
     """Response or service time over the measured windows of all trials of a cell, milliseconds.
 
     Percentiles come from merged histograms only; None where a source does not state them.
+
+    Attributes:
+        p50: Median.
+        p90: 90th percentile.
+        p95: 95th percentile.
+        p99: 99th percentile.
+        p999: 99.9th percentile.
+        max: The longest.
+        mean: Of all transactions; of several published figures the mean of their means.
+        single_runs: By percentile (`p99`, ...), the values of single trials in their order, where percentiles of all
+            trials together cannot be had: some trials state figures and have no histogram. The percentile of all
+            trials lies between the lowest and the highest of them if every trial is among them.
     """
 
     p50: float | None = None
@@ -18,6 +32,16 @@ class Durations(Document):
     p999: float | None = None
     max: float | None = None
     mean: float | None = None
+    single_runs: dict[str, tuple[float, ...]] = Field(default_factory=dict)
+
+    def figures(self) -> dict[str, float | None]:
+        """By statistic: all that there is to say of one trial."""
+        return {name: getattr(self, name) for name in ("p50", "p90", "p95", "p99", "p999", "max", "mean")}
+
+
+def has_p99(times: Durations) -> bool:
+    """Whether a 99th percentile is known, be it of single runs."""
+    return times.p99 is not None or "p99" in times.single_runs
 
 
 class ErrorTotal(Document):
@@ -26,6 +50,7 @@ class ErrorTotal(Document):
     Attributes:
         error_class: retryable, connection or statement.
         code: MySQL's number; 0 when the client noticed it without one.
+        count: How often.
     """
 
     error_class: str
@@ -42,11 +67,15 @@ class TypeTotal(Document):
     """One type of transaction in the measured windows of all trials of a cell.
 
     Attributes:
+        name: Of the type.
+        completed_count: Those that completed.
+        failed_count: Those that ended in an error.
         throughput_tps: Completed transactions per second.
         retries_count: Repetitions after an error; None where a source does not say.
         rolled_back_count: Of those that completed, as the workload wants it; None where a source does not say.
         errors: Those that it met, by class and code; a repeated transaction meets one each time.
         completed_ratio: Its share of all transactions that completed in the cell, 0..1; None when none did.
+        response_ms: Response times of those that completed.
     """
 
     name: str

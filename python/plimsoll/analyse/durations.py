@@ -1,16 +1,18 @@
 """Response and service times of many intervals and trials as one distribution.
 
 Percentiles come only from merged histograms: percentiles of parts can be neither averaged nor added. A percentile is
-the value that at least that share of transactions did not exceed (nearest rank; Hyndman and Fan 1996, type 1), within
-0.05 % because of the width of a bucket. It is left out when too few transactions were seen for one to lie beyond it: it
-would be the maximum under another name. Mean and maximum are exact: from sums and maxima, not from buckets.
+the value that at least that share of transactions did not exceed (nearest rank; Hyndman and Fan 1996, type 1). It is
+the middle of the bucket that holds the transaction of that rank, or the exact maximum where that is smaller: within
+0.05 % of the truth. It is left out when too few transactions were seen for one to lie beyond it: it would be the
+maximum under another name. Mean and maximum are exact: from sums and maxima, not from buckets. Everything that shows a
+percentile takes it from here, the live display of a running trial included.
 
 Source of the layout: HdrHistogram (Gil Tene); `plimsoll.record.buckets`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -103,11 +105,34 @@ def percentile_ms(histogram: SparseHistogram, share: float) -> float | None:
     return min(middle_ns, histogram.max_ns) / _NS_PER_MS
 
 
-def reported_durations(statements: Iterable[dict[str, float]]) -> Durations:
-    """What published sources state: percentiles only of a single source, mean of means, largest maximum."""
-    stated = [one for one in statements if one]
-    if len(stated) == 1:
-        return Durations(**{name: stated[0].get(name) for name in ("mean", "p50", "p90", "p95", "p99", "p999", "max")})
-    means = [one["mean"] for one in stated if "mean" in one]
-    longest = [one["max"] for one in stated if "max" in one]
-    return Durations(mean=sum(means) / len(means) if means else None, max=max(longest, default=None))
+Run = tuple[SparseHistogram | None, Mapping[str, float]]
+"""One trial: its histogram if it has one, and what its source states, milliseconds by statistic."""
+
+
+def durations_of_runs(runs: Sequence[Run]) -> Durations:
+    """One measure over several trials.
+
+    Percentiles are of all of them where each has its histogram. Where one has not, those of single trials are given as
+    such. The mean is then the mean of the trials' means, the maximum the largest.
+    """
+    histograms = [histogram for histogram, _ in runs if histogram is not None]
+    if len(histograms) == len(runs):
+        return durations(merge(histograms))
+    each = [_stated(stated) if histogram is None else durations(histogram) for histogram, stated in runs]
+    if len(each) == 1:
+        return each[0]
+    means = [one.mean for one in each if one.mean is not None]
+    return Durations(
+        mean=sum(means) / len(means) if means else None,
+        max=max((one.max for one in each if one.max is not None), default=None),
+        single_runs=_single_runs(each),
+    )
+
+
+def _stated(stated: Mapping[str, float]) -> Durations:
+    return Durations(**{name: stated.get(name) for name in ("mean", "max", *_PERCENTILES)})
+
+
+def _single_runs(each: Sequence[Durations]) -> dict[str, tuple[float, ...]]:
+    known = {name: tuple(v for one in each if (v := getattr(one, name)) is not None) for name in _PERCENTILES}
+    return {name: values for name, values in known.items() if values}

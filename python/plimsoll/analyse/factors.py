@@ -1,38 +1,151 @@
-"""What tells systems apart, as name and text: what users or published sources say, their size, their encryption."""
+"""What tells systems apart, as name and text: what users or published sources say, their size, their encryption.
+
+What a server says of itself comes before what a study file says of it: a factor that is a setting of the server is
+compared by its effective value, also where only one of two systems states it. What is known of one system only is never
+a difference: the other may be the same.
+
+Deliberately not here: variables that no system states (`variables`).
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 
+from plimsoll.analyse.durability import causing_variables
 from plimsoll.analyse.encryption import PLAIN, TLS_FACTOR, encryption_words
 from plimsoll.analyse.model import SystemSummary
-
-UNKNOWN = "unknown"
-"""Stands for a factor that a system's recordings do not state."""
+from plimsoll.record.model import InstanceFacts
 
 _ENCRYPTION = "encryption"
+_BUFFER_POOL = "buffer_pool_bytes"
+_SERVER = "server"
+
+PER_INSTANCE = "connections per instance"
+
+_ONLY_SOME_HAVE = frozenset({"target", TLS_FACTOR, "profile", "data_dir", PER_INSTANCE})
+"""Factors that say how a study file or a table describes a system. Others lack them, and nothing follows from that."""
+
+_SPELLINGS = {"ON": "1", "TRUE": "1", "YES": "1", "OFF": "0", "FALSE": "0", "NO": "0"}
+_SIZE_TOLERANCE = 0.02
+"""Servers round the sizes of their buffer pools, and several of them divide one by whole MiB."""
 
 FactorDifference = tuple[str, str, str]
 """Name, the base's value, the system's value."""
 
+OneSidedFactor = tuple[str, str | None, str | None]
+"""Name, the base's value, the system's value; None for the one that is not known."""
 
-def factors_of(system: SystemSummary, extra: Mapping[str, str] | None = None) -> dict[str, str]:
+
+@dataclass(frozen=True, slots=True)
+class Factors:
+    """What is known of one point of a system.
+
+    Attributes:
+        system: Whose.
+        stated: By name: what the study file, the source of an import or the level says.
+    """
+
+    system: SystemSummary
+    stated: Mapping[str, str]
+
+    def value(self, name: str) -> str | None:
+        """The effective value, else what is stated; None when neither is known."""
+        effective = effective_value(self.system, name)
+        return self.stated.get(name) if effective is None else effective
+
+
+@dataclass(frozen=True, slots=True)
+class FactorComparison:
+    """How two systems differ.
+
+    Attributes:
+        differing: Factors whose values are known of both and not the same, in the order in which the two state them.
+        one_sided: Factors that are known of one of them only.
+    """
+
+    differing: tuple[FactorDifference, ...] = ()
+    one_sided: tuple[OneSidedFactor, ...] = ()
+
+
+def factors_of(system: SystemSummary, extra: Mapping[str, str] | None = None) -> Factors:
     """All factors of a system: stated, reported, size, encryption, and `extra`, which only some point has.
 
     What a system is called is no factor. Empty values are as good as missing and left out.
     """
     stated = {**system.environment.reported, **system.factors, **(extra or {}), "instances": str(system.instances)}
     stated[_ENCRYPTION] = encryption_words(system.encryptions) or ""
-    return {name: text.strip() for name, text in stated.items() if text.strip()}
+    return Factors(system, {name: text.strip() for name, text in stated.items() if text.strip()})
 
 
-def differing(base: Mapping[str, str], system: Mapping[str, str]) -> tuple[FactorDifference, ...]:
-    """Every factor whose value is not the same, in the order in which the two state them.
+def compare_factors(base: Factors, system: Factors) -> FactorComparison:
+    """How two points of systems differ.
 
-    Plain connections that `tls` asks for follow from it, and are no second factor.
+    Plain connections that `tls` asks for follow from it, and are no second factor. Settings that put two servers into
+    different classes of durability are one factor, whichever and however many they are.
     """
-    names: Sequence[str] = list(dict.fromkeys((*base, *system)))
-    pairs = ((name, base.get(name, UNKNOWN), system.get(name, UNKNOWN)) for name in names)
-    found = tuple((name, one, other) for name, one, other in pairs if one != other)
-    asked = any(name == TLS_FACTOR and "disabled" in values for name, *values in found)
-    return tuple(one for one in found if not (asked and one[0] == _ENCRYPTION and PLAIN in one[1:]))
+    names = dict.fromkeys((*base.stated, *system.stated))
+    known = [(name, base.value(name), system.value(name)) for name in names]
+    differing = tuple(
+        (name, one, other)
+        for name, one, other in known
+        if one is not None and other is not None and _differs(name, one, other)
+    )
+    asked = any(name == TLS_FACTOR and "disabled" in values for name, *values in differing)
+    return FactorComparison(
+        _by_durability(
+            tuple(one for one in differing if not (asked and one[0] == _ENCRYPTION and PLAIN in one[1:])), base, system
+        ),
+        tuple(one for one in known if None in one[1:] and one[0] not in _ONLY_SOME_HAVE),
+    )
+
+
+def _by_durability(
+    differing: tuple[FactorDifference, ...], base: Factors, system: Factors
+) -> tuple[FactorDifference, ...]:
+    one, other = base.system.durability, system.system.durability
+    if one is None or other is None or one.name == other.name:
+        return differing
+    causing = causing_variables(one, other)
+    rest = tuple(found for found in differing if _variable_name(found[0]) not in causing)
+    return (("durability", one.name, other.name), *rest)
+
+
+def effective_value(system: SystemSummary, name: str) -> str | None:
+    """What the servers of a system say of themselves about a factor; None where they do not."""
+    instances = system.environment.instances
+    if name == _SERVER:
+        return _together(instance.flavour for instance in instances)
+    if name == _BUFFER_POOL:
+        sizes = [instance.variables.get("innodb_buffer_pool_size", "") for instance in instances]
+        return str(sum(map(int, sizes))) if sizes and all(size.isdecimal() for size in sizes) else None
+    return _together(_variable(instance, name) for instance in instances)
+
+
+def spelling(value: str) -> str:
+    """One spelling for all that mean the same.
+
+    >>> spelling("ON"), spelling("off"), spelling("2")
+    ('1', '0', '2')
+    """
+    return _SPELLINGS.get(value.upper(), value)
+
+
+def _differs(name: str, one: str, other: str) -> bool:
+    if name == _BUFFER_POOL and one.isdecimal() and other.isdecimal():
+        return abs(int(one) - int(other)) > _SIZE_TOLERANCE * max(int(one), int(other))
+    return spelling(one) != spelling(other)
+
+
+def _variable(instance: InstanceFacts, factor: str) -> str | None:
+    return instance.variables.get(_variable_name(factor))
+
+
+def _variable_name(factor: str) -> str:
+    return factor.replace("-", "_").rsplit(".", 1)[-1].strip().lower().removeprefix("loose_")
+
+
+def _together(values: Iterable[str | None]) -> str | None:
+    """The value of all instances; all their values where they disagree, None where one is not known."""
+    found = dict.fromkeys(values)
+    return None if None in found or not found else " | ".join(one for one in found if one is not None)

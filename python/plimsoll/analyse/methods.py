@@ -16,9 +16,10 @@ METHODS: tuple[MethodNote, ...] = (
         name="Bounds of a throughput",
         text=(
             "95 %, Student's t on the logarithms of the repetitions. Their relative spread is pooled over the cells "
-            "of a workload where that gives more degrees of freedom, which assumes that it is the same in all of "
-            "them; a cell that is noisier than the others (F test) stands on its own repetitions. With one "
-            "repetition and nothing to pool, bounds come from within the run and say so. Bounds are never "
+            "of a workload that were measured alike (same host, storage, client, source and length of window) where "
+            "that gives more degrees of freedom, which assumes that it is the same in all of them; a cell that is "
+            "noisier than the others (F test) stands on its own repetitions. With one repetition and nothing to "
+            "pool, bounds come from within the run and say so. Bounds are never "
             "narrower than the spread within the runs. Repetitions that are equal to the last digit show no spread, "
             "and give no bounds."
         ),
@@ -37,7 +38,8 @@ METHODS: tuple[MethodNote, ...] = (
         name="Response and service times",
         text=(
             "Percentiles by nearest rank from the merged histograms of all trials of a cell, within 0.05 %; mean and "
-            "maximum are exact. A percentile beyond which no transaction was seen is not given."
+            "maximum are exact. A percentile beyond which no transaction was seen is not given. Where a source has no "
+            "histograms, percentiles are those of single runs and are marked."
         ),
         source="HdrHistogram; Hyndman and Fan 1996",
     ),

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from itertools import pairwise
 
-from plimsoll.analyse.cell_model import Bounds, Cell, Estimate
+from plimsoll.analyse.cell_model import Bounds, CellFigures, Estimate
 from plimsoll.analyse.model import Curve
 
 
@@ -20,6 +20,7 @@ class Point:
 
     Attributes:
         failed_ratio: Transactions that failed or were dropped over all that were due, 0..1.
+        single_runs_ms: Where there is no 99th percentile of all trials together, that of each: it lies between them.
         between: The two measured levels that it was interpolated from; None when it was measured.
     """
 
@@ -28,6 +29,7 @@ class Point:
     response_p99_ms: float | None
     failed_ratio: float
     between: tuple[int, int] | None = None
+    single_runs_ms: tuple[float, ...] = ()
 
     @property
     def sure_tps(self) -> float:
@@ -44,7 +46,7 @@ class Point:
 
 def measured_points(curve: Curve) -> list[Point]:
     """All levels of a curve, rising."""
-    return [_point(cell) for cell in curve.cells]
+    return [point_of(cell) for cell in curve.cells]
 
 
 def point_at(curve: Curve, connections: int) -> Point | None:
@@ -59,10 +61,18 @@ def point_at(curve: Curve, connections: int) -> Point | None:
     return None
 
 
-def _point(cell: Cell) -> Point:
+def point_of(cell: CellFigures) -> Point:
+    """The place of one cell, at whatever load it was measured."""
     lost = cell.failed_count + cell.dropped_count
     due = cell.completed_count + lost
-    return Point(cell.connections, cell.throughput_tps, cell.response_ms.p99, lost / due if due else 0.0)
+    each = cell.response_ms.single_runs.get("p99", ())
+    return Point(
+        cell.connections,
+        cell.throughput_tps,
+        cell.response_ms.p99,
+        lost / due if due else 0.0,
+        single_runs_ms=each if len(each) == cell.throughput_tps.trial_count else (),
+    )
 
 
 def _interpolated(low: Point, high: Point, connections: int) -> Point:
@@ -94,5 +104,7 @@ def _bounds(low: Point, high: Point, share: float) -> Bounds | None:
         low=one.low + share * (other.low - one.low),
         high=one.high + share * (other.high - one.high),
         confidence=min(one.confidence, other.confidence),
+        basis=one.basis if one.basis is other.basis else None,
+        degrees=one.degrees if one.degrees == other.degrees else None,
         method=f"interpolated between {low.connections} and {high.connections} connections: {methods}",
     )

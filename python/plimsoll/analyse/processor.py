@@ -1,7 +1,8 @@
 """Who used the processors during the measured window: the host's modes, the server, the client.
 
 Means over the samples of the window; each sample speaks for the second before it. Where the client runs on a machine of
-its own, the modes of that machine say nothing about the server and are left out; the client's share is then of its own.
+its own, or it is unknown where the server runs, the modes of the client's machine say nothing about the server and are
+left out; the client's share is then of its own.
 
 Deliberately not here: what follows from them (`trial_checks`, `curve_checks`).
 """
@@ -72,8 +73,10 @@ def processor_shares(
     )
     shares: dict[str, list[float]] = {}
     for driver, host, source, metric, value, instances in means.iter_rows():
+        if metric == "server_cpu_ratio" and instances < len(environment.instances):
+            continue  # of the others nobody knows, and they would pass for something else that ran there
         if source == "process" and metric in _PROCESS_METRICS:
             shares.setdefault(_PROCESS_METRICS[metric], []).append(value * instances)
-        elif metric in _HOST_METRICS and not (environment.client.on_server_host is False and host == driver):
+        elif metric in _HOST_METRICS and (environment.client.on_server_host or host != driver):
             shares.setdefault(_HOST_METRICS[metric], []).append(value)
     return CpuShares(**{name: sum(values) / len(values) for name, values in shares.items()})

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from plimsoll.analyse.cell_model import Bounds, Estimate
-from plimsoll.units import format_number, format_percent, format_rate
+from plimsoll.units import format_bytes, format_ms, format_number, format_percent, format_rate
 
 _AS_FACTOR_FROM = 2.0
 """From this ratio on "2.4 times as much" is easier to grasp than "+140 %"."""
@@ -47,6 +47,11 @@ def ratio_span(bounds: Bounds, ratio: float) -> str:
     return f"{confidence(bounds)}: {format_number(bounds.low)} to {format_number(bounds.high)} times"
 
 
+def ms_span(values_ms: Sequence[float]) -> str:
+    """Times from the shortest to the longest: `26.3 ms to 29.1 ms`, or `26.3 ms` where they look the same."""
+    return " to ".join(dict.fromkeys(format_ms(value) for value in (min(values_ms), max(values_ms))))
+
+
 def effect(ratio: float) -> str:
     """The size of a difference, from a ratio above 1: `9.0 %` or `a factor of 5.71`."""
     return format_percent(ratio - 1) if ratio < _AS_FACTOR_FROM else f"a factor of {format_number(ratio)}"
@@ -67,11 +72,42 @@ def listed(names: Sequence[str]) -> str:
     return f"{between.join(names[:-1])} and {names[-1]}"
 
 
-def factor_words(factors: Sequence[tuple[str, str, str]]) -> str:
-    """What two points differ in, as (name, the one's value, the other's), as a sentence with a blank before it."""
-    if not factors:
-        return ""
-    text = f" They differ in {listed([f'{name} ({one} against {other})' for name, one, other in factors])}"
-    if len(factors) == 1:
-        return f"{text}."
-    return f"{text}: which of these made the difference these trials cannot say."
+def factor_name(name: str) -> str:
+    """A factor as people read it; sizes carry their unit in the value."""
+    return name.removesuffix("_bytes")
+
+
+def factor_value(name: str, value: str) -> str:
+    """A factor's value; sizes in a unit that can be read.
+
+    >>> factor_value("buffer_pool_bytes", "536870912"), factor_value("sql_mode", "")
+    ('512 MiB', '(empty)')
+    """
+    if name.endswith("_bytes") and value.isascii() and value.isdigit():
+        return format_bytes(int(value))
+    return value or "(empty)"
+
+
+def factor_words(
+    factors: Sequence[tuple[str, str, str]], one_sided: Sequence[tuple[str, str | None, str | None]] = ()
+) -> str:
+    """What two points differ in, and what may differ too, as whole sentences with a blank before them.
+
+    Args:
+        factors: As (name, the one's value, the other's).
+        one_sided: In the same form, None for the one that is not known.
+    """
+    text = ""
+    if factors:
+        pairs = [
+            f"{factor_name(name)} ({factor_value(name, one)} against {factor_value(name, other)})"
+            for name, one, other in factors
+        ]
+        text = f" They differ in {listed(pairs)}"
+        text += ": which of these made the difference these trials cannot say." if len(factors) > 1 else "."
+    if one_sided:
+        known = listed(
+            [f"{factor_name(name)} ({factor_value(name, one or other or '')})" for name, one, other in one_sided]
+        )
+        text += f" Known of one of them only, so that it may differ too: {known}."
+    return text

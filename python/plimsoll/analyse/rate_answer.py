@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from plimsoll.analyse.answer import TOLD_ONE_BY_ONE
 from plimsoll.analyse.model import WorkloadSummary
 from plimsoll.analyse.objective import judge_objective
-from plimsoll.analyse.points import Point
+from plimsoll.analyse.points import point_of
 from plimsoll.analyse.prose import listed, rate_with_bounds
 from plimsoll.analyse.rate_model import RateCell, RateCurve
 from plimsoll.analyse.size_model import Fit
@@ -20,11 +21,13 @@ def rate_answer(
     """For each workload, the system that carries most first."""
     for workload in workloads:
         own = [curve for curve in curves if curve.workload == workload.name]
-        for curve in sorted(own, key=lambda curve: -(curve.carried_tps or 0.0)):
+        told = sorted(own, key=lambda curve: -(curve.carried_tps or 0.0))
+        for curve in told[:1] if len(own) > TOLD_ONE_BY_ONE else told:
             yield f"{workload.name}: {curve.system} {_carried(curve, workload.rate_unit)}."
             if objective_ms_p99 is not None:
                 yield f"{workload.name}: {_within(curve, objective_ms_p99, workload.rate_unit)}."
-        yield from _side_by_side(workload, own)
+        if len(own) <= TOLD_ONE_BY_ONE:
+            yield from _side_by_side(workload, own)
 
 
 def _carried(curve: RateCurve, unit: str) -> str:
@@ -68,10 +71,7 @@ def _carried_cells(curve: RateCurve) -> list[RateCell]:
 
 
 def _keeps(cell: RateCell, objective_ms_p99: float) -> bool:
-    lost = cell.failed_count + cell.dropped_count
-    failed_ratio = lost / max(cell.completed_count + lost, 1)
-    point = Point(cell.connections, cell.throughput_tps, cell.response_ms.p99, failed_ratio)
-    return judge_objective(point, objective_ms_p99)[0] is Fit.FITS
+    return judge_objective(point_of(cell), objective_ms_p99)[0] is Fit.FITS
 
 
 def _side_by_side(workload: WorkloadSummary, curves: Sequence[RateCurve]) -> Iterator[str]:

@@ -33,7 +33,10 @@ class RateCurve(Document):
     """One system under one workload: its cells by rising rate.
 
     Attributes:
+        system: Which.
+        workload: Which.
         connections: That served every rate.
+        cells: By rising rate.
         carried_tps: The highest rate that was carried, with every lower one; None when the lowest was not.
         bracketed: A higher rate was tried and was not carried.
     """

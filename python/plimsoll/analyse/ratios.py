@@ -15,9 +15,9 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from plimsoll.analyse.cell_model import Estimate
+from plimsoll.analyse.cell_model import Estimate, SpreadKind
 from plimsoll.analyse.model import DifferenceVerdict
-from plimsoll.analyse.throughput import CONFIDENCE, MeanThroughput, Spread, SpreadKind, log_bounds
+from plimsoll.analyse.throughput import CONFIDENCE, MeanThroughput, Spread, log_bounds
 from plimsoll.analyse.within_run import MeanVariance, quantile_t
 
 POWER = 0.8
@@ -54,7 +54,8 @@ def compare(system: MeanThroughput, base: MeanThroughput) -> Comparison | None:
     if system.spread is None or base.spread is None:
         return Comparison(Estimate(value=value, trial_count=count), None, DifferenceVerdict.UNTESTABLE)
     variance = _variance(system.spread, base.spread)
-    bounds = log_bounds(value, variance, _method(system.spread, base.spread))
+    basis = system.spread.kind if system.spread.kind is base.spread.kind else None
+    bounds = log_bounds(value, variance, _method(system.spread, base.spread), basis=basis)
     ratio = Estimate(value=value, bounds=bounds, trial_count=count)
     if not (system.spread.seen_between_runs and base.spread.seen_between_runs):
         return Comparison(ratio, None, DifferenceVerdict.UNTESTABLE)
@@ -79,14 +80,19 @@ def _verdict(ratio: Estimate, smallest: float) -> DifferenceVerdict:
 
 def _variance(a: Spread, b: Spread) -> MeanVariance:
     variance = a.of_mean.variance + b.of_mean.variance
-    if a.kind is b.kind is SpreadKind.POOLED or variance == 0.0:
+    if _share_a_pool(a, b) or variance == 0.0:
         return MeanVariance(variance, min(a.of_mean.degrees, b.of_mean.degrees))
     parts = ((one.of_mean.variance, one.of_mean.degrees) for one in (a, b))
     return MeanVariance(variance, max(variance**2 / sum(part**2 / degrees for part, degrees in parts), 1.0))
 
 
+def _share_a_pool(a: Spread, b: Spread) -> bool:
+    """Whether both stand on one estimate of how repetitions differ."""
+    return a.kind is b.kind is SpreadKind.POOLED and a.pool == b.pool
+
+
 def _method(a: Spread, b: Spread) -> str:
-    if a.kind is b.kind is SpreadKind.POOLED:
+    if _share_a_pool(a, b):
         return f"t on logarithms, pooled spread of repetitions ({a.of_mean.degrees:.0f} degrees of freedom)"
     if a.seen_between_runs and b.seen_between_runs:
         return "Welch's t on logarithms, spread of repetitions"

@@ -19,6 +19,9 @@ from plimsoll.analyse.size_model import Fit, LoadAsked, ScaleOut
 from plimsoll.spec.oltp import reads_only
 from plimsoll.units import format_number, format_rate
 
+_ROUNDING = 1e-9
+"""What a quotient may be off by since numbers have 53 bits: three times a third of a load are the load, and no more."""
+
 
 def scale_out(
     curves: Sequence[Curve], systems: Mapping[str, SystemSummary], asked: LoadAsked, workload: WorkloadSummary
@@ -49,7 +52,7 @@ def _best_point(curve: Curve, asked: LoadAsked) -> Point | None:
 def _of_system(
     curve: Curve, best: Point, system: SystemSummary, asked: LoadAsked, workload: WorkloadSummary
 ) -> ScaleOut:
-    count = math.ceil(asked.needed_tps / best.sure_tps)
+    count = math.ceil(asked.needed_tps / best.sure_tps * (1 - _ROUNDING))
     cost = None if system.cost_per_month is None else count * system.cost_per_month
     carried = f"{format_rate(best.sure_tps, asked.rate_unit)} {at_connections(best.connections)}"
     in_all = _in_all(count * best.connections, asked)

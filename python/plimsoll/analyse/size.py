@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from fractions import Fraction
 
 from plimsoll.analyse.model import Analysis, Curve, SystemSummary, WorkloadSummary
 from plimsoll.analyse.objective import judge_objective
 from plimsoll.analyse.points import Point, measured_points, point_at
-from plimsoll.analyse.prose import at_connections, listed, rate_with_bounds
+from plimsoll.analyse.prose import at_connections, listed, ms_span, rate_with_bounds
 from plimsoll.analyse.scale_out import scale_out
 from plimsoll.analyse.size_model import Fit, LoadAsked, SizeAnswer, SystemFit
 from plimsoll.analyse.size_text import assumptions, size_text
@@ -55,7 +56,7 @@ def size(
         connections=connections,
         response_p99_ms=response_p99_ms,
         headroom=headroom,
-        needed_tps=tps / (1 - headroom),
+        needed_tps=_needed_tps(tps, headroom),
     )
     if any(curve.workload == chosen.name for curve in analysis.rate_curves):
         raise SpecError(
@@ -79,6 +80,11 @@ def _check(tps: float, connections: int | None, response_p99_ms: float | None, h
     faults = [text for is_kept, text in rules if not is_kept]
     if faults:
         raise SpecError(*faults)
+
+
+def _needed_tps(tps: float, headroom: float) -> float:
+    """`tps` over the share that may be used, as people calculate it: 100 over 1 - 0.8 is 500, not 500.0000000000001."""
+    return float(Fraction(str(tps)) / (1 - Fraction(str(headroom))))
 
 
 def _choose_workload(analysis: Analysis, workload: str | None) -> WorkloadSummary:
@@ -108,7 +114,7 @@ def _answer(analysis: Analysis, asked: LoadAsked, curves: Sequence[Curve], workl
         tightest=tightest.system if tightest else None,
         scale_out=scaled,
         text=size_text(asked, found, tightest, scaled),
-        assumptions=assumptions(asked, found, curves, analysis.systems),
+        assumptions=assumptions(asked, found, curves, analysis),
     )
 
 
@@ -185,6 +191,8 @@ def _where(point: Point) -> str:
 
 
 def _met(point: Point, asked: LoadAsked) -> str:
-    if asked.response_p99_ms is None or point.response_p99_ms is None:
+    if asked.response_p99_ms is None:
         return ""
-    return f", where 99 % of transactions take at most {format_ms(point.response_p99_ms)}"
+    if point.response_p99_ms is not None:
+        return f", where 99 % of transactions take at most {format_ms(point.response_p99_ms)}"
+    return f", where 99 % of transactions take at most {ms_span(point.single_runs_ms)} in single runs"

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from plimsoll.analyse.model import Curve, SystemSummary
+from plimsoll.analyse.missing import unmeasured_systems
+from plimsoll.analyse.model import Analysis, Curve, SystemSummary
 from plimsoll.analyse.prose import at_connections, listed
 from plimsoll.analyse.size_model import Fit, LoadAsked, ScaleOut, SystemFit
 from plimsoll.analyse.throughput import WITHIN_RUN_WORDS
@@ -79,10 +80,14 @@ def _load(asked: LoadAsked) -> str:
 
 
 def assumptions(
-    asked: LoadAsked, found: Sequence[SystemFit], curves: Sequence[Curve], systems: Sequence[SystemSummary]
+    asked: LoadAsked, found: Sequence[SystemFit], curves: Sequence[Curve], analysis: Analysis
 ) -> tuple[str, ...]:
     """What the answer rests on."""
-    return (*_about_figures(asked, found), *_about_systems(asked, curves, systems))
+    return (
+        *_about_figures(asked, found),
+        *_about_systems(asked, curves, analysis.systems),
+        *_about_missing(analysis),
+    )
 
 
 def _about_figures(asked: LoadAsked, found: Sequence[SystemFit]) -> Iterator[str]:
@@ -102,6 +107,11 @@ def _about_figures(asked: LoadAsked, found: Sequence[SystemFit]) -> Iterator[str
         yield "Failed and dropped transactions count as over the objective."
     if asked.response_p99_ms is not None and any(one.response_p99_ms is not None for one in found):
         yield "The 99th percentile of response time is taken as it was measured; it has no bounds."
+
+
+def _about_missing(analysis: Analysis) -> Iterator[str]:
+    if names := unmeasured_systems(analysis.missing, {system.name for system in analysis.systems}):
+        yield f"Planned and not measured yet, and so left out: {listed(names)}."
 
 
 def _about_systems(asked: LoadAsked, curves: Sequence[Curve], systems: Sequence[SystemSummary]) -> Iterator[str]:

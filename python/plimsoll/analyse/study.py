@@ -5,7 +5,7 @@ Each recording's tables are read once, reduced, and forgotten before the next is
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Protocol
 
@@ -14,8 +14,10 @@ from plimsoll.analyse.answer import answer
 from plimsoll.analyse.cells import MeasuredCell, measured_cells
 from plimsoll.analyse.curves import build_curve
 from plimsoll.analyse.differences import differences
+from plimsoll.analyse.durability import durability_answer
 from plimsoll.analyse.limits import limits
 from plimsoll.analyse.methods import METHODS
+from plimsoll.analyse.missing import PlannedLike, missing_trial, never_ran, preliminary
 from plimsoll.analyse.model import Analysis, Curve, MissingTrial
 from plimsoll.analyse.outages import longest_outages
 from plimsoll.analyse.rate_answer import rate_answer, rate_limits
@@ -48,6 +50,7 @@ def analyse(
     recordings: Sequence[RecordingLike],
     damaged: Iterable[DamagedLike] = (),
     *,
+    planned: Sequence[PlannedLike] | None = None,
     objective_ms_p99: float | None = None,
 ) -> Analysis:
     """Says what can be said from the recordings of a study.
@@ -56,12 +59,13 @@ def analyse(
         study: Its name.
         recordings: In the order in which systems are to be shown.
         damaged: Recordings that could not be read; they are listed as missing.
+        planned: All trials of the study's plan, in its order; None for imports, which have no plan.
         objective_ms_p99: 99 % of transactions may take at most so long, milliseconds; None for no objective.
     """
     trials, missing = _reduce(recordings)
-    missing += [
-        MissingTrial(trial_id=one.trial_id, system="", workload="", connections=0, reason=one.reason) for one in damaged
-    ]
+    missing += _damaged(damaged, planned or ())
+    present = {one.trial.trial_id for one in recordings} | {one.trial_id for one in missing}
+    missing += never_ran(planned or (), present)
     workloads = summarise_workloads(trials)
     at_rates = [one for one in trials if one.trial.level.rate_tps is not None]
     cells = measured_cells(one for one in trials if one.trial.level.rate_tps is None)
@@ -86,10 +90,12 @@ def analyse(
         study=study,
         objective_ms_p99=objective_ms_p99,
         answer=(
+            *preliminary(planned or (), missing),
             *answer(workloads, systems, curves, compared, objective_ms_p99=objective_ms_p99),
             *rate_answer(workloads, by_rate, objective_ms_p99=objective_ms_p99),
-        )
-        or (NOTHING_COMPLETED,),
+            *durability_answer(systems, workloads),
+            *(() if trials else (NOTHING_COMPLETED,)),
+        ),
         limits=(*rate_limits(by_rate, at_rates), *limits(cells, curves, compared, warnings, at_rates=at_rates)),
         systems=systems,
         workloads=workloads,
@@ -100,6 +106,7 @@ def analyse(
         warnings=warnings,
         outages=outages,
         outages_count=outages_count,
+        planned_count=None if planned is None else len(planned),
         missing=tuple(missing),
         methods=METHODS,
     )
@@ -127,6 +134,16 @@ def _summary_or_reason(recording: RecordingLike) -> TrialSummary | str:
         return str(error)
 
 
+def _damaged(damaged: Iterable[DamagedLike], planned: Iterable[PlannedLike]) -> Iterator[MissingTrial]:
+    """What a damaged recording is of, the plan may still say."""
+    known = {one.trial_id: one for one in planned}
+    for one in damaged:
+        if one.trial_id in known:
+            yield missing_trial(known[one.trial_id], one.reason)
+        else:
+            yield MissingTrial(trial_id=one.trial_id, system="", workload="", connections=0, reason=one.reason)
+
+
 def _missing(recording: RecordingLike, reason: str) -> MissingTrial:
     trial = recording.trial
     return MissingTrial(
@@ -135,6 +152,7 @@ def _missing(recording: RecordingLike, reason: str) -> MissingTrial:
         workload=trial.workload.name,
         connections=trial.level.connections,
         rate_tps=trial.level.rate_tps,
+        repetition=trial.repetition,
         reason=reason,
     )
 

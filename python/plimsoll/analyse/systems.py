@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
+from plimsoll.analyse.durability import system_durability
+from plimsoll.analyse.duration_model import has_p99
 from plimsoll.analyse.encryption import encryptions_of
 from plimsoll.analyse.model import Curve, SystemSummary, WorkloadSummary
 from plimsoll.analyse.rate_model import RateCurve
@@ -62,6 +64,7 @@ def _system(trials: Sequence[TrialSummary]) -> SystemSummary:
         cost_per_month=record.cost_per_month,
         factors=record.factors,
         environment=environment,
+        durability=system_durability([instance.variables for instance in environment.instances]),
         encryptions=encryptions_of(trials),
         origin=trials[0].trial.origin.kind,
     )
@@ -105,7 +108,7 @@ def option_text(value: object) -> str:
 def _unknown(system: SystemSummary, curves: Sequence[Curve | RateCurve]) -> tuple[str, ...]:
     cells = [cell for curve in curves for cell in curve.cells]
     gaps = (
-        (all(cell.response_ms.p99 is None for cell in cells), "response times at the 99th percentile"),
+        (not any(has_p99(cell.response_ms) for cell in cells), "response times at the 99th percentile"),
         (all(cell.cpu.idle is None for cell in cells), "how busy the processors were"),
         (any(cell.throughput_tps.bounds is None for cell in cells), _bounds_gap(curves)),
         (system.cores is None, "number of processor cores"),

@@ -1,9 +1,10 @@
 """How sure the mean throughput of a cell is: repetitions outside, autocorrelated seconds inside.
 
 Assumptions: repetitions are independent and the logarithm of their throughput is about normal. Where variance is
-pooled, the relative spread of repetitions is the same in all cells of a workload; a cell that is noisier than the
-others (F test, 1 % shared by all cells) is kept out of the pool and stands on its own repetitions. Figures that are
-equal to the last digit were rounded or copied: they show no spread, which is not the same as a spread of zero.
+pooled, the relative spread of repetitions is the same in all cells of a workload that were measured in one setting
+(`setting`); a cell that is noisier than the others (F test, 1 % shared by all cells of the pool) is kept out of the
+pool and stands on its own repetitions. Figures that are equal to the last digit were rounded or copied: they show no
+spread, which is not the same as a spread of zero.
 
 Sources: two-level variance of benchmark results, the outermost level decides (Kalibera and Jones 2013); Student's t;
 pooled variance and F test as in any textbook (Box, Hunter and Hunter 2005, chapters 3 and 4). Logarithms, because
@@ -15,14 +16,13 @@ Deliberately not here: the spread within one run (`within_run`), and comparisons
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
-from enum import StrEnum
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.special import fdtrc
 
-from plimsoll.analyse.cell_model import Bounds, Estimate
+from plimsoll.analyse.cell_model import Bounds, Estimate, SpreadKind
 from plimsoll.analyse.within_run import MeanVariance
 
 CONFIDENCE = 0.95
@@ -37,14 +37,6 @@ _POOLED_DEGREES_NEEDED = 2
 _NOISY_PROBABILITY = 0.01
 
 
-class SpreadKind(StrEnum):
-    """What the spread of a cell rests on."""
-
-    REPETITIONS = "repetitions"
-    POOLED = "pooled"
-    WITHIN_RUN = "within-run"
-
-
 @dataclass(frozen=True, slots=True)
 class Spread:
     """How far a cell's mean may lie from the truth, on the scale of natural logarithms.
@@ -52,12 +44,14 @@ class Spread:
     Attributes:
         of_mean: Variance of the logarithm of the mean.
         kind: What it rests on. `WITHIN_RUN` says nothing about how repetitions differ.
+        pool: Which pool, where it is pooled: spreads of one pool are one estimate.
         method: The same in words, for `Bounds.method`.
     """
 
     of_mean: MeanVariance
     kind: SpreadKind
     method: str
+    pool: Hashable = None
 
     @property
     def seen_between_runs(self) -> bool:
@@ -72,10 +66,12 @@ class Repeated:
     Attributes:
         throughputs_tps: One for each repetition.
         within: Relative variance of each trial's mean, in the same order; None where there are no intervals.
+        setting: Cells with equal settings vary alike; None for a cell that varies like no other.
     """
 
     throughputs_tps: tuple[float, ...]
     within: tuple[MeanVariance | None, ...]
+    setting: Hashable = ()
 
     @property
     def mean_tps(self) -> float:
@@ -110,13 +106,29 @@ class MeanThroughput:
         return Estimate(value=self.value_tps, bounds=self._bounds(), trial_count=self.trial_count)
 
     def _bounds(self) -> Bounds | None:
-        return None if self.spread is None else log_bounds(self.value_tps, self.spread.of_mean, self.spread.method)
+        if (spread := self.spread) is None:
+            return None
+        return log_bounds(self.value_tps, spread.of_mean, spread.method, basis=spread.kind)
 
 
-def log_bounds(value: float, variance: MeanVariance, method: str) -> Bounds:
-    """Bounds around a value whose logarithm has the given variance."""
+def log_bounds(value: float, variance: MeanVariance, method: str, *, basis: SpreadKind | None) -> Bounds:
+    """Bounds around a value whose logarithm has the given variance.
+
+    Args:
+        value: In their middle, on a scale of logarithms.
+        variance: Of its logarithm.
+        method: How that was found, in words.
+        basis: What it rests on; None where that is mixed.
+    """
     width = math.exp(variance.half_width(CONFIDENCE))
-    return Bounds(low=value / width, high=value * width, confidence=CONFIDENCE, method=method)
+    return Bounds(
+        low=value / width,
+        high=value * width,
+        confidence=CONFIDENCE,
+        basis=basis,
+        degrees=variance.degrees,
+        method=method,
+    )
 
 
 def mean_throughputs(cells: Sequence[Repeated]) -> list[MeanThroughput]:
@@ -128,6 +140,17 @@ def mean_throughputs(cells: Sequence[Repeated]) -> list[MeanThroughput]:
     Returns:
         One mean for each cell, in the same order.
     """
+    alike: dict[Hashable, list[int]] = {}
+    for index, cell in enumerate(cells):
+        alike.setdefault((index,) if cell.setting is None else cell.setting, []).append(index)
+    means: dict[int, MeanThroughput] = {}
+    for indexes in alike.values():
+        means |= zip(indexes, _means_alike([cells[index] for index in indexes]), strict=True)
+    return [means[index] for index in range(len(cells))]
+
+
+def _means_alike(cells: Sequence[Repeated]) -> list[MeanThroughput]:
+    """The means of cells that were measured in one setting."""
     noisy = _noisy(cells)
     pool = _pool([cell for cell, is_noisy in zip(cells, noisy, strict=True) if not is_noisy])
     return [
@@ -138,16 +161,19 @@ def mean_throughputs(cells: Sequence[Repeated]) -> list[MeanThroughput]:
 
 @dataclass(frozen=True, slots=True)
 class _Pool:
+    setting: Hashable
     variance: float
     degrees: int
     cell_count: int
 
 
 def _pool(cells: Sequence[Repeated]) -> _Pool:
+    """Of cells of one setting."""
     repeated = [cell for cell in cells if cell.degrees > 0]
     degrees = sum(cell.degrees for cell in repeated)
     total = sum(cell.degrees * cell.log_variance for cell in repeated)
-    return _Pool(total / degrees if degrees else 0.0, degrees, len(repeated))
+    setting = cells[0].setting if cells else None
+    return _Pool(setting, total / degrees if degrees else 0.0, degrees, len(repeated))
 
 
 def _noisy(cells: Sequence[Repeated]) -> list[bool]:
@@ -173,7 +199,7 @@ def _spread(cell: Repeated, pool: _Pool | None) -> Spread | None:
         return _with_width(inside)
     if inside is None or inside.of_mean.half_width() <= between.of_mean.half_width():
         return _with_width(between)
-    return Spread(inside.of_mean, between.kind, f"{between.method}; widened to the spread within the runs")
+    return replace(between, of_mean=inside.of_mean, method=f"{between.method}; widened to the spread within the runs")
 
 
 def _with_width(spread: Spread | None) -> Spread | None:
@@ -189,7 +215,8 @@ def _between(cell: Repeated, pool: _Pool | None) -> Spread | None:
             MeanVariance(pool.variance / count, pool.degrees),
             SpreadKind.POOLED,
             f"t on logarithms, spread of repetitions pooled over {pool.cell_count} cells of the workload "
-            f"({pool.degrees} degrees of freedom)",
+            f"that were measured alike ({pool.degrees} degrees of freedom)",
+            pool.setting,
         )
     if cell.degrees == 0 or (not enough and cell.log_variance == 0.0):
         return None

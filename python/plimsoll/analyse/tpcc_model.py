@@ -23,6 +23,7 @@ class TypeDemands(Document):
     """One type of transaction against what the specification asks of it.
 
     Attributes:
+        name: Of the type.
         share_ratio: Its share of the five types, 0..1; None for the deferred part of deliveries.
         share_ratio_min: The least that is asked for; None where nothing is.
         has_share: Whether it has that much; None where nothing is asked for or nothing completed.

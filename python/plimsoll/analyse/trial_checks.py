@@ -69,6 +69,12 @@ def _client_on_server_host(one: TrialSummary) -> Iterator[Weighed]:
         yield catalogue.CLIENT_ON_SERVER_HOST.seen(f"the client ran on the server's host{took}"), share or 0.0
 
 
+def _server_place_unknown(one: TrialSummary) -> Iterator[Weighed]:
+    client = one.environment.client
+    if client.on_server_host is None and client.server_place is not None:
+        yield catalogue.SERVER_PLACE_UNKNOWN.seen(client.server_place), 0.0
+
+
 def _short_window(one: TrialSummary) -> Iterator[Weighed]:
     if one.counts is not None and one.counts.rates_tps.size < INTERVALS_NEEDED:
         size = one.counts.rates_tps.size
@@ -217,6 +223,7 @@ def client_near_its_limit(one: TrialSummary) -> Iterator[Weighed]:
 _CHECKS: tuple[Check, ...] = (
     _recorded,
     _client_on_server_host,
+    _server_place_unknown,
     _short_window,
     _drift,
     _lagging_instance,

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 import polars as pl
 
 from plimsoll.analyse.duration_model import ErrorTotal, TypeTotal
-from plimsoll.analyse.durations import SparseHistogram, durations, merge, merge_measure, reported_durations
+from plimsoll.analyse.durations import SparseHistogram, durations_of_runs, merge_measure
 from plimsoll.record.reported import ReportedResult
 
 ErrorCounts = dict[tuple[str, int], int]
@@ -151,7 +151,7 @@ def summed(counts: Iterable[ErrorCounts]) -> ErrorCounts:
 def _total(name: str, counts: Sequence[TypeCounts], completed_of_all: int) -> TypeTotal:
     completed = sum(one.completed for one in counts)
     duration_s = sum(one.duration_s for one in counts)
-    merged = merge([one.response for one in counts if one.response is not None])
+    runs = [(one.response, one.stated_ms) for one in counts if one.completed or one.stated_ms]
     return TypeTotal(
         name=name,
         completed_count=completed,
@@ -161,7 +161,7 @@ def _total(name: str, counts: Sequence[TypeCounts], completed_of_all: int) -> Ty
         rolled_back_count=_sum_of_known(one.rolled_back for one in counts),
         errors=error_totals(one.errors for one in counts),
         completed_ratio=completed / completed_of_all if completed_of_all else None,
-        response_ms=durations(merged) if merged else reported_durations([one.stated_ms for one in counts]),
+        response_ms=durations_of_runs(runs),
     )
 
 

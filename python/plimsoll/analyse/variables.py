@@ -15,6 +15,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
+from plimsoll.analyse.factors import spelling
 from plimsoll.analyse.model import SystemSummary, VariableDifference
 
 _OWN_TO_EACH_SERVER = re.compile(
@@ -43,7 +44,6 @@ _DIVIDED = frozenset(
 """Variables that Plimsoll sets lower the more instances a system has."""
 
 _OPTION_LINE = re.compile(r"^\s*(?:loose[-_])?([a-z][a-z0-9_-]*)\s*(?:=|$)", re.IGNORECASE | re.MULTILINE)
-_SPELLINGS = {"ON": "1", "TRUE": "1", "YES": "1", "OFF": "0", "FALSE": "0", "NO": "0"}
 
 
 def variable_differences(systems: Sequence[SystemSummary]) -> tuple[VariableDifference, ...]:
@@ -81,7 +81,7 @@ def _is_own(variable: str, values: Mapping[str, str | None]) -> bool:
 
 
 def _spelling(value: str | None) -> str | None:
-    return None if value is None else _SPELLINGS.get(value.upper(), value)
+    return None if value is None else spelling(value)
 
 
 def _server_kind(system: SystemSummary) -> frozenset[tuple[str | None, str | None]]:

@@ -98,10 +98,15 @@ def load_progress() -> Iterator[LoadProgress]:
 
 
 class StudyDisplay:
-    """What runs now, what it sees and how long it will still take."""
+    """What runs now, what it sees and how long it will still take.
+
+    Attributes:
+        has_begun: The study's folder is there, and its plan.
+    """
 
     def __init__(self, console: Console, live: Live | None) -> None:
         self._console, self._live = console, live
+        self.has_begun = False
         self._trial_count = 0
         self._done_count = 0
         self._ends_at = time.monotonic()
@@ -135,6 +140,7 @@ class StudyDisplay:
             self._live.update(self._picture(), refresh=True)
 
     def _study_began(self, event: StudyBegan) -> None:
+        self.has_begun = True
         self._trial_count, self._done_count = event.trial_count, event.finished_count
         self._expect(event.estimated_s)
         kept = f", {event.finished_count} of them finished before" if event.finished_count else ""

@@ -7,10 +7,13 @@ from pathlib import Path
 from rich.console import Console
 
 from plimsoll.cli.progress import study_display
+from plimsoll.errors import PlimsollError
 from plimsoll.guide.build import build_guide
 from plimsoll.guide.terminal import render_terminal
+from plimsoll.run.status import how_far
 from plimsoll.run.study import run_study
 from plimsoll.spec.study import StudySpec
+from plimsoll.units import printable
 
 INVALID = 4
 
@@ -20,9 +23,17 @@ def run_and_show(file: Path, spec: StudySpec, folder: Path, *, quiet: bool = Fal
 
     Returns:
         0, or 4 when trials failed or are invalid: the guide then lacks them and says so.
+
+    Raises:
+        PlimsollError, KeyboardInterrupt: It stopped before its end; what is missing was told.
     """
-    with study_display(quiet=quiet) as display:
-        result = run_study(file, spec, folder, display.show)
+    try:
+        with study_display(quiet=quiet) as display:
+            result = run_study(file, spec, folder, display.show)
+    except (KeyboardInterrupt, PlimsollError):
+        if display.has_begun:
+            _tell_how_far(folder)
+        raise
     analysis, paths = build_guide(folder)
     console = Console()
     console.print(render_terminal(analysis))
@@ -33,3 +44,9 @@ def run_and_show(file: Path, spec: StudySpec, folder: Path, *, quiet: bool = Fal
         )
         return INVALID
     return 0
+
+
+def _tell_how_far(folder: Path) -> None:
+    """Names what has not run, for the person who stopped it or who mends what did."""
+    for line in (*how_far(folder), "to go on, run the same command again"):
+        Console(stderr=True).print(printable(line), soft_wrap=True, markup=False, highlight=False)

@@ -163,11 +163,16 @@ def _look_at_consistency(run: SingleRun, when: str) -> None:
 
 
 def _show_interval(interval: Interval, *, connections: int) -> None:
-    from plimsoll.run.rows import response_ms_p99
+    from plimsoll.run.rows import response_ms_p99, responses
     from plimsoll.units import format_ms, format_rate
 
-    p99 = response_ms_p99([interval])
-    shown = "nothing completed" if p99 is None else f"response p99 {format_ms(p99)}"
+    p99, response = response_ms_p99([interval]), responses([interval])
+    if response is None:
+        shown = "nothing completed"
+    elif p99 is None:  # of fewer than 100 transactions
+        shown = f"response max {format_ms(response.max_ns / 1e6)}"
+    else:
+        shown = f"response p99 {format_ms(p99)}"
     waiting = sum(group.backlog_count for group in interval.groups)
     shown += f", {waiting:,} waiting" if waiting else ""
     connected = sum(group.connected_count for group in interval.groups)

@@ -37,8 +37,8 @@ def result_of(summary: TrialSummary, wanted: OpenArrivals | None = None) -> dict
         "rows_returned": counts.rows_returned,
         "rows_affected": counts.rows_affected,
         **_errors(error_totals([summary.errors])),
-        "response_ms": durations(summary.histograms.get("response")).model_dump(),
-        "service_ms": durations(summary.histograms.get("service")).model_dump(),
+        "response_ms": durations(summary.histograms.get("response")).figures(),
+        "service_ms": durations(summary.histograms.get("service")).figures(),
         "transaction_types": _types(types),
         "client": {
             "cpu_s": account.client_user_s + account.client_system_s,
@@ -64,7 +64,7 @@ def _types(types: Sequence[TypeTotal]) -> dict[str, Any]:
             "rolled_back": one.rolled_back_count,
             **_errors(one.errors),
             "throughput_tps": one.throughput_tps,
-            "response_ms": one.response_ms.model_dump(),
+            "response_ms": one.response_ms.figures(),
         }
         for one in types
     }
@@ -101,8 +101,8 @@ def _open_loop(summary: TrialSummary, wanted: OpenArrivals) -> dict[str, Any]:
         "offered": account.offered_count,
         **counts.ended_of_trial,
         "unfinished": account.unfinished_count,
-        "pool_wait_ms": durations(summary.histograms.get("pool_wait")).model_dump(),
-        "dispatch_delay_ms": durations(summary.histograms.get("dispatch_delay")).model_dump(),
+        "pool_wait_ms": durations(summary.histograms.get("pool_wait")).figures(),
+        "dispatch_delay_ms": durations(summary.histograms.get("dispatch_delay")).figures(),
         "overloads": [
             {
                 "from_s": one.from_s,

@@ -10,6 +10,7 @@ from plimsoll.analyse.model import Analysis
 from plimsoll.analyse.study import analyse
 from plimsoll.errors import RecordError
 from plimsoll.guide.files import write_guide
+from plimsoll.plan.model import Plan
 from plimsoll.record.store import Recording, StudyRecordings
 from plimsoll.record.store import read_study as read_study_recordings
 from plimsoll.run.folder import read_plan
@@ -20,12 +21,14 @@ def analyse_folder(folder: Path) -> Analysis:
     """Analyses all recordings of a study as it is now.
 
     A trial that its plan does not hold was made before the study was changed, under other conditions, and would pass
-    for one more repetition: it is left out. Costs are those that the study states now.
+    for one more repetition: it is left out. Planned trials that have not run are listed as missing. Costs are those
+    that the study states now.
 
     Raises:
         RecordError: There is no study, or nothing in it can be read.
     """
-    found = _planned(folder, read_study_recordings(folder))
+    plan = read_plan(folder)
+    found = of_plan(plan, read_study_recordings(folder))
     if not found.recordings:
         reason = found.damaged[0].reason if found.damaged else "no trial has been recorded yet; run the study first"
         raise RecordError(f"{folder}: {reason}")
@@ -39,6 +42,7 @@ def analyse_folder(folder: Path) -> Analysis:
         name,
         sorted(_priced(spec, found.recordings), key=lambda one: _place(order, one.trial.system.name)),
         found.damaged,
+        planned=None if plan is None else plan.trials,
         objective_ms_p99=None if objective_s is None else objective_s * 1000,
     )
 
@@ -54,9 +58,8 @@ def _place(order: list[str], name: str) -> int:
     return order.index(name) if name in order else len(order)
 
 
-def _planned(folder: Path, found: StudyRecordings) -> StudyRecordings:
+def of_plan(plan: Plan | None, found: StudyRecordings) -> StudyRecordings:
     """The recordings of trials that the study's plan holds; all of them where there is no plan."""
-    plan = read_plan(folder)
     if plan is None:
         return found
     planned = {trial.trial_id for trial in plan.trials}

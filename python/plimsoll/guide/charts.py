@@ -31,6 +31,7 @@ from plimsoll.guide.numbers import per_unit, show_ms, show_share
 from plimsoll.guide.words import clean
 
 PERCENTILES = {"p50": "Response time p50, ms", "p95": "Response time p95, ms", "p99": "Response time p99, ms"}
+_SHOWN_FROM = 0.0005
 MEAN = {"mean": "Mean response time, ms"}
 
 
@@ -100,7 +101,6 @@ def cpu_chart(curve: Curve, look: Look) -> Chart | None:
     if not rows:
         return None
     parts = cpu_part_names([curve])
-    total = max(1.0, *(sum(cpu_parts(cell.cpu).values()) for cell in curve.cells))
     chart = chart_of(rows).mark_bar(stroke=look.palette.paper, strokeWidth=1)
     chart = chart.encode(
         x=alt.X(
@@ -109,7 +109,7 @@ def cpu_chart(curve: Curve, look: Look) -> Chart | None:
             scale=alt.Scale(paddingInner=0.25, paddingOuter=0.15),
             axis=alt.Axis(title="Connections", labelAngle=0, ticks=False, format=",d"),
         ),
-        y=axis_y("share:Q", "Processor time of the host", alt.Scale(domain=[0, total]), format="%", tickCount=5),
+        y=axis_y("share:Q", "Processor time of the host", alt.Scale(domain=[0, 1]), format="%", tickCount=5),
         color=alt.Color(
             "part:N",
             scale=alt.Scale(domain=list(parts), range=[look.palette.shares[parts[part]] for part in parts]),
@@ -126,33 +126,33 @@ def cpu_chart(curve: Curve, look: Look) -> Chart | None:
 
 
 def cpu_parts(cpu: CpuShares) -> dict[str, float]:
-    """What the host's processor time divides into, as far as it is known; empty when idle time is not."""
+    """What all of the host's processor time divides into, as far as it is known; empty when idle time is not.
+
+    The time of processes is counted by other clocks of the kernel, and at other instants, than that of the host. Where
+    it comes out as more than the host was busy, it is scaled down to that: the whole is never more than the host has.
+    """
     if cpu.idle is None:
         return {}
-    waiting = cpu.iowait or 0.0
-    busy = max(0.0, 1 - cpu.idle - waiting)
+    used = {"waiting for storage": cpu.iowait or 0.0, "idle": cpu.idle}
+    whole = max(1.0, sum(used.values()))
+    busy = whole - sum(used.values())
     if cpu.server is None:
         parts = {"user": cpu.user, "system": cpu.system}
     else:
         parts = {"server": cpu.server, "client": cpu.client}
     known = {name: share for name, share in parts.items() if share is not None}
-    rest = {"other": max(0.0, busy - sum(known.values())), "waiting for storage": waiting, "idle": cpu.idle}
-    return known | {name: share for name, share in rest.items() if share >= 0.0005 or name == "idle"}
+    fits = min(1.0, busy / total) if (total := sum(known.values())) > 0 else 1.0
+    known = {name: share * fits for name, share in known.items()}
+    rest = {"other": busy - sum(known.values()), **used}
+    shown = known | {name: share for name, share in rest.items() if share >= _SHOWN_FROM or name == "idle"}
+    return {name: share / whole for name, share in shown.items()}
 
 
 def cpu_part_names(curves: Sequence[Curve]) -> dict[str, int]:
     """Which parts occur, in the order of their stack, each with the index of its colour."""
     found = {part for curve in curves for cell in curve.cells for part in cpu_parts(cell.cpu)}
-    order = (
-        ("server", 0),
-        ("client", 1),
-        ("user", 0),
-        ("system", 1),
-        ("other", 2),
-        ("waiting for storage", 3),
-        ("idle", 4),
-    )
-    return {name: index for name, index in order if name in found}
+    order = ("server", "client", "user", "system", "other", "waiting for storage", "idle")
+    return {name: index for index, name in enumerate(order) if name in found}
 
 
 _THROUGHPUT_TOOLTIP = [

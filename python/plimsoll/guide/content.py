@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from plimsoll.analyse.encryption import encryption_words
+from plimsoll.analyse.missing import missing_groups
 from plimsoll.analyse.model import Analysis, Difference, SystemSummary, VariableDifference, WorkloadSummary
+from plimsoll.guide.factors import factor_table
 from plimsoll.guide.facts import EnvironmentPart, environment_parts
 from plimsoll.guide.glance import glance_table
 from plimsoll.guide.instances import instance_tables
@@ -21,8 +22,6 @@ from plimsoll.guide.types import type_tables
 from plimsoll.guide.words import (
     cleaned,
     effect_words,
-    factor_name,
-    factor_words,
     grouped,
     other_factor_words,
     place_words,
@@ -32,7 +31,6 @@ from plimsoll.guide.words import (
     verdict_words,
     workload_words,
 )
-from plimsoll.units import format_level
 
 _NO_DIFFERENCES = "No two systems were compared."
 _DIFFERENCES_AT_RATES = "Systems that were driven at rates are set side by side by what they carry: see the answer."
@@ -153,7 +151,7 @@ def describe(analysis: Analysis) -> Content:
             "The same number of connections compared", [one for one in differences if one.connections is not None]
         ),
         no_differences=_NO_DIFFERENCES if not analysis.rate_curves else _DIFFERENCES_AT_RATES,
-        factors=_factors(analysis),
+        factors=factor_table(analysis),
         unexpected_variables=_variables(analysis, "Not meant to differ", expected=False),
         expected_variables=_variables(analysis, "Meant to differ, or a path, port or the like", expected=True),
         environments=environment_parts(analysis.systems),
@@ -198,7 +196,7 @@ def _differences(caption: str, differences: list[Difference]) -> Table | None:
     if not differences:
         return None
     with_level = any(one.connections is not None for one in differences)
-    with_others = any(one.other_factors for one in differences)
+    with_others = any(one.other_factors or one.one_sided_factors for one in differences)
     columns = [_words("compared"), _words("workload")]
     columns += [Column(heading="connections")] if with_level else []
     columns += [
@@ -240,46 +238,23 @@ def _variable_entries(variable: VariableDifference, names: list[str]) -> list[En
     return [Entry("does not have it" if value is None else value or "(empty)") for value in values]
 
 
-def _factors(analysis: Analysis) -> Table | None:
-    factors = [_with_encryption(analysis, system) for system in analysis.systems]
-    names = list(dict.fromkeys(name for own in factors for name in own))
-    values = {name: [own.get(name) for own in factors] for name in names}
-    telling = [name for name in names if len(set(values[name])) > 1]
-    if not telling:
-        return None
-    rows = tuple(
-        (Entry(system.name), *(Entry(factor_words(name, own.get(name))) for name in telling))
-        for system, own in zip(analysis.systems, factors, strict=True)
-    )
-    same = [f"{factor_name(name)} {factor_words(name, values[name][0])}" for name in names if name not in telling]
-    return Table(
-        caption="What tells the systems apart",
-        columns=(_words("system"), *(_words(factor_name(name)) for name in telling)),
-        rows=rows,
-        notes=(f"The same for all: {', '.join(same)}.",) if same else (),
-    )
-
-
-def _with_encryption(analysis: Analysis, system: SystemSummary) -> dict[str, str]:
-    """A system's factors; with its encryption where systems differ in it: what they share stands with the machines."""
-    own, *others = (encryption_words(one.encryptions) for one in (system, *analysis.systems))
-    return {**system.factors, "encryption": own} if own is not None and set(others) != {own} else dict(system.factors)
-
-
 def _missing(analysis: Analysis) -> Table | None:
     if not analysis.missing:
         return None
-    columns = (_words("system"), _words("workload"), _words("level"), _words("why"), _words("trial"))
+    headings = ("system", "workload", "level", "repetition", "why", "recording")
+    unrun_ids = {one.trial_id for one in analysis.missing if not one.has_run}
     rows = tuple(
         (
             Entry(one.system or NOT_KNOWN),
             Entry(one.workload or NOT_KNOWN),
-            Entry(format_level(one.connections, one.rate_tps) if one.connections else NOT_KNOWN),
+            Entry(one.level or NOT_KNOWN),
+            Entry(one.repetitions or NOT_KNOWN),
             Entry(one.reason),
-            Entry(one.trial_id),
+            Entry(", ".join(name for name in one.trial_ids if name not in unrun_ids) or "none"),
         )
-        for one in analysis.missing
+        for one in missing_groups(analysis.missing)
     )
+    columns = tuple(_words(heading) for heading in headings)
     return Table(caption="Trials that are no part of any figure", columns=columns, rows=rows)
 
 

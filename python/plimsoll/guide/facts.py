@@ -68,10 +68,18 @@ def _facts(system: SystemSummary) -> tuple[Fact, ...]:
     environment = system.environment
     facts = [*_host_facts(environment.host)]
     facts += _facts_of_instances(environment.instances)
+    facts += _present(("Durability", _durability(system)))
     facts += _client_facts(environment.client)
     facts += _present(("Encryption of connections", encryption_words(system.encryptions)))
     facts += environment.reported.items()
     return tuple(fact for fact in facts if fact not in system.factors.items())
+
+
+def _durability(system: SystemSummary) -> str | None:
+    if system.durability is None:
+        return None
+    causes = f" ({', '.join(system.durability.causes)})" if system.durability.causes else ""
+    return f"{system.durability.name}{causes}"
 
 
 def _facts_of_instances(instances: Sequence[InstanceFacts]) -> list[Fact]:
@@ -128,7 +136,8 @@ def _storage(storage: StorageFacts) -> str | None:
 
 
 def _client_facts(client: ClientFacts) -> list[Fact]:
-    place = {True: "on the server's host", False: "on a host of its own", None: None}[client.on_server_host]
+    unknown = f"where the server runs is unknown ({client.server_place})" if client.server_place else None
+    place = {True: "on the server's host", False: "on a host of its own", None: unknown}[client.on_server_host]
     engine = (
         f"plimsoll-engine {client.engine_version.removeprefix('plimsoll-engine ')}" if client.engine_version else None
     )

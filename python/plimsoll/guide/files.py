@@ -1,4 +1,4 @@
-"""Writes a guide's files: whole or not at all.
+"""Writes files for people and other tools: whole or not at all.
 
 Deliberately not here: what stands in them.
 """
@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import tempfile
+from collections.abc import Mapping
 from pathlib import Path
 
 from plimsoll.analyse.model import Analysis
@@ -25,26 +26,41 @@ def write_guide(analysis: Analysis, directory: Path) -> tuple[Path, Path, Path]:
     Raises:
         HostError: The directory cannot be written to.
     """
-    texts = (
-        ("guide.html", render_html(analysis)),
-        ("guide.md", render_markdown(analysis)),
-        ("guide.json", analysis.model_dump_json(indent=2) + "\n"),
-    )
-    try:
-        directory.mkdir(parents=True, exist_ok=True)
-        html, markdown, document = (_write(directory / name, text) for name, text in texts)
-    except OSError as error:
-        raise HostError(
-            f"{directory}: the guide cannot be written: {error.strerror}; choose another folder with --to"
-        ) from error
+    texts = {
+        "guide.html": render_html(analysis),
+        "guide.md": render_markdown(analysis),
+        "guide.json": analysis.model_dump_json(indent=2) + "\n",
+    }
+    contents = {name: text.encode(errors="replace") for name, text in texts.items()}
+    html, markdown, document = write_files(directory, contents, "the guide")
     return html, markdown, document
 
 
-def _write(path: Path, text: str) -> Path:
+def write_files(directory: Path, contents: Mapping[str, bytes], what: str) -> tuple[Path, ...]:
+    """Writes files one after the other, in their order; a reader sees each old or new, and never a part.
+
+    Args:
+        directory: Where; it is made when it is not there.
+        contents: By file name.
+        what: All of them together, for the message.
+
+    Raises:
+        HostError: The directory cannot be written to.
+    """
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+        return tuple(_write(directory / name, content) for name, content in contents.items())
+    except OSError as error:
+        raise HostError(
+            f"{directory}: {what} cannot be written: {error.strerror}; choose another folder with --to"
+        ) from error
+
+
+def _write(path: Path, content: bytes) -> Path:
     handle, partial = tempfile.mkstemp(prefix=f".{path.name}-", dir=path.parent)
     try:
-        with os.fdopen(handle, "w", encoding="utf-8", errors="replace") as file:
-            file.write(text)
+        with os.fdopen(handle, "wb") as file:
+            file.write(content)
             file.flush()
             os.fsync(file.fileno())
         Path(partial).chmod(0o644)

@@ -11,6 +11,9 @@ from typing import Any
 SERIES_COUNT = 8
 """How many systems have a colour of their own; the ninth looks like the first with another dash."""
 
+SHARES_COUNT = 7
+"""How many kinds of use of the processors there are."""
+
 SHAPES = (
     "M0,-.9A.9,.9,0,1,1,0,.9A.9,.9,0,1,1,0,-.9Z",
     "M-.8,-.8H.8V.8H-.8Z",
@@ -32,7 +35,7 @@ class Palette:
 
     Attributes:
         series: One for each system.
-        shares: Of processor time: server, client, other, waiting for storage, idle; user and system are the first two.
+        shares: Of processor time, each its own: server, client, user, system, other, waiting for storage, idle.
     """
 
     ink: str
@@ -49,7 +52,7 @@ PAPER = Palette(
     grid="#e3e7ed",
     paper="#ffffff",
     series=("#0b62a8", "#c2410c", "#00795c", "#8e3a86", "#a06600", "#2487b0", "#4a4f57", "#cf3d6e"),
-    shares=("#0b62a8", "#e08a3c", "#9aa3b2", "#c9b5dd", "#e9edf2"),
+    shares=("#0b62a8", "#e08a3c", "#2cc47d", "#5f2bc9", "#898d94", "#f5cb0c", "#e6eaf0"),
 )
 """For pictures that stand by themselves, on white."""
 
@@ -59,7 +62,7 @@ PAGE = Palette(
     grid="var(--grid)",
     paper="var(--paper)",
     series=tuple(f"var(--series-{index})" for index in range(SERIES_COUNT)),
-    shares=tuple(f"var(--share-{index})" for index in range(5)),
+    shares=tuple(f"var(--share-{index})" for index in range(SHARES_COUNT)),
 )
 """For charts within the page: its style sheet has the colours, light and dark."""
 

@@ -6,15 +6,25 @@ Deliberately not here: how plain quantities are shown (`plimsoll.units`), estima
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from plimsoll.analyse.cell_model import Bounds, Estimate
+from plimsoll.analyse.cell_model import Bounds, Estimate, SpreadKind
+from plimsoll.analyse.duration_model import Durations
 from plimsoll.analyse.model import Analysis
+from plimsoll.analyse.prose import listed
 from plimsoll.units import format_number
 
 NOT_KNOWN = "–"
 """Stands where a figure is not known."""
+
+SINGLE_RUNS = "†"
+"""Stands behind percentiles that are of single runs."""
+
+SINGLE_RUNS_NOTE = (
+    "Percentiles marked † are those of single runs, the lowest and the highest: their source has no histograms, which "
+    "percentiles of all runs together would need."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +84,21 @@ def show_ms(milliseconds: float | None) -> str:
     return NOT_KNOWN if milliseconds is None else format_number(milliseconds)
 
 
+def show_percentile(times: Durations, name: str) -> str:
+    """A percentile in milliseconds for columns headed `ms`; of single runs the range, marked as such.
+
+    >>> show_percentile(Durations(p99=12.34), "p99")
+    '12.3'
+    >>> show_percentile(Durations(single_runs={"p99": (29.1, 26.3)}), "p99")
+    '26.3 to 29.1 †'
+    """
+    each, of_all = times.single_runs.get(name), getattr(times, name)
+    if of_all is not None or not each:
+        return show_ms(of_all)
+    edges = dict.fromkeys(format_number(value) for value in (min(each), max(each)))
+    return f"{' to '.join(edges)} {SINGLE_RUNS}"
+
+
 def show_levels(levels: tuple[int, ...]) -> str:
     """Some levels: `1, 4 and 16`.
 
@@ -85,16 +110,46 @@ def show_levels(levels: tuple[int, ...]) -> str:
 
 
 def explain_bounds(analysis: Analysis) -> str:
-    """What the ranges beside the figures are, as one sentence."""
+    """What the ranges beside the figures are, said once for all of them."""
     found = [cell.throughput_tps.bounds for curve in analysis.curves for cell in curve.cells]
     found += [cell.throughput_tps.bounds for curve in analysis.rate_curves for cell in curve.cells]
-    kinds = sorted({(bounds.confidence, bounds.method) for bounds in found if bounds is not None})
-    if not kinds:
+    known = [bounds for bounds in found if bounds is not None]
+    if not known:
         return "No figure has bounds: nothing here tells how sure it is."
-    ways = "; ".join(f"{confidence * 100:.4g} % confidence, {method}" for confidence, method in kinds)
-    missing = sum(bounds is None for bounds in found)
-    rest = f" {missing} of {len(found)} throughputs have none." if missing else ""
-    return f"Ranges, also called bounds, show where the true value probably lies ({ways}).{rest}"
+    confidence = " and ".join(f"{share * 100:.4g} %" for share in sorted({bounds.confidence for bounds in known}))
+    parts = [part for kind, words in _RESTS_ON.items() if (part := _rests_on(kind, words, known, of=len(found)))]
+    missing = len(found) - len(known)
+    if missing:
+        parts.append(f"{missing:,} {'has' if missing == 1 else 'have'} none")
+    of_all = "" if len(known) == len(found) and len(parts) == 1 else f"Of {len(found):,} throughputs, "
+    return f"Ranges beside figures are bounds ({confidence} confidence intervals). {of_all}{listed(parts)}."
+
+
+_RESTS_ON = {
+    SpreadKind.POOLED: (
+        "how repetitions differ in all cells of a workload that were measured alike",
+        "the spread of repetitions is taken as the same in all of them",
+    ),
+    SpreadKind.REPETITIONS: ("how their own repetitions differ", None),
+    SpreadKind.WITHIN_RUN: ("the seconds of single runs", "repetitions may differ more"),
+    None: ("several of these together", None),
+}
+"""What bounds may rest on, and what to know of it."""
+
+
+def _rests_on(
+    kind: SpreadKind | None, words: tuple[str, str | None], known: Sequence[Bounds], *, of: int
+) -> str | None:
+    own = [bounds for bounds in known if bounds.basis is kind]
+    if not own:
+        return None
+    degrees = [round(bounds.degrees) for bounds in own if bounds.degrees is not None]
+    edges = " to ".join(dict.fromkeys(f"{edge:,}" for edge in (min(degrees), max(degrees)))) if degrees else None
+    notes = [f"{edges} degree{'' if edges == '1' else 's'} of freedom" if edges else None, words[1]]
+    inside = "; ".join(note for note in notes if note)
+    whose = "that of 1 rests" if len(own) == 1 else f"those of {len(own):,} rest"
+    whose = "They rest" if len(own) == of else whose
+    return f"{whose} on {words[0]}{f' ({inside})' if inside else ''}"
 
 
 def _range(bounds: Bounds | None, show: Callable[[float], str]) -> str | None:

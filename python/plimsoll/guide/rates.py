@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 from plimsoll.analyse.model import Analysis, SystemSummary, WorkloadSummary
 from plimsoll.analyse.rate_model import RateCell, RateCurve
-from plimsoll.guide.numbers import NOT_KNOWN, per_unit, show_ms, show_rate, show_share
+from plimsoll.guide.numbers import NOT_KNOWN, per_unit, show_percentile, show_rate, show_share
 from plimsoll.guide.tables import Column, Entry, Table, cpu_busy_ratio
 from plimsoll.units import format_exact
 
@@ -22,11 +22,11 @@ _Shown = tuple[str, Callable[[RateCell], str]]
 """The heading of a column, and what stands in it."""
 
 _COLUMNS: tuple[_Shown, ...] = (
-    ("p50 ms", lambda cell: show_ms(cell.response_ms.p50)),
-    ("p95 ms", lambda cell: show_ms(cell.response_ms.p95)),
-    ("p99 ms", lambda cell: show_ms(cell.response_ms.p99)),
-    ("service p99 ms", lambda cell: show_ms(cell.service_ms.p99)),
-    ("dispatch p99 ms", lambda cell: show_ms(cell.dispatch_delay_ms.p99)),
+    ("p50 ms", lambda cell: show_percentile(cell.response_ms, "p50")),
+    ("p95 ms", lambda cell: show_percentile(cell.response_ms, "p95")),
+    ("p99 ms", lambda cell: show_percentile(cell.response_ms, "p99")),
+    ("service p99 ms", lambda cell: show_percentile(cell.service_ms, "p99")),
+    ("dispatch p99 ms", lambda cell: show_percentile(cell.dispatch_delay_ms, "p99")),
     ("waiting", lambda cell: f"{cell.waiting_max:,}"),
     ("dropped", lambda cell: f"{cell.dropped_count:,}"),
     ("failed", lambda cell: f"{cell.failed_count:,}"),
@@ -91,4 +91,7 @@ def carried_entries(curve: RateCurve, unit: str) -> list[Entry]:
     if best is None:
         return [Entry("none"), Entry(NOT_KNOWN)]
     more = "" if curve.bracketed else "at least "
-    return [Entry(f"{more}{format_exact(per_unit(best.rate_tps, unit))}"), Entry(show_ms(best.response_ms.p99))]
+    return [
+        Entry(f"{more}{format_exact(per_unit(best.rate_tps, unit))}"),
+        Entry(show_percentile(best.response_ms, "p99")),
+    ]

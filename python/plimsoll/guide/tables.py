@@ -11,7 +11,16 @@ from dataclasses import dataclass, field
 from plimsoll.analyse.cell_model import Cell, CellFigures, Estimate
 from plimsoll.analyse.model import Analysis, Curve, SystemSummary, WorkloadSummary
 from plimsoll.analyse.size_model import SizeAnswer, SystemFit
-from plimsoll.guide.numbers import NOT_KNOWN, show_ms, show_rate, show_ratio, show_share
+from plimsoll.guide.numbers import (
+    NOT_KNOWN,
+    SINGLE_RUNS,
+    SINGLE_RUNS_NOTE,
+    show_ms,
+    show_percentile,
+    show_rate,
+    show_ratio,
+    show_share,
+)
 from plimsoll.units import format_percent
 
 PEAK = "peak"
@@ -100,9 +109,9 @@ def _mean_without_percentiles(cell: Cell) -> float | None:
 MEASURES = (
     Measure(None, lambda cell, unit: _estimate_entry(cell.throughput_tps, unit)),
     Measure("scale", lambda cell, _: _estimate_entry(cell.scale_factor, None)),
-    Measure("p50 ms", lambda cell, _: Entry(show_ms(cell.response_ms.p50))),
-    Measure("p95 ms", lambda cell, _: Entry(show_ms(cell.response_ms.p95))),
-    Measure("p99 ms", lambda cell, _: Entry(show_ms(cell.response_ms.p99))),
+    Measure("p50 ms", lambda cell, _: Entry(show_percentile(cell.response_ms, "p50"))),
+    Measure("p95 ms", lambda cell, _: Entry(show_percentile(cell.response_ms, "p95"))),
+    Measure("p99 ms", lambda cell, _: Entry(show_percentile(cell.response_ms, "p99"))),
     Measure("mean ms", lambda cell, _: Entry(show_ms(_mean_without_percentiles(cell)))),
     Measure("CPU %", lambda cell, _: Entry(show_share(cpu_busy_ratio(cell)))),
 )
@@ -136,6 +145,7 @@ def figures_note(tables: Iterable[Table]) -> str:
     shown = list(tables)
     headings = {column.heading for table in shown for column in table.columns}
     marks = {entry.mark for table in shown for row in table.rows for entry in row}
+    texts = {entry.text for table in shown for row in table.rows for entry in row}
     meanings = (
         ("scale" in headings, "Scale is throughput over that of the lowest level."),
         (
@@ -148,6 +158,7 @@ def figures_note(tables: Iterable[Table]) -> str:
             TOO_SLOW in marks,
             f"Those marked “{TOO_SLOW}” have a 90th percentile above what it allows.",
         ),
+        (any(SINGLE_RUNS in text for text in texts), SINGLE_RUNS_NOTE),
         (TIED in marks, f"Levels marked “{TIED}” cannot be told from the peak."),
     )
     return " ".join(meaning for applies, meaning in meanings if applies)

@@ -19,6 +19,7 @@ from rich.text import Text
 from plimsoll.analyse.model import Analysis
 from plimsoll.analyse.size_model import Fit, SizeAnswer, SystemFit
 from plimsoll.guide.content import Content, WarningPart, describe
+from plimsoll.guide.glance import many_tables
 from plimsoll.guide.instances import instance_table
 from plimsoll.guide.rates import rate_table
 from plimsoll.guide.tables import Column, Entry, Table, size_table, workload_table
@@ -43,7 +44,7 @@ def render_terminal(analysis: Analysis) -> Group:
         *_figures(content),
         *_deviations(content),
         *_section("Not meant to differ", _tables(content.unexpected_variables)),
-        *_section("The answer", _sentences(content.answer)),
+        *_section("The answer", [*_sentences(content.answer), *_many(content)]),
         *_section("What these trials cannot decide", _sentences(content.limits)),
         *_section("Warnings", [_warning(one) for one in content.warnings]),
         *_section("Outages", _tables(content.outages)),
@@ -94,6 +95,14 @@ def _figures(content: Content) -> Iterator[RenderableType]:
         yield from _sentences(own.levels.notes if own.levels is not None else ())
     yield Text()
     yield from _sentences((content.rates_note, content.figures_note, content.bounds, *content.unknown), mark="")
+
+
+def _many(content: Content) -> Iterator[RenderableType]:
+    """All systems in a table for each workload of which the answer does not tell of each."""
+    for table in many_tables(content.analysis):
+        yield Text()
+        yield Text(table.caption, style="italic")
+        yield show_table(table)
 
 
 def _deviations(content: Content) -> Iterator[RenderableType]:

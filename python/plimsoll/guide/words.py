@@ -18,9 +18,9 @@ from plimsoll.analyse.model import (
     SystemSummary,
     WorkloadSummary,
 )
-from plimsoll.analyse.prose import listed
+from plimsoll.analyse.prose import factor_name, factor_value, listed
 from plimsoll.guide.numbers import NOT_KNOWN, show_levels
-from plimsoll.units import format_bytes, format_exact, format_percent
+from plimsoll.units import format_exact, format_percent
 
 WHOLE_STUDY = "whole study"
 
@@ -64,22 +64,15 @@ def effect_words(difference: Difference) -> str:
 
 
 def other_factor_words(difference: Difference) -> str:
-    """What else differs between the two, as name and both values."""
+    """What else differs between the two, and what may, as name and both values."""
+    factors = (*difference.other_factors, *difference.one_sided_factors)
     return "; ".join(
-        f"{name}: {base or 'not stated'} → {system or 'not stated'}" for name, base, system in difference.other_factors
+        f"{factor_name(name)}: {_stated(name, base)} → {_stated(name, system)}" for name, base, system in factors
     )
 
 
-def factor_name(name: str) -> str:
-    """A factor as a heading; sizes carry their unit in the value."""
-    return name.removesuffix("_bytes")
-
-
-def factor_words(name: str, value: str | None) -> str:
-    """A factor's value; sizes in a unit that can be read."""
-    if value is None:
-        return NOT_KNOWN
-    return format_bytes(int(value)) if name.endswith("_bytes") and value.isascii() and value.isdigit() else value
+def _stated(name: str, value: str | None) -> str:
+    return "not known" if value is None else factor_value(name, value)
 
 
 def place_words(placed: PlacedWarning, analysis: Analysis) -> str:

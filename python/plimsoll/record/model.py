@@ -221,6 +221,7 @@ class ClientFacts(Document):
 
     Attributes:
         on_server_host: Client and server shared a machine; None when unknown.
+        server_place: How that was found, or why it is unknown; None for imports.
         limit_tps: What it reached at this level against a server that answers at once; None when never measured.
     """
 
@@ -228,6 +229,7 @@ class ClientFacts(Document):
     engine_version: str | None = None
     python_version: str | None = None
     on_server_host: bool | None = None
+    server_place: str | None = None
     limit_tps: float | None = None
 
 

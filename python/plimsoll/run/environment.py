@@ -31,7 +31,7 @@ class Surveyor:
     def environment(self, instances: Sequence[Instance], workload: Workload, connections: int) -> Environment:
         """The environment as it is now, for a trial with so many connections.
 
-        A server elsewhere is on a host that nothing is known about.
+        A server elsewhere, or nobody knows where, is on a host that nothing is known about.
 
         Raises:
             TargetError: An instance does not answer.
@@ -39,34 +39,41 @@ class Surveyor:
         targets = [instance.target for instance in instances]
         parts = zip(instances, shares(workload, len(instances)), strict=True)
         facts = tuple(_facts(instance, part) for instance, part in parts)
-        return self.described(targets, facts, self.limit_tps(workload, connections, targets))
+        return self.described(instances, facts, self.limit_tps(workload, connections, targets))
 
     def limit_tps(self, workload: Workload, connections: int, targets: Sequence[Target]) -> float | None:
         """What this client is known to drive at most, transactions per second; None when unknown."""
         return known_limit_tps(self.host, self._engine_version, workload, connections, targets)
 
     def described(
-        self, targets: Sequence[Target], facts: tuple[InstanceFacts, ...], limit_tps: float | None
+        self, instances: Sequence[Instance], facts: tuple[InstanceFacts, ...], limit_tps: float | None
     ) -> Environment:
         """The environment with what is known about servers already.
 
         Args:
-            targets: The servers; they tell whether this is their machine.
+            instances: The servers; they tell whether this is their machine.
             facts: Of each server that something is known about.
             limit_tps: What this client is known to drive at most.
         """
-        is_local = all(target.is_local for target in targets)
+        are_here = together(instances)
         return Environment(
-            host=self.host if is_local else HostFacts(),
+            host=self.host if are_here else HostFacts(),
             instances=facts,
             client=ClientFacts(
                 plimsoll_version=__version__,
                 engine_version=self._engine_version,
                 python_version=platform.python_version(),
-                on_server_host=is_local,
+                on_server_host=are_here,
+                server_place="; ".join(dict.fromkeys(instance.place for instance in instances)) or None,
                 limit_tps=limit_tps,
             ),
         )
+
+
+def together(instances: Sequence[Instance]) -> bool | None:
+    """Whether all servers run on this machine, or none of them; None when unknown, or some do."""
+    places = {instance.is_here for instance in instances}
+    return places.pop() if len(places) == 1 else None
 
 
 def _facts(instance: Instance, workload: Workload) -> InstanceFacts:

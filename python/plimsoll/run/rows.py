@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from plimsoll.analyse.durations import SparseHistogram, merge, percentile_ms
 from plimsoll.drive.protocol import GroupInterval, Interval
 from plimsoll.record import frames
-from plimsoll.record.buckets import bucket_middle_ns
 
 GROUP_METRICS = {"backlog_count": "transactions", "connected_count": "connections"}
 
@@ -101,19 +101,26 @@ class IntervalRows:
 
 
 def response_ms_p99(intervals: Sequence[Interval]) -> float | None:
-    """The 99th percentile of response time over all given intervals, milliseconds; None when nothing completed."""
+    """The 99th percentile of response time over all given intervals, milliseconds, as guides define it.
+
+    None when too few completed for one to lie beyond it.
+    """
+    response = responses(intervals)
+    return None if response is None else percentile_ms(response, 0.99)
+
+
+def responses(intervals: Sequence[Interval]) -> SparseHistogram | None:
+    """Response times of all given intervals, instances and types together; None when nothing completed."""
     found = [
-        histogram
+        SparseHistogram(
+            np.asarray(histogram.buckets, dtype=np.int64),
+            np.asarray(histogram.counts, dtype=np.int64),
+            histogram.sum_ns,
+            histogram.max_ns,
+        )
         for interval in intervals
         for group in interval.groups
         for transaction in group.snapshot.transactions.values()
         if (histogram := transaction.histograms.get("response")) is not None and histogram.counts
     ]
-    if not found:
-        return None
-    buckets = np.concatenate([np.asarray(h.buckets, dtype=np.int64) for h in found])
-    order = np.argsort(buckets, kind="stable")
-    counts = np.concatenate([np.asarray(h.counts, dtype=np.int64) for h in found])[order]
-    rank = int(np.ceil(counts.sum() * 0.99))
-    at = int(np.searchsorted(np.cumsum(counts), rank))
-    return float(bucket_middle_ns(buckets[order][at : at + 1])[0]) / 1e6
+    return merge(found)

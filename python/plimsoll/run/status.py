@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from pathlib import Path
 
+from plimsoll.analyse.missing import group_words, missing_groups, never_ran
 from plimsoll.errors import RecordError
 from plimsoll.record.model import Verdict
 from plimsoll.record.store import finished_ids
@@ -19,6 +20,11 @@ def status_lines(folder: Path) -> list[str]:
     Raises:
         RecordError: There is no study.
     """
+    return how_far(folder) + _running(folder)
+
+
+def how_far(folder: Path) -> list[str]:
+    """How many trials are done, and which have not run; raises as `status_lines`."""
     plan = read_plan(folder)
     if plan is None:
         raise RecordError(f"{folder}: there is no study here (no {PLAN_FILE}); name the folder of a study")
@@ -28,10 +34,12 @@ def status_lines(folder: Path) -> list[str]:
         f"{plan.study}: {counts[Verdict.COMPLETE]} of {len(plan.trials)} trials complete,"
         f" {counts[Verdict.FAILED] + counts[Verdict.INVALID]} failed or invalid, {counts[None]} not yet run"
     ]
+    unrun = never_ran(plan.trials, verdicts.keys())
+    lines += [f"  not yet run: {group_words(group)}" for group in missing_groups(unrun)]
     unplanned_count = len(verdicts.keys() - {trial.trial_id for trial in plan.trials})
     if unplanned_count:
         lines.append(f"{unplanned_count} more recordings: {UNPLANNED}")
-    return lines + _running(folder)
+    return lines
 
 
 def _running(folder: Path) -> list[str]:

@@ -36,7 +36,7 @@ from plimsoll.run.folder import locked, refuse_for_recordings
 from plimsoll.run.progressing import INTERVAL_S, Progressing, outcome_of, warning_of, workload_record
 from plimsoll.run.rows import IntervalRows
 from plimsoll.run.sysbench_server import Servers, no_servers, of_no_server, servers_of, survey, without_servers
-from plimsoll.run.watch import Watch, unwatched, watching
+from plimsoll.run.watch import Watch, unseen, unwatched, watching
 from plimsoll.spec.sysbench_line import HOST_TESTS, SysbenchLine, read_line
 from plimsoll.spec.sysbench_workload import given_options, workload_of
 from plimsoll.units import printable
@@ -141,13 +141,13 @@ class _Run:
         self._duration_s = max(line.whole("time", 0 if line.test == "oltp" else 10), 0) or None
         self._workload = workload_of(line, compat=self._compat)
         self._here = surveyor.host.name or ""
-        self._environment, doubts = survey(surveyor, servers, self._workload, self._threads)
-        self._watched = () if doubts else servers.instances
+        self._environment, instances, doubts = survey(surveyor, servers, self._workload, self._threads)
+        self._watched = () if doubts else instances
         self._watch = Watch()
         self._began_unix_s = time.time()
         self._failure: str | None = None
         rows = IntervalRows(driver=self._here, host=self._environment.host.name or "")
-        self._doubts = tuple(map(unwatched, doubts))
+        self._doubts = tuple(unwatched(doubt) for doubt in (*doubts, *unseen(self._watched)))
         self.progressing = Progressing(rows, warnings=list(self._doubts))
 
     def follow(self, arguments: Sequence[str]) -> int:

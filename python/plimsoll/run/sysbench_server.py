@@ -15,8 +15,8 @@ from plimsoll.drive.protocol import Done, EngineMessage, Interval, Ready
 from plimsoll.errors import SpecError, TargetError
 from plimsoll.record.model import Environment, HostFacts, InstanceFacts, SystemRecord
 from plimsoll.run.environment import Surveyor
-from plimsoll.run.systems import Instance
-from plimsoll.servers.control import connect
+from plimsoll.run.systems import Instance, located
+from plimsoll.servers.control import ControlConnection, connect
 from plimsoll.servers.facts import instance_facts
 from plimsoll.spec.sysbench_line import SysbenchLine
 from plimsoll.spec.target import Target
@@ -87,8 +87,8 @@ def servers_of(line: SysbenchLine, name: str | None) -> Servers:
 
 def survey(
     surveyor: Surveyor, servers: Servers, workload: WorkloadSpec | None, connections: int
-) -> tuple[Environment, tuple[str, ...]]:
-    """The environment, and what could not be found out about the servers.
+) -> tuple[Environment, tuple[Instance, ...], tuple[str, ...]]:
+    """The environment, the servers with where they run, and what could not be found out about them.
 
     Args:
         surveyor: Knows this machine.
@@ -96,18 +96,20 @@ def survey(
         workload: One of ours; None for a script, whose tables are taken to be all of its database.
         connections: Of the run.
     """
-    facts, doubts = list[InstanceFacts](), list[str]()
+    facts, found, doubts = list[InstanceFacts](), list[Instance](), list[str]()
     for instance in servers.instances:
         try:
-            facts.append(_facts(instance, None if workload is None else workload.table_names))
+            with connect(instance.target) as control:
+                found.append(located(instance, control))
+                facts.append(_facts(control, found[-1], None if workload is None else workload.table_names))
         except (TargetError, SpecError) as error:
             doubts.append(str(error))
     limit_tps = None if workload is None else surveyor.limit_tps(workload, connections, servers.targets)
-    return surveyor.described(servers.targets, tuple(facts), limit_tps), tuple(doubts)
+    places = tuple(found) if len(found) == len(servers.instances) else servers.instances
+    return surveyor.described(places, tuple(facts), limit_tps), places, tuple(doubts)
 
 
-def _facts(instance: Instance, wanted: Sequence[str] | None) -> InstanceFacts:
-    with connect(instance.target) as control:
-        present = [str(name) for name, _ in control.rows("SHOW FULL TABLES WHERE Table_type = 'BASE TABLE'")]
-        tables = [name for name in present if wanted is None or name in wanted]
-        return instance_facts(control, name=instance.name, tables=tables[:TABLES_MAX])
+def _facts(control: ControlConnection, instance: Instance, wanted: Sequence[str] | None) -> InstanceFacts:
+    present = [str(name) for name, _ in control.rows("SHOW FULL TABLES WHERE Table_type = 'BASE TABLE'")]
+    tables = [name for name in present if wanted is None or name in wanted]
+    return instance_facts(control, name=instance.name, tables=tables[:TABLES_MAX], storage=instance.storage)

@@ -6,6 +6,7 @@ the others. Deliberately not here: how one server is started and guarded (packag
 
 from __future__ import annotations
 
+import contextlib
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -14,10 +15,13 @@ from typing import Protocol
 from plimsoll.errors import HostError
 from plimsoll.record.model import StorageFacts, SystemRecord
 from plimsoll.run.keeper import DataKeeper
+from plimsoll.servers.control import ControlConnection, connect
 from plimsoll.servers.directory import default_base_dir
+from plimsoll.servers.locality import locate
 from plimsoll.servers.managed import ManagedServer
 from plimsoll.servers.managed_spec import ManagedSpec, measure_machine
 from plimsoll.servers.option_file import MachineSizes
+from plimsoll.servers.storage import storage_facts
 from plimsoll.spec.secrets import with_secrets
 from plimsoll.spec.system import ServerSpec, SystemSpec
 from plimsoll.spec.target import Target
@@ -29,6 +33,9 @@ class Instance:
 
     Attributes:
         name: Unique within its system.
+        is_here: It runs on this machine; None when unknown.
+        place: How that was found, or why it is unknown, as part of a sentence.
+        unwatched: Why its process cannot be watched though it is here; None when it can.
         pid: Its process; None when it is not this machine's or not known.
         data_dir: Where its data lies on this machine; None when not known.
         is_managed: Plimsoll started it, and may set its variables.
@@ -38,11 +45,36 @@ class Instance:
 
     name: str
     target: Target
+    is_here: bool | None = None
+    place: str = "nobody has looked yet"
+    unwatched: str | None = None
     pid: int | None = None
     data_dir: Path | None = None
     is_managed: bool = False
     option_file: str | None = None
     storage: StorageFacts | None = None
+
+
+def located(instance: Instance, control: ControlConnection) -> Instance:
+    """The instance with what its connection tells about where it runs.
+
+    Raises:
+        TargetError: It does not answer.
+    """
+    found = locate(control, control.variables())
+    storage = None
+    if found.data_dir is not None:
+        with contextlib.suppress(OSError):
+            storage = storage_facts(found.data_dir)
+    return replace(
+        instance,
+        is_here=found.is_here,
+        place=found.reason,
+        unwatched=found.unwatched,
+        pid=found.pid,
+        data_dir=found.data_dir,
+        storage=storage,
+    )
 
 
 class System(Protocol):
@@ -58,6 +90,9 @@ class System(Protocol):
 
     def start(self) -> None:
         """Makes it run and makes sure that its data is there."""
+
+    def locate(self) -> None:
+        """Looks where its servers run; they may have been started again since the last time."""
 
     def reset(self) -> None:
         """Puts the data back as prepared; the system runs afterwards."""
@@ -156,6 +191,8 @@ class ManagedSystem:
             Instance(
                 name=f"{self._spec.name}/{number}",
                 target=server.target,
+                is_here=True,
+                place="plimsoll started it",
                 pid=server.pid,
                 data_dir=server.directory.data,
                 is_managed=True,
@@ -179,6 +216,9 @@ class ManagedSystem:
                 server.save_data()
                 server.start()
         self._prepared = self._is_pristine = True
+
+    def locate(self) -> None:
+        """Nothing: whoever starts a server knows where it is."""
 
     def _create(self) -> None:
         """Makes the directories of all servers that have none yet."""
@@ -218,26 +258,37 @@ class TargetSystem:
     """A server that runs already. Only tables that Plimsoll made are made again."""
 
     def __init__(self, spec: SystemSpec, target: Target, keeper: DataKeeper) -> None:
-        self._spec, self._target, self._keeper = spec, target, keeper
+        self._spec, self._keeper = spec, keeper
+        self._instance = Instance(name=f"{spec.name}/0", target=target)
 
     @property
     def record(self) -> SystemRecord:
         """The system as recordings name it."""
-        factors = {"target": self._target.endpoint, "tls": self._target.tls.mode}
+        target = self._instance.target
+        factors = {"target": target.endpoint, "tls": target.tls.mode}
         return SystemRecord(name=self._spec.name, factors=factors, cost_per_month=self._spec.cost_per_month)
 
     @property
     def instances(self) -> tuple[Instance, ...]:
         """The one server."""
-        return (Instance(name=f"{self._spec.name}/0", target=self._target),)
+        return (self._instance,)
 
     def start(self) -> None:
         """Makes the tables, or takes them as they are when they fit."""
-        self._keeper.ensure(self._target)
+        self._keeper.ensure(self._instance.target)
+
+    def locate(self) -> None:
+        """Looks where the connection to it ends.
+
+        Raises:
+            TargetError: It does not answer.
+        """
+        with connect(self._instance.target) as control:
+            self._instance = located(self._instance, control)
 
     def reset(self) -> None:
         """Drops the tables that Plimsoll made and makes them again."""
-        self._keeper.reset(self._target)
+        self._keeper.reset(self._instance.target)
 
     def stop(self) -> None:
         """Nothing: it is not ours."""

@@ -39,7 +39,7 @@ from plimsoll.run.progressing import (
 from plimsoll.run.rows import IntervalRows, response_ms_p99
 from plimsoll.run.systems import Instance
 from plimsoll.run.warm import trends
-from plimsoll.run.watch import Watch, unwatched, watching
+from plimsoll.run.watch import Watch, unseen, unwatched, watching
 from plimsoll.servers.control import connect
 from plimsoll.servers.settle import settle
 from plimsoll.servers.storage import data_device
@@ -65,7 +65,7 @@ class TrialRunner:
         Raises:
             HostError: The recording cannot be written.
         """
-        progressing = Progressing(rows=IntervalRows(driver=self._here, host=self._host_of(task)))
+        progressing = Progressing(rows=IntervalRows(driver=self._here, host=""))
         environment, watch = Environment(host=self._surveyor.host), Watch()
         try:
             environment = self._make_ready(task, progressing)
@@ -89,10 +89,6 @@ class TrialRunner:
         self._log.say(ended(task, outcome, progressing))
         return outcome
 
-    def _host_of(self, task: TrialTask) -> str:
-        local = all(instance.target.is_local for instance in task.system.instances)
-        return self._here if local else ""
-
     def _enter(self, progressing: Progressing, state: State, began_unix_s: float | None = None) -> None:
         progressing.states.append(StateMark(state=state, began_unix_s=began_unix_s or self._clock()))
         self._log.say(StateBegan(state=state))
@@ -101,12 +97,15 @@ class TrialRunner:
         progressing.states[-1] = progressing.states[-1].model_copy(update={"note": note})
 
     def _make_ready(self, task: TrialTask, progressing: Progressing) -> Environment:
-        """Resets and settles, then takes the environment down as it will be measured."""
+        """Resets and settles, then records the environment as it will be measured."""
         self._enter(progressing, State.RESET)
         if task.resets:
             task.system.reset()
         data = "data as prepared" if task.resets else "data as the last trial left it"
         self._note(progressing, data + self._consistency(task, "before the load"))
+        task.system.locate()
+        if all(instance.is_here for instance in task.system.instances):
+            progressing.rows.host = self._here
         self._enter(progressing, State.SETTLE)
         notes = [_settled(instance, task.study.settle_limit) for instance in task.system.instances]
         self._note(progressing, "; ".join(notes))
@@ -141,7 +140,7 @@ class TrialRunner:
                         case Done():
                             progressing.done = message
         _refuse_outage(progressing.done)
-        progressing.warnings += [unwatched(fault) for fault in watch.faults]
+        progressing.warnings += [unwatched(fault) for fault in (*unseen(task.system.instances), *watch.faults)]
 
     def _take(
         self, task: TrialTask, progressing: Progressing, watch: Watch, interval: Interval, began_unix_s: float
@@ -245,7 +244,7 @@ def _refuse_outage(done: Done | None) -> None:
 
 def _settled(instance: Instance, limit_s: float) -> str:
     """Waits until an instance and its device are quiet; says how that ended."""
-    device = data_device(instance.data_dir) if instance.data_dir else None
+    device = data_device(instance.data_dir) if instance.data_dir and instance.is_managed else None
     with connect(instance.target) as control:
         settled = settle(
             control,

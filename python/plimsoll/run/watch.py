@@ -86,7 +86,13 @@ def watching(instances: Sequence[Instance], *, host: str, engine_pid: int, watch
         watch: Receives what is seen.
     """
     watched = [
-        WatchedInstance(name=instance.name, target=instance.target, pid=instance.pid, data_dir=instance.data_dir)
+        WatchedInstance(
+            name=instance.name,
+            target=instance.target,
+            is_here=instance.is_here,
+            pid=instance.pid,
+            data_dir=instance.data_dir,
+        )
         for instance in instances
     ]
     placed = [
@@ -100,6 +106,11 @@ def watching(instances: Sequence[Instance], *, host: str, engine_pid: int, watch
     finally:
         watch.collected = collector.stop()
         watch.faults = collector.faults
+
+
+def unseen(instances: Sequence[Instance]) -> list[str]:
+    """Why servers on this machine cannot be watched as processes, one fault for each."""
+    return [f"{one.name} runs on this machine, and {one.unwatched}" for one in instances if one.unwatched is not None]
 
 
 def unwatched(fault: str) -> TrialWarning:

@@ -46,6 +46,11 @@ class ControlConnection:
         self.target = target
         self._connection = connection
 
+    @property
+    def socket(self) -> socket.socket:
+        """What it goes through, for looking at where it ends."""
+        return self._connection._sock  # type: ignore[attr-defined, no-any-return]  # PyMySQL has no other way
+
     def rows(self, statement: str, *arguments: object) -> list[Row]:
         """Runs a statement and returns all of its rows.
 

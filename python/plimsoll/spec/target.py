@@ -41,11 +41,6 @@ class Target:
         """Where it listens, for messages: a path, or host and port."""
         return str(self.socket) if self.socket else f"{self.host}:{self.port}"
 
-    @property
-    def is_local(self) -> bool:
-        """Whether the server is on this machine as far as the address says."""
-        return self.socket is not None or self.host in {"localhost", "127.0.0.1", "::1"}
-
     def with_password(self, password: str) -> Target:
         """The same target with a password."""
         return replace(self, password=SecretStr(password))

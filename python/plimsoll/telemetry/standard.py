@@ -33,12 +33,14 @@ class WatchedInstance:
     """A server to watch.
 
     Attributes:
+        is_here: It runs on this machine; None when unknown.
         pid: Its process on this machine; None when it is elsewhere or unknown.
         data_dir: Where its data lies on this machine; None when it is elsewhere or unknown.
     """
 
     name: str
     target: Target
+    is_here: bool | None = None
     pid: int | None = None
     data_dir: Path | None = None
 
@@ -48,7 +50,8 @@ def trial_samplers(*, host: str, instances: Sequence[WatchedInstance], client_pi
 
     Args:
         host: The name of this machine.
-        instances: The servers that the load runs on. The rows of one on another machine carry the name of that.
+        instances: The servers that the load runs on. The rows of one on another machine carry the name of that; nothing
+            where it is unknown which machine it is on.
         client_pid: The engine's process; None when there is none to watch.
     """
     placed = [Placed(sampler=sampler, host=host) for sampler in (CpuSampler(), MemorySampler(), PressureSampler())]
@@ -61,6 +64,7 @@ def trial_samplers(*, host: str, instances: Sequence[WatchedInstance], client_pi
         device = data_device(instance.data_dir) if instance.data_dir else None
         if device is not None:
             samplers.append(DeviceSampler(device))
-        where = host if instance.target.is_local else instance.target.host or host
+        elsewhere = "" if instance.is_here is None else instance.target.host or ""
+        where = host if instance.is_here else elsewhere
         placed += [Placed(sampler=sampler, host=where, instance=instance.name) for sampler in samplers]
     return placed

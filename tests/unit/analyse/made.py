@@ -140,7 +140,9 @@ def measured(
         outages_count=len(outages),
         connections=connections_made,
     )
-    default = Environment(host=HostFacts(cpu_cores=4, cpu_threads=4), client=ClientFacts(on_server_host=False))
+    default = Environment(
+        host=HostFacts(name="made", cpu_cores=4, cpu_threads=4), client=ClientFacts(on_server_host=False)
+    )
     return Made(trial_record(**trial), environment or default, outcome, tables)
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from plimsoll.analyse.durations import durations, merge, merge_rows, percentile_ms, reported_durations
+from plimsoll.analyse.durations import durations, durations_of_runs, merge, merge_rows, percentile_ms
 from unit.analyse.made import histogram_table
 
 
@@ -50,7 +50,32 @@ def test_no_transactions_no_durations() -> None:
     assert merge([]) is None
 
 
-def test_percentiles_of_several_published_figures_are_not_averaged() -> None:
-    found = reported_durations([{"mean": 2.0, "p99": 9.0, "max": 20.0}, {"mean": 4.0, "p99": 11.0, "max": 30.0}])
+def test_percentiles_of_several_published_figures_are_given_as_those_of_single_runs() -> None:
+    stated = [{"mean": 2.0, "p99": 11.0, "max": 20.0}, {"mean": 4.0, "p99": 9.0, "max": 30.0}]
+    found = durations_of_runs([(None, one) for one in stated])
     assert (found.mean, found.p99, found.max) == (3.0, None, 30.0)
-    assert reported_durations([{"p99": 9.0}]).p99 == 9.0
+    assert found.single_runs == {"p99": (11.0, 9.0)}
+    alone = durations_of_runs([(None, {"p99": 9.0})])
+    assert (alone.p99, alone.single_runs) == (9.0, {})
+
+
+def test_a_histogram_of_one_run_does_not_speak_for_another_that_has_none() -> None:
+    one = merge_rows(histogram_table(np.full(1000, 5_000_000), interval=0))["response"]
+    mixed = durations_of_runs([(one, {}), (None, {"p95": 80.0})])
+    assert (mixed.p95, mixed.p99) == (None, None)
+    assert mixed.single_runs["p95"] == pytest.approx((5.0, 80.0), rel=0.001)
+    assert mixed.single_runs["p99"] == pytest.approx((5.0,), rel=0.001)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_the_percentile_of_all_runs_lies_between_those_of_single_runs(seed: int) -> None:
+    """What lets an objective be judged by single runs alone."""
+    random = np.random.default_rng(seed)
+    runs = [
+        merge_rows(histogram_table((random.lognormal(15, 1, 2_000) * factor).astype(np.int64), interval=0))["response"]
+        for factor in (1.0, 1.3, 0.8)
+    ]
+    merged = durations(merge(runs))
+    for name in ("p50", "p90", "p95", "p99", "p999"):
+        each = [getattr(durations(run), name) for run in runs]
+        assert min(each) <= getattr(merged, name) <= max(each)

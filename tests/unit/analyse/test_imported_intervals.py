@@ -6,7 +6,10 @@ from dataclasses import replace
 
 import numpy as np
 
+from plimsoll.analyse.size import size
+from plimsoll.analyse.size_model import Fit
 from plimsoll.analyse.study import analyse
+from plimsoll.guide.markdown import render_markdown
 from plimsoll.record.model import Origin
 from plimsoll.record.reported import ReportedResult
 from unit.analyse.made import Made, measured
@@ -36,6 +39,25 @@ def test_throughput_and_response_times_are_reported_and_the_bounds_come_from_int
 def test_without_a_final_report_throughput_is_that_of_the_intervals() -> None:
     (cell,) = analyse("s", [imported(STEADY, None)]).curves[0].cells
     assert round(cell.throughput_tps.value) == round(STEADY.mean())
+
+
+def test_repetitions_without_histograms_keep_the_percentile_of_each_run() -> None:
+    """Two runs whose logs state 8 and 12 ms: the answer and the figures show both, and never 10 ms."""
+    runs = [
+        replace(made, outcome=made.outcome.model_copy(update={"reported": reported}))
+        for p99 in (8.0, 12.0)
+        for made in [imported(STEADY, None)]
+        for reported in [ReportedResult(throughput_tps=990.0 + p99, response_ms={"mean": 4.0, "p99": p99})]
+    ]
+    analysis = analyse("s", runs)
+    (cell,) = analysis.curves[0].cells
+    assert (cell.response_ms.p99, cell.response_ms.single_runs) == (None, {"p99": (8.0, 12.0)})
+    assert "99 % of transactions took at most 8.00 ms to 12.0 ms in single runs" in analysis.answer[0]
+    text = render_markdown(analysis)
+    assert "8.00 to 12.0 †" in text
+    assert "† are those of single runs" in text
+    verdicts = {p99_ms: size(analysis, tps=500, response_p99_ms=p99_ms).systems[0].verdict for p99_ms in (7, 10, 12)}
+    assert verdicts == {7: Fit.DOES_NOT_FIT, 10: Fit.UNDECIDED, 12: Fit.FITS}
 
 
 def test_drift_is_seen_in_imported_intervals() -> None:

@@ -6,9 +6,10 @@ import math
 
 import pytest
 
+from plimsoll.analyse.cell_model import SpreadKind
 from plimsoll.analyse.model import DifferenceVerdict
 from plimsoll.analyse.ratios import compare
-from plimsoll.analyse.throughput import MeanThroughput, Spread, SpreadKind
+from plimsoll.analyse.throughput import MeanThroughput, Spread
 from plimsoll.analyse.within_run import MeanVariance
 
 

@@ -74,6 +74,20 @@ def test_headroom_asks_for_more() -> None:
     assert size(ONE, tps=1400).fits
 
 
+@pytest.mark.parametrize(
+    ("tps", "headroom", "needed_tps"), [(100, 0.8, 500), (30, 0.9, 300), (21, 0.3, 30), (1e-3, 0.5, 2e-3)]
+)
+def test_headroom_is_calculated_as_people_do(tps: float, headroom: float, needed_tps: float) -> None:
+    assert size(ONE, tps=tps, headroom=headroom).asked.needed_tps == needed_tps
+
+
+@pytest.mark.parametrize(("each_tps", "count"), [(250.0, 2), (500 / 3, 3), (249.999, 3), (100.1, 5), (99.9, 6)])
+def test_a_quotient_that_is_whole_but_for_rounding_takes_no_more_systems(each_tps: float, count: int) -> None:
+    made = analysis(curve("a", (4, each_tps, None), spread=None))
+    answer = size(made, tps=100, headroom=0.8)
+    assert [one.count for one in answer.scale_out] == [count]
+
+
 def test_between_two_levels_it_is_interpolated_and_says_so() -> None:
     found = size(ONE, tps=1300, connections=10).systems[0]
     assert found.throughput_tps is not None

@@ -123,7 +123,7 @@ def test_two_repetitions_are_pooled_over_cells() -> None:
     analysis = analyse("made", list(study({"durable": 1.0, "relaxed": 1.5}, repetitions=2)))
     bounds = analysis.curves[0].cells[0].throughput_tps.bounds
     assert bounds is not None
-    assert "pooled over 8 cells of the workload (8 degrees of freedom)" in bounds.method
+    assert "pooled over 8 cells of the workload that were measured alike (8 degrees of freedom)" in bounds.method
 
 
 def test_two_repetitions_of_one_cell_alone_give_bounds_as_wide_as_two_figures_allow() -> None:

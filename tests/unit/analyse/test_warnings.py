@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -35,7 +36,7 @@ def warning(analysis: Analysis, code: str) -> PlacedWarning:
     return next(one for one in analysis.warnings if one.warning.code == code)
 
 
-def on(*, memory_bytes: int | None = None, client_here: bool = False, **instance: object) -> Environment:
+def on(*, memory_bytes: int | None = None, client_here: bool | None = False, **instance: object) -> Environment:
     return Environment(
         host=HostFacts(memory_bytes=memory_bytes),
         instances=(InstanceFacts(name="one", **instance),),
@@ -131,7 +132,7 @@ OPTIONS = {
 }  # fmt: skip
 
 
-def shares(*, here: bool = True, **values: float) -> list[Made]:
+def shares(*, here: bool | None = True, **values: float) -> list[Made]:
     telemetry = telemetry_table({f"{name}_ratio": value for name, value in values.items()}, seconds=len(STEADY))
     return [measured(STEADY, telemetry=telemetry, environment=on(client_here=here))]
 
@@ -142,9 +143,31 @@ def test_processor_shares_are_those_of_the_window() -> None:
 
 
 def test_a_client_on_a_host_of_its_own_says_nothing_about_the_servers_processors() -> None:
-    cpu = analyse("made", shares(here=False, cpu_idle=0.5, client_cpu=0.1)).curves[0].cells[0].cpu
-    assert cpu.idle is None
-    assert cpu.client == pytest.approx(0.1)
+    for here in (False, None):
+        cpu = analyse("made", shares(here=here, cpu_idle=0.5, client_cpu=0.1)).curves[0].cells[0].cpu
+        assert cpu.idle is None
+        assert cpu.client == pytest.approx(0.1)
+
+
+def test_a_server_that_was_watched_does_not_stand_for_one_that_was_not() -> None:
+    """Half of the servers unseen would look like something else that used the processors."""
+    recordings = shares(cpu_idle=0.1, server_cpu=0.4, client_cpu=0.1)
+    for count, server in ((1, pytest.approx(0.4)), (2, None)):
+        instances = tuple(InstanceFacts(name=f"i/{number}") for number in range(count))
+        environment = recordings[0].environment.model_copy(update={"instances": instances})
+        analysis = analyse("made", [replace(recordings[0], environment=environment)])
+        assert analysis.curves[0].cells[0].cpu.server == server
+
+
+@pytest.mark.parametrize(("here", "doubted"), [(True, False), (False, False), (None, True)])
+def test_nobody_knows_where_the_server_ran(here: bool | None, *, doubted: bool) -> None:
+    environment = Environment(client=ClientFacts(on_server_host=here, server_place="the connection ends in ssh"))
+    recording = measured(STEADY, environment=environment)
+    placed = analyse("made", [recording]).warnings
+    found = next((one.warning for one in placed if one.warning.code == "server-place-unknown"), None)
+    assert (found is not None) == doubted
+    if found is not None:
+        assert found.evidence == "the connection ends in ssh"
 
 
 @pytest.mark.parametrize(

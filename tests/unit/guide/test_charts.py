@@ -11,9 +11,16 @@ import pytest
 
 from plimsoll.analyse.cell_model import CpuShares
 from plimsoll.analyse.model import Analysis
-from plimsoll.guide.charts import cpu_chart, cpu_parts, response_chart, response_statistics, throughput_chart
+from plimsoll.guide.charts import (
+    cpu_chart,
+    cpu_part_names,
+    cpu_parts,
+    response_chart,
+    response_statistics,
+    throughput_chart,
+)
 from plimsoll.guide.labels import LABEL_LENGTH, labels_fit, shorten, spread
-from plimsoll.guide.look import PAPER, Look
+from plimsoll.guide.look import PAPER, SHARES_COUNT, Look
 from plimsoll.guide.marks import Chart
 from plimsoll.guide.pictures import chart_spec, inline_svg, render_png, render_svg
 from support.analyses import hostile_analysis, measured_analysis
@@ -95,6 +102,43 @@ def test_processor_time_adds_up_and_names_what_is_known() -> None:
     assert sum(parts.values()) == pytest.approx(1.0)
     assert cpu_parts(CpuShares(user=0.18, system=0.05, idle=0.77)) == {"user": 0.18, "system": 0.05, "idle": 0.77}
     assert cpu_parts(CpuShares(server=0.5)) == {}
+
+
+@pytest.mark.parametrize(
+    "cpu",
+    [
+        CpuShares(user=0.6, system=0.38, iowait=0.0, idle=0.02, server=0.70, client=0.32),
+        CpuShares(user=0.5, system=0.3, iowait=0.05, idle=0.15, steal=0.1, server=0.9),
+        CpuShares(user=0.55, system=0.45, iowait=0.02, idle=0.03),
+        CpuShares(iowait=0.6, idle=0.5, server=0.1, client=0.1),
+        CpuShares(idle=1.04, server=0.0, client=0.0),
+    ],
+    ids=["processes took more than the host", "server alone", "rounded in a table", "idle too long", "all idle"],
+)
+def test_a_bar_ends_at_all_of_the_host(cpu: CpuShares) -> None:
+    """Bars once reached 104 %: the clocks of processes and of the host do not agree to the last per cent."""
+    parts = cpu_parts(cpu)
+    assert sum(parts.values()) == pytest.approx(1.0, abs=0.001)
+    assert min(parts.values()) >= 0
+    if parts.get("client"):
+        assert parts["server"] / parts["client"] == pytest.approx(cpu.server / cpu.client)  # type: ignore[operator]
+    cell = measured_analysis().curves[0].cells[0].model_copy(update={"cpu": cpu})
+    chart = cpu_chart(measured_analysis().curves[0].model_copy(update={"cells": (cell,)}), PAGE_LOOK)
+    assert chart is not None
+    assert chart_spec(chart)["encoding"]["y"]["scale"]["domain"] == [0, 1]
+
+
+def test_each_use_of_the_processors_has_a_colour_of_its_own() -> None:
+    base = measured_analysis().curves[0]
+    kinds = (CpuShares(idle=0.1, server=0.5, client=0.2, iowait=0.1), CpuShares(idle=0.1, user=0.5, system=0.2))
+    curves = [base.model_copy(update={"cells": (base.cells[0].model_copy(update={"cpu": one}),)}) for one in kinds]
+    names = cpu_part_names(curves)
+    assert list(names) == ["server", "client", "user", "system", "other", "waiting for storage", "idle"]
+    assert sorted(names.values()) == list(range(SHARES_COUNT))
+    chart = cpu_chart(curves[1], PAGE_LOOK)
+    assert chart is not None
+    scale = chart_spec(chart)["encoding"]["color"]["scale"]
+    assert dict(zip(scale["domain"], scale["range"], strict=True))["user"] == "var(--share-2)"
 
 
 def test_names_stand_only_in_data_and_in_domains() -> None:

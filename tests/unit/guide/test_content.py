@@ -52,13 +52,15 @@ def test_only_factors_that_differ_tell_systems_apart() -> None:
     content = describe(_with_factors(measured_analysis(), first, {**first, "flush": "2"}))
     assert content.factors is not None
     assert [column.heading for column in content.factors.columns] == ["system", "flush"]
-    assert content.factors.notes == ("The same for all: server mariadb, buffer_pool 256 MiB.",)
+    effective = "2.00 GiB"  # what the servers say of themselves
+    assert content.factors.notes == (f"The same for all: server mariadb, buffer_pool {effective}.",)
 
 
-def test_a_factor_that_one_system_lacks_differs() -> None:
-    content = describe(_with_factors(measured_analysis(), {"flush": "1"}, {}))
+def test_a_factor_that_one_system_lacks_is_no_difference() -> None:
+    content = describe(_with_factors(measured_analysis(), {"flush": "1", "size": "1"}, {"size": "2"}))
     assert content.factors is not None
-    assert [row[1].text for row in content.factors.rows] == ["1", "–"]
+    assert [column.heading for column in content.factors.columns] == ["system", "size"]
+    assert content.factors.notes == ("Known of some only: flush 1 (durable).",)
 
 
 def test_a_pool_below_the_peak_is_a_range() -> None:

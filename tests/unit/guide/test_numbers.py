@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from plimsoll.analyse.cell_model import Estimate
+from plimsoll.analyse.cell_model import Bounds, Estimate, SpreadKind
+from plimsoll.analyse.model import Analysis
 from plimsoll.guide.numbers import Shown, explain_bounds, show_change, show_levels, show_rate, show_ratio
 from support.analyses import estimate, measured_analysis
 from support.published import imported_analysis
@@ -33,11 +34,43 @@ def test_levels_in_words(levels: tuple[int, ...], words: str) -> None:
     assert show_levels(levels) == words
 
 
+def with_bounds(*kinds: tuple[SpreadKind | None, float]) -> Analysis:
+    """The measured analysis with so many cells of one curve, whose bounds rest on that."""
+    analysis = measured_analysis()
+    cells = [
+        analysis.curves[0]
+        .cells[0]
+        .model_copy(
+            update={
+                "throughput_tps": Estimate(
+                    value=100,
+                    bounds=None if kind is None else Bounds(low=1, high=2, basis=kind, degrees=degrees, method=f"m{n}"),
+                )
+            }
+        )
+        for n, (kind, degrees) in enumerate(kinds)
+    ]
+    return analysis.model_copy(update={"curves": (analysis.curves[0].model_copy(update={"cells": tuple(cells)}),)})
+
+
+def test_bounds_are_explained_once_whatever_the_number_of_ways() -> None:
+    """A large import had 35 ways that differed in degrees of freedom alone, all in one paragraph."""
+    many = [(SpreadKind.POOLED, float(degrees)) for degrees in range(4, 39)]
+    text = explain_bounds(with_bounds(*many, (SpreadKind.REPETITIONS, 1.0), (SpreadKind.WITHIN_RUN, 17.4), (None, 0)))
+    assert text == (
+        "Ranges beside figures are bounds (95 % confidence intervals). Of 38 throughputs, those of 35 rest on how"
+        " repetitions differ in all cells of a workload that were measured alike (4 to 38 degrees of freedom; the"
+        " spread of repetitions is taken as the same in all of them), that of 1 rests on how their own repetitions"
+        " differ (1 degree of freedom), that of 1 rests on the seconds of single runs (17 degrees of freedom;"
+        " repetitions may differ more) and 1 has none."
+    )
+
+
 def test_bounds_are_explained_with_confidence_and_method() -> None:
     assert explain_bounds(measured_analysis()).startswith(
-        "Ranges, also called bounds, show where the true value probably"
+        "Ranges beside figures are bounds (95 % confidence intervals)"
     )
-    assert "95 % confidence, t on three repetitions, variance pooled" in explain_bounds(measured_analysis())
+    assert ". They rest on how repetitions differ" in explain_bounds(measured_analysis())
     assert explain_bounds(imported_analysis()) == "No figure has bounds: nothing here tells how sure it is."
 
 
@@ -47,4 +80,4 @@ def test_throughputs_without_bounds_are_counted() -> None:
     bare = first.cells[0].model_copy(update={"throughput_tps": Estimate(value=1061.0)})
     curve = first.model_copy(update={"cells": (bare, *first.cells[1:])})
     mixed = analysis.model_copy(update={"curves": (curve, *analysis.curves[1:])})
-    assert explain_bounds(mixed).endswith("1 of 16 throughputs have none.")
+    assert explain_bounds(mixed).endswith(" and 1 has none.")

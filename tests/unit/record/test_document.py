@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any, get_args
 
 import numpy as np
-import polars as pl
 import pytest
 
 from plimsoll.record.buckets import BUCKET_COUNT, bucket_middle_ns
@@ -66,11 +65,3 @@ def test_the_layout_of_buckets_is_as_described() -> None:
     assert (bucket_middle_ns(bucket) == first + (width - 1) // 2).all()
     assert ((first + width)[:-1] == first[1:]).all()
     assert bucket_middle_ns(np.arange(2048)).tolist() == list(range(2048))
-
-
-def test_the_example_reads_recordings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    folder = tmp_path / "STUDY" / "recordings" / "t1"
-    folder.mkdir(parents=True)
-    pl.DataFrame(schema=TABLES["intervals.parquet"]).write_parquet(folder / "intervals.parquet")
-    monkeypatch.chdir(tmp_path)
-    exec(TEXT.split("```python\n")[1].split("```")[0], {})

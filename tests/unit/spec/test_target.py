@@ -16,13 +16,11 @@ def test_a_tcp_target_is_read() -> None:
     target = parse_target("mysql://us%40er:p%2Fw@db.example:3307/shop")
     assert (target.user, target.host, target.port, target.database) == ("us@er", "db.example", 3307, "shop")
     assert target.password.get_secret_value() == "p/w"
-    assert not target.is_local
 
 
 def test_a_socket_target_is_read() -> None:
     target = parse_target("mysql://root@/sbtest?socket=/run/mysqld.sock")
     assert target.endpoint == "/run/mysqld.sock"
-    assert target.is_local
 
 
 @pytest.mark.parametrize(

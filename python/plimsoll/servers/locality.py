@@ -1,0 +1,195 @@
+"""Whether a server runs on this machine, and its process and data directory if they can be watched.
+
+An address alone says little: a tunnel or a container's port makes a local address with another machine behind it, and
+a machine has addresses that its name does not show. So the connection itself is looked at. A server is *here* when the
+connection ends in a process of this machine that is the server: its process id is in the server's pid file, or it is
+called as servers are; where we may not see the process, when the server calls its host by our name and its port is the
+one we connected to. It is *elsewhere* when its address is none of ours and is reached through a network card.
+Everything else is unknown, with the reason.
+
+Nothing is asked of the server but its variables.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import socket
+import stat
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import psutil
+
+from plimsoll.servers.control import ControlConnection
+from plimsoll.servers.far_end import FarEnd, Where, far_end_of, process_name, same_directory
+
+_SERVER_NAMES = ("mysqld", "mariadbd")
+"""How processes of servers are called, at least at the beginning."""
+
+_LISTENS_FOR_OTHERS = "systemd"
+"""May open the socket of a server that it starts when somebody connects."""
+
+_PORTS = ("port", "extra_port", "admin_port")
+_ANOTHER_USER = "its process is another user's: run plimsoll as root or as that user to watch it"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Locality:
+    """Where a server runs.
+
+    Attributes:
+        is_here: On this machine; None when unknown.
+        reason: How that was found, or why it is unknown, as part of a sentence; the same after the server was started
+            again.
+        pid: Its process; None when it is not here, or cannot be told.
+        data_dir: Where its data lies on this machine; None when it is not here, or cannot be told.
+        unwatched: Why a server that is here cannot be watched as a process; None when it can.
+    """
+
+    is_here: bool | None
+    reason: str
+    pid: int | None = None
+    data_dir: Path | None = None
+    unwatched: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Evidence:
+    """All that is known about where a server runs.
+
+    Attributes:
+        far_end: Where the connection ends.
+        port: That we connected to; None for a unix socket.
+        variables: Of the server.
+        host_name: Of this machine.
+        process_name: Of the process at the far end; None when it is not seen.
+        pid_in_file: What the file says, here, that the server calls its pid file; None when there is none to be read.
+        servers_here: Processes of this machine that are called as servers are.
+    """
+
+    far_end: FarEnd
+    port: int | None
+    variables: Mapping[str, str]
+    host_name: str
+    process_name: str | None = None
+    pid_in_file: int | None = None
+    servers_here: tuple[int, ...] = ()
+
+
+def locate(control: ControlConnection, variables: Mapping[str, str]) -> Locality:
+    """Finds out where the server of a control connection runs; never fails.
+
+    Args:
+        control: An open connection.
+        variables: The server's global variables.
+    """
+    try:
+        evidence = _evidence(control, variables)
+    except (OSError, psutil.Error, ValueError) as error:
+        return Locality(is_here=None, reason=f"this machine does not show where the connection ends: {error}")
+    found = judge(evidence)
+    return replace(found, data_dir=_data_dir(variables, found.pid)) if found.is_here else found
+
+
+def _evidence(control: ControlConnection, variables: Mapping[str, str]) -> Evidence:
+    far_end = far_end_of(control.socket)
+    return Evidence(
+        far_end=far_end,
+        port=None if control.target.socket else control.target.port,
+        variables=variables,
+        host_name=socket.gethostname(),
+        process_name=process_name(far_end.pid) if far_end.pid else None,
+        pid_in_file=_pid_in_file(variables.get("pid_file", "")),
+        servers_here=_servers_here(),
+    )
+
+
+def judge(evidence: Evidence) -> Locality:
+    """What follows from the evidence, but for the data directory. Pure."""
+    far_end = evidence.far_end
+    match far_end.where:
+        case Where.PROCESS:
+            return _by_process(evidence)
+        case Where.HIDDEN:
+            return _by_name(evidence)
+        case Where.FORWARDED:
+            reason = f"nothing of this machine answers at {far_end.address}: it leads elsewhere, as to a container"
+            return Locality(is_here=None, reason=reason)
+        case Where.BEYOND_VIRTUAL:
+            through = far_end.interface or "an unknown interface"
+            reason = (
+                f"{far_end.address} is reached through {through}, which leads to no network card: there may be a"
+                " container or a virtual machine of this machine behind it, or another one"
+            )
+            return Locality(is_here=None, reason=reason)
+        case Where.BEYOND_CARD:
+            return Locality(is_here=False, reason=f"{far_end.address} is no address of this machine")
+
+
+def _by_process(evidence: Evidence) -> Locality:
+    pid, name = evidence.far_end.pid, evidence.process_name or "unknown"
+    assert pid is not None
+    ends = f"the connection ends in a process of this machine called {name}"
+    if name == _LISTENS_FOR_OTHERS:
+        return _by_name(evidence)
+    if pid != evidence.pid_in_file and not name.startswith(_SERVER_NAMES):
+        reason = f"{ends}, which is not known to be the server: it may pass the connection on"
+        return Locality(is_here=None, reason=reason)
+    return Locality(is_here=True, reason=ends, pid=pid)
+
+
+def _by_name(evidence: Evidence) -> Locality:
+    """The process at the far end is not shown to us: what the server says of itself must agree with this machine."""
+    said = evidence.variables.get("hostname", "")
+    if said != evidence.host_name:
+        reason = (
+            f"the connection ends on this machine, but the server calls its host {said!r} and this machine is"
+            f" {evidence.host_name!r}: it may be in a container or behind a tunnel"
+        )
+        return Locality(is_here=None, reason=reason)
+    ports = [evidence.variables.get(name) for name in _PORTS]
+    if evidence.port is not None and str(evidence.port) not in ports:
+        reason = f"the server listens on port {ports[0]} and was reached on port {evidence.port}: something is between"
+        return Locality(is_here=None, reason=reason)
+    pid = _only_server(evidence)
+    return Locality(
+        is_here=True,
+        reason=f"the connection ends on this machine, and the server calls its host {said!r} too",
+        pid=pid,
+        unwatched=_ANOTHER_USER if pid is None else None,
+    )
+
+
+def _only_server(evidence: Evidence) -> int | None:
+    """The process that the pid file names, else the one server of this machine."""
+    servers = evidence.servers_here
+    if evidence.pid_in_file in servers:
+        return evidence.pid_in_file
+    return servers[0] if len(servers) == 1 else None
+
+
+def _data_dir(variables: Mapping[str, str], pid: int | None) -> Path | None:
+    """The data directory, when the path means the same here as to the server, and may be looked at."""
+    said = variables.get("datadir", "")
+    same = None if pid is None else same_directory(said, pid)
+    if same is None:  # another user's: the name of the host tells whether it sees our files
+        same = variables.get("hostname") == socket.gethostname()
+    with contextlib.suppress(OSError, ValueError):
+        if same and said.startswith("/") and Path(said).is_dir():
+            return Path(said)
+    return None
+
+
+def _pid_in_file(path: str) -> int | None:
+    """The number in a small plain file; a server may name anything, also what would never end."""
+    with contextlib.suppress(OSError, ValueError):
+        status = Path(path).stat()
+        if path.startswith("/") and stat.S_ISREG(status.st_mode) and status.st_size < 32:
+            return int(Path(path).read_text(encoding="ascii"))
+    return None
+
+
+def _servers_here() -> tuple[int, ...]:
+    names = ((one.pid, one.info["name"] or "") for one in psutil.process_iter(["name"]))
+    return tuple(pid for pid, name in names if name.startswith(_SERVER_NAMES))

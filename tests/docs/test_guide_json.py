@@ -1,0 +1,57 @@
+"""docs/guide-json.md and its schema say what guide.json holds, every field of it."""
+
+from __future__ import annotations
+
+import json
+
+import jsonschema
+import pytest
+from write_guide_docs import documents, meanings
+
+from plimsoll.analyse.model import ANALYSIS_FORMAT, Analysis
+from plimsoll.analyse.study import analyse
+from plimsoll.record.document import Document
+from support.analyses import hostile_analysis, measured_analysis
+from support.published import imported_analysis
+from support.repository import ROOT
+from unit.analyse.made import measured
+
+PAGE = (ROOT / "docs" / "guide-json.md").read_text(encoding="utf-8")
+SCHEMA = json.loads((ROOT / "docs" / "guide.schema.json").read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize("kind", documents(Analysis), ids=lambda kind: kind.__name__)
+def test_every_field_has_a_meaning(kind: type[Document]) -> None:
+    """The page is made from the docstrings: what they leave out would be an empty cell."""
+    silent = [name for name in kind.model_fields if not meanings(kind).get(name)]
+    assert not silent, f"{kind.__name__}: say under Attributes what these mean: {', '.join(silent)}"
+    section = PAGE.split(f"\n## {kind.__name__}\n")[1].split("\n## ")[0]
+    described = [line.split("`")[1] for line in section.splitlines() if line.startswith("| `")]
+    assert described == list(kind.model_fields)
+
+
+def test_a_meaning_is_of_a_field() -> None:
+    strays = [
+        f"{kind.__name__}.{name}"
+        for kind in documents(Analysis)
+        for name in meanings(kind)
+        if name not in kind.model_fields
+    ]
+    assert not strays
+
+
+def test_the_format_is_stated() -> None:
+    assert f"`analysis_format` is {ANALYSIS_FORMAT}." in PAGE
+
+
+@pytest.mark.parametrize(
+    "make",
+    [measured_analysis, imported_analysis, hostile_analysis, lambda: analyse("s", [measured([100.0] * 12)])],
+    ids=["measured", "imported", "hostile", "analysed"],
+)
+def test_guides_are_what_the_schema_says(make: object) -> None:
+    document = json.loads(make().model_dump_json())  # type: ignore[operator]
+    jsonschema.validate(document, SCHEMA)
+    jsonschema.validate({**document, "added_later": 1}, SCHEMA)
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.validate({**document, "study": 7}, SCHEMA)
