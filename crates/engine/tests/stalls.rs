@@ -2,7 +2,7 @@
 
 mod common;
 
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 use std::thread::sleep;
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use common::{Told, Wall, closed, group, in_flight, open_loop, run, transact};
 use plimsoll_core::histogram::bucket_range_ns;
 use plimsoll_core::message::Interval;
 use plimsoll_core::snapshot::Measure;
-use plimsoll_engine::{Arrival, Arrivals, Gate, GroupRun, Process, TrialOptions};
+use plimsoll_engine::{Arrival, Arrivals, ClosedLoop, Gate, GroupRun, Process, TrialOptions, unix_ns};
 
 const MS: u64 = 1_000_000;
 
@@ -98,16 +98,16 @@ fn of_what_hangs_is_told_what_was_sent_and_what_waits() {
 /// In a closed loop nobody but the connections hangs. Each takes the time before it is sent: that bounds its age.
 #[test]
 fn in_a_closed_loop_each_connection_is_as_old_as_its_last_transaction() {
-    let began = Mutex::new(Vec::new());
-    let began: &'static Mutex<Vec<Duration>> = Box::leak(Box::new(began));
+    let began = Arc::new(Mutex::new(Vec::new()));
+    let shared = Arc::clone(&began);
     let wall = Wall::default();
     let wait = wall.clone();
     let build = move |_| {
-        let wall = wait.clone();
+        let (began, wall) = (Arc::clone(&shared), wait.clone());
         Ok(move |gate: &mut Gate<'_>, arrival: Arrival| {
             sleep(Duration::from_millis(1));
             if arrival.index == 200 {
-                began.lock().unwrap().push(now());
+                began.lock().unwrap().push(unix_ns());
             }
             transact(gate, || {
                 if arrival.index == 200 {
@@ -120,25 +120,15 @@ fn in_a_closed_loop_each_connection_is_as_old_as_its_last_transaction() {
     let connections = 3;
     let told = run(
         short_grace(100, 1_000),
-        vec![group(
-            connections,
-            plimsoll_engine::ClosedLoop::new(connections, None),
-            build,
-            wall,
-        )],
+        vec![group(connections, ClosedLoop::new(connections, None), build, wall)],
     );
     let done = told.checked(100);
     assert_eq!(done.unfinished_count, u64::from(connections));
     assert_eq!(told.total().counts().completed, 600);
     let end = at_end_of(&told, 1_000 * MS);
     let service = in_flight(&end.groups[0], Measure::Service);
-    let end_of_load = Duration::from_nanos(done.started_unix_ns + end.to_ns);
-    let mut ages: Vec<u64> = began
-        .lock()
-        .unwrap()
-        .iter()
-        .map(|at| (end_of_load - *at).as_nanos() as u64)
-        .collect();
+    let end_unix_ns = done.started_unix_ns + end.to_ns;
+    let mut ages: Vec<u64> = began.lock().unwrap().iter().map(|at| end_unix_ns - at).collect();
     ages.sort_unstable();
     assert_eq!(service.count(), ages.len() as u64);
     // The wall clock may drift a little, and a thread may lose the processor between its look at it and the gate's.
@@ -147,10 +137,6 @@ fn in_a_closed_loop_each_connection_is_as_old_as_its_last_transaction() {
         "{ages:?} {service:?}"
     );
     assert_eq!(in_flight(&end.groups[0], Measure::PoolWait).count(), 0);
-}
-
-fn now() -> Duration {
-    Duration::from_nanos(plimsoll_engine::unix_ns())
 }
 
 /// A stall that is over before the end leaves nothing under way, and shows at the ends of the intervals that it covers.
