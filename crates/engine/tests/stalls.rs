@@ -1,4 +1,4 @@
-//! What a server that stops answering leaves under way: counted exactly, and as old as it is.
+//! What a server that stops answering leaves in flight: counted exactly, and as old as it is.
 
 mod common;
 
@@ -46,7 +46,7 @@ fn at_end_of(told: &Told, to_ns: u64) -> &Interval {
 }
 
 /// At 100 arrivals a second, due each 10 ms from 0 on, the server hangs from the one that is due at 300 ms on: at the end of
-/// each interval exactly those are under way that were due since, and each is exactly as old as the schedule says.
+/// each interval exactly those are in flight that were due since, and each is exactly as old as the schedule says.
 #[test]
 fn a_stall_to_the_end_leaves_all_that_fell_due_in_it_each_at_its_age() {
     let told = run(
@@ -139,7 +139,7 @@ fn in_a_closed_loop_each_connection_is_as_old_as_its_last_transaction() {
     assert_eq!(in_flight(&end.groups[0], Measure::PoolWait).count(), 0);
 }
 
-/// A stall that is over before the end leaves nothing under way, and shows at the ends of the intervals that it covers.
+/// A stall that is over before the end leaves nothing in flight, and shows at the ends of the intervals that it covers.
 #[test]
 fn what_ends_after_a_stall_is_under_way_only_while_it_lasts() {
     let workers = closed(2, |_| {
@@ -164,7 +164,7 @@ fn what_ends_after_a_stall_is_under_way_only_while_it_lasts() {
     );
 }
 
-/// Arrivals that were given up are over: they are not under way.
+/// Arrivals that were given up are over: they are not in flight.
 #[test]
 fn what_was_dropped_is_not_under_way() {
     let told = run(

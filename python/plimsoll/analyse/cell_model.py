@@ -59,6 +59,9 @@ class CellFigures(Document):
         client_us_per_statement: Processor time of the load engine for each statement, microseconds.
         completed_count: Transactions that completed in the measured windows; 0 for published figures.
         dropped_count: Transactions that were due and never started.
+        unfinished_count: Transactions that were due before the end of a window and never ended, see `unfinished`.
+        stalled_ratio: Share of the measured windows in which nothing, or nearly nothing, completed, 0..1; mean of the
+            trials.
         types: Each type of transaction, the most frequent first; empty for published figures.
         tpcc: Of the TPC-C-derived workload; None for others.
         instances_tps: Completed transactions per second of each instance, mean of the trials; empty where there is one.
@@ -79,6 +82,8 @@ class CellFigures(Document):
     completed_count: int = 0
     failed_count: int = 0
     dropped_count: int = 0
+    unfinished_count: int = 0
+    stalled_ratio: float = 0.0
     retries_count: int = 0
     types: tuple[TypeTotal, ...] = ()
     tpcc: TpccFigures | None = None

@@ -9,7 +9,8 @@ from typing import Any
 
 from plimsoll.analyse.cell_model import Cell, CellFigures, CpuShares, Estimate
 from plimsoll.analyse.duration_model import Durations
-from plimsoll.analyse.durations import durations, merge, reported_durations
+from plimsoll.analyse.durations import durations, reported_durations
+from plimsoll.analyse.histograms import merge
 from plimsoll.analyse.instances import mean_tps
 from plimsoll.analyse.throughput import MeanThroughput, Repeated, mean_throughputs
 from plimsoll.analyse.tpcc import totals_of, tpcc_figures
@@ -89,6 +90,8 @@ def figures(trials: Sequence[TrialSummary], throughput: MeanThroughput) -> dict[
         completed_count=completed,
         failed_count=sum(one.failed for one in counts),
         dropped_count=sum(one.dropped for one in counts),
+        unfinished_count=sum(one.unfinished_count or 0 for one in trials),
+        stalled_ratio=sum(one.quiet.stalled_ratio for one in trials) / len(trials),
         retries_count=sum(one.retries for one in counts),
         types=types,
         tpcc=tpcc_figures(trials, types),

@@ -9,6 +9,10 @@ class Durations(Document):
     """Response or service time over the measured windows of all trials of a cell, milliseconds.
 
     Percentiles come from merged histograms only; None where a source does not state them.
+
+    Attributes:
+        lower_bounds: Names of those that are lower bounds: they rest on transactions that had not ended at the end of
+            the window, so that the true value is this or more.
     """
 
     p50: float | None = None
@@ -18,6 +22,7 @@ class Durations(Document):
     p999: float | None = None
     max: float | None = None
     mean: float | None = None
+    lower_bounds: tuple[str, ...] = ()
 
 
 class ErrorTotal(Document):

@@ -1,7 +1,8 @@
 """Whether a response-time objective is met at a point of a curve.
 
-Failed and dropped transactions count as over the objective: with more than 1 % of them, 99 % cannot be within it. With
-fewer, the percentile of those that completed decides, which is a little too kind. Unknown response times meet nothing.
+Failed, dropped and unfinished transactions count as over the objective: with more than 1 % of them, 99 % cannot be
+within it. With fewer, the percentile decides, which is a little too kind where some failed. Unknown response times meet
+nothing, and neither does a percentile that is known to be at least so much, and perhaps more.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from plimsoll.analyse.size_model import Fit
 from plimsoll.units import format_ms, format_percent
 
 ALLOWED_FAILED_RATIO = 0.01
-"""More of the transactions that failed or were dropped, and 99 % of them cannot be within anything."""
+"""More of the transactions that failed, were dropped or never ended, and 99 % of them cannot be within anything."""
 
 
 def judge_objective(point: Point, response_p99_ms: float | None) -> tuple[Fit, str]:
@@ -21,10 +22,17 @@ def judge_objective(point: Point, response_p99_ms: float | None) -> tuple[Fit, s
     objective = format_ms(response_p99_ms)
     if point.failed_ratio > ALLOWED_FAILED_RATIO:
         lost = format_percent(point.failed_ratio)
-        return Fit.DOES_NOT_FIT, f"{lost} of its transactions failed or were dropped, which counts as over {objective}"
+        what = "failed, were dropped or never ended" if point.has_unfinished else "failed or were dropped"
+        return Fit.DOES_NOT_FIT, f"{lost} of its transactions {what}, which counts as over {objective}"
     if point.response_p99_ms is None:
         return Fit.UNDECIDED, f"its response times are unknown, so it cannot be said to keep 99 % within {objective}"
     if point.response_p99_ms > response_p99_ms:
         found = format_ms(point.response_p99_ms)
-        return Fit.DOES_NOT_FIT, f"99 % of transactions take up to {found} there, over the objective of {objective}"
+        slowest = "the slowest 1 % of transactions take at least"
+        took = slowest if point.is_lower_bound else "99 % of transactions take up to"
+        return Fit.DOES_NOT_FIT, f"{took} {found} there, over the objective of {objective}"
+    if point.is_lower_bound:
+        found = format_ms(point.response_p99_ms)
+        some = f"some transactions had not ended when the measurement did: the slowest 1 % take at least {found}"
+        return Fit.UNDECIDED, f"{some}, and whether they keep to {objective} is unknown"
     return Fit.FITS, ""

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from itertools import pairwise
 
-from plimsoll.analyse.cell_model import Bounds, Cell, Estimate
+from plimsoll.analyse.cell_model import Bounds, CellFigures, Estimate
 from plimsoll.analyse.model import Curve
 
 
@@ -19,7 +19,9 @@ class Point:
     """A place on a curve.
 
     Attributes:
-        failed_ratio: Transactions that failed or were dropped over all that were due, 0..1.
+        is_lower_bound: The response time is one: some transactions had not ended.
+        has_unfinished: Some of those never ended.
+        failed_ratio: Transactions that failed, were dropped or never ended over all that were due, 0..1.
         between: The two measured levels that it was interpolated from; None when it was measured.
     """
 
@@ -27,6 +29,8 @@ class Point:
     throughput_tps: Estimate
     response_p99_ms: float | None
     failed_ratio: float
+    is_lower_bound: bool = False
+    has_unfinished: bool = False
     between: tuple[int, int] | None = None
 
     @property
@@ -44,7 +48,7 @@ class Point:
 
 def measured_points(curve: Curve) -> list[Point]:
     """All levels of a curve, rising."""
-    return [_point(cell) for cell in curve.cells]
+    return [point_of(cell) for cell in curve.cells]
 
 
 def point_at(curve: Curve, connections: int) -> Point | None:
@@ -59,10 +63,19 @@ def point_at(curve: Curve, connections: int) -> Point | None:
     return None
 
 
-def _point(cell: Cell) -> Point:
-    lost = cell.failed_count + cell.dropped_count
+def point_of(cell: CellFigures) -> Point:
+    """What a cell says of itself."""
+    lost = cell.failed_count + cell.dropped_count + cell.unfinished_count
     due = cell.completed_count + lost
-    return Point(cell.connections, cell.throughput_tps, cell.response_ms.p99, lost / due if due else 0.0)
+    response = cell.response_ms
+    return Point(
+        cell.connections,
+        cell.throughput_tps,
+        response.p99,
+        lost / due if due else 0.0,
+        is_lower_bound="p99" in response.lower_bounds,
+        has_unfinished=cell.unfinished_count > 0,
+    )
 
 
 def _interpolated(low: Point, high: Point, connections: int) -> Point:
@@ -81,7 +94,9 @@ def _interpolated(low: Point, high: Point, connections: int) -> Point:
         ),
         line(low.response_p99_ms or 0.0, high.response_p99_ms or 0.0) if known else None,
         max(low.failed_ratio, high.failed_ratio),
-        (low.connections, high.connections),
+        is_lower_bound=low.is_lower_bound or high.is_lower_bound,
+        has_unfinished=low.has_unfinished or high.has_unfinished,
+        between=(low.connections, high.connections),
     )
 
 

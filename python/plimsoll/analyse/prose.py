@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from plimsoll.analyse.cell_model import Bounds, Estimate
-from plimsoll.units import format_number, format_percent, format_rate
+from plimsoll.analyse.duration_model import Durations
+from plimsoll.units import format_ms, format_number, format_percent, format_rate
 
 _AS_FACTOR_FROM = 2.0
 """From this ratio on "2.4 times as much" is easier to grasp than "+140 %"."""
@@ -25,6 +26,15 @@ def rate_with_bounds(estimate: Estimate, unit: str) -> str:
 def confidence(bounds: Bounds) -> str:
     """Such as `95 %`."""
     return f"{bounds.confidence * 100:.0f} %"
+
+
+def p99_words(times: Durations) -> str:
+    """Such as `99 % of transactions took at most 20.0 ms`; empty where that is not known."""
+    if times.p99 is None:
+        return ""
+    if "p99" in times.lower_bounds:
+        return f"the slowest 1 % of transactions took at least {format_ms(times.p99)}: some had not ended"
+    return f"99 % of transactions took at most {format_ms(times.p99)}"
 
 
 def at_connections(connections: int) -> str:

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 
 from plimsoll.analyse.model import WorkloadSummary
 from plimsoll.analyse.objective import judge_objective
-from plimsoll.analyse.points import Point
-from plimsoll.analyse.prose import listed, rate_with_bounds
+from plimsoll.analyse.points import point_of
+from plimsoll.analyse.prose import listed, p99_words, rate_with_bounds
 from plimsoll.analyse.rate_model import RateCell, RateCurve
 from plimsoll.analyse.size_model import Fit
 from plimsoll.analyse.trial_summary import TrialSummary
@@ -50,8 +50,8 @@ def _fell_behind(cell: RateCell, unit: str) -> str:
 
 
 def _response(cell: RateCell) -> str:
-    p99 = cell.response_ms.p99
-    return "" if p99 is None else f", where 99 % of transactions took at most {format_ms(p99)}"
+    words = p99_words(cell.response_ms)
+    return f", where {words}" if words else ""
 
 
 def _within(curve: RateCurve, objective_ms_p99: float, unit: str) -> str:
@@ -68,10 +68,7 @@ def _carried_cells(curve: RateCurve) -> list[RateCell]:
 
 
 def _keeps(cell: RateCell, objective_ms_p99: float) -> bool:
-    lost = cell.failed_count + cell.dropped_count
-    failed_ratio = lost / max(cell.completed_count + lost, 1)
-    point = Point(cell.connections, cell.throughput_tps, cell.response_ms.p99, failed_ratio)
-    return judge_objective(point, objective_ms_p99)[0] is Fit.FITS
+    return judge_objective(point_of(cell), objective_ms_p99)[0] is Fit.FITS
 
 
 def _side_by_side(workload: WorkloadSummary, curves: Sequence[RateCurve]) -> Iterator[str]:
@@ -81,10 +78,11 @@ def _side_by_side(workload: WorkloadSummary, curves: Sequence[RateCurve]) -> Ite
     if not common:
         return
     rate_tps = max(common)
+    found = [(curve.system, cells[rate_tps].response_ms) for curve, cells in zip(curves, carried, strict=True)]
     times = [
-        f"{format_ms(cells[rate_tps].response_ms.p99 or 0.0)} on {curve.system}"
-        for curve, cells in zip(curves, carried, strict=True)
-        if cells[rate_tps].response_ms.p99 is not None
+        f"{'at least ' if 'p99' in one.lower_bounds else ''}{format_ms(one.p99)} on {system}"
+        for system, one in found
+        if one.p99 is not None
     ]
     if len(times) > 1:
         rate = _wanted(rate_tps, workload.rate_unit)

@@ -12,7 +12,8 @@ from dataclasses import dataclass, field, replace
 import polars as pl
 
 from plimsoll.analyse.duration_model import ErrorTotal, TypeTotal
-from plimsoll.analyse.durations import SparseHistogram, durations, merge, merge_measure, reported_durations
+from plimsoll.analyse.durations import durations, reported_durations
+from plimsoll.analyse.histograms import SparseHistogram, merge, merge_measure
 from plimsoll.record.reported import ReportedResult
 
 ErrorCounts = dict[tuple[str, int], int]

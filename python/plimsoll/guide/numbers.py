@@ -10,6 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from plimsoll.analyse.cell_model import Bounds, Estimate
+from plimsoll.analyse.duration_model import Durations
 from plimsoll.analyse.model import Analysis
 from plimsoll.units import format_number
 
@@ -69,9 +70,20 @@ def show_share(ratio: float | None) -> str:
     return NOT_KNOWN if ratio is None else f"{ratio * 100:.0f}"
 
 
-def show_ms(milliseconds: float | None) -> str:
-    """A time for columns headed `ms`."""
-    return NOT_KNOWN if milliseconds is None else format_number(milliseconds)
+def show_ms(milliseconds: float | None, *, is_lower_bound: bool = False) -> str:
+    """A time for columns headed `ms`.
+
+    >>> show_ms(12.34), show_ms(1560.0, is_lower_bound=True)
+    ('12.3', '≥ 1,560')
+    """
+    if milliseconds is None:
+        return NOT_KNOWN
+    return f"≥ {format_number(milliseconds)}" if is_lower_bound else format_number(milliseconds)
+
+
+def show_statistic(times: Durations, name: str) -> str:
+    """One statistic of response or service times, for columns headed `ms`."""
+    return show_ms(getattr(times, name), is_lower_bound=name in times.lower_bounds)
 
 
 def show_levels(levels: tuple[int, ...]) -> str:

@@ -6,7 +6,8 @@ import numpy as np
 import polars as pl
 import pytest
 
-from plimsoll.analyse.durations import durations, merge, merge_rows, percentile_ms, reported_durations
+from plimsoll.analyse.durations import durations, percentile_ms, reported_durations
+from plimsoll.analyse.histograms import merge, merge_rows
 from unit.analyse.made import histogram_table
 
 

@@ -1,10 +1,10 @@
-"""What `plimsoll trial` prints about connections and errors."""
+"""What `plimsoll trial` prints about connections, errors, and what did not end."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from plimsoll.cli.trial_result import OUTAGES_SHOWN, _connection_lines
+from plimsoll.cli.trial_result import OUTAGES_SHOWN, STALLS_SHOWN, _connection_lines, _stall_lines, _times_text
 
 
 def result(**changes: Any) -> dict[str, Any]:
@@ -26,3 +26,20 @@ def test_missing_connections_and_outages_have_a_line_each() -> None:
         "outage            from 1.2 s to the end: 16 connections and 1,500 transactions lost",
     ]
     assert len(_connection_lines(result(outages=[over] * 99))) == OUTAGES_SHOWN
+
+
+def test_lower_bounds_have_a_sign() -> None:
+    times = {"p50": 1.5, "p90": None, "p99": 1560.0, "max": 1664.0, "lower_bounds": ["p99", "max"]}
+    assert _times_text(times) == "p50 1.50 ms, p99 >= 1.56 s, max >= 1.66 s"
+
+
+def test_stalls_are_told_with_their_share_and_when_they_were() -> None:
+    one = {"from_s": 4.0, "to_s": 7.0, "transactions": 0}
+    assert _stall_lines({"stalls": [], "stalled_ratio": 0.0}) == []
+    assert _stall_lines({"stalls": [one], "stalled_ratio": 0.5}) == [
+        "stalled           nothing completed for 50.0 % of the time",
+        "                  from 4.0 s for 3.0 s: 0 transactions completed",
+    ]
+    first, *lines = _stall_lines({"stalls": [{**one, "transactions": 12}] * 99, "stalled_ratio": 0.9})
+    assert first.startswith("stalled           hardly anything completed for 90.0 %")
+    assert len(lines) == STALLS_SHOWN

@@ -1,4 +1,4 @@
-//! How long what is under way has lasted, at one instant. What ended would be in the recorder; what hangs is only here.
+//! How old everything in flight is, at one instant. What ended is in the recorder; what hangs is only here.
 //!
 //! Deliberately not here: any clock, and who is asked (the trial's leader asks workers and schedule once an interval).
 
@@ -10,7 +10,7 @@ use plimsoll_core::snapshot::Measure;
 use super::buckets::Buckets;
 use super::{Running, Tally};
 
-/// Gathers the ages of what one group has under way at one instant, again and again.
+/// Gathers the ages of what one group has in flight at one instant. Used again for each group and interval.
 pub(crate) struct InFlight {
     at_ns: u64,
     response: Buckets,

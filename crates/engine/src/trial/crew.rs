@@ -55,7 +55,7 @@ impl Crew {
         }
     }
 
-    /// Takes note of what is under way at `to_ns`, the end of an interval, and returns how many of it wait.
+    /// Gathers what is in flight at `to_ns`, the end of an interval, and returns how many of those wait.
     pub(super) fn look_in_flight(&self, to_ns: u64, in_flight: &mut InFlight) -> u64 {
         in_flight.begin(to_ns);
         self.tallies.iter().for_each(|tally| in_flight.worker(tally));

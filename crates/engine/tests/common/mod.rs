@@ -169,7 +169,7 @@ impl Told {
         });
         assert_eq!(
             done.unfinished_count, under_way,
-            "what never ended is under way at the end"
+            "what never ended is in flight at the end"
         );
         done
     }
@@ -192,7 +192,7 @@ impl Told {
     }
 }
 
-/// How long what a group had under way at the end of an interval had lasted.
+/// How long what a group had in flight at the end of an interval had lasted.
 pub fn in_flight(group: &GroupInterval, measure: Measure) -> Histogram {
     group.in_flight.get(&measure).cloned().unwrap_or_default()
 }

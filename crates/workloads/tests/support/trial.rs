@@ -19,7 +19,7 @@ pub struct Summary {
     pub snapshot: Snapshot,
     /// Transactions that completed, interval by interval.
     pub completed: Vec<u64>,
-    /// How long what was under way at the end of each interval had lasted by then, by its end.
+    /// How long what was in flight at the end of each interval had lasted by then, by its end.
     pub in_flight: BTreeMap<u64, Histogram>,
     pub ready: Option<Ready>,
     pub warnings: Vec<EngineWarning>,
@@ -71,7 +71,7 @@ impl Summary {
         let under_way = self.in_flight.last_key_value().map_or(0, |(_, last)| last.count());
         assert_eq!(
             done.unfinished_count, under_way,
-            "what never ended is under way at the end"
+            "what never ended is in flight at the end"
         );
         counts
     }
@@ -132,7 +132,7 @@ pub fn run_on(
     run_seen(workload, targets, load, (retry, terms), &mut |_| {})
 }
 
-/// Runs a load, and something beside it once it is under way: half a second after its begin, or a little later.
+/// Runs a load, and something beside it once it is in flight: half a second after its begin, or a little later.
 pub fn run_beside<T>(
     workload: &WorkloadPlan,
     targets: &[RoleTarget],
