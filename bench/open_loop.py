@@ -6,7 +6,8 @@ from bench.clients import Load
 from bench.ground import Ground
 from bench.options import Options, say
 from bench.rows import Goal, Row, Section
-from plimsoll.analyse.durations import merge_rows, percentile_ms
+from plimsoll.analyse.durations import percentile_ms
+from plimsoll.analyse.histograms import merge_rows
 from plimsoll.drive.protocol import Done, Interval
 from plimsoll.run.rows import IntervalRows
 from plimsoll.spec.arrivals import OpenArrivals, RateStep

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import os
 import signal
-import subprocess
 from pathlib import Path
 
 import pytest
 
 from plimsoll.record.model import Verdict
 from plimsoll.record.store import read_study
-from plimsoll.run.events import IntervalEnded, read_events
 from support.command import start
-from support.waiting import until
+from support.studies import server_below, wait_for_interval
 
 pytestmark = pytest.mark.e2e
 
@@ -38,27 +36,6 @@ managed = "mariadb"
 profile = "bare"
 buffer_pool = "64M"
 """
-
-
-def wait_for_interval(study: Path, process: subprocess.Popen[str], index: int) -> None:
-    def has_ended() -> bool:
-        assert process.poll() is None, process.communicate()
-        events = [stamped.event for stamped in read_events(study / "events.jsonl")]
-        return any(isinstance(event, IntervalEnded) and event.index >= index for event in events)
-
-    assert until(has_ended, 60), "no interval ended"
-
-
-def server_below(folder: str) -> int:
-    """The process of the managed server."""
-    for path in Path("/proc").glob("[0-9]*/cmdline"):
-        try:
-            words = path.read_bytes().split(b"\0")
-        except OSError:
-            continue
-        if words[0].endswith(b"mariadbd") and any(folder.encode() in word for word in words):
-            return int(path.parent.name)
-    raise AssertionError("no server runs")
 
 
 def test_the_trial_is_kept_as_failed_with_its_outage_and_the_study_goes_on(tmp_path: Path) -> None:

@@ -68,7 +68,7 @@ def check_result(result: dict[str, object], *, statements: int) -> None:
     for name in ("response_ms", "service_ms"):
         times = result[name]
         assert isinstance(times, dict)
-        assert set(times) == {"p50", "p90", "p95", "p99", "p999", "max", "mean"}
+        assert set(times) == {"p50", "p90", "p95", "p99", "p999", "max", "mean", "lower_bounds"}
         assert 0 < times["p50"] <= times["p95"] <= times["max"]
     assert isinstance(result["client"], dict)
     assert {"cpu_s", "cpu_us_per_statement", "memory_mb_peak"} <= set(result["client"])

@@ -7,7 +7,7 @@ import signal
 import subprocess
 from pathlib import Path
 
-from plimsoll.run.events import TrialBegan, TrialEnded, read_events
+from plimsoll.run.events import IntervalEnded, TrialBegan, TrialEnded, read_events
 from support.waiting import until
 
 
@@ -49,13 +49,32 @@ def wait_for_trials(study: Path, count: int, process: subprocess.Popen[str]) -> 
     assert until(are_recorded, 100)
 
 
-def kill_server(folder: str) -> None:
-    """Ends one server whose option file lies below our own folder."""
+def wait_for_interval(study: Path, process: subprocess.Popen[str], index: int, *, trial: int = 1) -> None:
+    """Waits until an interval of the study's first trial has ended, or of a later one."""
+
+    def has_ended() -> bool:
+        assert process.poll() is None, process.communicate()
+        trials, found = 0, False
+        for stamped in read_events(study / "events.jsonl"):
+            trials += isinstance(stamped.event, TrialBegan)
+            found |= trials == trial and isinstance(stamped.event, IntervalEnded) and stamped.event.index >= index
+        return found
+
+    assert until(has_ended, 100), "no such interval ended"
+
+
+def server_below(folder: str) -> int:
+    """The process of a server whose option file lies below our own folder."""
     for path in Path("/proc").glob("[0-9]*"):
         try:
             words = (path / "cmdline").read_bytes().split(b"\0")
         except OSError:
             continue
         if words[0].endswith(b"mariadbd") and any(folder.encode() in word for word in words):
-            os.kill(int(path.name), signal.SIGKILL)
-            return
+            return int(path.name)
+    raise AssertionError("no server runs")
+
+
+def kill_server(folder: str) -> None:
+    """Ends one server whose option file lies below our own folder."""
+    os.kill(server_below(folder), signal.SIGKILL)

@@ -1,11 +1,14 @@
 //! The engine protocol: JSON lines, one message each. The schema of both directions is generated from these types.
 
+use std::collections::BTreeMap;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::connections::{ConnectFailure, Outage};
+use crate::histogram::Histogram;
 use crate::plan::{DataPlan, Role, SimPlan, TrialPlan};
-use crate::snapshot::Snapshot;
+use crate::snapshot::{Measure, Snapshot};
 
 /// Version of the protocol. It grows with every change that an older reader would misunderstand.
 pub const PROTOCOL: u32 = 1;
@@ -127,6 +130,10 @@ pub struct GroupInterval {
     pub connected_count: u64,
     /// What its connections did.
     pub snapshot: Snapshot,
+    /// How long each transaction that was due and had not ended at the end of the interval had lasted by then: `response`
+    /// of all of them, `service` of those that were sent, `pool_wait` of those that waited for a connection. A measure
+    /// without any is left out.
+    pub in_flight: BTreeMap<Measure, Histogram>,
 }
 
 /// Processor time that the engine itself used, all threads together.

@@ -59,8 +59,9 @@ pub trait Arrivals: Send + Sync {
     /// The next arrival for `worker` (0, 1, … within its group) at `now_ns` since trial start.
     fn claim(&self, worker: u32, now_ns: u64) -> Claim;
 
-    /// What fell due before `now_ns` and is waiting. One thread asks, at the end of each interval.
-    fn backlog(&self, _now_ns: u64) -> Backlog {
+    /// What fell due before `now_ns` and is waiting; `waiting` is told when each of them was due. One thread asks, at the
+    /// end of each interval.
+    fn backlog(&self, _now_ns: u64, _waiting: &mut dyn FnMut(u64)) -> Backlog {
         Backlog::default()
     }
 

@@ -91,7 +91,9 @@ impl<'t> Gate<'t> {
     pub fn sent(&mut self) {
         let open = self.open.as_mut().expect("a transaction must be open");
         if open.sent_ns.is_none() {
-            open.sent_ns = Some(self.parts.clock.now_ns());
+            let now_ns = self.parts.clock.now_ns();
+            open.sent_ns = Some(now_ns);
+            self.parts.tally.sent(now_ns);
         }
     }
 
@@ -217,7 +219,7 @@ impl<'t> Gate<'t> {
                 return None; // It never fell due, so it was not offered.
             }
         }
-        parts.tally.offered();
+        parts.tally.offered(arrival.due_ns);
         self.open = Some(Open {
             due_ns: arrival.due_ns,
             free_ns,

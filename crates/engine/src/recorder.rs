@@ -9,7 +9,10 @@
 //!
 //! Deliberately not here: clocks (times are passed in), and adding up shards by hand (`Snapshot::merge` does it).
 
+mod buckets;
 mod cells;
+mod in_flight;
+mod moment;
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -19,6 +22,8 @@ use plimsoll_core::timing::TransactionTiming;
 use rustix::thread::sched_getcpu;
 
 pub(crate) use cells::Cells;
+pub(crate) use in_flight::InFlight;
+use moment::Moment;
 
 /// Takes what happened from all workers of a group at the same time.
 pub(crate) struct Recorder {
@@ -143,12 +148,37 @@ pub(crate) struct Tally {
     offered_count: AtomicU64,
     ended_count: AtomicU64,
     response_sum_ns: AtomicU64,
+    /// When what the worker runs was due. It stays when that was cut: it never ended.
+    due: Moment,
+    /// When it was sent.
+    sent: Moment,
+}
+
+/// What a worker runs: nanoseconds since trial start.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Running {
+    pub(crate) due_ns: u64,
+    pub(crate) sent_ns: Option<u64>,
 }
 
 impl Tally {
-    /// A transaction fell due and was claimed.
-    pub(crate) fn offered(&self) {
+    /// A transaction fell due at `due_ns` and was claimed.
+    pub(crate) fn offered(&self, due_ns: u64) {
         self.left(1);
+        self.sent.clear();
+        self.due.set(due_ns);
+    }
+
+    /// Its first byte left.
+    pub(crate) fn sent(&self, sent_ns: u64) {
+        self.sent.set(sent_ns);
+    }
+
+    /// What the worker runs at this moment, from any thread.
+    pub(crate) fn running(&self) -> Option<Running> {
+        let due_ns = self.due.get()?;
+        let sent_ns = self.sent.get();
+        Some(Running { due_ns, sent_ns })
     }
 
     /// So many fell due and never ended.
@@ -158,12 +188,14 @@ impl Tally {
 
     /// A transaction completed after so long, or failed after 0 ns.
     pub(crate) fn ended(&self, response_ns: u64) {
+        self.due.clear();
         add(&self.ended_count, 1);
         add(&self.response_sum_ns, response_ns);
     }
 
     /// One that was offered was taken back.
     pub(crate) fn withdrawn(&self) {
+        self.due.clear();
         let offered_count = self.offered_count.load(Ordering::Relaxed);
         self.offered_count.store(offered_count - 1, Ordering::Release);
     }

@@ -54,8 +54,8 @@ impl Arrivals for Wanted {
         }
     }
 
-    fn backlog(&self, now_ns: u64) -> Backlog {
-        self.inner.backlog(now_ns)
+    fn backlog(&self, now_ns: u64, waiting: &mut dyn FnMut(u64)) -> Backlog {
+        self.inner.backlog(now_ns, waiting)
     }
 
     fn close(&self, now_ns: u64) {

@@ -4,18 +4,19 @@ mod support;
 
 use std::time::Duration;
 
-use plimsoll_core::message::Done;
 use plimsoll_core::plan::{Endpoint, OltpOptions, Role, RoleTarget, Secret, Target, Tls, WorkloadPlan};
-use plimsoll_core::snapshot::{Measure, Snapshot};
-use plimsoll_engine::{ConnectionTerms, GroupRun, OpenLoop, OpenLoopOptions, Process, RateStep, Trial, TrialOptions};
+use plimsoll_core::snapshot::Measure;
+use plimsoll_engine::{
+    ConnectionTerms, GroupRun, OpenLoop, OpenLoopOptions, Process, RateStep, Trial, TrialOptions, unix_ns,
+};
 use plimsoll_session::Terms;
 use plimsoll_sim::{Script, Sim, Stall};
 use support::trial::Summary;
 
 const SECOND: Duration = Duration::from_secs(1);
 
-/// Point selects at 1,000 a second over 32 connections for 10 s.
-fn run(sim: &Sim) -> (Snapshot, Done) {
+/// Point selects at 1,000 a second over 32 connections for so many seconds.
+fn run(sim: &Sim, seconds: u64) -> Summary {
     let target = Target {
         endpoint: Endpoint::Tcp {
             host: "127.0.0.1".to_owned(),
@@ -46,11 +47,53 @@ fn run(sim: &Sim) -> (Snapshot, Done) {
         connections: 32,
         terms: ConnectionTerms::default(),
     };
-    let trial = Trial::new(TrialOptions::new(1_000, 10_000), vec![group]).unwrap();
+    let trial = Trial::new(TrialOptions::new(1_000, 1_000 * seconds), vec![group]).unwrap();
     trial.handle().start(None);
     let mut summary = Summary::default();
-    let done = trial.run(&mut summary).unwrap();
-    (summary.snapshot, done)
+    trial.run(&mut summary).unwrap();
+    summary
+}
+
+/// The server answers nobody any more from 2 s after its start on. Of the 1,000 that fall due each second of a load of 4 s all
+/// that were due since then never end, and at the end of the load the oldest has waited since then. The load began between the
+/// start of the server and the first arrival, so that bounds when on its clock the server fell silent.
+#[test]
+fn what_a_silent_server_leaves_is_counted_exactly_and_as_old_as_its_silence() {
+    let before = unix_ns();
+    let sim = Sim::start(Script {
+        stalls: vec![Stall {
+            after: 2 * SECOND,
+            lasts: 3_600 * SECOND,
+        }],
+        ..Script::default()
+    })
+    .unwrap();
+    let after = unix_ns();
+    let summary = run(&sim, 4);
+    let (counts, done) = (summary.counts(), summary.done.as_ref().unwrap());
+    assert_eq!(done.offered_count, 4_000);
+    assert_eq!(counts.completed + done.unfinished_count, 4_000);
+    let load_ns = 4_000_000_000;
+    let at_end = &summary.in_flight[&load_ns];
+    assert_eq!(at_end.count(), done.unfinished_count, "nothing ended after the load");
+    // From when the server fell silent, on the trial's clock, until the load ended.
+    let silent_for = |started: u64| load_ns - (started + 2_000_000_000 - done.started_unix_ns);
+    let (least_ns, most_ns) = (silent_for(after), silent_for(before));
+    assert!(
+        // 1 ms from one arrival to the next, and 32 that were sent in time and answered too late by as much on a busy machine
+        (least_ns.saturating_sub(2_000_000)..=most_ns + 50_000_000).contains(&at_end.max_ns),
+        "{least_ns} {most_ns} {}",
+        at_end.max_ns
+    );
+    let mean_ns = at_end.sum_ns / at_end.count();
+    assert!(
+        mean_ns.abs_diff(at_end.max_ns / 2) < 2_000_000,
+        "they fell due evenly: {mean_ns} {}",
+        at_end.max_ns
+    );
+    let grace_ns = done.duration_ns - load_ns;
+    let last = &summary.in_flight[&done.duration_ns];
+    assert_eq!(last.max_ns, at_end.max_ns + grace_ns, "each grows older until the end");
 }
 
 /// 1,000 of the 10,000 fall due while the server answers nobody for a second, and wait 0 to 1 s: so a tenth of those, one in
@@ -65,14 +108,14 @@ fn a_stall_of_the_server_shows_in_response_time_and_not_in_service_time() {
         ..Script::default()
     })
     .unwrap();
-    let (snapshot, done) = run(&sim);
-    let counts = snapshot.counts();
+    let summary = run(&sim, 10);
+    let (counts, done) = (summary.counts(), summary.done.as_ref().unwrap());
     assert_eq!(
         (done.offered_count, counts.completed, done.unfinished_count),
         (10_000, 10_000, 0)
     );
     let p99_ms = |measure| {
-        let histogram = &snapshot.transactions["oltp_point_select"].histograms[&measure];
+        let histogram = &summary.snapshot.transactions["oltp_point_select"].histograms[&measure];
         histogram.quantile_ns(0.99).unwrap() as f64 / 1e6
     };
     let (response_ms, service_ms) = (p99_ms(Measure::Response), p99_ms(Measure::Service));

@@ -21,7 +21,7 @@ from plimsoll.analyse.prose import (
     inverted,
     listed,
     more,
-    ms_span,
+    p99_words,
     rate_with_bounds,
     ratio_span,
 )
@@ -129,10 +129,8 @@ def peak_cell(curve: Curve) -> Cell:
 
 
 def _response(cell: Cell) -> str:
-    if cell.response_ms.p99 is not None:
-        return f", where 99 % of transactions took at most {format_ms(cell.response_ms.p99)}"
-    if each := cell.response_ms.single_runs.get("p99"):
-        return f", where 99 % of transactions took at most {ms_span(each)} in single runs"
+    if words := p99_words(cell.response_ms):
+        return f", where {words}"
     if cell.response_ms.mean is not None:
         return f", with a mean response time of {format_ms(cell.response_ms.mean)}"
     return "; response times are unknown"

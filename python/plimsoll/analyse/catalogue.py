@@ -32,6 +32,28 @@ class WarningKind:
         return TrialWarning(code=self.code, evidence=evidence, advice=self.advice)
 
 
+THROUGHPUT_STALLED = WarningKind(
+    "throughput-stalled",
+    "Nothing completed for a while",
+    "For some of the measured time nothing completed, or nearly nothing. In a closed loop a stall delays only one "
+    "transaction for each connection, so percentiles of response time hardly show it.",
+    "Look at the server's error log, storage and telemetry at that time, at the network and at the client; remove the "
+    "cause and measure these trials again.",
+)
+TRANSACTIONS_UNFINISHED = WarningKind(
+    "transactions-unfinished",
+    "Transactions never ended",
+    "Transactions that had not ended at the end of the window count with their age at that time. Statistics that rest "
+    "on them are lower bounds: the true value is that or more.",
+    "Find out what held them up (locks, a stalled server, the network), and measure these trials again.",
+)
+REPETITION_LAGS = WarningKind(
+    "repetition-lags",
+    "One repetition is far below the others",
+    "This repetition differs from the others by more than chance explains. Something disturbed it; it lowers the mean "
+    "and widens the bounds.",
+    "Look at the telemetry of that trial and at the server's error log, remove the cause and measure it again.",
+)
 CLIENT_SATURATED = WarningKind(
     "client-saturated",
     "The client may be the limit",
@@ -237,6 +259,9 @@ ENCRYPTION_DIFFERS = WarningKind(
 )
 
 CATALOGUE: tuple[WarningKind, ...] = (
+    THROUGHPUT_STALLED,
+    TRANSACTIONS_UNFINISHED,
+    REPETITION_LAGS,
     CLIENT_SATURATED,
     CLIENT_ON_SERVER_HOST,
     NO_SERVER,

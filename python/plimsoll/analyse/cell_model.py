@@ -98,6 +98,9 @@ class CellFigures(Document):
         failed_count: Transactions that ended in an error.
         dropped_count: Transactions that were due and never started.
         retries_count: Times that a transaction was begun again after an error.
+        unfinished_count: Transactions that were due before the end of a window and never ended, see `unfinished`.
+        stalled_ratio: Share of the measured windows in which nothing, or nearly nothing, completed, 0..1; mean of the
+            trials.
         types: Each type of transaction, the most frequent first; empty for published figures.
         tpcc: Of the TPC-C-derived workload; None for others.
         instances_tps: Completed transactions per second of each instance, mean of the trials; empty where there is one.
@@ -119,6 +122,8 @@ class CellFigures(Document):
     failed_count: int = 0
     dropped_count: int = 0
     retries_count: int = 0
+    unfinished_count: int = 0
+    stalled_ratio: float = 0.0
     types: tuple[TypeTotal, ...] = ()
     tpcc: TpccFigures | None = None
     instances_tps: dict[str, float] = Field(default_factory=dict)

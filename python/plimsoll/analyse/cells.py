@@ -92,6 +92,8 @@ def figures(trials: Sequence[TrialSummary], throughput: MeanThroughput) -> dict[
         completed_count=completed,
         failed_count=sum(one.failed for one in counts),
         dropped_count=sum(one.dropped for one in counts),
+        unfinished_count=sum(one.unfinished_count or 0 for one in trials),
+        stalled_ratio=sum(one.quiet.stalled_ratio for one in trials) / len(trials),
         retries_count=sum(one.retries for one in counts),
         types=types,
         tpcc=tpcc_figures(trials, types),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from pydantic import Field
 
 from plimsoll.record.document import Document
@@ -23,6 +25,8 @@ class Durations(Document):
         single_runs: By percentile (`p99`, ...), the values of single trials in their order, where percentiles of all
             trials together cannot be had: some trials state figures and have no histogram. The percentile of all
             trials lies between the lowest and the highest of them if every trial is among them.
+        lower_bounds: Names of those that are lower bounds: they rest on transactions that had not ended at the end of
+            the window, so that the true value is this or more.
     """
 
     p50: float | None = None
@@ -33,10 +37,11 @@ class Durations(Document):
     max: float | None = None
     mean: float | None = None
     single_runs: dict[str, tuple[float, ...]] = Field(default_factory=dict)
+    lower_bounds: tuple[str, ...] = ()
 
-    def figures(self) -> dict[str, float | None]:
-        """By statistic: all that there is to say of one trial."""
-        return {name: getattr(self, name) for name in ("p50", "p90", "p95", "p99", "p999", "max", "mean")}
+    def of_one_run(self) -> dict[str, Any]:
+        """All that there is to say of one trial, as JSON."""
+        return self.model_dump(mode="json", exclude={"single_runs"})
 
 
 def has_p99(times: Durations) -> bool:

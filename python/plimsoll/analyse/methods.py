@@ -39,9 +39,20 @@ METHODS: tuple[MethodNote, ...] = (
         text=(
             "Percentiles by nearest rank from the merged histograms of all trials of a cell, within 0.05 %; mean and "
             "maximum are exact. A percentile beyond which no transaction was seen is not given. Where a source has no "
-            "histograms, percentiles are those of single runs and are marked."
+            "histograms, percentiles are those of single runs and are marked. Transactions that had not ended at the "
+            "end of the window count with their age at that time; a statistic that rests on them is a lower bound, "
+            "marked by ≥."
         ),
-        source="HdrHistogram; Hyndman and Fan 1996",
+        source="HdrHistogram; Hyndman and Fan 1996; Kaplan and Meier 1958",
+    ),
+    MethodNote(
+        name="Stalls",
+        text=(
+            "Stretches of seconds that completed at most 5 % of what the run's mean makes of them while something was "
+            "in flight, where chance (Poisson, fewer than 1 of 1,000 runs) and transactions that take as long do not "
+            "explain them. Their share of the measured time stands beside the throughput."
+        ),
+        source="Mitzenmacher and Upfal 2005",
     ),
     MethodNote(
         name="Scale factor",
@@ -80,9 +91,9 @@ METHODS: tuple[MethodNote, ...] = (
         name="Load at a rate",
         text=(
             "A rate is carried when in all repetitions nothing was dropped, no overload lasted to the end, and at most "
-            "1 % of the transactions failed. An interval is overloaded when more transactions wait at its end than it "
-            "completed, or when some were dropped. What a system carries is the last rate before the first that is "
-            "not carried; nothing is interpolated."
+            "1 % of the transactions failed or never ended. An interval is overloaded when more transactions wait at "
+            "its end than it completed, or when some were dropped. What a system carries is the last rate before the "
+            "first that is not carried; nothing is interpolated."
         ),
     ),
     MethodNote(

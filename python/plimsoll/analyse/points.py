@@ -19,7 +19,9 @@ class Point:
     """A place on a curve.
 
     Attributes:
-        failed_ratio: Transactions that failed or were dropped over all that were due, 0..1.
+        is_lower_bound: The response time is one: some transactions had not ended.
+        has_unfinished: Some of those never ended.
+        failed_ratio: Transactions that failed, were dropped or never ended over all that were due, 0..1.
         single_runs_ms: Where there is no 99th percentile of all trials together, that of each: it lies between them.
         between: The two measured levels that it was interpolated from; None when it was measured.
     """
@@ -28,6 +30,8 @@ class Point:
     throughput_tps: Estimate
     response_p99_ms: float | None
     failed_ratio: float
+    is_lower_bound: bool = False
+    has_unfinished: bool = False
     between: tuple[int, int] | None = None
     single_runs_ms: tuple[float, ...] = ()
 
@@ -62,15 +66,18 @@ def point_at(curve: Curve, connections: int) -> Point | None:
 
 
 def point_of(cell: CellFigures) -> Point:
-    """The place of one cell, at whatever load it was measured."""
-    lost = cell.failed_count + cell.dropped_count
+    """What a cell says of itself."""
+    lost = cell.failed_count + cell.dropped_count + cell.unfinished_count
     due = cell.completed_count + lost
-    each = cell.response_ms.single_runs.get("p99", ())
+    response = cell.response_ms
+    each = response.single_runs.get("p99", ())
     return Point(
         cell.connections,
         cell.throughput_tps,
-        cell.response_ms.p99,
+        response.p99,
         lost / due if due else 0.0,
+        is_lower_bound="p99" in response.lower_bounds,
+        has_unfinished=cell.unfinished_count > 0,
         single_runs_ms=each if len(each) == cell.throughput_tps.trial_count else (),
     )
 
@@ -91,7 +98,9 @@ def _interpolated(low: Point, high: Point, connections: int) -> Point:
         ),
         line(low.response_p99_ms or 0.0, high.response_p99_ms or 0.0) if known else None,
         max(low.failed_ratio, high.failed_ratio),
-        (low.connections, high.connections),
+        is_lower_bound=low.is_lower_bound or high.is_lower_bound,
+        has_unfinished=low.has_unfinished or high.has_unfinished,
+        between=(low.connections, high.connections),
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from plimsoll.analyse.cell_model import Bounds, Estimate
+from plimsoll.analyse.duration_model import Durations
 from plimsoll.units import format_bytes, format_ms, format_number, format_percent, format_rate
 
 _AS_FACTOR_FROM = 2.0
@@ -25,6 +26,16 @@ def rate_with_bounds(estimate: Estimate, unit: str) -> str:
 def confidence(bounds: Bounds) -> str:
     """Such as `95 %`."""
     return f"{bounds.confidence * 100:.0f} %"
+
+
+def p99_words(times: Durations) -> str:
+    """Such as `99 % of transactions took at most 20.0 ms`; empty where that is not known."""
+    if times.p99 is None:
+        each = times.single_runs.get("p99")
+        return f"99 % of transactions took at most {ms_span(each)} in single runs" if each else ""
+    if "p99" in times.lower_bounds:
+        return f"the slowest 1 % of transactions took at least {format_ms(times.p99)}: some had not ended"
+    return f"99 % of transactions took at most {format_ms(times.p99)}"
 
 
 def at_connections(connections: int) -> str:

@@ -8,7 +8,7 @@ from plimsoll.analyse.answer import TOLD_ONE_BY_ONE
 from plimsoll.analyse.model import WorkloadSummary
 from plimsoll.analyse.objective import judge_objective
 from plimsoll.analyse.points import point_of
-from plimsoll.analyse.prose import listed, rate_with_bounds
+from plimsoll.analyse.prose import listed, p99_words, rate_with_bounds
 from plimsoll.analyse.rate_model import RateCell, RateCurve
 from plimsoll.analyse.size_model import Fit
 from plimsoll.analyse.trial_summary import TrialSummary
@@ -53,8 +53,8 @@ def _fell_behind(cell: RateCell, unit: str) -> str:
 
 
 def _response(cell: RateCell) -> str:
-    p99 = cell.response_ms.p99
-    return "" if p99 is None else f", where 99 % of transactions took at most {format_ms(p99)}"
+    words = p99_words(cell.response_ms)
+    return f", where {words}" if words else ""
 
 
 def _within(curve: RateCurve, objective_ms_p99: float, unit: str) -> str:
@@ -81,10 +81,11 @@ def _side_by_side(workload: WorkloadSummary, curves: Sequence[RateCurve]) -> Ite
     if not common:
         return
     rate_tps = max(common)
+    found = [(curve.system, cells[rate_tps].response_ms) for curve, cells in zip(curves, carried, strict=True)]
     times = [
-        f"{format_ms(cells[rate_tps].response_ms.p99 or 0.0)} on {curve.system}"
-        for curve, cells in zip(curves, carried, strict=True)
-        if cells[rate_tps].response_ms.p99 is not None
+        f"{'at least ' if 'p99' in one.lower_bounds else ''}{format_ms(one.p99)} on {system}"
+        for system, one in found
+        if one.p99 is not None
     ]
     if len(times) > 1:
         rate = _wanted(rate_tps, workload.rate_unit)

@@ -1,9 +1,9 @@
 """One system under one workload over rising rates: what of each it completed, and the highest rate that it carries.
 
 A rate is carried when in every repetition, from the first second of the load on, nothing was dropped, no overload
-(`overload`) lasted to the end, and at most 1 % of the transactions failed. A stall that was worked off is no reason: it
-shows in the response times. The highest rate that is carried is the last before the first that is not: a higher one
-that happens to be carried after one that was not counts for nothing.
+(`overload`) lasted to the end, and at most 1 % of the transactions failed or never ended. A stall that was worked off
+is no reason: it shows in the response times. The highest rate that is carried is the last before the first that is not:
+a higher one that happens to be carried after one that was not counts for nothing.
 
 Deliberately not here: rates between those that were tried, and bounds of response times.
 """
@@ -68,6 +68,7 @@ def _cell(rate_tps: float, trials: Sequence[TrialSummary], throughput: MeanThrou
 
 def _is_carried(one: TrialSummary) -> bool:
     ended = {} if one.counts is None else one.counts.ended_of_trial
-    failed_ratio = ended.get("failed", 0) / max(sum(ended.values()), 1)
+    unfinished = one.unfinished_count or 0
+    failed_ratio = (ended.get("failed", 0) + unfinished) / max(sum(ended.values()) + unfinished, 1)
     fell_behind = any(overload.to_s is None for overload in one.overloads)
     return not fell_behind and not ended.get("dropped", 0) and failed_ratio <= ALLOWED_FAILED_RATIO

@@ -1,8 +1,8 @@
 """Which systems carry a load, with what to spare, and what it takes when none does.
 
 The lower bound decides where there are bounds; a load within the bounds is undecided. A response-time objective is met
-only by response times that were measured; failed and dropped transactions count as over it. Nothing is said beyond the
-last measured level.
+only by response times that were measured; failed, dropped and unfinished transactions count as over it. Nothing is said
+beyond the last measured level.
 """
 
 from __future__ import annotations
@@ -145,6 +145,7 @@ def _judge(curve: Curve, system: SystemSummary, asked: LoadAsked) -> SystemFit:
         interpolated_between=point.between,
         margin_ratio=point.sure_tps / asked.needed_tps - 1,
         response_p99_ms=point.response_p99_ms,
+        response_is_lower_bound=point.is_lower_bound,
         cost_per_month=system.cost_per_month,
         reason=reason,
     )

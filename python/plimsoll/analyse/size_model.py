@@ -49,6 +49,7 @@ class SystemFit(Document):
         margin_ratio: What it surely carries (the lower bound, where there are bounds) over what is needed, less 1: 0.04
             leaves 4 % to spare, -0.1 is 10 % short. None when throughput there is unknown.
         response_p99_ms: Response time there, milliseconds.
+        response_is_lower_bound: It is that or more: some transactions had not ended.
         cost_per_month: In the user's currency.
         reason: Why, as one sentence.
     """
@@ -60,6 +61,7 @@ class SystemFit(Document):
     interpolated_between: tuple[int, int] | None = None
     margin_ratio: float | None = None
     response_p99_ms: float | None = None
+    response_is_lower_bound: bool = False
     cost_per_month: float | None = None
     reason: str
 

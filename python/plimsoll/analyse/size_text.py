@@ -104,7 +104,7 @@ def _about_figures(asked: LoadAsked, found: Sequence[SystemFit]) -> Iterator[str
     if asked.connections is None:
         yield "Each system runs at the measured level where it carries most within the objective."
     if asked.response_p99_ms is not None:
-        yield "Failed and dropped transactions count as over the objective."
+        yield "Failed, dropped and unfinished transactions count as over the objective."
     if asked.response_p99_ms is not None and any(one.response_p99_ms is not None for one in found):
         yield "The 99th percentile of response time is taken as it was measured; it has no bounds."
 

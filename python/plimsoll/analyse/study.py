@@ -22,6 +22,7 @@ from plimsoll.analyse.model import Analysis, Curve, MissingTrial
 from plimsoll.analyse.outages import longest_outages
 from plimsoll.analyse.rate_answer import rate_answer, rate_limits
 from plimsoll.analyse.rates import rate_curves
+from plimsoll.analyse.stall_text import stall_sentences
 from plimsoll.analyse.systems import summarise_systems, summarise_workloads, with_unknowns
 from plimsoll.analyse.trial_summary import RecordingLike, TrialSummary, summarise
 from plimsoll.analyse.variables import variable_differences
@@ -91,6 +92,7 @@ def analyse(
         objective_ms_p99=objective_ms_p99,
         answer=(
             *preliminary(planned or (), missing),
+            *stall_sentences(trials),
             *answer(workloads, systems, curves, compared, objective_ms_p99=objective_ms_p99),
             *rate_answer(workloads, by_rate, objective_ms_p99=objective_ms_p99),
             *durability_answer(systems, workloads),

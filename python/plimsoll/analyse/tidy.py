@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from plimsoll.analyse.durations import SparseHistogram, durations
+from plimsoll.analyse.durations import durations
+from plimsoll.analyse.histograms import SparseHistogram
 from plimsoll.analyse.trial_summary import RecordingLike, TrialSummary, summarise
 from plimsoll.record.model import Verdict, Window
 
@@ -84,8 +85,10 @@ TRIAL_COLUMNS: dict[str, pl.DataType] = {
     "connections_per_instance": pl.Int64(),
     "window_s": pl.Float64(),
     "throughput_tps": pl.Float64(),
-    **dict.fromkeys(("completed", "failed", "dropped", "retries", "statements"), pl.Int64()),
+    **dict.fromkeys(("completed", "failed", "dropped", "retries", "statements", "unfinished"), pl.Int64()),
+    "stalled_ratio": pl.Float64(),
     **{f"response_ms_{name}": pl.Float64() for name in _RESPONSE},
+    "response_lower_bounds": pl.String(),
     **{f"cpu_{name}_ratio": pl.Float64() for name in _CPU},
     "client_us_per_statement": pl.Float64(),
     "on_server_host": pl.Boolean(),
@@ -223,15 +226,17 @@ def _trial_row(recording: RecordingLike, planned: Planned) -> dict[str, Any]:
 def _figures(one: TrialSummary) -> dict[str, Any]:
     counts, reported = one.counts, one.outcome.reported
     histogram = one.histograms.get("response")
-    stated = reported.response_ms if reported is not None else {}
-    response = durations(histogram).figures() if histogram is not None else stated
+    stated: dict[str, Any] = dict(reported.response_ms) if reported is not None else {}
+    response = durations(histogram).of_one_run() if histogram is not None else stated
     figures: dict[str, Any] = {
         "throughput_tps": one.throughput_tps,
+        "response_lower_bounds": " ".join(response.get("lower_bounds", ())) or None,
         "client_us_per_statement": one.client_us_per_statement,
         **{f"response_ms_{name}": response.get(name) for name in _RESPONSE},
         **{f"cpu_{name}_ratio": getattr(one.cpu, name) for name in _CPU},
     }
     if counts is not None:
         names = ("completed", "failed", "dropped", "retries", "statements")
-        figures |= {"window_s": counts.duration_s, **{name: getattr(counts, name) for name in names}}
+        figures |= {"window_s": counts.duration_s, "stalled_ratio": one.quiet.stalled_ratio}
+        figures |= {"unfinished": one.unfinished_count, **{name: getattr(counts, name) for name in names}}
     return figures

@@ -12,8 +12,9 @@ from plimsoll.analyse.drift import INTERVALS_NEEDED
 from plimsoll.analyse.durations import percentile_ms
 from plimsoll.analyse.findings import Finding
 from plimsoll.analyse.instances import lag_of
+from plimsoll.analyse.stall_text import stall_words
 from plimsoll.analyse.trial_summary import TrialSummary
-from plimsoll.record.model import InstanceFacts, TrialWarning
+from plimsoll.record.model import InstanceFacts, Outcome, TrialWarning
 from plimsoll.units import format_bytes, format_ms, format_percent, format_rate
 
 _MEMORY_FILE_SYSTEMS = ("tmpfs", "ramfs", "devtmpfs")
@@ -80,6 +81,31 @@ def _short_window(one: TrialSummary) -> Iterator[Weighed]:
         size = one.counts.rates_tps.size
         seen = f"{size} intervals ({one.counts.duration_s:.1f} s) were measured, fewer than {INTERVALS_NEEDED}"
         yield catalogue.SHORT_WINDOW.seen(seen), -float(size)
+
+
+def _stalled(one: TrialSummary) -> Iterator[Weighed]:
+    if one.quiet.stalls:
+        yield catalogue.THROUGHPUT_STALLED.seen(stall_words(one)), one.quiet.stalled_ratio
+
+
+def _unfinished(one: TrialSummary) -> Iterator[Weighed]:
+    """Recordings from before it was kept how old they were only say that there were some."""
+    response, counts = one.histograms.get("response"), one.counts
+    ages = None if response is None else response.in_flight
+    if counts is not None and ages is not None and one.unfinished_count:
+        oldest = format_ms(ages.max_ns / 1e6)
+        of = counts.completed + counts.failed + counts.dropped + one.unfinished_count
+        told = f"{one.unfinished_count:,} of {of:,} transactions never ended"
+        seen = f"{told}; at the end of the window the oldest was {oldest} old"
+        yield catalogue.TRANSACTIONS_UNFINISHED.seen(seen), one.unfinished_count / of
+    elif one.unfinished_count is None and (never := _never_ended(one.outcome)):
+        seen = f"{never:,} transactions had not ended when the load did; their age was not recorded"
+        yield catalogue.TRANSACTIONS_UNFINISHED.seen(seen), 0.0
+
+
+def _never_ended(outcome: Outcome) -> int:
+    reported = outcome.reported.counts.get("unfinished", 0) if outcome.reported is not None else 0
+    return reported if outcome.account is None else outcome.account.unfinished_count
 
 
 def _drift(one: TrialSummary) -> Iterator[Weighed]:
@@ -220,8 +246,13 @@ def client_near_its_limit(one: TrialSummary) -> Iterator[Weighed]:
         yield catalogue.CLIENT_SATURATED.seen(seen), share
 
 
+CHECKS_OF_A_RUN: tuple[Check, ...] = (_stalled, _unfinished, client_near_its_limit)
+"""Those that a single run without a recording is held to, the gravest first."""
+
 _CHECKS: tuple[Check, ...] = (
     _recorded,
+    _stalled,
+    _unfinished,
     _client_on_server_host,
     _server_place_unknown,
     _short_window,

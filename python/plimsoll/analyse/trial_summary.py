@@ -14,14 +14,19 @@ import polars as pl
 
 from plimsoll.analyse.cell_model import CpuShares
 from plimsoll.analyse.drift import Drift, drift_of
-from plimsoll.analyse.durations import SparseHistogram, merge_rows
+from plimsoll.analyse.histograms import SparseHistogram, merge_measure, merge_rows, merge_window
 from plimsoll.analyse.instances import instances_tps
 from plimsoll.analyse.overload import Overload, interval_loads, overloads
 from plimsoll.analyse.processor import engine_mean, processor_shares, reported_shares
+from plimsoll.analyse.quiet import Quiet, quiet_of
 from plimsoll.analyse.types import ErrorCounts, TypeCounts, stated_types, summed, types_of
+from plimsoll.analyse.unfinished import unfinished_count
 from plimsoll.analyse.window import WindowCounts, count_window, inside
 from plimsoll.analyse.within_run import MeanVariance, variance_of_mean
+from plimsoll.record.frames import IN_FLIGHT
 from plimsoll.record.model import EngineAccount, Environment, Outcome, TrialRecord, Window
+
+_AGES = f"{IN_FLIGHT}response"
 
 
 class RecordingLike(Protocol):
@@ -61,6 +66,8 @@ class TrialSummary:
         client_us_per_statement: Processor time of the load engine for each statement, microseconds.
         client_waits_s_per_s: How long the load engine's threads, all together, waited for a processor in each second.
         overloads: When more was wanted than could be done, in the whole trial; only load at a rate has them.
+        unfinished_count: Transactions of the window that never ended, see `unfinished`; None where that is not known.
+        quiet: When nothing completed.
     """
 
     trial: TrialRecord
@@ -78,6 +85,8 @@ class TrialSummary:
     client_us_per_statement: float | None = None
     client_waits_s_per_s: float | None = None
     overloads: tuple[Overload, ...] = ()
+    unfinished_count: int | None = None
+    quiet: Quiet = field(default_factory=Quiet)
 
     @property
     def is_published(self) -> bool:
@@ -102,7 +111,7 @@ def summarise(recording: RecordingLike) -> TrialSummary | None:
     telemetry = recording.telemetry()
     durations = recording.histograms()
     histograms = None if durations is None else inside(durations, outcome.window)
-    merged = {} if histograms is None else merge_rows(histograms)
+    merged = {} if durations is None else merge_window(durations, first=counts.first, last=counts.last)
     errors = _errors(recording, outcome.window)
     types = types_of(measured, histograms, merged.get("response"), counts.duration_s, errors)
     return TrialSummary(
@@ -121,6 +130,8 @@ def summarise(recording: RecordingLike) -> TrialSummary | None:
         client_us_per_statement=_client_us_per_statement(outcome.account, counts),
         client_waits_s_per_s=engine_mean(telemetry, measured, outcome, "run_delay_s_per_s"),
         overloads=overloads(interval_loads(intervals, telemetry), recording.trial.level.connections),
+        unfinished_count=_unfinished_count(recording, (intervals, durations), merged.get("response"), counts.last),
+        quiet=quiet_of(recording.trial, outcome, (intervals, durations), merged.get("service"), counts),
     )
 
 
@@ -138,6 +149,26 @@ def _reported(recording: RecordingLike) -> TrialSummary | None:
         cpu=reported_shares(outcome.reported.host_cpu),
         types=stated_types(outcome.reported, {}),
     )
+
+
+def _unfinished_count(
+    recording: RecordingLike,
+    tables: tuple[pl.DataFrame, pl.DataFrame | None],
+    response: SparseHistogram | None,
+    last: int,
+) -> int | None:
+    """Those of the window that ends with the interval `last`; the last interval of all says what never ended."""
+    intervals, durations = tables
+    if durations is None or not (durations["measure"] == _AGES).any():
+        return None
+    ends_s = intervals.group_by("interval").agg(pl.col("to_s").max())
+    end_s = ends_s.filter(pl.col("interval") == last)["to_s"]
+    if response is None or end_s.is_empty():
+        return 0
+    final, final_s = ends_s.sort("interval").row(-1)
+    at_end = merge_measure(durations.filter(pl.col("interval") == final), _AGES)
+    waited_s = final_s - float(end_s[0])
+    return unfinished_count(response, at_end, waited_s=waited_s, connections=recording.trial.level.connections)
 
 
 def _relative_variance(counts: WindowCounts) -> MeanVariance | None:

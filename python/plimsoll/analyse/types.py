@@ -12,7 +12,8 @@ from dataclasses import dataclass, field, replace
 import polars as pl
 
 from plimsoll.analyse.duration_model import ErrorTotal, TypeTotal
-from plimsoll.analyse.durations import SparseHistogram, durations_of_runs, merge_measure
+from plimsoll.analyse.durations import durations_of_runs
+from plimsoll.analyse.histograms import SparseHistogram, merge_measure
 from plimsoll.record.reported import ReportedResult
 
 ErrorCounts = dict[tuple[str, int], int]

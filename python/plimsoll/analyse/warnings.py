@@ -19,6 +19,7 @@ from plimsoll.analyse.model import (
     WorkloadSummary,
 )
 from plimsoll.analyse.rate_model import RateCurve
+from plimsoll.analyse.repetitions import check_repetitions
 from plimsoll.analyse.trial_checks import check_trials
 from plimsoll.analyse.trial_summary import TrialSummary
 
@@ -45,8 +46,10 @@ def placed_warnings(
         missing: Trials that are part of no number.
     """
     rate_trials, rate_curves = rates
+    trials = [*(trial for cell in cells for trial in cell.trials), *rate_trials]
     findings = chain(
-        check_trials([*(trial for cell in cells for trial in cell.trials), *rate_trials]),
+        check_trials(trials),
+        check_repetitions(trials),
         check_cells([*curves, *rate_curves]),
         check_curves(curves, workloads),
         check_order(cells),

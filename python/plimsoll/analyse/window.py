@@ -24,12 +24,16 @@ class WindowCounts:
     """Counts over the measured window of one trial, all instances and transaction types together.
 
     Attributes:
+        first: The first interval that counts.
+        last: The last one.
         duration_s: Length of the window, seconds.
         rates_tps: Completed transactions per second of each interval of full length, in order.
         statements_of_trial: Statements of the whole trial, warm-up included.
         ended_of_trial: `completed`, `failed` and `dropped` of the whole trial.
     """
 
+    first: int
+    last: int
     duration_s: float
     rates_tps: Series = field(repr=False)
     completed: int
@@ -78,6 +82,8 @@ def count_window(
     full = lengths_s >= _SHORT_RATIO * float(np.median(lengths_s))
     totals = {name: int(measured[name].sum()) for name in _COUNTED}
     return WindowCounts(
+        first=int(indexes[0]),
+        last=int(indexes[-1]),
         duration_s=float(lengths_s.sum()),
         rates_tps=completed[full] / lengths_s[full],
         statements=_statements(measured),

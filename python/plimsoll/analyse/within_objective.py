@@ -56,7 +56,8 @@ def _carried(curve: Curve, objective_ms_p99: float, unit: str) -> str:
         return f"{curve.system} carries {_shown(best, unit)}{_beyond(best, points)}"
     judged = [judge_objective(point, objective_ms_p99)[0] for point in points]
     if all(fit is Fit.UNDECIDED for fit in judged):
-        return f"what {curve.system} carries is unknown: so are its response times"
+        why = "some transactions had not ended" if points[0].is_lower_bound else "so are its response times"
+        return f"what {curve.system} carries is unknown: {why}"
     return f"{curve.system} carries nothing: no level that was measured keeps it"
 
 

@@ -26,11 +26,12 @@ from rich.progress import (
 from rich.text import Text
 
 from plimsoll.run.folder import UNPLANNED
-from plimsoll.units import format_duration, format_level, format_ms, format_rate, printable
+from plimsoll.run.status import interval_words
+from plimsoll.units import format_duration, format_level, format_ms, format_percent, format_rate, printable
 
 if TYPE_CHECKING:
     from plimsoll.drive import protocol
-    from plimsoll.run.events import DataProgressed, Event, IntervalEnded, StudyBegan, TrialBegan, TrialEnded
+    from plimsoll.run.events import DataProgressed, Event, StudyBegan, TrialBegan, TrialEnded
 
 PHASES = {
     "resume": "looking at what is there",
@@ -129,7 +130,7 @@ class StudyDisplay:
             case "state_began":
                 self._seen = self._state = str(event.state)
             case "interval_ended":
-                self._seen = f"{event.state}: {_figures(event)}"
+                self._seen = f"{event.state}: {interval_words(event)}"
             case "trial_ended":
                 self._in_trial = False
                 self._done_count += 1
@@ -166,8 +167,7 @@ class StudyDisplay:
         if event.throughput_tps is None or event.verdict != "complete":
             self._print(f"{name}: {event.verdict}: {event.reason}")
         elif self._live is None:
-            p99 = "" if event.response_ms_p99 is None else f", p99 {format_ms(event.response_ms_p99)}"
-            self._print(f"{name}: {format_rate(event.throughput_tps)}{p99}")
+            self._print(f"{name}: {_result(event)}")
 
     def _expect(self, remaining_s: float) -> None:
         self._ends_at = time.monotonic() + remaining_s
@@ -192,11 +192,11 @@ def _cell(event: TrialBegan | TrialEnded) -> str:
     return f"{event.system}, {event.workload}, {format_level(event.connections, event.rate_tps)}"
 
 
-def _figures(event: IntervalEnded) -> str:
-    p99 = "" if event.response_ms_p99 is None else f", response p99 {format_ms(event.response_ms_p99)}"
-    errors = f", {event.error_count} errors" if event.error_count else ""
-    missing = f", {event.missing_count:,} connections missing" if event.missing_count else ""
-    return f"{format_rate(event.throughput_tps)}{p99}{errors}{missing}"
+def _result(event: TrialEnded) -> str:
+    sign = ">= " if event.response_is_lower_bound else ""
+    p99 = "" if event.response_ms_p99 is None else f", p99 {sign}{format_ms(event.response_ms_p99)}"
+    stalled = f"; stalled for {format_percent(event.stalled_ratio)} of the time" if event.stalled_ratio else ""
+    return f"{format_rate(event.throughput_tps or 0.0)}{p99}{stalled}"
 
 
 @contextmanager

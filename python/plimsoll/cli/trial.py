@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from plimsoll.analyse.trial_summary import TrialSummary
     from plimsoll.drive.protocol import Interval
     from plimsoll.run.single import SingleRun
+    from plimsoll.spec.arrivals import OpenArrivals
     from plimsoll.spec.statements import Workload
     from plimsoll.spec.target import Target
 
@@ -123,8 +124,8 @@ def trial(
         run = SingleRun(
             workload=spec, target=resolved, connections=connections, warm_up_s=warm_up_s, duration_s=duration_s,
             seed=seed, arrivals=wanted, clients=clients)  # fmt: skip
-        result = trial_result.result_of(_measured(run), wanted)
-    typer.echo(trial_result.shown(result, as_json=as_json))
+        measured = _measured(run)
+    _show(measured, wanted, as_json=as_json)
 
 
 def _throwaway(
@@ -146,12 +147,23 @@ def _throwaway(
 
 def _measured(run: SingleRun) -> TrialSummary:
     """What was measured between two looks at the consistency of the rows, where the workload asks for them."""
+    from plimsoll.record.model import Verdict
     from plimsoll.run.single import run_single
 
     _look_at_consistency(run, "before the load")
     measured = run_single(run, partial(_show_interval, connections=run.connections))
-    _look_at_consistency(run, "after the load")
+    if measured.outcome.verdict is not Verdict.FAILED:  # a server that does not answer says nothing about its rows
+        _look_at_consistency(run, "after the load")
     return measured
+
+
+def _show(measured: TrialSummary, wanted: OpenArrivals | None, *, as_json: bool) -> None:
+    """Prints the figures. Where the server was gone or silent at the end they are evidence, and no result."""
+    from plimsoll.errors import TargetError
+
+    typer.echo(trial_result.shown(trial_result.result_of(measured, wanted), as_json=as_json))
+    if measured.outcome.reason is not None:
+        raise TargetError(measured.outcome.reason)
 
 
 def _look_at_consistency(run: SingleRun, when: str) -> None:
@@ -163,12 +175,12 @@ def _look_at_consistency(run: SingleRun, when: str) -> None:
 
 
 def _show_interval(interval: Interval, *, connections: int) -> None:
-    from plimsoll.run.rows import response_ms_p99, responses
+    from plimsoll.run.rows import oldest_in_flight_ms, response_ms_p99, responses
     from plimsoll.units import format_ms, format_rate
 
-    p99, response = response_ms_p99([interval]), responses([interval])
+    p99, response, oldest = response_ms_p99([interval]), responses([interval]), oldest_in_flight_ms(interval)
     if response is None:
-        shown = "nothing completed"
+        shown = "nothing completed" + ("" if oldest is None else f", the oldest in flight for {format_ms(oldest)}")
     elif p99 is None:  # of fewer than 100 transactions
         shown = f"response max {format_ms(response.max_ns / 1e6)}"
     else:

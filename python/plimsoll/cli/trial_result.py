@@ -15,6 +15,9 @@ if TYPE_CHECKING:
 OUTAGES_SHOWN = 10
 """As many have a line of their own in the text; `--json` has the first thousand."""
 
+STALLS_SHOWN = 10
+"""As many have a line of their own in the text; `--json` has all."""
+
 
 def result_of(summary: TrialSummary, wanted: OpenArrivals | None = None) -> dict[str, Any]:
     """What `--json` prints: the keys are a promise to scripts."""
@@ -28,17 +31,24 @@ def result_of(summary: TrialSummary, wanted: OpenArrivals | None = None) -> dict
     assert made is not None, "a measured run has connections"
     types = totals_of([summary])
     result = {
+        "verdict": summary.outcome.verdict.value,
+        "reason": summary.outcome.reason,
+        "stalled_ratio": summary.quiet.stalled_ratio,
+        "stalls": [
+            {"from_s": one.from_s, "to_s": one.to_s, "transactions": one.completed} for one in summary.quiet.stalls
+        ],
         "throughput_tps": summary.throughput_tps,
         "duration_s": counts.duration_s,
         "transactions": counts.completed,
         "failed": counts.failed,
         "retries": counts.retries,
+        **_unfinished(summary),
         "statements": counts.statements,
         "rows_returned": counts.rows_returned,
         "rows_affected": counts.rows_affected,
         **_errors(error_totals([summary.errors])),
-        "response_ms": durations(summary.histograms.get("response")).figures(),
-        "service_ms": durations(summary.histograms.get("service")).figures(),
+        "response_ms": durations(summary.histograms.get("response")).of_one_run(),
+        "service_ms": durations(summary.histograms.get("service")).of_one_run(),
         "transaction_types": _types(types),
         "client": {
             "cpu_s": account.client_user_s + account.client_system_s,
@@ -54,6 +64,15 @@ def result_of(summary: TrialSummary, wanted: OpenArrivals | None = None) -> dict
     return result if wanted is None else {**result, "open_loop": _open_loop(summary, wanted)}
 
 
+def _unfinished(summary: TrialSummary) -> dict[str, Any]:
+    """What had not ended when the engine cut its connections, and how old the oldest was when the load ended."""
+    account, response = summary.outcome.account, summary.histograms.get("response")
+    assert account is not None, "a measured run has the engine's account"
+    ages = None if response is None else response.in_flight
+    oldest_ms = ages.max_ns / 1e6 if ages is not None and account.unfinished_count else None
+    return {"unfinished": account.unfinished_count, "unfinished_ms_max": oldest_ms}
+
+
 def _types(types: Sequence[TypeTotal]) -> dict[str, Any]:
     return {
         one.name: {
@@ -64,7 +83,7 @@ def _types(types: Sequence[TypeTotal]) -> dict[str, Any]:
             "rolled_back": one.rolled_back_count,
             **_errors(one.errors),
             "throughput_tps": one.throughput_tps,
-            "response_ms": one.response_ms.figures(),
+            "response_ms": one.response_ms.of_one_run(),
         }
         for one in types
     }
@@ -101,8 +120,8 @@ def _open_loop(summary: TrialSummary, wanted: OpenArrivals) -> dict[str, Any]:
         "offered": account.offered_count,
         **counts.ended_of_trial,
         "unfinished": account.unfinished_count,
-        "pool_wait_ms": durations(summary.histograms.get("pool_wait")).figures(),
-        "dispatch_delay_ms": durations(summary.histograms.get("dispatch_delay")).figures(),
+        "pool_wait_ms": durations(summary.histograms.get("pool_wait")).of_one_run(),
+        "dispatch_delay_ms": durations(summary.histograms.get("dispatch_delay")).of_one_run(),
         "overloads": [
             {
                 "from_s": one.from_s,
@@ -125,17 +144,20 @@ def _as_text(result: dict[str, Any]) -> str:
     from plimsoll.cli.type_lines import deviation_lines, tpcc_lines, type_lines
     from plimsoll.units import format_ms, format_number, format_rate
 
-    lines = [
+    lines = _stall_lines(result)
+    lines += [
         f"throughput        {format_rate(result['throughput_tps'])}  ({result['transactions']:,} transactions"
         f" in {result['duration_s']:.1f} s, {result['statements']:,} statements)",
         f"failed            {result['failed']:,}, retries {result['retries']:,}",
     ]
+    if result["unfinished"]:
+        oldest = result["unfinished_ms_max"]
+        age = "" if oldest is None else f", the oldest {format_ms(oldest)} old when the load ended"
+        lines.append(f"unfinished        {result['unfinished']:,} never ended{age}")
     if "tpcc" in result:
         lines += tpcc_lines(result)
     for name in ("response", "service"):
-        times = result[f"{name}_ms"]
-        shown = ", ".join(f"{key} {format_ms(value)}" for key, value in times.items() if value is not None)
-        lines.append(f"{name + ' time':<18}{shown}")
+        lines.append(f"{name + ' time':<18}{_times_text(result[f'{name}_ms'])}")
     if len(result["transaction_types"]) > 1:
         lines += type_lines(result)
     for kind, errors in result["errors_by_class"].items():
@@ -151,7 +173,7 @@ def _as_text(result: dict[str, Any]) -> str:
     agreed = {one["agreed"] or "none" for one in result["connections"]["encryptions"]}
     lines.append(f"encryption        {', '.join(sorted(agreed))}")
     lines += deviation_lines(result)
-    lines += [f"warning: {w['code']}: {w['evidence']} {w['advice']}" for w in result["warnings"]]
+    lines += [f"warning: {w['code']}: {w['evidence'].rstrip('.')}. {w['advice']}" for w in result["warnings"]]
     lines.append("One run says little about the next: plimsoll study run measures repetitions and gives bounds.")
     return "\n".join(lines)
 
@@ -169,17 +191,38 @@ def _connection_lines(result: dict[str, Any]) -> list[str]:
     return lines
 
 
-def _open_loop_text(loop: dict[str, Any]) -> list[str]:
+def _stall_lines(result: dict[str, Any]) -> list[str]:
+    """When nothing completed: before all figures, since none of them shows it."""
+    from plimsoll.units import format_percent
+
+    if not result["stalls"]:
+        return []
+    share = f"{format_percent(result['stalled_ratio'])} of the time"
+    what = "hardly anything" if any(one["transactions"] for one in result["stalls"]) else "nothing"
+    lines = [f"stalled           {what} completed for {share}"]
+    for one in result["stalls"][:STALLS_SHOWN]:
+        length_s = one["to_s"] - one["from_s"]
+        completed = f"{one['transactions']:,} transactions completed"
+        lines.append(f"                  from {one['from_s']:.1f} s for {length_s:.1f} s: {completed}")
+    return lines
+
+
+def _times_text(times: dict[str, Any]) -> str:
+    """Statistics of a duration; a sign marks lower bounds."""
     from plimsoll.units import format_ms
 
+    bounds = times["lower_bounds"]
+    known = {name: value for name, value in times.items() if name != "lower_bounds" and value is not None}
+    return ", ".join(f"{name} {'>= ' if name in bounds else ''}{format_ms(value)}" for name, value in known.items())
+
+
+def _open_loop_text(loop: dict[str, Any]) -> list[str]:
     lines = [
         f"offered           {loop['offered']:,} with the warm-up: {loop['completed']:,} completed,"
         f" {loop['failed']:,} failed, {loop['dropped']:,} dropped, {loop['unfinished']:,} unfinished at the end"
     ]
     for name, words in (("pool_wait", "pool wait"), ("dispatch_delay", "dispatch delay")):
-        times = loop[f"{name}_ms"]
-        shown = ", ".join(f"{key} {format_ms(value)}" for key, value in times.items() if value is not None)
-        lines.append(f"{words:<18}{shown}")
+        lines.append(f"{words:<18}{_times_text(loop[f'{name}_ms'])}")
     for one in loop["overloads"]:
         end = "the end" if one["to_s"] is None else f"{one['to_s']:.0f} s"
         recovery = "" if one["recovery_s"] is None else f"; over {one['recovery_s']:.0f} s after the rate fell"

@@ -72,8 +72,11 @@ def _times(one: dict[str, Any], demands: dict[str, Any] | None) -> dict[str, str
     from plimsoll.units import format_number
 
     names = {"p50": "p50", "p90": "p90", "p95": "p95", "p99": "p99", "p999": "p99.9", "max": "max"}
-    times = one["response_ms"]
-    shown = {name: UNKNOWN if times[key] is None else format_number(times[key]) for key, name in names.items()}
+    times, bounds = one["response_ms"], one["response_ms"]["lower_bounds"]
+    shown = {
+        name: UNKNOWN if times[key] is None else f"{'>= ' if key in bounds else ''}{format_number(times[key])}"
+        for key, name in names.items()
+    }
     if demands is not None:
         shown["p90 at most"] = f"{demands['response_ms_p90_max']:,.0f}"
         shown[""] = _verdict(demands["is_in_time"], "too slow")

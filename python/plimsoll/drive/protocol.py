@@ -130,12 +130,16 @@ class GroupInterval(EngineMessage):
     Attributes:
         backlog_count: Transactions that were due at its end and that no connection was free for.
         connected_count: Connections that were open at its end.
+        in_flight: How long each transaction that was due and had not ended at its end had lasted by then: `response` of
+            all of them, `service` of those that were sent, `pool_wait` of those that waited for a connection. A measure
+            without any is left out.
     """
 
     instance: str
     backlog_count: int
     connected_count: int
     snapshot: Snapshot
+    in_flight: dict[str, Histogram]
 
 
 class Interval(EngineMessage):

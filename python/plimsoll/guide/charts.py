@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 import altair as alt
 
 from plimsoll.analyse.cell_model import Cell, CpuShares
+from plimsoll.analyse.duration_model import Durations
 from plimsoll.analyse.model import Analysis, Curve, WorkloadSummary
 from plimsoll.analyse.prose import rate_with_bounds
 from plimsoll.guide.labels import chart_of, end_labels, labels_fit
@@ -24,10 +25,11 @@ from plimsoll.guide.marks import (
     last_rates,
     lines_and_points,
     logarithmic_ticks,
+    lower_bound_signs,
     names,
     rate_words,
 )
-from plimsoll.guide.numbers import per_unit, show_ms, show_share
+from plimsoll.guide.numbers import per_unit, show_share, show_statistic
 from plimsoll.guide.words import clean
 
 PERCENTILES = {"p50": "Response time p50, ms", "p95": "Response time p95, ms", "p99": "Response time p99, ms"}
@@ -73,7 +75,8 @@ def response_chart(analysis: Analysis, workload: WorkloadSummary, statistic: str
         return None
     rows = [row for row in _response_rows(analysis, workload) if row["statistic"] in statistics]
     times = [row["response"] for row in rows]
-    base = chart_of([row for row in rows if row["statistic"] == statistic])
+    shown = [row for row in rows if row["statistic"] == statistic]
+    base = chart_of(shown)
     x = alt.X(
         "rate:Q",
         scale=alt.Scale(domain=[0, max(row["rate"] for row in rows) * 1.06 or 1.0], nice=False),
@@ -82,7 +85,8 @@ def response_chart(analysis: Analysis, workload: WorkloadSummary, statistic: str
     scale = alt.Scale(type="log", domain=[min(times) * 0.8, max(times) * 1.25], nice=False)
     y = axis_y("response:Q", statistics[statistic], scale, values=logarithmic_ticks(min(times), max(times)))
     marks = Series(names(analysis), look)
-    return finish(alt.layer(*lines_and_points(base, x, y, marks, _RESPONSE_TOOLTIP)), look)
+    layers = [*lines_and_points(base, x, y, marks, _RESPONSE_TOOLTIP), *lower_bound_signs(base, shown, x, y, marks)]
+    return finish(alt.layer(*layers), look)
 
 
 def cpu_chart(curve: Curve, look: Look) -> Chart | None:
@@ -187,10 +191,18 @@ def _response_rows(analysis: Analysis, workload: WorkloadSummary) -> Iterator[Ro
                 if response is not None and response > 0:
                     yield {
                         **_throughput_row(curve, cell, workload.rate_unit),
-                        "statistic": statistic,
-                        "response": response,
-                        "shown_response": f"{statistic} {show_ms(response)} ms",
+                        **response_fields(cell.response_ms, statistic),
                     }
+
+
+def response_fields(times: Durations, statistic: str) -> Row:
+    """One statistic of response time as fields of a chart's row."""
+    return {
+        "statistic": statistic,
+        "response": getattr(times, statistic),
+        "is_lower_bound": statistic in times.lower_bounds,
+        "shown_response": f"{statistic} {show_statistic(times, statistic)} ms",
+    }
 
 
 def _levels_axis(levels: list[int]) -> alt.X:

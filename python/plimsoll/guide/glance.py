@@ -9,7 +9,7 @@ from plimsoll.analyse.cell_model import Estimate
 from plimsoll.analyse.duration_model import has_p99
 from plimsoll.analyse.model import Analysis, Curve, SystemSummary, WorkloadSummary
 from plimsoll.analyse.within_objective import best_within
-from plimsoll.guide.numbers import NOT_KNOWN, show_percentile, show_rate
+from plimsoll.guide.numbers import NOT_KNOWN, show_rate, show_statistic
 from plimsoll.guide.rates import carried_entries, rate_curve
 from plimsoll.guide.tables import Column, Entry, Table, curves_of, whole
 from plimsoll.units import format_ms, format_number
@@ -109,7 +109,7 @@ def _more(analysis: Analysis, workload: WorkloadSummary) -> list[_Figure]:
     objective_ms = analysis.objective_ms_p99
     more: list[_Figure] = []
     if any(has_p99(cell.response_ms) for curve in own for cell in curve.cells):
-        more.append(("p99 ms at the peak", lambda curve: Entry(show_percentile(peak_cell(curve).response_ms, "p99"))))
+        more.append(("p99 ms at the peak", lambda curve: Entry(show_statistic(peak_cell(curve).response_ms, "p99"))))
     if objective_ms is not None:
         heading = f"{unit} with p99 within {format_ms(objective_ms)}"
         more.append((heading, lambda curve: _within(curve, objective_ms, unit)))

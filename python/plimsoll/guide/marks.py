@@ -47,6 +47,14 @@ def lines_and_points(
     return [line, point]
 
 
+def lower_bound_signs(base: alt.Chart, rows: list[Row], x: alt.X, y: alt.Y, marks: Series) -> list[alt.Chart]:
+    """A sign beside each point that is a lower bound; nothing where there is none."""
+    if not any(row["is_lower_bound"] for row in rows):
+        return []
+    signs = base.mark_text(text="≥", dx=-11, fontSize=14).encode(x=x, y=y, color=marks.colour)
+    return [signs.transform_filter("datum.is_lower_bound")]
+
+
 def last_rates(rows: list[Row], names: list[str]) -> dict[str, float]:
     """The rate at the end of each system's line."""
     last = {row["system"]: row["rate"] for row in rows}

@@ -79,22 +79,28 @@ def show_share(ratio: float | None) -> str:
     return NOT_KNOWN if ratio is None else f"{ratio * 100:.0f}"
 
 
-def show_ms(milliseconds: float | None) -> str:
-    """A time for columns headed `ms`."""
-    return NOT_KNOWN if milliseconds is None else format_number(milliseconds)
+def show_ms(milliseconds: float | None, *, is_lower_bound: bool = False) -> str:
+    """A time for columns headed `ms`.
+
+    >>> show_ms(12.34), show_ms(1560.0, is_lower_bound=True)
+    ('12.3', '≥ 1,560')
+    """
+    if milliseconds is None:
+        return NOT_KNOWN
+    return f"≥ {format_number(milliseconds)}" if is_lower_bound else format_number(milliseconds)
 
 
-def show_percentile(times: Durations, name: str) -> str:
-    """A percentile in milliseconds for columns headed `ms`; of single runs the range, marked as such.
+def show_statistic(times: Durations, name: str) -> str:
+    """One statistic of response or service times, for columns headed `ms`; of single runs the range, marked as such.
 
-    >>> show_percentile(Durations(p99=12.34), "p99")
+    >>> show_statistic(Durations(p99=12.34), "p99")
     '12.3'
-    >>> show_percentile(Durations(single_runs={"p99": (29.1, 26.3)}), "p99")
+    >>> show_statistic(Durations(single_runs={"p99": (29.1, 26.3)}), "p99")
     '26.3 to 29.1 †'
     """
     each, of_all = times.single_runs.get(name), getattr(times, name)
     if of_all is not None or not each:
-        return show_ms(of_all)
+        return show_ms(of_all, is_lower_bound=name in times.lower_bounds)
     edges = dict.fromkeys(format_number(value) for value in (min(each), max(each)))
     return f"{' to '.join(edges)} {SINGLE_RUNS}"
 

@@ -12,7 +12,7 @@ import altair as alt
 from plimsoll.analyse.model import Analysis, WorkloadSummary
 from plimsoll.analyse.prose import rate_with_bounds
 from plimsoll.analyse.rate_model import RateCell, RateCurve
-from plimsoll.guide.charts import PERCENTILES
+from plimsoll.guide.charts import PERCENTILES, response_fields
 from plimsoll.guide.labels import chart_of, end_labels, labels_fit
 from plimsoll.guide.look import Look
 from plimsoll.guide.marks import (
@@ -24,10 +24,11 @@ from plimsoll.guide.marks import (
     last_rates,
     lines_and_points,
     logarithmic_ticks,
+    lower_bound_signs,
     names,
     rate_words,
 )
-from plimsoll.guide.numbers import per_unit, show_ms
+from plimsoll.guide.numbers import per_unit
 from plimsoll.guide.words import clean
 from plimsoll.units import format_exact
 
@@ -74,7 +75,9 @@ def rate_response_charts(analysis: Analysis, workload: WorkloadSummary, look: Lo
         marks = Series(names(analysis), look)
         tooltip = [*_TOOLTIP, alt.Tooltip("shown_response:N", title="response time")]
         x = _wanted_axis(rows, workload)
-        chart = alt.layer(*lines_and_points(chart_of(shown), x, y, marks, tooltip, order="wanted:Q"))
+        base = chart_of(shown)
+        signs = lower_bound_signs(base, shown, x, y, marks)
+        chart = alt.layer(*lines_and_points(base, x, y, marks, tooltip, order="wanted:Q"), *signs)
         yield statistic, title, finish(chart, look)
 
 
@@ -109,9 +112,4 @@ def _response_rows(analysis: Analysis, workload: WorkloadSummary) -> Iterator[Ro
             for statistic in PERCENTILES:
                 response = getattr(cell.response_ms, statistic)
                 if response is not None and response > 0:
-                    yield {
-                        **_row(curve, cell, workload.rate_unit),
-                        "statistic": statistic,
-                        "response": response,
-                        "shown_response": f"{statistic} {show_ms(response)} ms",
-                    }
+                    yield {**_row(curve, cell, workload.rate_unit), **response_fields(cell.response_ms, statistic)}

@@ -6,11 +6,12 @@ from collections.abc import Callable, Sequence
 
 from plimsoll.analyse.model import Analysis, SystemSummary, WorkloadSummary
 from plimsoll.analyse.rate_model import RateCell, RateCurve
-from plimsoll.guide.numbers import NOT_KNOWN, per_unit, show_percentile, show_rate, show_share
-from plimsoll.guide.tables import Column, Entry, Table, cpu_busy_ratio
+from plimsoll.guide.numbers import NOT_KNOWN, per_unit, show_rate, show_share, show_statistic
+from plimsoll.guide.tables import STALLED, Column, Entry, Table, cpu_busy_ratio, stalled_share
 from plimsoll.units import format_exact
 
 CARRIED = "carried"
+UNFINISHED = "unfinished"
 NOTE = (
     "Wanted is the rate that was asked for, whether or not a connection was free. Response time counts from when a "
     "transaction was due, service time from when it was sent, dispatch delay from when a connection was free until it "
@@ -22,19 +23,24 @@ _Shown = tuple[str, Callable[[RateCell], str]]
 """The heading of a column, and what stands in it."""
 
 _COLUMNS: tuple[_Shown, ...] = (
-    ("p50 ms", lambda cell: show_percentile(cell.response_ms, "p50")),
-    ("p95 ms", lambda cell: show_percentile(cell.response_ms, "p95")),
-    ("p99 ms", lambda cell: show_percentile(cell.response_ms, "p99")),
-    ("service p99 ms", lambda cell: show_percentile(cell.service_ms, "p99")),
-    ("dispatch p99 ms", lambda cell: show_percentile(cell.dispatch_delay_ms, "p99")),
+    (STALLED, stalled_share),
+    ("p50 ms", lambda cell: show_statistic(cell.response_ms, "p50")),
+    ("p95 ms", lambda cell: show_statistic(cell.response_ms, "p95")),
+    ("p99 ms", lambda cell: show_statistic(cell.response_ms, "p99")),
+    ("service p99 ms", lambda cell: show_statistic(cell.service_ms, "p99")),
+    ("dispatch p99 ms", lambda cell: show_statistic(cell.dispatch_delay_ms, "p99")),
     ("waiting", lambda cell: f"{cell.waiting_max:,}"),
     ("dropped", lambda cell: f"{cell.dropped_count:,}"),
     ("failed", lambda cell: f"{cell.failed_count:,}"),
+    (UNFINISHED, lambda cell: f"{cell.unfinished_count:,}" if cell.unfinished_count else NOT_KNOWN),
     ("CPU %", lambda cell: show_share(cpu_busy_ratio(cell))),
 )
 
 
-_NARROW = ("p50 ms", "p95 ms", "p99 ms", "service p99 ms", "dispatch p99 ms", "dropped")
+_ONLY_WHERE_KNOWN = (STALLED, UNFINISHED)
+"""Columns for what should not be: they are there only where it was."""
+
+_NARROW = (STALLED, "p50 ms", "p95 ms", "p99 ms", "service p99 ms", "dispatch p99 ms", "dropped")
 
 
 def rate_tables(analysis: Analysis, system: SystemSummary) -> tuple[Table, ...]:
@@ -58,7 +64,12 @@ def rate_table(
     if curve is None:
         return None
     unit = workload.rate_unit
-    columns = [one for one in _COLUMNS if not is_narrow or one[0] in _NARROW]
+    columns = [
+        (heading, show)
+        for heading, show in _COLUMNS
+        if (not is_narrow or heading in _NARROW)
+        and (heading not in _ONLY_WHERE_KNOWN or any(show(cell) != NOT_KNOWN for cell in curve.cells))
+    ]
     headings = (f"wanted {unit}", f"completed {unit}", *(heading for heading, _ in columns))
     return Table(
         caption=f"{system.name}, {workload.name}: at rates, over {curve.connections:,} connections",
@@ -93,5 +104,5 @@ def carried_entries(curve: RateCurve, unit: str) -> list[Entry]:
     more = "" if curve.bracketed else "at least "
     return [
         Entry(f"{more}{format_exact(per_unit(best.rate_tps, unit))}"),
-        Entry(show_percentile(best.response_ms, "p99")),
+        Entry(show_statistic(best.response_ms, "p99")),
     ]

@@ -16,16 +16,17 @@ from plimsoll.guide.numbers import (
     SINGLE_RUNS,
     SINGLE_RUNS_NOTE,
     show_ms,
-    show_percentile,
     show_rate,
     show_ratio,
     show_share,
+    show_statistic,
 )
 from plimsoll.units import format_percent
 
 PEAK = "peak"
 TIED = "tied"
 SHARE = "share %"
+STALLED = "stalled %"
 TOO_FEW = "too few"
 TOO_SLOW = "too slow"
 
@@ -102,17 +103,23 @@ def cpu_busy_ratio(cell: CellFigures) -> float | None:
     return None if cell.cpu.idle is None else max(0.0, 1 - cell.cpu.idle - (cell.cpu.iowait or 0))
 
 
-def _mean_without_percentiles(cell: Cell) -> float | None:
-    return cell.response_ms.mean if cell.response_ms.p99 is None else None
+def _mean_without_percentiles(cell: Cell) -> str:
+    return show_statistic(cell.response_ms, "mean") if cell.response_ms.p99 is None else NOT_KNOWN
+
+
+def stalled_share(cell: CellFigures) -> str:
+    """Share of the time in which nothing completed, percent; not shown where there was none."""
+    return NOT_KNOWN if cell.stalled_ratio == 0 else f"{cell.stalled_ratio * 100:.1f}"
 
 
 MEASURES = (
     Measure(None, lambda cell, unit: _estimate_entry(cell.throughput_tps, unit)),
     Measure("scale", lambda cell, _: _estimate_entry(cell.scale_factor, None)),
-    Measure("p50 ms", lambda cell, _: Entry(show_percentile(cell.response_ms, "p50"))),
-    Measure("p95 ms", lambda cell, _: Entry(show_percentile(cell.response_ms, "p95"))),
-    Measure("p99 ms", lambda cell, _: Entry(show_percentile(cell.response_ms, "p99"))),
-    Measure("mean ms", lambda cell, _: Entry(show_ms(_mean_without_percentiles(cell)))),
+    Measure(STALLED, lambda cell, _: Entry(stalled_share(cell))),
+    Measure("p50 ms", lambda cell, _: Entry(show_statistic(cell.response_ms, "p50"))),
+    Measure("p95 ms", lambda cell, _: Entry(show_statistic(cell.response_ms, "p95"))),
+    Measure("p99 ms", lambda cell, _: Entry(show_statistic(cell.response_ms, "p99"))),
+    Measure("mean ms", lambda cell, _: Entry(_mean_without_percentiles(cell))),
     Measure("CPU %", lambda cell, _: Entry(show_share(cpu_busy_ratio(cell)))),
 )
 
@@ -152,6 +159,14 @@ def figures_note(tables: Iterable[Table]) -> str:
             "CPU %" in headings,
             "CPU is the share of the host's processor time that was neither idle nor waiting for storage.",
         ),
+        (
+            STALLED in headings,
+            "Stalled is the share of the measured time in which nothing, or nearly nothing, completed.",
+        ),
+        (
+            any(entry.text.startswith("≥") for table in shown for row in table.rows for entry in row),
+            "Times marked “≥” are lower bounds: some transactions had not ended when the measurement did.",
+        ),
         (SHARE in headings, "Count is of transactions that completed; share is that of all of them, at that level."),
         (TOO_FEW in marks, f"Types marked “{TOO_FEW}” have a smaller share than the TPC-C specification asks for."),
         (
@@ -189,7 +204,7 @@ def _size_row(one: SystemFit, rate_unit: str, *, with_cost: bool) -> tuple[Entry
         Entry(whole(one.connections)),
         Entry(NOT_KNOWN) if shown is None else Entry(shown.value, shown.bounds),
         Entry(NOT_KNOWN if one.margin_ratio is None else format_percent(one.margin_ratio, signed=True)),
-        Entry(show_ms(one.response_p99_ms)),
+        Entry(show_ms(one.response_p99_ms, is_lower_bound=one.response_is_lower_bound)),
         *cost,
     )
 

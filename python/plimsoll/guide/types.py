@@ -10,12 +10,12 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from plimsoll.analyse.cell_model import CellFigures
-from plimsoll.analyse.duration_model import Durations, TypeTotal
+from plimsoll.analyse.duration_model import TypeTotal
 from plimsoll.analyse.model import Analysis, SystemSummary, WorkloadSummary
 from plimsoll.analyse.tpcc_clauses import SHARES_MIN
 from plimsoll.analyse.tpcc_model import TypeDemands
 from plimsoll.guide.levels import levels_of
-from plimsoll.guide.numbers import NOT_KNOWN, per_unit, show_ms, show_percentile
+from plimsoll.guide.numbers import NOT_KNOWN, per_unit, show_statistic
 from plimsoll.guide.tables import SHARE, TOO_FEW, TOO_SLOW, Column, Entry, Table
 from plimsoll.units import format_number
 
@@ -36,12 +36,8 @@ def _count(count: int | None) -> Entry:
     return Entry(NOT_KNOWN if count is None else f"{count:,}")
 
 
-def _ms(value: float | None, mark: str | None = None) -> Entry:
-    return Entry(show_ms(value), mark=mark)
-
-
-def _percentile(times: Durations, name: str, mark: str | None = None) -> Entry:
-    return Entry(show_percentile(times, name), mark=mark)
+def _ms(row: _Row, name: str, mark: str | None = None) -> Entry:
+    return Entry(show_statistic(row.total.response_ms, name), mark=mark)
 
 
 def _share(row: _Row) -> Entry:
@@ -57,7 +53,7 @@ def _per_minute(row: _Row) -> Entry:
 
 def _p90(row: _Row) -> Entry:
     is_slow = row.demands is not None and row.demands.is_in_time is False
-    return _percentile(row.total.response_ms, "p90", TOO_SLOW if is_slow else None)
+    return _ms(row, "p90", TOO_SLOW if is_slow else None)
 
 
 def _longest_p90(row: _Row) -> Entry:
@@ -65,8 +61,7 @@ def _longest_p90(row: _Row) -> Entry:
 
 
 def _mean_without_percentiles(row: _Row) -> Entry:
-    times = row.total.response_ms
-    return _ms(times.mean if times.p50 is None else None)
+    return _ms(row, "mean") if row.total.response_ms.p50 is None else Entry(NOT_KNOWN)
 
 
 def _errors(row: _Row) -> Entry:
@@ -87,13 +82,13 @@ _COUNTS: tuple[_Figure, ...] = (
     ("errors by code", _errors),
 )
 _TIMES: tuple[_Figure, ...] = (
-    ("p50 ms", lambda row: _percentile(row.total.response_ms, "p50")),
+    ("p50 ms", lambda row: _ms(row, "p50")),
     ("p90 ms", _p90),
     ("p90 at most", _longest_p90),
-    ("p95 ms", lambda row: _percentile(row.total.response_ms, "p95")),
-    ("p99 ms", lambda row: _percentile(row.total.response_ms, "p99")),
-    ("p99.9 ms", lambda row: _percentile(row.total.response_ms, "p999")),
-    ("max ms", lambda row: _ms(row.total.response_ms.max)),
+    ("p95 ms", lambda row: _ms(row, "p95")),
+    ("p99 ms", lambda row: _ms(row, "p99")),
+    ("p99.9 ms", lambda row: _ms(row, "p999")),
+    ("max ms", lambda row: _ms(row, "max")),
     ("mean ms", _mean_without_percentiles),
 )
 

@@ -46,6 +46,7 @@ _COUNTS = {
     "other": "others",
     "ignored errors": "ignored_errors",
     "reconnects": "reconnects",
+    "unfinished": "unfinished",
 }
 
 

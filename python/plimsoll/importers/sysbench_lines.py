@@ -41,12 +41,18 @@ _FIGURES = {
     "deadlocks": _COUNT,
     "ignored errors": _COUNT,
     "reconnects": _COUNT,
+    "Number of unfinished transactions on forced shutdown": r"(\d{1,15})",
     "total time": rf"{_N}s",
     "time elapsed": rf"{_N}s",
     "min": rf"{_N}(ms|s)?",
     "avg": rf"{_N}(ms|s)?",
     "max": rf"{_N}(ms|s)?",
     "sum": rf"{_N}(ms|s)?",
+}
+_SAME_FIGURES = {
+    "deadlocks": "ignored errors",
+    "time elapsed": "total time",
+    "Number of unfinished transactions on forced shutdown": "unfinished",
 }
 _FIGURE = re.compile(rf"({'|'.join(_FIGURES)}):\s+(.*)")
 _PERCENTILE = re.compile(r"(?:approx\.\s+)?(\d{1,3})(?:st|nd|rd|th)? percentile:\s+(.*)", re.ASCII)
@@ -161,7 +167,7 @@ def figures(text: str) -> dict[str, float] | None:
         return {label[1]: _ms(value)}
     if label[1] == "transactions":
         return {"transactions": float(value[1]), "tps": float(value[2])}
-    return {{"deadlocks": "ignored errors", "time elapsed": "total time"}.get(label[1], label[1]): float(value[1])}
+    return {_SAME_FIGURES.get(label[1], label[1]): float(value[1])}
 
 
 def histogram_line(text: str) -> tuple[float, int] | None:

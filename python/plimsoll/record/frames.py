@@ -42,14 +42,18 @@ ERRORS: dict[str, pl.DataType] = {
 HISTOGRAMS: dict[str, pl.DataType] = {
     **_PLACE,
     "interval": pl.UInt32(),
-    "transaction": pl.String(),
-    "measure": pl.String(),  # response, service, pool_wait, dispatch_delay
+    "transaction": pl.String(),  # empty for what was in flight: of which type it is, is known when it ends
+    "measure": pl.String(),  # response, service, pool_wait, dispatch_delay; in_flight_… of what was in flight
     "buckets": pl.List(pl.UInt32()),  # bucket indexes, rising; layout in `buckets`
     "counts": pl.List(pl.UInt64()),  # one for each bucket
     "sum_ns": pl.UInt64(),
     "max_ns": pl.UInt64(),
 }
-"""`histograms.parquet`: durations of completed transactions by interval, type and measure. Optional."""
+"""`histograms.parquet`: durations of completed transactions by interval, type and measure. Optional.
+
+Measures that begin with `IN_FLIGHT` are of transactions that were due before the end of the interval and had not ended
+then: how long they had lasted. Older recordings have none.
+"""
 
 TELEMETRY: dict[str, pl.DataType] = {
     **_PLACE,
@@ -59,6 +63,9 @@ TELEMETRY: dict[str, pl.DataType] = {
     "value": pl.Float64(),
 }
 """`telemetry.parquet`: one row for each sample of each metric."""
+
+IN_FLIGHT = "in_flight_"
+"""Begins the measures of what was in flight."""
 
 LATER = (("rolled_back", INTERVALS), ("transaction", ERRORS))
 """Columns, with their tables, whose values may be missing, and which older recordings do not have."""

@@ -29,7 +29,7 @@ class ReportedResult(Document):
         response_ms: Milliseconds by statistic: `min`, `mean`, `p50`, `p90`, `p95`, `p99`, `p999`, `max`.
         host_cpu: Share of the host's processor time, 0..1, by mode: `user`, `system`, `iowait`, `idle`.
         counts: Totals of the run: `transactions`, `reads`, `writes`, `others` (statements), `ignored_errors`,
-            `reconnects`, `failed`; empty where the source states none.
+            `reconnects`, `failed`, `unfinished` (cut off at the end); empty where the source states none.
         types: By type of transaction; empty where the source does not tell them apart.
     """
 

@@ -16,7 +16,7 @@ from plimsoll.analyse.durations import durations
 from plimsoll.drive.engine import Driver
 from plimsoll.drive.plans import SimColumn, SimShape, sim_line
 from plimsoll.drive.protocol import Interval, Listening
-from plimsoll.errors import SpecError
+from plimsoll.errors import SpecError, TargetError
 from plimsoll.run.answers import answers
 from plimsoll.run.client_limits import ClientLimit
 from plimsoll.run.single import SingleRun, run_single
@@ -46,7 +46,7 @@ def calibrate(
 
     Raises:
         HostError, EngineBugError: The engine or the fake server cannot be run.
-        InvalidTrialError: Nothing completed.
+        InvalidTrialError, TargetError: Nothing completed, or nothing any more at the end.
     """
     with fake_server(driver, workload, by_socket=by_socket) as target:
         run = SingleRun(
@@ -59,6 +59,8 @@ def calibrate(
             look_first=False,
         )
         summary = run_single(run, seen)
+    if summary.outcome.reason is not None:
+        raise TargetError(f"the fake server: {summary.outcome.reason}")
     counts = summary.counts
     assert counts is not None, "a measured run has counts"
     response = durations(summary.histograms.get("response"))

@@ -73,6 +73,7 @@ class IntervalEnded(Document):
     """What the running trial saw in its last interval.
 
     Attributes:
+        in_flight_ms_max: How old the oldest transaction in flight at its end was; None without any.
         missing_count: Connections that the level asks for and that were not open at its end.
     """
 
@@ -81,12 +82,18 @@ class IntervalEnded(Document):
     state: State
     throughput_tps: float
     response_ms_p99: float | None
+    in_flight_ms_max: float | None = None
     error_count: int
     missing_count: int = 0
 
 
 class TrialEnded(Document):
-    """A trial is recorded."""
+    """A trial is recorded.
+
+    Attributes:
+        response_is_lower_bound: The percentile is that or more: some transactions had not ended.
+        stalled_ratio: Share of the measured time in which nothing, or nearly nothing, completed, 0..1.
+    """
 
     type: Literal["trial_ended"] = "trial_ended"
     trial_id: str
@@ -98,6 +105,8 @@ class TrialEnded(Document):
     reason: str | None
     throughput_tps: float | None
     response_ms_p99: float | None
+    response_is_lower_bound: bool = False
+    stalled_ratio: float = 0.0
     warnings: tuple[TrialWarning, ...] = ()
 
 

@@ -10,6 +10,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from plimsoll.analyse.durations import durations
+from plimsoll.analyse.trial_summary import TrialSummary
 from plimsoll.analyse.working_set import working_set
 from plimsoll.drive.protocol import Done, EngineWarning, Interval, Outage, Progress, Ready
 from plimsoll.plan.model import PlannedTrial
@@ -27,7 +29,7 @@ from plimsoll.record.model import (
     WorkloadRecord,
 )
 from plimsoll.run.events import DataProgressed, TrialEnded
-from plimsoll.run.rows import IntervalRows, response_ms_p99
+from plimsoll.run.rows import IntervalRows
 from plimsoll.run.systems import System
 from plimsoll.spec.statements import Workload
 from plimsoll.spec.study import StudySection
@@ -70,6 +72,7 @@ class Progressing:
     warm_note: str | None = None
     ready: Ready | None = None
     done: Done | None = None
+    summary: TrialSummary | None = None
 
     @property
     def state(self) -> State:
@@ -184,10 +187,9 @@ def trial_record(task: TrialTask, states: list[StateMark]) -> TrialRecord:
     )
 
 
-def ended(task: TrialTask, outcome: Outcome, progressing: Progressing) -> TrialEnded:
-    """The event that tells of the trial's end, with its figures."""
-    measured = progressing.measured
-    seconds = sum((interval.to_ns - interval.from_ns) / 1e9 for interval in measured)
+def ended(task: TrialTask, outcome: Outcome, summary: TrialSummary | None) -> TrialEnded:
+    """The event that tells of the trial's end, with its figures where something was measured."""
+    response = durations(None if summary is None else summary.histograms.get("response"))
     return TrialEnded(
         trial_id=task.planned.trial_id,
         system=task.planned.system,
@@ -196,7 +198,9 @@ def ended(task: TrialTask, outcome: Outcome, progressing: Progressing) -> TrialE
         rate_tps=task.planned.rate_tps,
         verdict=outcome.verdict,
         reason=outcome.reason,
-        throughput_tps=sum(interval.completed for interval in measured) / seconds if seconds else None,
-        response_ms_p99=response_ms_p99(measured),
+        throughput_tps=None if summary is None else summary.throughput_tps,
+        response_ms_p99=response.p99,
+        response_is_lower_bound="p99" in response.lower_bounds,
+        stalled_ratio=0.0 if summary is None else summary.quiet.stalled_ratio,
         warnings=outcome.warnings,
     )

@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from plimsoll.analyse.durations import SparseHistogram, merge, percentile_ms
+from plimsoll.analyse.durations import percentile_ms
+from plimsoll.analyse.histograms import SparseHistogram, merge
 from plimsoll.drive.protocol import GroupInterval, Interval
 from plimsoll.record import frames
 
@@ -29,6 +30,8 @@ class IntervalRows:
     Attributes:
         driver: Name of the machine that drives the load.
         host: Name of the machine that the instances run on; empty when unknown.
+        connected: Connections that were open at the end of the last interval, by instance.
+        interval_count: How many intervals were taken in.
     """
 
     driver: str
@@ -37,6 +40,8 @@ class IntervalRows:
     _errors: list[dict[str, Any]] = field(default_factory=list)
     _histograms: list[dict[str, Any]] = field(default_factory=list)
     _client: list[dict[str, Any]] = field(default_factory=list)
+    connected: dict[str, int] = field(default_factory=dict)
+    interval_count: int = 0
 
     def add(self, interval: Interval, *, began_unix_s: float) -> None:
         """Takes one interval in.
@@ -45,8 +50,10 @@ class IntervalRows:
             interval: As the engine sent it.
             began_unix_s: When interval 0 began, wall clock.
         """
+        self.interval_count += 1
         for group in interval.groups:
             self._add_group(interval, group)
+            self.connected[group.instance] = group.connected_count
         length_s = max((interval.to_ns - interval.from_ns) / 1e9, 1e-9)
         place = {"driver": self.driver, "host": self.driver, "instance": ""}
         at = {**place, "unix_s": began_unix_s + interval.to_ns / 1e9, "source": "engine"}
@@ -70,6 +77,10 @@ class IntervalRows:
                 {**key, "transaction": name, "measure": measure, **histogram.model_dump()}
                 for measure, histogram in transaction.histograms.items()
             )
+        self._histograms.extend(
+            {**key, "transaction": "", "measure": f"{frames.IN_FLIGHT}{measure}", **ages.model_dump()}
+            for measure, ages in group.in_flight.items()
+        )
         self._errors.extend(
             {**key, "transaction": e.transaction, "class": e.error_class, "code": e.code, "count": e.count}
             for e in group.snapshot.errors
@@ -98,6 +109,12 @@ class IntervalRows:
     def client_telemetry(self) -> pl.DataFrame:
         """What the engine says of itself and of what waits, as rows of the telemetry table."""
         return pl.DataFrame(self._client, schema=frames.TELEMETRY)
+
+
+def oldest_in_flight_ms(interval: Interval) -> float | None:
+    """How old the oldest transaction in flight at the end of an interval was, milliseconds; None without any."""
+    ages = [group.in_flight["response"].max_ns for group in interval.groups if "response" in group.in_flight]
+    return max(ages) / 1e6 if ages else None
 
 
 def response_ms_p99(intervals: Sequence[Interval]) -> float | None:

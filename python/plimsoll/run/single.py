@@ -11,15 +11,13 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
-import polars as pl
-
-from plimsoll.analyse.trial_checks import client_near_its_limit
+from plimsoll.analyse.trial_checks import CHECKS_OF_A_RUN
 from plimsoll.analyse.trial_summary import TrialSummary, summarise
 from plimsoll.drive.engine import LocalDriver
 from plimsoll.drive.executable import engine_version
 from plimsoll.drive.plans import trial_line
 from plimsoll.drive.protocol import Done, EngineWarning, Interval, Progress
-from plimsoll.errors import InvalidTrialError
+from plimsoll.errors import InvalidTrialError, TargetError
 from plimsoll.record.model import (
     ClientFacts,
     Environment,
@@ -33,9 +31,11 @@ from plimsoll.record.model import (
 )
 from plimsoll.run.client_limits import known_limit_tps
 from plimsoll.run.connections import OWN_CONNECTIONS
+from plimsoll.run.in_memory import InMemory
 from plimsoll.run.keeper import DataKeeper
 from plimsoll.run.progressing import INTERVAL_S, account_of, connections_of, outages_of, warning_of, workload_record
 from plimsoll.run.rows import IntervalRows
+from plimsoll.run.unanswered import why_unanswered
 from plimsoll.servers.directory import default_base_dir
 from plimsoll.servers.facts import host_facts
 from plimsoll.servers.managed import ManagedServer
@@ -72,28 +72,6 @@ class SingleRun:
     look_first: bool = True
 
 
-@dataclass(frozen=True, slots=True)
-class _InMemory:
-    """A recording that is never written."""
-
-    trial: TrialRecord
-    outcome: Outcome
-    rows: IntervalRows
-    environment: Environment
-
-    def intervals(self) -> pl.DataFrame:
-        return self.rows.intervals()
-
-    def errors(self) -> pl.DataFrame:
-        return self.rows.errors()
-
-    def histograms(self) -> pl.DataFrame:
-        return self.rows.histograms()
-
-    def telemetry(self) -> pl.DataFrame:
-        return self.rows.client_telemetry()
-
-
 def run_single(run: SingleRun, seen: Callable[[Interval], None] = lambda _: None) -> TrialSummary:
     """Runs the load and sums the measured window up.
 
@@ -101,8 +79,13 @@ def run_single(run: SingleRun, seen: Callable[[Interval], None] = lambda _: None
         run: What to run.
         seen: Is told of each interval.
 
+    Returns:
+        What was measured. Its outcome is `failed` where the server was gone or silent when the load ended: what was
+        measured before is evidence then, and no result.
+
     Raises:
-        SpecError, TargetError, HostError, EngineBugError: It could not be run.
+        SpecError, TargetError, HostError, EngineBugError: It could not be run, or the server was gone before anything
+            was measured.
         InvalidTrialError: No transaction completed in the measured window.
     """
     first = math.ceil(run.warm_up_s / INTERVAL_S)
@@ -133,24 +116,36 @@ def run_single(run: SingleRun, seen: Callable[[Interval], None] = lambda _: None
                 case Done():
                     done = message
     assert done is not None, "the messages of a run end with done"
+    last = max(min(first + count, rows.interval_count) - 1, first)  # it ends early where the server stays away
     outcome = Outcome(
         verdict=Verdict.COMPLETE,
-        window=Window(first=first, last=first + count - 1),
+        window=Window(first=first, last=last),
         account=account_of(done),
         connections=connections_of(ready),
         outages=outages_of(done),
         outages_count=done.outages_count,
         warnings=tuple(warnings),
     )
+    return _judged(run, outcome, rows)
+
+
+def _judged(run: SingleRun, outcome: Outcome, rows: IntervalRows) -> TrialSummary:
+    """What was measured, with its doubts and what became of it. Raises as `run_single`."""
     environment = Environment(client=_client_facts(run))
-    summary = summarise(_InMemory(_trial_record(run), outcome, rows, environment))
+    summary = summarise(InMemory(_trial_record(run), outcome, rows, environment))
+    reason = why_unanswered(outcome, rows.connected, summary)
     if summary is None or summary.counts is None or summary.counts.completed == 0:
+        if reason is not None:
+            raise TargetError(reason)
         raise InvalidTrialError(
             f"no transaction completed within {run.duration_s:g} s{rows.told_errors()}; measure longer, or look at the "
             "server"
         )
-    near = [warning for warning, _ in client_near_its_limit(summary)]
-    return replace(summary, outcome=outcome.model_copy(update={"warnings": (*warnings, *near)}))
+    doubts = [warning for check in CHECKS_OF_A_RUN for warning, _ in check(summary)]
+    found: dict[str, object] = {"warnings": (*doubts, *outcome.warnings)}
+    if reason is not None:
+        found |= {"verdict": Verdict.FAILED, "reason": reason}
+    return replace(summary, outcome=outcome.model_copy(update=found))
 
 
 def refuse_inconsistent(run: SingleRun, when: str, progress: Callable[[Progress], None]) -> None:

@@ -61,6 +61,15 @@ def _running(folder: Path) -> list[str]:
         f" repetition {trial.repetition + 1}, about {format_duration(trial.remaining_s)} left when it began"
     ]
     if interval is not None:
-        p99 = "" if interval.response_ms_p99 is None else f", response p99 {format_ms(interval.response_ms_p99)}"
-        lines.append(f"  {interval.state}: {format_rate(interval.throughput_tps)}{p99}")
+        lines.append(f"  {interval.state}: {interval_words(interval)}")
     return lines
+
+
+def interval_words(event: IntervalEnded) -> str:
+    """What the running trial saw in its last interval; where nothing completed, how long that has lasted."""
+    times = "" if event.response_ms_p99 is None else f", response p99 {format_ms(event.response_ms_p99)}"
+    if event.response_ms_p99 is None and event.in_flight_ms_max is not None:
+        times = f", the oldest in flight for {format_ms(event.in_flight_ms_max)}"
+    errors = f", {event.error_count} errors" if event.error_count else ""
+    missing = f", {event.missing_count:,} connections missing" if event.missing_count else ""
+    return f"{format_rate(event.throughput_tps)}{times}{errors}{missing}"

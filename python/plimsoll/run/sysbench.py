@@ -16,6 +16,7 @@ from pathlib import Path
 
 import polars as pl
 
+from plimsoll.analyse.trial_summary import summarise
 from plimsoll.drive.protocol import Done, EngineWarning, Failed, Interval, Progress, Ready
 from plimsoll.drive.sysbench import SysbenchProcess
 from plimsoll.errors import SpecError
@@ -33,9 +34,11 @@ from plimsoll.record.model import (
 from plimsoll.record.store import read_study, write_recording
 from plimsoll.run.environment import Surveyor
 from plimsoll.run.folder import locked, refuse_for_recordings
+from plimsoll.run.in_memory import InMemory
 from plimsoll.run.progressing import INTERVAL_S, Progressing, outcome_of, warning_of, workload_record
 from plimsoll.run.rows import IntervalRows
 from plimsoll.run.sysbench_server import Servers, no_servers, of_no_server, servers_of, survey, without_servers
+from plimsoll.run.unanswered import why_unanswered
 from plimsoll.run.watch import Watch, unseen, unwatched, watching
 from plimsoll.spec.sysbench_line import HOST_TESTS, SysbenchLine, read_line
 from plimsoll.spec.sysbench_workload import given_options, workload_of
@@ -194,8 +197,10 @@ class _Run:
         """Commits the recording; returns what the user should know of it."""
         joiner = Joiner(read_study(wanted.study).recordings)
         trial = joiner.place(self._trial(wanted))
-        outcome = outcome_of(self.progressing, self._why_failed(exit_code))
-        rows = self.progressing.rows
+        outcome, rows = outcome_of(self.progressing, self._why_failed(exit_code)), self.progressing.rows
+        if outcome.verdict is Verdict.COMPLETE:
+            summary = summarise(InMemory(trial, outcome, rows, self._environment))
+            outcome = outcome_of(self.progressing, why_unanswered(outcome, rows.connected, summary))
         tables = {"intervals": rows.intervals(), "errors": rows.errors(), "histograms": rows.histograms()}
         telemetry = self._watch.table(rows.client_telemetry())
         if not self._servers.instances:

@@ -11,6 +11,7 @@ import math
 import time
 from collections.abc import Callable, Iterator
 
+from plimsoll.analyse.trial_summary import summarise
 from plimsoll.drive.engine import Driver
 from plimsoll.drive.plans import trial_line
 from plimsoll.drive.protocol import Done, EngineWarning, Interval
@@ -25,6 +26,7 @@ from plimsoll.record.model import (
 from plimsoll.record.store import write_recording
 from plimsoll.run.environment import Surveyor
 from plimsoll.run.events import EventLog, IntervalEnded, StateBegan
+from plimsoll.run.in_memory import InMemory
 from plimsoll.run.keeper import DataKeeper
 from plimsoll.run.progressing import (
     INTERVAL_S,
@@ -36,8 +38,9 @@ from plimsoll.run.progressing import (
     trial_record,
     warning_of,
 )
-from plimsoll.run.rows import IntervalRows, response_ms_p99
+from plimsoll.run.rows import IntervalRows, oldest_in_flight_ms, response_ms_p99
 from plimsoll.run.systems import Instance
+from plimsoll.run.unanswered import why_unanswered
 from plimsoll.run.warm import trends
 from plimsoll.run.watch import Watch, unseen, unwatched, watching
 from plimsoll.servers.control import connect
@@ -70,6 +73,7 @@ class TrialRunner:
         try:
             environment = self._make_ready(task, progressing)
             self._drive(task, progressing, watch)
+            _refuse_unanswered(task, progressing)
             self._verify(task, progressing)
             outcome = outcome_of(progressing)
         except InvalidTrialError as error:
@@ -86,7 +90,7 @@ class TrialRunner:
             histograms=progressing.rows.histograms(),
             telemetry=watch.table(progressing.rows.client_telemetry()),
         )
-        self._log.say(ended(task, outcome, progressing))
+        self._log.say(ended(task, outcome, progressing.summary))
         return outcome
 
     def _enter(self, progressing: Progressing, state: State, began_unix_s: float | None = None) -> None:
@@ -139,7 +143,6 @@ class TrialRunner:
                             progressing.warnings.append(warning_of(message))
                         case Done():
                             progressing.done = message
-        _refuse_outage(progressing.done)
         progressing.warnings += [unwatched(fault) for fault in (*unseen(task.system.instances), *watch.faults)]
 
     def _take(
@@ -160,6 +163,7 @@ class TrialRunner:
                 state=progressing.state,
                 throughput_tps=interval.throughput_tps,
                 response_ms_p99=response_ms_p99([interval]),
+                in_flight_ms_max=oldest_in_flight_ms(interval),
                 error_count=sum(e.count for g in interval.groups for e in g.snapshot.errors),
                 missing_count=max(task.planned.connections - sum(g.connected_count for g in interval.groups), 0),
             )
@@ -228,18 +232,17 @@ class TrialRunner:
         return zip(instances, keeper.divided(len(instances)), strict=True)
 
 
-def _refuse_outage(done: Done | None) -> None:
-    """A trial that ended since its server stayed away measured too little.
+def _refuse_unanswered(task: TrialTask, progressing: Progressing) -> None:
+    """Sums the measured window up, and refuses it where the server was gone or silent when the load ended.
 
     Raises:
-        TargetError: It is one.
+        TargetError: It was.
     """
-    if done is not None and done.reason == "outage":
-        last = done.outages[-1]
-        raise TargetError(
-            f"{last.instance}: no connection to the server could be opened again from {last.from_ns / 1e9:.1f} s until"
-            f" the load was ended at {done.duration_ns / 1e9:.1f} s; look at the server's error log"
-        )
+    outcome, record = outcome_of(progressing), trial_record(task, progressing.states)
+    if progressing.measured:
+        progressing.summary = summarise(InMemory(record, outcome, progressing.rows, Environment()))
+    if (reason := why_unanswered(outcome, progressing.rows.connected, progressing.summary)) is not None:
+        raise TargetError(reason)
 
 
 def _settled(instance: Instance, limit_s: float) -> str:

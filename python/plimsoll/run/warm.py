@@ -47,6 +47,7 @@ def trends(throughput_tps: Sequence[float], stocks: Mapping[str, Sequence[float]
         throughput_tps: One value for each interval so far.
         stocks: By status variable, one value for each second so far. Missing ones are not judged.
     """
-    moving = [] if is_flat(throughput_tps, THROUGHPUT_TOLERANCE) else ["throughput"]
+    works = any(throughput_tps[-2 * HALF :])  # a server that answers nothing is flat, and not warm
+    moving = [] if works and is_flat(throughput_tps, THROUGHPUT_TOLERANCE) else ["throughput"]
     moving += [name for name, series in stocks.items() if len(series) > 0 and not is_flat(series, STOCK_TOLERANCE)]
     return tuple(moving)

@@ -110,13 +110,28 @@ def measured(
     telemetry: pl.DataFrame | None = None,
     outages: tuple[OutageRecord, ...] = (),
     connections_made: ConnectionsRecord | None = None,
+    in_flight: dict[int, np.ndarray] | None = None,
+    after_tps: list[float] | None = None,
+    unfinished: int = 0,
     **trial: object,
 ) -> Made:
-    """A measured trial with the given throughput in each second; before it, `warm_count` seconds of warm-up."""
-    rates = np.round(np.concatenate([np.full(warm_count, 7.0), np.asarray(rates_tps)])).astype(int)
+    """A measured trial with the given throughput in each second; before it, `warm_count` seconds of warm-up.
+
+    `in_flight` has, by second of the window (-1 is the last of the warm-up), the ages of what was in flight at its end,
+    nanoseconds; without it the recording does not say. `after_tps` is throughput in the seconds after the window.
+    """
+    window = np.asarray(rates_tps)
+    rates = np.round(np.concatenate([np.full(warm_count, 7.0), window, after_tps or []])).astype(int)
     tables = {"intervals": interval_table(rates, rows_returned=rows_returned, failed=failed)}
     if response_ns is not None:
         tables["histograms"] = histogram_table(response_ns, interval=warm_count)
+    ages = [
+        histogram_table(ns, interval=warm_count + second, measure=f"in_flight_{measure}")
+        for second, ns in (in_flight or {}).items()
+        for measure in ("response", "service")
+    ]
+    if ages:
+        tables["histograms"] = pl.concat([*([tables["histograms"]] if "histograms" in tables else []), *ages])
     if errors:
         rows = [{**PLACE, "interval": warm_count, **one} for one in errors]
         tables["errors"] = pl.DataFrame(rows, schema=frames.ERRORS)
@@ -126,14 +141,14 @@ def measured(
         started_unix_s=STARTED_UNIX_S,
         duration_s=float(rates.size),
         offered_count=int(rates.sum()),
-        unfinished_count=0,
+        unfinished_count=unfinished,
         client_user_s=1.0,
         client_system_s=1.0,
         client_memory_bytes_max=1,
     )
     outcome = Outcome(
         verdict=Verdict.COMPLETE,
-        window=Window(first=warm_count, last=rates.size - 1),
+        window=Window(first=warm_count, last=warm_count + window.size - 1),
         account=account,
         warnings=warnings,
         outages=outages,
@@ -183,14 +198,14 @@ def interval_table(rates: np.ndarray, *, rows_returned: int = 0, failed: int = 0
     return pl.DataFrame(columns, schema=frames.INTERVALS)
 
 
-def histogram_table(response_ns: np.ndarray, *, interval: int) -> pl.DataFrame:
+def histogram_table(response_ns: np.ndarray, *, interval: int, measure: str = "response") -> pl.DataFrame:
     """All durations in one interval, in buckets of the recording's layout."""
     buckets, counts = np.unique(bucket_of(response_ns), return_counts=True)
     row = {
         **PLACE,
         "interval": interval,
-        "transaction": "t",
-        "measure": "response",
+        "transaction": "" if measure.startswith("in_flight") else "t",
+        "measure": measure,
         "buckets": buckets.tolist(),
         "counts": counts.tolist(),
         "sum_ns": int(response_ns.sum()),

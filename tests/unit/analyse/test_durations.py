@@ -6,7 +6,8 @@ import numpy as np
 import polars as pl
 import pytest
 
-from plimsoll.analyse.durations import durations, durations_of_runs, merge, merge_rows, percentile_ms
+from plimsoll.analyse.durations import durations, durations_of_runs, percentile_ms
+from plimsoll.analyse.histograms import merge, merge_rows
 from unit.analyse.made import histogram_table
 
 

@@ -24,7 +24,7 @@ from plimsoll.guide.terminal import render_terminal
 from plimsoll.guide.words import place_words
 from plimsoll.record import frames
 from plimsoll.record.model import LevelRecord, TrialWarning
-from unit.analyse.made import PLACE, STARTED_UNIX_S, Made, measured
+from unit.analyse.made import PLACE, STARTED_UNIX_S, Made, histogram_table, measured
 
 SECONDS = 12
 """Of load: two of warm-up and ten that count."""
@@ -116,6 +116,19 @@ def test_a_rate_is_carried_only_if_it_was_in_every_repetition() -> None:
 
 def test_failed_transactions_are_not_carried() -> None:
     assert curve_of(at_rate(100, failed=5)).carried_tps is None
+
+
+def test_transactions_that_never_ended_are_not_carried() -> None:
+    """Two seconds of silence at the end of a low rate are no overload: fewer wait than there are connections."""
+    hung = at_rate(4)
+    ages = histogram_table(np.arange(1, 9) * 250_000_000, interval=SECONDS - 1, measure="in_flight_response")
+    hung.tables["histograms"] = pl.concat([hung.tables["histograms"], ages])
+    (cell,) = curve_of(hung).cells
+    assert (cell.unfinished_count, cell.waiting_max, cell.is_carried) == (8, 0, False)
+    assert curve_of(at_rate(4)).carried_tps == 4
+    said = analyse("s", [hung], objective_ms_p99=2_500).answer
+    assert any("carries no rate that was tried" in text for text in said)
+    assert "| 8 |" in render_markdown(analyse("s", [hung]))
 
 
 def two_systems(objective_ms_p99: float | None = None) -> Analysis:

@@ -15,7 +15,15 @@ Level = tuple[int, float, float | None]
 """Connections, throughput, response p99 in milliseconds."""
 
 
-def curve(system: str, *levels: Level, spread: float | None = 0.05, workload: str = "w", failed: int = 0) -> Curve:
+def curve(
+    system: str,
+    *levels: Level,
+    spread: float | None = 0.05,
+    workload: str = "w",
+    failed: int = 0,
+    unfinished: int = 0,
+    bounds_of_times: tuple[str, ...] = (),
+) -> Curve:
     cells = []
     for connections, tps, p99_ms in levels:
         bounds = None if spread is None else Bounds(low=tps * (1 - spread), high=tps * (1 + spread), method="made up")
@@ -24,9 +32,10 @@ def curve(system: str, *levels: Level, spread: float | None = 0.05, workload: st
                 connections=connections,
                 throughput_tps=Estimate(value=tps, bounds=bounds, trial_count=3),
                 scale_factor=Estimate(value=1.0),
-                response_ms=Durations(p99=p99_ms),
+                response_ms=Durations(p99=p99_ms, lower_bounds=bounds_of_times),
                 completed_count=1000,
                 failed_count=failed,
+                unfinished_count=unfinished,
             )
         )
     best = max(cells, key=lambda cell: cell.throughput_tps.value)
@@ -254,3 +263,27 @@ def test_an_empty_study_has_no_answer() -> None:
     with pytest.raises(RecordError, match="holds no complete trial"):
         size(analysis(), tps=1)
     assert issubclass(RecordError, PlimsollError)
+
+
+def test_what_never_ended_and_what_is_known_only_as_a_lower_bound_meet_no_objective() -> None:
+    hung = analysis(curve("a", (4, 500, 5.0), unfinished=100))
+    (found,) = size(hung, tps=100, response_p99_ms=20).systems
+    assert found.verdict is Fit.DOES_NOT_FIT
+    assert "9.1 % of its transactions failed, were dropped or never ended, which counts as over 20.0 ms" in found.reason
+    cut = analysis(curve("a", (4, 500, 5.0), bounds_of_times=("p99",)))
+    (found,) = size(cut, tps=100, response_p99_ms=20).systems
+    assert (found.verdict, found.response_is_lower_bound) == (Fit.UNDECIDED, True)
+    assert (
+        "the slowest 1 % of transactions take at least 5.00 ms, and whether they keep to 20.0 ms is unknown"
+        in found.reason
+    )
+    (found,) = size(cut, tps=100, response_p99_ms=4).systems
+    assert "the slowest 1 % of transactions take at least 5.00 ms there, over the objective" in found.reason
+    assert size(cut, tps=100).systems[0].verdict is Fit.FITS, "without an objective throughput alone decides"
+
+
+def test_between_two_levels_of_which_one_is_a_lower_bound_so_is_the_line() -> None:
+    low, high = curve("a", (4, 500, 5.0)), curve("a", (8, 900, 9.0), bounds_of_times=("p99",))
+    both = low.model_copy(update={"cells": (*low.cells, *high.cells), "peak": high.peak})
+    (found,) = size(analysis(both), tps=100, connections=6, response_p99_ms=20).systems
+    assert (found.response_p99_ms, found.verdict) == (7.0, Fit.UNDECIDED)

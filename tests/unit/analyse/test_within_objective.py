@@ -8,16 +8,19 @@ from plimsoll.analyse.model import Curve, Peak, PoolAdvice
 from plimsoll.analyse.within_objective import within_objective
 
 
-def curve(*levels: tuple[int, float, float | None], failed: int = 0) -> Curve:
+def curve(
+    *levels: tuple[int, float, float | None], failed: int = 0, unfinished: int = 0, bounds: tuple[str, ...] = ()
+) -> Curve:
     """Levels as (connections, tps, p99 in milliseconds)."""
     cells = tuple(
         Cell(
             connections=connections,
             throughput_tps=Estimate(value=tps),
             scale_factor=Estimate(value=1.0),
-            response_ms=Durations(p99=p99),
+            response_ms=Durations(p99=p99, lower_bounds=bounds),
             completed_count=1000,
             failed_count=failed,
+            unfinished_count=unfinished,
         )
         for connections, tps, p99 in levels
     )
@@ -47,6 +50,16 @@ def test_no_level_that_keeps_it_carries_nothing() -> None:
 
 def test_failed_transactions_count_as_over_it() -> None:
     assert "a carries nothing" in said(curve((1, 100, 2.0), failed=50))[0]
+
+
+def test_unfinished_transactions_count_as_over_it() -> None:
+    assert "a carries nothing" in said(curve((1, 100, 2.0), unfinished=50))[0]
+    assert "a carries 100 tps" in said(curve((1, 100, 2.0), unfinished=5))[0]
+
+
+def test_a_lower_bound_within_it_keeps_nothing_and_one_above_it_is_over_it() -> None:
+    assert said(curve((1, 100, 2.0), bounds=("p99",)))[0].endswith("is unknown: some transactions had not ended.")
+    assert "a carries nothing" in said(curve((1, 100, 21.0), bounds=("p99",)))[0]
 
 
 def test_unknown_response_times_say_nothing() -> None:

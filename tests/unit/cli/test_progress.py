@@ -8,7 +8,8 @@ from rich.console import Console
 
 from plimsoll.cli.progress import StudyDisplay
 from plimsoll.record.model import State, Verdict
-from plimsoll.run.events import DataProgressed, StateBegan, TrialBegan, TrialEnded
+from plimsoll.run.events import DataProgressed, IntervalEnded, StateBegan, TrialBegan, TrialEnded
+from plimsoll.run.status import interval_words
 
 CELL = {"trial_id": "t", "system": "one", "workload": "orders", "connections": 4}
 LOOKING = DataProgressed(system="one", phase="consistency", done_count=1, total_count=4)
@@ -32,3 +33,24 @@ def test_data_that_is_looked_at_within_a_trial_keeps_the_trial_in_sight() -> Non
     display.show(TrialEnded(**CELL, verdict=Verdict.COMPLETE, reason=None, throughput_tps=1, response_ms_p99=1))
     display.show(LOOKING)
     assert "one: checking consistency 25%" in seen(display)
+
+
+def test_a_trial_that_stalled_says_so_when_it_ends() -> None:
+    console = Console(file=io.StringIO(), width=100)
+    figures = {"throughput_tps": 412.0, "response_ms_p99": 1560.0}
+    ended = TrialEnded(**CELL, **figures, verdict=Verdict.COMPLETE, reason=None)
+    display = StudyDisplay(console, None)
+    display.show(ended)
+    display.show(ended.model_copy(update={"response_is_lower_bound": True, "stalled_ratio": 0.25}))
+    assert isinstance(console.file, io.StringIO)
+    plain, stalled = console.file.getvalue().splitlines()
+    assert plain.endswith(": 412 tps, p99 1.56 s")
+    assert stalled.endswith(": 412 tps, p99 >= 1.56 s; stalled for 25.0 % of the time")
+
+
+def test_a_second_in_which_nothing_completed_says_for_how_long_that_lasts() -> None:
+    second = {"index": 3, "state": State.MEASURE, "throughput_tps": 0.0, "response_ms_p99": None, "error_count": 0}
+    assert interval_words(IntervalEnded(**second)) == "0.00 tps"
+    assert (
+        interval_words(IntervalEnded(**second, in_flight_ms_max=3000.0)) == "0.00 tps, the oldest in flight for 3.00 s"
+    )

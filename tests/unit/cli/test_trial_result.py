@@ -8,7 +8,15 @@ from typing import Any
 import numpy as np
 
 from plimsoll.analyse.trial_summary import summarise
-from plimsoll.cli.trial_result import OUTAGES_SHOWN, _connection_lines, result_of, shown
+from plimsoll.cli.trial_result import (
+    OUTAGES_SHOWN,
+    STALLS_SHOWN,
+    _connection_lines,
+    _stall_lines,
+    _times_text,
+    result_of,
+    shown,
+)
 from plimsoll.record.connections import ConnectionsRecord
 from unit.analyse.made import measured
 
@@ -39,6 +47,24 @@ def test_response_times_have_a_line_and_the_keys_that_scripts_know() -> None:
     summary = summarise(measured([100.0] * 10, response_ns=np.full(500, 4_000_000), connections_made=made))
     assert summary is not None
     result = result_of(summary)
-    assert list(result["response_ms"]) == ["p50", "p90", "p95", "p99", "p999", "max", "mean"]
+    names = ["p50", "p90", "p95", "p99", "p999", "max", "mean", "lower_bounds"]
+    assert list(result["response_ms"]) == names
     assert json.loads(shown(result, as_json=True))["response_ms"]["max"] == 4.0
     assert "response time     p50 4.00 ms, p90 4.00 ms" in shown(result, as_json=False)
+
+
+def test_lower_bounds_have_a_sign() -> None:
+    times = {"p50": 1.5, "p90": None, "p99": 1560.0, "max": 1664.0, "lower_bounds": ["p99", "max"]}
+    assert _times_text(times) == "p50 1.50 ms, p99 >= 1.56 s, max >= 1.66 s"
+
+
+def test_stalls_are_told_with_their_share_and_when_they_were() -> None:
+    one = {"from_s": 4.0, "to_s": 7.0, "transactions": 0}
+    assert _stall_lines({"stalls": [], "stalled_ratio": 0.0}) == []
+    assert _stall_lines({"stalls": [one], "stalled_ratio": 0.5}) == [
+        "stalled           nothing completed for 50.0 % of the time",
+        "                  from 4.0 s for 3.0 s: 0 transactions completed",
+    ]
+    first, *lines = _stall_lines({"stalls": [{**one, "transactions": 12}] * 99, "stalled_ratio": 0.9})
+    assert first.startswith("stalled           hardly anything completed for 90.0 %")
+    assert len(lines) == STALLS_SHOWN

@@ -25,6 +25,7 @@ from plimsoll.guide.marks import Chart
 from plimsoll.guide.pictures import chart_spec, inline_svg, render_png, render_svg
 from support.analyses import hostile_analysis, measured_analysis
 from support.published import HP_LEVELS, imported_analysis, per_minute_analysis
+from support.stalled import stalled_analysis
 
 PAGE_LOOK = Look(width_px=None, height_px=300, labelled=True)
 PAPER_LOOK = Look(width_px=700, height_px=300, palette=PAPER, labelled=True, legend=True)
@@ -188,3 +189,16 @@ def test_long_names_keep_both_ends() -> None:
     assert shorten("durable") == "durable"
     assert len(shorten("x" * 99)) <= LABEL_LENGTH
     assert len({shorten(system.name) for system in imported_analysis().systems}) == 8
+
+
+def test_lower_bounds_have_a_sign_beside_their_point_and_in_their_tooltip() -> None:
+    for analysis, signs in ((stalled_analysis(), 1), (measured_analysis(), 0)):
+        chart = response_chart(analysis, analysis.workloads[0], "p99", PAGE_LOOK)
+        assert chart is not None
+        layers = chart_spec(chart)["layer"]
+        texts = [layer for layer in layers if layer["mark"].get("text") == "≥"]
+        assert len(texts) == signs
+        rows = layers[0].get("data", chart_spec(chart).get("data"))["values"]
+        assert sum(row["is_lower_bound"] for row in rows) == signs
+        assert sum("p99 ≥ " in row["shown_response"] for row in rows) == signs
+        assert render_svg(chart).count("≥") >= signs

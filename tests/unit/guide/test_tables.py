@@ -5,9 +5,11 @@ from __future__ import annotations
 from plimsoll.analyse.duration_model import Durations
 from plimsoll.analyse.size import size
 from plimsoll.guide.glance import glance_table
-from plimsoll.guide.tables import Entry, size_table, system_table, workload_table
+from plimsoll.guide.markdown import render_markdown
+from plimsoll.guide.tables import Entry, figures_note, size_table, system_table, workload_table
 from support.analyses import measured_analysis
 from support.published import imported_analysis, per_minute_analysis
+from support.stalled import stalled_analysis
 
 
 def test_a_system_has_a_row_for_each_level_and_columns_for_each_workload() -> None:
@@ -89,3 +91,20 @@ def test_a_sizing_answer_names_every_system() -> None:
     assert len(table.rows) == 8
     assert {row[1].text for row in table.rows} == {"fits"}
     assert [entry.text for entry in table.rows[-1]][2:5] == ["16", "1,245", "+3.8 %"]
+
+
+def test_stalls_and_lower_bounds_are_marked_and_have_a_column_only_where_there_are_any() -> None:
+    analysis = stalled_analysis()
+    stalled, steady = (workload_table(analysis, analysis.systems[0], workload) for workload in analysis.workloads)
+    headings = [column.heading for column in stalled.columns]
+    assert headings[1:4] == ["tps", "scale", "stalled %"], "beside the throughput"
+    assert [row[3].text for row in stalled.rows] == ["–", "–", "–", "50.0"]
+    last = dict(zip(headings, (entry.text for entry in stalled.rows[-1]), strict=True))
+    assert last["p99 ms"].startswith("≥ ")
+    assert not last["p50 ms"].startswith("≥")
+    assert "stalled %" not in [column.heading for column in steady.columns]
+    note = figures_note([stalled])
+    assert "Stalled is the share of the measured time" in note
+    assert "Times marked “≥” are lower bounds" in note
+    assert "≥" not in figures_note([steady])
+    assert "| ≥ " in render_markdown(analysis)

@@ -6,10 +6,12 @@ from pathlib import Path
 
 import pytest
 
+from plimsoll.analyse.study import analyse
 from plimsoll.errors import SpecError
 from plimsoll.importers.log_places import LogOptions
 from plimsoll.importers.sysbench import import_sysbench
-from plimsoll.importers.trials import ImportedTrial, ImportResult
+from plimsoll.importers.trials import ImportedTrial, ImportResult, write_import
+from plimsoll.record.store import read_study
 from support.sysbench_logs import JSON_LINES, LOG_1_0, NEWER_LINES, with_lines
 
 
@@ -97,3 +99,15 @@ def test_brackets_of_others_swallow_nothing(tmp_path: Path, other: str) -> None:
     result = read(tmp_path, LOG_1_0.replace("[ 2s ]", f"{other}\n[ 2s ]"))
     assert column(only(result), "to_s") == [1, 2, 3]
     assert result.skipped == ()
+
+
+def test_what_a_forced_shutdown_cut_off_is_kept_and_warned_about(tmp_path: Path) -> None:
+    line = "Number of unfinished transactions on forced shutdown: 4\n\n"
+    result = read(tmp_path, LOG_1_0.replace("General statistics:", f"{line}General statistics:"))
+    reported = only(result).outcome.reported
+    assert reported is not None
+    assert reported.counts["unfinished"] == 4
+    write_import(tmp_path / "study", result)
+    warnings = analyse("s", read_study(tmp_path / "study").recordings).warnings
+    found = {one.warning.code: one.warning.evidence for one in warnings}
+    assert found["transactions-unfinished"].startswith("4 transactions had not ended when the load did")

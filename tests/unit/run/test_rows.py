@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from plimsoll.analyse.durations import durations, merge_rows
+from plimsoll.analyse.durations import durations
+from plimsoll.analyse.histograms import merge_rows
 from plimsoll.drive.protocol import Interval
 from plimsoll.run.rows import IntervalRows, response_ms_p99
 from unit.analyse.made import bucket_of
@@ -28,7 +29,7 @@ def interval(index: int, of_types: dict[str, np.ndarray]) -> Interval:
         counted = {**COUNTS, "completed": values.size}
         transactions[name] = {"counts": counted, "histograms": {"response": histogram}}
     group = {
-        "instance": "a", "backlog_count": 0, "connected_count": 1,
+        "instance": "a", "backlog_count": 0, "connected_count": 1, "in_flight": {},
         "snapshot": {"transactions": transactions, "errors": []},
     }  # fmt: skip
     return Interval.model_validate(

@@ -26,6 +26,13 @@ def test_noise_is_flat_in_most_cases() -> None:
     assert np.mean(found) > 0.85
 
 
+def test_a_server_that_answers_nothing_is_not_warm() -> None:
+    assert trends([0.0] * 20, {}) == ("throughput",)
+    assert trends([100.0] * 10 + [0.0] * 10, {}) == ("throughput",)
+    assert trends([0.0] * 10 + [100.0] * 10, {}) == ()
+    assert trends([100.0] * 10, {"innodb_history_list_length": [0.0] * 12}) == (), "a stock may be empty"
+
+
 def test_a_growing_stock_keeps_the_trial_warming() -> None:
     flat = [100.0] * 10
     assert trends(flat, {"innodb_history_list_length": [float(n * n) for n in range(12)]}) == (

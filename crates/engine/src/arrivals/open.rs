@@ -81,8 +81,9 @@ impl Arrivals for OpenLoop {
         Claim::Run(waiting.unwrap_or_else(|| schedule.take_next()))
     }
 
-    fn backlog(&self, now_ns: u64) -> Backlog {
+    fn backlog(&self, now_ns: u64, waiting: &mut dyn FnMut(u64)) -> Backlog {
         let mut schedule = self.at(now_ns);
+        schedule.waiting.iter().for_each(|arrival| waiting(arrival.due_ns));
         Backlog {
             waiting_count: schedule.waiting.len() as u64,
             dropped_count: std::mem::take(&mut schedule.dropped_count),
@@ -178,6 +179,19 @@ mod tests {
         }
     }
 
+    fn backlog(arrivals: &OpenLoop, now_ns: u64) -> Backlog {
+        arrivals.backlog(now_ns, &mut |_| {})
+    }
+
+    #[test]
+    fn what_waits_is_told_with_when_it_was_due() {
+        let arrivals = open_loop(Process::Uniform, 4.0, 2);
+        claimed(&arrivals, 0);
+        let mut due_ns = Vec::new();
+        let backlog = arrivals.backlog(S, &mut |one| due_ns.push(one));
+        assert_eq!((due_ns, backlog.dropped_count), (vec![S / 4, S / 2], 1));
+    }
+
     #[test]
     fn an_idle_worker_is_told_ahead_and_a_late_one_gets_the_oldest() {
         let arrivals = open_loop(Process::Uniform, 10.0, 99);
@@ -189,12 +203,12 @@ mod tests {
     #[test]
     fn what_falls_due_over_the_bound_is_given_up_and_the_oldest_stay() {
         let arrivals = open_loop(Process::Uniform, 1000.0, 5);
-        let backlog = arrivals.backlog(S);
-        assert_eq!((backlog.waiting_count, backlog.dropped_count), (5, 995));
-        assert_eq!(arrivals.backlog(S).dropped_count, 0, "counted twice");
+        let found = backlog(&arrivals, S);
+        assert_eq!((found.waiting_count, found.dropped_count), (5, 995));
+        assert_eq!(backlog(&arrivals, S).dropped_count, 0, "counted twice");
         assert_eq!(claimed(&arrivals, S).index, 0);
         // One place is free: of the 1,000 that fall due in the next second the first takes it.
-        assert_eq!(arrivals.backlog(2 * S).dropped_count, 999);
+        assert_eq!(backlog(&arrivals, 2 * S).dropped_count, 999);
         let waiting: Vec<u64> = (0..5).map(|_| claimed(&arrivals, 2 * S).index).collect();
         assert_eq!(waiting, [1, 2, 3, 4, 1000]);
     }
@@ -204,7 +218,7 @@ mod tests {
         let arrivals = open_loop(Process::Uniform, 1000.0, 5000);
         arrivals.close(S);
         assert_eq!(arrivals.claim(0, S), Claim::End);
-        assert_eq!(arrivals.backlog(9 * S).waiting_count, 1000);
+        assert_eq!(backlog(&arrivals, 9 * S).waiting_count, 1000);
     }
 
     #[test]

@@ -146,17 +146,15 @@ impl Arrivals for Users {
         }
     }
 
-    fn backlog(&self, now_ns: u64) -> Backlog {
+    fn backlog(&self, now_ns: u64, waiting: &mut dyn FnMut(u64)) -> Backlog {
         let state = self.lock();
         let until_ns = state.closed_ns.map_or(now_ns, |closed_ns| closed_ns.min(now_ns));
-        let is_waiting = |Reverse((due_ns, ..)): &&Reverse<(u64, u32, u64)>| *due_ns < until_ns;
-        let users_count = if self.is_exhausted(&state) {
-            0
-        } else {
-            state.idle.iter().filter(is_waiting).count()
-        };
+        let users_due_ns = state.idle.iter().map(|Reverse((due_ns, ..))| *due_ns);
+        let users_due_ns = users_due_ns.filter(|due_ns| *due_ns < until_ns && !self.is_exhausted(&state));
+        let background_due_ns = state.background.iter().map(|arrival| arrival.due_ns);
+        let waiting_count = users_due_ns.chain(background_due_ns).map(waiting).count();
         Backlog {
-            waiting_count: (users_count + state.background.len()) as u64,
+            waiting_count: waiting_count as u64,
             dropped_count: 0,
         }
     }
@@ -201,6 +199,15 @@ mod tests {
         Claim::Run(Arrival { index, actor, due_ns })
     }
 
+    /// When those that wait were due, in order.
+    fn waiting(users: &Users, now_ns: u64) -> Vec<u64> {
+        let mut due_ns = Vec::new();
+        let backlog = users.backlog(now_ns, &mut |one| due_ns.push(one));
+        due_ns.sort_unstable();
+        assert_eq!(backlog.waiting_count, due_ns.len() as u64);
+        due_ns
+    }
+
     #[test]
     fn a_user_is_due_a_pause_after_its_last_transaction_was_done_whichever_connection_serves_it() {
         let users = users(3, 2, None);
@@ -216,10 +223,10 @@ mod tests {
     fn who_is_due_while_all_connections_are_busy_waits_and_is_counted() {
         let users = users(5, 1, None);
         users.claim(0, 0);
-        assert_eq!(users.backlog(3).waiting_count, 2); // users 1 and 2, not 3, who is due then
+        assert_eq!(waiting(&users, 3), [1, 2]); // not user 3, who is due then
         users.close(4);
         assert_eq!(users.claim(0, 9), Claim::End);
-        assert_eq!(users.backlog(1_000).waiting_count, 3);
+        assert_eq!(waiting(&users, 1_000), [1, 2, 3]);
     }
 
     #[test]
@@ -230,7 +237,7 @@ mod tests {
             users.claim(0, now_ns);
             now_ns += 1_000;
         }
-        assert_eq!(users.backlog(0).waiting_count, 2);
+        assert_eq!(waiting(&users, 0), [3_000, 6_000]);
         assert_eq!(users.claim(1, 99), run(0, 2, 3_000));
         assert_eq!(users.claim(2, 99), run(0, 5, 6_000));
         std::thread::scope(|scope| {
@@ -261,6 +268,6 @@ mod tests {
         });
         assert_eq!(counts[0] + counts[1], 100);
         assert!((20..=40).contains(&(counts[2] + counts[3])), "{counts:?}");
-        assert_eq!(users.backlog(u64::MAX).waiting_count, 0);
+        assert_eq!(waiting(&users, u64::MAX), [0; 0]);
     }
 }

@@ -2,9 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use plimsoll_core::histogram::{BUCKET_COUNT, Histogram, bucket_index};
 use plimsoll_core::snapshot::{Counts, ErrorClass, ErrorCount, Measure, Snapshot, TransactionSnapshot};
 use plimsoll_core::timing::TransactionTiming;
+
+use super::buckets::Buckets;
 
 /// Counters of all transaction types, and errors.
 pub(crate) struct Cells {
@@ -17,19 +18,6 @@ struct TypeCells {
     counts: Counts,
     measures: [Buckets; Measure::ALL.len()],
 }
-
-/// Buckets of one measure. They are allocated as zero pages that cost nothing until they are hit, and blocks that were
-/// not hit are not looked at.
-struct Buckets {
-    counts: Box<[u32]>,
-    /// One bit for each block that was hit.
-    hit_blocks: u64,
-    sum_ns: u64,
-    max_ns: u64,
-}
-
-const BLOCK: usize = 1024;
-const _: () = assert!(BUCKET_COUNT % BLOCK == 0 && BUCKET_COUNT / BLOCK <= u64::BITS as usize);
 
 impl Cells {
     pub(crate) fn new(type_count: usize) -> Self {
@@ -88,44 +76,6 @@ impl TypeCells {
             counts: std::mem::take(&mut self.counts),
             histograms: measures.map(|(measure, buckets)| (measure, buckets.drain())).collect(),
         }
-    }
-}
-
-impl Buckets {
-    fn new() -> Self {
-        Self {
-            counts: vec![0; BUCKET_COUNT].into_boxed_slice(),
-            hit_blocks: 0,
-            sum_ns: 0,
-            max_ns: 0,
-        }
-    }
-
-    fn record(&mut self, value_ns: u64) {
-        let index = bucket_index(value_ns);
-        self.counts[index] += 1;
-        self.hit_blocks |= 1 << (index / BLOCK);
-        self.sum_ns += value_ns;
-        self.max_ns = self.max_ns.max(value_ns);
-    }
-
-    fn drain(&mut self) -> Histogram {
-        let mut histogram = Histogram {
-            sum_ns: std::mem::take(&mut self.sum_ns),
-            max_ns: std::mem::take(&mut self.max_ns),
-            ..Histogram::default()
-        };
-        let hit_blocks = std::mem::take(&mut self.hit_blocks);
-        for block in (0..BUCKET_COUNT / BLOCK).filter(|block| hit_blocks & (1 << block) != 0) {
-            for index in block * BLOCK..(block + 1) * BLOCK {
-                let count = std::mem::take(&mut self.counts[index]);
-                if count > 0 {
-                    histogram.buckets.push(index as u32);
-                    histogram.counts.push(u64::from(count));
-                }
-            }
-        }
-        histogram
     }
 }
 

@@ -15,7 +15,7 @@ use crate::fault::WorkerFault;
 use crate::gate::{Gate, GateParts};
 use crate::lifecycle::Lifecycle;
 use crate::outages::Outages;
-use crate::recorder::{Recorder, Tally};
+use crate::recorder::{InFlight, Recorder, Tally};
 use crate::worker::{Worker, WorkerFactory};
 
 /// What the workers of one group share.
@@ -55,9 +55,16 @@ impl Crew {
         }
     }
 
-    /// Counts what was given up by `to_ns`, the end of an interval, and returns how many are waiting.
-    pub(super) fn look_at_backlog(&self, to_ns: u64) -> u64 {
-        let backlog = self.arrivals.backlog(to_ns.min(self.end_ns));
+    /// Gathers what is in flight at `to_ns`, the end of an interval, and returns how many of those wait.
+    pub(super) fn look_in_flight(&self, to_ns: u64, in_flight: &mut InFlight) -> u64 {
+        in_flight.begin(to_ns);
+        self.tallies.iter().for_each(|tally| in_flight.worker(tally));
+        self.look_at_backlog(to_ns, &mut |due_ns| in_flight.waiting(due_ns))
+    }
+
+    /// Counts what was given up by `to_ns`, and returns how many are waiting; `waiting` is told when each was due.
+    fn look_at_backlog(&self, to_ns: u64, waiting: &mut dyn FnMut(u64)) -> u64 {
+        let backlog = self.arrivals.backlog(to_ns.min(self.end_ns), waiting);
         if backlog.dropped_count > 0 {
             self.recorder.dropped(to_ns - 1, backlog.dropped_count);
             self.unclaimed.dropped(backlog.dropped_count);
@@ -67,7 +74,7 @@ impl Crew {
 
     /// Counts what is still waiting when all is over.
     pub(super) fn leave_backlog(&self, now_ns: u64) {
-        self.unclaimed.left(self.look_at_backlog(now_ns));
+        self.unclaimed.left(self.look_at_backlog(now_ns, &mut |_| {}));
     }
 
     /// Lets nothing more fall due from `now_ns` on. What is waiting then will never end.

@@ -6,7 +6,7 @@ use super::{Observer, Trial, TrialEvent};
 use crate::clock::TrialClock;
 use crate::fault::WorkerFault;
 use crate::lifecycle::Release;
-use crate::recorder::Cells;
+use crate::recorder::{Cells, InFlight};
 use crate::run_delay::RunDelay;
 use crate::usage::{client_cpu, cpu_between};
 
@@ -52,6 +52,7 @@ struct Leader<'t> {
     observer: &'t mut dyn Observer,
     /// One for each group, see [`Recorder::take`](crate::recorder::Recorder::take).
     spares: Vec<Cells>,
+    in_flight: InFlight,
     phase: Phase,
     reason: EndReason,
     interval_index: u64,
@@ -78,6 +79,7 @@ impl<'t> Leader<'t> {
             clock,
             observer,
             spares: trial.crews.iter().map(|crew| crew.recorder.spare()).collect(),
+            in_flight: InFlight::new(),
             phase: Phase::Running {
                 until_ns: trial.options.duration_ms * 1_000_000,
             },
@@ -205,9 +207,10 @@ impl<'t> Leader<'t> {
             groups: crews
                 .map(|(crew, spare)| GroupInterval {
                     instance: crew.instance.clone(),
-                    backlog_count: crew.look_at_backlog(to_ns),
+                    backlog_count: crew.look_in_flight(to_ns, &mut self.in_flight),
                     connected_count: crew.outages.connected_count(),
                     snapshot: crew.recorder.take(spare),
+                    in_flight: self.in_flight.take(),
                 })
                 .collect(),
         };

@@ -3,7 +3,8 @@
 
 use std::sync::{Arc, Condvar, Mutex};
 
-use plimsoll_core::message::{ClientCpu, Done, Interval};
+use plimsoll_core::histogram::Histogram;
+use plimsoll_core::message::{ClientCpu, Done, GroupInterval, Interval};
 use plimsoll_core::snapshot::{Measure, Snapshot};
 use plimsoll_engine::{
     Arrival, Arrivals, ClosedLoop, ConnectionTerms, Gate, GroupRun, Interrupter, Observer, OpenLoop, OpenLoopOptions,
@@ -159,6 +160,17 @@ impl Told {
         assert_eq!(done.offered_count, ended + done.unfinished_count, "{counts:?} {done:?}");
         self.check_grid(interval_ms * 1_000_000, done);
         self.intervals().for_each(check_histograms);
+        let last = self.intervals().last();
+        let under_way = last.map_or(0, |last| {
+            last.groups
+                .iter()
+                .map(|group| in_flight(group, Measure::Response).count())
+                .sum()
+        });
+        assert_eq!(
+            done.unfinished_count, under_way,
+            "what never ended is in flight at the end"
+        );
         done
     }
 
@@ -178,6 +190,11 @@ impl Told {
         }
         assert_eq!((done.duration_ns, done.client), (end_ns, client));
     }
+}
+
+/// How long what a group had in flight at the end of an interval had lasted.
+pub fn in_flight(group: &GroupInterval, measure: Measure) -> Histogram {
+    group.in_flight.get(&measure).cloned().unwrap_or_default()
 }
 
 /// All that a transaction did lies in one interval: each measure was taken once for each completed one.

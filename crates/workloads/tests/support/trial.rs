@@ -1,13 +1,15 @@
 //! One trial of a workload, run to its end within the test.
 
+use std::collections::BTreeMap;
 use std::sync::mpsc::channel;
 use std::thread::{scope, sleep};
 use std::time::Duration;
 
 use plimsoll_core::connections::Outage;
+use plimsoll_core::histogram::Histogram;
 use plimsoll_core::message::{Done, EngineWarning, Ready};
 use plimsoll_core::plan::{ReconnectPlan, RetryRule, RoleTarget, WorkloadPlan};
-use plimsoll_core::snapshot::{Counts, ErrorClass, Snapshot};
+use plimsoll_core::snapshot::{Counts, ErrorClass, Measure, Snapshot};
 use plimsoll_engine::{ConnectionTerms, GroupRun, Observer, Trial, TrialEvent, TrialOptions, WorkerFault};
 use plimsoll_session::Terms;
 
@@ -17,6 +19,8 @@ pub struct Summary {
     pub snapshot: Snapshot,
     /// Transactions that completed, interval by interval.
     pub completed: Vec<u64>,
+    /// How long what was in flight at the end of each interval had lasted by then, by its end.
+    pub in_flight: BTreeMap<u64, Histogram>,
     pub ready: Option<Ready>,
     pub warnings: Vec<EngineWarning>,
     pub done: Option<Done>,
@@ -29,6 +33,12 @@ impl Observer for Summary {
                 let groups = interval.groups.iter().map(|group| &group.snapshot);
                 let all = groups.fold(Snapshot::default(), |sum, one| sum.merge(one));
                 self.completed.push(all.counts().completed);
+                let ages = interval
+                    .groups
+                    .iter()
+                    .filter_map(|group| group.in_flight.get(&Measure::Response));
+                let under_way = ages.fold(Histogram::default(), |sum, one| sum.merge(one));
+                self.in_flight.insert(interval.to_ns, under_way);
                 self.snapshot = self.snapshot.merge(&all);
             }
             TrialEvent::Done(done) => self.done = Some(done.clone()),
@@ -58,6 +68,11 @@ impl Summary {
         let (counts, done) = (self.snapshot.counts(), self.done.as_ref().expect("it has ended"));
         let ended = counts.completed + counts.failed + counts.dropped;
         assert_eq!(done.offered_count, ended + done.unfinished_count, "{counts:?} {done:?}");
+        let under_way = self.in_flight.last_key_value().map_or(0, |(_, last)| last.count());
+        assert_eq!(
+            done.unfinished_count, under_way,
+            "what never ended is in flight at the end"
+        );
         counts
     }
 
@@ -117,7 +132,7 @@ pub fn run_on(
     run_seen(workload, targets, load, (retry, terms), &mut |_| {})
 }
 
-/// Runs a load, and something beside it once it is under way: half a second after its begin, or a little later.
+/// Runs a load, and something beside it once it is in flight: half a second after its begin, or a little later.
 pub fn run_beside<T>(
     workload: &WorkloadPlan,
     targets: &[RoleTarget],

@@ -1,0 +1,179 @@
+"""A server that is stopped (SIGSTOP) or killed while load runs: what that hides is counted and named."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from plimsoll.servers.managed import ManagedServer
+from support.command import plimsoll, real_server, start
+
+pytestmark = pytest.mark.e2e
+
+AWAY = r"target: no connection to the server could be opened again from \d\.\d s until the load was ended at \d\.\d s"
+TRIAL = ("--workload", "oltp_read_only", "--warm-up", "1s")
+
+
+@pytest.fixture
+def server() -> Iterator[ManagedServer]:
+    with real_server(Path("/var/tmp/plimsoll-test-stalls")) as running:
+        yield running
+
+
+@pytest.fixture
+def target(server: ManagedServer, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    monkeypatch.setenv("PW", server.target.password.get_secret_value())
+    url = f"mysql://{server.target.user}@127.0.0.1:{server.target.port}/{server.target.database}"
+    arguments = ["--target", url, "--password-env", "PW", "--table-size", "1000"]
+    assert plimsoll("prepare", *arguments).returncode == 0
+    return arguments
+
+
+def wait_for_second(process: subprocess.Popen[str], second: int) -> str:
+    """The lines of the intervals up to the one that ends so many seconds after the load began."""
+    assert process.stderr is not None
+    lines = []
+    for line in process.stderr:
+        lines.append(line)
+        if line.strip().startswith(f"{second}.0 s"):
+            return "".join(lines)
+    pytest.fail(f"it ended before: {lines} {process.communicate()}")
+
+
+def stopped(server: ManagedServer, arguments: list[str], *, from_s: int, to_s: int | None) -> tuple[int, str, str]:
+    """Exit code and output of a trial whose server is stopped from one second of the load to another, or to its end."""
+    process = start("trial", *arguments, env={"COLUMNS": "200"})
+    try:
+        seen = wait_for_second(process, from_s)
+        os.kill(server.pid, signal.SIGSTOP)
+        if to_s is not None:
+            seen += wait_for_second(process, to_s)
+            os.kill(server.pid, signal.SIGCONT)
+        output, errors = process.communicate(timeout=60)
+    finally:
+        os.kill(server.pid, signal.SIGCONT)
+        process.kill()
+        process.wait()
+    return process.returncode, output, seen + errors
+
+
+def codes(result: dict[str, Any]) -> list[str]:
+    return [warning["code"] for warning in result["warnings"]]
+
+
+def test_at_a_rate_all_that_fell_due_while_the_server_was_stopped_counts_with_its_age(
+    server: ManagedServer, target: list[str]
+) -> None:
+    rate = ["--rate", "200", "--arrivals", "uniform", "--connections", "8", "--duration", "6s", "--json"]
+    code, output, errors = stopped(server, [*target, *TRIAL, *rate], from_s=5, to_s=None)
+    result = json.loads(output)
+    assert code == 3, errors
+    assert re.search(r"target: the server answered nothing from [56]\.0 s until the load was ended at \d\.\d s", errors)
+    assert (result["verdict"], "answered nothing" in result["reason"]) == ("failed", True)
+    loop = result["open_loop"]
+    assert loop["offered"] == loop["completed"] + loop["failed"] + loop["dropped"] + loop["unfinished"] == 7 * 200
+    # One falls due every 5 ms from when the server was stopped, a moment after 5 s, until the load ends at 7 s.
+    unfinished, oldest_ms = result["unfinished"], result["unfinished_ms_max"]
+    assert 250 <= unfinished == loop["unfinished"] <= 400
+    assert oldest_ms == pytest.approx(5 * unfinished, abs=5 * 8)
+    response = result["response_ms"]
+    assert {"p90", "p95", "p99", "p999", "max", "mean"} <= set(response["lower_bounds"])
+    assert "p50" not in response["lower_bounds"]
+    # 1 % of the 1,200 of the window are 12. The oldest 12 fell due within 60 ms and are older than the percentile.
+    assert response["p99"] == pytest.approx(oldest_ms - 60, abs=20)
+    assert response["max"] == oldest_ms
+    assert "max" in result["service_ms"]["lower_bounds"]
+    assert codes(result)[:2] == ["throughput-stalled", "transactions-unfinished"]
+    assert [one["to_s"] for one in result["stalls"]] == [7.0]
+
+
+def test_a_closed_loop_says_first_for_how_long_nothing_completed(server: ManagedServer, target: list[str]) -> None:
+    level = ["--connections", "4", "--duration", "8s"]
+    code, output, errors = stopped(server, [*target, *TRIAL, *level], from_s=3, to_s=7)
+    assert code == 0, errors
+    first, second, third, *_ = output.splitlines()
+    # The second in which the server is stopped counts as well where that was near enough to its begin.
+    assert re.fullmatch(r"stalled +(nothing|hardly anything) completed for (37\.5|50\.0) % of the time", first), output
+    assert re.match(r" +from [34]\.0 s for [34]\.0 s: \d+ transactions completed", second)
+    assert third.startswith("throughput")
+    assert re.search(
+        r"warning: throughput-stalled: .* of 8\.0 s \(.*\), from [34]\.0 s after the start of the load\. Look", output
+    )
+    assert "never ended" not in output
+    longest_s = longest(output, "response time")
+    assert longest_s[0] == ""
+    assert longest_s[1] == pytest.approx(4, abs=0.5), "the four that were in flight took as long"
+    assert re.search(r"7\.0 s +0\.00 tps  nothing completed, the oldest in flight for [34]\.\d\d s", errors)
+
+
+def longest(output: str, line: str) -> tuple[str, float]:
+    """The maximum of a line of the text: its sign, and seconds."""
+    found = re.search(rf"^{line}.* max (>= |)(\d+\.\d+) s", output, re.MULTILINE)
+    assert found is not None, output
+    return found[1], float(found[2])
+
+
+def test_a_closed_loop_whose_server_is_silent_to_the_end_is_no_success(
+    server: ManagedServer, target: list[str]
+) -> None:
+    level = ["--connections", "4", "--duration", "6s"]
+    code, output, errors = stopped(server, [*target, *TRIAL, *level], from_s=4, to_s=None)
+    assert code == 3, output
+    assert re.search(r"the server answered nothing from [45]\.0 s until", errors)
+    assert output.startswith("stalled ")
+    told = re.search(
+        r"^unfinished +4 never ended, the oldest (\d\.\d\d) s old when the load ended", output, re.MULTILINE
+    )
+    assert told is not None, output
+    assert float(told[1]) == pytest.approx(3, abs=0.5)
+    for name in ("response time", "service time"):
+        assert longest(output, name) == (">= ", float(told[1]))
+    assert "p50 >=" not in output, "what completed before is many times as much"
+
+
+def test_silence_that_began_shortly_before_the_end_is_noticed(server: ManagedServer, target: list[str]) -> None:
+    level = ["--connections", "4", "--duration", "4s", "--json"]
+    # The line of the last but one interval comes when the last one has begun.
+    code, output, errors = stopped(server, [*target, *TRIAL, *level], from_s=4, to_s=None)
+    result = json.loads(output)
+    assert (code, result["unfinished"]) == (3, 4), errors
+    assert "max" in result["response_ms"]["lower_bounds"]
+
+
+def test_a_server_that_stays_away_is_no_success(server: ManagedServer, target: list[str]) -> None:
+    level = ["--connections", "4", "--duration", "30s", "--give-up", "2s", "--json"]
+    process = start("trial", *target, *TRIAL, *level)
+    wait_for_second(process, 3)
+    os.kill(server.pid, signal.SIGKILL)
+    output, errors = process.communicate(timeout=60)
+    result = json.loads(output)
+    assert process.returncode == 3, errors
+    assert re.search(AWAY, errors), errors
+    assert (result["verdict"], result["outages"][0]["to_s"]) == ("failed", None)
+    assert result["duration_s"] < 8, "what never ran is no part of the window"
+
+
+def test_a_server_that_is_away_when_the_load_ends_is_no_success(server: ManagedServer, target: list[str]) -> None:
+    process = start("trial", *target, *TRIAL, "--connections", "4", "--duration", "4s")
+    wait_for_second(process, 3)
+    os.kill(server.pid, signal.SIGKILL)
+    output, errors = process.communicate(timeout=60)
+    assert process.returncode == 3, errors
+    assert re.search(AWAY, errors), errors
+    assert "outage            from " in output
+
+
+def test_a_short_stall_of_a_few_transactions_per_second_is_none(target: list[str]) -> None:
+    """At two transactions per second many a second has none."""
+    ran = plimsoll("trial", *target, *TRIAL, "--rate", "2", "--connections", "4", "--duration", "12s", "--json")
+    result = json.loads(ran.stdout)
+    assert (ran.returncode, result["stalls"], codes(result)) == (0, [], []), ran.stderr
+    assert result["response_ms"]["lower_bounds"] == []

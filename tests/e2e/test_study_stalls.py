@@ -1,0 +1,152 @@
+"""Studies whose server is stopped (SIGSTOP) in a trial: what the guide says of it, and when no result counts."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from plimsoll.record.model import Verdict
+from plimsoll.record.store import read_study
+from plimsoll.run.events import TrialEnded, read_events
+from support.command import plimsoll, start
+from support.studies import server_below, wait_for_interval
+from support.waiting import until
+
+pytestmark = pytest.mark.e2e
+
+STUDY = """
+[study]
+name = "stalls"
+levels = {levels}
+warm_up = "1s"
+settle_limit = "1s"
+duration = "6s"
+repetitions = {repetitions}
+reset = "never"
+objective = {{ response_p99 = "500ms" }}
+[[workload]]
+name = "w"
+kind = "oltp_read_only"
+table_size = 1000
+[[system]]
+name = "a"
+[system.server]
+managed = "mariadb"
+profile = "bare"
+buffer_pool = "64M"
+"""
+
+
+class Running:
+    """A study that runs, with the server that it started."""
+
+    def __init__(self, folder: Path, levels: str, repetitions: int) -> None:
+        self.data = f"/var/tmp/plimsoll-test-stalls-{os.getpid()}"
+        self.study = folder / "out"
+        (folder / "s.toml").write_text(STUDY.format(levels=levels, repetitions=repetitions))
+        env = {"PLIMSOLL_DATA_DIR": self.data}
+        self.process = start("study", "run", folder / "s.toml", "--to", self.study, env=env)
+
+    @contextmanager
+    def stopped_server(self, interval: int, *, trial: int = 1) -> Iterator[None]:
+        """The server stands still from after an interval of a trial on."""
+        wait_for_interval(self.study, self.process, interval, trial=trial)
+        server = server_below(self.data)
+        os.kill(server, signal.SIGSTOP)
+        try:
+            yield
+        finally:
+            os.kill(server, signal.SIGCONT)
+
+    def end(self) -> tuple[int, str]:
+        """Exit code and everything that it printed."""
+        output, errors = self.process.communicate(timeout=90)
+        Path(self.data).rmdir()
+        return self.process.returncode, output + errors
+
+    def guide(self) -> dict[str, Any]:
+        ran = plimsoll("guide", self.study, "--json")
+        assert ran.returncode == 0, ran.stderr
+        analysis: dict[str, Any] = json.loads(ran.stdout)
+        return analysis
+
+
+def codes(analysis: dict[str, Any]) -> list[str]:
+    return [one["warning"]["code"] for one in analysis["warnings"]]
+
+
+def test_a_repetition_that_stalled_is_named_first_and_told_from_the_others(tmp_path: Path) -> None:
+    running = Running(tmp_path, "{ connections = [4] }", repetitions=3)
+    with running.stopped_server(1, trial=2):
+        wait_for_interval(running.study, running.process, 5, trial=2)
+    code, printed = running.end()
+    assert code == 0, printed
+    analysis = running.guide()
+    assert codes(analysis)[0] == "throughput-stalled"
+    assert "repetition-lags" in codes(analysis)
+    stalled = r"w: (nothing|only \d+ transactions) completed (for|in) [34]\.0 of 6\.0 s \(.*\), from [23]\.0 s after"
+    assert re.match(stalled, analysis["answer"][0]), analysis["answer"]
+    assert "on a at 4 connections (repetition 2)" in analysis["answer"][0]
+    (cell,) = analysis["curves"][0]["cells"]
+    assert cell["stalled_ratio"] in (pytest.approx(3 / 18, abs=0.01), pytest.approx(4 / 18, abs=0.01))
+    assert "p99" not in cell["response_ms"]["lower_bounds"]
+    page = (running.study / "guide.md").read_text()
+    assert "stalled %" in page
+    assert "throughput-stalled" in page
+
+
+def test_what_had_not_ended_at_the_end_of_the_window_makes_lower_bounds_though_the_server_went_on(
+    tmp_path: Path,
+) -> None:
+    """At a rate: it goes on a second after the window. What was sent ends then, what waited is not sent any more."""
+    running = Running(tmp_path, "{ rate_tps = [100], connections = [8] }", repetitions=1)
+    with running.stopped_server(3):
+        wait_for_interval(running.study, running.process, 6)
+        time.sleep(1)  # the load has ended, and what is in flight is waited for
+    code, printed = running.end()
+    assert code == 0, printed
+    (recording,) = read_study(running.study).recordings
+    assert recording.outcome.verdict is Verdict.COMPLETE
+    account = recording.outcome.account
+    assert account is not None
+    assert 250 < account.unfinished_count < 320
+    analysis = running.guide()
+    (cell,) = analysis["rate_curves"][0]["cells"]
+    # Stopped from 4 s to the end of the window at 7 s, at 100 a second: half of its 600 wait, for up to 3 s.
+    assert "p99" in cell["response_ms"]["lower_bounds"]
+    assert 2_000 < cell["response_ms"]["p99"] < 3_000
+    assert cell["response_ms"]["max"] == pytest.approx(3_000, abs=400)
+    assert cell["unfinished_count"] == pytest.approx(account.unfinished_count, abs=10)
+    assert codes(analysis)[0] == "throughput-stalled"
+    assert "≥ 2," in (running.study / "guide.md").read_text()
+    assert "within 500 ms, a carries no rate that was tried" in " ".join(analysis["answer"])
+    assert ", p99 >= 2." in printed
+    assert "stalled for " in printed
+
+
+def test_a_trial_whose_server_is_silent_to_the_end_is_kept_as_failed(tmp_path: Path) -> None:
+    running = Running(tmp_path, "{ connections = [4] }", repetitions=2)
+
+    def has_ended() -> bool:
+        events = [stamped.event for stamped in read_events(running.study / "events.jsonl")]
+        return any(isinstance(event, TrialEnded) for event in events)
+
+    with running.stopped_server(3):
+        assert until(has_ended, 60)
+    code, printed = running.end()
+    first, second = sorted(read_study(running.study).recordings, key=lambda one: one.trial.position)
+    assert (first.outcome.verdict, second.outcome.verdict) == (Verdict.FAILED, Verdict.COMPLETE), printed
+    assert "the server answered nothing from " in (first.outcome.reason or "")
+    assert first.outcome.account is not None
+    assert first.outcome.account.unfinished_count == 4
+    assert code != 0
+    assert re.match(r"failed: a/0: the server answered nothing from ", running.guide()["missing"][0]["reason"])
