@@ -19,7 +19,8 @@ from plimsoll.errors import HostError, PlimsollError, SpecError, TargetError
 from plimsoll.plan.build import build_plan
 from plimsoll.plan.model import Plan, PlannedTrial
 from plimsoll.record.model import Outcome, Verdict
-from plimsoll.record.store import finished_ids, remove_partials
+from plimsoll.record.recovery import recover
+from plimsoll.record.store import finished_ids
 from plimsoll.run import folder as study_folder
 from plimsoll.run.environment import Surveyor
 from plimsoll.run.events import Event, EventLog, StudyBegan, StudyEnded, SystemBegan, TrialBegan
@@ -93,7 +94,7 @@ def run_study(file: Path, spec: StudySpec, folder: Path, watch: Callable[[Event]
             *(Path(s.server.data_dir) for s in spec.system if s.server and s.server.data_dir),
         }:
             sweep(base_dir)
-        remove_partials(folder)
+        recover(folder)
         recorded = finished_ids(folder)
         finished = {trial for trial, verdict in recorded.items() if verdict is Verdict.COMPLETE}
         todo = [trial for trial in plan.trials if trial.trial_id not in finished]

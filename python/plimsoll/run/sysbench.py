@@ -20,7 +20,6 @@ from plimsoll.errors import SpecError
 from plimsoll.importers.joining import Joiner
 from plimsoll.record.model import (
     LevelRecord,
-    Origin,
     Outcome,
     State,
     StateMark,
@@ -28,6 +27,7 @@ from plimsoll.record.model import (
     Verdict,
     WorkloadRecord,
 )
+from plimsoll.record.origin import Origin
 from plimsoll.record.store import read_study, write_recording
 from plimsoll.run.environment import Surveyor
 from plimsoll.run.folder import locked, refuse_for_recordings

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from plimsoll.analyse.study import analyse
-from plimsoll.record.model import Origin
+from plimsoll.record.origin import Origin
 from plimsoll.record.reported import ReportedResult
 from unit.analyse.made import Made, measured
 
