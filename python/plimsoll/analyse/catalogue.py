@@ -215,6 +215,14 @@ ENCRYPTION_DIFFERS = WarningKind(
     'Encrypt the connections of all systems alike, or say tls = "disabled" for those that are to be in plain.',
 )
 
+ENVIRONMENT_CHANGED = WarningKind(
+    "environment-changed",
+    "A system was not measured in one environment",
+    "Host, kernel, server, storage, load engine or effective variables changed between two trials of the system: they "
+    "are no repetitions of each other, and are shown as two systems.",
+    "Undo the change, or remove the recordings from before it, and run the study again.",
+)
+
 CATALOGUE: tuple[WarningKind, ...] = (
     CLIENT_SATURATED,
     CLIENT_ON_SERVER_HOST,
@@ -242,6 +250,7 @@ CATALOGUE: tuple[WarningKind, ...] = (
     DATA_LARGER_THAN_BUFFER_POOL,
     DATA_IN_PAGE_CACHE,
     FLUSH_COSTS_NOTHING,
+    ENVIRONMENT_CHANGED,
     ENCRYPTION_DIFFERS,
     VARIABLES_DIFFER,
 )

@@ -14,6 +14,7 @@ from plimsoll.analyse.answer import answer
 from plimsoll.analyse.cells import MeasuredCell, measured_cells
 from plimsoll.analyse.curves import build_curve
 from plimsoll.analyse.differences import differences
+from plimsoll.analyse.environments import apart
 from plimsoll.analyse.limits import limits
 from plimsoll.analyse.methods import METHODS
 from plimsoll.analyse.model import Analysis, Curve, MissingTrial
@@ -59,6 +60,7 @@ def analyse(
         objective_ms_p99: 99 % of transactions may take at most so long, milliseconds; None for no objective.
     """
     trials, missing = _reduce(recordings)
+    trials, environments = apart(trials)
     missing += [
         MissingTrial(trial_id=one.trial_id, system="", workload="", connections=0, reason=one.reason) for one in damaged
     ]
@@ -80,6 +82,7 @@ def analyse(
         systems=systems,
         variables=variables,
         missing=missing,
+        environments=environments,
     )
     return Analysis(
         plimsoll_version=__version__,

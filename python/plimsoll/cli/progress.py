@@ -30,7 +30,16 @@ from plimsoll.units import format_duration, format_level, format_ms, format_rate
 
 if TYPE_CHECKING:
     from plimsoll.drive import protocol
-    from plimsoll.run.events import DataProgressed, Event, IntervalEnded, StudyBegan, TrialBegan, TrialEnded
+    from plimsoll.run.events import (
+        DataProgressed,
+        EnvironmentChanged,
+        Event,
+        IntervalEnded,
+        MachineMeasured,
+        StudyBegan,
+        TrialBegan,
+        TrialEnded,
+    )
 
 PHASES = {
     "resume": "looking at what is there",
@@ -115,8 +124,8 @@ class StudyDisplay:
         match event.type:
             case "study_began":
                 self._study_began(event)
-            case "system_began":
-                self._now, self._seen = f"starting {event.system}", ""
+            case "system_began" | "study_ended":
+                self._now, self._seen = "done" if event.type == "study_ended" else f"starting {event.system}", ""
             case "data_progressed":
                 self._data_progressed(event)
             case "trial_began":
@@ -125,12 +134,12 @@ class StudyDisplay:
                 self._seen = self._state = str(event.state)
             case "interval_ended":
                 self._seen = f"{event.state}: {_figures(event)}"
+            case "environment_changed" | "machine_measured":
+                self._print(_notice(event))
             case "trial_ended":
                 self._in_trial = False
                 self._done_count += 1
                 self._ended(event)
-            case "study_ended":
-                self._now, self._seen = "done", ""
         if self._live is not None:
             self._live.update(self._picture(), refresh=True)
 
@@ -180,6 +189,16 @@ class StudyDisplay:
             Text(f"  {self._now}"),
             Text(f"  {self._seen}", style="bold"),
         )
+
+
+def _notice(event: EnvironmentChanged | MachineMeasured) -> str:
+    """What a user should know before the load begins."""
+    if event.type == "machine_measured":
+        return f"{event.folder}: measured again, since {event.reason}; servers may be sized otherwise than before"
+    return (
+        f"warning: environment-changed: {event.system} is not what it was in {event.trial_id}: {event.changes}. Guides"
+        " show what is measured now as a system of its own."
+    )
 
 
 def _cell(event: TrialBegan | TrialEnded) -> str:

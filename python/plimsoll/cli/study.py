@@ -72,12 +72,22 @@ def run(
 
 
 @app.command("status")
-def status(folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="The folder of a study.")]) -> None:
-    """Say how far a study is, running or not.
+def status(
+    folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="The folder of a study.")],
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Say how far a study is: whether it runs, was killed, was stopped or is finished, what runs now and what is left.
+
+    Every recording is read and compared with the digests that were taken when it was written.
 
     Example: plimsoll study status results/flush
     """
-    from plimsoll.run.status import status_lines
+    from plimsoll.run.status import lines_of, study_status
+    from plimsoll.units import printable
 
-    for line in status_lines(folder):
-        typer.echo(line)
+    found = study_status(folder)
+    if as_json:
+        typer.echo(found.model_dump_json(indent=2))
+        return
+    for line in lines_of(found):
+        typer.echo(printable(line))

@@ -71,7 +71,8 @@ def sysbench(
     """
     if record is None:
         raise SpecError("--record is missing: --record-system and --record-workload name what it keeps")
-    from plimsoll.run.sysbench import RecordingWanted, record_sysbench
+    from plimsoll.run.joined import RecordingWanted
+    from plimsoll.run.sysbench import record_sysbench
 
     wanted = RecordingWanted(study=record, system=record_system, workload=record_workload)
     recorded = record_sysbench(arguments or [], wanted)

@@ -28,6 +28,7 @@ def result_of(summary: TrialSummary, wanted: OpenArrivals | None = None) -> dict
     assert made is not None, "a measured run has connections"
     types = totals_of([summary])
     result = {
+        "interrupted": summary.outcome.verdict == "interrupted",
         "throughput_tps": summary.throughput_tps,
         "duration_s": counts.duration_s,
         "transactions": counts.completed,
@@ -125,7 +126,8 @@ def _as_text(result: dict[str, Any]) -> str:
     from plimsoll.cli.type_lines import deviation_lines, tpcc_lines, type_lines
     from plimsoll.units import format_ms, format_number, format_rate
 
-    lines = [
+    lines = ["interrupted       what follows was measured until then"] if result["interrupted"] else []
+    lines += [
         f"throughput        {format_rate(result['throughput_tps'])}  ({result['transactions']:,} transactions"
         f" in {result['duration_s']:.1f} s, {result['statements']:,} statements)",
         f"failed            {result['failed']:,}, retries {result['retries']:,}",

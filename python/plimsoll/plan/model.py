@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from pydantic import Field
+
 from plimsoll.record.document import Document
 
-PLAN_FORMAT = 1
+PLAN_FORMAT = 2
 """Version of `plan.json`."""
 
 
@@ -47,9 +49,14 @@ class Estimates(Document):
 
 
 class Plan(Document):
-    """All trials of a study in the order in which they run."""
+    """All trials of a study in the order in which they run.
+
+    Attributes:
+        former_ids: Ids of trials that were recorded under an earlier rule, by the ids that they would have now.
+    """
 
     plan_format: int = PLAN_FORMAT
     study: str
     trials: tuple[PlannedTrial, ...]
     estimates: Estimates
+    former_ids: dict[str, str] = Field(default_factory=dict)

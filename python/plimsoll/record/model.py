@@ -193,6 +193,7 @@ class InstanceFacts(Document):
         name: Unique within its system.
         version: As the server says it.
         flavour: `mariadb` or `mysql`.
+        started_unix_s: When its process began, by the server's clock, whole seconds.
         variables: Every effective global variable.
         tables: Definition of each table of the data set, as SHOW CREATE TABLE prints it.
         data_bytes: Size of the data set's tables with their indexes.
@@ -203,6 +204,7 @@ class InstanceFacts(Document):
     name: str
     version: str | None = None
     flavour: str | None = None
+    started_unix_s: int | None = None
     variables: dict[str, str] = Field(default_factory=dict)
     tables: dict[str, str] = Field(default_factory=dict)
     data_bytes: int | None = None

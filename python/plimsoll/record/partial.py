@@ -137,8 +137,8 @@ class PartialRecording:
         segments = self._segments("intervals.parquet")
         if not segments:
             return None
-        last = pl.read_parquet(segments[-1], columns=["interval", "to_s"]).max()
-        return int(last["interval"][0]), float(last["to_s"][0])
+        last = pl.read_parquet(segments[-1], columns=["interval", "to_s"])
+        return int(last["interval"].to_numpy().max()), float(last["to_s"].to_numpy().max())
 
     def drop_unreadable(self) -> None:
         """Removes segments that a machine which lost its power left without their content."""
@@ -174,6 +174,20 @@ class PartialRecording:
         except OSError:
             joined.unlink(missing_ok=True)
             raise
+
+
+def partials(study: Path) -> list[Path]:
+    """The folders of recordings that are being written, or that a crash left unfinished."""
+    return sorted(recordings_folder(study).glob(f"{PREFIX}*"))
+
+
+def load_kept_s(path: Path) -> float | None:
+    """How much load such a folder holds, seconds; None for nothing, or nothing that could be read."""
+    try:
+        seen = PartialRecording(path, path.name.removeprefix(PREFIX).rpartition("-")[0]).last_interval()
+    except (RecordError, OSError, pl.exceptions.PolarsError):
+        return None
+    return None if seen is None else seen[1]
 
 
 def recordings_folder(study: Path) -> Path:

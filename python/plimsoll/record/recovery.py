@@ -5,11 +5,14 @@ Only for the one process that holds the study's lock: the partial recording of a
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from pathlib import Path
 
+import polars as pl
+
 from plimsoll.errors import NewerFormatError, RecordError
-from plimsoll.record.content import check_bytes, read_document, refuse_newer
+from plimsoll.record.content import TABLES, check_bytes, read_document, refuse_newer
 from plimsoll.record.files import remove_directory, storing
 from plimsoll.record.model import Environment, Outcome, TrialRecord, Verdict, Window
 from plimsoll.record.partial import DRAFT_FILE, PREFIX, PartialRecording, recordings_folder
@@ -68,7 +71,7 @@ def _recovered(path: Path) -> Recovered | None:
         if outcome is not None:
             return Recovered(partial.publish({*outcome.files, "outcome.json"}), outcome)
         environment = read_document(path / "environment.json", Environment)
-        outcome = _closed(partial, read_document(path / DRAFT_FILE, Outcome))
+        outcome = _closed(partial, trial, read_document(path / DRAFT_FILE, Outcome))
     except NewerFormatError:
         raise
     except RecordError:
@@ -77,6 +80,8 @@ def _recovered(path: Path) -> Recovered | None:
     if outcome is None or verdict_of(path.with_name(trial.trial_id)) is Verdict.COMPLETE:
         remove_directory(path)
         return None
+    for name, schema in TABLES.items():  # one to which no row came is there as well
+        partial.add(name, pl.DataFrame(schema=schema))
     return Recovered(partial.commit(trial, environment, outcome), outcome)
 
 
@@ -91,15 +96,17 @@ def _whole(path: Path) -> Outcome | None:
     return outcome
 
 
-def _closed(partial: PartialRecording, draft: Outcome) -> Outcome | None:
+def _closed(partial: PartialRecording, trial: TrialRecord, draft: Outcome) -> Outcome | None:
     """The draft of an outcome with what was recorded by then; None when nothing was."""
     partial.drop_unreadable()
     seen = partial.last_interval()
     if seen is None:
         return None
     index, to_s = seen
-    window = draft.window
-    if window is not None:
-        window = Window(first=window.first, last=index) if index >= window.first else None
+    window = None
+    if draft.window is not None and index >= draft.window.first:
+        first = draft.window.first
+        planned = math.inf if trial.duration_s is None else math.ceil(trial.duration_s / trial.interval_s)
+        window = Window(first=first, last=int(min(index, first + planned - 1)))
     reason = f"the process that ran it ended before it did; the first {format_duration(to_s)} of load are kept"
     return draft.model_copy(update={"verdict": Verdict.INTERRUPTED, "reason": reason, "window": window})

@@ -9,6 +9,7 @@ recording is replaced, the old one waits as `.replaced-<trial>` until the new on
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -160,6 +161,17 @@ def read_recording(path: Path) -> Recording:
     return Recording(path, trial, environment, outcome)
 
 
+def each_recording(study: Path) -> Iterator[Recording]:
+    """The recordings of a study one after the other, by id; damaged and unfinished ones are passed over.
+
+    Raises:
+        RecordError: There is no such folder.
+    """
+    for _, path in _entries(study):
+        with contextlib.suppress(RecordError):
+            yield read_recording(path)
+
+
 def read_study(study: Path) -> StudyRecordings:
     """Reads all recordings of a study. Unfinished ones are passed over, damaged ones are listed, none is left out.
 
@@ -179,16 +191,42 @@ def read_study(study: Path) -> StudyRecordings:
 def finished_ids(study: Path) -> dict[str, Verdict]:
     """The verdict of each recording that is as it was written, to the last byte: for a run that resumes.
 
-    A damaged recording is left out: its trial is to run again. A study that does not exist yet has none. All bytes are
-    read each time (1.4 GB/s where it was measured): a remembered check would not see a disk that loses bits.
+    A damaged recording is left out: its trial is to run again. A study that does not exist yet has none.
+
+    Raises:
+        NewerFormatError: A newer Plimsoll wrote recordings of this study.
+    """
+    return {trial_id: verdict for trial_id, verdict in verdicts(study).items() if verdict is not None}
+
+
+def verdicts(study: Path) -> dict[str, Verdict | None]:
+    """The verdict of each recording; None for a damaged one. A study that does not exist yet has none.
+
+    All bytes are read each time (1.4 GB/s where it was measured): a remembered check would not see a disk that
+    loses bits.
 
     Raises:
         NewerFormatError: A newer Plimsoll wrote recordings of this study.
     """
     entries = list(_entries(study)) if study.is_dir() else []
     with ThreadPoolExecutor() as pool:
-        verdicts = pool.map(lambda entry: verdict_of(entry[1]), entries)
-        return {trial_id: found for (trial_id, _), found in zip(entries, verdicts, strict=True) if found is not None}
+        found = pool.map(lambda entry: verdict_of(entry[1]), entries)
+        return {trial_id: verdict for (trial_id, _), verdict in zip(entries, found, strict=True)}
+
+
+def refuse_newer_study(study: Path) -> None:
+    """Makes sure that nobody adds to a study, or replaces in it, what a newer Plimsoll wrote.
+
+    Raises:
+        NewerFormatError: It holds recordings of a newer format. They stay as they are.
+    """
+    for _, path in _entries(study) if study.is_dir() else ():
+        try:
+            refuse_newer(path / "trial.json")
+        except NewerFormatError:
+            raise
+        except RecordError:
+            continue  # damage is told by whoever reads it
 
 
 def verdict_of(path: Path) -> Verdict | None:

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from plimsoll.drive.protocol import GroupInterval, Interval
+from plimsoll.drive.protocol import GroupInterval, Histogram, Interval
 from plimsoll.record import frames
-from plimsoll.record.buckets import bucket_middle_ns
+from plimsoll.record.buckets import BUCKET_COUNT, bucket_middle_ns
 
 GROUP_METRICS = {"backlog_count": "transactions", "connected_count": "connections"}
 
@@ -24,7 +24,7 @@ ENGINE_METRICS = {**{f"{name}_s_per_s": "s/s" for name in _USED}, **GROUP_METRIC
 
 @dataclass(slots=True)
 class IntervalRows:
-    """Rows of a recording's tables, gathered while a trial runs.
+    """Rows of a recording's tables, gathered while a trial runs until somebody takes them.
 
     Attributes:
         driver: Name of the machine that drives the load.
@@ -37,6 +37,7 @@ class IntervalRows:
     _errors: list[dict[str, Any]] = field(default_factory=list)
     _histograms: list[dict[str, Any]] = field(default_factory=list)
     _client: list[dict[str, Any]] = field(default_factory=list)
+    _errors_met: Counter[tuple[str, int]] = field(default_factory=Counter)
 
     def add(self, interval: Interval, *, began_unix_s: float) -> None:
         """Takes one interval in.
@@ -67,53 +68,68 @@ class IntervalRows:
         for name, transaction in group.snapshot.transactions.items():
             self._intervals.append({**key, **span, "transaction": name, **transaction.counts.model_dump()})
             self._histograms.extend(
-                {**key, "transaction": name, "measure": measure, **histogram.model_dump()}
+                {**key, "transaction": name, "measure": measure, **_compact(histogram)}
                 for measure, histogram in transaction.histograms.items()
             )
-        self._errors.extend(
-            {**key, "transaction": e.transaction, "class": e.error_class, "code": e.code, "count": e.count}
-            for e in group.snapshot.errors
-        )
+        for e in group.snapshot.errors:
+            self._errors.append(
+                {**key, "transaction": e.transaction, "class": e.error_class, "code": e.code, "count": e.count}
+            )
+            self._errors_met[e.error_class, e.code] += e.count
 
-    def intervals(self) -> pl.DataFrame:
-        """Counts by interval and transaction type."""
-        return pl.DataFrame(self._intervals, schema=frames.INTERVALS)
-
-    def errors(self) -> pl.DataFrame:
-        """Failed statements by interval, transaction type, class and code."""
-        return pl.DataFrame(self._errors, schema=frames.ERRORS)
+    def take(self) -> dict[str, pl.DataFrame]:
+        """The rows since they were last taken, by the file of their table; of telemetry the engine's part."""
+        taken = {
+            "intervals.parquet": pl.DataFrame(self._intervals, schema=frames.INTERVALS),
+            "errors.parquet": pl.DataFrame(self._errors, schema=frames.ERRORS),
+            "histograms.parquet": pl.DataFrame(self._histograms, schema=frames.HISTOGRAMS),
+            "telemetry.parquet": pl.DataFrame(self._client, schema=frames.TELEMETRY),
+        }
+        self._intervals, self._errors, self._histograms, self._client = [], [], [], []
+        return taken
 
     def told_errors(self, most: int = 3) -> str:
-        """The most frequent errors as words that follow a message; empty when there were none."""
-        counted: Counter[tuple[str, int]] = Counter()
-        for row in self._errors:
-            counted[row["class"], row["code"]] += row["count"]
-        told = [f"{code} ({kind}) {count:,} times" for (kind, code), count in counted.most_common(most)]
+        """The most frequent errors of the whole trial, as words that follow a message; empty when there were none."""
+        told = [f"{code} ({kind}) {count:,} times" for (kind, code), count in self._errors_met.most_common(most)]
         return f"; errors: {', '.join(told)}" if told else ""
 
-    def histograms(self) -> pl.DataFrame:
-        """Durations by interval, transaction type and measure."""
-        return pl.DataFrame(self._histograms, schema=frames.HISTOGRAMS)
 
-    def client_telemetry(self) -> pl.DataFrame:
-        """What the engine says of itself and of what waits, as rows of the telemetry table."""
-        return pl.DataFrame(self._client, schema=frames.TELEMETRY)
+def _compact(histogram: Histogram) -> dict[str, Any]:
+    """Its columns; arrays take an eighth of the memory of lists."""
+    return {
+        "buckets": np.asarray(histogram.buckets, dtype=np.uint32),
+        "counts": np.asarray(histogram.counts, dtype=np.uint64),
+        "sum_ns": histogram.sum_ns,
+        "max_ns": histogram.max_ns,
+    }
+
+
+class ResponseTimes:
+    """Response times of all intervals that were added, in as much memory for a day as for a second."""
+
+    def __init__(self) -> None:
+        self._counts = np.zeros(BUCKET_COUNT, dtype=np.int64)
+
+    def add(self, interval: Interval) -> None:
+        """Takes the transactions of an interval in."""
+        for group in interval.groups:
+            for transaction in group.snapshot.transactions.values():
+                histogram = transaction.histograms.get("response")
+                if histogram is not None:
+                    np.add.at(self._counts, histogram.buckets, histogram.counts)
+
+    def ms_p99(self) -> float | None:
+        """Their 99th percentile, milliseconds; None when nothing completed."""
+        total = int(self._counts.sum())
+        if total == 0:
+            return None
+        at = np.searchsorted(np.cumsum(self._counts), np.ceil(total * 0.99))
+        return float(bucket_middle_ns(np.array([at]))[0]) / 1e6
 
 
 def response_ms_p99(intervals: Sequence[Interval]) -> float | None:
     """The 99th percentile of response time over all given intervals, milliseconds; None when nothing completed."""
-    found = [
-        histogram
-        for interval in intervals
-        for group in interval.groups
-        for transaction in group.snapshot.transactions.values()
-        if (histogram := transaction.histograms.get("response")) is not None and histogram.counts
-    ]
-    if not found:
-        return None
-    buckets = np.concatenate([np.asarray(h.buckets, dtype=np.int64) for h in found])
-    order = np.argsort(buckets, kind="stable")
-    counts = np.concatenate([np.asarray(h.counts, dtype=np.int64) for h in found])[order]
-    rank = int(np.ceil(counts.sum() * 0.99))
-    at = int(np.searchsorted(np.cumsum(counts), rank))
-    return float(bucket_middle_ns(buckets[order][at : at + 1])[0]) / 1e6
+    times = ResponseTimes()
+    for interval in intervals:
+        times.add(interval)
+    return times.ms_p99()

@@ -1,58 +1,283 @@
-"""How far a study is, read from its folder: from outside, while it runs or afterwards."""
+"""How far a study is, read from its folder: from outside, while it runs or afterwards.
+
+Whether it runs is told by its lock, which a process holds as long as it lives; why it does not, by the last event.
+"""
 
 from __future__ import annotations
 
+import time
 from collections import Counter
+from dataclasses import dataclass
+from enum import StrEnum
 from pathlib import Path
 
 from plimsoll.errors import RecordError
-from plimsoll.record.model import Verdict
-from plimsoll.record.store import finished_ids
-from plimsoll.run.events import IntervalEnded, StudyEnded, TrialBegan, read_events
+from plimsoll.plan.model import Plan
+from plimsoll.record.document import Document
+from plimsoll.record.model import State, Verdict
+from plimsoll.record.partial import load_kept_s, partials
+from plimsoll.record.store import verdicts
+from plimsoll.run.events import (
+    DataProgressed,
+    IntervalEnded,
+    StateBegan,
+    StudyEnded,
+    SystemBegan,
+    TrialBegan,
+    TrialEnded,
+    read_events,
+)
 from plimsoll.run.folder import EVENTS_FILE, PLAN_FILE, UNPLANNED, read_plan
+from plimsoll.run.held import is_held
 from plimsoll.units import format_duration, format_level, format_ms, format_rate
 
+STATUS_FORMAT = 1
+"""Version of what `study status --json` prints."""
 
-def status_lines(folder: Path) -> list[str]:
-    """What a person wants to know about a study, as lines.
+
+class RunState(StrEnum):
+    """Whether a study runs, and if not, why."""
+
+    NOT_BEGUN = "not begun"
+    RUNNING = "running"
+    KILLED = "killed"
+    STOPPED = "stopped"
+    FINISHED = "finished"
+
+
+class TrialCounts(Document):
+    """What became of the planned trials.
+
+    Attributes:
+        damaged: Recordings that changed since they were written; their trials run again.
+        not_run: Those without a recording.
+    """
+
+    planned: int
+    complete: int
+    failed: int
+    invalid: int
+    interrupted: int
+    damaged: int
+    not_run: int
+
+    @property
+    def left(self) -> int:
+        """Those that the next run of the study would do."""
+        return self.planned - self.complete
+
+
+class CurrentTrial(Document):
+    """A trial under way, as the last events tell it.
+
+    Attributes:
+        began_unix_s: When it began, wall clock.
+        state: None before the first one began.
+        throughput_tps: Of its last interval; None before the load.
+        response_ms_p99: Of its last interval.
+    """
+
+    trial_id: str
+    system: str
+    workload: str
+    connections: int
+    rate_tps: float | None
+    repetition: int
+    position: int
+    began_unix_s: float
+    state: State | None = None
+    throughput_tps: float | None = None
+    response_ms_p99: float | None = None
+
+
+class KeptPart(Document):
+    """A trial that was cut short and whose first part lies in the folder, until the study runs again."""
+
+    folder: str
+    load_s: float
+
+
+class StudyStatus(Document):
+    """What `study status --json` prints.
+
+    Attributes:
+        reason: What stopped it; None while it runs and when nothing did.
+        last_event_unix_s: When it was last heard of, wall clock; None when it never was.
+        since_last_event_s: How long ago that is.
+        now: The trial that runs; None where none does.
+        was: Of a study that was killed, the trial that ran then.
+        doing: The same in a few words, also between trials.
+        remaining_s: About how long the trials that are left will take.
+        unplanned_count: Recordings that are no part of the plan.
+        kept: Trials that were cut short.
+    """
+
+    status_format: int = STATUS_FORMAT
+    study: str
+    state: RunState
+    reason: str | None = None
+    last_event_unix_s: float | None = None
+    since_last_event_s: float | None = None
+    trials: TrialCounts
+    now: CurrentTrial | None = None
+    was: CurrentTrial | None = None
+    doing: str | None = None
+    remaining_s: float
+    unplanned_count: int
+    kept: tuple[KeptPart, ...] = ()
+
+
+@dataclass(slots=True)
+class _Heard:
+    """What the events say, up to the last one."""
+
+    last_unix_s: float | None = None
+    trial: CurrentTrial | None = None
+    remaining_s: float | None = None
+    doing: str | None = None
+    ended: StudyEnded | None = None
+
+
+def study_status(folder: Path) -> StudyStatus:
+    """How far a study is.
 
     Raises:
         RecordError: There is no study.
+        NewerFormatError: A newer Plimsoll wrote it.
     """
+    is_running = is_held(folder)  # first: what ends while we read has said its last word by then
     plan = read_plan(folder)
     if plan is None:
         raise RecordError(f"{folder}: there is no study here (no {PLAN_FILE}); name the folder of a study")
-    verdicts = finished_ids(folder)
-    counts = Counter(verdicts.get(trial.trial_id) for trial in plan.trials)
-    lines = [
-        f"{plan.study}: {counts[Verdict.COMPLETE]} of {len(plan.trials)} trials complete,"
-        f" {counts[Verdict.FAILED] + counts[Verdict.INVALID]} failed or invalid, {counts[None]} not yet run"
-    ]
-    unplanned_count = len(verdicts.keys() - {trial.trial_id for trial in plan.trials})
-    if unplanned_count:
-        lines.append(f"{unplanned_count} more recordings: {UNPLANNED}")
-    return lines + _running(folder)
+    found, heard, now_s = verdicts(folder), _heard(folder), time.time()
+    counts = _counts(plan, found)
+    state = _state(heard, counts, is_running=is_running)
+    since_s = None if heard.last_unix_s is None else max(now_s - heard.last_unix_s, 0.0)
+    is_cut = state in (RunState.RUNNING, RunState.KILLED)
+    return StudyStatus(
+        study=plan.study,
+        state=state,
+        reason=heard.ended.reason if heard.ended and state is RunState.STOPPED else None,
+        last_event_unix_s=heard.last_unix_s,
+        since_last_event_s=since_s,
+        trials=counts,
+        now=heard.trial if is_running else None,
+        was=heard.trial if state is RunState.KILLED else None,
+        doing=heard.doing if is_cut else None,
+        remaining_s=_remaining_s(plan, counts, heard, now_s, is_running=is_running),
+        unplanned_count=len(found.keys() - {trial.trial_id for trial in plan.trials}),
+        kept=() if is_running else _kept(folder),
+    )
 
 
-def _running(folder: Path) -> list[str]:
-    """What the last events say, when the study has not ended."""
-    trial: TrialBegan | None = None
-    interval: IntervalEnded | None = None
+def _counts(plan: Plan, found: dict[str, Verdict | None]) -> TrialCounts:
+    of_plan = [found[trial.trial_id] for trial in plan.trials if trial.trial_id in found]
+    counts = Counter(of_plan)
+    return TrialCounts(
+        planned=len(plan.trials),
+        complete=counts[Verdict.COMPLETE],
+        failed=counts[Verdict.FAILED],
+        invalid=counts[Verdict.INVALID],
+        interrupted=counts[Verdict.INTERRUPTED],
+        damaged=counts[None],
+        not_run=len(plan.trials) - len(of_plan),
+    )
+
+
+def _state(heard: _Heard, counts: TrialCounts, *, is_running: bool) -> RunState:
+    if is_running:
+        return RunState.RUNNING
+    if heard.last_unix_s is None:
+        return RunState.NOT_BEGUN
+    if heard.ended is None:
+        return RunState.KILLED
+    return RunState.STOPPED if counts.left else RunState.FINISHED
+
+
+def _remaining_s(plan: Plan, counts: TrialCounts, heard: _Heard, now_s: float, *, is_running: bool) -> float:
+    """As the running trial's begin said, less the time since; otherwise the plan's guess for what is left."""
+    if is_running and heard.remaining_s is not None and heard.trial is not None:
+        return max(heard.remaining_s - (now_s - heard.trial.began_unix_s), 0.0)
+    return plan.estimates.total_s * counts.left / max(counts.planned, 1)
+
+
+def _heard(folder: Path) -> _Heard:
+    heard = _Heard()
     for stamped in read_events(folder / EVENTS_FILE):
+        heard.last_unix_s, heard.ended = stamped.unix_s, None
         match stamped.event:
-            case TrialBegan():
-                trial, interval = stamped.event, None
-            case IntervalEnded():
-                interval = stamped.event
-            case StudyEnded():
-                trial = None
-    if trial is None:
-        return []
+            case SystemBegan(system=system):
+                heard.trial, heard.doing = None, f"starting {system}"
+            case DataProgressed() as progress if heard.trial is None:
+                heard.doing = f"{progress.system}: {progress.phase} {progress.done_count:,} of {progress.total_count:,}"
+            case TrialBegan() as began:
+                kept = began.model_dump(exclude={"type", "remaining_s"})
+                heard.trial = CurrentTrial(**kept, began_unix_s=stamped.unix_s)
+                heard.remaining_s, heard.doing = began.remaining_s, None
+            case StateBegan(state=state) if heard.trial is not None:
+                heard.trial = heard.trial.model_copy(update={"state": state})
+            case IntervalEnded() as interval if heard.trial is not None:
+                update = interval.model_dump(include={"state", "throughput_tps", "response_ms_p99"})
+                heard.trial = heard.trial.model_copy(update=update)
+            case TrialEnded():
+                heard.trial = None
+            case StudyEnded() as ended:
+                heard.ended = ended
+    if heard.trial is not None:
+        heard.doing = _trial_words(heard.trial)
+    return heard
+
+
+def _kept(folder: Path) -> tuple[KeptPart, ...]:
+    seen = ((path, load_kept_s(path)) for path in partials(folder))
+    return tuple(KeptPart(folder=path.name, load_s=load_s) for path, load_s in seen if load_s is not None)
+
+
+def _trial_words(trial: CurrentTrial) -> str:
+    words = f"{trial.system}, {trial.workload}, {format_level(trial.connections, trial.rate_tps)}"
+    words += f", repetition {trial.repetition + 1}"
+    if trial.state is not None:
+        words += f", {trial.state}"
+    if trial.throughput_tps is not None:
+        p99 = "" if trial.response_ms_p99 is None else f", response p99 {format_ms(trial.response_ms_p99)}"
+        words += f": {format_rate(trial.throughput_tps)}{p99}"
+    return words
+
+
+def status_lines(folder: Path) -> list[str]:
+    """What a person wants to know about a study, as lines; raises as `study_status`."""
+    return lines_of(study_status(folder))
+
+
+def lines_of(status: StudyStatus) -> list[str]:
+    """A status as lines for people."""
+    trials = status.trials
+    more = {"interrupted": trials.interrupted, "damaged (their bytes changed)": trials.damaged}
+    others = "".join(f", {count} {what}" for what, count in more.items() if count)
     lines = [
-        f"last heard of: {trial.system}, {trial.workload}, {format_level(trial.connections, trial.rate_tps)},"
-        f" repetition {trial.repetition + 1}, about {format_duration(trial.remaining_s)} left when it began"
+        f"{status.study}: {trials.complete} of {trials.planned} trials complete,"
+        f" {trials.failed + trials.invalid} failed or invalid{others}, {trials.not_run} not yet run"
     ]
-    if interval is not None:
-        p99 = "" if interval.response_ms_p99 is None else f", response p99 {format_ms(interval.response_ms_p99)}"
-        lines.append(f"  {interval.state}: {format_rate(interval.throughput_tps)}{p99}")
-    return lines
+    if status.unplanned_count:
+        lines.append(f"{status.unplanned_count} more recordings: {UNPLANNED}")
+    return lines + _run_lines(status)
+
+
+def _run_lines(status: StudyStatus) -> list[str]:
+    ago = "" if status.since_last_event_s is None else f"{format_duration(status.since_last_event_s)} ago"
+    trials = "trial" if status.trials.left == 1 else "trials"
+    left = f"{status.trials.left} {trials} left, about {format_duration(status.remaining_s)}"
+    doing = status.doing or "between two trials"
+    match status.state:
+        case RunState.RUNNING:
+            return [f"running; last event {ago or 'not yet'}", f"  now: {doing}", f"  {left}"]
+        case RunState.KILLED:
+            lines = [f"killed {ago}: no process runs it, and it did not say that it ended", f"  then: {doing}"]
+        case RunState.STOPPED:
+            lines = [f"stopped {ago}{f': {status.reason}' if status.reason else ''}"]
+        case RunState.FINISHED:
+            return [f"finished {ago}"]
+        case RunState.NOT_BEGUN:
+            return ["not begun", f"  {left}"]
+    kept = [f"  kept of it: {format_duration(one.load_s)} of load ({one.folder})" for one in status.kept]
+    return [*lines, *kept, f"  {left}; run the same command again to go on"]

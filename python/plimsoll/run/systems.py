@@ -11,13 +11,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Protocol
 
-from plimsoll.errors import HostError
 from plimsoll.record.model import StorageFacts, SystemRecord
 from plimsoll.run.keeper import DataKeeper
+from plimsoll.run.machines import Machines
 from plimsoll.servers.directory import default_base_dir
 from plimsoll.servers.managed import ManagedServer
-from plimsoll.servers.managed_spec import ManagedSpec, measure_machine
-from plimsoll.servers.option_file import MachineSizes
+from plimsoll.servers.managed_spec import ManagedSpec
 from plimsoll.spec.secrets import with_secrets
 from plimsoll.spec.system import ServerSpec, SystemSpec
 from plimsoll.spec.target import Target
@@ -69,27 +68,6 @@ class System(Protocol):
         """Ends it and removes what was made for it."""
 
 
-class Machines:
-    """What servers are sized to, measured once for each place, so that systems which are compared are sized alike."""
-
-    def __init__(self) -> None:
-        self._measured: dict[Path, MachineSizes] = {}
-
-    def at(self, base_dir: Path) -> MachineSizes:
-        """Memory, free space and flush time at a folder, which is made if need be.
-
-        Raises:
-            HostError: It cannot be written to.
-        """
-        if base_dir not in self._measured:
-            try:
-                base_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
-            except OSError as error:
-                raise HostError(f"data_dir: {base_dir} cannot be made: {error.strerror}; choose another") from None
-            self._measured[base_dir] = measure_machine(base_dir)
-        return self._measured[base_dir]
-
-
 def open_system(spec: SystemSpec, keeper: DataKeeper, machines: Machines, *, resets: bool) -> System:
     """The system that a study file describes; nothing is started yet.
 
@@ -116,6 +94,19 @@ def managed_spec(server: ServerSpec) -> ManagedSpec:
         buffer_pool_bytes=server.buffer_pool,
         options=dict(server.options),
         data_dir=Path(server.data_dir) if server.data_dir else None,
+    )
+
+
+def managed_instance(server: ManagedServer, name: str) -> Instance:
+    """A running server that Plimsoll started."""
+    return Instance(
+        name=name,
+        target=server.target,
+        pid=server.pid,
+        data_dir=server.directory.data,
+        is_managed=True,
+        option_file=server.option_file_text,
+        storage=server.storage,
     )
 
 
@@ -153,16 +144,7 @@ class ManagedSystem:
     def instances(self) -> tuple[Instance, ...]:
         """Its servers, in the order in which they were made."""
         return tuple(
-            Instance(
-                name=f"{self._spec.name}/{number}",
-                target=server.target,
-                pid=server.pid,
-                data_dir=server.directory.data,
-                is_managed=True,
-                option_file=server.option_file_text,
-                storage=server.storage,
-            )
-            for number, server in enumerate(self._servers)
+            managed_instance(server, f"{self._spec.name}/{number}") for number, server in enumerate(self._servers)
         )
 
     def start(self) -> None:

@@ -85,7 +85,11 @@ def test_a_level_more_leaves_out_nothing(tmp_path: Path) -> None:
     measure(tmp_path, TEXT, completed=100)
     state(tmp_path, TEXT.replace("[1]", "[1, 2]"))
     assert [len(cell.trials) for cell in analyse_folder(tmp_path).curves[0].cells] == [2]
-    assert len(status_lines(tmp_path)) == 1
+    assert status_lines(tmp_path) == [
+        "s: 2 of 4 trials complete, 0 failed or invalid, 2 not yet run",
+        "not begun",
+        "  2 trials left, about 3 min 15 s",
+    ]
 
 
 def test_costs_are_those_that_the_study_states_now(tmp_path: Path) -> None:
