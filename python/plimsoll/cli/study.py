@@ -31,24 +31,30 @@ def new() -> None:
 
 
 @app.command("plan")
-def plan(study: StudyArgument, as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False) -> None:
-    """Show which trials a study consists of, their order, and the time and disk it takes. Nothing is started.
+def plan(
+    study: StudyArgument,
+    to: ToOption = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Show which trials a study consists of, their order, the time and disk it takes, and which are finished already.
+
+    Nothing is started.
 
     Example: plimsoll study plan study.toml
     """
     from rich.console import Console
 
-    from plimsoll.cli.plan_table import plan_table, planned_sheets
+    from plimsoll.cli.plan_table import plan_table, planned_lines
     from plimsoll.run.folder import resolve
-    from plimsoll.run.study import plan_study
+    from plimsoll.run.planning import plan_study
 
-    _, spec, _ = resolve(study, None)
-    planned = plan_study(spec)
+    _, spec, folder = resolve(study, to)
+    planned = plan_study(spec, folder)
     if as_json:
-        typer.echo(planned.model_dump_json(indent=2))
+        typer.echo(planned.plan.model_dump_json(indent=2))
     else:
-        Console().print(plan_table(planned))
-        for line in planned_sheets(spec):
+        Console().print(plan_table(planned.plan))
+        for line in planned_lines(spec, planned, folder):
             typer.echo(line)
 
 

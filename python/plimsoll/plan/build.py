@@ -200,6 +200,7 @@ def _estimates(spec: StudySpec, trials: Sequence[PlannedTrial]) -> Estimates:
         + study.repetitions * sum(start_s.values())
         + sum(size.values()) / ROW_BYTES / LOAD_ROWS_PER_S,
         disk_bytes=sum(disk_bytes(spec, system) for system in spec.system),
+        settle_s_max=len(trials) * study.settle_limit,
     )
 
 

@@ -106,6 +106,13 @@ class OpenedStudy:
             _replace(folder / WORKLOADS_FILE, json.dumps(files, indent=1))
 
 
+def holds_study(folder: Path, name: str) -> bool:
+    """Whether a folder holds a study of that name."""
+    with contextlib.suppress(SpecError):
+        return (folder / STUDY_FILE).exists() and read_study(folder / STUDY_FILE).study.name == name
+    return False
+
+
 def known_former_ids(folder: Path, recorded: Iterable[str]) -> dict[str, str]:
     """Ids that trials of a folder were recorded under by an earlier rule, by the ids that they would have now.
 

@@ -8,25 +8,25 @@ from __future__ import annotations
 
 import itertools
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 from plimsoll.drive.engine import LocalDriver
 from plimsoll.drive.executable import find_engine
-from plimsoll.errors import HostError, PlimsollError, SpecError, StorageError, TargetError
-from plimsoll.plan.build import build_plan
+from plimsoll.errors import HostError, PlimsollError, StorageError, TargetError
 from plimsoll.plan.model import Plan, PlannedTrial
 from plimsoll.record.model import Outcome, Verdict
 from plimsoll.record.recovery import recover
-from plimsoll.record.store import finished_ids, refuse_newer_study
+from plimsoll.record.store import refuse_newer_study
 from plimsoll.run import folder as study_folder
 from plimsoll.run.environment import Surveyor
 from plimsoll.run.events import Event, EventLog, MachineMeasured, StudyBegan, StudyEnded, SystemBegan, TrialBegan
 from plimsoll.run.history import read_history
 from plimsoll.run.keeper import DataKeeper
 from plimsoll.run.machines import Machines
+from plimsoll.run.planning import plan_study
 from plimsoll.run.preflight import refuse_before_start
 from plimsoll.run.progressing import TrialTask, data_progressed
 from plimsoll.run.session import Session
@@ -36,7 +36,6 @@ from plimsoll.servers.directory import default_base_dir
 from plimsoll.servers.sweep import sweep
 from plimsoll.spec.statements import data_sets
 from plimsoll.spec.study import StudySpec
-from plimsoll.units import format_duration
 
 FAILURES_IN_A_ROW_MAX = 3
 """A study whose trials keep failing has one cause; it stops and says it."""
@@ -59,25 +58,6 @@ class StudyResult:
     complete_count: int
     failed_count: int
     missing_count: int
-
-
-def plan_study(spec: StudySpec, former_ids: Mapping[str, str] | None = None) -> Plan:
-    """The plan of a study, held against its budget.
-
-    Args:
-        spec: What the user wrote.
-        former_ids: As `build_plan` takes them.
-
-    Raises:
-        SpecError: It would take longer than its budget.
-    """
-    plan = build_plan(spec, former_ids)
-    if spec.study.budget is not None and plan.estimates.total_s > spec.study.budget:
-        raise SpecError(
-            f"study.budget: the plan takes about {format_duration(plan.estimates.total_s)}, more than"
-            f" {format_duration(spec.study.budget)}; take fewer levels or repetitions, a shorter duration, or raise it"
-        )
-    return plan
 
 
 def run_study(file: Path, spec: StudySpec, folder: Path, watch: Callable[[Event], None]) -> StudyResult:
@@ -104,17 +84,15 @@ def run_study(file: Path, spec: StudySpec, folder: Path, watch: Callable[[Event]
             sweep(base_dir)
         refuse_newer_study(folder)
         recover(folder)
-        recorded = finished_ids(folder)
-        plan = plan_study(spec, study_folder.known_former_ids(folder, recorded))
+        planned = plan_study(spec, folder)
+        plan = planned.plan
         opened.keep(plan)
-        finished = {trial for trial, verdict in recorded.items() if verdict is Verdict.COMPLETE}
-        todo = [trial for trial in plan.trials if trial.trial_id not in finished]
+        todo = [trial for trial in plan.trials if trial.trial_id not in planned.finished]
         if todo:
             refuse_before_start(spec)
         log = EventLog(folder / study_folder.EVENTS_FILE, watch, opened.held.refuse_moved)
         try:
-            unplanned_count = len(recorded.keys() - {trial.trial_id for trial in plan.trials})
-            return _Run(spec, plan, folder, log, set(finished)).run(todo, unplanned_count)
+            return _Run(spec, plan, folder, log, planned.finished).run(todo, planned.unplanned_count)
         except StorageError:
             opened.held.refuse_moved()  # which says more than a file that is not there
             raise
