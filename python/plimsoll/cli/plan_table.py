@@ -46,7 +46,7 @@ def plan_table(plan: Plan) -> Group:
     return Group(
         table,
         f"about {format_duration(estimates.total_s)} in all, {format_duration(estimates.trial_s)} for each trial;"
-        f" {format_bytes(estimates.disk_bytes)} of disk",
+        f" {format_bytes(estimates.disk_bytes)} of disk, {format_bytes(estimates.recordings_bytes)} for recordings",
     )
 
 

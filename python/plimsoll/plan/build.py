@@ -38,6 +38,12 @@ AUTO_WARM_UP_S = 30.0
 REDO_BYTES = 1_500_000_000
 """Typical size of a server's own files: redo log, undo, system tables."""
 
+RECORDING_BYTES_PER_S = 10_000
+"""Typical size of what a second of a trial leaves: 64 connections, one or two types of transactions, one server."""
+
+RECORDING_BYTES = 100_000
+"""Typical size of a recording's documents."""
+
 CHECKED_ROWS_PER_S = 2_000_000
 """Typical speed of looking at the consistency of rows."""
 
@@ -181,6 +187,15 @@ def disk_bytes(spec: StudySpec, system: SystemSpec) -> int:
     return copies * data_bytes(spec, system.instances) + system.instances * REDO_BYTES
 
 
+def recordings_bytes(spec: StudySpec, count: int) -> int:
+    """Space for the recordings of so many trials, bytes; the one that is being joined needs its own twice."""
+    study = spec.study
+    load_s = study.duration + (study.warm_up_limit if study.warm_up is None else study.warm_up)
+    instances = max(system.instances for system in spec.system)
+    each = RECORDING_BYTES + load_s * RECORDING_BYTES_PER_S * instances
+    return round((count + 1) * each)
+
+
 def _estimates(spec: StudySpec, trials: Sequence[PlannedTrial]) -> Estimates:
     study = spec.study
     warm_up_s = study.warm_up if study.warm_up is not None else min(study.warm_up_limit, AUTO_WARM_UP_S)
@@ -200,6 +215,7 @@ def _estimates(spec: StudySpec, trials: Sequence[PlannedTrial]) -> Estimates:
         + study.repetitions * sum(start_s.values())
         + sum(size.values()) / ROW_BYTES / LOAD_ROWS_PER_S,
         disk_bytes=sum(disk_bytes(spec, system) for system in spec.system),
+        recordings_bytes=recordings_bytes(spec, len(trials)),
         settle_s_max=len(trials) * study.settle_limit,
     )
 

@@ -41,12 +41,14 @@ class Estimates(Document):
         trial_s: One trial, its reset and warm-up included, seconds.
         total_s: All trials, starts and data loads included, seconds.
         disk_bytes: Space for the data of all managed servers at the same time, with the copies that resets need.
+        recordings_bytes: Space for the recordings of all trials.
         settle_s_max: What waiting for quiet servers before each trial may add to that, all trials together, seconds.
     """
 
     trial_s: float
     total_s: float
     disk_bytes: int
+    recordings_bytes: int = 0
     settle_s_max: float = 0.0
 
 
