@@ -10,10 +10,12 @@ from pathlib import Path
 from plimsoll.errors import HostError, SpecError
 from plimsoll.plan.build import disk_bytes, recordings_bytes
 from plimsoll.run.connections import crowded_managed, unready_targets
+from plimsoll.run.running_servers import unfit_targets
 from plimsoll.servers.command import find_server
 from plimsoll.servers.directory import default_base_dir, nearest_existing
 from plimsoll.spec.secrets import with_secrets
 from plimsoll.spec.study import StudySpec
+from plimsoll.spec.system import SystemSpec
 from plimsoll.spec.target import Target
 from plimsoll.units import format_bytes
 
@@ -23,7 +25,8 @@ DESCRIPTORS_BESIDE_CONNECTIONS = 64
 def refuse_before_start(spec: StudySpec, folder: Path, trial_count: int) -> None:
     """Looks for what a whole study needs, from passwords to disk space.
 
-    Servers must answer, and let in as many connections as the highest level has.
+    Servers must answer, and let in as many connections as the highest level has; their tables must fit or be ours to
+    make, and the account must be allowed to.
 
     Args:
         spec: What the user wrote.
@@ -40,24 +43,24 @@ def refuse_before_start(spec: StudySpec, folder: Path, trial_count: int) -> None
         *_missing_space(spec, folder, trial_count),
         *_missing_descriptors(spec),
         *crowded_managed(spec),
-        *unready_targets(spec, targets),
+        *unready_targets(spec, [target for _, target in targets]),
     ]
+    faults = faults or list(unfit_targets(spec, targets))
     if faults:
         raise HostError("\n".join(faults))
 
 
-def _targets(spec: StudySpec) -> list[Target]:
+def _targets(spec: StudySpec) -> list[tuple[SystemSpec, Target]]:
     """Every running server of the study, with its password."""
     targets, faults = [], []
     for index, system in enumerate(spec.system):
         if system.target is None:
             continue
         try:
-            targets.append(
-                with_secrets(
-                    system.parsed_target(), password_env=system.password_env, defaults_file=system.defaults_file
-                )
+            target = with_secrets(
+                system.parsed_target(), password_env=system.password_env, defaults_file=system.defaults_file
             )
+            targets.append((system, target))
         except SpecError as error:
             faults += [f"system[{index}].{fault}" for fault in error.faults]
     if faults:

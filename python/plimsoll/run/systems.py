@@ -201,6 +201,7 @@ class TargetSystem:
 
     def __init__(self, spec: SystemSpec, target: Target, keeper: DataKeeper) -> None:
         self._spec, self._target, self._keeper = spec, target, keeper
+        self._is_pristine = False
 
     @property
     def record(self) -> SystemRecord:
@@ -215,11 +216,13 @@ class TargetSystem:
 
     def start(self) -> None:
         """Makes the tables, or takes them as they are when they fit."""
-        self._keeper.ensure(self._target)
+        self._is_pristine = self._keeper.ensure(self._target)
 
     def reset(self) -> None:
-        """Drops the tables that Plimsoll made and makes them again."""
-        self._keeper.reset(self._target)
+        """Drops the tables that Plimsoll made and makes them again; freshly made ones are as prepared already."""
+        if not self._is_pristine:
+            self._keeper.reset(self._target)
+        self._is_pristine = False
 
     def stop(self) -> None:
         """Nothing: it is not ours."""
