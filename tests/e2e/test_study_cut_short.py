@@ -141,7 +141,9 @@ def test_sigkill_in_a_trial_loses_at_most_a_segment(tmp_path: Path, file: Path, 
     assert "killed" in text
     assert "1 trial left" in text
     wait_until_gone(data_dir["PLIMSOLL_DATA_DIR"], 10)
+    machine = (study / "machine.json").read_text()
     again = begun(file, study, data_dir, intervals_seen(study) + 2)  # it goes on, and first keeps what was left
+    assert (study / "machine.json").read_text() == machine
     check_interrupted(study, 10)
     again.kill()
     again.communicate()

@@ -120,7 +120,7 @@ def known_former_ids(folder: Path, recorded: Iterable[str]) -> dict[str, str]:
 
     Args:
         folder: Of the study.
-        recorded: Ids of its recordings.
+        recorded: Ids of its recordings, of damaged ones too.
 
     Raises:
         NewerFormatError: A newer Plimsoll wrote the plan.

@@ -13,7 +13,7 @@ from plimsoll.errors import SpecError
 from plimsoll.plan.build import build_plan
 from plimsoll.plan.model import Plan
 from plimsoll.record.model import Verdict
-from plimsoll.record.store import finished_ids
+from plimsoll.record.store import verdicts
 from plimsoll.run.folder import holds_study, known_former_ids
 from plimsoll.spec.study import StudySpec
 from plimsoll.units import format_duration
@@ -55,8 +55,9 @@ def plan_study(spec: StudySpec, folder: Path | None = None) -> PlannedStudy:
     """
     recorded, former = dict[str, Verdict](), dict[str, str]()
     if folder is not None and holds_study(folder, spec.study.name):
-        recorded = finished_ids(folder)
-        former = known_former_ids(folder, recorded)
+        found = verdicts(folder)
+        recorded = {trial: verdict for trial, verdict in found.items() if verdict is not None}
+        former = known_former_ids(folder, found)
     plan = build_plan(spec, former)
     if spec.study.budget is not None and plan.estimates.total_s > spec.study.budget:
         raise SpecError(

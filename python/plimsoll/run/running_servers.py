@@ -5,7 +5,7 @@ Deliberately not here: whether they let enough connections in (`connections`).
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from plimsoll.drive.engine import LocalDriver
 from plimsoll.errors import PlimsollError, TargetError
@@ -39,21 +39,28 @@ def _unfit(spec: StudySpec, system: SystemSpec, target: Target) -> Iterator[str]
         data_sets=data_sets(spec.workload),
         changing=any(workload.changes_row_count for workload in spec.workload),
     )
+    if missing := _missing(target, READING):
+        yield _lacking(system, target, missing, "to measure")
+        return
+    try:
+        makes = keeper.foresee(target, resets=resets)
+    except PlimsollError as error:
+        yield _named(system, error)
+        return
+    if (resets or makes) and (missing := _missing(target, RESETTING if resets else MAKING)):
+        yield _lacking(system, target, missing, "to put data back" if resets else "to make the tables")
+
+
+def _missing(target: Target, wanted: Sequence[str]) -> tuple[str, ...]:
+    """Privileges that the account lacks; its connection is closed before the engine opens one: there may be no other.
+
+    Raises:
+        TargetError: It may not even ask for the server's variables and status, which every trial does.
+    """
     with connect(target, read_limit_s=ANSWER_LIMIT_S) as control:
         control.status()
         control.variables()
-        if missing := missing_privileges(control, READING):
-            yield _lacking(system, target, missing, "to measure")
-            return
-        try:
-            makes = keeper.foresee(target, resets=resets)
-        except PlimsollError as error:
-            yield _named(system, error)
-            return
-        if resets or makes:
-            why = "to put data back" if resets else "to make the tables"
-            if missing := missing_privileges(control, RESETTING if resets else MAKING):
-                yield _lacking(system, target, missing, why)
+        return missing_privileges(control, wanted)
 
 
 def _lacking(system: SystemSpec, target: Target, missing: tuple[str, ...], why: str) -> str:

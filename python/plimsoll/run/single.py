@@ -228,7 +228,7 @@ class _Drive:
             Interrupted: Somebody ended it.
             InvalidTrialError: No transaction completed in the measured window.
         """
-        is_empty = summary is None or summary.counts is None or summary.counts.completed == 0
+        is_empty = summary is None or summary.counts is None or self._progressing.measured.completed == 0
         if summary is not None and not is_empty:
             near = [warning for warning, _ in client_near_its_limit(summary)]
             outcome = summary.outcome
