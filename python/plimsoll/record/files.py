@@ -85,7 +85,7 @@ def storing(place: Path) -> Iterator[None]:
     except OSError as error:
         if error.errno in (errno.ENOSPC, errno.EDQUOT) or _NO_SPACE in str(error):
             raise StorageError(
-                f"{place}: the disk is full, the recording was not kept. Free space, then run again."
+                f"{place}: the disk is full, the recording could not be completed. Free space, then run again."
             ) from error
         reason = error.strerror or str(error)
         raise StorageError(

@@ -12,6 +12,7 @@ from __future__ import annotations
 import os
 import re
 import secrets
+import shutil
 from pathlib import Path
 from typing import Self
 
@@ -162,6 +163,8 @@ class PartialRecording:
         try:
             if not segments:
                 joined.write_bytes(table_bytes(name, pl.DataFrame(schema=TABLES[name])))
+            elif len(segments) == 1 and name != "telemetry.parquet":
+                _link(segments[0], joined)
             else:
                 rows = pl.scan_parquet(segments)
                 rows = _without_silent(rows) if name == "telemetry.parquet" else rows
@@ -199,6 +202,15 @@ def _checked_id(trial_id: str) -> str:
     if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_-]{0,99}", trial_id):
         raise RecordError(f"trial_id: must be 1 to 100 letters, digits, - or _, is {trial_id!r}")
     return trial_id
+
+
+def _link(segment: Path, joined: Path) -> None:
+    """Gives a segment that is a whole table the table's name too; where there are no links it is copied."""
+    joined.unlink(missing_ok=True)
+    try:
+        joined.hardlink_to(segment)
+    except OSError:
+        shutil.copyfile(segment, joined)
 
 
 def _without_silent(rows: pl.LazyFrame) -> pl.LazyFrame:
