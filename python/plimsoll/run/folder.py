@@ -11,13 +11,14 @@ import os
 import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import TypeVar
 
 from pydantic import ValidationError
 
 from plimsoll.errors import HostError, NewerFormatError, RecordError, SpecError
 from plimsoll.plan.build import former_ids
 from plimsoll.plan.model import PLAN_FORMAT, Plan
-from plimsoll.record.document import is_newer
+from plimsoll.record.document import Document, is_newer
 from plimsoll.run.held import LOCK_FILE, HeldFolder
 from plimsoll.spec.statements import StatementsSpec, reader
 from plimsoll.spec.study import STUDY_FILE, StudySpec, parse_study, read_study
@@ -25,6 +26,7 @@ from plimsoll.spec.workloads import WORKLOADS_FILE, kept_files
 
 PLAN_FILE = "plan.json"
 EVENTS_FILE = "events.jsonl"
+_Kept = TypeVar("_Kept", bound=Document)
 UNPLANNED = "made before the study was changed; kept, but no part of its guide"
 """What recordings are whose trial is not in the plan."""
 
@@ -51,18 +53,34 @@ def read_plan(folder: Path) -> Plan | None:
         NewerFormatError: A newer Plimsoll wrote it.
         RecordError: It cannot be read.
     """
-    file = folder / PLAN_FILE
+    cure = "run the study again to write it anew"
+    return read_kept(folder / PLAN_FILE, Plan, version=("plan_format", PLAN_FORMAT), cure=cure)
+
+
+def read_kept(file: Path, kind: type[_Kept], *, version: tuple[str, int], cure: str) -> _Kept | None:
+    """Reads a document that a study's folder holds; None where there is none.
+
+    Args:
+        file: The document.
+        kind: What it must be.
+        version: The field with its version, and the newest that is known.
+        cure: What to do about a damaged one.
+
+    Raises:
+        NewerFormatError: A newer Plimsoll wrote it.
+        RecordError: It cannot be read.
+    """
     try:
         content = file.read_bytes()
-        if is_newer(content, "plan_format", PLAN_FORMAT):
+        if is_newer(content, *version):
             raise NewerFormatError(f"{file}: written by a newer Plimsoll. Upgrade Plimsoll to go on with this study.")
-        return Plan.model_validate_json(content)
+        return kind.model_validate_json(content)
     except FileNotFoundError:
         return None
     except OSError as error:
         raise RecordError(f"{file}: cannot be read: {error.strerror}. Check the disk and the rights.") from None
     except ValidationError:
-        raise RecordError(f"{file}: is damaged; run the study again to write it anew") from None
+        raise RecordError(f"{file}: is damaged; {cure}") from None
 
 
 def _folder_name(name: str) -> str:

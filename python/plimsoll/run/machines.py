@@ -10,12 +10,13 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from pydantic import Field, ValidationError
+from pydantic import Field
 
-from plimsoll.errors import HostError, NewerFormatError, RecordError
-from plimsoll.record.document import Document, is_newer
+from plimsoll.errors import HostError
+from plimsoll.record.document import Document
 from plimsoll.record.files import storing, write_file
 from plimsoll.record.model import HostFacts
+from plimsoll.run.folder import read_kept
 from plimsoll.servers.facts import host_facts, usable_memory_bytes
 from plimsoll.servers.managed_spec import measure_machine
 from plimsoll.servers.option_file import MachineSizes
@@ -84,7 +85,9 @@ class Machines:
         """
         self._file, self._say = folder / MACHINE_FILE, say
         self._host = _host_now(host_facts())
-        self._record = _read(self._file) or MachineRecord(host=self._host)
+        cure = "remove it, then the machine is measured again"
+        kept = read_kept(self._file, MachineRecord, version=("machine_format", MACHINE_FORMAT), cure=cure)
+        self._record = kept or MachineRecord(host=self._host)
         self._stale: dict[str, str] = {}
         if (why := _difference(self._record.host, self._host)) is not None:
             self._stale = dict.fromkeys(self._record.places, why)
@@ -144,18 +147,3 @@ def _difference(kept: HostSizes, now: HostSizes) -> str | None:
     if abs(before - after) > _MEMORY_RATIO * max(before, after):
         return f"memory is {format_bytes(after)} now and was {format_bytes(before)}"
     return None
-
-
-def _read(file: Path) -> MachineRecord | None:
-    """What the file says; None where there is none."""
-    try:
-        content = file.read_bytes()
-        if is_newer(content, "machine_format", MACHINE_FORMAT):
-            raise NewerFormatError(f"{file}: written by a newer Plimsoll. Upgrade Plimsoll to go on with this study.")
-        return MachineRecord.model_validate_json(content)
-    except FileNotFoundError:
-        return None
-    except OSError as error:
-        raise RecordError(f"{file}: cannot be read: {error.strerror}. Check the disk and the rights.") from None
-    except ValidationError:
-        raise RecordError(f"{file}: is damaged; remove it, then the machine is measured again") from None
