@@ -29,6 +29,8 @@ from plimsoll.run.folder import UNPLANNED
 from plimsoll.units import format_duration, format_level, format_ms, format_rate, printable
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from plimsoll.drive import protocol
     from plimsoll.run.events import (
         DataProgressed,
@@ -93,8 +95,14 @@ class LoadProgress:
 
     def warn(self, warning: protocol.EngineWarning) -> None:
         """Shows a warning above the bar."""
-        line = printable(f"warning: {warning.evidence} {warning.advice}")
-        self._bars.console.print(line, markup=False, highlight=False)
+        self._tell(f"warning: {warning.evidence} {warning.advice}")
+
+    def measured_again(self, folder: Path, reason: str) -> None:
+        """Says that servers may be sized otherwise than before."""
+        self._tell(_measured_again(str(folder), reason))
+
+    def _tell(self, line: str) -> None:
+        self._bars.console.print(printable(line), markup=False, highlight=False)
 
 
 @contextmanager
@@ -194,11 +202,15 @@ class StudyDisplay:
 def _notice(event: EnvironmentChanged | MachineMeasured) -> str:
     """What a user should know before the load begins."""
     if event.type == "machine_measured":
-        return f"{event.folder}: measured again, since {event.reason}; servers may be sized otherwise than before"
+        return _measured_again(event.folder, event.reason)
     return (
         f"warning: environment-changed: {event.system} is not what it was in {event.trial_id}: {event.changes}. Guides"
         " show what is measured now as a system of its own."
     )
+
+
+def _measured_again(folder: str, reason: str) -> str:
+    return f"{folder}: measured again, since {reason}; servers may be sized otherwise than before"
 
 
 def _cell(event: TrialBegan | TrialEnded) -> str:

@@ -66,7 +66,8 @@ def run(
 ) -> None:
     """Run what is missing of a study, then write its guide.
 
-    Stop it at any time: at most the running trial is lost, and the same command goes on where it stopped.
+    Stop it at any time: finished trials are kept, the running one is kept as interrupted and counts nowhere, and the
+    same command goes on where it stopped.
 
     Example: plimsoll study run study.toml --to results/flush
     """

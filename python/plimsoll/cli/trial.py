@@ -42,13 +42,12 @@ from plimsoll.cli.options import (
     WorkloadOption,
 )
 from plimsoll.cli.tpcc import warm_up_of
-from plimsoll.errors import SpecError
 
 if TYPE_CHECKING:
     from plimsoll.analyse.trial_summary import TrialSummary
     from plimsoll.drive.protocol import Interval
     from plimsoll.run.joined import RecordingWanted
-    from plimsoll.run.single import SingleRun
+    from plimsoll.run.single_run import SingleRun
     from plimsoll.run.systems import Instance
     from plimsoll.spec.statements import Workload
 
@@ -109,19 +108,18 @@ def trial(
     --target managed, which starts a throwaway server and loads them.
 
     Ctrl-C ends the load and prints what was measured until then. With --record the run is added to a folder: the same
-    system, workload and level again is one more repetition, others stand beside it in the guide of the folder.
+    system, workload and level again is one more repetition, others stand beside it in the folder's guide.
 
     Examples:
 
       plimsoll trial --target mysql://bench@127.0.0.1/sbtest --password-env PW --connections 16 --record runs
 
-      plimsoll trial --target mysql://bench@127.0.0.1/sbtest --connections 10000 --think-time 10s --connect-rate 500
-
       plimsoll trial --target managed --workload tpcc -o terminals=10 -o times=1 --connections 4 --duration 10m
 
       plimsoll trial --target managed --rate "2000 for 60s, 500" --connections 32 --duration 120s --json
     """
-    from plimsoll.run.single import SingleRun
+    from plimsoll.run.joined import recording_wanted
+    from plimsoll.run.single_run import SingleRun
 
     keys = {"tables": tables, "table_size": table_size, "distribution": distribution, "warehouses": warehouses}
     spec = options.workload_of(workload, option, prepared=False if text else None, **keys)
@@ -131,22 +129,14 @@ def trial(
     warm_up_s = warm_up_of(spec, warm_up, connections, clients, is_open=wanted is not None)
     duration_s = options.duration_s(duration, "--duration")
     encryption = {"tls": tls, "ca": ca, "cert": cert, "key": key}
-    kept = _recording_wanted(record, record_system, record_workload)
+    kept = recording_wanted(record, record_system, record_workload, wanted)
     with ExitStack() as stack:
-        managed = _throwaway(stack, server, spec, encryption, connections) if target == "managed" else None
+        managed = _throwaway(stack, server, spec, encryption, connections, kept) if target == "managed" else None
         resolved = managed.target if managed else options.resolve_target(target, password_env=password_env,
             defaults_file=defaults_file, ask_password=ask_password, encryption=encryption)  # fmt: skip
         run = SingleRun(workload=spec, target=resolved, managed=managed, connections=connections, warm_up_s=warm_up_s,
             duration_s=duration_s, seed=seed, arrivals=wanted, clients=clients)  # fmt: skip
         raise typer.Exit(_measure_and_show(run, kept, as_json=as_json))
-
-
-def _recording_wanted(record: Path | None, system: str | None, workload: str | None) -> RecordingWanted | None:
-    from plimsoll.run.joined import RecordingWanted, name_faults
-
-    if faults := name_faults(record, system, workload):
-        raise SpecError(*faults)
-    return None if record is None else RecordingWanted(study=record, system=system, workload=workload)
 
 
 def _measure_and_show(run: SingleRun, kept: RecordingWanted | None, *, as_json: bool) -> int:
@@ -171,20 +161,26 @@ def _measure_and_show(run: SingleRun, kept: RecordingWanted | None, *, as_json: 
 
 
 def _throwaway(
-    stack: ExitStack, server: str, workload: Workload, encryption: dict[str, str | None], connections: int
+    stack: ExitStack,
+    server: str,
+    workload: Workload,
+    encryption: dict[str, str | None],
+    connections: int,
+    kept: RecordingWanted | None,
 ) -> Instance:
     """A server with the workload's rows that ends with the stack. It has no use for encryption."""
     from plimsoll.cli.progress import load_progress
     from plimsoll.drive.engine import LocalDriver
     from plimsoll.run.keeper import DataKeeper
-    from plimsoll.run.throwaway import throwaway_server
+    from plimsoll.run.throwaway import machines_of, throwaway_server
     from plimsoll.spec.terminals import background_connections
 
     connections += background_connections(workload)
     options.refuse_for_managed(encryption)
     progress = stack.enter_context(load_progress())
     keeper = DataKeeper(driver=LocalDriver(), data_sets=(workload,), progress=progress.show, warn=progress.warn)
-    return stack.enter_context(throwaway_server(server, keeper, connections=connections))
+    machines = None if kept is None else machines_of(kept.study, progress.measured_again)
+    return stack.enter_context(throwaway_server(server, keeper, connections=connections, machines=machines))
 
 
 def _measured(run: SingleRun, kept: RecordingWanted | None) -> tuple[TrialSummary, tuple[str, ...]]:

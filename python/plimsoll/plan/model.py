@@ -19,7 +19,7 @@ class PlannedTrial(Document):
         connections: Of all instances together, as is `rate_tps`.
         rate_tps: Transactions per second that are wanted; None where each connection goes at its own pace.
         repetition: 0, 1, 2, …
-        block: Trials of a block run one after the other while their system stays up.
+        block: Trials of a block run one after the other, with no other system in between.
         seed: All randomness of its load follows from it.
     """
 

@@ -20,8 +20,8 @@ _NO_SPACE = "No space left on device"
 
 
 def make_directory(path: Path) -> None:
-    """Makes a folder with its parents; its name survives a crash."""
-    path.mkdir(parents=True, exist_ok=True)
+    """Makes a folder if need be, not those above it; its name survives a crash."""
+    path.mkdir(exist_ok=True)
     sync_directory(path.parent)
 
 

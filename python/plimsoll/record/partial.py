@@ -51,19 +51,19 @@ class PartialRecording:
     def __init__(self, path: Path, trial_id: str) -> None:
         """Takes a folder that is there already; `begin` makes one."""
         self.path = path
-        self._final = path.with_name(_checked_id(trial_id))
+        self._final = path.with_name(checked_id(trial_id))
         self._segments_count = {name: len(self._segments(name)) for name in TABLES}
         self._tables = {name for name, count in self._segments_count.items() if count}
 
     @classmethod
     def begin(cls, study: Path, trial_id: str) -> Self:
-        """Makes the folder, and the study around it.
+        """Makes the folder within a study that is there: one that was moved must not be made again.
 
         Raises:
             RecordError: The id cannot be a folder's name.
             StorageError: The folder cannot be made.
         """
-        final = recordings_folder(study) / _checked_id(trial_id)
+        final = recordings_folder(study) / checked_id(trial_id)
         path = final.with_name(f"{PREFIX}{trial_id}-{secrets.token_hex(4)}")
         with storing(final):
             make_directory(final.parent)
@@ -110,6 +110,7 @@ class PartialRecording:
                 write_file(self.path / name, document_bytes(document))
             marks = {name: mark_of_file(self.path / name) for name in (*documents, *sorted(self._tables))}
             write_file(self.path / "outcome.json", document_bytes(outcome.model_copy(update={"files": marks})))
+            sync_directory(self.path)
             return self.publish(marks.keys() | {"outcome.json"})
 
     def publish(self, files: set[str]) -> Path:
@@ -198,7 +199,8 @@ def recordings_folder(study: Path) -> Path:
     return study / "recordings"
 
 
-def _checked_id(trial_id: str) -> str:
+def checked_id(trial_id: str) -> str:
+    """A trial's id that can be a folder's name; raises RecordError for others."""
     if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_-]{0,99}", trial_id):
         raise RecordError(f"trial_id: must be 1 to 100 letters, digits, - or _, is {trial_id!r}")
     return trial_id

@@ -27,8 +27,9 @@ from plimsoll.record.content import (
     read_table,
     refuse_newer,
 )
+from plimsoll.record.files import storing
 from plimsoll.record.model import Environment, Outcome, TrialRecord, Verdict
-from plimsoll.record.partial import PartialRecording, recordings_folder
+from plimsoll.record.partial import PartialRecording, checked_id, recordings_folder
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,6 +135,9 @@ def write_recording(
         RecordError: The trial's id cannot be a folder's name.
         HostError: The disk is full, or the folder cannot be written. Nothing is left behind, an older recording stays.
     """
+    checked_id(trial.trial_id)
+    with storing(study):
+        study.mkdir(parents=True, exist_ok=True)
     partial = PartialRecording.begin(study, trial.trial_id)
     try:
         for name, table in zip(TABLES, (intervals, errors, histograms, telemetry), strict=True):

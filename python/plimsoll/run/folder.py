@@ -26,6 +26,7 @@ from plimsoll.spec.workloads import WORKLOADS_FILE, kept_files
 
 PLAN_FILE = "plan.json"
 EVENTS_FILE = "events.jsonl"
+MACHINE_FILE = "machine.json"
 _Kept = TypeVar("_Kept", bound=Document)
 UNPLANNED = "made before the study was changed; kept, but no part of its guide"
 """What recordings are whose trial is not in the plan."""
@@ -206,7 +207,10 @@ def refuse_for_recordings(folder: Path) -> None:
                 f"{folder}: holds a planned study ({name}), which takes no other runs; choose another folder"
             )
     try:
-        is_foreign = not (folder / "recordings").is_dir() and {path.name for path in folder.iterdir()} - {LOCK_FILE}
+        is_foreign = not (folder / "recordings").is_dir() and {path.name for path in folder.iterdir()} - {
+            LOCK_FILE,
+            MACHINE_FILE,
+        }
     except OSError as error:
         raise HostError(f"{folder}: cannot be read: {error.strerror}; choose another folder") from None
     if is_foreign:

@@ -10,9 +10,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from plimsoll.errors import StorageError
+from plimsoll.errors import SpecError, StorageError
 from plimsoll.importers.joining import Joiner
-from plimsoll.record.model import Environment, Outcome, TrialRecord, Verdict
+from plimsoll.record.model import Environment, Outcome, StateMark, TrialRecord, Verdict
 from plimsoll.record.partial import PartialRecording
 from plimsoll.record.recovery import recover
 from plimsoll.record.store import read_study, refuse_newer_study
@@ -23,6 +23,7 @@ from plimsoll.run.rows import IntervalRows
 from plimsoll.run.session import Session, server_start_id
 from plimsoll.run.spool import Spool
 from plimsoll.run.watch import Watch
+from plimsoll.spec.arrivals import OpenArrivals
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,25 +90,31 @@ class Joined:
         partial.draft(self._trial, environment, draft)
         return Spool(partial, rows, watch)
 
-    def keep(self, spool: Spool, trial: TrialRecord, outcome: Outcome) -> Path:
+    def keep(self, spool: Spool, states: tuple[StateMark, ...], outcome: Outcome) -> Path:
         """Commits the recording.
 
         Args:
             spool: As `begin` gave it.
-            trial: With the states that it went through; its place is that of the begin.
+            states: What the trial went through.
             outcome: What became of it.
 
         Raises:
             StorageError: The disk is full, or the folder was moved or removed.
         """
-        assert self._trial is not None, "it has begun"
-        self._trial = self._trial.model_copy(update={"states": trial.states})
+        self._trial = self.trial.model_copy(update={"states": states})
         try:
             spool.flush()
             return spool.partial.commit(self._trial, self._environment, outcome)
         except StorageError:
             self.refuse_moved()
             raise
+
+    def give_up(self, spool: Spool, states: tuple[StateMark, ...], outcome: Outcome) -> None:
+        """Keeps what was measured until a run failed; nothing where no load ran. Raises as `keep`."""
+        if spool.intervals_count:
+            self.keep(spool, states, outcome)
+        else:
+            spool.partial.discard()
 
     def refuse_moved(self) -> None:
         """Makes sure that the folder still is where it was; raises StorageError if not."""
@@ -133,6 +140,25 @@ def joining(folder: Path) -> Iterator[Joined]:
     with HeldFolder(folder) as held:
         refuse_newer_study(folder)
         yield Joined(held)
+
+
+def recording_wanted(
+    folder: Path | None, system: str | None, workload: str | None, arrivals: OpenArrivals | None
+) -> RecordingWanted | None:
+    """Where a single run is kept; None for nowhere. Looked at before anything is started.
+
+    Raises:
+        SpecError: A name or the rate makes no sense, or the folder holds something else.
+    """
+    faults = name_faults(folder, system, workload)
+    if folder is not None and arrivals is not None and arrivals.steady_tps is None:
+        faults.append("--record: a rate that changes is no level that a guide could compare; give --rate one rate")
+    if faults:
+        raise SpecError(*faults)
+    if folder is None:
+        return None
+    refuse_for_recordings(folder)
+    return RecordingWanted(study=folder, system=system, workload=workload)
 
 
 def name_faults(folder: Path | None, system: str | None, workload: str | None) -> list[str]:

@@ -16,14 +16,13 @@ from plimsoll.errors import HostError
 from plimsoll.record.document import Document
 from plimsoll.record.files import storing, write_file
 from plimsoll.record.model import HostFacts
-from plimsoll.run.folder import read_kept
+from plimsoll.run.folder import MACHINE_FILE, read_kept
 from plimsoll.servers.facts import host_facts, usable_memory_bytes
 from plimsoll.servers.managed_spec import measure_machine
 from plimsoll.servers.option_file import MachineSizes
 from plimsoll.servers.storage import storage_facts
 from plimsoll.units import format_bytes
 
-MACHINE_FILE = "machine.json"
 MACHINE_FORMAT = 1
 """Version of `machine.json`; docs/recordings.md describes it."""
 

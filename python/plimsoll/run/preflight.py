@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import shutil
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from plimsoll.errors import HostError, SpecError
 from plimsoll.plan.build import disk_bytes, recordings_bytes
 from plimsoll.run.connections import crowded_managed, unready_targets
+from plimsoll.run.events import DataProgressed
 from plimsoll.run.running_servers import unfit_targets
 from plimsoll.servers.command import find_server
 from plimsoll.servers.directory import default_base_dir, nearest_existing
@@ -22,7 +23,9 @@ from plimsoll.units import format_bytes
 DESCRIPTORS_BESIDE_CONNECTIONS = 64
 
 
-def refuse_before_start(spec: StudySpec, folder: Path, trial_count: int) -> None:
+def refuse_before_start(
+    spec: StudySpec, folder: Path, trial_count: int, watch: Callable[[DataProgressed], None] = lambda _: None
+) -> None:
     """Looks for what a whole study needs, from passwords to disk space.
 
     Servers must answer, and let in as many connections as the highest level has; their tables must fit or be ours to
@@ -32,6 +35,7 @@ def refuse_before_start(spec: StudySpec, folder: Path, trial_count: int) -> None
         spec: What the user wrote.
         folder: Of the study.
         trial_count: How many trials will run.
+        watch: Is told how far looking at tables is.
 
     Raises:
         SpecError: A password is not where the study says; all of them at once.
@@ -45,7 +49,7 @@ def refuse_before_start(spec: StudySpec, folder: Path, trial_count: int) -> None
         *crowded_managed(spec),
         *unready_targets(spec, [target for _, target in targets]),
     ]
-    faults = faults or list(unfit_targets(spec, targets))
+    faults = faults or list(unfit_targets(spec, targets, watch))
     if faults:
         raise HostError("\n".join(faults))
 

@@ -5,12 +5,15 @@ Deliberately not here: whether they let enough connections in (`connections`).
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from plimsoll.drive.engine import LocalDriver
+from plimsoll.drive.protocol import Progress
 from plimsoll.errors import PlimsollError, TargetError
+from plimsoll.run.events import DataProgressed
 from plimsoll.run.keeper import ANSWER_LIMIT_S, DataKeeper
 from plimsoll.run.privileges import MAKING, READING, RESETTING, missing_privileges
+from plimsoll.run.progressing import data_progressed
 from plimsoll.servers.control import connect
 from plimsoll.spec.statements import data_sets
 from plimsoll.spec.study import StudySpec
@@ -18,26 +21,34 @@ from plimsoll.spec.system import SystemSpec
 from plimsoll.spec.target import Target
 
 
-def unfit_targets(spec: StudySpec, targets: list[tuple[SystemSpec, Target]]) -> Iterator[str]:
+def unfit_targets(
+    spec: StudySpec, targets: list[tuple[SystemSpec, Target]], watch: Callable[[DataProgressed], None]
+) -> Iterator[str]:
     """A line for everything that would keep trials from running on servers that answer.
 
     Args:
         spec: What the user wrote.
         targets: Systems that are running servers, with how they are reached.
+        watch: Is told how far looking at tables is.
     """
     for system, target in targets:
         try:
-            yield from _unfit(spec, system, target)
+            yield from _unfit(spec, system, target, _told_of(system.name, watch))
         except TargetError as error:
             yield _named(system, error)
 
 
-def _unfit(spec: StudySpec, system: SystemSpec, target: Target) -> Iterator[str]:
+def _told_of(system: str, watch: Callable[[DataProgressed], None]) -> Callable[[Progress], None]:
+    return lambda progress: watch(data_progressed(system, progress))
+
+
+def _unfit(spec: StudySpec, system: SystemSpec, target: Target, progress: Callable[[Progress], None]) -> Iterator[str]:
     resets = spec.reset_of(system) != "never"
     keeper = DataKeeper(
         driver=LocalDriver(),
         data_sets=data_sets(spec.workload),
         changing=any(workload.changes_row_count for workload in spec.workload),
+        progress=progress,
     )
     if missing := _missing(target, READING):
         yield _lacking(system, target, missing, "to measure")

@@ -5,78 +5,41 @@ Deliberately not here: settling, resets and waiting for a warm server; a study d
 
 from __future__ import annotations
 
-import hashlib
 import math
-import os
 import time
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from plimsoll.analyse.trial_checks import client_near_its_limit
 from plimsoll.analyse.trial_summary import TrialSummary, summarise
 from plimsoll.drive.engine import LocalDriver
-from plimsoll.drive.executable import engine_version
 from plimsoll.drive.plans import trial_line
 from plimsoll.drive.protocol import Done, EngineWarning, Interval, Progress
-from plimsoll.errors import InvalidTrialError, SpecError
+from plimsoll.errors import InvalidTrialError, PlimsollError, StorageError
 from plimsoll.record.model import (
-    ClientFacts,
     Environment,
-    LevelRecord,
     Outcome,
     State,
     StateMark,
     SystemRecord,
-    TrialRecord,
 )
-from plimsoll.record.origin import Origin
 from plimsoll.record.partial import PartialRecording
 from plimsoll.record.store import read_recording
-from plimsoll.run.client_limits import known_limit_tps
 from plimsoll.run.ending import ending
 from plimsoll.run.environment import Surveyor
 from plimsoll.run.joined import RecordingWanted, joining, told
 from plimsoll.run.keeper import DataKeeper
-from plimsoll.run.progressing import INTERVAL_S, Progressing, outcome_of, warning_of, workload_record
+from plimsoll.run.progressing import INTERVAL_S, Progressing, outcome_of, warning_of
 from plimsoll.run.rows import IntervalRows
+from plimsoll.run.single_run import SingleRun, client_facts, system_record, trial_record
 from plimsoll.run.spool import Spool
 from plimsoll.run.systems import Instance
 from plimsoll.run.watch import Watch, unwatched, watching
-from plimsoll.servers.facts import host_facts
-from plimsoll.spec.arrivals import BACKLOG_MAX, OpenArrivals
-from plimsoll.spec.clients import CLIENTS, Clients
-from plimsoll.spec.statements import Workload
-from plimsoll.spec.target import Target
 from plimsoll.spec.terminals import checks_each_trial
 from plimsoll.units import format_duration
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SingleRun:
-    """What to run.
-
-    Attributes:
-        warm_up_s: Load runs so long before it counts.
-        duration_s: Load counts for so long.
-        arrivals: The wanted rate; None for a closed loop.
-        clients: How they connect, how long they think, and what they do about errors.
-        look_first: Whether the engine looks at tables and limits before it connects.
-        managed: The server behind the target, where Plimsoll started it.
-    """
-
-    workload: Workload
-    target: Target
-    connections: int
-    warm_up_s: float
-    duration_s: float
-    seed: int
-    arrivals: OpenArrivals | None = None
-    clients: Clients = CLIENTS
-    look_first: bool = True
-    managed: Instance | None = None
 
 
 class Interrupted(KeyboardInterrupt):
@@ -110,9 +73,9 @@ def run_single(run: SingleRun, seen: Callable[[Interval], None] = lambda _: None
         spool = Spool(PartialRecording.begin(Path(folder), "single"), rows, watch)
         drive = _Drive(run, spool, seen)
         drive.through(lambda _pid: nullcontext())
-        trial = _trial_record(run, SystemRecord(name=str(run.target))).model_copy(update={"trial_id": "single"})
+        trial = trial_record(run, SystemRecord(name=str(run.target))).model_copy(update={"trial_id": "single"})
         spool.flush()
-        path = spool.partial.commit(trial, Environment(client=_client_facts(run)), drive.outcome)
+        path = spool.partial.commit(trial, Environment(client=client_facts(run)), drive.outcome)
         return drive.judged(summarise(read_recording(path)))
 
 
@@ -130,25 +93,30 @@ def record_single(
         The measured window, and what the user should know of the recording, one line each.
 
     Raises:
-        SpecError: The folder holds something else, or the rate is no level. Nothing was started.
+        SpecError: The folder holds something else. Nothing was started.
         RecordError: A newer Plimsoll wrote recordings of that folder.
-        TargetError, HostError, EngineBugError: It could not be run, or not be kept.
+        TargetError, HostError, EngineBugError: It could not be run, or not be kept. If load ran, it is kept as failed.
         InvalidTrialError: No transaction completed in the measured window; it is kept as invalid.
         Interrupted: Somebody ended it; it is kept as interrupted.
     """
-    if run.arrivals is not None and run.arrivals.steady_tps is None:
-        raise SpecError("--record: a rate that changes is no level that a guide could compare; give --rate one rate")
     with joining(wanted.study) as joined:
         surveyor, watch = Surveyor(), Watch()
         here = surveyor.host.name or ""
-        system = _system_record(run, wanted)
+        system = system_record(run, wanted)
         instance = replace(run.managed or Instance(name="", target=run.target), name=f"{system.name}/0")
         environment = surveyor.environment([instance], run.workload, run.connections)
         rows = IntervalRows(driver=here, host=environment.host.name or "")
-        spool = joined.begin(_trial_record(run, system, wanted), environment, rows, watch)
+        spool = joined.begin(trial_record(run, system, wanted), environment, rows, watch)
         drive = _Drive(run, spool, seen)
-        drive.through(lambda pid: watching([instance], host=here, engine_pid=pid, watch=watch))
-        path = joined.keep(spool, joined.trial.model_copy(update={"states": drive.states}), drive.outcome)
+        try:
+            drive.through(lambda pid: watching([instance], host=here, engine_pid=pid, watch=watch))
+        except StorageError:
+            joined.refuse_moved()
+            raise
+        except PlimsollError as error:
+            joined.give_up(spool, drive.states, drive.failed(error))
+            raise
+        path = joined.keep(spool, drive.states, drive.outcome)
         notes = (*joined.notes, told(joined.trial, drive.outcome, wanted.study))
         return drive.judged(summarise(read_recording(path)), notes), notes
 
@@ -179,17 +147,18 @@ class _Drive:
         )
         with LocalDriver().launch("trial", plan) as engine:
             progressing.ready = engine.ready(lambda warning: progressing.warnings.append(warning_of(warning)))
-            with watched(engine.pid), ending(engine) as asked:
+            with watched(engine.pid):
                 self._began_unix_s = time.time()
                 engine.start()
-                for message in engine.messages():
-                    match message:
-                        case Interval():
-                            self._take(message)
-                        case EngineWarning():
-                            progressing.warnings.append(warning_of(message))
-                        case Done():
-                            progressing.done = message
+                with ending(engine) as asked:
+                    for message in engine.messages():
+                        match message:
+                            case Interval():
+                                self._take(message)
+                            case EngineWarning():
+                                progressing.warnings.append(warning_of(message))
+                            case Done():
+                                progressing.done = message
             self._is_ended = asked.is_asked
         progressing.warnings += [unwatched(fault) for fault in self._spool.watch.faults]
 
@@ -206,6 +175,10 @@ class _Drive:
         if self._is_ended:
             return outcome_of(self._progressing, interruption=f"stopped after {format_duration(self._load_s)} of load")
         return outcome_of(self._progressing)
+
+    def failed(self, error: PlimsollError) -> Outcome:
+        """What became of it when it did not run to its end."""
+        return outcome_of(self._progressing, str(error))
 
     @property
     def states(self) -> tuple[StateMark, ...]:
@@ -256,41 +229,3 @@ def refuse_inconsistent(run: SingleRun, when: str, progress: Callable[[Progress]
     """
     if checks_each_trial(run.workload):
         DataKeeper(driver=LocalDriver(), data_sets=(run.workload,), progress=progress).verify(run.target, when)
-
-
-def _client_facts(run: SingleRun) -> ClientFacts:
-    limit_tps = known_limit_tps(host_facts(), engine_version(), run.workload, run.connections, [run.target])
-    return ClientFacts(limit_tps=limit_tps)
-
-
-def _system_record(run: SingleRun, wanted: RecordingWanted) -> SystemRecord:
-    """The server as recordings name it: by its address, or by what Plimsoll started."""
-    if run.managed is None:
-        factors = {"target": run.target.endpoint, "tls": run.target.tls.mode}
-        return SystemRecord(name=wanted.system or run.target.endpoint, factors=factors)
-    return SystemRecord(name=wanted.system or run.managed.name, factors={"server": run.managed.name})
-
-
-def _stated(arrivals: OpenArrivals | None) -> dict[str, object]:
-    """What of the arrivals is not as a study has it."""
-    usual = {"arrivals": "poisson", "backlog": BACKLOG_MAX}
-    said = {} if arrivals is None else {"arrivals": arrivals.process, "backlog": arrivals.backlog_max}
-    return {name: value for name, value in said.items() if value != usual[name]}
-
-
-def _trial_record(run: SingleRun, system: SystemRecord, wanted: RecordingWanted | None = None) -> TrialRecord:
-    workload = workload_record(run.workload, {**run.clients.stated(), **_stated(run.arrivals)})
-    inputs = (system.factors, workload.options, run.connections, run.arrivals, run.seed, time.time(), os.getpid())
-    rate_tps = None if run.arrivals is None else run.arrivals.steady_tps
-    return TrialRecord(
-        trial_id=hashlib.sha256(repr(inputs).encode(errors="surrogateescape")).hexdigest()[:32],
-        study="single" if wanted is None else wanted.study.resolve().name,
-        system=system,
-        workload=workload.model_copy(update={"name": (wanted and wanted.workload) or workload.name}),
-        level=LevelRecord(connections=run.connections, rate_tps=rate_tps),
-        repetition=0,
-        seed=run.seed,
-        interval_s=INTERVAL_S,
-        duration_s=run.duration_s,
-        origin=Origin(detail="plimsoll trial"),
-    )

@@ -89,7 +89,7 @@ def run_study(file: Path, spec: StudySpec, folder: Path, watch: Callable[[Event]
         opened.keep(plan)
         todo = [trial for trial in plan.trials if trial.trial_id not in planned.finished]
         if todo:
-            refuse_before_start(spec, folder, len(todo))
+            refuse_before_start(spec, folder, len(todo), watch)
         log = EventLog(folder / study_folder.EVENTS_FILE, watch, opened.held.refuse_moved)
         try:
             return _Run(spec, plan, folder, log, planned.finished).run(todo, planned.unplanned_count)

@@ -174,7 +174,7 @@ class _Run:
             outcome = outcome_of(self.progressing, interruption=f"stopped after {format_duration(load_s)} of load")
         else:
             outcome = outcome_of(self.progressing, self._why_failed(exit_code))
-        self._joined.keep(self.spool, self._trial(), outcome)
+        self._joined.keep(self.spool, self._trial().states, outcome)
         return (*self._joined.notes, told(self._joined.trial, outcome, self._wanted.study))
 
     def _trial(self) -> TrialRecord:

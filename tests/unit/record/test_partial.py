@@ -145,6 +145,7 @@ def test_a_commit_that_dies_at_any_step_loses_nothing(tmp_path: Path, monkeypatc
     verdicts = []
     for steps in range(40):
         study, left = tmp_path / str(steps), iter(range(steps))
+        study.mkdir()
         partial = begun(study)
 
         def dying(*arguments: object, real: object, left: object = left) -> object:
