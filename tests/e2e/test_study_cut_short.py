@@ -183,7 +183,7 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
     """A small tmpfs of our own; needs the right to mount."""
     folder = tmp_path / "small"
     folder.mkdir()
-    words = ["mount", "-t", "tmpfs", "-o", "size=4m", "tmpfs", str(folder)]
+    words = ["mount", "-t", "tmpfs", "-o", "size=8m", "tmpfs", str(folder)]
     if subprocess.run(words, check=False, capture_output=True).returncode != 0:
         if os.environ.get("CI"):
             pytest.fail("this needs the right to mount a tmpfs")
