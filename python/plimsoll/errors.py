@@ -60,6 +60,10 @@ class HostError(PlimsollError):
     exit_code: ClassVar[int] = 3
 
 
+class StorageError(HostError):
+    """What was measured cannot be kept: the disk is full, or the folder was moved or removed."""
+
+
 class InvalidTrialError(PlimsollError):
     """It ran, and the number must not be believed. The text carries the evidence."""
 
@@ -70,6 +74,10 @@ class RecordError(PlimsollError):
     """A recording is missing, damaged, or from a newer version."""
 
     exit_code: ClassVar[int] = 5
+
+
+class NewerFormatError(RecordError):
+    """A newer Plimsoll wrote it. It must stay as it is."""
 
 
 class EngineBugError(PlimsollError):

@@ -12,7 +12,8 @@ from plimsoll.drive.plans import trial_line
 from plimsoll.drive.protocol import Interval
 from plimsoll.run.calibrate import fake_server
 from plimsoll.run.keeper import DataKeeper
-from plimsoll.run.single import SingleRun, run_single
+from plimsoll.run.single import run_single
+from plimsoll.run.single_run import SingleRun
 from plimsoll.servers.managed import ManagedServer
 from plimsoll.spec.statements import StatementsSpec
 from plimsoll.spec.target import Target

@@ -78,9 +78,13 @@ def test_a_study_from_file_to_guide(tmp_path: Path, data_dir: dict[str, str]) ->
         instance = recording.environment.instances[0]
         assert instance.variables["innodb_buffer_pool_size"] == str(64 * 2**20)
         assert "CREATE TABLE" in instance.tables["sbtest1"]
+        assert instance.started_unix_s is not None
         telemetry = recording.telemetry()
         assert telemetry is not None
         assert {"host", "process", "server", "engine"} <= set(telemetry["source"].unique())
+    trials = [recording.trial for recording in recordings]
+    assert [trial.block for trial in trials] == [0, 0, 1, 1]
+    assert len({trial.server_start_id for trial in trials}) == 2
     assert "Guide: " in ran.stdout
     assert str(study / "guide.html") in ran.stdout.replace("\n", "")
     assert (study / "guide.html").read_text().startswith("<!")
@@ -182,6 +186,8 @@ def test_data_is_put_back_before_each_trial(tmp_path: Path, data_dir: dict[str, 
     file.write_text(file.read_text().split('[[system]]\nname = "relaxed"', maxsplit=1)[0])
     ran = plimsoll("study", "run", file, "--to", study, env=data_dir)
     assert ran.returncode == 0, ran.stderr
-    for recording in read_study(study).recordings:
+    recordings = read_study(study).recordings
+    for recording in recordings:
         assert recording.trial.states[0].note == "data as prepared"
         assert recording.trial.states[-1].note == "2000 rows"
+    assert [recording.trial.block for recording in recordings] == [0, 1], "the server was restarted in between"

@@ -179,7 +179,7 @@ def test_what_never_began_is_not_recorded(server: ManagedServer, tmp_path: Path)
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_an_interrupted_run_ends_with_its_report_and_is_not_recorded(
+def test_an_interrupted_run_ends_with_its_report_and_counts_nowhere(
     server: ManagedServer, tmp_path: Path, number: signal.Signals
 ) -> None:
     study = tmp_path / "study"
@@ -188,8 +188,11 @@ def test_an_interrupted_run_ends_with_its_report_and_is_not_recorded(
     told, said = running.communicate(timeout=30)
     assert running.returncode == 130
     assert "queries performed:" in told
-    assert "nothing was recorded: it was interrupted" in said
-    assert not recordings(study)
+    (one,) = recordings(study)
+    assert "recorded as interrupted: stopped after" in said
+    assert one.outcome.verdict is Verdict.INTERRUPTED
+    guide = plimsoll("guide", study, "--json")
+    assert json.loads(guide.stdout)["curves"] == []
 
 
 def test_the_load_ends_when_whoever_records_it_is_gone(server: ManagedServer, tmp_path: Path) -> None:

@@ -55,7 +55,8 @@ def test_a_known_load_is_seen(flavour: str, start_server: StartServer) -> None:
     stop.set()
     worker.join()
     time.sleep(2.2)
-    frame = watcher.stop()
+    watcher.stop()
+    frame = watcher.take()
 
     assert watcher.faults == ()
     assert frame.schema == pl.Schema(TELEMETRY)
@@ -89,7 +90,8 @@ def test_a_server_that_stops_answering_costs_only_its_own_rows(start_server: Sta
     time.sleep(4)
     os.kill(server.pid, signal.SIGCONT)
     time.sleep(4)
-    frame = watcher.stop()
+    watcher.stop()
+    frame = watcher.take()
     assert len([fault for fault in watcher.faults if fault.startswith("server: ")]) == 1
     assert tuple(told) == watcher.faults
     host = frame.filter(pl.col("metric") == "cpu_user_ratio")["unix_s"]
@@ -106,7 +108,8 @@ def test_a_server_that_ends_does_not_end_telemetry(start_server: StartServer) ->
     time.sleep(1.2)
     server.stop()
     time.sleep(2.5)
-    frame = watcher.stop()
+    watcher.stop()
+    frame = watcher.take()
     assert {fault.split(":")[0] for fault in watcher.faults} == {"server"}
     assert len(values(frame, "cpu_user_ratio")) >= 2
 

@@ -196,10 +196,10 @@ password_env = "PW"
 def test_a_level_that_a_running_server_would_not_let_in_is_told_before_the_study(target: list[str]) -> None:
     url = target[1]
     low = parse_study(STUDY.format(level=8, url=url))
-    refuse_before_start(low)
+    refuse_before_start(low, Path("/var/tmp"), 1)
     high = parse_study(STUDY.format(level=9000, url=url))
     with pytest.raises(HostError, match=r"max_connections is 2048, too few for the level of 9,000 .* set it to 9008"):
-        refuse_before_start(high)
+        refuse_before_start(high, Path("/var/tmp"), 1)
 
 
 def test_where_nothing_completes_the_errors_are_named(target: list[str]) -> None:

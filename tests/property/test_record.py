@@ -22,7 +22,6 @@ from plimsoll.record.model import (
     HostFacts,
     InstanceFacts,
     LevelRecord,
-    Origin,
     Outcome,
     State,
     StateMark,
@@ -33,6 +32,7 @@ from plimsoll.record.model import (
     Window,
     WorkloadRecord,
 )
+from plimsoll.record.origin import Origin
 from plimsoll.record.reported import ReportedResult
 from plimsoll.record.store import Recording, finished_ids, read_recording, read_study, write_recording
 

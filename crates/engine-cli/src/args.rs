@@ -30,6 +30,8 @@ pub enum DataVerb {
     Check,
     /// Look whether it is there with the content that it was made with.
     Verify,
+    /// Look whether it could be made, and put back where that is wanted.
+    Foresee { resets: bool },
     /// Remove it.
     Cleanup,
 }
@@ -75,6 +77,8 @@ fn named(word: &str) -> Result<Command, Misused> {
         "prepare" => Ok(Command::Data(DataVerb::Prepare)),
         "check" => Ok(Command::Data(DataVerb::Check)),
         "verify" => Ok(Command::Data(DataVerb::Verify)),
+        "foresee" => Ok(Command::Data(DataVerb::Foresee { resets: false })),
+        "foresee-reset" => Ok(Command::Data(DataVerb::Foresee { resets: true })),
         "cleanup" => Ok(Command::Data(DataVerb::Cleanup)),
         "sim" => Ok(Command::Sim),
         "schema" => Ok(Command::Schema),

@@ -33,6 +33,7 @@ pub fn run(verb: DataVerb, output: &Arc<Output>) -> Result<Done, WorkerFault> {
         DataVerb::Prepare => data::prepare(&plan, &mut observe),
         DataVerb::Check => data::check(&plan, &mut observe),
         DataVerb::Verify => data::verify::verify(&plan, &mut observe),
+        DataVerb::Foresee { resets } => data::foresee::foresee(&plan, resets, &mut observe),
         DataVerb::Cleanup => data::cleanup(&plan, &mut observe),
     }?;
     Ok(Done {

@@ -196,6 +196,51 @@ fn what_is_not_wanted_is_refused_and_left_alone() {
     });
 }
 
+fn foreseen(plan: &DataPlan, resets: bool) -> Result<u64, String> {
+    let found = data::foresee::foresee(plan, resets, &mut |_| {});
+    found.map(|done| done.rows_count).map_err(|fault| fault.message)
+}
+
+#[test]
+fn what_would_be_refused_is_foreseen_and_nothing_is_changed() {
+    on_each_server("foreseen", |_server, target| {
+        let mut control = connect(target);
+        assert_eq!(foreseen(&plan(target), true), Ok(0), "they can be made");
+        assert!(control.query_rows("SHOW TABLES", 9).unwrap().is_empty());
+        prepare(&plan(target));
+        assert_eq!(foreseen(&plan(target), true), Ok(40_000));
+        control.query("DROP TABLE sbtest2").unwrap();
+        assert_eq!(foreseen(&plan(target), true), Ok(0), "the other one can be made");
+        let message = foreseen(&sized(target, 500), false).unwrap_err();
+        assert!(message.contains("sbtest1 holds 20000 rows from seed 42"), "{message}");
+        control.query("DELETE FROM sbtest1 WHERE id = 7").unwrap();
+        let message = foreseen(&plan(target), false).unwrap_err();
+        assert!(message.contains("19999 1 20000 and not 20000 1 20000"), "{message}");
+        control.query("ALTER TABLE sbtest1 COMMENT = 'mine'").unwrap();
+        let message = foreseen(&plan(target), false).unwrap_err();
+        assert!(
+            message.contains("sbtest1 exists and was not made by Plimsoll"),
+            "{message}"
+        );
+        assert_eq!(value(&mut control, "SELECT COUNT(*) FROM sbtest1"), "19999");
+        assert_eq!(control.query_rows("SHOW TABLES", 9).unwrap().len(), 1);
+    });
+}
+
+#[test]
+fn tables_of_others_that_fit_can_be_measured_and_not_put_back() {
+    on_each_server("theirs", |_server, target| {
+        prepare(&plan(target));
+        connect(target).query("ALTER TABLE sbtest2 COMMENT = ''").unwrap();
+        assert_eq!(foreseen(&plan(target), false), Ok(40_000));
+        let message = foreseen(&plan(target), true).unwrap_err();
+        assert!(
+            message.starts_with("sbtest2 not made by Plimsoll, so it cannot be put back"),
+            "{message}"
+        );
+    });
+}
+
 #[test]
 fn a_table_that_somebody_makes_meanwhile_is_not_dropped() {
     on_each_server("meanwhile", |_server, target| {

@@ -233,6 +233,9 @@ fn tables_are_shaped_as_asked_and_only_ours_are_dropped() {
                 .1
                 .contains("nothing was dropped")
         );
+        let foreseen = |resets| refusal(data::foresee::foresee(&plan(target, 1), resets, &mut |_| {})).1;
+        assert!(foreseen(false).starts_with("item exists and was not made by Plimsoll"));
+        assert!(foreseen(true).starts_with("item not made by Plimsoll, so it cannot be put back"));
         connection.query("DROP TABLE item").unwrap();
 
         let keyed = TpccData {
@@ -240,6 +243,7 @@ fn tables_are_shaped_as_asked_and_only_ours_are_dropped() {
             foreign_keys: true,
             ..TpccData::default()
         };
+        assert!(data::foresee::foresee(&data_plan(target, keyed.clone()), true, &mut |_| {}).is_ok());
         prepare(&data_plan(target, keyed));
         let keys = "SELECT COUNT(*) FROM information_schema.TABLE_CONSTRAINTS \
                     WHERE CONSTRAINT_SCHEMA = DATABASE() AND CONSTRAINT_TYPE = 'FOREIGN KEY'";

@@ -6,31 +6,7 @@ Deliberately not here: when a warning is given (`trial_checks`, `curve_checks`, 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
-from plimsoll.record.model import TrialWarning
-
-
-@dataclass(frozen=True, slots=True)
-class WarningKind:
-    """A kind of doubt about a number.
-
-    Attributes:
-        code: Stable name.
-        title: In a few words.
-        meaning: Why the number may not mean what it seems to.
-        advice: What to do about it, as one sentence.
-    """
-
-    code: str
-    title: str
-    meaning: str
-    advice: str
-
-    def seen(self, evidence: str) -> TrialWarning:
-        """The warning with what was seen."""
-        return TrialWarning(code=self.code, evidence=evidence, advice=self.advice)
-
+from plimsoll.analyse.warning_kind import WarningKind
 
 THROUGHPUT_STALLED = WarningKind(
     "throughput-stalled",
@@ -258,6 +234,14 @@ ENCRYPTION_DIFFERS = WarningKind(
     'Encrypt the connections of all systems alike, or say tls = "disabled" for those that are to be in plain.',
 )
 
+ENVIRONMENT_CHANGED = WarningKind(
+    "environment-changed",
+    "A system was not measured in one environment",
+    "Host, kernel, server, storage, load engine or effective variables changed between two trials of the system: they "
+    "are no repetitions of each other, and are shown as two systems.",
+    "Undo the change, or remove the recordings from before it, and run the study again.",
+)
+
 CATALOGUE: tuple[WarningKind, ...] = (
     THROUGHPUT_STALLED,
     TRANSACTIONS_UNFINISHED,
@@ -291,6 +275,7 @@ CATALOGUE: tuple[WarningKind, ...] = (
     DATA_LARGER_THAN_BUFFER_POOL,
     DATA_IN_PAGE_CACHE,
     FLUSH_COSTS_NOTHING,
+    ENVIRONMENT_CHANGED,
     ENCRYPTION_DIFFERS,
     VARIABLES_DIFFER,
 )

@@ -15,6 +15,7 @@ from plimsoll.analyse.model import Curve, MissingTrial, VariableDifference, Work
 from plimsoll.analyse.prose import at_connections
 from plimsoll.analyse.rate_model import RateCell, RateCurve
 from plimsoll.analyse.ratios import compare
+from plimsoll.analyse.warning_kind import WarningKind
 from plimsoll.units import format_percent, format_rate
 
 _CLIENT_RATIO_OF_BUSY_HOST = 0.2
@@ -50,7 +51,7 @@ def check_cells(curves: Sequence[Curve | RateCurve]) -> Iterator[Finding]:
                     )
 
 
-_Found = tuple[catalogue.WarningKind, str, float] | None
+_Found = tuple[WarningKind, str, float] | None
 
 
 def _client_saturated(cell: CellFigures) -> _Found:
@@ -116,7 +117,7 @@ def check_curves(curves: Sequence[Curve], workloads: Sequence[WorkloadSummary]) 
             yield _of_curve(curve, catalogue.PEAK_AT_FIRST_LEVEL, f"{seen}, the first level")
 
 
-def _of_curve(curve: Curve, kind: catalogue.WarningKind, evidence: str) -> Finding:
+def _of_curve(curve: Curve, kind: WarningKind, evidence: str) -> Finding:
     return Finding(
         warning=kind.seen(evidence), system=curve.system, workload=curve.workload, connections=curve.peak.connections
     )

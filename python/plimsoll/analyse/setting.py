@@ -18,7 +18,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from plimsoll.analyse.trial_summary import TrialSummary
-from plimsoll.record.model import HostFacts, Origin, StorageFacts
+from plimsoll.record.model import HostFacts, StorageFacts
+from plimsoll.record.origin import Origin
 
 _LENGTH_EDGES_S = (2.5, 8.0, 25.0, 80.0, 250.0, 800.0, 2500.0, 8000.0)
 

@@ -15,6 +15,7 @@ from plimsoll.analyse.cells import MeasuredCell, measured_cells
 from plimsoll.analyse.curves import build_curve
 from plimsoll.analyse.differences import differences
 from plimsoll.analyse.durability import durability_answer
+from plimsoll.analyse.environments import apart
 from plimsoll.analyse.limits import limits
 from plimsoll.analyse.methods import METHODS
 from plimsoll.analyse.missing import PlannedLike, missing_trial, never_ran, preliminary
@@ -64,6 +65,7 @@ def analyse(
         objective_ms_p99: 99 % of transactions may take at most so long, milliseconds; None for no objective.
     """
     trials, missing = _reduce(recordings)
+    trials, environments = apart(trials)
     missing += _damaged(damaged, planned or ())
     present = {one.trial.trial_id for one in recordings} | {one.trial_id for one in missing}
     missing += never_ran(planned or (), present)
@@ -85,6 +87,7 @@ def analyse(
         systems=systems,
         variables=variables,
         missing=missing,
+        environments=environments,
     )
     return Analysis(
         plimsoll_version=__version__,

@@ -57,9 +57,9 @@ def variable_differences(systems: Sequence[SystemSummary]) -> tuple[VariableDiff
     found = []
     for variable in sorted(set().union(*known.values())):
         values = {name: variables.get(variable) for name, variables in known.items()}
-        if len({_spelling(value) for value in values.values()}) > 1:
+        if len({spelled(value) for value in values.values()}) > 1:
             absent = None in values.values() and len(kinds) > 1
-            expected = absent or variable in varied or _is_own(variable, values)
+            expected = absent or variable in varied or is_own(variable, values)
             found.append(VariableDifference(variable=variable, values=values, expected=expected))
     return tuple(sorted(found, key=lambda one: (one.expected, one.variable)))
 
@@ -75,12 +75,14 @@ def effective_variables(system: SystemSummary) -> dict[str, str]:
     return {name: " | ".join(seen) for name, seen in values.items()}
 
 
-def _is_own(variable: str, values: Mapping[str, str | None]) -> bool:
+def is_own(variable: str, values: Mapping[str, str | None]) -> bool:
+    """Whether no two servers could agree on a variable, or no two starts of one: a path, a port, an identifier."""
     are_paths = all(value is None or value.startswith(("/", "./")) for value in values.values())
     return are_paths or _OWN_TO_EACH_SERVER.search(variable) is not None
 
 
-def _spelling(value: str | None) -> str | None:
+def spelled(value: str | None) -> str | None:
+    """A value in one spelling: ON and 1 are the same."""
     return None if value is None else spelling(value)
 
 

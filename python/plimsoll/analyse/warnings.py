@@ -9,7 +9,7 @@ from plimsoll.analyse.catalogue import CATALOGUE
 from plimsoll.analyse.cells import MeasuredCell
 from plimsoll.analyse.curve_checks import check_cells, check_curves, check_order, check_study
 from plimsoll.analyse.encryption import check_encryption
-from plimsoll.analyse.findings import place
+from plimsoll.analyse.findings import Finding, place
 from plimsoll.analyse.model import (
     Curve,
     MissingTrial,
@@ -33,6 +33,7 @@ def placed_warnings(
     systems: Sequence[SystemSummary],
     variables: Sequence[VariableDifference],
     missing: Sequence[MissingTrial],
+    environments: Sequence[Finding] = (),
 ) -> tuple[PlacedWarning, ...]:
     """Runs all checks; one warning for each code, with all its places.
 
@@ -44,6 +45,7 @@ def placed_warnings(
         systems: All of them.
         variables: That differ.
         missing: Trials that are part of no number.
+        environments: Doubts about systems whose environment changed.
     """
     rate_trials, rate_curves = rates
     trials = [*(trial for cell in cells for trial in cell.trials), *rate_trials]
@@ -55,5 +57,6 @@ def placed_warnings(
         check_order(cells),
         check_encryption(systems),
         check_study(curves, variables, missing),
+        environments,
     )
     return place(findings, [kind.code for kind in CATALOGUE])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 from rich.console import Group
 from rich.table import Table
@@ -10,6 +11,9 @@ from rich.table import Table
 from plimsoll.analyse.deviations import Measured, deviations
 from plimsoll.cli.type_lines import sheet_lines
 from plimsoll.plan.model import Plan
+from plimsoll.run.folder import UNPLANNED
+from plimsoll.run.planning import PlannedStudy
+from plimsoll.servers.settle import STUCK_S
 from plimsoll.spec.study import StudySpec
 from plimsoll.spec.tpcc import TpccSpec
 from plimsoll.units import format_bytes, format_duration, format_exact
@@ -42,8 +46,36 @@ def plan_table(plan: Plan) -> Group:
     return Group(
         table,
         f"about {format_duration(estimates.total_s)} in all, {format_duration(estimates.trial_s)} for each trial;"
-        f" {format_bytes(estimates.disk_bytes)} of disk",
+        f" {format_bytes(estimates.disk_bytes)} of disk, {format_bytes(estimates.recordings_bytes)} for recordings",
     )
+
+
+def planned_lines(spec: StudySpec, planned: PlannedStudy, folder: Path) -> Iterator[str]:
+    """What is to be said besides the table: what waiting may add, what is there already, where workloads depart."""
+    yield from _settling(spec, planned.plan)
+    if planned.recorded:
+        yield f"{folder}: {len(planned.finished)} of these trials are finished; they will not run again"
+    if planned.unplanned_count:
+        yield f"{folder}: {planned.unplanned_count} recordings {UNPLANNED}"
+    yield from planned_sheets(spec)
+
+
+def _settling(spec: StudySpec, plan: Plan) -> Iterator[str]:
+    """What waiting for quiet servers may add, and where it may not help."""
+    most, limit = plan.estimates.settle_s_max, spec.study.settle_limit
+    if most == 0:
+        return
+    yield (
+        f"waiting until servers are quiet may add up to {format_duration(most)}: at most {format_duration(limit)}"
+        " (settle_limit) before each trial"
+    )
+    targets = [system.name for system in spec.system if system.target is not None]
+    if targets and limit > STUCK_S:
+        count = sum(trial.system in targets for trial in plan.trials)
+        yield (
+            f"dirty pages of {', '.join(targets)} may never fall, as on a MariaDB server that is idle: that"
+            f" is seen after {format_duration(STUCK_S)}, {format_duration(count * STUCK_S)} for {count} trials"
+        )
 
 
 def planned_sheets(spec: StudySpec) -> Iterator[str]:

@@ -26,12 +26,22 @@ from rich.progress import (
 from rich.text import Text
 
 from plimsoll.run.folder import UNPLANNED
-from plimsoll.run.status import interval_words
+from plimsoll.run.status_text import interval_words
 from plimsoll.units import format_duration, format_level, format_ms, format_percent, format_rate, printable
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from plimsoll.drive import protocol
-    from plimsoll.run.events import DataProgressed, Event, StudyBegan, TrialBegan, TrialEnded
+    from plimsoll.run.events import (
+        DataProgressed,
+        EnvironmentChanged,
+        Event,
+        MachineMeasured,
+        StudyBegan,
+        TrialBegan,
+        TrialEnded,
+    )
 
 PHASES = {
     "resume": "looking at what is there",
@@ -85,8 +95,14 @@ class LoadProgress:
 
     def warn(self, warning: protocol.EngineWarning) -> None:
         """Shows a warning above the bar."""
-        line = printable(f"warning: {warning.evidence} {warning.advice}")
-        self._bars.console.print(line, markup=False, highlight=False)
+        self._tell(f"warning: {warning.evidence} {warning.advice}")
+
+    def measured_again(self, folder: Path, reason: str) -> None:
+        """Says that servers may be sized otherwise than before."""
+        self._tell(_measured_again(str(folder), reason))
+
+    def _tell(self, line: str) -> None:
+        self._bars.console.print(printable(line), markup=False, highlight=False)
 
 
 @contextmanager
@@ -121,8 +137,8 @@ class StudyDisplay:
         match event.type:
             case "study_began":
                 self._study_began(event)
-            case "system_began":
-                self._now, self._seen = f"starting {event.system}", ""
+            case "system_began" | "study_ended":
+                self._now, self._seen = "done" if event.type == "study_ended" else f"starting {event.system}", ""
             case "data_progressed":
                 self._data_progressed(event)
             case "trial_began":
@@ -131,12 +147,12 @@ class StudyDisplay:
                 self._seen = self._state = str(event.state)
             case "interval_ended":
                 self._seen = f"{event.state}: {interval_words(event)}"
+            case "environment_changed" | "machine_measured":
+                self._print(_notice(event))
             case "trial_ended":
                 self._in_trial = False
                 self._done_count += 1
                 self._ended(event)
-            case "study_ended":
-                self._now, self._seen = "done", ""
         if self._live is not None:
             self._live.update(self._picture(), refresh=True)
 
@@ -186,6 +202,20 @@ class StudyDisplay:
             Text(f"  {self._now}"),
             Text(f"  {self._seen}", style="bold"),
         )
+
+
+def _notice(event: EnvironmentChanged | MachineMeasured) -> str:
+    """What a user should know before the load begins."""
+    if event.type == "machine_measured":
+        return _measured_again(event.folder, event.reason)
+    return (
+        f"warning: environment-changed: {event.system} is not what it was in {event.trial_id}: {event.changes}. Guides"
+        " show what is measured now as a system of its own."
+    )
+
+
+def _measured_again(folder: str, reason: str) -> str:
+    return f"{folder}: measured again, since {reason}; servers may be sized otherwise than before"
 
 
 def _cell(event: TrialBegan | TrialEnded) -> str:

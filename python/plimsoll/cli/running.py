@@ -10,7 +10,8 @@ from plimsoll.cli.progress import study_display
 from plimsoll.errors import PlimsollError
 from plimsoll.guide.build import build_guide
 from plimsoll.guide.terminal import render_terminal
-from plimsoll.run.status import how_far
+from plimsoll.run.status import study_status
+from plimsoll.run.status_text import how_far
 from plimsoll.run.study import run_study
 from plimsoll.spec.study import StudySpec
 from plimsoll.units import printable
@@ -48,5 +49,5 @@ def run_and_show(file: Path, spec: StudySpec, folder: Path, *, quiet: bool = Fal
 
 def _tell_how_far(folder: Path) -> None:
     """Names what has not run, for the person who stopped it or who mends what did."""
-    for line in (*how_far(folder), "to go on, run the same command again"):
+    for line in (*how_far(study_status(folder)), "to go on, run the same command again"):
         Console(stderr=True).print(printable(line), soft_wrap=True, markup=False, highlight=False)

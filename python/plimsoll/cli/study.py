@@ -31,24 +31,30 @@ def new() -> None:
 
 
 @app.command("plan")
-def plan(study: StudyArgument, as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False) -> None:
-    """Show which trials a study consists of, their order, and the time and disk it takes. Nothing is started.
+def plan(
+    study: StudyArgument,
+    to: ToOption = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Show which trials a study consists of, their order, the time and disk it takes, and which are finished already.
+
+    Nothing is started.
 
     Example: plimsoll study plan study.toml
     """
     from rich.console import Console
 
-    from plimsoll.cli.plan_table import plan_table, planned_sheets
+    from plimsoll.cli.plan_table import plan_table, planned_lines
     from plimsoll.run.folder import resolve
-    from plimsoll.run.study import plan_study
+    from plimsoll.run.planning import plan_study
 
-    _, spec, _ = resolve(study, None)
-    planned = plan_study(spec)
+    _, spec, folder = resolve(study, to)
+    planned = plan_study(spec, folder)
     if as_json:
-        typer.echo(planned.model_dump_json(indent=2))
+        typer.echo(planned.plan.model_dump_json(indent=2))
     else:
-        Console().print(plan_table(planned))
-        for line in planned_sheets(spec):
+        Console().print(plan_table(planned.plan))
+        for line in planned_lines(spec, planned, folder):
             typer.echo(line)
 
 
@@ -60,7 +66,8 @@ def run(
 ) -> None:
     """Run what is missing of a study, then write its guide.
 
-    Stop it at any time: at most the running trial is lost, and the same command goes on where it stopped.
+    Stop it at any time: finished trials are kept, the running one is kept as interrupted and counts nowhere, and the
+    same command goes on where it stopped.
 
     Example: plimsoll study run study.toml --to results/flush
     """
@@ -72,12 +79,23 @@ def run(
 
 
 @app.command("status")
-def status(folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="The folder of a study.")]) -> None:
-    """Say how far a study is, running or not.
+def status(
+    folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="The folder of a study.")],
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Say how far a study is: whether it runs, was killed, was stopped or is finished, what runs now and what is left.
+
+    Every recording is read and compared with the digests that were taken when it was written.
 
     Example: plimsoll study status results/flush
     """
-    from plimsoll.run.status import status_lines
+    from plimsoll.run.status import study_status
+    from plimsoll.run.status_text import lines_of
+    from plimsoll.units import printable
 
-    for line in status_lines(folder):
-        typer.echo(line)
+    found = study_status(folder)
+    if as_json:
+        typer.echo(found.model_dump_json(indent=2))
+        return
+    for line in lines_of(found):
+        typer.echo(printable(line))

@@ -73,7 +73,8 @@ def sysbench(
     """
     if record is None:
         raise SpecError(f"{_RECORD} is missing: {_RECORD}-system and {_RECORD}-workload name what it keeps")
-    from plimsoll.run.sysbench import RecordingWanted, record_sysbench
+    from plimsoll.run.joined import RecordingWanted
+    from plimsoll.run.sysbench import record_sysbench
 
     wanted = RecordingWanted(study=record, system=record_system, workload=record_workload)
     recorded = record_sysbench(arguments or [], wanted)

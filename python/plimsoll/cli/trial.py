@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from contextlib import ExitStack
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -45,10 +46,21 @@ from plimsoll.cli.tpcc import warm_up_of
 if TYPE_CHECKING:
     from plimsoll.analyse.trial_summary import TrialSummary
     from plimsoll.drive.protocol import Interval
-    from plimsoll.run.single import SingleRun
-    from plimsoll.spec.arrivals import OpenArrivals
+    from plimsoll.run.joined import RecordingWanted
+    from plimsoll.run.single_run import SingleRun
+    from plimsoll.run.systems import Instance
     from plimsoll.spec.statements import Workload
-    from plimsoll.spec.target import Target
+
+RecordOption = Annotated[
+    Path | None,
+    typer.Option("--record", metavar="FOLDER", help="Keep the run as a recording in this folder, for its guide."),
+]
+RecordSystemOption = Annotated[
+    str | None, typer.Option("--record-system", metavar="NAME", help="The system; the server's address if left out.")
+]
+RecordWorkloadOption = Annotated[
+    str | None, typer.Option("--record-workload", metavar="NAME", help="The workload; its kind if left out.")
+]
 
 WarmUpOption = Annotated[
     str | None,
@@ -85,6 +97,9 @@ def trial(
     ca: CaOption = None,
     cert: CertOption = None,
     key: KeyOption = None,
+    record: RecordOption = None,
+    record_system: RecordSystemOption = None,
+    record_workload: RecordWorkloadOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Run one workload at one level and print what was measured.
@@ -92,78 +107,97 @@ def trial(
     The tables must be there (plimsoll prepare makes them; those that sysbench made fit as well), except with
     --target managed, which starts a throwaway server and loads them.
 
+    Ctrl-C ends the load and prints what was measured until then. With --record the run is added to a folder: the same
+    system, workload and level again is one more repetition, others stand beside it in the folder's guide.
+
     Examples:
 
-      plimsoll trial --target mysql://bench@127.0.0.1/sbtest --password-env PW --connections 16 --duration 60s
-
-      plimsoll trial --target mysql://bench@127.0.0.1/sbtest --connections 10000 --think-time 10s --connect-rate 500
-
-      plimsoll trial --target mysql://bench@127.0.0.1/tpcc --workload tpcc --warehouses 100 --connections 32
+      plimsoll trial --target mysql://bench@127.0.0.1/sbtest --password-env PW --connections 16 --record runs
 
       plimsoll trial --target managed --workload tpcc -o terminals=10 -o times=1 --connections 4 --duration 10m
 
       plimsoll trial --target managed --rate "2000 for 60s, 500" --connections 32 --duration 120s --json
     """
-    from plimsoll.run.single import SingleRun
+    from plimsoll.run.joined import recording_wanted
+    from plimsoll.run.single_run import SingleRun
 
     keys = {"tables": tables, "table_size": table_size, "distribution": distribution, "warehouses": warehouses}
     spec = options.workload_of(workload, option, prepared=False if text else None, **keys)
     wanted = options.arrivals_of(rate, process=arrivals, backlog_max=backlog)
-    clients = clients_of(
-        think_time=think_time, connect_rate=connect_rate, all_connections=all_connections, retry=retry, give_up=give_up,
-        is_open=wanted is not None)  # fmt: skip
+    clients = clients_of(think_time=think_time, connect_rate=connect_rate, all_connections=all_connections,
+        retry=retry, give_up=give_up, is_open=wanted is not None)  # fmt: skip
     warm_up_s = warm_up_of(spec, warm_up, connections, clients, is_open=wanted is not None)
     duration_s = options.duration_s(duration, "--duration")
     encryption = {"tls": tls, "ca": ca, "cert": cert, "key": key}
+    kept = recording_wanted(record, record_system, record_workload, wanted)
     with ExitStack() as stack:
-        if target == "managed":
-            resolved = _throwaway(stack, server, spec, encryption, connections=connections)
-        else:
-            resolved = options.resolve_target(target, password_env=password_env, defaults_file=defaults_file,
-                ask_password=ask_password, encryption=encryption)  # fmt: skip
-        run = SingleRun(
-            workload=spec, target=resolved, connections=connections, warm_up_s=warm_up_s, duration_s=duration_s,
-            seed=seed, arrivals=wanted, clients=clients)  # fmt: skip
-        measured = _measured(run)
-    _show(measured, wanted, as_json=as_json)
+        managed = _throwaway(stack, server, spec, encryption, connections, kept) if target == "managed" else None
+        resolved = managed.target if managed else options.resolve_target(target, password_env=password_env,
+            defaults_file=defaults_file, ask_password=ask_password, encryption=encryption)  # fmt: skip
+        run = SingleRun(workload=spec, target=resolved, managed=managed, connections=connections, warm_up_s=warm_up_s,
+            duration_s=duration_s, seed=seed, arrivals=wanted, clients=clients)  # fmt: skip
+        raise typer.Exit(_measure_and_show(run, kept, as_json=as_json))
+
+
+def _measure_and_show(run: SingleRun, kept: RecordingWanted | None, *, as_json: bool) -> int:
+    """Measures, shows what was measured and what was kept; returns the exit code."""
+    from plimsoll.cli.failures import INTERRUPTED
+    from plimsoll.errors import TargetError
+    from plimsoll.record.model import Verdict
+    from plimsoll.run.single import Interrupted
+    from plimsoll.units import printable
+
+    code, measured, notes = 0, None, tuple[str, ...]()
+    try:
+        measured, notes = _measured(run, kept)
+    except Interrupted as interrupted:
+        code, measured, notes = INTERRUPTED, interrupted.measured, interrupted.notes
+        if measured is None:
+            print(f"nothing was measured: interrupted after {interrupted.load_s:.1f} s of load", file=sys.stderr)
+    if measured is not None:
+        result = trial_result.result_of(measured, run.arrivals)
+        typer.echo(trial_result.shown(result, as_json=as_json))
+    for note in notes:
+        typer.echo(f"plimsoll: {printable(note)}", err=True)
+    if measured is not None and measured.outcome.verdict is Verdict.FAILED:  # the figures are evidence, and no result
+        raise TargetError(measured.outcome.reason or "")
+    return code
 
 
 def _throwaway(
-    stack: ExitStack, server: str, workload: Workload, encryption: dict[str, str | None], *, connections: int
-) -> Target:
+    stack: ExitStack,
+    server: str,
+    workload: Workload,
+    encryption: dict[str, str | None],
+    connections: int,
+    kept: RecordingWanted | None,
+) -> Instance:
     """A server with the workload's rows that ends with the stack. It has no use for encryption."""
     from plimsoll.cli.progress import load_progress
     from plimsoll.drive.engine import LocalDriver
     from plimsoll.run.keeper import DataKeeper
-    from plimsoll.run.single import throwaway_target
+    from plimsoll.run.throwaway import machines_of, throwaway_server
     from plimsoll.spec.terminals import background_connections
 
     connections += background_connections(workload)
     options.refuse_for_managed(encryption)
     progress = stack.enter_context(load_progress())
     keeper = DataKeeper(driver=LocalDriver(), data_sets=(workload,), progress=progress.show, warn=progress.warn)
-    return stack.enter_context(throwaway_target(server, keeper, connections=connections))
+    machines = None if kept is None else machines_of(kept.study, progress.measured_again)
+    return stack.enter_context(throwaway_server(server, keeper, connections=connections, machines=machines))
 
 
-def _measured(run: SingleRun) -> TrialSummary:
+def _measured(run: SingleRun, kept: RecordingWanted | None) -> tuple[TrialSummary, tuple[str, ...]]:
     """What was measured between two looks at the consistency of the rows, where the workload asks for them."""
     from plimsoll.record.model import Verdict
-    from plimsoll.run.single import run_single
+    from plimsoll.run.single import record_single, run_single
 
     _look_at_consistency(run, "before the load")
-    measured = run_single(run, partial(_show_interval, connections=run.connections))
+    seen = partial(_show_interval, connections=run.connections)
+    measured, notes = (run_single(run, seen), ()) if kept is None else record_single(run, kept, seen)
     if measured.outcome.verdict is not Verdict.FAILED:  # a server that does not answer says nothing about its rows
         _look_at_consistency(run, "after the load")
-    return measured
-
-
-def _show(measured: TrialSummary, wanted: OpenArrivals | None, *, as_json: bool) -> None:
-    """Prints the figures. Where the server was gone or silent at the end they are evidence, and no result."""
-    from plimsoll.errors import TargetError
-
-    typer.echo(trial_result.shown(trial_result.result_of(measured, wanted), as_json=as_json))
-    if measured.outcome.reason is not None:
-        raise TargetError(measured.outcome.reason)
+    return measured, notes
 
 
 def _look_at_consistency(run: SingleRun, when: str) -> None:

@@ -144,7 +144,8 @@ def _as_text(result: dict[str, Any]) -> str:
     from plimsoll.cli.type_lines import deviation_lines, tpcc_lines, type_lines
     from plimsoll.units import format_ms, format_number, format_rate
 
-    lines = _stall_lines(result)
+    lines = ["interrupted       what follows was measured until then"] if result["verdict"] == "interrupted" else []
+    lines += _stall_lines(result)
     lines += [
         f"throughput        {format_rate(result['throughput_tps'])}  ({result['transactions']:,} transactions"
         f" in {result['duration_s']:.1f} s, {result['statements']:,} statements)",

@@ -37,7 +37,7 @@ SILENCE_S = 60.0
 LINE_BYTES_MAX = 64 * 2**20
 """Longest message that is read; an interval of a hundred thousand connections is far below it."""
 
-Command = Literal["trial", "prepare", "check", "verify", "cleanup", "sim"]
+Command = Literal["trial", "prepare", "check", "verify", "foresee", "foresee-reset", "cleanup", "sim"]
 M = TypeVar("M", bound=EngineMessage)
 
 
@@ -243,7 +243,7 @@ def error_of(failed: Failed) -> PlimsollError:
 
 def run_data_command(
     driver: Driver,
-    command: Literal["prepare", "check", "verify", "cleanup"],
+    command: Literal["prepare", "check", "verify", "foresee", "foresee-reset", "cleanup"],
     plan: dict[str, Any],
     *,
     progress: Callable[[Progress], None] = lambda _: None,

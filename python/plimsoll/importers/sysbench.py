@@ -29,7 +29,6 @@ from plimsoll.importers.trials import ImportedTrial, ImportResult
 from plimsoll.record.model import (
     Environment,
     LevelRecord,
-    Origin,
     Outcome,
     SystemRecord,
     TrialRecord,
@@ -37,6 +36,7 @@ from plimsoll.record.model import (
     Window,
     WorkloadRecord,
 )
+from plimsoll.record.origin import Origin
 from plimsoll.record.reported import ReportedResult
 
 _COUNTS = {

@@ -24,13 +24,13 @@ from plimsoll.record.model import (
     HostFacts,
     InstanceFacts,
     LevelRecord,
-    Origin,
     Outcome,
     SystemRecord,
     TrialRecord,
     Verdict,
     WorkloadRecord,
 )
+from plimsoll.record.origin import Origin
 
 
 def import_table(csv_path: Path, *, study_name: str, options: TableOptions | None = None) -> ImportResult:

@@ -24,7 +24,6 @@ from plimsoll.importers.trials import ImportedTrial, ImportResult
 from plimsoll.record.model import (
     Environment,
     LevelRecord,
-    Origin,
     Outcome,
     SystemRecord,
     TrialRecord,
@@ -32,6 +31,7 @@ from plimsoll.record.model import (
     Window,
     WorkloadRecord,
 )
+from plimsoll.record.origin import Origin
 from plimsoll.record.reported import ReportedResult, ReportedType
 from plimsoll.spec.tpcc import TPCC
 

@@ -12,7 +12,7 @@ import polars as pl
 
 from plimsoll.importers.joining import Cell, Joiner
 from plimsoll.record.model import Environment, Outcome, TrialRecord
-from plimsoll.record.store import read_study, write_recording
+from plimsoll.record.store import read_study, refuse_newer_study, write_recording
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,8 +70,9 @@ def write_import(study: Path, result: ImportResult) -> WrittenImport:
 
     Raises:
         HostError: The study cannot be written.
-        RecordError: It cannot be read.
+        RecordError: It cannot be read, or a newer Plimsoll wrote recordings of it.
     """
+    refuse_newer_study(study)
     present = read_study(study).recordings if study.is_dir() else ()
     ids = {recording.trial.trial_id for recording in present}
     new = [imported for imported in result.trials if imported.trial.trial_id not in ids]

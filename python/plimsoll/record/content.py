@@ -15,9 +15,10 @@ from typing import TypeVar
 import polars as pl
 from pydantic import ValidationError
 
-from plimsoll.errors import RecordError
+from plimsoll.errors import NewerFormatError, RecordError
 from plimsoll.record import frames
 from plimsoll.record.document import Document, FileMark
+from plimsoll.record.files import mark_of_file
 from plimsoll.record.model import RECORD_FORMAT
 
 TABLES: Mapping[str, dict[str, pl.DataType]] = {
@@ -100,17 +101,46 @@ def refuse_newer(path: Path) -> None:
         path: The recording's `trial.json`.
 
     Raises:
-        RecordError: It is newer than this reader, or no document with a version.
+        NewerFormatError: It is newer than this reader.
+        RecordError: It is no document with a version, or its bytes changed.
     """
+    content = _read_bytes(path)
     try:
-        version = json.loads(_read_bytes(path))["record_format"]
+        version = json.loads(content)["record_format"]
     except (ValueError, KeyError, TypeError, RecursionError):
         raise RecordError(f"{path}: is cut short, or no JSON object with a record_format. {DAMAGE_CURE}") from None
-    if not isinstance(version, int) or version > RECORD_FORMAT:
-        raise RecordError(
-            f"{path}: written by a newer Plimsoll: record_format is {version!r}, this one reads up to {RECORD_FORMAT}. "
-            "Upgrade Plimsoll to read it."
-        )
+    if isinstance(version, int) and version <= RECORD_FORMAT:
+        return
+    if _stated_digest(path) not in (None, mark_of(content).sha256):
+        raise RecordError(f"{path}: its bytes changed since it was written. {DAMAGE_CURE}")
+    raise NewerFormatError(
+        f"{path}: written by a newer Plimsoll: record_format is {version!r}, this one reads up to {RECORD_FORMAT}. "
+        "Upgrade Plimsoll to read it."
+    )
+
+
+def _stated_digest(trial: Path) -> str | None:
+    """The digest of `trial.json` that the recording's outcome states; None if it states none."""
+    try:
+        stated = json.loads(trial.with_name("outcome.json").read_bytes())["files"][trial.name]["sha256"]
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+        return None
+    return str(stated)
+
+
+def check_bytes(path: Path, mark: FileMark) -> None:
+    """Notices any change of a file since it was written.
+
+    Raises:
+        RecordError: It changed, is missing, or cannot be read.
+    """
+    check_size(path, mark)
+    try:
+        found = mark_of_file(path)
+    except OSError as error:
+        raise RecordError(f"{path}: cannot be read: {error.strerror}. Check the disk and the rights.") from error
+    if found != mark:
+        raise RecordError(f"{path}: its bytes changed since it was written. {DAMAGE_CURE}")
 
 
 def check_size(path: Path, mark: FileMark) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 from pydantic import BaseModel, ConfigDict
 
 
@@ -21,3 +23,12 @@ class FileMark(Document):
 
     size_bytes: int
     sha256: str
+
+
+def is_newer(content: bytes, field: str, known: int) -> bool:
+    """Whether a JSON document says that its format is newer than the one that is known, whatever else is in it."""
+    try:
+        version = json.loads(content)[field]
+    except (ValueError, KeyError, TypeError, RecursionError):
+        return False
+    return isinstance(version, int) and version > known

@@ -1,6 +1,6 @@
 """What one trial leaves behind, as values: the JSON documents of a recording. The tables are in `frames`.
 
-Deliberately not here: reading and writing (`store`), and any statistic (package `analyse`).
+Deliberately not here: reading and writing (`store`), any statistic (package `analyse`).
 """
 
 from __future__ import annotations
@@ -12,9 +12,10 @@ from pydantic import Field
 
 from plimsoll.record.connections import ConnectionsRecord, OutageRecord
 from plimsoll.record.document import Document, FileMark
+from plimsoll.record.origin import Origin
 from plimsoll.record.reported import ReportedResult
 
-RECORD_FORMAT = 1
+RECORD_FORMAT = 2
 """Version of the recording's format. A reader refuses a newer one and upgrades an older one."""
 
 
@@ -29,11 +30,12 @@ class State(StrEnum):
 
 
 class Verdict(StrEnum):
-    """What became of a trial."""
+    """What became of a trial: complete, ran but must not be believed, did not run to its end, was ended."""
 
     COMPLETE = "complete"
     INVALID = "invalid"
     FAILED = "failed"
+    INTERRUPTED = "interrupted"
 
 
 class TrialWarning(Document):
@@ -113,18 +115,6 @@ class StateMark(Document):
     note: str | None = None
 
 
-class Origin(Document):
-    """Where the numbers come from.
-
-    Attributes:
-        kind: `measured`, `imported-table`, `imported-sysbench` or `imported-tpcc`.
-        detail: For an import the file's name and line numbers, and its source when known.
-    """
-
-    kind: str = "measured"
-    detail: str | None = None
-
-
 class TrialRecord(Document):
     """`trial.json`: what was planned, and when each state began.
 
@@ -135,6 +125,8 @@ class TrialRecord(Document):
         repetition: 0, 1, 2, … for the same system, workload and level.
         position: Place in the order in which trials ran.
         block: Trials with the same number ran without the system being stopped in between.
+        session_id: Of the `plimsoll study run` that ran it; None when unknown.
+        server_start_id: The same for trials that met the same server processes; None when unknown.
         seed: All randomness of the load follows from it.
         interval_s: Length of an interval, seconds.
         duration_s: Planned length of the measured window, seconds; None for imports that do not say.
@@ -149,6 +141,8 @@ class TrialRecord(Document):
     repetition: int
     position: int = 0
     block: int = 0
+    session_id: str | None = None
+    server_start_id: str | None = None
     seed: int = 0
     interval_s: float = 1.0
     duration_s: float | None = None
@@ -199,6 +193,7 @@ class InstanceFacts(Document):
         name: Unique within its system.
         version: As the server says it.
         flavour: `mariadb` or `mysql`.
+        started_unix_s: When its process began, by the server's clock, whole seconds.
         variables: Every effective global variable.
         tables: Definition of each table of the data set, as SHOW CREATE TABLE prints it.
         data_bytes: Size of the data set's tables with their indexes.
@@ -209,6 +204,7 @@ class InstanceFacts(Document):
     name: str
     version: str | None = None
     flavour: str | None = None
+    started_unix_s: int | None = None
     variables: dict[str, str] = Field(default_factory=dict)
     tables: dict[str, str] = Field(default_factory=dict)
     data_bytes: int | None = None
@@ -277,8 +273,8 @@ class Outcome(Document):
     """`outcome.json`: written last; its presence commits the recording.
 
     Attributes:
-        verdict: Complete, invalid (it ran, and must not be believed) or failed (it did not run to its end).
-        reason: Why it is invalid or failed.
+        verdict: Complete; or invalid, failed or interrupted, and then it counts nowhere.
+        reason: Why it is not complete.
         window: Which intervals count; None when there are none.
         account: None for imports.
         connections: None for imports, and when the load never began.

@@ -19,7 +19,8 @@ from plimsoll.drive.protocol import Interval, Listening
 from plimsoll.errors import SpecError, TargetError
 from plimsoll.run.answers import answers
 from plimsoll.run.client_limits import ClientLimit
-from plimsoll.run.single import SingleRun, run_single
+from plimsoll.run.single import run_single
+from plimsoll.run.single_run import SingleRun
 from plimsoll.spec.statements import StatementsSpec, Workload
 from plimsoll.spec.target import Target
 from plimsoll.spec.tpcc import TpccSpec

@@ -5,6 +5,7 @@ The live display and `plimsoll study status` only read them. Deliberately not he
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import os
 import time
@@ -14,7 +15,7 @@ from typing import IO, Annotated, Literal
 
 from pydantic import Field, TypeAdapter, ValidationError
 
-from plimsoll.errors import HostError
+from plimsoll.errors import StorageError
 from plimsoll.record.document import Document
 from plimsoll.record.model import State, TrialWarning, Verdict
 
@@ -110,16 +111,54 @@ class TrialEnded(Document):
     warnings: tuple[TrialWarning, ...] = ()
 
 
+class EnvironmentChanged(Document):
+    """A system is about to be measured on something else than before: no repetition of its earlier trials.
+
+    Attributes:
+        trial_id: Its last complete trial, which ran in the other environment.
+        changes: What is different, in words.
+    """
+
+    type: Literal["environment_changed"] = "environment_changed"
+    system: str
+    trial_id: str
+    changes: str
+
+
+class MachineMeasured(Document):
+    """What managed servers are sized to was measured again, so that their options may change."""
+
+    type: Literal["machine_measured"] = "machine_measured"
+    folder: str
+    reason: str
+
+
 class StudyEnded(Document):
-    """The study stopped running: all is done, or it was interrupted, or it could not go on."""
+    """The study stopped running: all is done, or it was interrupted, or it could not go on.
+
+    Attributes:
+        reason: What stopped it before its end; None when nothing did, and in older studies.
+    """
 
     type: Literal["study_ended"] = "study_ended"
     complete_count: int
     failed_count: int
     missing_count: int
+    reason: str | None = None
 
 
-Event = StudyBegan | SystemBegan | DataProgressed | TrialBegan | StateBegan | IntervalEnded | TrialEnded | StudyEnded
+Event = (
+    StudyBegan
+    | SystemBegan
+    | DataProgressed
+    | TrialBegan
+    | StateBegan
+    | IntervalEnded
+    | EnvironmentChanged
+    | MachineMeasured
+    | TrialEnded
+    | StudyEnded
+)
 
 
 class Stamped(Document):
@@ -138,38 +177,60 @@ class EventLog:
     Only intervals and load progress may be lost in a crash; everything else is flushed at once.
     """
 
-    def __init__(self, path: Path, watch: Callable[[Event], None] = lambda _: None) -> None:
+    def __init__(
+        self,
+        path: Path,
+        watch: Callable[[Event], None] = lambda _: None,
+        look_first: Callable[[], None] = lambda: None,
+    ) -> None:
         """Opens the file for appending.
 
+        Args:
+            path: The file.
+            watch: Is told of every event.
+            look_first: Is called before each event; what it raises keeps the event from being said.
+
         Raises:
-            HostError: It cannot be written.
+            StorageError: It cannot be written.
         """
         try:
             self._file = path.open("a+b", buffering=0)
             if path.stat().st_size and not _ends_whole(self._file):
                 self._file.write(b"\n")  # a crash cut the last line short: the next one must not be lost with it
         except OSError as error:
-            raise HostError(f"{path}: cannot be written: {error.strerror}; choose another folder with --to") from None
+            raise StorageError(
+                f"{path}: cannot be written: {error.strerror}; choose another folder with --to"
+            ) from None
         self._path = path
-        self._watch = watch
+        self._watch, self._look_first = watch, look_first
 
     def say(self, event: Event) -> None:
         """Appends one event.
 
         Raises:
-            HostError: The disk is full or the file is gone.
+            StorageError: The disk is full, or the folder was moved or removed.
         """
+        self._look_first()
         try:
-            line = Stamped(unix_s=time.time(), event=event).model_dump_json().encode() + b"\n"
-            if self._file.write(line) != len(line):
-                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+            self._append(event)
         except OSError as error:
-            raise HostError(f"{self._path}: cannot be written: {error.strerror}; free space and run again") from None
+            raise StorageError(f"{self._path}: cannot be written: {error.strerror}; free space and run again") from None
+        self._watch(event)
+
+    def say_last(self, event: Event) -> None:
+        """Appends the last event wherever the folder is by now; if that fails, something worse was told already."""
+        with contextlib.suppress(OSError):
+            self._append(event)
         self._watch(event)
 
     def close(self) -> None:
         """Closes the file."""
         self._file.close()
+
+    def _append(self, event: Event) -> None:
+        line = Stamped(unix_s=time.time(), event=event).model_dump_json().encode() + b"\n"
+        if self._file.write(line) != len(line):
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
 
 def _ends_whole(file: IO[bytes]) -> bool:

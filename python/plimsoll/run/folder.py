@@ -6,25 +6,28 @@ Recordings lie in the same folder and belong to package `record`.
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import json
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import IO
+from typing import TypeVar
 
 from pydantic import ValidationError
 
-from plimsoll.errors import HostError, RecordError, SpecError
-from plimsoll.plan.model import Plan
+from plimsoll.errors import HostError, NewerFormatError, RecordError, SpecError
+from plimsoll.plan.build import former_ids
+from plimsoll.plan.model import PLAN_FORMAT, Plan
+from plimsoll.record.document import Document, is_newer
+from plimsoll.run.held import LOCK_FILE, HeldFolder
 from plimsoll.spec.statements import StatementsSpec, reader
 from plimsoll.spec.study import STUDY_FILE, StudySpec, parse_study, read_study
 from plimsoll.spec.workloads import WORKLOADS_FILE, kept_files
 
 PLAN_FILE = "plan.json"
 EVENTS_FILE = "events.jsonl"
-LOCK_FILE = ".lock"
+MACHINE_FILE = "machine.json"
+_Kept = TypeVar("_Kept", bound=Document)
 UNPLANNED = "made before the study was changed; kept, but no part of its guide"
 """What recordings are whose trial is not in the plan."""
 
@@ -48,17 +51,37 @@ def read_plan(folder: Path) -> Plan | None:
     """The plan that a study's folder holds; None where there is none, such as in a folder of imports.
 
     Raises:
+        NewerFormatError: A newer Plimsoll wrote it.
         RecordError: It cannot be read.
     """
-    file = folder / PLAN_FILE
+    cure = "run the study again to write it anew"
+    return read_kept(folder / PLAN_FILE, Plan, version=("plan_format", PLAN_FORMAT), cure=cure)
+
+
+def read_kept(file: Path, kind: type[_Kept], *, version: tuple[str, int], cure: str) -> _Kept | None:
+    """Reads a document that a study's folder holds; None where there is none.
+
+    Args:
+        file: The document.
+        kind: What it must be.
+        version: The field with its version, and the newest that is known.
+        cure: What to do about a damaged one.
+
+    Raises:
+        NewerFormatError: A newer Plimsoll wrote it.
+        RecordError: It cannot be read.
+    """
     try:
-        return Plan.model_validate_json(file.read_bytes())
+        content = file.read_bytes()
+        if is_newer(content, *version):
+            raise NewerFormatError(f"{file}: written by a newer Plimsoll. Upgrade Plimsoll to go on with this study.")
+        return kind.model_validate_json(content)
     except FileNotFoundError:
         return None
     except OSError as error:
         raise RecordError(f"{file}: cannot be read: {error.strerror}. Check the disk and the rights.") from None
     except ValidationError:
-        raise RecordError(f"{file}: is damaged; run the study again to write it anew") from None
+        raise RecordError(f"{file}: is damaged; {cure}") from None
 
 
 def _folder_name(name: str) -> str:
@@ -66,7 +89,7 @@ def _folder_name(name: str) -> str:
 
 
 @contextlib.contextmanager
-def opened(folder: Path, file: Path, spec: StudySpec, plan: Plan) -> Iterator[None]:
+def opened(folder: Path, file: Path, spec: StudySpec) -> Iterator[OpenedStudy]:
     """Makes or takes up a study's folder and holds its lock: only one process runs a study at a time.
 
     Raises:
@@ -75,12 +98,64 @@ def opened(folder: Path, file: Path, spec: StudySpec, plan: Plan) -> Iterator[No
     """
     text = _text_of(file, spec)
     _refuse_foreign(folder, spec)
-    with locked(folder):
-        _replace(folder / STUDY_FILE, text)
+    with HeldFolder(folder) as held:
+        yield OpenedStudy(held, spec, text)
+
+
+class OpenedStudy:
+    """A study's folder that this process holds.
+
+    Attributes:
+        held: Its lock.
+    """
+
+    def __init__(self, held: HeldFolder, spec: StudySpec, text: str) -> None:
+        self.held, self._spec, self._text = held, spec, text
+
+    def keep(self, plan: Plan) -> None:
+        """Writes down what was asked and what follows from it.
+
+        Raises:
+            HostError: It cannot be written.
+        """
+        folder = self.held.path
+        _replace(folder / STUDY_FILE, self._text)
         _replace(folder / PLAN_FILE, plan.model_dump_json(indent=1))
-        if files := {one.file: one.text for one in spec.workload if isinstance(one, StatementsSpec)}:
+        if files := {one.file: one.text for one in self._spec.workload if isinstance(one, StatementsSpec)}:
             _replace(folder / WORKLOADS_FILE, json.dumps(files, indent=1))
-        yield
+
+
+def holds_study(folder: Path, name: str) -> bool:
+    """Whether a folder holds a study of that name."""
+    with contextlib.suppress(SpecError):
+        return (folder / STUDY_FILE).exists() and read_study(folder / STUDY_FILE).study.name == name
+    return False
+
+
+def known_former_ids(folder: Path, recorded: Iterable[str]) -> dict[str, str]:
+    """Ids that trials of a folder were recorded under by an earlier rule, by the ids that they would have now.
+
+    The folder's own study file, not a newer one, says what they were; and the plan, what was found out before.
+
+    Args:
+        folder: Of the study.
+        recorded: Ids of its recordings, of damaged ones too.
+
+    Raises:
+        NewerFormatError: A newer Plimsoll wrote the plan.
+    """
+    found: dict[str, str] = {}
+    with contextlib.suppress(SpecError):
+        if (folder / STUDY_FILE).exists():
+            ids = set(recorded)
+            found = {new: old for new, old in former_ids(read_study(folder / STUDY_FILE)).items() if old in ids}
+    try:
+        plan = read_plan(folder)
+    except NewerFormatError:
+        raise
+    except RecordError:
+        plan = None  # it is written anew
+    return found if plan is None else {**plan.former_ids, **found}
 
 
 def _text_of(file: Path, spec: StudySpec) -> str:
@@ -90,27 +165,6 @@ def _text_of(file: Path, spec: StudySpec) -> str:
         if parse_study(text, reader(file.parent, kept_files(file.parent))) == spec:
             return text
     raise SpecError(f"{file}: changed while it was read, or cannot be read twice; name a file that stays as it is")
-
-
-def locked(folder: Path) -> IO[str]:
-    """An open lock file in the folder, which is made if need be; closing it gives the lock away.
-
-    Raises:
-        HostError: The folder cannot be written, or another process measures into it.
-    """
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        lock = (folder / LOCK_FILE).open("w")
-    except OSError as error:
-        raise HostError(f"{folder}: cannot be written: {error.strerror}; choose another folder") from None
-    try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        lock.close()
-        raise HostError(
-            f"{folder}: another plimsoll measures into it; wait for that, or choose another folder"
-        ) from None
-    return lock
 
 
 def _refuse_foreign(folder: Path, spec: StudySpec) -> None:
@@ -153,7 +207,10 @@ def refuse_for_recordings(folder: Path) -> None:
                 f"{folder}: holds a planned study ({name}), which takes no other runs; choose another folder"
             )
     try:
-        is_foreign = not (folder / "recordings").is_dir() and {path.name for path in folder.iterdir()} - {LOCK_FILE}
+        is_foreign = not (folder / "recordings").is_dir() and {path.name for path in folder.iterdir()} - {
+            LOCK_FILE,
+            MACHINE_FILE,
+        }
     except OSError as error:
         raise HostError(f"{folder}: cannot be read: {error.strerror}; choose another folder") from None
     if is_foreign:

@@ -5,7 +5,7 @@ Deliberately not here: copies of whole data directories, which only managed serv
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -14,11 +14,12 @@ from plimsoll.drive.plans import data_line
 from plimsoll.drive.protocol import Done, EngineWarning, Progress
 from plimsoll.errors import DataError, TargetError
 from plimsoll.servers.control import connect
+from plimsoll.servers.settle import Asked
 from plimsoll.spec.shares import shares
 from plimsoll.spec.statements import Workload
 from plimsoll.spec.target import Target
 
-DataCommand = Literal["prepare", "check", "verify", "cleanup"]
+DataCommand = Literal["prepare", "check", "verify", "foresee", "foresee-reset", "cleanup"]
 
 ANSWER_LIMIT_S = 10.0
 """How long a server may take to greet."""
@@ -50,16 +51,20 @@ class DataKeeper:
         parts = zip(*(shares(data_set, count) for data_set in self.data_sets), strict=True)
         return tuple(replace(self, data_sets=data_sets) for data_sets in parts)
 
-    def ensure(self, target: Target) -> None:
+    def ensure(self, target: Target) -> bool:
         """Takes tables that fit as they are, whoever made them, and makes them where there are none.
 
         A server that cannot be reached, lets nobody in or refuses a statement is told as such: only what the engine
         found itself, without an error of the server, is a reason to make tables.
 
+        Returns:
+            Whether all rows are as prepared, because nothing of them was there before.
+
         Raises:
             SpecError, TargetError, HostError: There are others of the same name, or they cannot be made.
         """
-        connect(target, read_limit_s=ANSWER_LIMIT_S).close()
+        with connect(target, read_limit_s=ANSWER_LIMIT_S) as control:
+            is_new = not any(tables_there(control, data_set.table_names) for data_set in self.data_sets)
         for data_set in self.data_sets:
             try:
                 self._run("check", data_set, target)
@@ -67,6 +72,20 @@ class DataKeeper:
                 if error.code is not None:
                     raise
                 self._run("prepare", data_set, target)
+        return is_new
+
+    def foresee(self, target: Target, *, resets: bool) -> bool:
+        """Looks for what `ensure` would meet, and with `resets` what `reset` would; changes nothing.
+
+        Returns:
+            Whether tables are to be made.
+
+        Raises:
+            SpecError, TargetError, HostError: It would be refused.
+        """
+        command: DataCommand = "foresee-reset" if resets else "foresee"
+        rows = [self._run(command, data_set, target).rows_count for data_set in self.data_sets]
+        return 0 in rows
 
     def reset(self, target: Target) -> None:
         """Drops the tables, which must be Plimsoll's own, and makes them again. Raises as `ensure`."""
@@ -102,3 +121,16 @@ class DataKeeper:
     def _run(self, command: DataCommand, data_set: Workload, target: Target) -> Done:
         line = data_line(data_set, target, loaders=LOADERS, changing=self.changing)
         return run_data_command(self.driver, command, line, progress=self.progress, warn=self.warn)
+
+
+def tables_there(control: Asked, names: Sequence[str]) -> list[str]:
+    """Which of these tables are in the connection's database."""
+    if not names:
+        return []
+    places = ", ".join(["%s"] * len(names))
+    rows = control.rows(
+        "SELECT table_name FROM information_schema.tables "  # noqa: S608
+        f"WHERE table_schema = DATABASE() AND table_name IN ({places})",
+        *names,
+    )
+    return [str(row[0]) for row in rows]

@@ -4,26 +4,38 @@ from __future__ import annotations
 
 import shutil
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from plimsoll.errors import HostError, SpecError
-from plimsoll.plan.build import disk_bytes
+from plimsoll.plan.build import disk_bytes, recordings_bytes
 from plimsoll.run.connections import crowded_managed, unready_targets
+from plimsoll.run.events import DataProgressed
+from plimsoll.run.running_servers import unfit_targets
 from plimsoll.servers.command import find_server
 from plimsoll.servers.directory import default_base_dir, nearest_existing
 from plimsoll.spec.secrets import with_secrets
 from plimsoll.spec.study import StudySpec
+from plimsoll.spec.system import SystemSpec
 from plimsoll.spec.target import Target
 from plimsoll.units import format_bytes
 
 DESCRIPTORS_BESIDE_CONNECTIONS = 64
 
 
-def refuse_before_start(spec: StudySpec) -> None:
+def refuse_before_start(
+    spec: StudySpec, folder: Path, trial_count: int, watch: Callable[[DataProgressed], None] = lambda _: None
+) -> None:
     """Looks for what a whole study needs, from passwords to disk space.
 
-    Servers must answer, and let in as many connections as the highest level has.
+    Servers must answer, and let in as many connections as the highest level has; their tables must fit or be ours to
+    make, and the account must be allowed to.
+
+    Args:
+        spec: What the user wrote.
+        folder: Of the study.
+        trial_count: How many trials will run.
+        watch: Is told how far looking at tables is.
 
     Raises:
         SpecError: A password is not where the study says; all of them at once.
@@ -32,27 +44,27 @@ def refuse_before_start(spec: StudySpec) -> None:
     targets = _targets(spec)
     faults = [
         *_missing_commands(spec),
-        *_missing_space(spec),
+        *_missing_space(spec, folder, trial_count),
         *_missing_descriptors(spec),
         *crowded_managed(spec),
-        *unready_targets(spec, targets),
+        *unready_targets(spec, [target for _, target in targets]),
     ]
+    faults = faults or list(unfit_targets(spec, targets, watch))
     if faults:
         raise HostError("\n".join(faults))
 
 
-def _targets(spec: StudySpec) -> list[Target]:
+def _targets(spec: StudySpec) -> list[tuple[SystemSpec, Target]]:
     """Every running server of the study, with its password."""
     targets, faults = [], []
     for index, system in enumerate(spec.system):
         if system.target is None:
             continue
         try:
-            targets.append(
-                with_secrets(
-                    system.parsed_target(), password_env=system.password_env, defaults_file=system.defaults_file
-                )
+            target = with_secrets(
+                system.parsed_target(), password_env=system.password_env, defaults_file=system.defaults_file
             )
+            targets.append((system, target))
         except SpecError as error:
             faults += [f"system[{index}].{fault}" for fault in error.faults]
     if faults:
@@ -75,20 +87,29 @@ def _missing_commands(spec: StudySpec) -> Iterable[str]:
             )
 
 
-def _missing_space(spec: StudySpec) -> Iterable[str]:
-    """Each file system must hold the data of its systems."""
-    needed: dict[Path, int] = defaultdict(int)
+def _missing_space(spec: StudySpec, folder: Path, trial_count: int) -> Iterable[str]:
+    """Each file system must hold everything that comes to lie on it: data of servers, its copies, recordings."""
+    wanted = [(folder, recordings_bytes(spec, trial_count))]
     for system in spec.system:
         if system.server is not None:
-            folder = nearest_existing(Path(system.server.data_dir) if system.server.data_dir else default_base_dir())
-            needed[folder] += disk_bytes(spec, system)
-    for folder, size in needed.items():
-        free = shutil.disk_usage(folder).free
+            place = Path(system.server.data_dir) if system.server.data_dir else default_base_dir()
+            wanted.append((place, disk_bytes(spec, system)))
+    for places in _by_file_system(wanted):
+        size, free = sum(places.values()), shutil.disk_usage(nearest_existing(next(iter(places)))).free
         if size > free:
+            told = ", ".join(f"{format_bytes(of_one)} for {place}" for place, of_one in places.items())
             yield (
-                f"{folder}: about {format_bytes(size)} are needed and {format_bytes(free)} are free; free space,"
-                " name another data_dir, or make table_size smaller"
+                f"about {format_bytes(size)} are needed on one file system and {format_bytes(free)} are free: {told};"
+                " free space, name another data_dir, or make table_size smaller"
             )
+
+
+def _by_file_system(wanted: Iterable[tuple[Path, int]]) -> Iterable[dict[Path, int]]:
+    """Space by place, those of one file system together, bytes."""
+    found: dict[int, dict[Path, int]] = defaultdict(lambda: defaultdict(int))
+    for place, size in wanted:
+        found[nearest_existing(place).stat().st_dev][place] += size
+    return found.values()
 
 
 def _missing_descriptors(spec: StudySpec) -> Iterable[str]:

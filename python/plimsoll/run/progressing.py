@@ -13,11 +13,12 @@ from typing import Any
 from plimsoll.analyse.durations import durations
 from plimsoll.analyse.trial_summary import TrialSummary
 from plimsoll.analyse.working_set import working_set
-from plimsoll.drive.protocol import Done, EngineWarning, Interval, Outage, Progress, Ready
+from plimsoll.drive.protocol import Done, EngineWarning, Outage, Progress, Ready
 from plimsoll.plan.model import PlannedTrial
 from plimsoll.record.connections import ConnectFailureRecord, ConnectionsRecord, EncryptionRecord, OutageRecord
 from plimsoll.record.model import (
     EngineAccount,
+    Environment,
     LevelRecord,
     Outcome,
     State,
@@ -25,11 +26,12 @@ from plimsoll.record.model import (
     TrialRecord,
     TrialWarning,
     Verdict,
-    Window,
     WorkloadRecord,
 )
 from plimsoll.run.events import DataProgressed, TrialEnded
+from plimsoll.run.measured import Measured
 from plimsoll.run.rows import IntervalRows
+from plimsoll.run.session import Session, server_start_id
 from plimsoll.run.systems import System
 from plimsoll.spec.statements import Workload
 from plimsoll.spec.study import StudySection
@@ -47,6 +49,7 @@ class TrialTask:
         resets: Whether data is put back before this trial.
         changing: Workloads of the study insert or delete rows.
         position: Place in the study's order, from 0.
+        session: The running of the study that it is part of.
     """
 
     folder: Path
@@ -56,18 +59,26 @@ class TrialTask:
     system: System
     resets: bool
     position: int
+    session: Session
     changing: bool = False
 
 
 @dataclass(slots=True)
 class Progressing:
-    """What is known so far about the running trial."""
+    """What is known so far about the running trial.
+
+    Attributes:
+        environment: What it is measured on, once that was looked at.
+        block: The number of its block; None until it is known which start of the servers it meets.
+    """
 
     rows: IntervalRows
+    environment: Environment = field(default_factory=Environment)
+    block: int | None = None
     states: list[StateMark] = field(default_factory=list)
     warnings: list[TrialWarning] = field(default_factory=list)
     throughput_tps: list[float] = field(default_factory=list)
-    measured: list[Interval] = field(default_factory=list)
+    measured: Measured = field(default_factory=Measured)
     first_measured: int | None = None
     warm_note: str | None = None
     ready: Ready | None = None
@@ -92,25 +103,30 @@ def data_progressed(system: str, progress: Progress) -> DataProgressed:
     )
 
 
-def outcome_of(progressing: Progressing, failure: str | None = None, *, doubt: str | None = None) -> Outcome:
+def outcome_of(
+    progressing: Progressing, failure: str | None = None, *, doubt: str | None = None, interruption: str | None = None
+) -> Outcome:
     """What became of the trial.
 
     Args:
         progressing: What is known of it.
         failure: Why it did not run to its end.
         doubt: Why it must not be believed though it did.
+        interruption: What ended it early.
     """
     measured, done = progressing.measured, progressing.done
     verdict, reason = (Verdict.FAILED, failure) if failure else (Verdict.COMPLETE, None)
-    if doubt is not None:
+    if interruption is not None:
+        verdict, reason = Verdict.INTERRUPTED, interruption
+    elif doubt is not None:
         verdict, reason = Verdict.INVALID, doubt
-    elif failure is None and sum(interval.completed for interval in measured) == 0:
+    elif failure is None and measured.completed == 0:
         verdict = Verdict.INVALID
         reason = f"no transaction completed in the measured window{progressing.rows.told_errors()}"
     return Outcome(
         verdict=verdict,
         reason=reason,
-        window=Window(first=measured[0].index, last=measured[-1].index) if measured else None,
+        window=measured.window,
         account=None if done is None else account_of(done),
         connections=None if progressing.ready is None else connections_of(progressing.ready),
         outages=() if done is None else outages_of(done),
@@ -169,7 +185,7 @@ def workload_record(workload: Workload, clients: Mapping[str, Any]) -> WorkloadR
     )
 
 
-def trial_record(task: TrialTask, states: list[StateMark]) -> TrialRecord:
+def trial_record(task: TrialTask, progressing: Progressing) -> TrialRecord:
     """What was planned, and when each state began."""
     return TrialRecord(
         trial_id=task.planned.trial_id,
@@ -179,16 +195,19 @@ def trial_record(task: TrialTask, states: list[StateMark]) -> TrialRecord:
         level=LevelRecord(connections=task.planned.connections, rate_tps=task.planned.rate_tps),
         repetition=task.planned.repetition,
         position=task.position,
-        block=task.planned.block,
+        block=progressing.block or 0,
+        session_id=task.session.session_id,
+        server_start_id=server_start_id(progressing.environment.instances),
         seed=task.planned.seed,
         interval_s=INTERVAL_S,
         duration_s=task.study.duration,
-        states=tuple(states),
+        states=tuple(progressing.states),
     )
 
 
-def ended(task: TrialTask, outcome: Outcome, summary: TrialSummary | None) -> TrialEnded:
+def ended(task: TrialTask, outcome: Outcome, progressing: Progressing) -> TrialEnded:
     """The event that tells of the trial's end, with its figures where something was measured."""
+    summary = progressing.summary
     response = durations(None if summary is None else summary.histograms.get("response"))
     return TrialEnded(
         trial_id=task.planned.trial_id,
@@ -198,7 +217,7 @@ def ended(task: TrialTask, outcome: Outcome, summary: TrialSummary | None) -> Tr
         rate_tps=task.planned.rate_tps,
         verdict=outcome.verdict,
         reason=outcome.reason,
-        throughput_tps=None if summary is None else summary.throughput_tps,
+        throughput_tps=progressing.measured.throughput_tps,
         response_ms_p99=response.p99,
         response_is_lower_bound="p99" in response.lower_bounds,
         stalled_ratio=0.0 if summary is None else summary.quiet.stalled_ratio,

@@ -1,4 +1,4 @@
-"""One measured run without a study: nothing is recorded, the result is returned.
+"""One measured run without a study: its result is returned, and kept where that is wanted.
 
 Deliberately not here: settling, resets and waiting for a warm server; a study does those.
 """
@@ -7,73 +7,63 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from plimsoll.analyse.trial_checks import CHECKS_OF_A_RUN
 from plimsoll.analyse.trial_summary import TrialSummary, summarise
 from plimsoll.drive.engine import LocalDriver
-from plimsoll.drive.executable import engine_version
 from plimsoll.drive.plans import trial_line
 from plimsoll.drive.protocol import Done, EngineWarning, Interval, Progress
-from plimsoll.errors import InvalidTrialError, TargetError
+from plimsoll.errors import InvalidTrialError, PlimsollError, StorageError, TargetError
 from plimsoll.record.model import (
-    ClientFacts,
     Environment,
-    LevelRecord,
     Outcome,
+    State,
+    StateMark,
     SystemRecord,
     TrialRecord,
-    TrialWarning,
     Verdict,
-    Window,
 )
-from plimsoll.run.client_limits import known_limit_tps
-from plimsoll.run.connections import OWN_CONNECTIONS
-from plimsoll.run.in_memory import InMemory
+from plimsoll.record.partial import PartialRecording
+from plimsoll.record.store import read_recording
+from plimsoll.run.ending import ending
+from plimsoll.run.environment import Surveyor
+from plimsoll.run.joined import RecordingWanted, joining, told
 from plimsoll.run.keeper import DataKeeper
-from plimsoll.run.progressing import INTERVAL_S, account_of, connections_of, outages_of, warning_of, workload_record
+from plimsoll.run.progressing import INTERVAL_S, Progressing, outcome_of, warning_of
 from plimsoll.run.rows import IntervalRows
+from plimsoll.run.single_run import SingleRun, client_facts, system_record, trial_record
+from plimsoll.run.spool import Spool
+from plimsoll.run.spooled import summary_of
+from plimsoll.run.systems import Instance, located
 from plimsoll.run.unanswered import why_unanswered
-from plimsoll.servers.directory import default_base_dir
-from plimsoll.servers.facts import host_facts
-from plimsoll.servers.managed import ManagedServer
-from plimsoll.servers.managed_spec import ManagedSpec
-from plimsoll.servers.option_file import PROFILE_CONNECTIONS
-from plimsoll.servers.sweep import sweep
-from plimsoll.spec.arrivals import OpenArrivals
-from plimsoll.spec.clients import CLIENTS, Clients
-from plimsoll.spec.statements import Workload
+from plimsoll.run.watch import Watch, unseen, unwatched, watching
+from plimsoll.servers.control import connect
 from plimsoll.spec.target import Target
 from plimsoll.spec.terminals import checks_each_trial
+from plimsoll.units import format_duration
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SingleRun:
-    """What to run.
+class Interrupted(KeyboardInterrupt):
+    """Somebody ended the load early.
 
     Attributes:
-        warm_up_s: Load runs so long before it counts.
-        duration_s: Load counts for so long.
-        arrivals: The wanted rate; None for a closed loop.
-        clients: How they connect, how long they think, and what they do about errors.
-        look_first: Whether the engine looks at tables and limits before it connects.
+        measured: What had been measured by then; None when nothing had.
+        load_s: How long the load ran, its warm-up included.
+        notes: What the user should know of the recording, one line each.
     """
 
-    workload: Workload
-    target: Target
-    connections: int
-    warm_up_s: float
-    duration_s: float
-    seed: int
-    arrivals: OpenArrivals | None = None
-    clients: Clients = CLIENTS
-    look_first: bool = True
+    def __init__(self, measured: TrialSummary | None, load_s: float, notes: tuple[str, ...] = ()) -> None:
+        super().__init__("interrupted")
+        self.measured, self.load_s, self.notes = measured, load_s, notes
 
 
 def run_single(run: SingleRun, seen: Callable[[Interval], None] = lambda _: None) -> TrialSummary:
-    """Runs the load and sums the measured window up.
+    """Runs the load and sums the measured window up. Nothing is kept.
 
     Args:
         run: What to run.
@@ -87,65 +77,167 @@ def run_single(run: SingleRun, seen: Callable[[Interval], None] = lambda _: None
         SpecError, TargetError, HostError, EngineBugError: It could not be run, or the server was gone before anything
             was measured.
         InvalidTrialError: No transaction completed in the measured window.
+        Interrupted: Somebody ended it.
     """
-    first = math.ceil(run.warm_up_s / INTERVAL_S)
-    count = math.ceil(run.duration_s / INTERVAL_S)
-    rows, warnings, done = IntervalRows(driver="", host=""), list[TrialWarning](), None
-    plan = trial_line(
-        run.workload,
-        {"target": run.target},
-        connections=run.connections,
-        duration_s=(first + count) * INTERVAL_S,
-        seed=run.seed,
-        arrivals=run.arrivals,
-        clients=run.clients,
-        look_first=run.look_first,
-    )
-    with LocalDriver().launch("trial", plan) as engine:
-        ready = engine.ready(lambda warning: warnings.append(warning_of(warning)))
-        began_unix_s = time.time()
-        engine.start()
-        for message in engine.messages():
-            match message:
-                case Interval():
-                    rows.add(message, began_unix_s=began_unix_s)
-                    if message.index < first + count:
-                        seen(message)
-                case EngineWarning():
-                    warnings.append(warning_of(message))
-                case Done():
-                    done = message
-    assert done is not None, "the messages of a run end with done"
-    last = max(min(first + count, rows.interval_count) - 1, first)  # it ends early where the server stays away
-    outcome = Outcome(
-        verdict=Verdict.COMPLETE,
-        window=Window(first=first, last=last),
-        account=account_of(done),
-        connections=connections_of(ready),
-        outages=outages_of(done),
-        outages_count=done.outages_count,
-        warnings=tuple(warnings),
-    )
-    return _judged(run, outcome, rows)
+    rows, watch = IntervalRows(driver="", host=""), Watch()
+    with TemporaryDirectory(prefix="plimsoll-trial-") as folder:
+        spool = Spool(PartialRecording.begin(Path(folder), "single"), rows, watch)
+        drive = _Drive(run, spool, seen)
+        drive.through(lambda _pid: nullcontext())
+        trial = trial_record(run, SystemRecord(name=str(run.target))).model_copy(update={"trial_id": "single"})
+        environment = Environment(client=client_facts(run))
+        outcome = drive.outcome(trial, environment)
+        path = spool.partial.commit(trial, environment, outcome)
+        return drive.judged(summarise(read_recording(path)), outcome)
 
 
-def _judged(run: SingleRun, outcome: Outcome, rows: IntervalRows) -> TrialSummary:
-    """What was measured, with its doubts and what became of it. Raises as `run_single`."""
-    environment = Environment(client=_client_facts(run))
-    summary = summarise(InMemory(_trial_record(run), outcome, rows, environment))
-    reason = why_unanswered(outcome, rows.connected, summary)
-    if summary is None or summary.counts is None or summary.counts.completed == 0:
-        if reason is not None:
-            raise TargetError(reason)
-        raise InvalidTrialError(
-            f"no transaction completed within {run.duration_s:g} s{rows.told_errors()}; measure longer, or look at the "
-            "server"
+def record_single(
+    run: SingleRun, wanted: RecordingWanted, seen: Callable[[Interval], None] = lambda _: None
+) -> tuple[TrialSummary, tuple[str, ...]]:
+    """Runs the load, watches host and server, and adds a recording to a folder of such runs.
+
+    Args:
+        run: What to run.
+        wanted: Where it is kept, and under which names.
+        seen: Is told of each interval.
+
+    Returns:
+        The measured window, and what the user should know of the recording, one line each.
+
+    Raises:
+        SpecError: The folder holds something else. Nothing was started.
+        RecordError: A newer Plimsoll wrote recordings of that folder.
+        TargetError, HostError, EngineBugError: It could not be run, or not be kept. If load ran, it is kept as failed.
+        InvalidTrialError: No transaction completed in the measured window; it is kept as invalid.
+        Interrupted: Somebody ended it; it is kept as interrupted.
+    """
+    with joining(wanted.study) as joined:
+        surveyor, watch = Surveyor(), Watch()
+        here = surveyor.host.name or ""
+        system = system_record(run, wanted)
+        instance = replace(run.managed or _found(run.target), name=f"{system.name}/0")
+        environment = surveyor.environment([instance], run.workload, run.connections)
+        rows = IntervalRows(driver=here, host=environment.host.name or "")
+        spool = joined.begin(trial_record(run, system, wanted), environment, rows, watch)
+        drive = _Drive(run, spool, seen)
+        try:
+            drive.through(lambda pid: watching([instance], host=here, engine_pid=pid, watch=watch), unseen([instance]))
+        except StorageError:
+            joined.refuse_moved()
+            raise
+        except PlimsollError as error:
+            joined.give_up(spool, drive.states, drive.failed(error))
+            raise
+        outcome = drive.outcome(joined.trial, environment)
+        path = joined.keep(spool, drive.states, outcome)
+        notes = (*joined.notes, told(joined.trial, outcome, wanted.study))
+        return drive.judged(summarise(read_recording(path)), outcome, notes), notes
+
+
+def _found(target: Target) -> Instance:
+    """A server that runs already, with where it runs."""
+    with connect(target) as control:
+        return located(Instance(name="", target=target), control)
+
+
+class _Drive:
+    """One going through of the load."""
+
+    def __init__(self, run: SingleRun, spool: Spool, seen: Callable[[Interval], None]) -> None:
+        self._run, self._spool, self._seen = run, spool, seen
+        self._first = math.ceil(run.warm_up_s / INTERVAL_S)
+        self._count = math.ceil(run.duration_s / INTERVAL_S)
+        self._progressing = Progressing(spool.rows)
+        self._began_unix_s = 0.0
+        self._is_ended = False
+
+    def through(self, watched: Callable[[int], AbstractContextManager[None]], unseen: Sequence[str] = ()) -> None:
+        """Runs it to its end, or until somebody ends it."""
+        run, progressing = self._run, self._progressing
+        plan = trial_line(
+            run.workload,
+            {"target": run.target},
+            connections=run.connections,
+            duration_s=(self._first + self._count) * INTERVAL_S,
+            seed=run.seed,
+            arrivals=run.arrivals,
+            clients=run.clients,
+            look_first=run.look_first,
         )
-    doubts = [warning for check in CHECKS_OF_A_RUN for warning, _ in check(summary)]
-    found: dict[str, object] = {"warnings": (*doubts, *outcome.warnings)}
-    if reason is not None:
-        found |= {"verdict": Verdict.FAILED, "reason": reason}
-    return replace(summary, outcome=outcome.model_copy(update=found))
+        with LocalDriver().launch("trial", plan) as engine:
+            progressing.ready = engine.ready(lambda warning: progressing.warnings.append(warning_of(warning)))
+            with watched(engine.pid):
+                self._began_unix_s = time.time()
+                engine.start()
+                with ending(engine) as asked:
+                    for message in engine.messages():
+                        match message:
+                            case Interval():
+                                self._take(message)
+                            case EngineWarning():
+                                progressing.warnings.append(warning_of(message))
+                            case Done():
+                                progressing.done = message
+            self._is_ended = asked.is_asked
+        progressing.warnings += [unwatched(fault) for fault in (*unseen, *self._spool.watch.faults)]
+
+    def _take(self, interval: Interval) -> None:
+        self._spool.add(interval, began_unix_s=self._began_unix_s)
+        if interval.index < self._first + self._count:
+            self._seen(interval)
+            if interval.index >= self._first:
+                self._progressing.measured.add(interval)
+
+    def outcome(self, trial: TrialRecord, environment: Environment) -> Outcome:
+        """What became of it. It has failed where the server was gone or silent when the load ended."""
+        progressing, spool = self._progressing, self._spool
+        if self._is_ended:
+            return outcome_of(progressing, interruption=f"stopped after {format_duration(self._load_s)} of load")
+        outcome = outcome_of(progressing)
+        summary = summary_of(spool, trial, outcome, environment)
+        return outcome_of(progressing, why_unanswered(outcome, spool.rows.connected, summary))
+
+    def failed(self, error: PlimsollError) -> Outcome:
+        """What became of it when it did not run to its end."""
+        return outcome_of(self._progressing, str(error))
+
+    @property
+    def states(self) -> tuple[StateMark, ...]:
+        """What it went through."""
+        measure_unix_s = self._began_unix_s + self._first * INTERVAL_S
+        warm = StateMark(
+            state=State.WARM, began_unix_s=self._began_unix_s, note=f"{self._run.warm_up_s:g} s as asked for"
+        )
+        return (*([warm] if self._first else []), StateMark(state=State.MEASURE, began_unix_s=measure_unix_s))
+
+    @property
+    def _load_s(self) -> float:
+        assert self._progressing.done is not None, "the messages of a run end with done"
+        return self._progressing.done.duration_ns / 1e9
+
+    def judged(self, summary: TrialSummary | None, outcome: Outcome, notes: tuple[str, ...] = ()) -> TrialSummary:
+        """The summary with its doubts, if it is of a whole run in which something completed.
+
+        Raises:
+            Interrupted: Somebody ended it.
+            TargetError: The server was gone or silent before anything was measured.
+            InvalidTrialError: No transaction completed in the measured window.
+        """
+        is_empty = summary is None or summary.counts is None or self._progressing.measured.completed == 0
+        if summary is not None and not is_empty:
+            doubts = [warning for check in CHECKS_OF_A_RUN for warning, _ in check(summary)]
+            judged = outcome.model_copy(update={"warnings": (*doubts, *outcome.warnings)})
+            summary = replace(summary, outcome=judged)
+        if self._is_ended:
+            raise Interrupted(None if is_empty else summary, self._load_s, notes)
+        if (summary is None or is_empty) and outcome.verdict is Verdict.FAILED:
+            raise TargetError(outcome.reason or "")
+        if summary is None or is_empty:
+            raise InvalidTrialError(
+                f"no transaction completed within {self._run.duration_s:g} s{self._spool.rows.told_errors()}; measure"
+                " longer, or look at the server"
+            )
+        return summary
 
 
 def refuse_inconsistent(run: SingleRun, when: str, progress: Callable[[Progress], None]) -> None:
@@ -161,42 +253,3 @@ def refuse_inconsistent(run: SingleRun, when: str, progress: Callable[[Progress]
     """
     if checks_each_trial(run.workload):
         DataKeeper(driver=LocalDriver(), data_sets=(run.workload,), progress=progress).verify(run.target, when)
-
-
-def _client_facts(run: SingleRun) -> ClientFacts:
-    limit_tps = known_limit_tps(host_facts(), engine_version(), run.workload, run.connections, [run.target])
-    return ClientFacts(limit_tps=limit_tps)
-
-
-def _trial_record(run: SingleRun) -> TrialRecord:
-    return TrialRecord(
-        trial_id="single",
-        study="single",
-        system=SystemRecord(name=str(run.target)),
-        workload=workload_record(run.workload, run.clients.stated()),
-        level=LevelRecord(connections=run.connections),
-        repetition=0,
-        seed=run.seed,
-        interval_s=INTERVAL_S,
-        duration_s=run.duration_s,
-    )
-
-
-@contextmanager
-def throwaway_target(server: str, keeper: DataKeeper, *, connections: int) -> Iterator[Target]:
-    """A managed server with the workload's data, removed afterwards.
-
-    Args:
-        server: `mariadb`, `mysql`, or a full command.
-        keeper: Makes its rows.
-        connections: It lets in so many.
-
-    Raises:
-        HostError, TargetError: It cannot be had.
-    """
-    sweep(default_base_dir())
-    many = {"max_connections": max(connections + OWN_CONNECTIONS, PROFILE_CONNECTIONS)}
-    with ManagedServer.create(name="trial", spec=ManagedSpec(server=server, options=many)) as managed:
-        managed.start()
-        keeper.ensure(managed.target)
-        yield managed.target

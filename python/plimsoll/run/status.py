@@ -1,75 +1,257 @@
-"""How far a study is, read from its folder: from outside, while it runs or afterwards."""
+"""How far a study is, read from its folder: from outside, while it runs or afterwards.
+
+Whether it runs is told by its lock, which a process holds as long as it lives; why it does not, by the last event.
+"""
 
 from __future__ import annotations
 
+import time
 from collections import Counter
+from dataclasses import dataclass
+from enum import StrEnum
 from pathlib import Path
 
 from plimsoll.analyse.missing import group_words, missing_groups, never_ran
 from plimsoll.errors import RecordError
-from plimsoll.record.model import Verdict
-from plimsoll.record.store import finished_ids
-from plimsoll.run.events import IntervalEnded, StudyEnded, TrialBegan, read_events
-from plimsoll.run.folder import EVENTS_FILE, PLAN_FILE, UNPLANNED, read_plan
-from plimsoll.units import format_duration, format_level, format_ms, format_rate
+from plimsoll.plan.model import Plan
+from plimsoll.record.document import Document
+from plimsoll.record.model import State, Verdict
+from plimsoll.record.partial import load_kept_s, partials
+from plimsoll.record.store import verdicts
+from plimsoll.run.events import (
+    DataProgressed,
+    IntervalEnded,
+    StateBegan,
+    StudyEnded,
+    SystemBegan,
+    TrialBegan,
+    TrialEnded,
+    read_events,
+)
+from plimsoll.run.folder import EVENTS_FILE, PLAN_FILE, read_plan
+from plimsoll.run.held import is_held
+from plimsoll.units import format_level, format_ms, format_rate
+
+STATUS_FORMAT = 1
+"""Version of what `study status --json` prints."""
 
 
-def status_lines(folder: Path) -> list[str]:
-    """What a person wants to know about a study, as lines.
+class RunState(StrEnum):
+    """Whether a study runs, and if not, why."""
+
+    NOT_BEGUN = "not begun"
+    RUNNING = "running"
+    KILLED = "killed"
+    STOPPED = "stopped"
+    FINISHED = "finished"
+
+
+class TrialCounts(Document):
+    """What became of the planned trials.
+
+    Attributes:
+        damaged: Recordings that changed since they were written; their trials run again.
+        not_run: Those without a recording.
+    """
+
+    planned: int
+    complete: int
+    failed: int
+    invalid: int
+    interrupted: int
+    damaged: int
+    not_run: int
+
+    @property
+    def left(self) -> int:
+        """Those that the next run of the study would do."""
+        return self.planned - self.complete
+
+
+class CurrentTrial(Document):
+    """A trial under way, as the last events tell it.
+
+    Attributes:
+        began_unix_s: When it began, wall clock.
+        state: None before the first one began.
+        throughput_tps: Of its last interval; None before the load.
+        response_ms_p99: Of its last interval.
+        in_flight_ms_max: How long the oldest transaction in flight had lasted at the end of that interval.
+    """
+
+    trial_id: str
+    system: str
+    workload: str
+    connections: int
+    rate_tps: float | None
+    repetition: int
+    position: int
+    began_unix_s: float
+    state: State | None = None
+    throughput_tps: float | None = None
+    response_ms_p99: float | None = None
+    in_flight_ms_max: float | None = None
+
+
+class KeptPart(Document):
+    """A trial that was cut short and whose first part lies in the folder, until the study runs again."""
+
+    folder: str
+    load_s: float
+
+
+class StudyStatus(Document):
+    """What `study status --json` prints.
+
+    Attributes:
+        reason: What stopped it; None while it runs and when nothing did.
+        last_event_unix_s: When it was last heard of, wall clock; None when it never was.
+        since_last_event_s: How long ago that is.
+        now: The trial that runs; None where none does.
+        was: Of a study that was killed, the trial that ran then.
+        doing: The same in a few words, also between trials.
+        remaining_s: About how long the trials that are left will take.
+        not_yet_run: Planned trials without a recording, in as few lines as name each of them.
+        unplanned_count: Recordings that are no part of the plan.
+        kept: Trials that were cut short.
+    """
+
+    status_format: int = STATUS_FORMAT
+    study: str
+    state: RunState
+    reason: str | None = None
+    last_event_unix_s: float | None = None
+    since_last_event_s: float | None = None
+    trials: TrialCounts
+    now: CurrentTrial | None = None
+    was: CurrentTrial | None = None
+    doing: str | None = None
+    remaining_s: float
+    not_yet_run: tuple[str, ...] = ()
+    unplanned_count: int
+    kept: tuple[KeptPart, ...] = ()
+
+
+@dataclass(slots=True)
+class _Heard:
+    """What the events say, up to the last one."""
+
+    last_unix_s: float | None = None
+    trial: CurrentTrial | None = None
+    remaining_s: float | None = None
+    doing: str | None = None
+    ended: StudyEnded | None = None
+
+
+def study_status(folder: Path) -> StudyStatus:
+    """How far a study is.
 
     Raises:
         RecordError: There is no study.
+        NewerFormatError: A newer Plimsoll wrote it.
     """
-    return how_far(folder) + _running(folder)
-
-
-def how_far(folder: Path) -> list[str]:
-    """How many trials are done, and which have not run; raises as `status_lines`."""
+    is_running = is_held(folder)  # first: what ends while we read has said its last word by then
     plan = read_plan(folder)
     if plan is None:
         raise RecordError(f"{folder}: there is no study here (no {PLAN_FILE}); name the folder of a study")
-    verdicts = finished_ids(folder)
-    counts = Counter(verdicts.get(trial.trial_id) for trial in plan.trials)
-    lines = [
-        f"{plan.study}: {counts[Verdict.COMPLETE]} of {len(plan.trials)} trials complete,"
-        f" {counts[Verdict.FAILED] + counts[Verdict.INVALID]} failed or invalid, {counts[None]} not yet run"
-    ]
-    unrun = never_ran(plan.trials, verdicts.keys())
-    lines += [f"  not yet run: {group_words(group)}" for group in missing_groups(unrun)]
-    unplanned_count = len(verdicts.keys() - {trial.trial_id for trial in plan.trials})
-    if unplanned_count:
-        lines.append(f"{unplanned_count} more recordings: {UNPLANNED}")
-    return lines
+    found, heard, now_s = verdicts(folder), _heard(folder), time.time()
+    counts = _counts(plan, found)
+    state = _state(heard, counts, is_running=is_running)
+    since_s = None if heard.last_unix_s is None else max(now_s - heard.last_unix_s, 0.0)
+    is_cut = state in (RunState.RUNNING, RunState.KILLED)
+    return StudyStatus(
+        study=plan.study,
+        state=state,
+        reason=heard.ended.reason if heard.ended and state is RunState.STOPPED else None,
+        last_event_unix_s=heard.last_unix_s,
+        since_last_event_s=since_s,
+        trials=counts,
+        now=heard.trial if is_running else None,
+        was=heard.trial if state is RunState.KILLED else None,
+        doing=heard.doing if is_cut else None,
+        remaining_s=_remaining_s(plan, counts, heard, now_s, is_running=is_running),
+        not_yet_run=tuple(map(group_words, missing_groups(never_ran(plan.trials, found.keys())))),
+        unplanned_count=len(found.keys() - {trial.trial_id for trial in plan.trials}),
+        kept=() if is_running else _kept(folder),
+    )
 
 
-def _running(folder: Path) -> list[str]:
-    """What the last events say, when the study has not ended."""
-    trial: TrialBegan | None = None
-    interval: IntervalEnded | None = None
+def _counts(plan: Plan, found: dict[str, Verdict | None]) -> TrialCounts:
+    of_plan = [found[trial.trial_id] for trial in plan.trials if trial.trial_id in found]
+    counts = Counter(of_plan)
+    return TrialCounts(
+        planned=len(plan.trials),
+        complete=counts[Verdict.COMPLETE],
+        failed=counts[Verdict.FAILED],
+        invalid=counts[Verdict.INVALID],
+        interrupted=counts[Verdict.INTERRUPTED],
+        damaged=counts[None],
+        not_run=len(plan.trials) - len(of_plan),
+    )
+
+
+def _state(heard: _Heard, counts: TrialCounts, *, is_running: bool) -> RunState:
+    if is_running:
+        return RunState.RUNNING
+    if heard.last_unix_s is None:
+        return RunState.NOT_BEGUN
+    if heard.ended is None:
+        return RunState.KILLED
+    return RunState.STOPPED if counts.left else RunState.FINISHED
+
+
+def _remaining_s(plan: Plan, counts: TrialCounts, heard: _Heard, now_s: float, *, is_running: bool) -> float:
+    """As the running trial's begin said, less the time since; otherwise the plan's guess for what is left."""
+    if is_running and heard.remaining_s is not None and heard.trial is not None:
+        return max(heard.remaining_s - (now_s - heard.trial.began_unix_s), 0.0)
+    return plan.estimates.total_s * counts.left / max(counts.planned, 1)
+
+
+def _heard(folder: Path) -> _Heard:
+    heard = _Heard()
     for stamped in read_events(folder / EVENTS_FILE):
+        heard.last_unix_s, heard.ended = stamped.unix_s, None
         match stamped.event:
-            case TrialBegan():
-                trial, interval = stamped.event, None
-            case IntervalEnded():
-                interval = stamped.event
-            case StudyEnded():
-                trial = None
-    if trial is None:
-        return []
-    lines = [
-        f"last heard of: {trial.system}, {trial.workload}, {format_level(trial.connections, trial.rate_tps)},"
-        f" repetition {trial.repetition + 1}, about {format_duration(trial.remaining_s)} left when it began"
-    ]
-    if interval is not None:
-        lines.append(f"  {interval.state}: {interval_words(interval)}")
-    return lines
+            case SystemBegan(system=system):
+                heard.trial, heard.doing = None, f"starting {system}"
+            case DataProgressed() as progress if heard.trial is None:
+                heard.doing = f"{progress.system}: {progress.phase} {progress.done_count:,} of {progress.total_count:,}"
+            case TrialBegan() as began:
+                kept = began.model_dump(exclude={"type", "remaining_s"})
+                heard.trial = CurrentTrial(**kept, began_unix_s=stamped.unix_s)
+                heard.remaining_s, heard.doing = began.remaining_s, None
+            case StateBegan(state=state) if heard.trial is not None:
+                heard.trial = heard.trial.model_copy(update={"state": state})
+            case IntervalEnded() as interval if heard.trial is not None:
+                update = interval.model_dump(include={"state", "throughput_tps", "response_ms_p99", "in_flight_ms_max"})
+                heard.trial = heard.trial.model_copy(update=update)
+            case TrialEnded():
+                heard.trial = None
+            case StudyEnded() as ended:
+                heard.ended = ended
+    if heard.trial is not None:
+        heard.doing = _trial_words(heard.trial)
+    return heard
 
 
-def interval_words(event: IntervalEnded) -> str:
-    """What the running trial saw in its last interval; where nothing completed, how long that has lasted."""
-    times = "" if event.response_ms_p99 is None else f", response p99 {format_ms(event.response_ms_p99)}"
-    if event.response_ms_p99 is None and event.in_flight_ms_max is not None:
-        times = f", the oldest in flight for {format_ms(event.in_flight_ms_max)}"
-    errors = f", {event.error_count} errors" if event.error_count else ""
-    missing = f", {event.missing_count:,} connections missing" if event.missing_count else ""
-    return f"{format_rate(event.throughput_tps)}{times}{errors}{missing}"
+def _kept(folder: Path) -> tuple[KeptPart, ...]:
+    seen = ((path, load_kept_s(path)) for path in partials(folder))
+    return tuple(KeptPart(folder=path.name, load_s=load_s) for path, load_s in seen if load_s is not None)
+
+
+def _trial_words(trial: CurrentTrial) -> str:
+    words = f"{trial.system}, {trial.workload}, {format_level(trial.connections, trial.rate_tps)}"
+    words += f", repetition {trial.repetition + 1}"
+    if trial.state is not None:
+        words += f", {trial.state}"
+    if trial.throughput_tps is None:
+        return words
+    return f"{words}: {interval_figures(trial.throughput_tps, trial.response_ms_p99, trial.in_flight_ms_max)}"
+
+
+def interval_figures(throughput_tps: float, response_ms_p99: float | None, in_flight_ms_max: float | None) -> str:
+    """What a trial saw in an interval; where nothing completed, how long that has lasted."""
+    times = "" if response_ms_p99 is None else f", response p99 {format_ms(response_ms_p99)}"
+    if response_ms_p99 is None and in_flight_ms_max is not None:
+        times = f", the oldest in flight for {format_ms(in_flight_ms_max)}"
+    return f"{format_rate(throughput_tps)}{times}"

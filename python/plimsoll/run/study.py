@@ -15,24 +15,27 @@ from pathlib import Path
 
 from plimsoll.drive.engine import LocalDriver
 from plimsoll.drive.executable import find_engine
-from plimsoll.errors import HostError, PlimsollError, SpecError, TargetError
-from plimsoll.plan.build import build_plan
+from plimsoll.errors import HostError, PlimsollError, StorageError, TargetError
 from plimsoll.plan.model import Plan, PlannedTrial
 from plimsoll.record.model import Outcome, Verdict
-from plimsoll.record.store import finished_ids, remove_partials
+from plimsoll.record.recovery import recover
+from plimsoll.record.store import refuse_newer_study
 from plimsoll.run import folder as study_folder
 from plimsoll.run.environment import Surveyor
-from plimsoll.run.events import Event, EventLog, StudyBegan, StudyEnded, SystemBegan, TrialBegan
+from plimsoll.run.events import Event, EventLog, MachineMeasured, StudyBegan, StudyEnded, SystemBegan, TrialBegan
+from plimsoll.run.history import read_history
 from plimsoll.run.keeper import DataKeeper
+from plimsoll.run.machines import Machines
+from plimsoll.run.planning import plan_study
 from plimsoll.run.preflight import refuse_before_start
 from plimsoll.run.progressing import TrialTask, data_progressed
-from plimsoll.run.systems import Machines, System, open_system
+from plimsoll.run.session import Session
+from plimsoll.run.systems import System, open_system
 from plimsoll.run.trial import TrialRunner
 from plimsoll.servers.directory import default_base_dir
 from plimsoll.servers.sweep import sweep
 from plimsoll.spec.statements import data_sets
 from plimsoll.spec.study import StudySpec
-from plimsoll.units import format_duration
 
 FAILURES_IN_A_ROW_MAX = 3
 """A study whose trials keep failing has one cause; it stops and says it."""
@@ -57,21 +60,6 @@ class StudyResult:
     missing_count: int
 
 
-def plan_study(spec: StudySpec) -> Plan:
-    """The plan of a study, held against its budget.
-
-    Raises:
-        SpecError: It would take longer than its budget.
-    """
-    plan = build_plan(spec)
-    if spec.study.budget is not None and plan.estimates.total_s > spec.study.budget:
-        raise SpecError(
-            f"study.budget: the plan takes about {format_duration(plan.estimates.total_s)}, more than"
-            f" {format_duration(spec.study.budget)}; take fewer levels or repetitions, a shorter duration, or raise it"
-        )
-    return plan
-
-
 def run_study(file: Path, spec: StudySpec, folder: Path, watch: Callable[[Event], None]) -> StudyResult:
     """Runs what is missing of a study.
 
@@ -83,26 +71,31 @@ def run_study(file: Path, spec: StudySpec, folder: Path, watch: Callable[[Event]
 
     Raises:
         SpecError, TargetError, HostError: It could not begin, or could not go on.
+        RecordError: A newer Plimsoll wrote something in the folder.
         KeyboardInterrupt: Somebody stopped it; all finished trials are kept.
     """
-    plan = plan_study(spec)
+    plan_study(spec)
     find_engine()
-    with study_folder.opened(folder, file, spec, plan):
+    with study_folder.opened(folder, file, spec) as opened:
         for base_dir in {
             default_base_dir(),
             *(Path(s.server.data_dir) for s in spec.system if s.server and s.server.data_dir),
         }:
             sweep(base_dir)
-        remove_partials(folder)
-        recorded = finished_ids(folder)
-        finished = {trial for trial, verdict in recorded.items() if verdict is Verdict.COMPLETE}
-        todo = [trial for trial in plan.trials if trial.trial_id not in finished]
+        refuse_newer_study(folder)
+        recover(folder)
+        planned = plan_study(spec, folder)
+        plan = planned.plan
+        opened.keep(plan)
+        todo = [trial for trial in plan.trials if trial.trial_id not in planned.finished]
         if todo:
-            refuse_before_start(spec)
-        log = EventLog(folder / study_folder.EVENTS_FILE, watch)
+            refuse_before_start(spec, folder, len(todo), watch)
+        log = EventLog(folder / study_folder.EVENTS_FILE, watch, opened.held.refuse_moved)
         try:
-            unplanned_count = len(recorded.keys() - {trial.trial_id for trial in plan.trials})
-            return _Run(spec, plan, folder, log, set(finished)).run(todo, unplanned_count)
+            return _Run(spec, plan, folder, log, planned.finished).run(todo, planned.unplanned_count)
+        except StorageError:
+            opened.held.refuse_moved()  # which says more than a file that is not there
+            raise
         finally:
             log.close()
 
@@ -116,8 +109,10 @@ class _Run:
         self._failed: set[str] = set()
         self._failures_in_a_row = 0
         self._todo_count, self._began_s = 0, 0.0
-        self._driver, self._machines = LocalDriver(), Machines()
+        self._driver = LocalDriver()
+        self._machines = Machines(folder, self._say_measured)
         self._runner = TrialRunner(self._driver, Surveyor(), log)
+        self._session = Session(read_history(folder, (trial.trial_id for trial in plan.trials)))
 
     def run(self, todo: list[PlannedTrial], unplanned_count: int) -> StudyResult:
         """Runs all trials that are to do, block by block; says how many recordings are no part of the plan."""
@@ -131,7 +126,7 @@ class _Run:
                 estimated_s=self._remaining_s(len(todo)),
             )
         )
-        remaining = len(todo)
+        remaining, reason = len(todo), None
         try:
             for _, block in itertools.groupby(todo, key=lambda trial: trial.block):
                 trials = list(block)
@@ -139,12 +134,22 @@ class _Run:
                     for index, planned in enumerate(trials):
                         self._run_trial(planned, system, first=index == 0, remaining=remaining)
                         remaining -= 1
+        except KeyboardInterrupt:
+            reason = "interrupted"
+            raise
+        except PlimsollError as error:
+            reason = str(error)
+            raise
         finally:
             result = self._result()
             for system in self._systems.values():
                 system.close()
-            self._log.say(StudyEnded(**{name: getattr(result, name) for name in result.__slots__}))
+            counts = {name: getattr(result, name) for name in result.__slots__}
+            self._log.say_last(StudyEnded(**counts, reason=reason))
         return result
+
+    def _say_measured(self, folder: Path, reason: str) -> None:
+        self._log.say(MachineMeasured(folder=str(folder), reason=reason))
 
     @contextmanager
     def _started(self, first: PlannedTrial) -> Iterator[System]:
@@ -195,6 +200,7 @@ class _Run:
             resets=self._resets_now(planned, first=first),
             changing=self._changes_row_count,
             position=position,
+            session=self._session,
         )
         self._count(planned, self._runner.run(task), system)
 

@@ -12,18 +12,14 @@ import os
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 import polars as pl
 
-from plimsoll.analyse.trial_summary import summarise
 from plimsoll.drive.protocol import Done, EngineWarning, Failed, Interval, Progress, Ready
 from plimsoll.drive.sysbench import SysbenchProcess
-from plimsoll.errors import SpecError
-from plimsoll.importers.joining import Joiner
+from plimsoll.errors import SpecError, StorageError
 from plimsoll.record.model import (
     LevelRecord,
-    Origin,
     Outcome,
     State,
     StateMark,
@@ -31,38 +27,23 @@ from plimsoll.record.model import (
     Verdict,
     WorkloadRecord,
 )
-from plimsoll.record.store import read_study, write_recording
+from plimsoll.record.origin import Origin
 from plimsoll.run.environment import Surveyor
-from plimsoll.run.folder import locked, refuse_for_recordings
-from plimsoll.run.in_memory import InMemory
+from plimsoll.run.joined import Joined, RecordingWanted, joining, name_faults, told
 from plimsoll.run.progressing import INTERVAL_S, Progressing, outcome_of, warning_of, workload_record
 from plimsoll.run.rows import IntervalRows
+from plimsoll.run.spooled import summary_of
 from plimsoll.run.sysbench_server import Servers, no_servers, of_no_server, servers_of, survey, without_servers
 from plimsoll.run.unanswered import why_unanswered
 from plimsoll.run.watch import Watch, unseen, unwatched, watching
 from plimsoll.spec.sysbench_line import HOST_TESTS, SysbenchLine, read_line
 from plimsoll.spec.sysbench_workload import given_options, workload_of
-from plimsoll.units import printable
+from plimsoll.units import format_duration, printable
 
 INTERRUPTED = 130
 
 NO_SERVER_CODE = "no-server"
 """The engine's doubt about a script that connected to none."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RecordingWanted:
-    """Where a run is kept, and under which names.
-
-    Attributes:
-        study: The folder; made if it is missing.
-        system: None for the server's address.
-        workload: None for the test's name.
-    """
-
-    study: Path
-    system: str | None = None
-    workload: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,24 +62,25 @@ class Recorded:
 def record_sysbench(arguments: Sequence[str], wanted: RecordingWanted) -> Recorded:
     """Runs the engine in the place of sysbench and adds a recording to a study.
 
-    A run that fails after its connections were open is recorded as failed. An interrupted one is not recorded, nor one
-    that never began.
+    A run that fails after its connections were open is recorded as failed, an interrupted one as interrupted. One that
+    never began is not recorded.
 
     Raises:
         SpecError: It is no run against a server, or the folder is no study. Nothing was started.
         HostError: The engine cannot be started, or the recording cannot be written.
+        RecordError: A newer Plimsoll wrote recordings of that study.
         EngineBugError: The engine does not keep to its protocol.
     """
     line = read_line(arguments)
     refuse(line, wanted)
-    refuse_for_recordings(wanted.study)
-    with locked(wanted.study):
-        run = _Run(line, servers_of(line, wanted.system))
+    with joining(wanted.study) as joined:
+        run = _Run(line, servers_of(line, wanted.system), joined, wanted)
         exit_code = run.follow(arguments)
-        if exit_code == INTERRUPTED or run.progressing.ready is None:
+        if run.progressing.ready is None or (exit_code == INTERRUPTED and run.spool.intervals_count == 0):
+            run.spool.partial.discard()
             why = "it was interrupted" if exit_code == INTERRUPTED else "it ended before its run began"
             return Recorded(exit_code, (f"nothing was recorded: {why}",))
-        return Recorded(exit_code, run.keep(wanted, exit_code))
+        return Recorded(exit_code, run.keep(exit_code))
 
 
 def refuse(line: SysbenchLine, wanted: RecordingWanted) -> None:
@@ -110,12 +92,7 @@ def refuse(line: SysbenchLine, wanted: RecordingWanted) -> None:
     test, command = line.test, line.command
     record = "--plimsoll-record"
     cure = f"leave {record} out"
-    names = {f"{record}-system": wanted.system, f"{record}-workload": wanted.workload}
-    faults = [
-        f"{option}: must be printable text, is {name!r}"
-        for option, name in names.items()
-        if name is not None and not (name and name.isprintable())
-    ]
+    faults = name_faults(wanted.study, wanted.system, wanted.workload, record)
     if test in HOST_TESTS:
         faults.append(f"{record}: {test} runs against no server, and only such runs are recorded; {cure}")
     elif test in (None, "-") or command is None:
@@ -134,11 +111,11 @@ def refuse(line: SysbenchLine, wanted: RecordingWanted) -> None:
 class _Run:
     """One run, from the look at the server to its recording."""
 
-    def __init__(self, line: SysbenchLine, servers: Servers) -> None:
+    def __init__(self, line: SysbenchLine, servers: Servers, joined: Joined, wanted: RecordingWanted) -> None:
         """Looks at the server before the load changes anything."""
         surveyor = Surveyor()
         self._compat = line.text("plimsoll-compat") or os.environ.get("SYSBENCH_COMPAT") or "1.0"
-        self._line, self._servers = line, servers
+        self._line, self._servers, self._joined, self._wanted = line, servers, joined, wanted
         self._threads = max(line.whole("threads", 1), 1)
         self._warm_up = 0  # the engine says so where it warms up: a script may have an option of that name
         self._duration_s = max(line.whole("time", 0 if line.test == "oltp" else 10), 0) or None
@@ -149,9 +126,11 @@ class _Run:
         self._watch = Watch()
         self._began_unix_s = time.time()
         self._failure: str | None = None
+        self._lost: StorageError | None = None
         rows = IntervalRows(driver=self._here, host=self._environment.host.name or "")
         self._doubts = tuple(unwatched(doubt) for doubt in (*doubts, *unseen(self._watched)))
         self.progressing = Progressing(rows, warnings=list(self._doubts))
+        self.spool = joined.begin(self._trial(), self._environment, rows, self._watch)
 
     def follow(self, arguments: Sequence[str]) -> int:
         """Runs the engine to its end, whatever that is, and returns its exit code."""
@@ -188,28 +167,57 @@ class _Run:
         """Takes one interval in; the warm-up does not count, nor what was left to do when the time was over."""
         if interval.index == 0:
             self._began_unix_s = time.time() - interval.to_ns / 1e9
-        self.progressing.rows.add(interval, began_unix_s=self._began_unix_s)
+        self._spool(interval)
         end = math.inf if self._duration_s is None else self._warm_up + self._duration_s
         if self._warm_up <= interval.index < end:
-            self.progressing.measured.append(interval)
+            self.progressing.measured.add(interval)
 
-    def keep(self, wanted: RecordingWanted, exit_code: int) -> tuple[str, ...]:
-        """Commits the recording; returns what the user should know of it."""
-        joiner = Joiner(read_study(wanted.study).recordings)
-        trial = joiner.place(self._trial(wanted))
-        outcome, rows = outcome_of(self.progressing, self._why_failed(exit_code)), self.progressing.rows
-        if outcome.verdict is Verdict.COMPLETE:
-            summary = summarise(InMemory(trial, outcome, rows, self._environment))
-            outcome = outcome_of(self.progressing, why_unanswered(outcome, rows.connected, summary))
-        tables = {"intervals": rows.intervals(), "errors": rows.errors(), "histograms": rows.histograms()}
-        telemetry = self._watch.table(rows.client_telemetry())
+    def _spool(self, interval: Interval) -> None:
+        """A disk that is full must not end a run whose report somebody waits for; it is told when the run is done."""
+        if self._lost is not None:
+            return
+        try:
+            self.spool.add(interval, began_unix_s=self._began_unix_s)
+        except StorageError as error:
+            self._lost = error
+
+    def keep(self, exit_code: int) -> tuple[str, ...]:
+        """Commits the recording; returns what the user should know of it.
+
+        Raises:
+            StorageError: It could not be written.
+        """
+        if self._lost is not None:
+            self._joined.refuse_moved()
+            raise self._lost
         if not self._servers.instances:
-            tables = {name: of_no_server(table) for name, table in tables.items()}
-            telemetry = telemetry.filter(pl.col("instance") == "")
-        write_recording(wanted.study, trial, self._environment, outcome, telemetry=telemetry, **tables)
-        return (*joiner.report, *_told(trial, outcome, wanted.study))
+            self._move_from_servers()
+        if exit_code == INTERRUPTED:
+            load_s = self.spool.intervals_count * INTERVAL_S
+            outcome = outcome_of(self.progressing, interruption=f"stopped after {format_duration(load_s)} of load")
+        else:
+            outcome = self._outcome(exit_code)
+        self._joined.keep(self.spool, self._trial().states, outcome)
+        return (*self._joined.notes, told(self._joined.trial, outcome, self._wanted.study))
 
-    def _trial(self, wanted: RecordingWanted) -> TrialRecord:
+    def _outcome(self, exit_code: int) -> Outcome:
+        """What became of a run that nobody interrupted."""
+        outcome = outcome_of(self.progressing, self._why_failed(exit_code))
+        if outcome.verdict is not Verdict.COMPLETE:
+            return outcome
+        summary = summary_of(self.spool, self._joined.trial, outcome, self._environment)
+        return outcome_of(self.progressing, why_unanswered(outcome, self.progressing.rows.connected, summary))
+
+    def _move_from_servers(self) -> None:
+        """Rows that were taken for those of a server become those of this client alone."""
+        trial_id = self._joined.trial.trial_id
+        self._joined.turned_out(self._trial().model_copy(update={"trial_id": trial_id}), self._environment)
+        self.spool.flush()
+        for name in ("intervals.parquet", "errors.parquet", "histograms.parquet"):
+            self.spool.partial.change(name, of_no_server)
+        self.spool.partial.change("telemetry.parquet", lambda rows: rows.filter(pl.col("instance") == ""))
+
+    def _trial(self) -> TrialRecord:
         began = self._began_unix_s
         states = [StateMark(state=State.MEASURE, began_unix_s=began + self._warm_up * INTERVAL_S)]
         if self._warm_up:
@@ -222,9 +230,9 @@ class _Run:
         inputs = ("sysbench", self._servers.record.factors, workload.options, level, seed, began, os.getpid())
         return TrialRecord(
             trial_id=hashlib.sha256(repr(inputs).encode(errors="surrogateescape")).hexdigest()[:32],
-            study=wanted.study.resolve().name,
+            study=self._wanted.study.resolve().name,
             system=self._servers.record,
-            workload=workload.model_copy(update={"name": wanted.workload or printable(self._line.test_name)}),
+            workload=workload.model_copy(update={"name": self._wanted.workload or printable(self._line.test_name)}),
             level=level,
             repetition=0,
             seed=seed,
@@ -245,11 +253,3 @@ class _Run:
             return None
         said = self._failure or f"it ended with exit code {exit_code}; what it printed says why"
         return f"sysbench: {printable(said)}{self.progressing.rows.told_errors()}"
-
-
-def _told(trial: TrialRecord, outcome: Outcome, study: Path) -> tuple[str, ...]:
-    level = trial.level
-    rate = "" if level.rate_tps is None else f" at {level.rate_tps:g} tps"
-    cell = f"{trial.system.name}, {trial.workload.name}, {level.connections} connections{rate}"
-    verdict = "" if outcome.verdict is Verdict.COMPLETE else f" as {outcome.verdict}: {outcome.reason}"
-    return (f"recorded{verdict}: {cell}, repetition {trial.repetition + 1}; next: plimsoll guide {study}",)

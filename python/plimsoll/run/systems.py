@@ -12,15 +12,14 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Protocol
 
-from plimsoll.errors import HostError
 from plimsoll.record.model import StorageFacts, SystemRecord
 from plimsoll.run.keeper import DataKeeper
+from plimsoll.run.machines import Machines
 from plimsoll.servers.control import ControlConnection, connect
 from plimsoll.servers.directory import default_base_dir
 from plimsoll.servers.locality import locate
 from plimsoll.servers.managed import ManagedServer
-from plimsoll.servers.managed_spec import ManagedSpec, measure_machine
-from plimsoll.servers.option_file import MachineSizes
+from plimsoll.servers.managed_spec import ManagedSpec
 from plimsoll.servers.storage import storage_facts
 from plimsoll.spec.secrets import with_secrets
 from plimsoll.spec.system import ServerSpec, SystemSpec
@@ -104,27 +103,6 @@ class System(Protocol):
         """Ends it and removes what was made for it."""
 
 
-class Machines:
-    """What servers are sized to, measured once for each place, so that systems which are compared are sized alike."""
-
-    def __init__(self) -> None:
-        self._measured: dict[Path, MachineSizes] = {}
-
-    def at(self, base_dir: Path) -> MachineSizes:
-        """Memory, free space and flush time at a folder, which is made if need be.
-
-        Raises:
-            HostError: It cannot be written to.
-        """
-        if base_dir not in self._measured:
-            try:
-                base_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
-            except OSError as error:
-                raise HostError(f"data_dir: {base_dir} cannot be made: {error.strerror}; choose another") from None
-            self._measured[base_dir] = measure_machine(base_dir)
-        return self._measured[base_dir]
-
-
 def open_system(spec: SystemSpec, keeper: DataKeeper, machines: Machines, *, resets: bool) -> System:
     """The system that a study file describes; nothing is started yet.
 
@@ -151,6 +129,21 @@ def managed_spec(server: ServerSpec) -> ManagedSpec:
         buffer_pool_bytes=server.buffer_pool,
         options=dict(server.options),
         data_dir=Path(server.data_dir) if server.data_dir else None,
+    )
+
+
+def managed_instance(server: ManagedServer, name: str) -> Instance:
+    """A running server that Plimsoll started."""
+    return Instance(
+        name=name,
+        target=server.target,
+        is_here=True,
+        place="plimsoll started it",
+        pid=server.pid,
+        data_dir=server.directory.data,
+        is_managed=True,
+        option_file=server.option_file_text,
+        storage=server.storage,
     )
 
 
@@ -188,18 +181,7 @@ class ManagedSystem:
     def instances(self) -> tuple[Instance, ...]:
         """Its servers, in the order in which they were made."""
         return tuple(
-            Instance(
-                name=f"{self._spec.name}/{number}",
-                target=server.target,
-                is_here=True,
-                place="plimsoll started it",
-                pid=server.pid,
-                data_dir=server.directory.data,
-                is_managed=True,
-                option_file=server.option_file_text,
-                storage=server.storage,
-            )
-            for number, server in enumerate(self._servers)
+            managed_instance(server, f"{self._spec.name}/{number}") for number, server in enumerate(self._servers)
         )
 
     def start(self) -> None:
@@ -260,6 +242,7 @@ class TargetSystem:
     def __init__(self, spec: SystemSpec, target: Target, keeper: DataKeeper) -> None:
         self._spec, self._keeper = spec, keeper
         self._instance = Instance(name=f"{spec.name}/0", target=target)
+        self._is_pristine = False
 
     @property
     def record(self) -> SystemRecord:
@@ -275,7 +258,7 @@ class TargetSystem:
 
     def start(self) -> None:
         """Makes the tables, or takes them as they are when they fit."""
-        self._keeper.ensure(self._instance.target)
+        self._is_pristine = self._keeper.ensure(self._instance.target)
 
     def locate(self) -> None:
         """Looks where the connection to it ends.
@@ -287,8 +270,10 @@ class TargetSystem:
             self._instance = located(self._instance, control)
 
     def reset(self) -> None:
-        """Drops the tables that Plimsoll made and makes them again."""
-        self._keeper.reset(self._instance.target)
+        """Drops the tables that Plimsoll made and makes them again; freshly made ones are as prepared already."""
+        if not self._is_pristine:
+            self._keeper.reset(self._instance.target)
+        self._is_pristine = False
 
     def stop(self) -> None:
         """Nothing: it is not ours."""

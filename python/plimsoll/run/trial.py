@@ -11,22 +11,21 @@ import math
 import time
 from collections.abc import Callable, Iterator
 
-from plimsoll.analyse.trial_summary import summarise
 from plimsoll.drive.engine import Driver
 from plimsoll.drive.plans import trial_line
 from plimsoll.drive.protocol import Done, EngineWarning, Interval
-from plimsoll.errors import DataError, InvalidTrialError, PlimsollError, TargetError
+from plimsoll.errors import DataError, InvalidTrialError, PlimsollError, StorageError, TargetError
 from plimsoll.record.model import (
     Environment,
     Outcome,
     State,
     StateMark,
     TrialWarning,
+    Window,
 )
-from plimsoll.record.store import write_recording
+from plimsoll.record.partial import PartialRecording
 from plimsoll.run.environment import Surveyor
 from plimsoll.run.events import EventLog, IntervalEnded, StateBegan
-from plimsoll.run.in_memory import InMemory
 from plimsoll.run.keeper import DataKeeper
 from plimsoll.run.progressing import (
     INTERVAL_S,
@@ -39,6 +38,9 @@ from plimsoll.run.progressing import (
     warning_of,
 )
 from plimsoll.run.rows import IntervalRows, oldest_in_flight_ms, response_ms_p99
+from plimsoll.run.session import server_start_id
+from plimsoll.run.spool import Spool
+from plimsoll.run.spooled import summary_of
 from plimsoll.run.systems import Instance
 from plimsoll.run.unanswered import why_unanswered
 from plimsoll.run.warm import trends
@@ -49,6 +51,7 @@ from plimsoll.servers.storage import data_device
 from plimsoll.spec.arrivals import steady
 from plimsoll.spec.terminals import checks_each_trial, ramp_up_s
 from plimsoll.telemetry.device import device_busy_ratio
+from plimsoll.units import format_duration
 
 
 class TrialRunner:
@@ -63,46 +66,65 @@ class TrialRunner:
     def run(self, task: TrialTask) -> Outcome:
         """Runs one trial and commits its recording.
 
-        A trial that fails is recorded as failed, with the reason; an interruption records nothing.
+        A trial that fails is recorded as failed, with the reason; one that is interrupted under load as interrupted.
 
         Raises:
-            HostError: The recording cannot be written.
+            StorageError: The recording cannot be written. What was written so far is found by the next run.
+            KeyboardInterrupt: Somebody ended it.
         """
-        progressing = Progressing(rows=IntervalRows(driver=self._here, host=""))
-        environment, watch = Environment(host=self._surveyor.host), Watch()
+        partial = PartialRecording.begin(task.folder, task.planned.trial_id)
+        progressing = Progressing(
+            rows=IntervalRows(driver=self._here, host=""), environment=Environment(host=self._surveyor.host)
+        )
+        spool = Spool(partial, progressing.rows, Watch())
         try:
-            environment = self._make_ready(task, progressing)
-            self._drive(task, progressing, watch)
-            _refuse_unanswered(task, progressing)
-            self._verify(task, progressing)
+            self._make_ready(task, progressing, spool)
+            self._drive(task, progressing, spool)
+            _refuse_unanswered(task, progressing, spool)
+            self._verify(task, progressing, spool)
             outcome = outcome_of(progressing)
+        except StorageError:
+            raise
         except InvalidTrialError as error:
             outcome = outcome_of(progressing, doubt=str(error))
         except PlimsollError as error:
             outcome = outcome_of(progressing, failure=str(error))
-        write_recording(
-            task.folder,
-            trial_record(task, progressing.states),
-            environment,
-            outcome,
-            intervals=progressing.rows.intervals(),
-            errors=progressing.rows.errors(),
-            histograms=progressing.rows.histograms(),
-            telemetry=watch.table(progressing.rows.client_telemetry()),
-        )
-        self._log.say(ended(task, outcome, progressing.summary))
+        except KeyboardInterrupt:
+            self._keep_interrupted(task, progressing, spool)
+            raise
+        self._commit(task, progressing, spool, outcome)
         return outcome
 
-    def _enter(self, progressing: Progressing, state: State, began_unix_s: float | None = None) -> None:
+    def _keep_interrupted(self, task: TrialTask, progressing: Progressing, spool: Spool) -> None:
+        """Keeps what an interrupted trial measured; nothing where no load ran."""
+        if spool.intervals_count == 0:
+            spool.partial.discard()
+            return
+        self._commit(task, progressing, spool, outcome_of(progressing, interruption=_interruption(progressing, spool)))
+
+    def _commit(self, task: TrialTask, progressing: Progressing, spool: Spool, outcome: Outcome) -> None:
+        spool.flush()
+        if progressing.block is None:
+            progressing.block = task.session.block_of(task.planned.block, None)
+        trial = trial_record(task, progressing)
+        spool.partial.commit(trial, progressing.environment, outcome)
+        task.session.ended(trial, progressing.environment, outcome)
+        self._log.say(ended(task, outcome, progressing))
+
+    def _enter(
+        self, task: TrialTask, progressing: Progressing, spool: Spool, state: State, began_unix_s: float | None = None
+    ) -> None:
+        """Notes that a state began, also for the case that this process is killed in it."""
         progressing.states.append(StateMark(state=state, began_unix_s=began_unix_s or self._clock()))
+        spool.partial.draft(trial_record(task, progressing), progressing.environment, _draft(progressing))
         self._log.say(StateBegan(state=state))
 
     def _note(self, progressing: Progressing, note: str) -> None:
         progressing.states[-1] = progressing.states[-1].model_copy(update={"note": note})
 
-    def _make_ready(self, task: TrialTask, progressing: Progressing) -> Environment:
+    def _make_ready(self, task: TrialTask, progressing: Progressing, spool: Spool) -> None:
         """Resets and settles, then records the environment as it will be measured."""
-        self._enter(progressing, State.RESET)
+        self._enter(task, progressing, spool, State.RESET)
         if task.resets:
             task.system.reset()
         data = "data as prepared" if task.resets else "data as the last trial left it"
@@ -110,12 +132,16 @@ class TrialRunner:
         task.system.locate()
         if all(instance.is_here for instance in task.system.instances):
             progressing.rows.host = self._here
-        self._enter(progressing, State.SETTLE)
+        self._enter(task, progressing, spool, State.SETTLE)
         notes = [_settled(instance, task.study.settle_limit) for instance in task.system.instances]
         self._note(progressing, "; ".join(notes))
-        return self._surveyor.environment(task.system.instances, task.workload, task.planned.connections)
+        environment = self._surveyor.environment(task.system.instances, task.workload, task.planned.connections)
+        progressing.environment = environment
+        progressing.block = task.session.block_of(task.planned.block, server_start_id(environment.instances))
+        if (changed := task.session.changed(task.planned.system, environment)) is not None:
+            self._log.say(changed)
 
-    def _drive(self, task: TrialTask, progressing: Progressing, watch: Watch) -> None:
+    def _drive(self, task: TrialTask, progressing: Progressing, spool: Spool) -> None:
         study = task.study
         warm_up_s = study.warm_up_limit if study.warm_up is None else study.warm_up
         plan = trial_line(
@@ -129,34 +155,36 @@ class TrialRunner:
         )
         with self._driver.launch("trial", plan) as run:
             progressing.ready = run.ready(lambda warning: progressing.warnings.append(warning_of(warning)))
-            with watching(task.system.instances, host=self._here, engine_pid=run.pid, watch=watch):
-                self._enter(progressing, State.WARM)
+            with watching(task.system.instances, host=self._here, engine_pid=run.pid, watch=spool.watch):
+                self._enter(task, progressing, spool, State.WARM)
                 began_unix_s = self._clock()
                 run.start()
                 for message in run.messages():
                     match message:
                         case Interval():
-                            self._take(task, progressing, watch, message, began_unix_s)
-                            if len(progressing.measured) >= math.ceil(study.duration / INTERVAL_S):
+                            self._take(task, progressing, spool, message, began_unix_s)
+                            if progressing.measured.intervals_count >= math.ceil(study.duration / INTERVAL_S):
                                 run.stop()
                         case EngineWarning():
                             progressing.warnings.append(warning_of(message))
                         case Done():
                             progressing.done = message
-        progressing.warnings += [unwatched(fault) for fault in (*unseen(task.system.instances), *watch.faults)]
+        unwatchable = (*unseen(task.system.instances), *spool.watch.faults)
+        progressing.warnings += [unwatched(fault) for fault in unwatchable]
 
     def _take(
-        self, task: TrialTask, progressing: Progressing, watch: Watch, interval: Interval, began_unix_s: float
+        self, task: TrialTask, progressing: Progressing, spool: Spool, interval: Interval, began_unix_s: float
     ) -> None:
         """Takes one interval in, and decides whether it counts."""
-        if progressing.first_measured is None and self._is_warm(task, progressing, watch):
+        if progressing.first_measured is None and self._is_warm(task, progressing, spool.watch):
             self._note(progressing, progressing.warm_note or "")
             progressing.first_measured = interval.index
-            self._enter(progressing, State.MEASURE, began_unix_s + interval.from_ns / 1e9)
-        progressing.rows.add(interval, began_unix_s=began_unix_s)
+            self._enter(task, progressing, spool, State.MEASURE, began_unix_s + interval.from_ns / 1e9)
+        spool.add(interval, began_unix_s=began_unix_s)
         progressing.throughput_tps.append(interval.throughput_tps)
-        if progressing.first_measured is not None and len(progressing.measured) < task.study.duration / INTERVAL_S:
-            progressing.measured.append(interval)
+        has_begun = progressing.first_measured is not None
+        if has_begun and progressing.measured.intervals_count < task.study.duration / INTERVAL_S:
+            progressing.measured.add(interval)
         self._log.say(
             IntervalEnded(
                 index=interval.index,
@@ -195,9 +223,9 @@ class TrialRunner:
         )
         return True
 
-    def _verify(self, task: TrialTask, progressing: Progressing) -> None:
+    def _verify(self, task: TrialTask, progressing: Progressing, spool: Spool) -> None:
         """The rows must still be there after the load, and consistent where the workload asks for that."""
-        self._enter(progressing, State.VERIFY)
+        self._enter(task, progressing, spool, State.VERIFY)
         rows_count = sum(keeper.check(instance.target) for instance, keeper in self._kept(task))
         try:
             consistency = self._consistency(task, "after the load")
@@ -232,15 +260,28 @@ class TrialRunner:
         return zip(instances, keeper.divided(len(instances)), strict=True)
 
 
-def _refuse_unanswered(task: TrialTask, progressing: Progressing) -> None:
+def _interruption(progressing: Progressing, spool: Spool) -> str:
+    """What is said of a trial that somebody ended."""
+    load_s = spool.intervals_count * INTERVAL_S
+    return f"stopped in the state {progressing.state}, after {format_duration(load_s)} of load"
+
+
+def _draft(progressing: Progressing) -> Outcome:
+    """The outcome that counts if this process is killed; its window then goes as far as the trial got."""
+    draft = outcome_of(progressing, interruption=f"stopped in the state {progressing.state}")
+    first = progressing.first_measured
+    return draft if first is None else draft.model_copy(update={"window": Window(first=first, last=first)})
+
+
+def _refuse_unanswered(task: TrialTask, progressing: Progressing, spool: Spool) -> None:
     """Sums the measured window up, and refuses it where the server was gone or silent when the load ended.
 
     Raises:
         TargetError: It was.
     """
-    outcome, record = outcome_of(progressing), trial_record(task, progressing.states)
-    if progressing.measured:
-        progressing.summary = summarise(InMemory(record, outcome, progressing.rows, Environment()))
+    outcome = outcome_of(progressing)
+    if progressing.measured.intervals_count:
+        progressing.summary = summary_of(spool, trial_record(task, progressing), outcome, progressing.environment)
     if (reason := why_unanswered(outcome, progressing.rows.connected, progressing.summary)) is not None:
         raise TargetError(reason)
 

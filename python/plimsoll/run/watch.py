@@ -1,4 +1,4 @@
-"""Telemetry of one trial: collected while it runs, its stocks readable live, its table at the end."""
+"""Telemetry of one trial: collected while it runs, its stocks readable live, its rows taken piece by piece."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Watch:
     def __init__(self) -> None:
         self.faults: tuple[str, ...] = ()
         self.stocks: dict[str, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
-        self.collected: pl.DataFrame | None = None
+        self.collector: Collector | None = None
 
     def series(self) -> Mapping[str, Sequence[float]]:
         """The servers' stocks so far, of all instances together: one value for each second, by status variable."""
@@ -39,11 +39,11 @@ class Watch:
             for name in names
         }
 
-    def table(self, *others: pl.DataFrame) -> pl.DataFrame:
-        """The telemetry table, with rows from elsewhere."""
-        collected = () if self.collected is None else (self.collected,)
-        table: pl.DataFrame = pl.concat([*collected, *others]).sort("unix_s", maintain_order=True)
-        return table
+    def take(self, *others: pl.DataFrame) -> pl.DataFrame:
+        """Rows of the telemetry table since they were last taken, with rows from elsewhere, in order of time."""
+        collected = () if self.collector is None else (self.collector.take(),)
+        table: pl.DataFrame = pl.concat([*collected, *others])
+        return table.sort("unix_s", maintain_order=True)
 
 
 class _Tapped(Sampler):
@@ -99,12 +99,12 @@ def watching(instances: Sequence[Instance], *, host: str, engine_pid: int, watch
         replace(place, sampler=_Tapped(place.sampler, watch.stocks[place.instance])) if place.instance else place
         for place in trial_samplers(host=host, instances=watched, client_pid=engine_pid)
     ]
-    collector = Collector(placed, driver=host)
+    collector = watch.collector = Collector(placed, driver=host)
     collector.start()
     try:
         yield
     finally:
-        watch.collected = collector.stop()
+        collector.stop()
         watch.faults = collector.faults
 
 

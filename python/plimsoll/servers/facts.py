@@ -15,6 +15,7 @@ from plimsoll.servers.control import ControlConnection
 
 _PROC = Path("/proc")
 _SYS = Path("/sys")
+_CLOCK_TRIES = 5
 _HYPERVISORS = {
     "kvm": "kvm",
     "qemu": "kvm",
@@ -99,12 +100,27 @@ def instance_facts(
         name=name,
         version=f"{version} {comment}".strip() if version else None,
         flavour="mariadb" if "mariadb" in f"{version} {comment}".lower() else "mysql",
+        started_unix_s=_started_unix_s(control),
         variables=variables,
         tables={table: _definition(control, table) for table in tables},
         data_bytes=_data_bytes(control, tables),
         option_file=option_file,
         storage=storage,
     )
+
+
+def _started_unix_s(control: ControlConnection) -> int | None:
+    """When the server's process began; the same number each time it is asked. None when it does not say.
+
+    Both numbers are whole seconds of one clock, so they must be of the same second.
+    """
+    for _ in range(_CLOCK_TRIES):
+        before = control.value("SELECT UNIX_TIMESTAMP()")
+        uptime = control.rows("SHOW GLOBAL STATUS LIKE 'Uptime'")
+        if before == control.value("SELECT UNIX_TIMESTAMP()"):
+            text = str(uptime[0][1]) if uptime and len(uptime[0]) > 1 else ""
+            return int(before) - int(text) if text.isdecimal() else None
+    return None
 
 
 def _definition(control: ControlConnection, table: str) -> str:

@@ -1,6 +1,8 @@
 """Waits until a server has paid its debts: purge done, dirty pages written, device quiet.
 
-Without it a trial would pay for the one before. Deliberately not here: warming up again, which is the trial's own load.
+Without it a trial would pay for the one before. A server that is not ours may keep its dirty pages for as long as it is
+idle, as MariaDB does below innodb_max_dirty_pages_pct: what does not fall is not waited for. Deliberately not here:
+warming up again, which is the trial's own load.
 """
 
 from __future__ import annotations
@@ -16,6 +18,10 @@ from plimsoll.servers.control import Row
 from plimsoll.units import format_duration, format_percent
 
 _DIRTY_LIMITS = ("innodb_max_dirty_pages_pct_lwm", "innodb_max_dirty_pages_pct")
+
+
+STUCK_S = 5.0
+"""What has not fallen for so long will not: a server that works on it does so each second."""
 
 
 class Asked(Protocol):
@@ -52,6 +58,7 @@ class Settled:
         history_length: At the end; None when the server does not say.
         dirty_pages: At the end; None when the server does not say.
         device_busy_ratio: Over the last poll, 0..1; None when the device cannot be seen.
+        stuck: What was not waited for, because it did not fall: names of debts.
     """
 
     reached: bool
@@ -59,6 +66,7 @@ class Settled:
     history_length: int | None
     dirty_pages: int | None
     device_busy_ratio: float | None
+    stuck: tuple[str, ...] = ()
 
     @property
     def note(self) -> str:
@@ -71,7 +79,8 @@ class Settled:
         if not any(parts):
             return "nothing to settle by: the server says neither history list length nor dirty pages"
         state = "settled" if self.reached else "did not settle"
-        return f"{state} within {format_duration(self.waited_s)}: {', '.join(part for part in parts if part)}"
+        told = f"{state} within {format_duration(self.waited_s)}: {', '.join(part for part in parts if part)}"
+        return told + (f"; not waited for, since it does not fall: {', '.join(self.stuck)}" if self.stuck else "")
 
 
 def settle(
@@ -85,7 +94,7 @@ def settle(
     clock: Callable[[], float] = time.monotonic,
     sleep: Callable[[float], None] = time.sleep,
 ) -> Settled:
-    """Waits until purge, page flushing and device are quiet, or the limit is reached.
+    """Waits until purge, page flushing and device are quiet, the limit is reached, or nothing of it falls any more.
 
     Args:
         control: A connection to the server.
@@ -94,7 +103,8 @@ def settle(
         device_busy_ratio: Share of time in which the data's device was busy since the call before, 0..1; None while it
             cannot be known. Leave it out when the server is on another machine.
         may_set_variables: Lets InnoDB write all dirty pages, which it does not do by itself when idle: two limits are
-            set to 0 and set back at the end. Only for a server that Plimsoll manages.
+            set to 0 and set back at the end. Only for a server that Plimsoll manages; such a one is waited for until
+            the limit.
         poll_s: Time between two looks.
         clock: Monotonic seconds.
         sleep: Waits for seconds.
@@ -107,10 +117,14 @@ def settle(
     if device_busy_ratio:
         device_busy_ratio()
         sleep(poll_s)
+    falls = _Falls(calm)
     with _eager_flushing(control) if may_set_variables else contextlib.nullcontext():
         while True:
             looked = _look(control, device_busy_ratio)
+            falls.look(looked, clock())
             if _is_calm(looked, calm) or clock() - began_s >= limit_s:
+                break
+            if not may_set_variables and falls.is_over(looked, clock()):
                 break
             sleep(poll_s)
     history_length, dirty_pages, busy = looked
@@ -120,6 +134,7 @@ def settle(
         history_length=history_length,
         dirty_pages=dirty_pages,
         device_busy_ratio=busy,
+        stuck=() if may_set_variables else falls.stuck(looked, clock()),
     )
 
 
@@ -134,6 +149,36 @@ def _look(control: Asked, device_busy_ratio: Callable[[], float | None] | None) 
         _count(dirty),
         device_busy_ratio() if device_busy_ratio else None,
     )
+
+
+class _Falls:
+    """When each debt was last lower than ever before."""
+
+    def __init__(self, calm: Calm) -> None:
+        self._limits = {"history list length": calm.history_length_max, "dirty pages": calm.dirty_pages_max}
+        self._device_max = calm.device_busy_ratio_max
+        self._lowest: dict[str, tuple[int, float]] = {}
+
+    def look(self, looked: _Looked, now_s: float) -> None:
+        """Notes what was seen."""
+        for name, value in self._open(looked).items():
+            if name not in self._lowest or value < self._lowest[name][0]:
+                self._lowest[name] = value, now_s
+
+    def stuck(self, looked: _Looked, now_s: float) -> tuple[str, ...]:
+        """The debts that are too high and have not fallen for some time."""
+        return tuple(name for name in self._open(looked) if now_s - self._lowest[name][1] >= STUCK_S)
+
+    def is_over(self, looked: _Looked, now_s: float) -> bool:
+        """Whether nothing is left that may still become quiet."""
+        busy = looked[2]
+        is_device_quiet = busy is None or busy <= self._device_max
+        return is_device_quiet and len(self.stuck(looked, now_s)) == len(self._open(looked)) > 0
+
+    def _open(self, looked: _Looked) -> dict[str, int]:
+        """The debts that are too high."""
+        values = zip(self._limits.items(), looked[:2], strict=True)
+        return {name: value for (name, limit), value in values if value is not None and value > limit}
 
 
 def _count(text: str | None) -> int | None:

@@ -50,6 +50,12 @@ class OpenArrivals:
     process: Process = "poisson"
     backlog_max: int = BACKLOG_MAX
 
+    @property
+    def steady_tps(self) -> float | None:
+        """The rate, where it is the same all the time; None where it changes."""
+        rates = {rate for step in self.steps for rate in (step.from_tps, step.to_tps)}
+        return rates.pop() if len(rates) == 1 else None
+
     def falls_s(self) -> tuple[float, ...]:
         """When the wanted rate is lower than just before, or begins to fall: seconds since the load began."""
         at_s, found = 0.0, list[float]()

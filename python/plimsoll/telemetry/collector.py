@@ -1,4 +1,4 @@
-"""Samples everything once a second while a trial runs, and gives the telemetry table.
+"""Samples everything once a second while a trial runs, and gives rows of the telemetry table when they are asked for.
 
 A sampler that fails records nothing for that second and is reported once; it never ends a trial. Deliberately not here:
 any metric, and writing the table (package `record`).
@@ -33,16 +33,25 @@ class Placed:
 
 @dataclass(slots=True)
 class _Rows:
-    """Samples so far, one list for each column."""
+    """Samples that nobody has taken yet, one list for each column."""
 
     place: list[Placed] = field(default_factory=list)
     unix_s: list[float] = field(default_factory=list)
     sample: list[Sample] = field(default_factory=list)
+    lock: threading.Lock = field(default_factory=threading.Lock)
 
     def add(self, place: Placed, unix_s: float, samples: Sequence[Sample]) -> None:
-        self.place += [place] * len(samples)
-        self.unix_s += [unix_s] * len(samples)
-        self.sample += samples
+        with self.lock:
+            self.place += [place] * len(samples)
+            self.unix_s += [unix_s] * len(samples)
+            self.sample += samples
+
+    def take(self) -> _Rows:
+        """Those so far; they are forgotten here."""
+        with self.lock:
+            taken = _Rows(self.place, self.unix_s, self.sample)
+            self.place, self.unix_s, self.sample = [], [], []
+        return taken
 
 
 class Collector:
@@ -92,23 +101,22 @@ class Collector:
         for thread in self._threads:
             thread.start()
 
-    def stop(self, *, limit_s: float = 5.0) -> pl.DataFrame:
-        """Ends sampling.
+    def take(self) -> pl.DataFrame:
+        """The samples since they were last taken, in order of time; schema `record.frames.TELEMETRY`."""
+        taken = [self._frame(rows.take()) for _, rows in self._loops]
+        table = pl.concat(taken) if taken else pl.DataFrame(schema=TELEMETRY)
+        return table.sort("unix_s", maintain_order=True)
+
+    def stop(self, *, limit_s: float = 5.0) -> None:
+        """Ends sampling; the last samples can still be taken.
 
         Args:
             limit_s: How long to wait for a sampler that is stuck; what it would still give is lost.
-
-        Returns:
-            The telemetry table, schema `record.frames.TELEMETRY`. A status variable that was 0 throughout has no rows.
         """
         self._stopped.set()
         until_s = time.monotonic() + limit_s
         for thread in self._threads:
             thread.join(max(until_s - time.monotonic(), 0))
-        frames = [self._frame(rows) for _, rows in self._loops]
-        frame = pl.concat(frames) if frames else pl.DataFrame(schema=TELEMETRY)
-        always_zero = (pl.col("value") == 0).all().over("host", "instance", "metric")
-        return frame.filter((pl.col("source") != "server") | ~always_zero).sort("unix_s", maintain_order=True)
 
     def _run(self, group: Sequence[Placed], rows: _Rows) -> None:
         while True:
@@ -145,14 +153,13 @@ class Collector:
         return rest_s if rest_s >= self._interval_s / 2 else rest_s + self._interval_s
 
     def _frame(self, rows: _Rows) -> pl.DataFrame:
-        count = min(len(rows.place), len(rows.unix_s), len(rows.sample))
         columns = {
-            "driver": [self._driver] * count,
-            "host": [place.host for place in rows.place[:count]],
-            "instance": [place.instance for place in rows.place[:count]],
-            "unix_s": rows.unix_s[:count],
-            "source": [sample.source for sample in rows.sample[:count]],
-            "metric": [sample.metric for sample in rows.sample[:count]],
-            "value": [sample.value for sample in rows.sample[:count]],
+            "driver": [self._driver] * len(rows.place),
+            "host": [place.host for place in rows.place],
+            "instance": [place.instance for place in rows.place],
+            "unix_s": rows.unix_s,
+            "source": [sample.source for sample in rows.sample],
+            "metric": [sample.metric for sample in rows.sample],
+            "value": [sample.value for sample in rows.sample],
         }
         return pl.DataFrame(columns, schema=TELEMETRY)

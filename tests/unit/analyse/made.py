@@ -15,7 +15,6 @@ from plimsoll.record.model import (
     Environment,
     HostFacts,
     LevelRecord,
-    Origin,
     Outcome,
     SystemRecord,
     TrialRecord,
@@ -24,6 +23,7 @@ from plimsoll.record.model import (
     Window,
     WorkloadRecord,
 )
+from plimsoll.record.origin import Origin
 from plimsoll.record.reported import ReportedResult
 
 PLACE = {"driver": "here", "host": "here", "instance": "one"}

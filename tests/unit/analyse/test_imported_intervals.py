@@ -10,7 +10,7 @@ from plimsoll.analyse.size import size
 from plimsoll.analyse.size_model import Fit
 from plimsoll.analyse.study import analyse
 from plimsoll.guide.markdown import render_markdown
-from plimsoll.record.model import Origin
+from plimsoll.record.origin import Origin
 from plimsoll.record.reported import ReportedResult
 from unit.analyse.made import Made, measured
 

@@ -9,7 +9,7 @@ from rich.console import Console
 from plimsoll.cli.progress import StudyDisplay
 from plimsoll.record.model import State, Verdict
 from plimsoll.run.events import DataProgressed, IntervalEnded, StateBegan, TrialBegan, TrialEnded
-from plimsoll.run.status import interval_words
+from plimsoll.run.status_text import interval_words
 
 CELL = {"trial_id": "t", "system": "one", "workload": "orders", "connections": 4}
 LOOKING = DataProgressed(system="one", phase="consistency", done_count=1, total_count=4)

@@ -21,7 +21,7 @@ from plimsoll.record.model import (
 )
 from plimsoll.record.store import write_recording
 from plimsoll.run.folder import PLAN_FILE
-from plimsoll.run.status import status_lines
+from plimsoll.run.status_text import status_lines
 from plimsoll.spec.study import STUDY_FILE, parse_study
 
 TEXT = """
@@ -90,6 +90,8 @@ def test_a_level_more_leaves_out_nothing(tmp_path: Path) -> None:
     assert status_lines(tmp_path) == [
         "s: 2 of 4 trials complete, 0 failed or invalid, 2 not yet run",
         "  not yet run: a, ro, 2 connections, repetitions 1 and 2",
+        "not begun",
+        "  2 trials left, about 3 min 15 s",
     ]
 
 

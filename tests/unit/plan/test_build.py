@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from plimsoll.plan.build import REDO_BYTES, START_S, build_plan, data_bytes, disk_bytes
+from plimsoll.plan.build import REDO_BYTES, START_S, build_plan, data_bytes, disk_bytes, former_ids
 from plimsoll.spec.clients import Clients
 from plimsoll.spec.levels import Levels
 from plimsoll.spec.study import StudySpec, parse_study
@@ -106,6 +106,59 @@ def test_how_clients_behave_is_an_input_of_a_trial_unless_nobody_says() -> None:
 
     assert with_clients(Clients()) == tuple(t.trial_id for t in trials)
     assert set(with_clients(Clients(all_connections=True))).isdisjoint(t.trial_id for t in trials)
+
+
+def changed(spec: StudySpec, **section: object) -> StudySpec:
+    return spec.model_copy(update={"study": spec.study.model_copy(update=section)})
+
+
+def ids(spec: StudySpec, former: dict[str, str] | None = None) -> set[str]:
+    return {trial.trial_id for trial in build_plan(spec, former).trials}
+
+
+def test_what_does_not_change_what_is_measured_is_no_input_of_a_trial() -> None:
+    spec = study()
+    assert spec.study.warm_up is not None
+    for other in ({"settle_limit": 5.0}, {"warm_up_limit": 300.0}, {"settle_limit": 1.0, "budget": 1e6}):
+        assert ids(changed(spec, **other)) == ids(spec)
+    found_out = changed(spec, warm_up=None)
+    assert ids(changed(found_out, warm_up_limit=300.0)).isdisjoint(ids(found_out))
+
+
+def test_where_certificates_lie_is_no_input_of_a_trial() -> None:
+    def reached(**files: str) -> StudySpec:
+        spec = study()
+        target = {"server": None, "target": "mysql://u@h/d", "tls": "verify_ca", "reset": "never", **files}
+        return spec.model_copy(update={"system": tuple(one.model_copy(update=target) for one in spec.system)})
+
+    assert ids(reached(ca="/etc/a.pem")) == ids(reached(ca="/srv/b.pem", cert="/c", key="/k"))
+    assert ids(reached(ca="/etc/a.pem")).isdisjoint(ids(reached(ca="/etc/a.pem", tls="required")))
+
+
+def test_trials_that_were_recorded_under_the_former_rule_keep_their_ids() -> None:
+    before = changed(study(), settle_limit=5.0)
+    former = former_ids(before)
+    assert set(former) == ids(before)
+    assert set(former.values()).isdisjoint(former)
+    some = dict(list(former.items())[:3])
+    plan = build_plan(changed(before, settle_limit=9.0), some)
+    found = {trial.trial_id for trial in plan.trials}
+    assert set(some.values()) < found
+    assert found - set(some.values()) == ids(before) - set(some)
+    assert plan.former_ids == some
+    again = build_plan(changed(before, settle_limit=2.0), plan.former_ids)
+    assert again.trials == plan.trials
+
+
+def test_ids_are_what_they_were_where_nobody_stated_such_options() -> None:
+    assert former_ids(study()) == {}
+
+
+def test_waiting_for_quiet_servers_is_told_beside_the_estimate() -> None:
+    spec = changed(study(), settle_limit=30.0)
+    estimates = build_plan(spec).estimates
+    assert estimates.settle_s_max == 30.0 * len(build_plan(spec).trials)
+    assert estimates.total_s == build_plan(study()).estimates.total_s
 
 
 def test_cost_is_no_input_of_a_trial() -> None:

@@ -32,8 +32,8 @@ def file(tmp_path: Path) -> Path:
 
 def take(file: Path, folder: Path) -> None:
     _, spec, _ = resolve(file, folder)
-    with opened(folder, file, spec, build_plan(spec)):
-        pass
+    with opened(folder, file, spec) as study:
+        study.keep(build_plan(spec))
 
 
 def test_a_folder_can_be_named_instead_of_the_file(file: Path, tmp_path: Path) -> None:
@@ -67,7 +67,7 @@ def test_what_was_checked_is_what_is_kept(file: Path, tmp_path: Path) -> None:
     _, spec, folder = resolve(file, tmp_path / "out")
     for text in ("", TEXT.replace("[1]", "[2]")):
         file.write_text(text)
-        with pytest.raises(SpecError, match="changed while it was read"), opened(folder, file, spec, build_plan(spec)):
+        with pytest.raises(SpecError, match="changed while it was read"), opened(folder, file, spec):
             pass
     assert not folder.exists()
 
@@ -81,11 +81,10 @@ def test_a_folder_of_another_study_is_refused(file: Path, tmp_path: Path) -> Non
 
 def test_two_processes_cannot_run_the_same_study(file: Path, tmp_path: Path) -> None:
     _, spec, folder = resolve(file, tmp_path / "out")
-    plan = build_plan(spec)
     with (
-        opened(folder, file, spec, plan),
+        opened(folder, file, spec),
         pytest.raises(HostError, match="another plimsoll"),
-        opened(folder, file, spec, plan),
+        opened(folder, file, spec),
     ):
         pass
 

@@ -34,7 +34,7 @@ def group(instance: str = "one", connected: int = 2, **in_flight: Any) -> dict[s
 def test_what_is_in_flight_becomes_measures_of_their_own_without_a_type() -> None:
     rows = IntervalRows(driver="here", host="there")
     rows.add(interval(group(response=AGES, service=TIMES)), began_unix_s=0.0)
-    table = rows.histograms()
+    table = rows.take()["histograms.parquet"]
     found = {(row["transaction"], row["measure"]): row for row in table.iter_rows(named=True)}
     assert found.keys() == {("pay", "response"), ("", "in_flight_response"), ("", "in_flight_service")}
     ages = found["", "in_flight_response"]

@@ -11,6 +11,8 @@ from plimsoll.drive.protocol import ClientCpu, Done
 from plimsoll.errors import TargetError
 from plimsoll.run import keeper as keeper_module
 from plimsoll.run.keeper import DataKeeper
+from plimsoll.run.systems import TargetSystem
+from plimsoll.spec.system import SystemSpec
 from plimsoll.spec.target import Target
 from plimsoll.spec.tpcc import TpccSpec
 from plimsoll.spec.workload import WorkloadSpec
@@ -23,10 +25,19 @@ DONE = Done(
 
 
 class Connected:
-    """A control connection that was made."""
+    """A control connection to a server that has these of the tables that it is asked for."""
 
-    def close(self) -> None:
+    def __init__(self, *tables: str) -> None:
+        self.tables = tables
+
+    def __enter__(self) -> Connected:
+        return self
+
+    def __exit__(self, *_: object) -> None:
         """Nothing."""
+
+    def rows(self, _statement: str, *names: object) -> list[tuple[object]]:
+        return [(name,) for name in names if name in self.tables]
 
 
 def keep(monkeypatch: pytest.MonkeyPatch, check: TargetError | None) -> list[str]:
@@ -76,3 +87,46 @@ def test_a_server_that_is_down_is_not_prepared(monkeypatch: pytest.MonkeyPatch) 
     workload = WorkloadSpec(name="w", kind="oltp_read_only")
     with pytest.raises(TargetError, match="nothing listens there"):
         DataKeeper(driver=None, data_sets=(workload,)).ensure(TARGET)  # type: ignore[arg-type]
+
+
+class Keeper:
+    """Notes what it is asked for; says that tables were made."""
+
+    def __init__(self, *, makes: bool) -> None:
+        self.makes, self.asked = makes, list[str]()
+
+    def ensure(self, _: Target) -> bool:
+        self.asked.append("ensure")
+        made, self.makes = self.makes, False
+        return made
+
+    def reset(self, _: Target) -> None:
+        self.asked.append("reset")
+
+
+@pytest.mark.parametrize(
+    ("makes", "asked"),
+    [
+        (True, ["ensure", "reset", "ensure", "reset"]),
+        (False, ["ensure", "reset", "reset", "ensure", "reset"]),
+    ],
+)
+def test_tables_that_were_just_made_are_not_made_again(makes: bool, asked: list[str]) -> None:
+    keeper = Keeper(makes=makes)
+    spec = SystemSpec(name="a", target="mysql://u@h/d")
+    system = TargetSystem(spec, TARGET, keeper)  # type: ignore[arg-type]
+    system.start()
+    system.reset()
+    system.reset()
+    system.start()
+    system.reset()
+    assert keeper.asked == asked
+
+
+def test_rows_are_as_prepared_only_where_no_table_was_there_before(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(keeper_module, "run_data_command", lambda *_, **__: DONE)
+    sets = (WorkloadSpec(name="w", kind="oltp_read_only", tables=2), TpccSpec())
+    keeper = DataKeeper(driver=None, data_sets=sets)  # type: ignore[arg-type]
+    for tables, is_new in (((), True), (("sbtest2",), False), (("stock",), False), (("others",), True)):
+        monkeypatch.setattr(keeper_module, "connect", lambda *_, tables=tables, **__: Connected(*tables))
+        assert keeper.ensure(TARGET) is is_new

@@ -44,7 +44,7 @@ def guide_p99(intervals: list[Interval]) -> float | None:
     rows = IntervalRows(driver="", host="")
     for one in intervals:
         rows.add(one, began_unix_s=0.0)
-    return durations(merge_rows(rows.histograms()).get("response")).p99
+    return durations(merge_rows(rows.take()["histograms.parquet"]).get("response")).p99
 
 
 @pytest.mark.parametrize("size", [1, 99, 100, 101, 150, 5_000])

@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 
 from plimsoll.errors import HostError, SpecError
-from plimsoll.run.folder import locked
-from plimsoll.run.sysbench import RecordingWanted, record_sysbench
+from plimsoll.run.held import HeldFolder
+from plimsoll.run.joined import RecordingWanted
+from plimsoll.run.sysbench import record_sysbench
 
 
 @pytest.fixture(autouse=True)
@@ -58,5 +59,5 @@ def test_a_file_is_no_study(tmp_path: Path) -> None:
 
 
 def test_one_process_at_a_time_records_into_a_study(tmp_path: Path) -> None:
-    with locked(tmp_path), pytest.raises(HostError, match="another plimsoll measures into it"):
+    with HeldFolder(tmp_path), pytest.raises(HostError, match="another plimsoll measures into it"):
         record_sysbench(["oltp_read_only", "run"], RecordingWanted(study=tmp_path))

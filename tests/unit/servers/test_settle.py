@@ -6,7 +6,7 @@ import pytest
 
 from plimsoll.errors import TargetError
 from plimsoll.servers.control import Row
-from plimsoll.servers.settle import Calm, settle
+from plimsoll.servers.settle import STUCK_S, Calm, settle
 
 
 class DebtorServer:
@@ -117,3 +117,47 @@ def test_a_server_that_dies_is_told() -> None:
     server.dies_at_s = 101.0
     with pytest.raises(TargetError, match="gone"):
         settle(server, limit_s=60, clock=server.clock, sleep=server.sleep)
+
+
+def test_what_does_not_fall_is_not_waited_for_on_a_server_of_others() -> None:
+    server = DebtorServer(history=0)
+    settled = settle(server, limit_s=60, clock=server.clock, sleep=server.sleep)
+    assert not settled.reached
+    assert settled.waited_s == pytest.approx(STUCK_S, abs=0.3)
+    assert settled.stuck == ("dirty pages",)
+    assert settled.note.endswith("2,000 dirty pages; not waited for, since it does not fall: dirty pages")
+
+
+def test_what_falls_slowly_is_waited_for() -> None:
+    server = DebtorServer(history=3_000, dirty=0, per_s=100)
+    settled = settle(server, limit_s=60, clock=server.clock, sleep=server.sleep)
+    assert settled.reached
+    assert settled.waited_s == pytest.approx(20, abs=1)
+    assert settled.stuck == ()
+
+
+def test_history_that_falls_is_waited_for_though_dirty_pages_do_not() -> None:
+    server = DebtorServer(history=10_000, dirty=2_000, per_s=1_000)
+    settled = settle(server, limit_s=60, clock=server.clock, sleep=server.sleep)
+    assert settled.waited_s == pytest.approx(9, abs=0.5)
+    assert settled.history_length is not None
+    assert settled.history_length <= 1_000
+    assert settled.stuck == ("dirty pages",)
+
+
+def test_a_busy_device_is_waited_for_though_dirty_pages_do_not_fall() -> None:
+    server = DebtorServer(history=0)
+    settled = settle(
+        server, limit_s=20, device_busy_ratio=lambda: 0.9 if server.now_s < 110 else 0.0, clock=server.clock,
+        sleep=server.sleep,
+    )  # fmt: skip
+    assert settled.waited_s == pytest.approx(10, abs=0.5)
+
+
+def test_an_own_server_is_waited_for_until_the_limit() -> None:
+    server = DebtorServer(history=0)
+    server.variables["innodb_max_dirty_pages_pct"] = 1.0
+    server.rows = lambda statement, *_: [(1.0,)] if statement.startswith("SELECT") else []  # type: ignore[method-assign]
+    settled = settle(server, limit_s=20, may_set_variables=True, clock=server.clock, sleep=server.sleep)
+    assert settled.waited_s == pytest.approx(20, abs=0.5)
+    assert settled.stuck == ()

@@ -8,6 +8,7 @@ mod content;
 pub(crate) mod crew;
 pub(crate) mod fault;
 pub(crate) mod fingerprint;
+pub mod foresee;
 pub(crate) mod inspect;
 pub(crate) mod load;
 mod oltp_table;
@@ -64,13 +65,12 @@ pub fn prepare(plan: &DataPlan, observe: &mut dyn FnMut(DataEvent)) -> Result<Da
         DataSet::Tpcc(data) => return tpcc::prepare(plan, data, observe),
     };
     let found = look(plan, data)?;
-    let Sorted { kept, unfinished, new } = sort(&found, data, plan.drop_foreign)?;
+    let mut crew = Crew::new(plan, observe);
+    let Sorted { unfinished, new, .. } = sort_and_count(&mut crew, &found, data, plan.drop_foreign)?;
     let in_the_way = found
         .iter()
         .filter(|(number, one)| new.contains(number) && *one != Found::Nothing);
     let in_the_way: Vec<u32> = in_the_way.map(|(number, _)| *number).collect();
-    let mut crew = Crew::new(plan, observe);
-    count(&mut crew, &kept, data, false)?;
     drop_tables(&mut crew, &in_the_way)?;
     let tables = |numbers: &[u32]| -> Vec<OltpTable<'_>> {
         let table = |number: &u32| OltpTable::new(data, *number);
@@ -117,19 +117,30 @@ pub fn cleanup(plan: &DataPlan, observe: &mut dyn FnMut(DataEvent)) -> Result<Da
         DataSet::Tpcc(_) => return tpcc::cleanup(plan, observe),
     };
     let found = look(plan, data)?;
+    refuse_foreign(&foreign(&found), plan)?;
     let there = found.iter().filter(|(_, one)| *one != Found::Nothing);
-    let (foreign, ours): (Vec<&(u32, Found)>, Vec<_>) = there.partition(|(_, one)| *one == Found::Foreign);
-    if !foreign.is_empty() && !plan.drop_foreign {
-        let names: Vec<String> = foreign.iter().map(|(number, _)| tables::name(*number)).collect();
-        let message = format!(
-            "{} not made by Plimsoll, so nothing was dropped; to drop them too: --drop-foreign",
-            names.join(", ")
-        );
-        return Err(WorkerFault::new(FailureClass::Target, message));
-    }
-    let numbers: Vec<u32> = ours.iter().chain(&foreign).map(|(number, _)| *number).collect();
+    let numbers: Vec<u32> = there.map(|(number, _)| *number).collect();
     drop_tables(&mut Crew::new(plan, observe), &numbers)?;
     Ok(DataDone { rows_count: 0 })
+}
+
+/// The tables that are there and that Plimsoll did not make.
+fn foreign(found: &[(u32, Found)]) -> Vec<String> {
+    let foreign = found.iter().filter(|(_, one)| *one == Found::Foreign);
+    foreign.map(|(number, _)| tables::name(*number)).collect()
+}
+
+/// Refuses to drop what is not ours, unless told to.
+pub(crate) fn refuse_foreign<T: AsRef<str>>(names: &[T], plan: &DataPlan) -> Result<(), WorkerFault> {
+    if names.is_empty() || plan.drop_foreign {
+        return Ok(());
+    }
+    let names: Vec<&str> = names.iter().map(AsRef::as_ref).collect();
+    let message = format!(
+        "{} not made by Plimsoll, so nothing was dropped; to drop them too: --drop-foreign",
+        names.join(", ")
+    );
+    Err(WorkerFault::new(FailureClass::Target, message))
 }
 
 fn checked(plan: &DataPlan) -> Result<&DataSet, WorkerFault> {
@@ -196,6 +207,18 @@ fn sort(found: &[(u32, Found)], data: &OltpData, drop_foreign: bool) -> Result<S
     } else {
         Err(WorkerFault::new(FailureClass::Target, faults.join("; ")))
     }
+}
+
+/// The same, and the rows of what is used as it is must all be there.
+fn sort_and_count(
+    crew: &mut Crew<'_>,
+    found: &[(u32, Found)],
+    data: &OltpData,
+    drop_foreign: bool,
+) -> Result<Sorted, WorkerFault> {
+    let sorted = sort(found, data, drop_foreign)?;
+    count(crew, &sorted.kept, data, false)?;
+    Ok(sorted)
 }
 
 fn other_data(number: u32, mark: &Mark, wanted: &Mark) -> String {

@@ -16,7 +16,7 @@ use crate::control;
 use crate::data::crew::{Crew, Meter};
 use crate::data::fault::blame;
 use crate::data::inspect::differs;
-use crate::data::{DataDone, DataEvent, LOADERS_MAX, as_tables, load};
+use crate::data::{DataDone, DataEvent, LOADERS_MAX, as_tables, load, refuse_foreign};
 use own_table::{OwnTable, uncompared};
 
 mod own_table;
@@ -132,21 +132,34 @@ pub fn cleanup(
     observe: &mut dyn FnMut(DataEvent),
 ) -> Result<DataDone, WorkerFault> {
     let found = look(plan, data)?;
-    let foreign = found
-        .iter()
-        .zip(&data.tables)
-        .filter(|(found, _)| **found == Found::Foreign);
-    let foreign: Vec<&str> = foreign.map(|(_, table)| &*table.name).collect();
-    if !foreign.is_empty() && !plan.drop_foreign {
-        let message = format!(
-            "{} not made by Plimsoll, so nothing was dropped; to drop them too: --drop-foreign",
-            foreign.join(", ")
-        );
-        return Err(WorkerFault::new(FailureClass::Target, message));
-    }
+    refuse_foreign(&foreign(&found, data), plan)?;
     let there: Vec<&TablePlan> = there(&found, data).collect();
     drop_tables(&mut Crew::new(plan, observe), &there)?;
     Ok(DataDone { rows_count: 0 })
+}
+
+/// What [`prepare`] does before it changes anything.
+///
+/// # Errors
+/// When it would be refused.
+pub fn foresee(plan: &DataPlan, data: &StatementsData, observe: &mut dyn FnMut(DataEvent)) -> Result<(), WorkerFault> {
+    let sorted = sort(&look(plan, data)?, data, plan.drop_foreign)?;
+    verify(&mut Crew::new(plan, observe), &sorted.kept)
+}
+
+/// The tables that are there and that Plimsoll did not make.
+///
+/// # Errors
+/// Whatever the server said.
+pub fn not_ours(plan: &DataPlan, data: &StatementsData) -> Result<Vec<String>, WorkerFault> {
+    let found = look(plan, data)?;
+    Ok(foreign(&found, data).into_iter().map(str::to_owned).collect())
+}
+
+fn foreign<'a>(found: &[Found], data: &'a StatementsData) -> Vec<&'a str> {
+    let pairs = found.iter().zip(&data.tables);
+    let foreign = pairs.filter(|(found, _)| **found == Found::Foreign);
+    foreign.map(|(_, table)| &*table.name).collect()
 }
 
 /// Faults of a plan for these tables.

@@ -20,7 +20,7 @@ use crate::control;
 use crate::data::crew::{Crew, Meter};
 use crate::data::fault::blame;
 use crate::data::load::index;
-use crate::data::{DataDone, DataEvent, LOADERS_MAX};
+use crate::data::{DataDone, DataEvent, LOADERS_MAX, refuse_foreign};
 
 /// Most warehouses: what is known of each of them while loading fits into little memory, and their keys into 32 bits.
 const WAREHOUSES_MAX: u32 = 100_000;
@@ -36,11 +36,7 @@ const PARTITIONS_MAX: u32 = 8_192;
 /// When other tables are there, when conditions do not hold, or when the server says no.
 pub fn prepare(plan: &DataPlan, data: &TpccData, observe: &mut dyn FnMut(DataEvent)) -> Result<DataDone, WorkerFault> {
     let found = look(plan)?;
-    let begin = begin(&found, data, plan.drop_foreign)?;
-    let routines = look_at_procedures(plan)?;
-    if data.procedures {
-        procedures::refuse_foreign(&routines, plan.drop_foreign)?;
-    }
+    let (begin, routines) = allowed(plan, data, &found)?;
     let mut crew = Crew::new(plan, observe);
     let loader = Loader::new(plan, data.seed)?;
     match begin {
@@ -101,17 +97,43 @@ pub fn cleanup(plan: &DataPlan, observe: &mut dyn FnMut(DataEvent)) -> Result<Da
     let (found, routines) = (look(plan)?, look_at_procedures(plan)?);
     let mut foreign = foreign(&found);
     foreign.extend(procedures::foreign(&routines));
-    if !foreign.is_empty() && !plan.drop_foreign {
-        let message = format!(
-            "{} not made by Plimsoll, so nothing was dropped; to drop them too: --drop-foreign",
-            foreign.join(", ")
-        );
-        return Err(WorkerFault::new(FailureClass::Target, message));
-    }
+    refuse_foreign(&foreign, plan)?;
     let mut crew = Crew::new(plan, observe);
     procedures::remove(&mut crew, &routines)?;
     drop_tables(&mut crew, &found)?;
     Ok(DataDone { rows_count: 0 })
+}
+
+/// What [`prepare`] looks at before it changes anything.
+///
+/// # Errors
+/// When it would be refused.
+pub fn foresee(plan: &DataPlan, data: &TpccData) -> Result<(), WorkerFault> {
+    match allowed(plan, data, &look(plan)?)? {
+        (Begin::Complete, _) => count(plan, data).map(|_| ()),
+        _ => Ok(()),
+    }
+}
+
+/// The tables and procedures that are there and that Plimsoll did not make.
+///
+/// # Errors
+/// Whatever the server said.
+pub fn not_ours(plan: &DataPlan) -> Result<Vec<String>, WorkerFault> {
+    let mut names = foreign(&look(plan)?);
+    let routines = look_at_procedures(plan)?;
+    names.extend(procedures::foreign(&routines));
+    Ok(names.into_iter().map(str::to_owned).collect())
+}
+
+/// How preparing would begin, if nothing stands in its way.
+fn allowed(plan: &DataPlan, data: &TpccData, found: &[Found]) -> Result<(Begin, Vec<procedures::Found>), WorkerFault> {
+    let begin = begin(found, data, plan.drop_foreign)?;
+    let routines = look_at_procedures(plan)?;
+    if data.procedures {
+        procedures::refuse_foreign(&routines, plan.drop_foreign)?;
+    }
+    Ok((begin, routines))
 }
 
 fn look_at_procedures(plan: &DataPlan) -> Result<Vec<procedures::Found>, WorkerFault> {

@@ -190,6 +190,13 @@ fn only_what_plimsoll_made_from_this_definition_is_used_or_dropped() {
             message.contains("bare not made by Plimsoll, so nothing was dropped"),
             "{message}"
         );
+        let foreseen = |resets| {
+            data::foresee::foresee(&plan(target), resets, &mut |_| {})
+                .unwrap_err()
+                .message
+        };
+        assert!(foreseen(false).contains("bare exists and was not made by Plimsoll"));
+        assert!(foreseen(true).starts_with("bare not made by Plimsoll, so it cannot be put back"));
         control.query("DROP TABLE bare").unwrap();
         data::cleanup(&plan(target), &mut |_| {}).unwrap();
         assert_eq!(control.query_rows("SHOW TABLES", 9).unwrap().len(), 0);

@@ -1,0 +1,253 @@
+"""A recording while it is written: tables segment by segment, joined at the end. Memory does not grow with its length.
+
+The folder is called `.partial-<trial>-…` until all is on the disk, so a crash at any instant leaves nothing that passes
+for a recording. What it leaves is not lost either: `recovery` makes an interrupted recording of it.
+
+While load runs nothing waits for the disk: flushing would disturb what is measured. Deliberately not here: what the
+tables mean (`frames`), reading (`store`).
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import secrets
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Self
+
+import polars as pl
+
+from plimsoll.errors import RecordError
+from plimsoll.record.content import TABLES, document_bytes, table_bytes
+from plimsoll.record.document import Document
+from plimsoll.record.files import (
+    make_directory,
+    mark_of_file,
+    remove_directory,
+    storing,
+    sync_directory,
+    sync_file,
+    write_file,
+)
+from plimsoll.record.model import Environment, Outcome, TrialRecord
+
+PREFIX = ".partial-"
+DRAFT_FILE = "unfinished.json"
+"""The outcome that counts if the process ends before the trial does."""
+
+_GROUP_ROWS = {"histograms.parquet": 2_000}
+_GROUP_ROWS_USUAL = 200_000
+"""Rows that are in memory at once while tables are joined."""
+
+
+class PartialRecording:
+    """A recording that is being written.
+
+    Attributes:
+        path: Its folder, until it gets the trial's name.
+    """
+
+    def __init__(self, path: Path, trial_id: str) -> None:
+        """Takes a folder that is there already; `begin` makes one."""
+        self.path = path
+        self._final = path.with_name(checked_id(trial_id))
+        self._segments_count = {name: len(self._segments(name)) for name in TABLES}
+        self._tables = {name for name, count in self._segments_count.items() if count}
+
+    @classmethod
+    def begin(cls, study: Path, trial_id: str) -> Self:
+        """Makes the folder within a study that is there: one that was moved must not be made again.
+
+        Raises:
+            RecordError: The id cannot be a folder's name.
+            StorageError: The folder cannot be made.
+        """
+        final = recordings_folder(study) / checked_id(trial_id)
+        path = final.with_name(f"{PREFIX}{trial_id}-{secrets.token_hex(4)}")
+        with storing(final):
+            make_directory(final.parent)
+            path.mkdir()
+        return cls(path, trial_id)
+
+    def draft(self, trial: TrialRecord, environment: Environment, outcome: Outcome) -> None:
+        """Keeps what is known so far, for the case that nothing more comes.
+
+        Raises:
+            StorageError: The disk is full, or the folder is gone.
+        """
+        documents = {"trial.json": trial, "environment.json": environment, DRAFT_FILE: outcome}
+        with storing(self._final):
+            for name, document in documents.items():
+                write_file(self.path / name, document_bytes(document), durable=False)
+
+    def add(self, name: str, rows: pl.DataFrame) -> None:
+        """Appends rows to a table. A table to which nothing was ever added, not even no rows, will not be there.
+
+        Raises:
+            StorageError: The disk is full, or the folder is gone.
+        """
+        self._tables.add(name)
+        content = table_bytes(name, rows)
+        if rows.is_empty():
+            return
+        number = self._segments_count[name]
+        with storing(self._final):
+            write_file(self.path / f"{Path(name).stem}.{number:06}.parquet", content, durable=False)
+        self._segments_count[name] = number + 1
+
+    def commit(self, trial: TrialRecord, environment: Environment, outcome: Outcome) -> Path:
+        """Joins the segments, flushes everything to the disk and gives the folder its name.
+
+        Raises:
+            StorageError: The disk is full or the folder is gone. The partial recording is as it was.
+        """
+        with storing(self._final):
+            for name in sorted(self._tables):
+                self._join(name)
+            documents: dict[str, Document] = {"trial.json": trial, "environment.json": environment}
+            for name, document in documents.items():
+                write_file(self.path / name, document_bytes(document))
+            marks = {name: mark_of_file(self.path / name) for name in (*documents, *sorted(self._tables))}
+            write_file(self.path / "outcome.json", document_bytes(outcome.model_copy(update={"files": marks})))
+            sync_directory(self.path)
+            return self.publish(marks.keys() | {"outcome.json"})
+
+    def publish(self, files: set[str]) -> Path:
+        """Gives a folder that holds a whole recording its name, and removes everything else from it.
+
+        At each instant the old recording or the new one has a name that readers know.
+
+        Raises:
+            OSError: The disk refused it.
+        """
+        for path in self.path.iterdir():
+            if path.name not in files:
+                path.unlink()
+        sync_directory(self.path)
+        final, replaced = self._final, self._final.with_name(f".replaced-{self._final.name}")
+        if final.exists():
+            remove_directory(replaced)
+            final.rename(replaced)
+        self.path.rename(final)
+        sync_directory(final.parent)
+        remove_directory(replaced)
+        return final
+
+    def rows(self, name: str) -> pl.DataFrame:
+        """What was added to a table so far.
+
+        Raises:
+            StorageError: It cannot be read: the folder is gone.
+        """
+        segments = self._segments(name)
+        with storing(self._final):
+            return pl.read_parquet(segments) if segments else pl.DataFrame(schema=TABLES[name])
+
+    def change(self, name: str, change: Callable[[pl.DataFrame], pl.DataFrame]) -> None:
+        """Changes what was added to a table so far, segment by segment.
+
+        Raises:
+            StorageError: The disk is full, or the folder is gone.
+        """
+        with storing(self._final):
+            for segment in self._segments(name):
+                write_file(segment, table_bytes(name, change(pl.read_parquet(segment))), durable=False)
+
+    def last_interval(self) -> tuple[int, float] | None:
+        """Index and end, seconds since the load began, of the last interval that was added; None when there is none."""
+        segments = self._segments("intervals.parquet")
+        if not segments:
+            return None
+        last = pl.read_parquet(segments[-1], columns=["interval", "to_s"])
+        return int(last["interval"].to_numpy().max()), float(last["to_s"].to_numpy().max())
+
+    def drop_unreadable(self) -> None:
+        """Removes segments that a machine which lost its power left without their content."""
+        for name in TABLES:
+            for segment in self._segments(name):
+                try:
+                    pl.read_parquet(segment)
+                except (pl.exceptions.PolarsError, pl.exceptions.PanicException):
+                    segment.unlink()
+
+    def discard(self) -> None:
+        """Removes the folder."""
+        remove_directory(self.path)
+
+    def _segments(self, name: str) -> list[Path]:
+        return sorted(self.path.glob(f"{Path(name).stem}.*.parquet"))
+
+    def _join(self, name: str) -> None:
+        """One table of all its segments, in their order; group after group, so that few rows are in memory at once."""
+        joined, segments = self.path / name, self._segments(name)
+        try:
+            if not segments:
+                joined.write_bytes(table_bytes(name, pl.DataFrame(schema=TABLES[name])))
+            elif len(segments) == 1 and name != "telemetry.parquet":
+                _link(segments[0], joined)
+            else:
+                rows = pl.scan_parquet(segments)
+                rows = _without_silent(rows) if name == "telemetry.parquet" else rows
+                size = _GROUP_ROWS.get(name, _GROUP_ROWS_USUAL)
+                rows.sink_parquet(joined, compression="zstd", row_group_size=size)
+            sync_file(joined)
+        except pl.exceptions.PolarsError as error:
+            joined.unlink(missing_ok=True)
+            raise _os_error(error) from error
+        except OSError:
+            joined.unlink(missing_ok=True)
+            raise
+
+
+def partials(study: Path) -> list[Path]:
+    """The folders of recordings that are being written, or that a crash left unfinished."""
+    return sorted(recordings_folder(study).glob(f"{PREFIX}*"))
+
+
+def load_kept_s(path: Path) -> float | None:
+    """How much load such a folder holds, seconds; None for nothing, or nothing that could be read."""
+    try:
+        seen = PartialRecording(path, path.name.removeprefix(PREFIX).rpartition("-")[0]).last_interval()
+    except (RecordError, OSError, pl.exceptions.PolarsError):
+        return None
+    return None if seen is None else seen[1]
+
+
+def recordings_folder(study: Path) -> Path:
+    """Where a study's recordings lie."""
+    return study / "recordings"
+
+
+def checked_id(trial_id: str) -> str:
+    """A trial's id that can be a folder's name; raises RecordError for others."""
+    if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_-]{0,99}", trial_id):
+        raise RecordError(f"trial_id: must be 1 to 100 letters, digits, - or _, is {trial_id!r}")
+    return trial_id
+
+
+def _link(segment: Path, joined: Path) -> None:
+    """Gives a segment that is a whole table the table's name too; where there are no links it is copied."""
+    joined.unlink(missing_ok=True)
+    try:
+        joined.hardlink_to(segment)
+    except OSError:
+        shutil.copyfile(segment, joined)
+
+
+def _without_silent(rows: pl.LazyFrame) -> pl.LazyFrame:
+    """Telemetry without the status variables of servers that were 0 throughout: most of them are."""
+    place = ["host", "instance", "metric"]
+    of_servers = rows.filter(pl.col("source") == "server")
+    zeros = of_servers.group_by(place).agg((pl.col("value") == 0).all().alias("silent")).filter("silent")
+    silent = zeros.select(pl.concat_str(place, separator="\0")).collect(engine="streaming").to_series()
+    return rows.filter((pl.col("source") != "server") | ~pl.concat_str(place, separator="\0").is_in(silent.implode()))
+
+
+def _os_error(error: pl.exceptions.PolarsError) -> OSError:
+    """What the operating system said to polars."""
+    found = re.search(r"\(os error (\d+)\)", str(error))
+    if found is None:
+        raise error
+    return OSError(int(found[1]), os.strerror(int(found[1])))

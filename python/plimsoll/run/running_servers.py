@@ -1,0 +1,85 @@
+"""Whether a study could be measured on servers that run already: looked at before anything is loaded anywhere.
+
+Deliberately not here: whether they let enough connections in (`connections`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+
+from plimsoll.drive.engine import LocalDriver
+from plimsoll.drive.protocol import Progress
+from plimsoll.errors import PlimsollError, TargetError
+from plimsoll.run.events import DataProgressed
+from plimsoll.run.keeper import ANSWER_LIMIT_S, DataKeeper
+from plimsoll.run.privileges import MAKING, READING, RESETTING, missing_privileges
+from plimsoll.run.progressing import data_progressed
+from plimsoll.servers.control import connect
+from plimsoll.spec.statements import data_sets
+from plimsoll.spec.study import StudySpec
+from plimsoll.spec.system import SystemSpec
+from plimsoll.spec.target import Target
+
+
+def unfit_targets(
+    spec: StudySpec, targets: list[tuple[SystemSpec, Target]], watch: Callable[[DataProgressed], None]
+) -> Iterator[str]:
+    """A line for everything that would keep trials from running on servers that answer.
+
+    Args:
+        spec: What the user wrote.
+        targets: Systems that are running servers, with how they are reached.
+        watch: Is told how far looking at tables is.
+    """
+    for system, target in targets:
+        try:
+            yield from _unfit(spec, system, target, _told_of(system.name, watch))
+        except TargetError as error:
+            yield _named(system, error)
+
+
+def _told_of(system: str, watch: Callable[[DataProgressed], None]) -> Callable[[Progress], None]:
+    return lambda progress: watch(data_progressed(system, progress))
+
+
+def _unfit(spec: StudySpec, system: SystemSpec, target: Target, progress: Callable[[Progress], None]) -> Iterator[str]:
+    resets = spec.reset_of(system) != "never"
+    keeper = DataKeeper(
+        driver=LocalDriver(),
+        data_sets=data_sets(spec.workload),
+        changing=any(workload.changes_row_count for workload in spec.workload),
+        progress=progress,
+    )
+    if missing := _missing(target, READING):
+        yield _lacking(system, target, missing, "to measure")
+        return
+    try:
+        makes = keeper.foresee(target, resets=resets)
+    except PlimsollError as error:
+        yield _named(system, error)
+        return
+    if (resets or makes) and (missing := _missing(target, RESETTING if resets else MAKING)):
+        yield _lacking(system, target, missing, "to put data back" if resets else "to make the tables")
+
+
+def _missing(target: Target, wanted: Sequence[str]) -> tuple[str, ...]:
+    """Privileges that the account lacks; its connection is closed before the engine opens one: there may be no other.
+
+    Raises:
+        TargetError: It may not even ask for the server's variables and status, which every trial does.
+    """
+    with connect(target, read_limit_s=ANSWER_LIMIT_S) as control:
+        control.status()
+        control.variables()
+        return missing_privileges(control, wanted)
+
+
+def _lacking(system: SystemSpec, target: Target, missing: tuple[str, ...], why: str) -> str:
+    names, database = ", ".join(missing), target.database
+    cure = f"GRANT {names} ON `{database}`.* to it"
+    other = "" if why == "to measure" else ', or make the tables with another account and say reset = "never"'
+    return f"system {system.name}: {target}: the account {target.user} lacks {names} {why}; {cure}{other}"
+
+
+def _named(system: SystemSpec, error: PlimsollError) -> str:
+    return f"system {system.name}: {error}"

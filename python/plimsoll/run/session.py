@@ -1,0 +1,69 @@
+"""One running of a study, from its start until it ends or is ended: what its trials have in common, and what not.
+
+Deliberately not here: what is compared between sessions (`analyse.environments`).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+from collections.abc import Sequence
+
+from plimsoll.analyse.environments import began_unix_s, changes, told
+from plimsoll.record.model import Environment, InstanceFacts, Outcome, TrialRecord, Verdict
+from plimsoll.run.events import EnvironmentChanged
+from plimsoll.run.history import History, LastTrial
+
+
+class Session:
+    """Numbers the blocks of trials: a restart of a server begins a new one, whoever restarted it.
+
+    Attributes:
+        session_id: Tells it from all others.
+    """
+
+    def __init__(self, history: History | None = None) -> None:
+        """Begins.
+
+        Args:
+            history: What went before; None for nothing.
+        """
+        history = history or History()
+        self.session_id = secrets.token_hex(6)
+        self._block = history.next_block - 1
+        self._last_start: tuple[int, str | None] | None = None
+        self._last_trials = dict(history.last)
+
+    def block_of(self, planned_block: int, server_start_id: str | None) -> int:
+        """The number of the block that a trial belongs to, which ran after all those that were asked for before.
+
+        Args:
+            planned_block: Its block in the plan: between two of them the system was stopped.
+            server_start_id: Which start of the servers it met; None when that is not known.
+        """
+        if server_start_id is None or (planned_block, server_start_id) != self._last_start:
+            self._block += 1
+        self._last_start = planned_block, server_start_id
+        return self._block
+
+    def changed(self, system: str, environment: Environment) -> EnvironmentChanged | None:
+        """What is different for a system since its last complete trial, whenever that was; None for nothing."""
+        last = self._last_trials.get(system)
+        found = () if last is None else changes(last.environment, environment)
+        if last is None or not found:
+            return None
+        return EnvironmentChanged(system=system, trial_id=last.trial_id, changes=told(found))
+
+    def ended(self, trial: TrialRecord, environment: Environment, outcome: Outcome) -> None:
+        """Remembers what a complete trial ran on."""
+        if outcome.verdict is Verdict.COMPLETE:
+            last = LastTrial(trial.trial_id, environment, began_unix_s(trial))
+            self._last_trials[trial.system.name] = last
+
+
+def server_start_id(instances: Sequence[InstanceFacts]) -> str | None:
+    """Tells one start of a system's servers from every other; None when a server does not say when it began."""
+    if not instances or any(one.started_unix_s is None for one in instances):
+        return None
+    told = ",".join(f"{one.name}:{one.started_unix_s}" for one in instances)
+    return hashlib.sha256(told.encode(errors="surrogateescape")).hexdigest()[:12]
