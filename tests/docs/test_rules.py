@@ -18,7 +18,7 @@ from support.repository import ROOT, files, shown
 PYTHON_LINES_MAX, RUST_LINES_MAX, FUNCTION_LINES_MAX = 300, 400, 70
 TOO_LONG = {
     "python/plimsoll/record/store.py": 310,
-    "python/plimsoll/servers/managed.py": 316,
+    "python/plimsoll/servers/managed.py": 304,
     "tests/support/analyses.py": 326,
     "tests/unit/importers/test_table.py": 430,
 }

@@ -17,6 +17,7 @@ from pathlib import Path
 
 from plimsoll.errors import HostError, SpecError
 from plimsoll.servers.guardian import LOCK, MARKER, remove_directory
+from plimsoll.servers.option_file import InstancePaths
 from plimsoll.servers.storage import storage_facts
 
 SOCKET_PATH_BYTES_MAX = 107
@@ -118,6 +119,16 @@ class InstanceDirectory:
     def error_log(self) -> Path:
         """What the server and its initialiser print."""
         return self.path / "error.log"
+
+    def paths(self, port: int) -> InstancePaths:
+        """Where a server in this directory keeps its things, and the port on which it listens."""
+        return InstancePaths(
+            data_dir=self.data,
+            socket=self.socket,
+            pid_file=self.path / "server.pid",
+            temporary_dir=self.temporary,
+            port=port,
+        )
 
     def close_lock(self) -> None:
         """Gives this process' hold on the lock away; the guardian's remains."""

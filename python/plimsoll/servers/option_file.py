@@ -129,6 +129,16 @@ def option_file_text(
     )
 
 
+def place_words(flavour: Flavour, paths: InstancePaths, *, as_root: bool = False) -> list[str]:
+    """Arguments that repeat where the instance lies and listens; they come last on the command line, so they win.
+
+    A server skips an option file that anybody may write to, and then takes its built-in data directory, which may be
+    another server's. With these arguments no lost option file can lead it there.
+    """
+    place = _place_options(flavour, paths, as_root=as_root)
+    return [f"--{name}={'OFF' if value is False else value}" for name, value in place.items()]
+
+
 def default_buffer_pool_bytes(memory_bytes: int) -> int:
     """A quarter of memory in steps of 128 MiB, at least 128 MiB and at most 4 GiB.
 
