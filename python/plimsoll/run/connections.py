@@ -39,8 +39,8 @@ def unready_targets(spec: StudySpec, targets: Iterable[Target]) -> Iterable[str]
     for target in targets:
         try:
             with connect(target, read_limit_s=ANSWER_LIMIT_S) as control:
-                of_server = int(control.value("SELECT @@max_connections"))
-                of_account = int(control.value("SELECT @@max_user_connections"))
+                of_server = control.count("SELECT @@max_connections")
+                of_account = control.count("SELECT @@max_user_connections")
         except TargetError as error:
             yield str(error)
             continue

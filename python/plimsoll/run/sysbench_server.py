@@ -85,6 +85,6 @@ def survey(
 
 def _facts(instance: Instance, wanted: Sequence[str] | None) -> InstanceFacts:
     with connect(instance.target) as control:
-        present = [str(name) for name, _ in control.rows("SHOW FULL TABLES WHERE Table_type = 'BASE TABLE'")]
+        present = [str(row[0]) for row in control.rows("SHOW FULL TABLES WHERE Table_type = 'BASE TABLE'")]
         tables = [name for name in present if wanted is None or name in wanted]
         return instance_facts(control, name=instance.name, tables=tables[:TABLES_MAX])

@@ -155,7 +155,7 @@ def _history_length(control: Asked, status: dict[str, str]) -> int | None:
         rows = control.rows("SELECT `count` FROM information_schema.innodb_metrics WHERE name = 'trx_rseg_history_len'")
     except TargetError:
         return None
-    return int(rows[0][0]) if rows else None
+    return _count(str(rows[0][0])) if rows else None
 
 
 @contextlib.contextmanager
