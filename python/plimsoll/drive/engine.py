@@ -17,6 +17,7 @@ from typing import IO, Any, Literal, Protocol, TypeVar
 
 from pydantic import ValidationError
 
+from plimsoll.drive.broken_off import ended, silent
 from plimsoll.drive.executable import find_engine
 from plimsoll.drive.protocol import (
     MESSAGE,
@@ -29,10 +30,11 @@ from plimsoll.drive.protocol import (
     Progress,
     Ready,
 )
+from plimsoll.drive.stalls import Stall
 from plimsoll.errors import DataError, EngineBugError, HostError, PlimsollError, SpecError, TargetError
 
 SILENCE_S = 60.0
-"""An engine that says nothing for so long is broken: a running one speaks every second."""
+"""An engine that says nothing for so long is broken, or waits for a server: a running one speaks every second."""
 
 LINE_BYTES_MAX = 64 * 2**20
 """Longest message that is read; an interval of a hundred thousand connections is far below it."""
@@ -95,6 +97,7 @@ class EngineRun:
         self._selector = selectors.DefaultSelector()
         self._selector.register(self._stdout, selectors.EVENT_READ)
         self._unread = bytearray()
+        self._waits_for_server = False
 
     def begin(self, plan: dict[str, Any]) -> None:
         """Makes sure that both speak the same protocol, and hands the plan over.
@@ -108,6 +111,7 @@ class EngineRun:
                 f"plimsoll-engine speaks protocol {hello.protocol}, not {PROTOCOL}; reinstall plimsoll"
             )
         self._say(plan)
+        self._waits_for_server = True
 
     @property
     def pid(self) -> int:
@@ -128,7 +132,8 @@ class EngineRun:
         raise self._broken("ended before it was ready")
 
     def start(self, at_unix_ns: int | None = None) -> None:
-        """Lets the load begin, now or at a time on the wall clock."""
+        """Lets the load begin, now or at a time on the wall clock. From here on it speaks every second."""
+        self._waits_for_server = False
         self._say({"type": "start", "at_unix_ns": at_unix_ns})
 
     def stop(self) -> None:
@@ -203,7 +208,7 @@ class EngineRun:
         while (end := self._unread.find(b"\n", searched)) < 0:
             searched = len(self._unread)
             if not self._selector.select(timeout=SILENCE_S):
-                raise self._broken(f"said nothing for {SILENCE_S:.0f} s")
+                raise silent(self.pid, SILENCE_S, waits_for_server=self._waits_for_server)
             chunk = os.read(self._stdout.fileno(), 1 << 20)
             if not chunk:
                 raise self._broken("ended without a last message")
@@ -215,15 +220,14 @@ class EngineRun:
         return line
 
     def _broken(self, what: str) -> PlimsollError:
-        """The engine broke its word: a bug, with the last lines it wrote to standard error."""
+        """The engine broke off, or its word: who must act, with the last lines it wrote to standard error."""
         try:
             code = self._process.wait(timeout=1)
         except subprocess.TimeoutExpired:
             code = None
         self._errors.seek(0)
         tail = self._errors.read()[-2000:].decode(errors="replace").strip()
-        ended = "" if code is None else f", exit code {code}"
-        return EngineBugError(f"plimsoll-engine {what}{ended}{f': {tail}' if tail else ''}")
+        return ended(what, code, tail)
 
 
 def error_of(failed: Failed) -> PlimsollError:
@@ -254,11 +258,14 @@ def run_data_command(
     Raises:
         SpecError, TargetError, DataError, HostError, EngineBugError: It could not be done.
     """
+    stall = Stall()
     with driver.launch(command, plan) as run:
         for message in run.messages():
             match message:
                 case Progress():
                     progress(message)
+                    if (doubt := stall.seen(message)) is not None:
+                        warn(doubt)
                 case EngineWarning():
                     warn(message)
                 case Done():
