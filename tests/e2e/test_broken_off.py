@@ -1,4 +1,4 @@
-"""Whoever breaks off: an engine that is killed in any phase, a table that is locked, a server that hangs. None is our bug."""
+"""An engine that is killed in any phase, a table that is locked, a server that hangs: none is a bug of ours."""
 
 from __future__ import annotations
 

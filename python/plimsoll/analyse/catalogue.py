@@ -117,6 +117,13 @@ COLUMNS_NOT_COMPARED = WarningKind(
     "known of the other columns only.",
     "Take a type that keeps values as they are, such as DECIMAL or VARCHAR, if that matters.",
 )
+NO_PROGRESS = WarningKind(
+    "no-progress",
+    "Loading or checking rows stands still",
+    "The server is busy with one long statement, such as an index on a large table, hangs, or another connection holds "
+    "a lock on a table.",
+    "Find out by SHOW FULL PROCESSLIST on the server; end whoever holds the lock.",
+)
 THROUGHPUT_DRIFTS = WarningKind(
     "throughput-drifts",
     "Throughput moved within the window",
@@ -238,6 +245,7 @@ CATALOGUE: tuple[WarningKind, ...] = (
     READ_ONLY_SLOWER,
     KEY_RANGE_MISSES_DATA,
     COLUMNS_NOT_COMPARED,
+    NO_PROGRESS,
     QUERY_CACHE_ON,
     DATA_LARGER_THAN_BUFFER_POOL,
     DATA_IN_PAGE_CACHE,

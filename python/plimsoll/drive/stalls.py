@@ -37,5 +37,5 @@ class Stall:
             evidence=f"No progress for {STALL_S:.0f} s in the phase '{progress.phase}', at {progress.done_count:,} of"
             f" {progress.total_count:,}.",
             advice="The server is busy with one long statement, hangs, or another connection holds a lock on a table:"
-            " SHOW FULL PROCESSLIST on the server tells which.",
+            " find out by SHOW FULL PROCESSLIST on the server.",
         )

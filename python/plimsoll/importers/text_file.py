@@ -8,6 +8,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from plimsoll.errors import SpecError
+from plimsoll.regular_file import open_regular
 
 
 def read_bounded(path: Path, bytes_max: int) -> bytes:
@@ -17,11 +18,10 @@ def read_bounded(path: Path, bytes_max: int) -> bytes:
         SpecError: It cannot be read, or has more than `bytes_max` bytes.
     """
     try:
-        with path.open("rb") as file:
+        with open_regular(path) as file:
             content = file.read(bytes_max + 1)
-    except (OSError, ValueError) as error:  # a null byte in the path is a ValueError
-        reason = error.strerror if isinstance(error, OSError) else str(error)
-        raise SpecError(f"{path}: cannot be read: {reason}. Check the path and the rights.") from error
+    except OSError as error:
+        raise SpecError(f"{path}: cannot be read: {error.strerror}. Check the path and the rights.") from error
     if len(content) > bytes_max:
         raise SpecError(f"{path}: is larger than {bytes_max // 2**20} MiB. Cut the file into several.")
     return content

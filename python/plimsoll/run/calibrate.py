@@ -78,8 +78,8 @@ def _refuse_errors(summary: TrialSummary) -> None:
     """A fake server that answers everything gives no errors: any means that it was not there all the time."""
     if summary.outcome.outages_count or summary.errors:
         raise HostError(
-            "the fake server was gone for a part of the measurement, so its figures say nothing of the client and are not"
-            " kept; run the same command again"
+            "the fake server was gone for a part of the measurement, so its figures say nothing of the client and are"
+            " not kept; run the same command again"
         )
 
 

@@ -14,9 +14,10 @@ from typing import IO, Annotated, Literal
 
 from pydantic import Field, TypeAdapter, ValidationError
 
-from plimsoll.errors import HostError
+from plimsoll.errors import HostError, RecordError
 from plimsoll.record.document import Document
 from plimsoll.record.model import State, TrialWarning, Verdict
+from plimsoll.regular_file import open_regular
 
 
 class StudyBegan(Document):
@@ -137,6 +138,8 @@ class EventLog:
         """
         try:
             self._file = path.open("a+b", buffering=0)
+            if path.is_fifo():
+                raise OSError(errno.EINVAL, "is a pipe and not a file")
             if path.stat().st_size and not _ends_whole(self._file):
                 self._file.write(b"\n")  # a crash cut the last line short: the next one must not be lost with it
         except OSError as error:
@@ -169,10 +172,18 @@ def _ends_whole(file: IO[bytes]) -> bool:
 
 
 def read_events(path: Path) -> Iterator[Stamped]:
-    """All events of a study. A line that was cut short by a crash is passed over."""
-    if not path.exists():
+    """All events of a study. A line that was cut short by a crash is passed over.
+
+    Raises:
+        RecordError: The file is there and cannot be read.
+    """
+    try:
+        file = open_regular(path)
+    except FileNotFoundError:
         return
-    with path.open(encoding="utf-8", errors="replace") as file:
+    except OSError as error:
+        raise RecordError(f"{path}: cannot be read: {error.strerror}. Move it away, or check its rights.") from None
+    with file:
         for line in file:
             try:
                 yield _STAMPED.validate_json(line)

@@ -18,6 +18,7 @@ from pydantic import ValidationError
 
 from plimsoll.errors import HostError, RecordError, SpecError
 from plimsoll.plan.model import Plan
+from plimsoll.regular_file import read_regular, text_regular
 from plimsoll.spec.statements import StatementsSpec, reader
 from plimsoll.spec.study import STUDY_FILE, StudySpec, parse_study, read_study
 from plimsoll.spec.workloads import WORKLOADS_FILE, kept_files
@@ -52,7 +53,7 @@ def read_plan(folder: Path) -> Plan | None:
     """
     file = folder / PLAN_FILE
     try:
-        return Plan.model_validate_json(file.read_bytes())
+        return Plan.model_validate_json(read_regular(file))
     except FileNotFoundError:
         return None
     except OSError as error:
@@ -86,7 +87,7 @@ def opened(folder: Path, file: Path, spec: StudySpec, plan: Plan) -> Iterator[No
 def _text_of(file: Path, spec: StudySpec) -> str:
     """The text that a spec was read from; a pipe, or a file that is being edited, would give another one."""
     with contextlib.suppress(OSError, UnicodeDecodeError, SpecError):
-        text = file.read_text(encoding="utf-8")
+        text = text_regular(file)
         if parse_study(text, reader(file.parent, kept_files(file.parent))) == spec:
             return text
     raise SpecError(f"{file}: changed while it was read, or cannot be read twice; name a file that stays as it is")
@@ -100,7 +101,7 @@ def locked(folder: Path) -> IO[str]:
     """
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        lock = (folder / LOCK_FILE).open("w")
+        lock = open(folder / LOCK_FILE, "w", opener=_open_own)  # noqa: SIM115  (the caller closes it)
     except OSError as error:
         raise HostError(f"{folder}: cannot be written: {error.strerror}; choose another folder") from None
     try:
@@ -164,13 +165,18 @@ def _replace(path: Path, text: str) -> None:
     """Writes a small file whole or not at all."""
     partial = _partial(path)
     try:
-        with partial.open("w", encoding="utf-8") as file:
+        with open(partial, "w", encoding="utf-8", opener=_open_own) as file:
             file.write(text)
             file.flush()
             os.fsync(file.fileno())
         partial.rename(path)
     except OSError as error:
         raise HostError(f"{path}: cannot be written: {error.strerror}; free space or choose another --to") from None
+
+
+def _open_own(path: str, flags: int) -> int:
+    """Opens a file of ours for writing: waits for no reader of a pipe, and follows no link to what is not ours."""
+    return os.open(path, flags | os.O_NOFOLLOW | os.O_NONBLOCK, 0o666)
 
 
 def _partial(path: Path) -> Path:

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from plimsoll.errors import SpecError
+from plimsoll.regular_file import text_regular
 from plimsoll.spec.target import Target
 
 
@@ -40,6 +41,8 @@ def with_secrets(
     return target
 
 
+_FILE_BYTES_MAX = 2**20
+
 _TAKEN: dict[str, str] = {}
 """Passwords by the variable that they were taken from."""
 
@@ -60,7 +63,7 @@ def _taken(variable: str) -> str:
 def _password_from(path: Path) -> str:
     parser = configparser.RawConfigParser(allow_no_value=True, strict=False, delimiters=("=",))
     try:
-        text = path.read_text(encoding="utf-8")
+        text = text_regular(path, _FILE_BYTES_MAX)
         parser.read_string("\n".join(line for line in text.splitlines() if not line.lstrip().startswith("!")))
     except OSError as error:
         raise SpecError(f"defaults_file: {path} cannot be read: {error.strerror}") from None

@@ -3,13 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
-import signal
-import sys
-import textwrap
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import jsonschema
 import pytest
@@ -19,93 +13,22 @@ from plimsoll.drive.engine import LocalDriver, run_data_command
 from plimsoll.drive.executable import engine_version, find_engine
 from plimsoll.drive.protocol import PROTOCOL, Done, EngineWarning, Interval, Progress, Ready
 from plimsoll.errors import EngineBugError, HostError, PlimsollError, SpecError, TargetError
-from support.waiting import until
+from support.engines import (
+    INTERVAL,
+    PLAN,
+    PROGRESS,
+    READY,
+    WARNING,
+    Fake,
+    fake,
+    fault_of_trial,
+    heard,
+    is_gone,
+)
+
+__all__ = ["fake"]
 
 SCHEMA = json.loads((Path(__file__).parents[3] / "docs" / "engine-protocol.schema.json").read_text())
-HELLO = {"type": "hello", "protocol": PROTOCOL, "engine": "0.1.0", "pid": 1, "monotonic_ns": 1, "unix_ns": 1}
-READY = {"type": "ready", "connections": 2, "wanted_count": 2, "connect_ms": 1, "failures": [], "encryptions": []}
-WARNING = {"type": "warning", "code": "a-code", "evidence": "Seen.", "advice": "Do."}
-CPU = {"user_ns": 1, "system_ns": 2}
-INTERVAL = {"type": "interval", "index": 0, "from_ns": 0, "to_ns": 10**9, "client": CPU, "groups": []}
-PROGRESS = {"type": "progress", "phase": "load", "done_count": 1, "total_count": 2}
-DONE = {
-    "type": "done",
-    "reason": "completed",
-    "started_unix_ns": 1,
-    "duration_ns": 1,
-    "offered_count": 0,
-    "unfinished_count": 0,
-    "client": CPU,
-    "memory_bytes_max": 1,
-    "rows_count": 7,
-    "outages": [],
-    "outages_count": 0,
-}
-PLAN: dict[str, Any] = {"type": "plan"}
-BEGINNING = """\
-#!{python} -IS
-import json, os, sys, time
-def say(*messages):
-    for message in messages:
-        os.write(1, json.dumps(message).encode() + b"\\n")
-def hear():
-    line = sys.stdin.readline()
-    with open({heard!r}, "a") as file:
-        file.write(line)
-    return line
-with open({pid_file!r}, "w") as file:
-    file.write(str(os.getpid()))
-"""
-
-Fake = Callable[..., None]
-
-
-@pytest.fixture
-def fake(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Fake:
-    """Makes an engine from the body of a script, in which `say` and `hear` talk."""
-
-    def make(body: str, **values: object) -> None:
-        path = tmp_path / "engine"
-        names = {"python": sys.executable, "heard": str(tmp_path / "heard"), "pid_file": str(tmp_path / "pid")}
-        values = {"HELLO": HELLO, "READY": READY, "DONE": DONE, **values}
-        stated = "".join(f"{name} = {value!r}\n" for name, value in values.items())
-        path.write_text(BEGINNING.format(**names) + stated + textwrap.dedent(body))
-        path.chmod(0o755)
-        monkeypatch.setenv("PLIMSOLL_ENGINE", str(path))
-
-    return make
-
-
-def heard(tmp_path: Path) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in (tmp_path / "heard").read_text().splitlines()]
-
-
-def is_gone(tmp_path: Path) -> bool:
-    """Whether the fake has ended, waiting a little for it."""
-    pid = int((tmp_path / "pid").read_text())
-
-    def ended() -> bool:
-        try:
-            os.kill(pid, 0)
-        except ProcessLookupError:
-            return True
-        return False
-
-    return until(ended)
-
-
-def fault_of_trial() -> PlimsollError:
-    """What a trial on the fake ends with."""
-    with pytest.raises(PlimsollError) as caught:
-        drive()
-    return caught.value
-
-
-def drive() -> None:
-    with LocalDriver().launch("trial", PLAN) as run:
-        run.ready(lambda _: None)
-        run.start()
-        list(run.messages())
 
 
 def test_a_good_engine_is_understood(fake: Fake, tmp_path: Path) -> None:
@@ -185,61 +108,6 @@ def test_a_message_out_of_turn_is_a_bug_of_the_engine(fake: Fake) -> None:
     fault = fault_of_trial()
     assert isinstance(fault, EngineBugError)
     assert "said Ready where Hello was due" in str(fault)
-
-
-def test_silence_under_load_is_a_bug_of_the_engine(fake: Fake, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(engine_module, "SILENCE_S", 1.0)
-    fake("say(HELLO); hear(); say(READY); hear(); hear()")
-    fault = fault_of_trial()
-    assert isinstance(fault, EngineBugError)
-    assert "said nothing for 1 s" in str(fault)
-    assert is_gone(tmp_path)
-
-
-def test_silence_before_the_load_is_a_server_that_does_not_answer(
-    fake: Fake, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(engine_module, "SILENCE_S", 1.0)
-    fake("say(HELLO); hear(); hear()")
-    for ask in (drive, lambda: run_data_command(LocalDriver(), "check", PLAN)):
-        with pytest.raises(TargetError, match="the server has not answered for 1 s") as caught:
-            ask()
-        assert caught.value.code == 2013, "so that nobody takes it for tables that are missing"
-        assert is_gone(tmp_path)
-
-
-def test_an_engine_that_was_stopped_is_no_bug(fake: Fake, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(engine_module, "SILENCE_S", 1.0)
-    fake("say(HELLO); hear(); say(READY); hear(); os.kill(os.getpid(), 19)")
-    fault = fault_of_trial()
-    assert isinstance(fault, HostError)
-    assert f"kill -CONT {(tmp_path / 'pid').read_text()}" in str(fault)
-    assert is_gone(tmp_path)
-
-
-@pytest.mark.parametrize(
-    ("number", "kind", "words"),
-    [
-        (signal.SIGKILL, HostError, "was ended by SIGKILL (the kernel does so when memory runs out"),
-        (signal.SIGTERM, HostError, "was ended by SIGTERM; run the same command again"),
-        (signal.SIGSEGV, EngineBugError, "ended without a last message, exit code -11"),
-        (signal.SIGABRT, EngineBugError, "ended without a last message, exit code -6"),
-    ],
-)
-@pytest.mark.parametrize("begun", ["say(HELLO); hear()", "say(HELLO); hear(); say(READY); hear()"])
-def test_whoever_ends_it_by_a_signal_must_act(
-    fake: Fake, begun: str, number: signal.Signals, kind: type[PlimsollError], words: str
-) -> None:
-    fake(f"{begun}; os.kill(os.getpid(), {int(number)})")
-    fault = fault_of_trial()
-    assert type(fault) is kind
-    assert words in str(fault)
-
-
-def test_an_engine_that_was_interrupted_is_no_bug(fake: Fake) -> None:
-    fake("say(HELLO); hear(); sys.exit(130)")
-    with pytest.raises(HostError, match="was interrupted by a signal"):
-        run_data_command(LocalDriver(), "prepare", PLAN)
 
 
 @pytest.mark.parametrize(
