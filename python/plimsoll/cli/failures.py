@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-import os
 import signal
 import sys
 import tempfile
@@ -18,7 +17,7 @@ from plimsoll.units import printable
 
 INTERRUPTED = 130
 BUG = 70
-_MACHINE_SAYS_NO = frozenset(
+_MACHINE_REFUSES = frozenset(
     {
         errno.EACCES,
         errno.EPERM,
@@ -32,7 +31,8 @@ _MACHINE_SAYS_NO = frozenset(
         errno.EAGAIN,
     }
 )
-"""What a machine answers when a right, space or a limit is missing: not our bug, wherever it comes from."""
+"""What a machine answers when a right, space or a limit is missing: not our bug, wherever it comes from. Nor is what is
+wrong with a file that has a name."""
 REPORT_TO = "the project's issue tracker"
 
 
@@ -41,14 +41,12 @@ def exit_code_of(command: Callable[[], object]) -> int:
     signal.signal(signal.SIGTERM, _interrupt)
     try:
         result = command()
+        sys.stdout.flush()
     except (PlimsollError, TyperException) as error:
         _say_misuse(error.format_message()) if isinstance(error, TyperException) else _say(error)
         return error.exit_code
     except (KeyboardInterrupt, Abort):
         return _interrupted()
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
     except Exception as error:
         return _unexpected(error)
     if result == INTERRUPTED:  # typer has turned the interruption into its exit code already
@@ -82,10 +80,14 @@ def _say(error: PlimsollError) -> None:
 
 
 def _unexpected(error: Exception) -> int:
-    if not isinstance(error, OSError) or error.errno not in _MACHINE_SAYS_NO:
+    if isinstance(error, MemoryError):
+        reason = "too little memory; end other programs, raise the limit, or take a smaller study"
+    elif isinstance(error, OSError) and (error.errno in _MACHINE_REFUSES or error.filename is not None):
+        place = f"{error.filename}: " if error.filename else ""
+        reason = f"{place}{error.strerror}; check the file, the rights, the limits and the free space of this machine"
+    else:
         return _bug()
-    place = f"{error.filename}: " if error.filename else ""
-    _say(HostError(f"{place}{error.strerror}; check the rights, the limits and the free space of this machine"))
+    _say(HostError(reason))
     return HostError.exit_code
 
 

@@ -13,6 +13,7 @@ import typer
 from plimsoll import __version__
 from plimsoll.cli import data, demo, doctor, export, guide, importing, size, study, sysbench, trial, workload
 from plimsoll.cli.failures import exit_code_of
+from plimsoll.cli.streams import go_on_unread
 from plimsoll.cli.wipe import wipe_passwords
 
 app = typer.Typer(
@@ -58,6 +59,7 @@ def _root(
 
 def main() -> None:
     """Runs the command line and ends the process with the exit code of its class of outcome."""
+    go_on_unread()
     wipe_passwords(sys.argv)
     sys.exit(exit_code_of(lambda: _obey(sys.argv[1:])))
 

@@ -73,7 +73,7 @@ def test_what_the_machine_refuses_anywhere_is_no_bug(capsys: pytest.CaptureFixtu
         Path("/dev/full").write_text("x")
 
     assert exit_code_of(command) == 3
-    assert "No space left on device; check" in capsys.readouterr().err
+    assert "No space left on device; check the file" in capsys.readouterr().err
 
 
 def test_a_bug_is_told_even_where_no_file_can_be_written(
