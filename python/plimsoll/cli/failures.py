@@ -12,6 +12,7 @@ from types import FrameType
 
 from typer.exceptions import Abort, TyperException
 
+from plimsoll.cli.wipe import without_passwords
 from plimsoll.errors import HostError, PlimsollError
 from plimsoll.units import printable
 
@@ -67,7 +68,11 @@ def _interrupt(_number: int, _frame: FrameType | None) -> None:
 
 
 def _say_misuse(message: str) -> None:
-    """Several lines are a page of help already: that of a command that was called without its subcommand."""
+    """Several lines are a page of help already: that of a command that was called without its subcommand.
+
+    Others may repeat an argument that was not understood, which may be a URL with its password.
+    """
+    message = without_passwords(message)
     print(message if "\n" in message else f"plimsoll: {message} See plimsoll --help", file=sys.stderr)
 
 

@@ -232,7 +232,18 @@ def as_option(fault: str) -> str:
     """Names the option instead of the field."""
     field, _, wrong = fault.partition(":")
     name = {"kind": "workload", "": "workload"}.get(field, field.replace("_", "-"))
-    known = name in ("workload", "tables", "table-size", "distribution", "warehouses", "text")
+    known = name in (
+        "workload",
+        "tables",
+        "table-size",
+        "distribution",
+        "warehouses",
+        "text",
+        "tls",
+        "ca",
+        "cert",
+        "key",
+    )
     return f"--{name}:{wrong}" if known else f"--option {field}:{wrong}"
 
 

@@ -39,13 +39,22 @@ def check(
 ) -> None:
     """Read a workload file without a server, and tell all its faults at once.
 
-    Whether a server takes the statements is looked at when a trial begins.
+    The load engine checks it too. Whether a server takes the statements is found when a trial begins.
 
     Example: plimsoll workload check my-queue.toml
     """
     from plimsoll.cli.workload_file import workload_from_file
+    from plimsoll.drive.engine import LocalDriver, refuse_faults
+    from plimsoll.drive.plans import data_line, trial_line
+    from plimsoll.spec.target import Target
 
     spec = workload_from_file(file, option or (), {})
+    nowhere = Target(user="nobody", database="nowhere", host="localhost")
+    for plan in (
+        data_line(spec, nowhere, loaders=1),
+        trial_line(spec, {"nowhere": nowhere}, connections=1, duration_s=1, seed=1),
+    ):
+        refuse_faults(LocalDriver(), plan)
     tables = ", ".join(f"{table.name} ({table.rows:,} rows)" for table in spec.definition.table)
     transactions = ", ".join(f"{one.name} (weight {one.weight})" for one in spec.definition.transaction)
     typer.echo(f"tables: {tables or 'none of its own'}")

@@ -39,7 +39,7 @@ SILENCE_S = 60.0
 LINE_BYTES_MAX = 64 * 2**20
 """Longest message that is read; an interval of a hundred thousand connections is far below it."""
 
-Command = Literal["trial", "prepare", "check", "verify", "cleanup", "sim"]
+Command = Literal["trial", "prepare", "check", "verify", "cleanup", "faults", "sim"]
 M = TypeVar("M", bound=EngineMessage)
 
 
@@ -243,6 +243,17 @@ def error_of(failed: Failed) -> PlimsollError:
             return HostError(failed.message)
         case "bug":
             return EngineBugError(failed.message)
+
+
+def refuse_faults(driver: Driver, plan: dict[str, Any]) -> None:
+    """Lets the engine look at a plan of a trial or of a data set; no server is needed.
+
+    Raises:
+        SpecError: What is wrong with it.
+        HostError, EngineBugError: The engine cannot be run.
+    """
+    with driver.launch("faults", plan) as run:
+        run.expect(Done)
 
 
 def run_data_command(

@@ -20,7 +20,7 @@ from plimsoll.analyse.model import (
 )
 from plimsoll.analyse.prose import listed
 from plimsoll.guide.numbers import NOT_KNOWN, show_levels
-from plimsoll.units import format_bytes, format_exact, format_percent
+from plimsoll.units import format_bytes, format_exact, format_percent, parse_whole
 
 WHOLE_STUDY = "whole study"
 
@@ -79,7 +79,8 @@ def factor_words(name: str, value: str | None) -> str:
     """A factor's value; sizes in a unit that can be read."""
     if value is None:
         return NOT_KNOWN
-    return format_bytes(int(value)) if name.endswith("_bytes") and value.isascii() and value.isdigit() else value
+    size_bytes = parse_whole(value) if name.endswith("_bytes") else None
+    return value if size_bytes is None else format_bytes(size_bytes)
 
 
 def place_words(placed: PlacedWarning, analysis: Analysis) -> str:

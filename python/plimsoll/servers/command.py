@@ -15,9 +15,9 @@ from dataclasses import dataclass
 from glob import glob
 from pathlib import Path
 
-from plimsoll.errors import HostError
-from plimsoll.servers.option_check import checked_arguments
+from plimsoll.errors import HostError, SpecError
 from plimsoll.servers.option_file import Flavour, FlavourName
+from plimsoll.spec.server_options import checked_arguments
 
 _PROGRAMS = {"mariadb": ("mariadbd", "mysqld"), "mysql": ("mysqld",)}
 _PACKAGES = {
@@ -66,7 +66,10 @@ def find_server(server: str | Sequence[str]) -> ServerCommand:
     if not words:
         raise HostError("server command: is empty; write mariadb, mysql or the full command of a server")
     program, arguments = _split(words)
-    checked_arguments(arguments)
+    try:
+        checked_arguments(arguments)
+    except SpecError as error:
+        raise SpecError(*(f"server command: {fault}" for fault in error.faults)) from None
     flavour, text = _ask_version(program)
     return ServerCommand(program=tuple(program), arguments=tuple(arguments), flavour=flavour, version_text=text)
 

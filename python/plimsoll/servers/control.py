@@ -19,7 +19,7 @@ from plimsoll.errors import TargetError
 from plimsoll.servers.encryption import connect_arguments, why_refused
 from plimsoll.servers.login_methods import UNKNOWN_METHOD, OwnMethodsConnection
 from plimsoll.spec.target import Target
-from plimsoll.units import printable
+from plimsoll.units import parse_whole, printable
 
 Row = tuple[Any, ...]
 
@@ -70,8 +70,7 @@ class ControlConnection:
 
     def count(self, statement: str, *arguments: object) -> int | None:
         """The value of `value` as a whole number; None when it is none: a proxy may not know it. Raises as `rows`."""
-        text = str(self.value(statement, *arguments))
-        return int(text) if text.isascii() and text.isdecimal() else None
+        return parse_whole(str(self.value(statement, *arguments)))
 
     def variables(self) -> dict[str, str]:
         """Every global variable as text, names in lower case. Raises as `rows`."""

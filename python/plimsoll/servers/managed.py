@@ -26,10 +26,10 @@ from plimsoll.servers.directory import InstanceDirectory, default_base_dir
 from plimsoll.servers.error_log import explain_exit, explain_log, read_tail
 from plimsoll.servers.guarded import Guard
 from plimsoll.servers.managed_spec import ManagedSpec, measure_machine
-from plimsoll.servers.option_check import checked_options
 from plimsoll.servers.option_file import Flavour, MachineSizes, option_file_text, place_words
 from plimsoll.servers.private_file import write_private
 from plimsoll.servers.storage import measure_flush, storage_facts
+from plimsoll.spec.server_options import checked_options
 from plimsoll.spec.target import Target
 
 __all__ = ["ManagedServer", "ManagedSpec", "measure_machine"]

@@ -2,7 +2,7 @@
 
 Three profiles are the base; what the user states wins. Options that would let the server reach outside of its own
 directory are refused. Deliberately not here: files, processes, measuring the machine, and
-which options are refused (`option_check`).
+which options are refused (`spec.server_options`).
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
-from plimsoll.servers.option_check import OptionValue, bare_name, checked_options
+from plimsoll.spec.server_options import OptionValue, bare_name, checked_options
 
 MIB = 2**20
 GIB = 2**30

@@ -13,7 +13,7 @@ from typing import Protocol
 
 from plimsoll.errors import TargetError
 from plimsoll.servers.control import Row
-from plimsoll.units import format_duration, format_percent
+from plimsoll.units import format_duration, format_percent, parse_whole
 
 _DIRTY_LIMITS = ("innodb_max_dirty_pages_pct_lwm", "innodb_max_dirty_pages_pct")
 
@@ -138,7 +138,7 @@ def _look(control: Asked, device_busy_ratio: Callable[[], float | None] | None) 
 
 def _count(text: str | None) -> int | None:
     """A status variable's number; None when there is none."""
-    return int(text) if text and text.isdecimal() else None
+    return parse_whole(text or "")
 
 
 def _is_calm(looked: _Looked, calm: Calm) -> bool:

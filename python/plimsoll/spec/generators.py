@@ -97,10 +97,10 @@ class GeneratorSpec(Written):
     length: LengthRange | None = None
     template: str | None = None
     values: list[int | str] | None = None
-    weights: list[Annotated[float, Field(ge=0, strict=False, allow_inf_nan=False)]] | None = None
+    weights: list[Annotated[float, Field(ge=0, allow_inf_nan=False)]] | None = None
     table: str | None = None
     distribution: WrittenDistribution | None = None
-    null_ratio: Annotated[float, Field(ge=0, le=1, strict=False)] = 0.0
+    null_ratio: Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)] = 0.0
 
     def written(self, key: str) -> Any:
         """The value of a key by the name that users write."""

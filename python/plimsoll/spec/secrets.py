@@ -56,7 +56,11 @@ def _taken(variable: str) -> str:
     if variable in os.environ:
         _TAKEN[variable] = os.environ.pop(variable)
     if variable not in _TAKEN:
-        raise SpecError(f"password_env: the environment has no variable {variable}; set it and export it")
+        # The name is not repeated: whoever gives the password in its place must not find it in a log.
+        raise SpecError(
+            "password_env: the environment has no variable of the name that was given; set it and export it, and give"
+            " its name, not the password itself"
+        )
     return _TAKEN[variable]
 
 

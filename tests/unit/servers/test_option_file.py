@@ -11,7 +11,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from plimsoll.errors import SpecError
-from plimsoll.servers.option_check import checked_options
 from plimsoll.servers.option_file import (
     GIB,
     MIB,
@@ -25,6 +24,7 @@ from plimsoll.servers.option_file import (
     option_file_text,
     place_words,
 )
+from plimsoll.spec.server_options import checked_options
 
 MARIADB = Flavour(FlavourName.MARIADB, (10, 11, 19))
 MYSQL = Flavour(FlavourName.MYSQL, (9, 7, 4))

@@ -122,7 +122,7 @@ pub fn cleanup(plan: &DataPlan, observe: &mut dyn FnMut(DataEvent)) -> Result<Da
     if !foreign.is_empty() && !plan.drop_foreign {
         let names: Vec<String> = foreign.iter().map(|(number, _)| tables::name(*number)).collect();
         let message = format!(
-            "{} not made by Plimsoll, so nothing was dropped; to drop them too: --drop-foreign",
+            "{} not made by Plimsoll, so nothing was dropped; to drop them too: `plimsoll cleanup --drop-foreign`",
             names.join(", ")
         );
         return Err(WorkerFault::new(FailureClass::Target, message));
@@ -130,6 +130,14 @@ pub fn cleanup(plan: &DataPlan, observe: &mut dyn FnMut(DataEvent)) -> Result<Da
     let numbers: Vec<u32> = ours.iter().chain(&foreign).map(|(number, _)| *number).collect();
     drop_tables(&mut Crew::new(plan, observe), &numbers)?;
     Ok(DataDone { rows_count: 0 })
+}
+
+/// Looks whether a plan makes sense, without a server.
+///
+/// # Errors
+/// All that is wrong with it.
+pub fn check_plan(plan: &DataPlan) -> Result<(), WorkerFault> {
+    checked(plan).map(|_| ())
 }
 
 fn checked(plan: &DataPlan) -> Result<&DataSet, WorkerFault> {
@@ -185,7 +193,7 @@ fn sort(found: &[(u32, Found)], data: &OltpData, drop_foreign: bool) -> Result<S
             Found::Ours(mark) if *mark == loading => sorted.unfinished.push(number),
             Found::Ours(mark) if mark.state == State::Complete => faults.push(other_data(number, mark, &complete)),
             Found::Foreign if !drop_foreign => faults.push(format!(
-                "{} exists and was not made by Plimsoll: a trial can use it as it is; to replace it: --drop-foreign",
+                "{} exists and was not made by Plimsoll: a trial can use it as it is; to remove it: `plimsoll cleanup --drop-foreign`",
                 tables::name(number)
             )),
             Found::Nothing | Found::Ours(_) | Found::Foreign => sorted.new.push(number),

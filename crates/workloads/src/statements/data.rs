@@ -139,7 +139,7 @@ pub fn cleanup(
     let foreign: Vec<&str> = foreign.map(|(_, table)| &*table.name).collect();
     if !foreign.is_empty() && !plan.drop_foreign {
         let message = format!(
-            "{} not made by Plimsoll, so nothing was dropped; to drop them too: --drop-foreign",
+            "{} not made by Plimsoll, so nothing was dropped; to drop them too: `plimsoll cleanup --drop-foreign`",
             foreign.join(", ")
         );
         return Err(WorkerFault::new(FailureClass::Target, message));
@@ -226,7 +226,7 @@ fn sort<'a>(found: &[Found], data: &'a StatementsData, drop_foreign: bool) -> Re
             Found::Ours(found) if *found == mark(State::Loading) => sorted.unfinished.push(table),
             Found::Ours(found) if found.state == State::Complete => faults.push(other_data(table, *found)),
             Found::Foreign if !drop_foreign => faults.push(format!(
-                "{} exists and was not made by Plimsoll: a trial can use it as it is; to replace it: --drop-foreign",
+                "{} exists and was not made by Plimsoll: a trial can use it as it is; to remove it: `plimsoll cleanup --drop-foreign`",
                 table.name
             )),
             Found::Nothing | Found::Ours(_) | Found::Foreign => sorted.new.push(table),

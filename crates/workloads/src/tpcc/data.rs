@@ -11,11 +11,11 @@ use plimsoll_engine::WorkerFault;
 use plimsoll_wire::Connection;
 
 use super::check;
-use super::inspect::{Begin, Found, begin, foreign, look, unfit};
+use super::inspect::{Begin, Found, begin, foreign, look, refuse_referred, unfit};
 use super::load::Loader;
 use super::population::{self, places};
 use super::procedures;
-use super::tables::{TABLES, Table};
+use super::tables::{CHILDREN_FIRST, TABLES, Table};
 use crate::control;
 use crate::data::crew::{Crew, Meter};
 use crate::data::fault::blame;
@@ -46,6 +46,7 @@ pub fn prepare(plan: &DataPlan, data: &TpccData, observe: &mut dyn FnMut(DataEve
     match begin {
         Begin::Complete => {}
         Begin::Anew => {
+            refuse_referred(plan)?;
             drop_tables(&mut crew, &found)?;
             create(&mut crew, data)?;
             load(&mut crew, &loader, data, &[])?;
@@ -103,11 +104,12 @@ pub fn cleanup(plan: &DataPlan, observe: &mut dyn FnMut(DataEvent)) -> Result<Da
     foreign.extend(procedures::foreign(&routines));
     if !foreign.is_empty() && !plan.drop_foreign {
         let message = format!(
-            "{} not made by Plimsoll, so nothing was dropped; to drop them too: --drop-foreign",
+            "{} not made by Plimsoll, so nothing was dropped; to drop them too: `plimsoll cleanup --drop-foreign`",
             foreign.join(", ")
         );
         return Err(WorkerFault::new(FailureClass::Target, message));
     }
+    refuse_referred(plan)?;
     let mut crew = Crew::new(plan, observe);
     procedures::remove(&mut crew, &routines)?;
     drop_tables(&mut crew, &found)?;
@@ -151,16 +153,16 @@ pub fn faults(plan: &DataPlan, data: &TpccData) -> Vec<String> {
     faults
 }
 
-/// Drops what is there, those that refer to others first.
+/// Drops what is there, those that refer to others first. The server looks at foreign keys too, and refuses to drop a table
+/// that one refers to which this account cannot see.
 fn drop_tables(crew: &mut Crew<'_>, found: &[Found]) -> Result<(), WorkerFault> {
-    let there = TABLES.iter().zip(found).filter(|(_, found)| found.is_some());
-    let names: Vec<&str> = there.map(|(table, _)| table.name()).collect();
+    let is_there = |table: &Table| TABLES.iter().zip(found).any(|(one, found)| one == table && found.is_some());
+    let there = CHILDREN_FIRST.iter().filter(|table| is_there(table));
+    let names: Vec<&str> = there.map(|table| table.name()).collect();
     if names.is_empty() {
         return Ok(());
     }
     crew.work("drop", 1, &[names.join(", ")], |connection, names, meter| {
-        // One statement, so that the order in which tables refer to each other does not matter.
-        run(connection, "SET foreign_key_checks = 0", "switch foreign keys off")?;
         run(
             connection,
             &format!("DROP TABLE IF EXISTS {names}"),

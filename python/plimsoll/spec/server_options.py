@@ -133,7 +133,7 @@ def checked_arguments(words: Sequence[str]) -> None:
     """
     names = {word: word.lstrip("-").partition("=")[0].lower().replace("-", "_") for word in words}
     faults = [
-        f"server command: {word} is set by Plimsoll, which runs servers on data of its own; remove it"
+        f"{word} is set by Plimsoll, which runs servers on data of its own; remove it"
         for word, name in names.items()
         if bare_name(name) not in _OF_AN_INSTALLATION and word.startswith("--") and _escapes(name)
     ]
