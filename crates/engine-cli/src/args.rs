@@ -112,7 +112,9 @@ mod tests {
 
     #[test]
     fn every_command_is_in_the_help() {
-        for word in ["trial", "prepare", "check", "verify", "cleanup", "faults", "sim", "schema"] {
+        for word in [
+            "trial", "prepare", "check", "verify", "cleanup", "faults", "sim", "schema",
+        ] {
             assert!(named(word).is_ok() && HELP.contains(&format!("\n  {word} ")), "{word}");
         }
         assert!(HELP.contains("\n  sysbench "), "read before all others");

@@ -228,23 +228,17 @@ def arrivals_of(rate: str | None, *, process: str, backlog_max: int) -> OpenArri
         raise SpecError(f"--rate: {error}") from None
 
 
+_OPTIONS = frozenset(
+    {"workload", "tables", "table-size", "distribution", "warehouses", "text", "tls", "ca", "cert", "key"}
+)
+"""Those that are named as the fields that they set."""
+
+
 def as_option(fault: str) -> str:
     """Names the option instead of the field."""
     field, _, wrong = fault.partition(":")
     name = {"kind": "workload", "": "workload"}.get(field, field.replace("_", "-"))
-    known = name in (
-        "workload",
-        "tables",
-        "table-size",
-        "distribution",
-        "warehouses",
-        "text",
-        "tls",
-        "ca",
-        "cert",
-        "key",
-    )
-    return f"--{name}:{wrong}" if known else f"--option {field}:{wrong}"
+    return f"--{name}:{wrong}" if name in _OPTIONS else f"--option {field}:{wrong}"
 
 
 def key_and_value(written: str, *, taken: Mapping[str, object]) -> tuple[str, object]:

@@ -134,6 +134,9 @@ def test_ctrl_c_and_sigterm_are_interruptions_and_are_told(
         (["trial", "--target", "managed", "--workload", "tpch"], "--workload: must be one of"),
         (["trial", "--target", "postgres://u@h/d"], "must begin with mysql://"),
         (["import", "table", "x.csv", "--to", "s", "--map", "level"], "--map: must be NAME=COLUMN"),
+        (["prepare", "--target", "mysql://u@h/d", "--ca", "x"], "plimsoll: --ca: nothing is verified"),
+        (["prepare", "--target", "mysql://u@h/d", "--tls", "x"], "plimsoll: --tls: must be one of"),
+        (["prepare", "--target", "managed", "mysql://u:hunter2@h/d"], "mysql://u:…@h/d"),
         (["study"], "Usage: plimsoll study"),
         ([], "Usage: plimsoll"),
     ],
@@ -143,6 +146,7 @@ def test_misuse_is_told_on_standard_error(arguments: list[str], message: str) ->
     assert ran.returncode == 2
     assert message in ran.stderr
     assert "Traceback" not in ran.stderr
+    assert "hunter2" not in ran.stderr
     assert ran.stdout == ""
 
 

@@ -15,7 +15,7 @@ use super::inspect::{Begin, Found, begin, foreign, look, refuse_referred, unfit}
 use super::load::Loader;
 use super::population::{self, places};
 use super::procedures;
-use super::tables::{CHILDREN_FIRST, TABLES, Table};
+use super::tables::{TABLES, Table};
 use crate::control;
 use crate::data::crew::{Crew, Meter};
 use crate::data::fault::blame;
@@ -27,6 +27,19 @@ const WAREHOUSES_MAX: u32 = 100_000;
 
 /// Most partitions that servers take.
 const PARTITIONS_MAX: u32 = 8_192;
+
+/// The tables, each before those that its foreign keys refer to.
+const CHILDREN_FIRST: [Table; 9] = [
+    Table::History,
+    Table::NewOrders,
+    Table::OrderLine,
+    Table::Orders,
+    Table::Customer,
+    Table::Stock,
+    Table::District,
+    Table::Item,
+    Table::Warehouse,
+];
 
 /// Makes the tables with rows, indexes and statistics, looks whether they are consistent, and makes the procedures where
 /// they are wanted. What is there already, made by us in the same way and complete, is used as it is; what was left
@@ -156,7 +169,12 @@ pub fn faults(plan: &DataPlan, data: &TpccData) -> Vec<String> {
 /// Drops what is there, those that refer to others first. The server looks at foreign keys too, and refuses to drop a table
 /// that one refers to which this account cannot see.
 fn drop_tables(crew: &mut Crew<'_>, found: &[Found]) -> Result<(), WorkerFault> {
-    let is_there = |table: &Table| TABLES.iter().zip(found).any(|(one, found)| one == table && found.is_some());
+    let is_there = |table: &Table| {
+        TABLES
+            .iter()
+            .zip(found)
+            .any(|(one, found)| one == table && found.is_some())
+    };
     let there = CHILDREN_FIRST.iter().filter(|table| is_there(table));
     let names: Vec<&str> = there.map(|table| table.name()).collect();
     if names.is_empty() {

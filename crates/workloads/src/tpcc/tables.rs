@@ -33,19 +33,6 @@ pub const TABLES: [Table; 9] = [
     Table::Warehouse,
 ];
 
-/// The same, each before those that its foreign keys refer to.
-pub const CHILDREN_FIRST: [Table; 9] = [
-    Table::History,
-    Table::NewOrders,
-    Table::OrderLine,
-    Table::Orders,
-    Table::Customer,
-    Table::Stock,
-    Table::District,
-    Table::Item,
-    Table::Warehouse,
-];
-
 struct Definition {
     name: &'static str,
     /// Column of the warehouse by which rows are loaded, deleted and partitioned.
