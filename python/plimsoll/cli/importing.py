@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -71,14 +72,11 @@ def table(
     """
     from plimsoll.importers.columns import TableOptions
     from plimsoll.importers.table import import_table
-    from plimsoll.importers.trials import write_import
 
     options = TableOptions(
         maps=_pairs(mapping or []), workload=workload, system=system, throughput_unit=throughput_unit
     )
-    result = import_table(file, study_name=to.name, options=options)
-    written = write_import(to, result)
-    _tell(to, result, written)
+    _keep(to, lambda: import_table(file, study_name=to.name, options=options))
 
 
 @app.command("sysbench")
@@ -100,11 +98,9 @@ def sysbench(
     """
     from plimsoll.importers.log_places import LogOptions
     from plimsoll.importers.sysbench import import_sysbench
-    from plimsoll.importers.trials import write_import
 
     options = LogOptions(pattern=pattern, system=system, workload=workload, connections=connections)
-    result = import_sysbench(logs, study_name=to.name, options=options)
-    _tell(to, result, write_import(to, result))
+    _keep(to, lambda: import_sysbench(logs, study_name=to.name, options=options))
 
 
 @app.command("tpcc")
@@ -138,13 +134,23 @@ def tpcc(
     """
     from plimsoll.importers.log_places import LogOptions
     from plimsoll.importers.tpcc import import_tpcc
-    from plimsoll.importers.trials import write_import
 
     options = LogOptions(
         pattern=pattern, system=system, workload=workload, connections=connections, warehouses=warehouses
     )
-    result = import_tpcc(logs, study_name=to.name, options=options, kit=kit)
-    _tell(to, result, write_import(to, result))
+    _keep(to, lambda: import_tpcc(logs, study_name=to.name, options=options, kit=kit))
+
+
+def _keep(to: Path, read: Callable[[], ImportResult]) -> None:
+    """Reads and writes, one process at a time. A study that is measured here takes none: its guide shows its plan alone."""
+    from plimsoll.importers.trials import write_import
+    from plimsoll.run.folder import locked, refuse_for_recordings
+
+    refuse_for_recordings(to)
+    result = read()
+    with locked(to):
+        written = write_import(to, result)
+    _tell(to, result, written)
 
 
 def _tell(to: Path, result: ImportResult, written: WrittenImport) -> None:

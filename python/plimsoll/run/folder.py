@@ -151,7 +151,8 @@ def refuse_for_recordings(folder: Path) -> None:
     for name in (STUDY_FILE, PLAN_FILE):
         if (folder / name).exists():
             raise SpecError(
-                f"{folder}: holds a planned study ({name}), which takes no other runs; choose another folder"
+                f"{folder}: holds a study that is measured here ({name}), whose guide shows its own trials alone;"
+                " choose another folder"
             )
     try:
         is_foreign = not (folder / "recordings").is_dir() and {path.name for path in folder.iterdir()} - {LOCK_FILE}
