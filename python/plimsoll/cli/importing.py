@@ -142,7 +142,7 @@ def tpcc(
 
 
 def _keep(to: Path, read: Callable[[], ImportResult]) -> None:
-    """Reads and writes, one process at a time. A study that is measured here takes none: its guide shows its plan alone."""
+    """Reads and writes, one process at a time. A study that is measured here takes none: its guide shows its plan."""
     from plimsoll.importers.trials import write_import
     from plimsoll.run.folder import locked, refuse_for_recordings
 
