@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import getpass
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -195,11 +195,11 @@ def workload_of(kind: str, written: list[str] | None = None, **options: object) 
         return workload_from_file(kind, written or (), given)
     if isinstance(text := given.get("distribution"), str):
         given["distribution"] = toml_value(text)
-    given |= dict(key_and_value(one, taken=given) for one in written or ())
+    keys = dict(key_and_value(one, taken=given) for one in written or ())
     try:
-        return WorkloadSpec.model_validate({"name": kind, "kind": kind, **given})
+        return WorkloadSpec.model_validate({"name": kind, "kind": kind, **given, **keys})
     except ValidationError as error:
-        raise SpecError(*(as_option(fault) for fault in faults_of(error))) from None
+        raise SpecError(*(as_option(fault, keys) for fault in faults_of(error))) from None
 
 
 def is_file(workload: str) -> bool:
@@ -234,11 +234,16 @@ _OPTIONS = frozenset(
 """Those that are named as the fields that they set."""
 
 
-def as_option(fault: str) -> str:
-    """Names the option instead of the field."""
+def as_option(fault: str, keys: Collection[str] = ()) -> str:
+    """Names the option instead of the field.
+
+    Args:
+        fault: A line that begins with the field.
+        keys: Fields that were given by --option KEY=VALUE.
+    """
     field, _, wrong = fault.partition(":")
     name = {"kind": "workload", "": "workload"}.get(field, field.replace("_", "-"))
-    return f"--{name}:{wrong}" if name in _OPTIONS else f"--option {field}:{wrong}"
+    return f"--{name}:{wrong}" if name in _OPTIONS and field not in keys else f"--option {field}:{wrong}"
 
 
 def key_and_value(written: str, *, taken: Mapping[str, object]) -> tuple[str, object]:

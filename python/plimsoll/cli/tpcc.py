@@ -33,7 +33,7 @@ def tpcc_of(written: Iterable[str], given: Mapping[str, object]) -> TpccSpec:
     try:
         return TpccSpec.model_validate({**given, **keys})
     except ValidationError as error:
-        raise SpecError(*(as_option(fault) for fault in faults_of(error))) from None
+        raise SpecError(*(as_option(fault, keys) for fault in faults_of(error))) from None
 
 
 def warm_up_of(workload: Workload, written: str | None, connections: int, clients: Clients, *, is_open: bool) -> float:

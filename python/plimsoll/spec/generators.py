@@ -42,6 +42,7 @@ LENGTH_MAX = 65_535
 CHOICES_MAX = 10_000
 INT64 = range(-(2**63), 2**63)
 PLACES_MAX = 18
+Whole = Annotated[int, Field(ge=INT64[0], le=INT64[-1])]
 _EPOCH = datetime(1970, 1, 1)  # noqa: DTZ001 - the calendar without time zones, as DATETIME has it
 _CHARACTERS = ("digits", "letters", "hex")
 
@@ -88,8 +89,8 @@ class GeneratorSpec(Written):
     """
 
     generate: Way | None = None
-    start: int | None = None
-    step: int | None = None
+    start: Whole | None = None
+    step: Whole | None = None
     from_: Any = Field(default=None, alias="from")
     to: Any = None
     every: str | None = None

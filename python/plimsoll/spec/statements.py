@@ -206,8 +206,8 @@ def _table(table: TableSpec, file: WorkloadFile) -> dict[str, Any]:
         for column in table.column
     ]
     indexes = [
-        {"name": one.name or "_".join(one.columns)[:64], "columns": list(one.columns), "unique": one.unique}
-        for one in table.index
+        {"name": name, "columns": list(one.columns), "unique": one.unique}
+        for name, one in zip(table.index_names, table.index, strict=True)
     ]
     made = {"name": table.name, "rows": table.rows, "primary_key": list(table.key)}
     return {**made, "columns": columns, "indexes": indexes}

@@ -13,12 +13,15 @@ from pydantic import AfterValidator, BeforeValidator, Field, ValidationError, fi
 
 from plimsoll.errors import SpecError
 from plimsoll.spec.fields import DurationS, Name, Written, faults_of, name_fault
-from plimsoll.spec.generators import GeneratorSpec
+from plimsoll.spec.generators import GeneratorSpec, Whole
 from plimsoll.spec.sound_part import Loc, untouched, without
 from plimsoll.spec.workload_parameters import filled, overridden
 
 PARAMETERS_MAX = 256
 REPEAT_MAX = 1_000_000
+NAME_MAX = 64
+COLUMNS_MAX = 1_000
+TABLES_MAX = 10_000
 ROWS_MAX = 2**32 - 1
 THINK_S_MAX = 3600.0
 
@@ -33,8 +36,10 @@ def _plain_name(name: str) -> str:
     """Servers take 64 characters of Unicode's first plane; people must be able to tell names from each other."""
     if fault := name_fault(name):
         raise ValueError(fault)
-    if len(name) > 64 or any(ord(one) > 0xFFFF for one in name):
-        raise ValueError(f"must be 1 to 64 characters, none beyond U+FFFF, which servers do not take, is {name!r}")
+    if len(name) > NAME_MAX or any(ord(one) > 0xFFFF for one in name):
+        raise ValueError(
+            f"must be 1 to {NAME_MAX} characters, none beyond U+FFFF, which servers do not take, is {name!r}"
+        )
     return name
 
 
@@ -115,6 +120,11 @@ class TableSpec(Written):
     index: Annotated[tuple[IndexSpec, ...], BeforeValidator(_a_list)] = ()
 
     @property
+    def index_names(self) -> tuple[str, ...]:
+        """Those of its indexes, in their order; servers take 64 characters of a name."""
+        return tuple(one.name or "_".join(one.columns)[:NAME_MAX] for one in self.index)
+
+    @property
     def key(self) -> tuple[str, ...]:
         """The columns of its primary key."""
         return self.primary_key or (self.column[0].name,)
@@ -129,7 +139,7 @@ class ValueSpec(GeneratorSpec):
     """
 
     sum_of: ValueName | None = None
-    add: int | None = None
+    add: Whole | None = None
 
 
 Values = dict[ValueName, ValueSpec]

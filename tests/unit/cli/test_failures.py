@@ -135,6 +135,7 @@ def test_ctrl_c_and_sigterm_are_interruptions_and_are_told(
         (["trial", "--target", "postgres://u@h/d"], "must begin with mysql://"),
         (["import", "table", "x.csv", "--to", "s", "--map", "level"], "--map: must be NAME=COLUMN"),
         (["prepare", "--target", "mysql://u@h/d", "--ca", "x"], "plimsoll: --ca: nothing is verified"),
+        (["prepare", "--target", "mysql://u@h/d", "--option", "ca=x"], "plimsoll: --option ca: is not a known key"),
         (["prepare", "--target", "mysql://u@h/d", "--tls", "x"], "plimsoll: --tls: must be one of"),
         (["prepare", "--target", "managed", "mysql://u:hunter2@h/d"], "mysql://u:…@h/d"),
         (["study"], "Usage: plimsoll study"),

@@ -6,7 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from support.command import assert_one_clear_message, plimsoll
+from plimsoll.cli.workload import check
+from plimsoll.errors import SpecError
+from support.command import plimsoll
 
 FILE = """
 [[table]]
@@ -23,16 +25,21 @@ name = "read"
 sql = "SELECT id FROM people"
 """
 INDEX = '[[table.index]]\nname = "primary"\ncolumns = "id"'
-COLUMNS = "\n".join(f'[[table.column]]\nname = "c{number}"\ngenerate = "sequence"' for number in range(1000))
 
 
-@pytest.mark.parametrize(
-    ("columns", "index", "fault"),
-    [("", INDEX, '"PRIMARY" is there twice'), (COLUMNS, "", "columns: must be within 1..=1000, are 1001")],
-)
-def test_what_only_the_engine_refuses_is_told(columns: str, index: str, fault: str, tmp_path: Path) -> None:
-    (tmp_path / "w.toml").write_text(FILE.format(columns=columns, index=index))
-    assert_one_clear_message(plimsoll("workload", "check", tmp_path / "w.toml"), 2, fault)
+def test_what_the_files_own_checks_miss_the_engine_tells(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Of both plans at once: that of the tables and that of the transactions."""
+    monkeypatch.setattr("plimsoll.spec.workload_checks.contradictions", lambda _: iter(()))
+    (tmp_path / "w.toml").write_text(FILE.format(columns="", index=INDEX).replace("id FROM", ":x, id FROM"))
+    with pytest.raises(SpecError) as caught:
+        check(str(tmp_path / "w.toml"))
+    assert [fault.removeprefix(str(tmp_path)) for fault in caught.value.faults] == [
+        '/w.toml: data_set.tables[0].indexes: "PRIMARY" is there twice',
+        '/w.toml: workload.transactions[0].statements[0].parameters: there is no value "x" before it',
+    ]
+    assert capsys.readouterr().out == ""
 
 
 def test_a_good_file_is_good(tmp_path: Path) -> None:
