@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import logging
 import signal
 import sys
 import tempfile
@@ -34,11 +35,19 @@ _MACHINE_REFUSES = frozenset(
 )
 """What a machine answers when a right, space or a limit is missing: not our bug, wherever it comes from. Nor is what is
 wrong with a file that has a name."""
+_BEFORE_A_COMMAND = ("-v", "--verbose", "--log-file")
+_LOG = logging.getLogger(__name__)
 REPORT_TO = "the project's issue tracker"
 
 
 def exit_code_of(command: Callable[[], object]) -> int:
     """Runs a command and says how the process is to end. SIGTERM interrupts as Ctrl-C does."""
+    code = _ending(command)
+    _LOG.info("ends with exit code %d", code)
+    return code
+
+
+def _ending(command: Callable[[], object]) -> int:
     signal.signal(signal.SIGTERM, _interrupt)
     try:
         result = command()
@@ -73,11 +82,14 @@ def _say_misuse(message: str) -> None:
     Others may repeat an argument that was not understood, which may be a URL with its password.
     """
     message = without_passwords(message)
+    if any(f"No such option: {name}" in message for name in _BEFORE_A_COMMAND):
+        message += " It stands before the command, as in plimsoll -v trial ..."
     print(message if "\n" in message else f"plimsoll: {message} See plimsoll --help", file=sys.stderr)
 
 
 def _say(error: PlimsollError) -> None:
     lines = [printable(line) for line in str(error).splitlines()]
+    _LOG.debug("%s: %s", type(error).__name__, error)
     prefix = "plimsoll: bug: " if error.exit_code == BUG else "plimsoll: "
     print(f"{prefix}{lines[0] if lines else type(error).__name__}", file=sys.stderr)
     for line in lines[1:]:
@@ -99,6 +111,7 @@ def _unexpected(error: Exception) -> int:
 def _bug() -> int:
     """Keeps the trace in a file: it helps the developers and frightens everybody else."""
     kind, trace = sys.exc_info()[0], traceback.format_exc()
+    _LOG.debug("%s", trace)
     try:
         with tempfile.NamedTemporaryFile(
             "w", prefix="plimsoll-bug-", suffix=".txt", delete=False, encoding="utf-8", errors="backslashreplace"

@@ -235,12 +235,7 @@ _OPTIONS = frozenset(
 
 
 def as_option(fault: str, keys: Collection[str] = ()) -> str:
-    """Names the option instead of the field.
-
-    Args:
-        fault: A line that begins with the field.
-        keys: Fields that were given by --option KEY=VALUE.
-    """
+    """Names the option instead of the field that a line begins with; `keys` came by --option KEY=VALUE."""
     field, _, wrong = fault.partition(":")
     name = {"kind": "workload", "": "workload"}.get(field, field.replace("_", "-"))
     return f"--{name}:{wrong}" if name in _OPTIONS and field not in keys else f"--option {field}:{wrong}"

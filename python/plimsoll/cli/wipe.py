@@ -51,6 +51,15 @@ def without_passwords(text: str) -> str:
     return os.fsdecode(found)
 
 
+def masked(words: Iterable[str]) -> list[str]:
+    """Arguments to show, without what `wipe_passwords` overwrites, wherever else in them it stands."""
+    shown = [b"", *map(os.fsencode, words)]
+    places = [*_url_places(shown), *_other_places(shown)]
+    for secret in sorted({shown[number][begin:end] for number, (begin, end) in places}, key=len, reverse=True):
+        shown = [word.replace(secret, "…".encode()) for word in shown]
+    return [os.fsdecode(word) for word in shown[1:]]
+
+
 def _url_places(words: list[bytes]) -> Iterator[tuple[int, Place]]:
     """The number of each word that holds a password in a URL, and where in it."""
     before = b""

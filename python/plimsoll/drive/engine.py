@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import logging
 import os
 import selectors
 import signal
@@ -39,6 +40,8 @@ SILENCE_S = 60.0
 LINE_BYTES_MAX = 64 * 2**20
 """Longest message that is read; an interval of a hundred thousand connections is far below it."""
 
+_LOG = logging.getLogger(__name__)
+
 Command = Literal["trial", "prepare", "check", "verify", "cleanup", "faults", "sim"]
 M = TypeVar("M", bound=EngineMessage)
 
@@ -67,6 +70,7 @@ class LocalDriver:
             )
         except OSError as error:
             raise HostError(f"plimsoll-engine: cannot be started: {error.strerror}; reinstall plimsoll") from None
+        _LOG.info("engine %d begins: %s", process.pid, command)
         run = EngineRun(process, errors)
         try:
             run.begin(plan)
@@ -178,6 +182,7 @@ class EngineRun:
             with contextlib.suppress(subprocess.TimeoutExpired):
                 self._process.wait(timeout=5)
                 break
+        _LOG.info("engine %d ended with %s", self.pid, self._process.returncode)
         self._stdout.close()
         self._errors.close()
 
@@ -199,9 +204,11 @@ class EngineRun:
     def _next(self) -> EngineMessage:
         line = self._read_line()
         try:
-            return MESSAGE.validate_json(line)
+            message: EngineMessage = MESSAGE.validate_json(line)
         except ValidationError as error:
             raise self._broken(f"said something that is not in the protocol: {error.errors()[0]['msg']}") from None
+        _LOG.debug("engine %d says %.500s", self.pid, message)
+        return message
 
     def _read_line(self) -> bytes:
         searched = 0

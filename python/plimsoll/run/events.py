@@ -6,6 +6,7 @@ The live display and `plimsoll study status` only read them. Deliberately not he
 from __future__ import annotations
 
 import errno
+import logging
 import os
 import time
 from collections.abc import Callable, Iterator
@@ -121,6 +122,7 @@ class Stamped(Document):
     event: Annotated[Event, Field(discriminator="type")]
 
 
+_LOG = logging.getLogger(__name__)
 _STAMPED = TypeAdapter(Stamped)
 
 
@@ -159,6 +161,8 @@ class EventLog:
                 raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
         except OSError as error:
             raise HostError(f"{self._path}: cannot be written: {error.strerror}; free space and run again") from None
+        level = logging.DEBUG if isinstance(event, IntervalEnded | DataProgressed) else logging.INFO
+        _LOG.log(level, "%r", event)
         self._watch(event)
 
     def close(self) -> None:

@@ -19,6 +19,7 @@ from pydantic import ValidationError
 from plimsoll.errors import HostError, RecordError, SpecError
 from plimsoll.plan.model import Plan
 from plimsoll.regular_file import read_regular, text_regular
+from plimsoll.run.users_file import POINTER_FILE, pointer_text
 from plimsoll.spec.statements import StatementsSpec, reader
 from plimsoll.spec.study import STUDY_FILE, StudySpec, parse_study, read_study
 from plimsoll.spec.workloads import WORKLOADS_FILE, kept_files
@@ -78,6 +79,8 @@ def opened(folder: Path, file: Path, spec: StudySpec, plan: Plan) -> Iterator[No
     _refuse_foreign(folder, spec)
     with locked(folder):
         _replace(folder / STUDY_FILE, text)
+        if (pointer := pointer_text(folder, file)) is not None:
+            _replace(folder / POINTER_FILE, pointer)
         _replace(folder / PLAN_FILE, plan.model_dump_json(indent=1))
         if files := {one.file: one.text for one in spec.workload if isinstance(one, StatementsSpec)}:
             _replace(folder / WORKLOADS_FILE, json.dumps(files, indent=1))
@@ -122,6 +125,8 @@ def _refuse_foreign(folder: Path, spec: StudySpec) -> None:
         _partial(folder / PLAN_FILE).name,
         _partial(folder / WORKLOADS_FILE).name,
         WORKLOADS_FILE,
+        POINTER_FILE,
+        _partial(folder / POINTER_FILE).name,
     }
     try:
         if not folder.is_dir() or {path.name for path in folder.iterdir()} <= ours:

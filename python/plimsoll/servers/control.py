@@ -6,6 +6,7 @@ Deliberately not here: what is asked (`facts`, `settle`, telemetry), and the loa
 from __future__ import annotations
 
 import contextlib
+import logging
 import socket
 import ssl
 from collections.abc import Iterator
@@ -20,6 +21,8 @@ from plimsoll.servers.encryption import connect_arguments, why_refused
 from plimsoll.servers.login_methods import UNKNOWN_METHOD, OwnMethodsConnection
 from plimsoll.spec.target import Target
 from plimsoll.units import parse_whole, printable
+
+_LOG = logging.getLogger(__name__)
 
 Row = tuple[Any, ...]
 
@@ -113,6 +116,7 @@ def connect(target: Target, *, connect_limit_s: float = 10, read_limit_s: float 
     place: dict[str, Any] = (
         {"unix_socket": str(target.socket)} if target.socket else {"host": target.host, "port": target.port}
     )
+    _LOG.debug("control connection to %s", target)
     with _translated(target):
         connection = OwnMethodsConnection(
             **place,
