@@ -142,6 +142,13 @@ LOG_CUT_SHORT = WarningKind(
     "What was imported are the intervals up to there: how the run ended is unknown, and so are its response times.",
     "Import the whole log, or run the load again.",
 )
+REPETITIONS_MAY_DIFFER = WarningKind(
+    "repetitions-may-differ",
+    "Repetitions may be of different configurations",
+    "Logs that count as repetitions have names that differ in more than a number or a date. If they are of different "
+    "configurations, their mean is of none of them, and its bounds are too wide.",
+    "Import them again with {factor:NAME} or {workload} in --pattern where {any} stands, into a new study.",
+)
 HOST_BUSY_ELSEWHERE = WarningKind(
     "host-busy-elsewhere",
     "Something else used the processors",
@@ -229,6 +236,7 @@ CATALOGUE: tuple[WarningKind, ...] = (
     SINGLE_REPETITION,
     SHORT_WINDOW,
     LOG_CUT_SHORT,
+    REPETITIONS_MAY_DIFFER,
     NOT_WARM_AT_LIMIT,
     THROUGHPUT_DRIFTS,
     INSTANCE_LAGS,

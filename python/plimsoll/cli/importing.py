@@ -18,8 +18,8 @@ LogPattern = Annotated[
     typer.Option(
         "--pattern",
         metavar="PATTERN",
-        help="What the files' names say, with {system}, {workload}, {connections}, {warehouses}, and {any} for the"
-        " rest. With / in it, of folders too.",
+        help="What the files' names say, with {system}, {workload}, {connections}, {warehouses}, {factor:NAME} for what"
+        " else tells systems apart, and {any} for the rest. With / in it, of folders too.",
     ),
 ]
 LogSystem = Annotated[
@@ -81,7 +81,9 @@ def table(
 
 @app.command("sysbench")
 def sysbench(
-    logs: Annotated[list[Path], typer.Argument(metavar="LOG...", help="What sysbench 0.4, 0.5, 1.0 or 1.1 printed.")],
+    logs: Annotated[
+        list[Path], typer.Argument(metavar="LOG...", help="What sysbench 0.4 to 1.1 printed; folders of it too.")
+    ],
     to: Annotated[Path, typer.Option("--to", metavar="FOLDER", help="The study; several imports may share one.")],
     pattern: LogPattern = None,
     system: LogSystem = None,
@@ -90,9 +92,12 @@ def sysbench(
 ) -> None:
     """Import logs of sysbench: interval lines and final reports, also in the CSV and JSON of its report hooks.
 
-    Several runs of one system, workload and number of connections are repetitions. A log may hold several runs.
+    Several runs of one system, workload and number of connections are repetitions. A log may hold several runs. It may
+    be packed by gzip, be in UTF-16, or have times or names of containers before its lines.
 
     Example: plimsoll import sysbench logs/*.log --to study --pattern '{system}-{workload}-{connections}-{any}.log'
+
+    Example: plimsoll import sysbench results --to study --pattern '{factor:vendor}/Tier{factor:gb}_{connections}th.log'
 
     Example: plimsoll import sysbench 16.log 32.log --to study --system db1 --workload oltp_read_write
     """
@@ -106,7 +111,10 @@ def sysbench(
 @app.command("tpcc")
 def tpcc(
     logs: Annotated[
-        list[Path], typer.Argument(metavar="LOG...", help="What go-tpc, sysbench-tpcc, tpcc-mysql or DBT-2 printed.")
+        list[Path],
+        typer.Argument(
+            metavar="LOG...", help="What go-tpc, sysbench-tpcc, tpcc-mysql or DBT-2 printed; folders of it too."
+        ),
     ],
     to: Annotated[Path, typer.Option("--to", metavar="FOLDER", help="The study; several imports may share one.")],
     kit: Annotated[

@@ -11,6 +11,7 @@ from plimsoll.analyse.model import Analysis
 from plimsoll.analyse.study import analyse
 from plimsoll.errors import RecordError
 from plimsoll.guide.files import write_guide
+from plimsoll.importers.skipped_logs import missing_logs
 from plimsoll.record.store import Recording, StudyRecordings
 from plimsoll.record.store import read_study as read_study_recordings
 from plimsoll.run.folder import read_plan
@@ -38,7 +39,7 @@ def analyse_folder(folder: Path) -> Analysis:
         _LOG.warning("%s", note)
     name = found.recordings[0].trial.study
     if spec is None:
-        return analyse(name, found.recordings, found.damaged)
+        return analyse(name, found.recordings, (*found.damaged, *missing_logs(folder)))
     order = [system.name for system in spec.system]
     objective_s = spec.study.objective.response_p99
     return analyse(
