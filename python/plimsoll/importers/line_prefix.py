@@ -1,7 +1,7 @@
 """What others put before each line of a log: times, names of containers, colours.
 
-Known are `ts`, journald, `docker logs --timestamps` and `docker compose logs`. Deliberately not here: what a line itself
-means.
+Known are `ts`, journald, `docker logs --timestamps` and `docker compose logs`. Deliberately not here: what a line
+itself means.
 """
 
 from __future__ import annotations
