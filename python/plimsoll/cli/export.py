@@ -7,6 +7,9 @@ from typing import Annotated
 
 import typer
 
+from plimsoll.cli import complete
+from plimsoll.cli.options import StudyFolderArgument
+
 app = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="Write recordings in formats of other tools.")
 
 
@@ -17,10 +20,13 @@ def _root() -> None:
 
 @app.command("hdr")
 def hdr(
-    study: Annotated[Path, typer.Argument(metavar="FOLDER", help="The folder of a study.")],
+    study: StudyFolderArgument,
     to: Annotated[Path, typer.Option("--to", metavar="FOLDER", help="Where one .hlog for each trial goes.")],
     measure: Annotated[
-        str, typer.Option("--measure", help="response, service, pool_wait or dispatch_delay.")
+        str,
+        typer.Option(
+            "--measure", autocompletion=complete.measures, help="response, service, pool_wait or dispatch_delay."
+        ),
     ] = "response",
 ) -> None:
     """Write the histograms of each trial as an HdrHistogram log, second by second.

@@ -58,7 +58,11 @@ def _root(
     verbose: Annotated[
         int,
         typer.Option(
-            "--verbose", "-v", count=True, help="Say on standard error what is done, step by step; -vv says more."
+            "--verbose",
+            "-v",
+            count=True,
+            show_default=False,
+            help="Say on standard error what is done, step by step; -vv says more.",
         ),
     ] = 0,
     log_file: Annotated[

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import typer
 from rich.console import Console
 
+from plimsoll.cli.fitted import show
 from plimsoll.cli.progress import study_display
 from plimsoll.guide.build import build_guide
 from plimsoll.guide.terminal import render_terminal
@@ -24,9 +26,8 @@ def run_and_show(file: Path, spec: StudySpec, folder: Path, *, quiet: bool = Fal
     with study_display(quiet=quiet) as display:
         result = run_study(file, spec, folder, display.show)
     analysis, paths = build_guide(folder)
-    console = Console()
-    console.print(render_terminal(analysis))
-    console.print(f"Guide: {paths[0]}", soft_wrap=True, highlight=False)
+    show(render_terminal(analysis))
+    typer.echo(f"Guide: {paths[0]}")
     if result.failed_count:
         Console(stderr=True).print(
             f"plimsoll: {result.failed_count} trials failed; run the same command again to repeat them", soft_wrap=True

@@ -7,13 +7,21 @@ from typing import Annotated
 
 import typer
 
+from plimsoll.cli import complete
+from plimsoll.cli.options import StudyFolderArgument
+
 app = typer.Typer(
     no_args_is_help=True,
     rich_markup_mode=None,
     help="Plan and run studies of systems, workloads and levels.",
 )
 
-StudyArgument = Annotated[Path, typer.Argument(metavar="STUDY", help="A study file, or the folder of a study.")]
+StudyArgument = Annotated[
+    Path,
+    typer.Argument(
+        metavar="STUDY", autocompletion=complete.study_files, help="A study file, or the folder of a study."
+    ),
+]
 ToOption = Annotated[
     Path | None, typer.Option("--to", metavar="FOLDER", help="Where everything is kept; default: the study's name.")
 ]
@@ -36,8 +44,7 @@ def plan(study: StudyArgument, as_json: Annotated[bool, typer.Option("--json", h
 
     Example: plimsoll study plan study.toml
     """
-    from rich.console import Console
-
+    from plimsoll.cli.fitted import echo_fitted, show
     from plimsoll.cli.plan_table import plan_table, planned_sheets
     from plimsoll.run.folder import resolve
     from plimsoll.run.study import plan_study
@@ -47,9 +54,9 @@ def plan(study: StudyArgument, as_json: Annotated[bool, typer.Option("--json", h
     if as_json:
         typer.echo(planned.model_dump_json(indent=2))
     else:
-        Console().print(plan_table(planned))
+        show(plan_table(planned))
         for line in planned_sheets(spec):
-            typer.echo(line)
+            echo_fitted(line)
 
 
 @app.command("run")
@@ -72,7 +79,7 @@ def run(
 
 
 @app.command("status")
-def status(folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="The folder of a study.")]) -> None:
+def status(folder: StudyFolderArgument) -> None:
     """Say how far a study is, running or not.
 
     Example: plimsoll study status results/flush

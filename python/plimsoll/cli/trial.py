@@ -18,6 +18,7 @@ from plimsoll.cli.clients import (
     ThinkTimeOption,
     clients_of,
 )
+from plimsoll.cli.fitted import echo_fitted
 from plimsoll.cli.options import (
     ArrivalsOption,
     AskPasswordOption,
@@ -84,6 +85,9 @@ def trial(
     ca: CaOption = None,
     cert: CertOption = None,
     key: KeyOption = None,
+    sheet: Annotated[
+        bool, typer.Option("--sheet", help="With tpcc: tell each departure from the TPC-C specification.")
+    ] = False,
     as_json: JsonOption = False,
 ) -> None:
     """Run one workload at one level and print what was measured.
@@ -124,7 +128,8 @@ def trial(
             workload=spec, target=resolved, connections=connections, warm_up_s=warm_up_s, duration_s=duration_s,
             seed=seed, arrivals=wanted, clients=clients)  # fmt: skip
         result = trial_result.result_of(_measured(run), wanted)
-    typer.echo(trial_result.shown(result, as_json=as_json))
+    told = trial_result.shown(result, as_json=as_json, whole_sheet=sheet)
+    (typer.echo if as_json else echo_fitted)(told)
 
 
 def _throwaway(

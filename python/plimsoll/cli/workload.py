@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from plimsoll.cli import complete
+
 if TYPE_CHECKING:
     from plimsoll.spec.statements import StatementsSpec
 
@@ -19,7 +21,12 @@ app = typer.Typer(
 
 @app.command("show")
 def show(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="key-value, order-queue or time-series.")] = "key-value",
+    name: Annotated[
+        str,
+        typer.Argument(
+            metavar="NAME", autocompletion=complete.shipped_workloads, help="key-value, order-queue or time-series."
+        ),
+    ] = "key-value",
 ) -> None:
     """Print a workload file that comes with Plimsoll, to read it or to begin with.
 
