@@ -105,7 +105,7 @@ def _argument_name(parameter: Any) -> str:
 
 def _option_names(parameter: Any) -> str:
     names = ", ".join(f"`{name}`" for name in sorted([*parameter.opts, *parameter.secondary_opts], key=len))
-    if parameter.is_flag:
+    if parameter.is_flag or parameter.count:
         return names
     value = parameter.metavar or ("N" if isinstance(parameter.default, int) else "VALUE")
     return f"{names} `{value}`"
@@ -115,7 +115,11 @@ def _meaning(parameter: Any) -> str:
     text: str = parameter.help or ""
     if parameter.required:
         return f"{text} Required.".strip()
-    if parameter.param_type_name == "option" and not parameter.is_flag and parameter.default not in (None, (), []):
+    if (
+        parameter.param_type_name == "option"
+        and not (parameter.is_flag or parameter.count)
+        and parameter.default not in (None, (), [])
+    ):
         text = f"{text} Default: `{parameter.default}`."
     return text.strip()
 

@@ -24,7 +24,7 @@ def parse_duration_s(text: str) -> float:
     >>> parse_duration_s("1.5m"), parse_duration_s("1.1h")
     (90.0, 3960.0)
     """
-    match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*(ms|s|min|m|h)\s*", text)
+    match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*(ms|s|min|m|h)\s*", text, re.ASCII)
     if match is None:
         raise SpecError(f"must be a duration such as 250ms, 60s, 5m or 3h, is {_shortened(text)}")
     seconds = round(float(match[1]) * _SECONDS[match[2]], 9)  # 1.1 h are 3,960 s, and not a little more
@@ -42,13 +42,22 @@ def parse_size_bytes(text: str) -> int:
     >>> parse_size_bytes("2K")
     2048
     """
-    match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([KMGT]?)(?:i?B)?\s*", text)
+    match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([KMGT]?)(?:i?B)?\s*", text, re.ASCII)
     if match is None:
         raise SpecError(f"must be a size such as 512M or 2G, is {_shortened(text)}")
     size_bytes = float(match[1]) * _BYTES[match[2]]
     if size_bytes > _SIZE_BYTES_MAX:
         raise SpecError(f"must be at most 1048576T, is {_shortened(text)}")
     return int(size_bytes)
+
+
+def parse_whole(text: str) -> int | None:
+    """Reads digits as a number of up to 18 of them; None for anything else, whatever it is.
+
+    >>> parse_whole("12"), parse_whole("²"), parse_whole("-1"), parse_whole("9" * 5000)
+    (12, None, None, None)
+    """
+    return int(text) if text.isascii() and text.isdecimal() and len(text) <= 18 else None
 
 
 def _shortened(text: str) -> str:

@@ -242,3 +242,11 @@ def test_a_password_in_a_url_is_warned_about_and_not_repeated(server: ManagedSer
     ran = plimsoll("trial", "--target", url(server).replace("@", f":{secret}@"), "--tables", "7")
     assert "--password-env" in ran.stderr
     assert secret not in ran.stderr + ran.stdout
+
+
+def test_nothing_is_imported_into_a_study_that_is_measured_here(tmp_path: Path) -> None:
+    """Its guide would show none of it."""
+    table = Path(__file__).parents[2] / "examples" / "published" / "vmware-esx-2009.csv"
+    (tmp_path / "plan.json").write_text("{}")
+    assert_one_clear_message(plimsoll("import", "table", table, "--to", tmp_path), 2, "plan.json", "another folder")
+    assert [path.name for path in tmp_path.iterdir()] == ["plan.json"]

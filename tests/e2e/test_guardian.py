@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -106,6 +107,38 @@ def test_guardian_killed(server_base: Path) -> None:
         assert until(lambda: gone(it.pid), 5)
         assert sweep(server_base) == (), "its owner lives"
     assert sweep(server_base) == (it.directory,)
+
+
+@pytest.mark.parametrize("delay_s", [0.0, 0.1, 0.3, 0.7, 1.5])
+def test_guardian_terminated_at_any_instant(delay_s: float, server_base: Path) -> None:
+    """Also while it starts a server, and while the server's data is made."""
+    owner = subprocess.Popen(
+        [sys.executable, "-c", OWNER, str(server_base), server_command("mariadb"), "start"],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+    )
+    try:
+        assert until(lambda: bool(guardians(server_base)), 30)
+        time.sleep(delay_s)
+        for pid in guardians(server_base):
+            os.kill(pid, signal.SIGTERM)
+        assert until(lambda: not list(server_base.iterdir()), 20), list(server_base.rglob("*"))
+    finally:
+        owner.kill()
+        owner.wait()
+
+
+def guardians(base: Path) -> list[int]:
+    found = []
+    for path in Path("/proc").glob("[0-9]*/cmdline"):
+        try:
+            words = path.read_bytes()
+        except OSError:
+            continue
+        if b"guardian.py" in words and os.fsencode(base) in words:
+            found.append(int(path.parent.name))
+    return found
 
 
 def test_both_killed(server_base: Path) -> None:

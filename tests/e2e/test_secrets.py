@@ -119,6 +119,11 @@ def _read(path: Path) -> bytes:
         return b""
 
 
+def logged(folder: Path) -> list[str]:
+    """Options by which a command says all that it does, on standard error and in a file that is searched too."""
+    return ["-vv", "--log-file", str(folder / "all.log")]
+
+
 def left_in(folder: Path) -> list[str]:
     """Files below a folder that contain the password."""
     return [str(path) for path in folder.rglob("*") if path.is_file() and PASSWORD.encode() in path.read_bytes()]
@@ -135,7 +140,7 @@ def test_a_study_leaves_no_password(server: ManagedServer, tmp_path: Path) -> No
     (tmp_path / "s.toml").write_text(STUDY.format(url=url(server)))
     folder = tmp_path / "out"
     process = start(
-        "study", "run", tmp_path / "s.toml", "--to", folder,
+        *logged(tmp_path), "study", "run", tmp_path / "s.toml", "--to", folder,
         env={"BENCH_PASSWORD": PASSWORD, "TMPDIR": str(tmp_path), "PLIMSOLL_DATA_DIR": "/var/tmp/plimsoll-test-s"},
     )  # fmt: skip
     with Watch(process.pid, but_environment_of_root=True) as watch:
@@ -145,16 +150,25 @@ def test_a_study_leaves_no_password(server: ManagedServer, tmp_path: Path) -> No
     assert PASSWORD not in said
     assert (folder / "guide.html").exists()
     assert len(list(folder.rglob("*"))) > 10
+    assert "plimsoll.servers.control" in (tmp_path / "all.log").read_text()
     assert left_in(tmp_path) == []
 
 
 def test_a_password_in_the_url_is_wiped_from_the_arguments(server: ManagedServer, tmp_path: Path) -> None:
     inside = url(server, f"bench:{PASSWORD}")
-    prepared = plimsoll("prepare", "--target", inside, "--table-size", "1000")
+    prepared = plimsoll(*logged(tmp_path), "prepare", "--target", inside, "--table-size", "1000")
     assert prepared.returncode == 0, prepared.stderr
     assert PASSWORD not in prepared.stdout + prepared.stderr
     process = start(
-        "trial", "--target", inside, "--table-size", "1000", "--duration", "2s", env={"TMPDIR": str(tmp_path)}
+        *logged(tmp_path),
+        "trial",
+        "--target",
+        inside,
+        "--table-size",
+        "1000",
+        "--duration",
+        "2s",
+        env={"TMPDIR": str(tmp_path)},
     )
     with Watch(process.pid, but_environment_of_root=False) as watch:
         assert until(lambda: "plimsoll-engine" in watch.names, 60)
@@ -180,7 +194,7 @@ def test_a_password_in_the_url_is_wiped_from_the_arguments(server: ManagedServer
 )
 def test_no_message_repeats_a_password(server: ManagedServer, tmp_path: Path, wrong: list[str]) -> None:
     arguments = [word.format(password=PASSWORD, port=server.target.port) for word in wrong]
-    ran = plimsoll("trial", *arguments, "--duration", "1s", env={"TMPDIR": str(tmp_path)})
+    ran = plimsoll(*logged(tmp_path), "trial", *arguments, "--duration", "1s", env={"TMPDIR": str(tmp_path)})
     assert ran.returncode in {2, 3}, ran.stderr
     assert PASSWORD not in ran.stdout + ran.stderr
     assert left_in(tmp_path) == []

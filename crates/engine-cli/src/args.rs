@@ -11,6 +11,8 @@ pub enum Command {
     Trial,
     /// Make, check or remove a data set.
     Data(DataVerb),
+    /// Say what is wrong with a plan.
+    Faults,
     /// Be a fake server.
     Sim,
     /// Print the schema of the protocol.
@@ -80,6 +82,7 @@ fn named(word: &str) -> Result<Command, Misused> {
         "foresee" => Ok(Command::Data(DataVerb::Foresee { resets: false })),
         "foresee-reset" => Ok(Command::Data(DataVerb::Foresee { resets: true })),
         "cleanup" => Ok(Command::Data(DataVerb::Cleanup)),
+        "faults" => Ok(Command::Faults),
         "sim" => Ok(Command::Sim),
         "schema" => Ok(Command::Schema),
         "help" => Ok(Command::Help),
@@ -113,7 +116,9 @@ mod tests {
 
     #[test]
     fn every_command_is_in_the_help() {
-        for word in ["trial", "prepare", "check", "verify", "cleanup", "sim", "schema"] {
+        for word in [
+            "trial", "prepare", "check", "verify", "cleanup", "faults", "sim", "schema",
+        ] {
             assert!(named(word).is_ok() && HELP.contains(&format!("\n  {word} ")), "{word}");
         }
         assert!(HELP.contains("\n  sysbench "), "read before all others");

@@ -37,17 +37,26 @@ pub fn run(verb: DataVerb, output: &Arc<Output>) -> Result<Done, WorkerFault> {
         DataVerb::Cleanup => data::cleanup(&plan, &mut observe),
     }?;
     Ok(Done {
-        reason: EndReason::Completed,
         started_unix_ns,
         duration_ns: monotonic_ns() - begin_ns,
+        ..nothing_but(done.rows_count)
+    })
+}
+
+/// The account of what drove no load.
+pub fn nothing_but(rows_count: u64) -> Done {
+    Done {
+        reason: EndReason::Completed,
+        started_unix_ns: unix_ns(),
+        duration_ns: 0,
         offered_count: 0,
         unfinished_count: 0,
         client: client_cpu(),
         memory_bytes_max: memory_bytes_max(),
-        rows_count: done.rows_count,
+        rows_count,
         outages: Vec::new(),
         outages_count: 0,
-    })
+    }
 }
 
 fn read_plan(input: &mut Input<BufReader<Stdin>>) -> Result<DataPlan, WorkerFault> {

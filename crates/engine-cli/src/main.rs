@@ -6,6 +6,7 @@
 mod args;
 mod data_command;
 mod events;
+mod faults_command;
 mod input;
 mod limits;
 mod output;
@@ -36,6 +37,7 @@ fn main() -> ExitCode {
         Ok(Command::Version) => output::print(concat!("plimsoll-engine ", env!("CARGO_PKG_VERSION"), "\n")),
         Ok(Command::Schema) => output::print(&schema::text()),
         Ok(Command::Trial) => speak(trial_command::run),
+        Ok(Command::Faults) => speak(faults_command::run),
         Ok(Command::Sim) => speak(sim_command::run),
         Ok(Command::Data(verb)) => speak(|output| data_command::run(verb, output)),
         Err(error) => {

@@ -70,7 +70,10 @@ pub fn check_protocol(protocol: u32) -> Result<(), WorkerFault> {
 }
 
 /// Refuses what nobody can mean, before memory is asked for in its proportion.
-fn check_size(plan: &TrialPlan) -> Result<(), WorkerFault> {
+///
+/// # Errors
+/// A fault of class `spec` when there are more connections than the engine opens.
+pub fn check_size(plan: &TrialPlan) -> Result<(), WorkerFault> {
     let connections: u64 = plan
         .groups
         .iter()
@@ -84,7 +87,11 @@ fn check_size(plan: &TrialPlan) -> Result<(), WorkerFault> {
     Ok(())
 }
 
-fn build(plan: &TrialPlan) -> Result<Trial, WorkerFault> {
+/// Everything that a trial is made of; nothing is connected yet.
+///
+/// # Errors
+/// When the plan makes no sense; all faults of a group are in the message.
+pub fn build(plan: &TrialPlan) -> Result<Trial, WorkerFault> {
     let seeds = (0..).map(|number| plan.seed.wrapping_add(number));
     let groups = plan
         .groups

@@ -65,6 +65,28 @@ fn what_cannot_be_meant_is_refused_before_anything_is_allocated() {
     assert!(data("\"loaders\":1", "\"loaders\":4294967295").contains("loaders: must be within 1..=1000"));
 }
 
+/// Nobody listens where the plans lead.
+#[test]
+fn faults_are_told_without_a_server() {
+    let told = |plan: &str, from: &str, to: &str| {
+        assert!(plan.contains(from));
+        let (class, message, code) = Engine::refuse("faults", &plan.replace(from, to));
+        assert_eq!((class.as_str(), code), ("spec", 2), "{message}");
+        message
+    };
+    let (trial, data) = (trial_plan(&nobody(), true), data_plan(&nobody(), 9));
+    assert!(told(&trial, "\"connections\":3", "\"connections\":0").contains("group.connections: must be"));
+    assert!(told(&data, "\"tables\":1", "\"tables\":0").contains("data_set.tables: must be"));
+    assert!(told(&trial, "\"protocol\":1", "\"protocol\":2").contains("plan.protocol: is 2"));
+    told(&trial, &trial, "{\"type\":\"stop\"}");
+    told(&trial, &trial, "");
+    for plan in [trial, data] {
+        let mut engine = Engine::start("faults");
+        engine.say(&plan);
+        assert_eq!((&engine.hear()["type"], engine.exit_code()), (&json!("done"), 0));
+    }
+}
+
 #[test]
 fn a_command_with_a_field_of_another_name_is_refused() {
     for command in ["start", "stop"] {

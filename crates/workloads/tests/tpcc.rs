@@ -271,6 +271,31 @@ fn tables_are_shaped_as_asked_and_only_ours_are_dropped() {
 }
 
 #[test]
+fn tables_that_others_refer_to_stay() {
+    on_each_server("tpcc_referred", |_server, target| {
+        let keyed = TpccData {
+            foreign_keys: true,
+            ..TpccData::default()
+        };
+        prepare(&data_plan(target, keyed));
+        let mut connection = connect(target);
+        let child = "CREATE TABLE theirs (w INT NOT NULL, CONSTRAINT to_w FOREIGN KEY (w) REFERENCES warehouse (w_id))";
+        connection.query(child).unwrap();
+        let (class, message) = refusal(data::cleanup(&plan(target, 1), &mut |_| {}));
+        assert_eq!(class, FailureClass::Target);
+        assert!(
+            message.contains("nothing was dropped") && message.contains(".theirs (to_w)"),
+            "{message}"
+        );
+        assert_eq!(value(&mut connection, "SELECT COUNT(*) FROM warehouse"), "1");
+        connection.query("ALTER TABLE theirs DROP FOREIGN KEY to_w").unwrap();
+        data::cleanup(&plan(target, 1), &mut |_| {}).unwrap();
+        let left = "SELECT GROUP_CONCAT(TABLE_NAME) FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE()";
+        assert_eq!(value(&mut connection, left), "theirs");
+    });
+}
+
+#[test]
 fn plans_that_make_no_sense_are_refused_with_all_their_faults() {
     on_each_server("tpcc_faults", |_server, target| {
         let data = TpccData {

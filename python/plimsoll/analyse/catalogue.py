@@ -129,6 +129,13 @@ COLUMNS_NOT_COMPARED = WarningKind(
     "known of the other columns only.",
     "Take a type that keeps values as they are, such as DECIMAL or VARCHAR, if that matters.",
 )
+NO_PROGRESS = WarningKind(
+    "no-progress",
+    "Loading or checking rows stands still",
+    "The server is busy with one long statement, such as an index on a large table, hangs, or another connection holds "
+    "a lock on a table.",
+    "Find out by SHOW FULL PROCESSLIST on the server; end whoever holds the lock.",
+)
 THROUGHPUT_DRIFTS = WarningKind(
     "throughput-drifts",
     "Throughput moved within the window",
@@ -146,6 +153,13 @@ LOG_CUT_SHORT = WarningKind(
     "The log ends before its run does",
     "What was imported are the intervals up to there: how the run ended is unknown, and so are its response times.",
     "Import the whole log, or run the load again.",
+)
+REPETITIONS_MAY_DIFFER = WarningKind(
+    "repetitions-may-differ",
+    "Repetitions may be of different configurations",
+    "Logs that count as repetitions have names that differ in more than a number or a date. If they are of different "
+    "configurations, their mean is of none of them, and its bounds are too wide.",
+    "Import them again with {factor:NAME} or {workload} in --pattern where {any} stands, into a new study.",
 )
 HOST_BUSY_ELSEWHERE = WarningKind(
     "host-busy-elsewhere",
@@ -254,6 +268,7 @@ CATALOGUE: tuple[WarningKind, ...] = (
     SINGLE_REPETITION,
     SHORT_WINDOW,
     LOG_CUT_SHORT,
+    REPETITIONS_MAY_DIFFER,
     NOT_WARM_AT_LIMIT,
     THROUGHPUT_DRIFTS,
     INSTANCE_LAGS,
@@ -271,6 +286,7 @@ CATALOGUE: tuple[WarningKind, ...] = (
     READ_ONLY_SLOWER,
     KEY_RANGE_MISSES_DATA,
     COLUMNS_NOT_COMPARED,
+    NO_PROGRESS,
     QUERY_CACHE_ON,
     DATA_LARGER_THAN_BUFFER_POOL,
     DATA_IN_PAGE_CACHE,

@@ -71,7 +71,6 @@ def describe(cell: MeasuredCell, scale_factor: Estimate) -> Cell:
 def figures(trials: Sequence[TrialSummary], throughput: MeanThroughput) -> dict[str, Any]:
     """What is said about the trials of a cell whatever its level is: the fields of `CellFigures`."""
     counts = [one.counts for one in trials if one.counts is not None]
-    completed = sum(one.completed for one in counts)
     whole = [one.counts for one in trials if one.counts is not None and not one.is_published]
     whole_completed = sum(one.completed for one in whole)
     duration_s = sum(one.duration_s for one in whole)
@@ -89,12 +88,12 @@ def figures(trials: Sequence[TrialSummary], throughput: MeanThroughput) -> dict[
         rows_affected_per_transaction=_each([one.rows_affected for one in whole], whole_completed),
         client_us_per_statement=sum(client) / len(client) if client else None,
         errors=error_totals(one.errors for one in trials),
-        completed_count=completed,
-        failed_count=sum(one.failed for one in counts),
+        completed_count=sum(one.completed_count for one in trials),
+        failed_count=sum(one.failed_count for one in trials),
         dropped_count=sum(one.dropped for one in counts),
         unfinished_count=sum(one.unfinished_count or 0 for one in trials),
         stalled_ratio=sum(one.quiet.stalled_ratio for one in trials) / len(trials),
-        retries_count=sum(one.retries for one in counts),
+        retries_count=sum(one.retries_count for one in trials),
         types=types,
         tpcc=tpcc_figures(trials, types),
         instances_tps=mean_tps([one.instances_tps for one in trials]),

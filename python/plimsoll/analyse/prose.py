@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from plimsoll.analyse.cell_model import Bounds, Estimate
 from plimsoll.analyse.duration_model import Durations
-from plimsoll.units import format_bytes, format_ms, format_number, format_percent, format_rate
+from plimsoll.units import format_bytes, format_ms, format_number, format_percent, format_rate, parse_whole
 
 _AS_FACTOR_FROM = 2.0
 """From this ratio on "2.4 times as much" is easier to grasp than "+140 %"."""
@@ -94,8 +94,9 @@ def factor_value(name: str, value: str) -> str:
     >>> factor_value("buffer_pool_bytes", "536870912"), factor_value("sql_mode", "")
     ('512 MiB', '(empty)')
     """
-    if name.endswith("_bytes") and value.isascii() and value.isdigit():
-        return format_bytes(int(value))
+    size_bytes = parse_whole(value) if name.endswith("_bytes") else None
+    if size_bytes is not None:
+        return format_bytes(size_bytes)
     return value or "(empty)"
 
 

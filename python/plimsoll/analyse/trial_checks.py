@@ -15,7 +15,7 @@ from plimsoll.analyse.instances import lag_of
 from plimsoll.analyse.stall_text import stall_words
 from plimsoll.analyse.trial_summary import TrialSummary
 from plimsoll.record.model import InstanceFacts, Outcome, TrialWarning
-from plimsoll.units import format_bytes, format_ms, format_percent, format_rate
+from plimsoll.units import format_bytes, format_ms, format_percent, format_rate, parse_whole
 
 _MEMORY_FILE_SYSTEMS = ("tmpfs", "ramfs", "devtmpfs")
 FLUSH_MS_OF_A_DEVICE = 0.05
@@ -133,8 +133,7 @@ def _data_and_memory(one: TrialSummary) -> Iterator[Weighed]:
 
 def buffer_pool_bytes(instance: InstanceFacts) -> int | None:
     """Size of the buffer pool; None when the server's variables are unknown."""
-    text = instance.variables.get("innodb_buffer_pool_size", "")
-    return int(text) if text.isdecimal() and int(text) > 0 else None
+    return parse_whole(instance.variables.get("innodb_buffer_pool_size", "")) or None
 
 
 def _flush(one: TrialSummary) -> Iterator[Weighed]:

@@ -19,6 +19,7 @@ from plimsoll.analyse.instances import instances_tps
 from plimsoll.analyse.overload import Overload, interval_loads, overloads
 from plimsoll.analyse.processor import engine_mean, processor_shares, reported_shares
 from plimsoll.analyse.quiet import Quiet, quiet_of
+from plimsoll.analyse.stated_totals import stated_count, stated_errors
 from plimsoll.analyse.types import ErrorCounts, TypeCounts, stated_types, summed, types_of
 from plimsoll.analyse.unfinished import unfinished_count
 from plimsoll.analyse.window import WindowCounts, count_window, inside
@@ -93,6 +94,23 @@ class TrialSummary:
         """Whether its figures are of somebody else, and were not measured here."""
         return self.outcome.reported is not None or self.trial.origin.kind != "measured"
 
+    @property
+    def completed_count(self) -> int:
+        """Completed transactions, as the source of an import states them or as they were counted."""
+        counted = 0 if self.counts is None else self.counts.completed
+        return stated_count(self.outcome.reported, "transactions", counted)
+
+    @property
+    def failed_count(self) -> int:
+        """Failed transactions, in the same way."""
+        return stated_count(self.outcome.reported, "failed", 0 if self.counts is None else self.counts.failed)
+
+    @property
+    def retries_count(self) -> int:
+        """Retries, in the same way."""
+        counted = 0 if self.counts is None else self.counts.retries
+        return stated_count(self.outcome.reported, "ignored_errors", counted)
+
 
 def summarise(recording: RecordingLike) -> TrialSummary | None:
     """Reduces a complete trial; None when it holds neither measured intervals nor published figures.
@@ -123,7 +141,7 @@ def summarise(recording: RecordingLike) -> TrialSummary | None:
         counts=counts,
         drift=drift_of(counts.rates_tps),
         histograms=merged,
-        errors=summed(errors.values()),
+        errors=stated_errors(outcome.reported, summed(errors.values())),
         types=stated_types(outcome.reported, types) if outcome.reported else types,
         instances_tps=instances_tps(measured, recording.environment, counts.duration_s),
         cpu=processor_shares(telemetry, measured, outcome, recording.environment),
@@ -146,6 +164,7 @@ def _reported(recording: RecordingLike) -> TrialSummary | None:
         outcome=outcome,
         throughput_tps=outcome.reported.throughput_tps,
         histograms={} if durations is None else merge_rows(durations),
+        errors=stated_errors(outcome.reported, {}),
         cpu=reported_shares(outcome.reported.host_cpu),
         types=stated_types(outcome.reported, {}),
     )

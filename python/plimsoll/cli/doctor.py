@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from plimsoll.cli import options
+from plimsoll.cli.option_values import counts_of
 from plimsoll.cli.options import (
     DistributionOption,
     JsonOption,
@@ -58,7 +59,7 @@ def doctor(
         _show_checks(as_json=as_json)
         return
     spec = options.workload_of(workload, option, tables=tables, table_size=table_size, distribution=distribution)
-    levels = options.counts_of(connections, "--connections")
+    levels = counts_of(connections, "--connections")
     limits = _calibrated(spec, levels, options.duration_s(duration, "--duration"))
     typer.echo(json.dumps([one.model_dump() for one in limits], indent=2) if as_json else _limits_text(spec, limits))
 

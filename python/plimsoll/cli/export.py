@@ -7,9 +7,11 @@ from typing import Annotated, Literal
 
 import typer
 
+from plimsoll.cli import complete
+from plimsoll.cli.options import StudyFolderArgument
+
 app = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="Write recordings in formats of other tools.")
 
-StudyArgument = Annotated[Path, typer.Argument(metavar="FOLDER", help="The folder of a study.")]
 TablesOption = Annotated[
     Path, typer.Option("--to", metavar="FOLDER", help="Where the two tables go; files of these names are replaced.")
 ]
@@ -22,7 +24,9 @@ UnplannedOption = Annotated[
 
 
 @app.command("csv")
-def csv(study: StudyArgument, to: TablesOption, whole: WholeOption = False, unplanned: UnplannedOption = False) -> None:
+def csv(
+    study: StudyFolderArgument, to: TablesOption, whole: WholeOption = False, unplanned: UnplannedOption = False
+) -> None:
     """Write a study as two flat tables, trials.csv and intervals.csv.
 
     One row for each trial, and one for each interval and type of transaction. As in a guide, only the measured windows
@@ -35,7 +39,7 @@ def csv(study: StudyArgument, to: TablesOption, whole: WholeOption = False, unpl
 
 @app.command("parquet")
 def parquet(
-    study: StudyArgument, to: TablesOption, whole: WholeOption = False, unplanned: UnplannedOption = False
+    study: StudyFolderArgument, to: TablesOption, whole: WholeOption = False, unplanned: UnplannedOption = False
 ) -> None:
     """Write a study as two flat tables, trials.parquet and intervals.parquet.
 
@@ -59,10 +63,13 @@ def _export_tables(study: Path, to: Path, kind: Literal["csv", "parquet"], *, wh
 
 @app.command("hdr")
 def hdr(
-    study: StudyArgument,
+    study: StudyFolderArgument,
     to: Annotated[Path, typer.Option("--to", metavar="FOLDER", help="Where one .hlog for each trial goes.")],
     measure: Annotated[
-        str, typer.Option("--measure", help="response, service, pool_wait or dispatch_delay.")
+        str,
+        typer.Option(
+            "--measure", autocompletion=complete.measures, help="response, service, pool_wait or dispatch_delay."
+        ),
     ] = "response",
     unplanned: UnplannedOption = False,
 ) -> None:

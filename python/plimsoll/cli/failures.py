@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import errno
-import os
+import logging
 import signal
 import sys
 import tempfile
@@ -13,12 +13,13 @@ from types import FrameType
 
 from typer.exceptions import Abort, TyperException
 
+from plimsoll.cli.wipe import without_passwords
 from plimsoll.errors import HostError, PlimsollError
 from plimsoll.units import printable
 
 INTERRUPTED = 130
 BUG = 70
-_MACHINE_SAYS_NO = frozenset(
+_MACHINE_REFUSES = frozenset(
     {
         errno.EACCES,
         errno.EPERM,
@@ -32,23 +33,30 @@ _MACHINE_SAYS_NO = frozenset(
         errno.EAGAIN,
     }
 )
-"""What a machine answers when a right, space or a limit is missing: not our bug, wherever it comes from."""
+"""What a machine answers when a right, space or a limit is missing: not our bug, wherever it comes from. Nor is what is
+wrong with a file that has a name."""
+_BEFORE_A_COMMAND = ("-v", "--verbose", "--log-file")
+_LOG = logging.getLogger(__name__)
 REPORT_TO = "the project's issue tracker"
 
 
 def exit_code_of(command: Callable[[], object]) -> int:
     """Runs a command and says how the process is to end. SIGTERM interrupts as Ctrl-C does."""
+    code = _ending(command)
+    _LOG.info("ends with exit code %d", code)
+    return code
+
+
+def _ending(command: Callable[[], object]) -> int:
     signal.signal(signal.SIGTERM, _interrupt)
     try:
         result = command()
+        sys.stdout.flush()
     except (PlimsollError, TyperException) as error:
         _say_misuse(error.format_message()) if isinstance(error, TyperException) else _say(error)
         return error.exit_code
     except (KeyboardInterrupt, Abort):
         return _interrupted()
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
     except Exception as error:
         return _unexpected(error)
     if result == INTERRUPTED:  # typer has turned the interruption into its exit code already
@@ -69,12 +77,19 @@ def _interrupt(_number: int, _frame: FrameType | None) -> None:
 
 
 def _say_misuse(message: str) -> None:
-    """Several lines are a page of help already: that of a command that was called without its subcommand."""
+    """Several lines are a page of help already: that of a command that was called without its subcommand.
+
+    Others may repeat an argument that was not understood, which may be a URL with its password.
+    """
+    message = without_passwords(message)
+    if any(f"No such option: {name}" in message for name in _BEFORE_A_COMMAND):
+        message += " It stands before the command, as in plimsoll -v trial ..."
     print(message if "\n" in message else f"plimsoll: {message} See plimsoll --help", file=sys.stderr)
 
 
 def _say(error: PlimsollError) -> None:
     lines = [printable(line) for line in str(error).splitlines()]
+    _LOG.debug("%s: %s", type(error).__name__, error)
     prefix = "plimsoll: bug: " if error.exit_code == BUG else "plimsoll: "
     print(f"{prefix}{lines[0] if lines else type(error).__name__}", file=sys.stderr)
     for line in lines[1:]:
@@ -82,16 +97,21 @@ def _say(error: PlimsollError) -> None:
 
 
 def _unexpected(error: Exception) -> int:
-    if not isinstance(error, OSError) or error.errno not in _MACHINE_SAYS_NO:
+    if isinstance(error, MemoryError):
+        reason = "too little memory; end other programs, raise the limit, or take a smaller study"
+    elif isinstance(error, OSError) and (error.errno in _MACHINE_REFUSES or error.filename is not None):
+        place = f"{error.filename}: " if error.filename else ""
+        reason = f"{place}{error.strerror}; check the file, the rights, the limits and the free space of this machine"
+    else:
         return _bug()
-    place = f"{error.filename}: " if error.filename else ""
-    _say(HostError(f"{place}{error.strerror}; check the rights, the limits and the free space of this machine"))
+    _say(HostError(reason))
     return HostError.exit_code
 
 
 def _bug() -> int:
     """Keeps the trace in a file: it helps the developers and frightens everybody else."""
     kind, trace = sys.exc_info()[0], traceback.format_exc()
+    _LOG.debug("%s", trace)
     try:
         with tempfile.NamedTemporaryFile(
             "w", prefix="plimsoll-bug-", suffix=".txt", delete=False, encoding="utf-8", errors="backslashreplace"

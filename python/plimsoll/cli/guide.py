@@ -7,9 +7,11 @@ from typing import Annotated
 
 import typer
 
+from plimsoll.cli.options import StudyFolderArgument
+
 
 def guide(
-    study: Annotated[Path, typer.Argument(metavar="FOLDER", help="The folder of a study.")],
+    study: StudyFolderArgument,
     to: Annotated[
         Path | None,
         typer.Option("--to", metavar="FOLDER", help="Where guide.html, .md and .json go; default: the study."),
@@ -27,8 +29,7 @@ def guide(
 
       plimsoll guide results/flush --json | jq '.curves[].peak'
     """
-    from rich.console import Console
-
+    from plimsoll.cli.fitted import show
     from plimsoll.guide.build import analyse_folder, build_guide
     from plimsoll.guide.markdown import render_markdown
     from plimsoll.guide.terminal import render_terminal
@@ -38,6 +39,5 @@ def guide(
         typer.echo(analysis.model_dump_json(indent=2) if as_json else render_markdown(analysis))
         return
     analysis, paths = build_guide(study, to)
-    console = Console()
-    console.print(render_terminal(analysis))
-    console.print(f"Guide: {paths[0]}", soft_wrap=True, highlight=False)
+    show(render_terminal(analysis))
+    typer.echo(f"Guide: {paths[0]}")

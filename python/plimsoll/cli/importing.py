@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -17,8 +18,8 @@ LogPattern = Annotated[
     typer.Option(
         "--pattern",
         metavar="PATTERN",
-        help="What the files' names say, with {system}, {workload}, {connections}, {warehouses}, and {any} for the"
-        " rest. With / in it, of folders too.",
+        help="What the files' names say, with {system}, {workload}, {connections}, {warehouses}, {factor:NAME} for what"
+        " else tells systems apart, and {any} for the rest. With / in it, of folders too.",
     ),
 ]
 LogSystem = Annotated[
@@ -71,19 +72,18 @@ def table(
     """
     from plimsoll.importers.columns import TableOptions
     from plimsoll.importers.table import import_table
-    from plimsoll.importers.trials import write_import
 
     options = TableOptions(
         maps=_pairs(mapping or []), workload=workload, system=system, throughput_unit=throughput_unit
     )
-    result = import_table(file, study_name=to.name, options=options)
-    written = write_import(to, result)
-    _tell(to, result, written)
+    _keep(to, lambda: import_table(file, study_name=to.name, options=options))
 
 
 @app.command("sysbench")
 def sysbench(
-    logs: Annotated[list[Path], typer.Argument(metavar="LOG...", help="What sysbench 0.4, 0.5, 1.0 or 1.1 printed.")],
+    logs: Annotated[
+        list[Path], typer.Argument(metavar="LOG...", help="What sysbench 0.4 to 1.1 printed; folders of it too.")
+    ],
     to: Annotated[Path, typer.Option("--to", metavar="FOLDER", help="The study; several imports may share one.")],
     pattern: LogPattern = None,
     system: LogSystem = None,
@@ -92,25 +92,29 @@ def sysbench(
 ) -> None:
     """Import logs of sysbench: interval lines and final reports, also in the CSV and JSON of its report hooks.
 
-    Several runs of one system, workload and number of connections are repetitions. A log may hold several runs.
+    Several runs of one system, workload and number of connections are repetitions. A log may hold several runs. It may
+    be packed by gzip, be in UTF-16, or have times or names of containers before its lines.
 
     Example: plimsoll import sysbench logs/*.log --to study --pattern '{system}-{workload}-{connections}-{any}.log'
+
+    Example: plimsoll import sysbench results --to study --pattern '{factor:vendor}/Tier{factor:gb}_{connections}th.log'
 
     Example: plimsoll import sysbench 16.log 32.log --to study --system db1 --workload oltp_read_write
     """
     from plimsoll.importers.log_places import LogOptions
     from plimsoll.importers.sysbench import import_sysbench
-    from plimsoll.importers.trials import write_import
 
     options = LogOptions(pattern=pattern, system=system, workload=workload, connections=connections)
-    result = import_sysbench(logs, study_name=to.name, options=options)
-    _tell(to, result, write_import(to, result))
+    _keep(to, lambda: import_sysbench(logs, study_name=to.name, options=options))
 
 
 @app.command("tpcc")
 def tpcc(
     logs: Annotated[
-        list[Path], typer.Argument(metavar="LOG...", help="What go-tpc, sysbench-tpcc, tpcc-mysql or DBT-2 printed.")
+        list[Path],
+        typer.Argument(
+            metavar="LOG...", help="What go-tpc, sysbench-tpcc, tpcc-mysql or DBT-2 printed; folders of it too."
+        ),
     ],
     to: Annotated[Path, typer.Option("--to", metavar="FOLDER", help="The study; several imports may share one.")],
     kit: Annotated[
@@ -138,13 +142,24 @@ def tpcc(
     """
     from plimsoll.importers.log_places import LogOptions
     from plimsoll.importers.tpcc import import_tpcc
-    from plimsoll.importers.trials import write_import
 
     options = LogOptions(
         pattern=pattern, system=system, workload=workload, connections=connections, warehouses=warehouses
     )
-    result = import_tpcc(logs, study_name=to.name, options=options, kit=kit)
-    _tell(to, result, write_import(to, result))
+    _keep(to, lambda: import_tpcc(logs, study_name=to.name, options=options, kit=kit))
+
+
+def _keep(to: Path, read: Callable[[], ImportResult]) -> None:
+    """Reads and writes, one process at a time. A study that is measured here takes none: its guide shows its plan."""
+    from plimsoll.importers.trials import write_import
+    from plimsoll.run.folder import refuse_for_recordings
+    from plimsoll.run.held import HeldFolder
+
+    refuse_for_recordings(to)
+    result = read()
+    with HeldFolder(to):
+        written = write_import(to, result)
+    _tell(to, result, written)
 
 
 def _tell(to: Path, result: ImportResult, written: WrittenImport) -> None:

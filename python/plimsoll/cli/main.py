@@ -6,6 +6,7 @@ Nothing heavy is imported before a subcommand runs, so that help and completion 
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -13,6 +14,8 @@ import typer
 from plimsoll import __version__
 from plimsoll.cli import data, demo, doctor, export, guide, importing, size, study, sysbench, trial, workload
 from plimsoll.cli.failures import exit_code_of
+from plimsoll.cli.logs import begin_logging
+from plimsoll.cli.streams import go_on_unread
 from plimsoll.cli.wipe import wipe_passwords
 
 app = typer.Typer(
@@ -52,12 +55,30 @@ def _root(
         bool,
         typer.Option("--version", callback=_show_version, is_eager=True, help="Print the version and end."),
     ] = False,
+    verbose: Annotated[
+        int,
+        typer.Option(
+            "--verbose",
+            "-v",
+            count=True,
+            show_default=False,
+            help="Say on standard error what is done, step by step; -vv says more.",
+        ),
+    ] = 0,
+    log_file: Annotated[
+        Path | None,
+        typer.Option(
+            "--log-file", metavar="FILE", help="Add all of it to a file, with times in UTC; no password in it."
+        ),
+    ] = None,
 ) -> None:
     """Holds the options that come before a subcommand."""
+    begin_logging(verbose, log_file)
 
 
 def main() -> None:
     """Runs the command line and ends the process with the exit code of its class of outcome."""
+    go_on_unread()
     wipe_passwords(sys.argv)
     sys.exit(exit_code_of(lambda: _obey(sys.argv[1:])))
 

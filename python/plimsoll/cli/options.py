@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import getpass
-from collections.abc import Mapping
+from collections.abc import Collection
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+
+from plimsoll.cli import complete
+from plimsoll.cli.option_values import key_and_value, toml_value
 
 if TYPE_CHECKING:
     from plimsoll.spec.arrivals import OpenArrivals
@@ -27,6 +30,7 @@ TargetOrManagedOption = Annotated[
     typer.Option(
         "--target",
         metavar="URL|managed",
+        autocompletion=complete.targets,
         help="mysql://user@host:3306/database, or mysql://user@/database?socket=/path, or managed: a throwaway server.",
     ),
 ]
@@ -42,6 +46,7 @@ TlsOption = Annotated[
     typer.Option(
         "--tls",
         metavar="MODE",
+        autocompletion=complete.tls_modes,
         help="disabled, preferred (the default), required, verify-ca or verify-identity: see docs/encryption.md.",
     ),
 ]
@@ -58,6 +63,7 @@ WorkloadOption = Annotated[
     typer.Option(
         "--workload",
         metavar="KIND|FILE",
+        autocompletion=complete.workloads,
         help="oltp_read_only, _read_write, _write_only, _point_select, _insert, _delete, _update_index,"
         " _update_non_index, select_random_points, select_random_ranges, bulk_insert; as sysbench 0.4 has them:"
         " oltp_0.4_simple, oltp_0.4_complex, oltp_0.4_nontrx, oltp_0.4_sp; of your own: FILE.toml; ready to use:"
@@ -73,6 +79,7 @@ DistributionOption = Annotated[
     str | None,
     typer.Option(
         "--distribution",
+        autocompletion=complete.distributions,
         help="How rows are chosen, and column k is filled: uniform (when not given), gaussian, special-0.4,"
         " special-1.0, pareto, zipfian, or with parameters: '{ kind = \"zipfian\", exponent = 0.9 }'.",
     ),
@@ -91,7 +98,10 @@ ConnectionsOption = Annotated[
     int, typer.Option("--connections", min=1, max=100_000, help="How many drive load at the same time.")
 ]
 ServerOption = Annotated[
-    str, typer.Option("--server", help="With --target managed: mariadb, mysql, or a full command.")
+    str,
+    typer.Option(
+        "--server", autocompletion=complete.servers, help="With --target managed: mariadb, mysql, or a full command."
+    ),
 ]
 RateOption = Annotated[
     str | None,
@@ -103,7 +113,12 @@ RateOption = Annotated[
     ),
 ]
 ArrivalsOption = Annotated[
-    str, typer.Option("--arrivals", help="With --rate: poisson, as from many users, or uniform: evenly.")
+    str,
+    typer.Option(
+        "--arrivals",
+        autocompletion=complete.arrivals,
+        help="With --rate: poisson, as from many users, or uniform: evenly.",
+    ),
 ]
 BacklogOption = Annotated[
     int,
@@ -113,6 +128,9 @@ BacklogOption = Annotated[
         max=1_000_000,
         help="With --rate: so many may wait for a connection; what falls due beyond that is dropped and counted.",
     ),
+]
+StudyFolderArgument = Annotated[
+    Path, typer.Argument(metavar="FOLDER", autocompletion=complete.studies, help="The folder of a study.")
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
@@ -195,11 +213,11 @@ def workload_of(kind: str, written: list[str] | None = None, **options: object) 
         return workload_from_file(kind, written or (), given)
     if isinstance(text := given.get("distribution"), str):
         given["distribution"] = toml_value(text)
-    given |= dict(key_and_value(one, taken=given) for one in written or ())
+    keys = dict(key_and_value(one, taken=given) for one in written or ())
     try:
-        return WorkloadSpec.model_validate({"name": kind, "kind": kind, **given})
+        return WorkloadSpec.model_validate({"name": kind, "kind": kind, **given, **keys})
     except ValidationError as error:
-        raise SpecError(*(as_option(fault) for fault in faults_of(error))) from None
+        raise SpecError(*(as_option(fault, keys) for fault in faults_of(error))) from None
 
 
 def is_file(workload: str) -> bool:
@@ -228,53 +246,17 @@ def arrivals_of(rate: str | None, *, process: str, backlog_max: int) -> OpenArri
         raise SpecError(f"--rate: {error}") from None
 
 
-def as_option(fault: str) -> str:
-    """Names the option instead of the field."""
+_OPTIONS = frozenset(
+    {"workload", "tables", "table-size", "distribution", "warehouses", "text", "tls", "ca", "cert", "key"}
+)
+"""Those that are named as the fields that they set."""
+
+
+def as_option(fault: str, keys: Collection[str] = ()) -> str:
+    """Names the option instead of the field that a line begins with; `keys` came by --option KEY=VALUE."""
     field, _, wrong = fault.partition(":")
     name = {"kind": "workload", "": "workload"}.get(field, field.replace("_", "-"))
-    known = name in ("workload", "tables", "table-size", "distribution", "warehouses", "text")
-    return f"--{name}:{wrong}" if known else f"--option {field}:{wrong}"
-
-
-def key_and_value(written: str, *, taken: Mapping[str, object]) -> tuple[str, object]:
-    """Reads the value of --option.
-
-    Raises:
-        SpecError: It is none, or its key is taken.
-    """
-    from plimsoll.errors import SpecError
-
-    key, equals, value = written.partition("=")
-    key = key.strip()
-    if not equals or not key.isidentifier():
-        raise SpecError(f"--option: must be KEY=VALUE such as range_size=10, is {written[:60]!r}")
-    if key in taken or key in ("name", "kind"):
-        raise SpecError(f"--option {key}: has an option of its own; use that one alone")
-    return key, toml_value(value.strip())
-
-
-def toml_value(text: str) -> object:
-    """A value as study files have it; a plain word is text without its quotes."""
-    import tomllib
-
-    try:
-        return tomllib.loads(f"value = {text}")["value"]
-    except (tomllib.TOMLDecodeError, ValueError, RecursionError):
-        return text
-
-
-def counts_of(text: str, option: str) -> tuple[int, ...]:
-    """Reads the value of an option that is a list of numbers, such as `1,8,64`.
-
-    Raises:
-        SpecError: It is none; the message names the option.
-    """
-    from plimsoll.errors import SpecError
-
-    parts = [part.strip() for part in text.split(",")]
-    if not all(part.isdecimal() and len(part) < 7 and int(part) > 0 for part in parts):
-        raise SpecError(f"{option}: must be whole numbers above 0 such as 1,8,64, is {text[:60]!r}")
-    return tuple(dict.fromkeys(int(part) for part in parts))
+    return f"--{name}:{wrong}" if name in _OPTIONS and field not in keys else f"--option {field}:{wrong}"
 
 
 def duration_s(text: str, option: str) -> float:

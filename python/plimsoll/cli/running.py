@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import typer
 from rich.console import Console
 
+from plimsoll.cli.fitted import show
 from plimsoll.cli.progress import study_display
 from plimsoll.errors import PlimsollError
 from plimsoll.guide.build import build_guide
@@ -36,9 +38,8 @@ def run_and_show(file: Path, spec: StudySpec, folder: Path, *, quiet: bool = Fal
             _tell_how_far(folder)
         raise
     analysis, paths = build_guide(folder)
-    console = Console()
-    console.print(render_terminal(analysis))
-    console.print(f"Guide: {paths[0]}", soft_wrap=True, highlight=False)
+    show(render_terminal(analysis))
+    typer.echo(f"Guide: {paths[0]}")
     if result.failed_count:
         Console(stderr=True).print(
             f"plimsoll: {result.failed_count} trials failed; run the same command again to repeat them", soft_wrap=True

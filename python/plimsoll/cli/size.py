@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from plimsoll.cli.options import JsonOption, duration_s
+from plimsoll.cli import complete
+from plimsoll.cli.options import JsonOption, StudyFolderArgument, duration_s
 
 
 def size(
-    study: Annotated[Path, typer.Argument(metavar="FOLDER", help="The folder of a study.")],
+    study: StudyFolderArgument,
     tps: Annotated[float, typer.Option("--tps", help="The load to carry, transactions per second.")],
     connections: Annotated[
         int | None, typer.Option("--connections", min=1, help="At so many connections; default: the best level.")
     ] = None,
     workload: Annotated[
-        str | None, typer.Option("--workload", metavar="NAME", help="Needed when the study has several.")
+        str | None,
+        typer.Option(
+            "--workload",
+            metavar="NAME",
+            autocompletion=complete.workloads_of_study,
+            help="Needed when the study has several.",
+        ),
     ] = None,
     response_p99: Annotated[
         str | None,
@@ -42,9 +48,8 @@ def size(
 
       plimsoll size results/flush --tps 1200 --workload read-write --response-p99 20ms --headroom 0.3
     """
-    from rich.console import Console
-
     from plimsoll.analyse.size import size as answer_size
+    from plimsoll.cli.fitted import show
     from plimsoll.guide.build import analyse_folder
     from plimsoll.guide.terminal import size_terminal
 
@@ -61,5 +66,5 @@ def size(
     if as_json:
         typer.echo(answer.model_dump_json(indent=2))
     else:
-        Console().print(size_terminal(answer))
+        show(size_terminal(answer))
     raise typer.Exit(0 if answer.fits else 1)

@@ -7,13 +7,21 @@ from typing import Annotated
 
 import typer
 
+from plimsoll.cli import complete
+from plimsoll.cli.options import StudyFolderArgument
+
 app = typer.Typer(
     no_args_is_help=True,
     rich_markup_mode=None,
     help="Plan and run studies of systems, workloads and levels.",
 )
 
-StudyArgument = Annotated[Path, typer.Argument(metavar="STUDY", help="A study file, or the folder of a study.")]
+StudyArgument = Annotated[
+    Path,
+    typer.Argument(
+        metavar="STUDY", autocompletion=complete.study_files, help="A study file, or the folder of a study."
+    ),
+]
 ToOption = Annotated[
     Path | None, typer.Option("--to", metavar="FOLDER", help="Where everything is kept; default: the study's name.")
 ]
@@ -42,8 +50,7 @@ def plan(
 
     Example: plimsoll study plan study.toml
     """
-    from rich.console import Console
-
+    from plimsoll.cli.fitted import echo_fitted, show
     from plimsoll.cli.plan_table import plan_table, planned_lines
     from plimsoll.run.folder import resolve
     from plimsoll.run.planning import plan_study
@@ -53,9 +60,9 @@ def plan(
     if as_json:
         typer.echo(planned.plan.model_dump_json(indent=2))
     else:
-        Console().print(plan_table(planned.plan))
+        show(plan_table(planned.plan))
         for line in planned_lines(spec, planned, folder):
-            typer.echo(line)
+            echo_fitted(line)
 
 
 @app.command("run")
@@ -80,8 +87,7 @@ def run(
 
 @app.command("status")
 def status(
-    folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="The folder of a study.")],
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    folder: StudyFolderArgument, as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False
 ) -> None:
     """Say how far a study is: whether it runs, was killed, was stopped or is finished, what runs now and what is left.
 

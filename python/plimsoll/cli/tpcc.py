@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
-from plimsoll.cli.options import as_option, duration_s, key_and_value
+from plimsoll.cli.option_values import key_and_value
+from plimsoll.cli.options import as_option, duration_s
 
 if TYPE_CHECKING:
     from plimsoll.spec.clients import Clients
@@ -33,7 +34,7 @@ def tpcc_of(written: Iterable[str], given: Mapping[str, object]) -> TpccSpec:
     try:
         return TpccSpec.model_validate({**given, **keys})
     except ValidationError as error:
-        raise SpecError(*(as_option(fault) for fault in faults_of(error))) from None
+        raise SpecError(*(as_option(fault, keys) for fault in faults_of(error))) from None
 
 
 def warm_up_of(workload: Workload, written: str | None, connections: int, clients: Clients, *, is_open: bool) -> float:

@@ -19,6 +19,7 @@ from plimsoll.cli.clients import (
     ThinkTimeOption,
     clients_of,
 )
+from plimsoll.cli.fitted import echo_fitted
 from plimsoll.cli.options import (
     ArrivalsOption,
     AskPasswordOption,
@@ -100,6 +101,9 @@ def trial(
     record: RecordOption = None,
     record_system: RecordSystemOption = None,
     record_workload: RecordWorkloadOption = None,
+    sheet: Annotated[
+        bool, typer.Option("--sheet", help="With tpcc: tell each departure from the TPC-C specification.")
+    ] = False,
     as_json: JsonOption = False,
 ) -> None:
     """Run one workload at one level and print what was measured.
@@ -136,10 +140,10 @@ def trial(
             defaults_file=defaults_file, ask_password=ask_password, encryption=encryption)  # fmt: skip
         run = SingleRun(workload=spec, target=resolved, managed=managed, connections=connections, warm_up_s=warm_up_s,
             duration_s=duration_s, seed=seed, arrivals=wanted, clients=clients)  # fmt: skip
-        raise typer.Exit(_measure_and_show(run, kept, as_json=as_json))
+        raise typer.Exit(_measure_and_show(run, kept, as_json=as_json, whole_sheet=sheet))
 
 
-def _measure_and_show(run: SingleRun, kept: RecordingWanted | None, *, as_json: bool) -> int:
+def _measure_and_show(run: SingleRun, kept: RecordingWanted | None, *, as_json: bool, whole_sheet: bool) -> int:
     """Measures, shows what was measured and what was kept; returns the exit code."""
     from plimsoll.cli.failures import INTERRUPTED
     from plimsoll.errors import TargetError
@@ -156,7 +160,8 @@ def _measure_and_show(run: SingleRun, kept: RecordingWanted | None, *, as_json: 
             print(f"nothing was measured: interrupted after {interrupted.load_s:.1f} s of load", file=sys.stderr)
     if measured is not None:
         result = trial_result.result_of(measured, run.arrivals)
-        typer.echo(trial_result.shown(result, as_json=as_json))
+        told = trial_result.shown(result, as_json=as_json, whole_sheet=whole_sheet)
+        (typer.echo if as_json else echo_fitted)(told)
     for note in notes:
         typer.echo(f"plimsoll: {printable(note)}", err=True)
     if measured is not None and measured.outcome.verdict is Verdict.FAILED:  # the figures are evidence, and no result

@@ -135,12 +135,12 @@ def _open_loop(summary: TrialSummary, wanted: OpenArrivals) -> dict[str, Any]:
     }
 
 
-def shown(result: dict[str, Any], *, as_json: bool) -> str:
-    """The result as JSON, or as text for people."""
-    return json.dumps(result, indent=2) if as_json else _as_text(result)
+def shown(result: dict[str, Any], *, as_json: bool, whole_sheet: bool = False) -> str:
+    """The result as JSON, or as text for people: with all departures from TPC-C, or the list of their clauses."""
+    return json.dumps(result, indent=2) if as_json else _as_text(result, whole_sheet=whole_sheet)
 
 
-def _as_text(result: dict[str, Any]) -> str:
+def _as_text(result: dict[str, Any], *, whole_sheet: bool) -> str:
     from plimsoll.cli.type_lines import deviation_lines, tpcc_lines, type_lines
     from plimsoll.units import format_ms, format_number, format_rate
 
@@ -173,7 +173,7 @@ def _as_text(result: dict[str, Any]) -> str:
     )
     agreed = {one["agreed"] or "none" for one in result["connections"]["encryptions"]}
     lines.append(f"encryption        {', '.join(sorted(agreed))}")
-    lines += deviation_lines(result)
+    lines += deviation_lines(result, whole=whole_sheet)
     lines += [f"warning: {w['code']}: {w['evidence'].rstrip('.')}. {w['advice']}" for w in result["warnings"]]
     lines.append("One run says little about the next: plimsoll study run measures repetitions and gives bounds.")
     return "\n".join(lines)

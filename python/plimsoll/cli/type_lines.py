@@ -38,11 +38,18 @@ def tpcc_lines(result: dict[str, Any]) -> list[str]:
     return lines
 
 
-def deviation_lines(result: dict[str, Any]) -> list[str]:
-    """The deviation sheet of a result; nothing where there is none."""
+def deviation_lines(result: dict[str, Any], *, whole: bool) -> list[str]:
+    """The deviation sheet of a result, whole or as the list of its clauses; nothing where there is none."""
     from plimsoll.analyse.tpcc_model import Deviation
 
-    return sheet_lines([Deviation.model_validate(one) for one in result.get("tpcc", {}).get("deviations", ())])
+    found = [Deviation.model_validate(one) for one in result.get("tpcc", {}).get("deviations", ())]
+    if whole or not found:
+        return sheet_lines(found)
+    clauses = ", ".join(dict.fromkeys(one.clause for one in found))
+    return [
+        f"no TPC-C result: it departs from the specification (revision 5.11) in {len(found)} places, clauses {clauses};"
+        " --sheet says what each is"
+    ]
 
 
 def sheet_lines(found: Sequence[Deviation]) -> list[str]:

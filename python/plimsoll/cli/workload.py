@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Annotated
 
 import typer
+
+from plimsoll.cli import complete
+
+if TYPE_CHECKING:
+    from plimsoll.spec.statements import StatementsSpec
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -15,7 +21,12 @@ app = typer.Typer(
 
 @app.command("show")
 def show(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="key-value, order-queue or time-series.")] = "key-value",
+    name: Annotated[
+        str,
+        typer.Argument(
+            metavar="NAME", autocompletion=complete.shipped_workloads, help="key-value, order-queue or time-series."
+        ),
+    ] = "key-value",
 ) -> None:
     """Print a workload file that comes with Plimsoll, to read it or to begin with.
 
@@ -39,15 +50,36 @@ def check(
 ) -> None:
     """Read a workload file without a server, and tell all its faults at once.
 
-    Whether a server takes the statements is looked at when a trial begins.
+    The load engine checks it too. Whether a server takes the statements is found when a trial begins.
 
     Example: plimsoll workload check my-queue.toml
     """
     from plimsoll.cli.workload_file import workload_from_file
+    from plimsoll.errors import SpecError
 
     spec = workload_from_file(file, option or (), {})
+    if faults := [*_faults_by_engine(spec)]:
+        raise SpecError(*(f"{file}: {fault}" for fault in faults))
     tables = ", ".join(f"{table.name} ({table.rows:,} rows)" for table in spec.definition.table)
     transactions = ", ".join(f"{one.name} (weight {one.weight})" for one in spec.definition.transaction)
     typer.echo(f"tables: {tables or 'none of its own'}")
     typer.echo(f"transactions: {transactions}")
     typer.echo(f"{file} is good")
+
+
+def _faults_by_engine(spec: StatementsSpec) -> Iterator[str]:
+    """What the load engine says of it, in the words of its plan."""
+    from plimsoll.drive.engine import LocalDriver, refuse_faults
+    from plimsoll.drive.plans import data_line, trial_line
+    from plimsoll.errors import SpecError
+    from plimsoll.spec.target import Target
+
+    nowhere = Target(user="nobody", database="nowhere", host="localhost")
+    for plan in (
+        data_line(spec, nowhere, loaders=1),
+        trial_line(spec, {"nowhere": nowhere}, connections=1, duration_s=1, seed=1),
+    ):
+        try:
+            refuse_faults(LocalDriver(), plan)
+        except SpecError as error:
+            yield from error.faults

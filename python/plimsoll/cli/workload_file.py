@@ -54,7 +54,7 @@ def workload_from_file(name: str, written: Iterable[str], given: Mapping[str, ob
 
 def _sorted_into(changes: dict[str, dict[str, object]], written: Iterable[str]) -> Iterator[str]:
     """Sorts changes by what they change; tells which are none."""
-    from plimsoll.cli.options import toml_value
+    from plimsoll.cli.option_values import toml_value
 
     for one in written:
         key, equals, value = one.partition("=")

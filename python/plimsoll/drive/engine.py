@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import logging
 import os
 import selectors
 import signal
@@ -17,6 +18,7 @@ from typing import IO, Any, Literal, Protocol, TypeVar
 
 from pydantic import ValidationError
 
+from plimsoll.drive.broken_off import ended, silent
 from plimsoll.drive.executable import find_engine
 from plimsoll.drive.protocol import (
     MESSAGE,
@@ -29,15 +31,18 @@ from plimsoll.drive.protocol import (
     Progress,
     Ready,
 )
+from plimsoll.drive.stalls import Stall
 from plimsoll.errors import DataError, EngineBugError, HostError, PlimsollError, SpecError, TargetError
 
 SILENCE_S = 60.0
-"""An engine that says nothing for so long is broken: a running one speaks every second."""
+"""An engine that says nothing for so long is broken, or waits for a server: a running one speaks every second."""
 
 LINE_BYTES_MAX = 64 * 2**20
 """Longest message that is read; an interval of a hundred thousand connections is far below it."""
 
-Command = Literal["trial", "prepare", "check", "verify", "foresee", "foresee-reset", "cleanup", "sim"]
+_LOG = logging.getLogger(__name__)
+
+Command = Literal["trial", "prepare", "check", "verify", "foresee", "foresee-reset", "cleanup", "faults", "sim"]
 M = TypeVar("M", bound=EngineMessage)
 
 
@@ -65,6 +70,7 @@ class LocalDriver:
             )
         except OSError as error:
             raise HostError(f"plimsoll-engine: cannot be started: {error.strerror}; reinstall plimsoll") from None
+        _LOG.info("engine %d begins: %s", process.pid, command)
         run = EngineRun(process, errors)
         try:
             run.begin(plan)
@@ -95,6 +101,7 @@ class EngineRun:
         self._selector = selectors.DefaultSelector()
         self._selector.register(self._stdout, selectors.EVENT_READ)
         self._unread = bytearray()
+        self._waits_for_server = False
 
     def begin(self, plan: dict[str, Any]) -> None:
         """Makes sure that both speak the same protocol, and hands the plan over.
@@ -108,6 +115,7 @@ class EngineRun:
                 f"plimsoll-engine speaks protocol {hello.protocol}, not {PROTOCOL}; reinstall plimsoll"
             )
         self._say(plan)
+        self._waits_for_server = True
 
     @property
     def pid(self) -> int:
@@ -128,7 +136,8 @@ class EngineRun:
         raise self._broken("ended before it was ready")
 
     def start(self, at_unix_ns: int | None = None) -> None:
-        """Lets the load begin, now or at a time on the wall clock."""
+        """Lets the load begin, now or at a time on the wall clock. From here on it speaks every second."""
+        self._waits_for_server = False
         self._say({"type": "start", "at_unix_ns": at_unix_ns})
 
     def stop(self) -> None:
@@ -173,6 +182,7 @@ class EngineRun:
             with contextlib.suppress(subprocess.TimeoutExpired):
                 self._process.wait(timeout=5)
                 break
+        _LOG.info("engine %d ended with %s", self.pid, self._process.returncode)
         self._stdout.close()
         self._errors.close()
 
@@ -194,16 +204,18 @@ class EngineRun:
     def _next(self) -> EngineMessage:
         line = self._read_line()
         try:
-            return MESSAGE.validate_json(line)
+            message: EngineMessage = MESSAGE.validate_json(line)
         except ValidationError as error:
             raise self._broken(f"said something that is not in the protocol: {error.errors()[0]['msg']}") from None
+        _LOG.debug("engine %d says %.500s", self.pid, message)
+        return message
 
     def _read_line(self) -> bytes:
         searched = 0
         while (end := self._unread.find(b"\n", searched)) < 0:
             searched = len(self._unread)
             if not self._selector.select(timeout=SILENCE_S):
-                raise self._broken(f"said nothing for {SILENCE_S:.0f} s")
+                raise silent(self.pid, SILENCE_S, waits_for_server=self._waits_for_server)
             chunk = os.read(self._stdout.fileno(), 1 << 20)
             if not chunk:
                 raise self._broken("ended without a last message")
@@ -215,15 +227,14 @@ class EngineRun:
         return line
 
     def _broken(self, what: str) -> PlimsollError:
-        """The engine broke its word: a bug, with the last lines it wrote to standard error."""
+        """The engine broke off, or its word: who must act, with the last lines it wrote to standard error."""
         try:
             code = self._process.wait(timeout=1)
         except subprocess.TimeoutExpired:
             code = None
         self._errors.seek(0)
         tail = self._errors.read()[-2000:].decode(errors="replace").strip()
-        ended = "" if code is None else f", exit code {code}"
-        return EngineBugError(f"plimsoll-engine {what}{ended}{f': {tail}' if tail else ''}")
+        return ended(what, code, tail)
 
 
 def error_of(failed: Failed) -> PlimsollError:
@@ -241,6 +252,17 @@ def error_of(failed: Failed) -> PlimsollError:
             return EngineBugError(failed.message)
 
 
+def refuse_faults(driver: Driver, plan: dict[str, Any]) -> None:
+    """Lets the engine look at a plan of a trial or of a data set; no server is needed.
+
+    Raises:
+        SpecError: What is wrong with it.
+        HostError, EngineBugError: The engine cannot be run.
+    """
+    with driver.launch("faults", plan) as run:
+        run.expect(Done)
+
+
 def run_data_command(
     driver: Driver,
     command: Literal["prepare", "check", "verify", "foresee", "foresee-reset", "cleanup"],
@@ -254,11 +276,14 @@ def run_data_command(
     Raises:
         SpecError, TargetError, DataError, HostError, EngineBugError: It could not be done.
     """
+    stall = Stall()
     with driver.launch(command, plan) as run:
         for message in run.messages():
             match message:
                 case Progress():
                     progress(message)
+                    if (doubt := stall.seen(message)) is not None:
+                        warn(doubt)
                 case EngineWarning():
                     warn(message)
                 case Done():

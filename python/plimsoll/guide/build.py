@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -10,11 +11,15 @@ from plimsoll.analyse.model import Analysis
 from plimsoll.analyse.study import analyse
 from plimsoll.errors import RecordError
 from plimsoll.guide.files import write_guide
+from plimsoll.importers.skipped_logs import missing_logs
 from plimsoll.plan.model import Plan
 from plimsoll.record.store import Recording, StudyRecordings
 from plimsoll.record.store import read_study as read_study_recordings
 from plimsoll.run.folder import read_plan
-from plimsoll.spec.study import STUDY_FILE, StudySpec, read_study
+from plimsoll.run.users_file import current_spec
+from plimsoll.spec.study import StudySpec
+
+_LOG = logging.getLogger(__name__)
 
 
 def analyse_folder(folder: Path) -> Analysis:
@@ -32,10 +37,12 @@ def analyse_folder(folder: Path) -> Analysis:
     if not found.recordings:
         reason = found.damaged[0].reason if found.damaged else "no trial has been recorded yet; run the study first"
         raise RecordError(f"{folder}: {reason}")
-    spec = _spec(folder)
+    spec, note = current_spec(folder)
+    if note is not None:
+        _LOG.warning("%s", note)
     name = found.recordings[0].trial.study
     if spec is None:
-        return analyse(name, found.recordings, found.damaged)
+        return analyse(name, found.recordings, (*found.damaged, *missing_logs(folder)))
     order = [system.name for system in spec.system]
     objective_s = spec.study.objective.response_p99
     return analyse(
@@ -45,12 +52,6 @@ def analyse_folder(folder: Path) -> Analysis:
         planned=None if plan is None else plan.trials,
         objective_ms_p99=None if objective_s is None else objective_s * 1000,
     )
-
-
-def _spec(folder: Path) -> StudySpec | None:
-    """What the study was asked to do; None for imports, which have no study file."""
-    file = folder / STUDY_FILE
-    return read_study(file) if file.exists() else None
 
 
 def _place(order: list[str], name: str) -> int:

@@ -6,7 +6,7 @@ Deliberately not here: what is said (`content`, `tables`), and printing.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -27,7 +27,9 @@ from plimsoll.guide.tpcc import notpm_table
 from plimsoll.guide.types import type_tables_of
 from plimsoll.guide.words import clean
 
-SHORT_WORD = 10
+LONG_WORD, SHORT_WORD = 24, 10
+"""Words up to this length are broken only where there is no room for them; shorter ones never."""
+
 GAP = 2
 """Between columns: the padding and the separator of the box."""
 
@@ -194,22 +196,41 @@ def _row(row: tuple[Entry, ...], table: Table) -> list[str]:
 def _widths(columns: list[Column], rows: list[list[str]], room: int) -> list[int] | None:
     """How wide each column is, so that headings and words share what figures leave; None when figures need more."""
     texts = [[row[index] for row in rows] for index in range(len(columns))]
-    widths = [_needed(column, texts[index]) for index, column in enumerate(columns)]
-    spare = room - sum(widths) - GAP * (len(widths) - 1)
-    if spare < 0:
+    for word_max in (LONG_WORD, SHORT_WORD):
+        widths = [_needed(column, texts[index], word_max) for index, column in enumerate(columns)]
+        spare = room - sum(widths) - GAP * (len(widths) - 1)
+        if spare >= 0:
+            break
+    else:
         return None
-    for index, column in enumerate(columns):
-        grown = min(max(map(cell_len, [column.heading, *texts[index]])) - widths[index], spare)
-        widths[index] += grown
-        spare -= grown
+    _share(spare, widths, [max(map(cell_len, own), default=0) for own in texts])
+    spare = room - sum(widths) - GAP * (len(widths) - 1)
+    _share(spare, widths, [cell_len(column.heading) for column in columns])
     return widths
 
 
-def _needed(column: Column, texts: list[str]) -> int:
-    """Figures and marks need all their room, words that of a short word; headings break between words."""
+def _share(spare: int, widths: list[int], whole: Sequence[int]) -> None:
+    """Widens columns towards their whole texts: short ones first, then the one that is broken into most lines."""
+    for index in (index for index, width in enumerate(whole) if width <= LONG_WORD):
+        grown = max(min(whole[index] - widths[index], spare), 0)
+        widths[index] += grown
+        spare -= grown
+    for _ in range(spare):
+        index = max(range(len(whole)), key=lambda one: whole[one] / widths[one])
+        widths[index] += whole[index] > widths[index]
+
+
+def _needed(column: Column, texts: list[str], word_max: int) -> int:
+    """Figures and marks need all their room, texts that of their longest word; headings break between words.
+
+    Args:
+        column: Which.
+        texts: What stands in it.
+        word_max: Of texts, words that are longer may be broken.
+    """
     room = max(map(cell_len, texts), default=1)
     if not column.numeric and column.heading:
-        room = min(room, SHORT_WORD)
+        room = min(max((cell_len(word) for text in texts for word in text.split()), default=1), word_max)
     return max(room, *(cell_len(word) for word in column.heading.split()), 1)
 
 

@@ -6,7 +6,7 @@ Deliberately not here: the formats, and what becomes of the runs (`tpcc`).
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,7 +15,9 @@ from plimsoll.importers.dbt2_mix import is_mix_line, read_mix, runs_of_folders
 from plimsoll.importers.dbt2_report import Dbt2ReportReader
 from plimsoll.importers.go_tpc import GoTpcReader
 from plimsoll.importers.kit_run import KitRun, RunReader
+from plimsoll.importers.log_files import LogFiles
 from plimsoll.importers.log_lines import Unread, lines_of
+from plimsoll.importers.skipped_logs import SkippedLog
 from plimsoll.importers.sysbench_lines import command_line
 from plimsoll.importers.tpcc_mysql import TpccMysqlReader
 
@@ -52,40 +54,44 @@ class KitLogs:
 
     Attributes:
         sysbench: Those of sysbench-tpcc, which are read as logs of sysbench.
-        refused: Logs of which nothing can be made: one line each.
+        refused: Logs of which nothing can be made.
         faults: What the user has to correct: one line each.
     """
 
     logs: tuple[KitLog, ...]
     sysbench: tuple[Path, ...]
-    refused: tuple[str, ...]
+    refused: tuple[SkippedLog, ...]
     faults: tuple[str, ...]
 
 
-def read_kits(paths: Sequence[Path], kit: str | None = None) -> KitLogs:
+def read_kits(files: LogFiles, kit: str | None = None) -> KitLogs:
     """Reads logs, each of the kit that it looks like, or all of one.
 
     Args:
-        paths: The logs.
+        files: The logs.
         kit: One of `KITS`; None to recognise it.
     """
     logs: list[KitLog] = []
     found: dict[str, list[Path]] = {}
-    refused: list[str] = []
-    faults: list[str] = []
-    for path in paths:
+    refused: list[SkippedLog] = []
+    faults = [*files.faults]
+    for path in files.paths:
         try:
             kind, script = _kind(path, kit)
             if kind is None:
-                refused.append(f"{path}: holds no run of {kit or 'a kit that is known'}")
+                refused.append(SkippedLog.of(path, f"holds no run of {kit or 'a kit that is known'}"))
             elif kind == "sysbench-tpcc" and script not in (None, "tpcc"):
-                refused.append(f"{path}: is of sysbench's {script}: not imported. Say plimsoll import sysbench")
+                reason = f"is of sysbench's {script}: not imported. Say plimsoll import sysbench"
+                refused.append(SkippedLog.of(path, reason))
             elif kind in _READERS:
                 logs.append(_read(path, _READERS[kind]))
             else:
                 found.setdefault(kind, []).append(path)
         except SpecError as error:
-            faults += error.faults
+            if path in files.named:
+                faults += error.faults
+            else:
+                refused.append(SkippedLog.of(path, str(error).removeprefix(f"{path}: ")))
     for group in runs_of_folders(found.get("mix", [])):
         unread = tuple(Unread(str(path)) for path in group)
         logs.append(KitLog(group[0], (read_mix(group, unread),), unread))

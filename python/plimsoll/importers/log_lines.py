@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
+from plimsoll.importers.line_prefix import without_prefix
 from plimsoll.importers.text_file import read_bounded
 
 FILE_BYTES_MAX = 32 * 2**20
@@ -38,13 +39,15 @@ class Unread:
 
 
 def lines_of(path: Path, unread: Unread, characters_max: int = LINE_CHARACTERS_MAX) -> Iterator[tuple[int, bytes, str]]:
-    """Number, bytes and stripped text of each line; a line that is too long is told, and its text is empty.
+    """Number, bytes and text of each line, without blanks around it and without what others put before it.
+
+    A line that is too long is told, and its text is empty.
 
     Raises:
         SpecError: The file cannot be read, or is too large.
     """
     for number, line in enumerate(read_bounded(path, FILE_BYTES_MAX).split(b"\n"), start=1):
-        text = line[: characters_max + 1].decode("utf-8", errors="replace").strip()
+        text = without_prefix(line[: characters_max + 1].decode("utf-8", errors="replace").strip())
         if len(line) > characters_max:
             unread.skip(number, f"is longer than {characters_max} characters", text)
             text = ""

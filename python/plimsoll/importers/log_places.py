@@ -5,18 +5,17 @@ Deliberately not here: reading logs.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from plimsoll.errors import SpecError
+from plimsoll.importers.name_pattern import NamePattern, NameRead
+from plimsoll.importers.systems import name_of_factors
 
 CONNECTIONS_MAX = 1_000_000
 WAREHOUSES_MAX = 10_000_000
 
-_NUMBER = r"\d{1,8}"
-_FIELDS = {"system": ".+", "workload": ".+", "connections": _NUMBER, "warehouses": _NUMBER, "any": ".*"}
 _NUMBERS_MAX = {"connections": CONNECTIONS_MAX, "warehouses": WAREHOUSES_MAX}
 _CURES = {
     "system": "Say --system NAME",
@@ -24,6 +23,7 @@ _CURES = {
     "connections": "Say --connections N",
 }
 _OPTIONAL = ("warehouses",)
+_NOTHING_READ = NameRead({}, {}, ())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,7 +31,8 @@ class LogOptions:
     """What the user says about logs that they do not.
 
     Attributes:
-        pattern: Of the files' names, such as `{system}-{workload}-{connections}.log`; `{any}` is text of no meaning.
+        pattern: Of the files' names, such as `{system}-{workload}-{connections}.log`; `{factor:NAME}` tells systems
+            apart, `{any}` is text of no meaning.
         system: Name of the system of all logs.
         workload: Name of the workload of all logs.
         connections: Of all logs.
@@ -51,12 +52,16 @@ class Place:
 
     Attributes:
         warehouses: None where nobody says.
+        factors: What tells the system from others, by name; its name is made of them.
+        passed_over: What stood in the file's name where the pattern has `{any}`.
     """
 
     system: str
     workload: str
     connections: int
     warehouses: int | None = None
+    factors: Mapping[str, str] = field(default_factory=dict)
+    passed_over: tuple[str, ...] = ()
 
 
 class Placing:
@@ -69,7 +74,7 @@ class Placing:
     def __init__(self, options: LogOptions) -> None:
         """Raises SpecError when the options are wrong."""
         self._options = options
-        self._expressions = _expressions(options.pattern) if options.pattern else None
+        self._pattern = NamePattern(options.pattern) if options.pattern else None
         for what, most in _NUMBERS_MAX.items():
             told = getattr(options, what)
             if told is not None and not 0 < told <= most:
@@ -93,19 +98,23 @@ class Placing:
         for what in (*_CURES, *_OPTIONAL):
             told = {
                 "the log": log.get(what),
-                "the file's name": named.get(what),
+                "the file's name": named.fields.get(what),
                 f"--{what}": getattr(self._options, what),
             }
             said = {source: str(value) for source, value in told.items() if value}
             if what == "workload" and workload and not said:
                 said = {"the kit": workload}
+            if what == "system" and not said and named.factors:
+                said = {"the file's name": name_of_factors("", named.factors)}
+            elif what == "system" and named.factors:
+                said = {source: name_of_factors(name, named.factors) for source, name in said.items()}
             self._judge(f"{path}: line {line}: {what}", what, said)
             found[what] = next(iter(said.values()), "")
         if len(self.faults) > before:
             return None
-        return Place(
-            found["system"], found["workload"], int(found["connections"]), int(found["warehouses"] or 0) or None
-        )
+        warehouses = int(found["warehouses"] or 0) or None
+        connections = int(found["connections"])
+        return Place(found["system"], found["workload"], connections, warehouses, named.factors, named.passed_over)
 
     def _judge(self, where: str, what: str, said: dict[str, str]) -> None:
         most = _NUMBERS_MAX.get(what)
@@ -123,62 +132,13 @@ class Placing:
             words = ", ".join(f"{source} says {value!r}" for source, value in said.items())
             self.faults.append(f"{where} is contradictory: {words}. Correct what is wrong, or leave it out")
 
-    def _of_name(self, path: Path) -> dict[str, str | int]:
-        if self._expressions is None:
-            return {}
-        pattern = self._options.pattern or ""
-        name = "/".join(path.parts[-1 - pattern.count("/") :])
-        first, last = (expression.fullmatch(name) for expression in self._expressions)
-        if first is None or last is None:
-            self._say(f"{path}: its name does not fit --pattern {pattern!r}. Leave the file out, or change the pattern")
-            return {}
-        if first.groupdict() != last.groupdict():
-            ways = " or ".join(_shown(match.groupdict()) for match in (first, last))
-            self._say(
-                f"{path}: --pattern {pattern!r} reads its name in several ways: {ways}. Rename it, or use folders"
-            )
-            return {}
-        groups: dict[str, str | int] = dict(first.groupdict())
-        return groups | {what: int(groups[what]) for what in _NUMBERS_MAX if what in groups}
+    def _of_name(self, path: Path) -> NameRead:
+        try:
+            return self._pattern.read(path) if self._pattern else _NOTHING_READ
+        except SpecError as error:
+            self._say(str(error))
+            return _NOTHING_READ
 
     def _say(self, fault: str) -> None:
         if fault not in self.faults:
             self.faults.append(fault)
-
-
-def _shown(groups: dict[str, str]) -> str:
-    return ", ".join(f"{name} {value!r}" for name, value in groups.items())
-
-
-def _expressions(pattern: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
-    """The pattern with names as short, and as long as can be: where both agree, there is one way to read a name."""
-    if faults := list(_pattern_faults(pattern)):
-        raise SpecError(*faults)
-    return _expression(pattern, "?"), _expression(pattern, "")
-
-
-def _expression(pattern: str, lazy: str) -> re.Pattern[str]:
-    parts = []
-    for part in re.split(r"(\{\w+\})", pattern):
-        name = part[1:-1]
-        if not part.startswith("{"):
-            parts.append(re.escape(part))
-        elif name == "any":
-            parts.append(_FIELDS[name] + lazy)
-        else:
-            parts.append(f"(?P<{name}>{_FIELDS[name]}{lazy})")
-    return re.compile("".join(parts), re.ASCII | re.DOTALL)
-
-
-def _pattern_faults(pattern: str) -> Iterator[str]:
-    names = re.findall(r"\{(\w+)\}", pattern)
-    cure = f"Known are {', '.join(f'{{{name}}}' for name in _FIELDS)}"
-    for name in dict.fromkeys(names):
-        if name not in _FIELDS:
-            yield f"--pattern: {{{name}}} is unknown. {cure}"
-        elif name != "any" and names.count(name) > 1:
-            yield f"--pattern: {{{name}}} stands twice. Use {{any}} for text without a meaning"
-    if not set(names) & (_FIELDS.keys() - {"any"}):
-        yield f"--pattern: {pattern!r} names nothing. {cure}"
-    if re.search(r"[{}]", re.sub(r"\{\w+\}", "", pattern)):
-        yield f"--pattern: {pattern!r}: a bracket is left over. {cure}"

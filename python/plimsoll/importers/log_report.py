@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 
 from plimsoll.importers.csv_table import FAULTS_SHOWN_MAX
 from plimsoll.importers.log_lines import Unread
+from plimsoll.importers.skipped_logs import SkippedLog
 from plimsoll.importers.trials import ImportedTrial
 
 
@@ -24,14 +25,14 @@ def levels(trials: Sequence[ImportedTrial]) -> Iterator[str]:
         yield f"system {system}, workload {workload}: connections {found}"
 
 
-def skipped_lines(unread: Sequence[Unread], refused: Sequence[str]) -> Iterator[str]:
+def skipped_lines(unread: Sequence[Unread], refused: Sequence[SkippedLog]) -> Iterator[str]:
     """What was left out: lines that could not be read, and logs or runs of which nothing can be made."""
     lines = [line for one in unread for line in one.lines]
     count = sum(one.count for one in unread)
     yield from lines[:FAULTS_SHOWN_MAX]
     if count > FAULTS_SHOWN_MAX:
         yield f"… and {count - FAULTS_SHOWN_MAX} more like these"
-    yield from refused[:FAULTS_SHOWN_MAX]
+    yield from (one.told for one in refused[:FAULTS_SHOWN_MAX])
     if count:
         yield f"{many(count, 'line')} could not be read and {'was' if count == 1 else 'were'} skipped"
     if refused:

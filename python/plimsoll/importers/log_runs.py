@@ -13,6 +13,7 @@ from typing import Generic, Protocol, TypeVar
 
 from plimsoll.importers.csv_table import raise_faults
 from plimsoll.importers.log_places import Place, Placing
+from plimsoll.importers.skipped_logs import SkippedLog
 from plimsoll.units import printable
 
 
@@ -56,17 +57,17 @@ class FoundRun(Generic[R]):
 
 def split_refused(
     found: Iterable[FoundRun[R]], refusals: Callable[[R], Iterable[str]]
-) -> tuple[list[FoundRun[R]], list[str]]:
-    """The runs of which something can be made, and why nothing can be made of the others: one line each.
+) -> tuple[list[FoundRun[R]], list[SkippedLog]]:
+    """The runs of which something can be made, and why nothing can be made of the others.
 
     Args:
         found: All runs.
         refusals: Why nothing can be made of a run; nothing for one that can be used.
     """
     usable: list[FoundRun[R]] = []
-    refused: list[str] = []
+    refused: list[SkippedLog] = []
     for one in found:
-        reasons = [f"{one.where}: {why}" for why in refusals(one.run)]
+        reasons = [SkippedLog.of(one.path, why, one.run.lines[0]) for why in refusals(one.run)]
         refused += reasons
         if not reasons:
             usable.append(one)

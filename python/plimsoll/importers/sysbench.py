@@ -8,15 +8,18 @@ Deliberately not here: reading logs (`sysbench_log`), where a run belongs (`log_
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from plimsoll.analyse import catalogue
 from plimsoll.errors import SpecError
 from plimsoll.importers.csv_table import raise_faults
+from plimsoll.importers.log_files import LogFiles, log_files
 from plimsoll.importers.log_places import LogOptions, Place, Placing
 from plimsoll.importers.log_report import levels, many, skipped_lines
 from plimsoll.importers.log_runs import FoundRun, place_runs, split_refused, trial_id
+from plimsoll.importers.repetition_doubts import repetition_words, with_doubts
+from plimsoll.importers.skipped_logs import SkippedLog
 from plimsoll.importers.sysbench_frames import (
     error_rows,
     has_histogram,
@@ -56,7 +59,7 @@ def import_sysbench(
     """Reads logs of sysbench 0.4, 0.5, 1.0 and 1.1. Several runs of one cell are its repetitions.
 
     Args:
-        paths: The logs; each may hold several runs.
+        paths: The logs, or folders of them; each may hold several runs.
         study_name: The study that the recordings will belong to.
         options: What the logs do not say themselves.
         workload: Name of the workload where nobody says another.
@@ -65,32 +68,42 @@ def import_sysbench(
         SpecError: What a run belongs to is unknown or contradictory, or no log holds a run. All faults at once.
     """
     placing = Placing(options or LogOptions())
-    logs, faults = _read(paths)
-    refused = [f"{path}: holds no run of sysbench" for path, log in logs if not log.runs]
+    files = log_files(paths)
+    logs, faults, refused = _read(files)
+    refused += [SkippedLog.of(path, "holds no run of sysbench") for path, log in logs if not log.runs]
     found = [FoundRun(path, run) for path, log in logs for run in log.runs]
     usable, refused_runs = split_refused(found, _refusals)
     refused += refused_runs
     places = place_runs(usable, placing, lambda _: workload, faults)
     unread = [line for _, log in logs for line in log.unread.lines]
     if not usable:
-        raise_faults([*refused, *unread] or ["no log was given"])
-    trials = tuple(
-        _trial(study_name, position, one, place)
-        for position, (one, place) in enumerate(zip(usable, places, strict=True))
+        raise_faults([*(one.told for one in refused), *unread] or ["no log was given"])
+    trials = with_doubts(
+        places,
+        [
+            _trial(study_name, position, one, place)
+            for position, (one, place) in enumerate(zip(usable, places, strict=True))
+        ],
     )
     skipped = skipped_lines([log.unread for _, log in logs], refused)
-    return ImportResult(trials, tuple(_report(len(logs), usable, trials)), tuple(skipped))
+    told = (*skipped, *repetition_words(places))
+    return ImportResult(trials, tuple(_report(len(logs), usable, trials)), told, files.paths, tuple(refused))
 
 
-def _read(paths: Iterable[Path]) -> tuple[list[tuple[Path, Log]], list[str]]:
+def _read(files: LogFiles) -> tuple[list[tuple[Path, Log]], list[str], list[SkippedLog]]:
+    """The logs; what is wrong with those that were named; and those in folders that cannot be read."""
     logs: list[tuple[Path, Log]] = []
-    faults: list[str] = []
-    for path in paths:
+    faults = [*files.faults]
+    refused: list[SkippedLog] = []
+    for path in files.paths:
         try:
             logs.append((path, read_log(path)))
         except SpecError as error:
-            faults += error.faults
-    return logs, faults
+            if path in files.named:
+                faults += error.faults
+            else:
+                refused.append(SkippedLog.of(path, str(error).removeprefix(f"{path}: ")))
+    return logs, faults, refused
 
 
 def _refusals(run: Run) -> Iterator[str]:
@@ -112,7 +125,7 @@ def _trial(study: str, position: int, found: FoundRun[Run], place: Place) -> Imp
     trial = TrialRecord(
         trial_id=trial_id("imported-sysbench", place, run),
         study=study,
-        system=SystemRecord(name=place.system),
+        system=SystemRecord(name=place.system, factors=dict(place.factors)),
         workload=WorkloadRecord(
             name=place.workload, options={"warehouses": place.warehouses} if place.warehouses else {}
         ),

@@ -40,6 +40,15 @@ def name_systems(systems: Iterable[SystemKey]) -> dict[SystemKey, str]:
     return _numbered(names)
 
 
+def name_of_factors(system: str, factors: Mapping[str, str]) -> str:
+    """The name of a system that is told from others by all of its factors, whatever else there is.
+
+    >>> name_of_factors("", {"vendor": "a", "gb": "64"}), name_of_factors("db1", {"storage": "SAN"})
+    ('a, gb=64', 'db1, SAN')
+    """
+    return _render(system, factors.items(), labelled=False)
+
+
 def name_beside(name: str, factors: Mapping[str, str], existing: Mapping[str, Mapping[str, str]]) -> str:
     """The name of a system that joins a study.
 
@@ -88,7 +97,7 @@ def _render(system: str, pairs: Iterable[tuple[str, str]], labelled: bool) -> st
         for key, value in pairs
         if value != UNKNOWN
     ]
-    return ", ".join([system, *words])
+    return ", ".join([system, *words] if system else words)
 
 
 def _numbered(names: dict[SystemKey, str]) -> dict[SystemKey, str]:

@@ -16,9 +16,12 @@ from plimsoll.importers.csv_table import raise_faults
 from plimsoll.importers.kit_frames import error_rows, interval_rows
 from plimsoll.importers.kit_run import KitRun
 from plimsoll.importers.kits import KitLog, read_kits
+from plimsoll.importers.log_files import log_files
 from plimsoll.importers.log_places import LogOptions, Place, Placing
 from plimsoll.importers.log_report import levels, many, skipped_lines
 from plimsoll.importers.log_runs import FoundRun, place_runs, split_refused, trial_id
+from plimsoll.importers.repetition_doubts import repetition_words, with_doubts
+from plimsoll.importers.skipped_logs import SkippedLog
 from plimsoll.importers.sysbench import import_sysbench
 from plimsoll.importers.trials import ImportedTrial, ImportResult
 from plimsoll.record.model import (
@@ -46,7 +49,7 @@ def import_tpcc(
     """Reads logs of kits with a TPC-C-derived workload. Several runs of one cell are its repetitions.
 
     Args:
-        paths: The logs; each may hold several runs of one kit.
+        paths: The logs, or folders of them; each may hold several runs of one kit.
         study_name: The study that the recordings will belong to.
         options: What the logs do not say themselves.
         kit: The kit of all logs, one of `kits.KITS`; None to recognise it.
@@ -56,25 +59,33 @@ def import_tpcc(
     """
     told = options or LogOptions()
     placing = Placing(told)
-    read = read_kits(paths, kit)
+    files = log_files(paths)
+    read = read_kits(files, kit)
     found = [FoundRun(log.path, run) for log in read.logs for run in log.runs]
     usable, refused_runs = split_refused(found, _refusals)
-    empty = (f"{log.path}: holds no run that can be read" for log in read.logs if not log.runs)
+    empty = (SkippedLog.of(log.path, "holds no run that can be read") for log in read.logs if not log.runs)
     refused = [*read.refused, *empty, *refused_runs]
     places = place_runs(usable, placing, lambda run: run.kit, read.faults)
     unread = [one for log in read.logs for one in log.unread]
     of_sysbench = _of_sysbench(read.sysbench, study_name, told)
     if not usable and not of_sysbench.trials:
-        raise_faults([*refused, *(line for one in unread for line in one.lines)] or ["no log was given"])
-    trials = tuple(
-        _trial(study_name, position, one, place)
-        for position, (one, place) in enumerate(zip(usable, places, strict=True))
+        raise_faults(
+            [*(one.told for one in refused), *(line for one in unread for line in one.lines)] or ["no log was given"]
+        )
+    trials = with_doubts(
+        places,
+        [
+            _trial(study_name, position, one, place)
+            for position, (one, place) in enumerate(zip(usable, places, strict=True))
+        ],
     )
     own = _report(read.logs, usable, trials) if usable else ()
     return ImportResult(
         (*trials, *of_sysbench.trials),
         (*own, *of_sysbench.report),
-        (*skipped_lines(unread, refused), *of_sysbench.skipped),
+        (*skipped_lines(unread, refused), *repetition_words(places), *of_sysbench.skipped),
+        files.paths,
+        (*refused, *of_sysbench.refused),
     )
 
 
@@ -90,7 +101,7 @@ def _trial(study: str, position: int, found: FoundRun[KitRun], place: Place) -> 
     trial = TrialRecord(
         trial_id=trial_id("imported-tpcc", place, run),
         study=study,
-        system=SystemRecord(name=place.system),
+        system=SystemRecord(name=place.system, factors=dict(place.factors)),
         workload=_workload(place, run),
         level=LevelRecord(connections=place.connections),
         repetition=0,

@@ -11,6 +11,7 @@ from pathlib import Path
 import polars as pl
 
 from plimsoll.importers.joining import Cell, Joiner
+from plimsoll.importers.skipped_logs import SkippedLog, keep_skipped
 from plimsoll.record.model import Environment, Outcome, TrialRecord
 from plimsoll.record.store import read_study, refuse_newer_study, write_recording
 
@@ -41,11 +42,15 @@ class ImportResult:
         trials: In the order of the source.
         report: How it was understood, and what it leaves open: one line each, for the user.
         skipped: What could not be read and was left out: one line each, with its place.
+        logs: All logs that were read.
+        refused: Those, or runs in them, of which nothing could be made.
     """
 
     trials: tuple[ImportedTrial, ...]
     report: tuple[str, ...]
     skipped: tuple[str, ...] = ()
+    logs: tuple[Path, ...] = ()
+    refused: tuple[SkippedLog, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +94,7 @@ def write_import(study: Path, result: ImportResult) -> WrittenImport:
         )
         for imported in new
     )
+    keep_skipped(study, result.logs, result.refused)
     report = [*joined.report, *(_more_of(cell) for cell in joined.repeated)]
     return WrittenImport(paths, len(result.trials) - len(new), tuple(report))
 

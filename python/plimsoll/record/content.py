@@ -20,6 +20,7 @@ from plimsoll.record import frames
 from plimsoll.record.document import Document, FileMark
 from plimsoll.record.files import mark_of_file
 from plimsoll.record.model import RECORD_FORMAT
+from plimsoll.regular_file import read_regular
 
 TABLES: Mapping[str, dict[str, pl.DataType]] = {
     "intervals.parquet": frames.INTERVALS,
@@ -162,7 +163,7 @@ def _read_bytes(path: Path, mark: FileMark | None = None) -> bytes:
     if mark:
         check_size(path, mark)
     try:
-        content = path.read_bytes()
+        content = read_regular(path)
     except FileNotFoundError:
         hint = "the recording was never finished" if path.name == "outcome.json" else "the file is missing"
         raise RecordError(f"{path}: {hint}. {DAMAGE_CURE}") from None

@@ -15,6 +15,7 @@ from typing import Any
 from plimsoll.drive.plans import SimColumn, SimShape
 from plimsoll.run.select_text import Item, Query, Token, read_query
 from plimsoll.spec.statements import StatementsSpec
+from plimsoll.units import parse_whole
 
 ROWS_ASSUMED = 100
 """Rows of a query where they cannot be told, as many as a range of the OLTP workloads has."""
@@ -89,7 +90,7 @@ def _columns(items: Iterable[Item], tables: list[Mapping[str, Any]], kept: list[
 
 
 def _item_bytes(item: Item, tables: list[Mapping[str, Any]], *, is_kept: bool) -> int | None:
-    if item.function in _COUNTS or (len(item.tokens) == 1 and item.tokens[0].text.isdigit()):
+    if item.function in _COUNTS or (len(item.tokens) == 1 and parse_whole(item.tokens[0].text) is not None):
         return None
     column = next((one for token in item.tokens if (one := _column(token, tables)) is not None), None)
     if column is not None and item.function not in ("SUM", "AVG"):
@@ -138,7 +139,7 @@ def _limit(behind: tuple[Token, ...]) -> int | None:
     """The number behind LIMIT, or behind its comma."""
     numbers = [token.text for token in behind if token.depth == 0 and token.text != "OFFSET"]
     wanted = numbers[2] if numbers[1:2] == [","] else numbers[0] if numbers else ""
-    return int(wanted) if wanted.isdigit() else None
+    return parse_whole(wanted)
 
 
 def _chosen(

@@ -13,10 +13,11 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from plimsoll.analyse.durations import durations
+from plimsoll.analyse.trial_summary import TrialSummary
 from plimsoll.drive.engine import Driver
 from plimsoll.drive.plans import SimColumn, SimShape, sim_line
 from plimsoll.drive.protocol import Interval, Listening
-from plimsoll.errors import SpecError, TargetError
+from plimsoll.errors import HostError, SpecError, TargetError
 from plimsoll.run.answers import answers
 from plimsoll.run.client_limits import ClientLimit
 from plimsoll.run.single import run_single
@@ -46,7 +47,7 @@ def calibrate(
     """Measures what this client reaches with so many connections that never rest.
 
     Raises:
-        HostError, EngineBugError: The engine or the fake server cannot be run.
+        HostError, EngineBugError: The engine or the fake server cannot be run, or ended before the other.
         InvalidTrialError, TargetError: Nothing completed, or nothing any more at the end.
     """
     with fake_server(driver, workload, by_socket=by_socket) as target:
@@ -62,6 +63,7 @@ def calibrate(
         summary = run_single(run, seen)
     if summary.outcome.reason is not None:
         raise TargetError(f"the fake server: {summary.outcome.reason}")
+    _refuse_errors(summary)
     counts = summary.counts
     assert counts is not None, "a measured run has counts"
     response = durations(summary.histograms.get("response"))
@@ -73,6 +75,15 @@ def calibrate(
         cpu_us_per_statement=summary.client_us_per_statement or 0.0,
         response_ms_p99=response.p99,
     )
+
+
+def _refuse_errors(summary: TrialSummary) -> None:
+    """A fake server that answers everything gives no errors: any means that it was not there all the time."""
+    if summary.outcome.outages_count or summary.errors:
+        raise HostError(
+            "the fake server was gone for a part of the measurement, so its figures say nothing of the client and are"
+            " not kept; run the same command again"
+        )
 
 
 @contextmanager

@@ -17,6 +17,7 @@ from pydantic import ValidationError
 from plimsoll.errors import HostError
 from plimsoll.record.document import Document
 from plimsoll.record.model import HostFacts
+from plimsoll.regular_file import read_regular
 from plimsoll.spec.statements import Workload
 from plimsoll.spec.target import Target
 
@@ -81,9 +82,7 @@ def limits_file() -> Path:
 def read_limits(path: Path) -> tuple[CalibratedWorkload, ...]:
     """Everything that is kept. A file that is missing, damaged or of another version holds nothing."""
     try:
-        if path.stat().st_size > _FILE_BYTES_MAX:
-            return ()
-        entries = json.loads(path.read_text(encoding="utf-8"))
+        entries = json.loads(read_regular(path, _FILE_BYTES_MAX))
         return tuple(CalibratedWorkload.model_validate(entry) for entry in entries)
     except (OSError, ValueError, TypeError, RecursionError, ValidationError):
         return ()

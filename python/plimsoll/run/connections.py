@@ -10,11 +10,12 @@ from collections.abc import Iterable
 from plimsoll.errors import TargetError
 from plimsoll.run.keeper import ANSWER_LIMIT_S
 from plimsoll.servers.control import connect
-from plimsoll.servers.option_check import bare_name
 from plimsoll.servers.option_file import PROFILE_CONNECTIONS, SERVER_CONNECTIONS, Profile
+from plimsoll.spec.server_options import bare_name
 from plimsoll.spec.study import StudySpec
 from plimsoll.spec.system import ServerSpec
 from plimsoll.spec.target import Target
+from plimsoll.units import parse_whole
 
 OWN_CONNECTIONS = 8
 """Those that look and watch beside the load, with room to spare."""
@@ -39,8 +40,8 @@ def unready_targets(spec: StudySpec, targets: Iterable[Target]) -> Iterable[str]
     for target in targets:
         try:
             with connect(target, read_limit_s=ANSWER_LIMIT_S) as control:
-                of_server = int(control.value("SELECT @@max_connections"))
-                of_account = int(control.value("SELECT @@max_user_connections"))
+                of_server = control.count("SELECT @@max_connections")
+                of_account = control.count("SELECT @@max_user_connections")
         except TargetError as error:
             yield str(error)
             continue
@@ -59,5 +60,4 @@ def _limit(server: ServerSpec) -> int | None:
     ]
     if not written:
         return SERVER_CONNECTIONS if Profile(server.profile) is Profile.SERVER_DEFAULTS else PROFILE_CONNECTIONS
-    text = str(written[-1])
-    return int(text) if text.isdecimal() else None
+    return parse_whole(str(written[-1]))

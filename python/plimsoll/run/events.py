@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import logging
 import os
 import time
 from collections.abc import Callable, Iterator
@@ -15,9 +16,10 @@ from typing import IO, Annotated, Literal
 
 from pydantic import Field, TypeAdapter, ValidationError
 
-from plimsoll.errors import StorageError
+from plimsoll.errors import RecordError, StorageError
 from plimsoll.record.document import Document
 from plimsoll.record.model import State, TrialWarning, Verdict
+from plimsoll.regular_file import open_regular
 
 
 class StudyBegan(Document):
@@ -168,6 +170,7 @@ class Stamped(Document):
     event: Annotated[Event, Field(discriminator="type")]
 
 
+_LOG = logging.getLogger(__name__)
 _STAMPED = TypeAdapter(Stamped)
 
 
@@ -195,6 +198,8 @@ class EventLog:
         """
         try:
             self._file = path.open("a+b", buffering=0)
+            if path.is_fifo():
+                raise OSError(errno.EINVAL, "is a pipe and not a file")
             if path.stat().st_size and not _ends_whole(self._file):
                 self._file.write(b"\n")  # a crash cut the last line short: the next one must not be lost with it
         except OSError as error:
@@ -215,12 +220,15 @@ class EventLog:
             self._append(event)
         except OSError as error:
             raise StorageError(f"{self._path}: cannot be written: {error.strerror}; free space and run again") from None
+        level = logging.DEBUG if isinstance(event, IntervalEnded | DataProgressed) else logging.INFO
+        _LOG.log(level, "%r", event)
         self._watch(event)
 
     def say_last(self, event: Event) -> None:
         """Appends the last event wherever the folder is by now; if that fails, something worse was told already."""
         with contextlib.suppress(OSError):
             self._append(event)
+        _LOG.info("%r", event)
         self._watch(event)
 
     def close(self) -> None:
@@ -239,10 +247,18 @@ def _ends_whole(file: IO[bytes]) -> bool:
 
 
 def read_events(path: Path) -> Iterator[Stamped]:
-    """All events of a study. A line that was cut short by a crash is passed over."""
-    if not path.exists():
+    """All events of a study. A line that was cut short by a crash is passed over.
+
+    Raises:
+        RecordError: The file is there and cannot be read.
+    """
+    try:
+        file = open_regular(path)
+    except FileNotFoundError:
         return
-    with path.open(encoding="utf-8", errors="replace") as file:
+    except OSError as error:
+        raise RecordError(f"{path}: cannot be read: {error.strerror}. Move it away, or check its rights.") from None
+    with file:
         for line in file:
             try:
                 yield _STAMPED.validate_json(line)

@@ -19,7 +19,9 @@ from plimsoll.errors import HostError, NewerFormatError, RecordError, SpecError
 from plimsoll.plan.build import former_ids
 from plimsoll.plan.model import PLAN_FORMAT, Plan
 from plimsoll.record.document import Document, is_newer
+from plimsoll.regular_file import read_regular, text_regular
 from plimsoll.run.held import LOCK_FILE, HeldFolder
+from plimsoll.run.users_file import POINTER_FILE, pointer_text
 from plimsoll.spec.statements import StatementsSpec, reader
 from plimsoll.spec.study import STUDY_FILE, StudySpec, parse_study, read_study
 from plimsoll.spec.workloads import WORKLOADS_FILE, kept_files
@@ -72,7 +74,7 @@ def read_kept(file: Path, kind: type[_Kept], *, version: tuple[str, int], cure: 
         RecordError: It cannot be read.
     """
     try:
-        content = file.read_bytes()
+        content = read_regular(file)
         if is_newer(content, *version):
             raise NewerFormatError(f"{file}: written by a newer Plimsoll. Upgrade Plimsoll to go on with this study.")
         return kind.model_validate_json(content)
@@ -99,7 +101,7 @@ def opened(folder: Path, file: Path, spec: StudySpec) -> Iterator[OpenedStudy]:
     text = _text_of(file, spec)
     _refuse_foreign(folder, spec)
     with HeldFolder(folder) as held:
-        yield OpenedStudy(held, spec, text)
+        yield OpenedStudy(held, spec, file, text)
 
 
 class OpenedStudy:
@@ -109,8 +111,8 @@ class OpenedStudy:
         held: Its lock.
     """
 
-    def __init__(self, held: HeldFolder, spec: StudySpec, text: str) -> None:
-        self.held, self._spec, self._text = held, spec, text
+    def __init__(self, held: HeldFolder, spec: StudySpec, file: Path, text: str) -> None:
+        self.held, self._spec, self._file, self._text = held, spec, file, text
 
     def keep(self, plan: Plan) -> None:
         """Writes down what was asked and what follows from it.
@@ -120,6 +122,8 @@ class OpenedStudy:
         """
         folder = self.held.path
         _replace(folder / STUDY_FILE, self._text)
+        if (pointer := pointer_text(folder, self._file)) is not None:
+            _replace(folder / POINTER_FILE, pointer)
         _replace(folder / PLAN_FILE, plan.model_dump_json(indent=1))
         if files := {one.file: one.text for one in self._spec.workload if isinstance(one, StatementsSpec)}:
             _replace(folder / WORKLOADS_FILE, json.dumps(files, indent=1))
@@ -161,7 +165,7 @@ def known_former_ids(folder: Path, recorded: Iterable[str]) -> dict[str, str]:
 def _text_of(file: Path, spec: StudySpec) -> str:
     """The text that a spec was read from; a pipe, or a file that is being edited, would give another one."""
     with contextlib.suppress(OSError, UnicodeDecodeError, SpecError):
-        text = file.read_text(encoding="utf-8")
+        text = text_regular(file)
         if parse_study(text, reader(file.parent, kept_files(file.parent))) == spec:
             return text
     raise SpecError(f"{file}: changed while it was read, or cannot be read twice; name a file that stays as it is")
@@ -175,6 +179,8 @@ def _refuse_foreign(folder: Path, spec: StudySpec) -> None:
         _partial(folder / PLAN_FILE).name,
         _partial(folder / WORKLOADS_FILE).name,
         WORKLOADS_FILE,
+        POINTER_FILE,
+        _partial(folder / POINTER_FILE).name,
     }
     try:
         if not folder.is_dir() or {path.name for path in folder.iterdir()} <= ours:
@@ -204,7 +210,8 @@ def refuse_for_recordings(folder: Path) -> None:
     for name in (STUDY_FILE, PLAN_FILE):
         if (folder / name).exists():
             raise SpecError(
-                f"{folder}: holds a planned study ({name}), which takes no other runs; choose another folder"
+                f"{folder}: holds a study that is measured here ({name}), whose guide shows its own trials alone;"
+                " choose another folder"
             )
     try:
         is_foreign = not (folder / "recordings").is_dir() and {path.name for path in folder.iterdir()} - {
@@ -221,13 +228,18 @@ def _replace(path: Path, text: str) -> None:
     """Writes a small file whole or not at all."""
     partial = _partial(path)
     try:
-        with partial.open("w", encoding="utf-8") as file:
+        with open(partial, "w", encoding="utf-8", opener=_open_own) as file:
             file.write(text)
             file.flush()
             os.fsync(file.fileno())
         partial.rename(path)
     except OSError as error:
         raise HostError(f"{path}: cannot be written: {error.strerror}; free space or choose another --to") from None
+
+
+def _open_own(path: str, flags: int) -> int:
+    """Opens a file of ours for writing: waits for no reader of a pipe, and follows no link to what is not ours."""
+    return os.open(path, flags | os.O_NOFOLLOW | os.O_NONBLOCK, 0o666)
 
 
 def _partial(path: Path) -> Path:

@@ -110,6 +110,6 @@ def survey(
 
 
 def _facts(control: ControlConnection, instance: Instance, wanted: Sequence[str] | None) -> InstanceFacts:
-    present = [str(name) for name, _ in control.rows("SHOW FULL TABLES WHERE Table_type = 'BASE TABLE'")]
+    present = [str(row[0]) for row in control.rows("SHOW FULL TABLES WHERE Table_type = 'BASE TABLE'")]
     tables = [name for name in present if wanted is None or name in wanted]
     return instance_facts(control, name=instance.name, tables=tables[:TABLES_MAX], storage=instance.storage)

@@ -1,11 +1,13 @@
 """Who may log in to a managed server: one account with a random password, from this machine only.
 
 The statements run by `--init-file`, before the server lets anybody in: it never has a root user without a password that
-somebody could reach. Deliberately not here: running them (`managed`).
+somebody could reach. They delete accounts, so they begin with a check that the server runs on the data directory that
+Plimsoll made. Deliberately not here: running them (`managed`).
 """
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 from pydantic import SecretStr
@@ -29,8 +31,17 @@ def account_target(password: SecretStr, *, port: int | None = None, socket: Path
     return Target(user=ACCOUNT, database=DATABASE, password=password, host="127.0.0.1", port=port, tls=plain)
 
 
-def account_statements(flavour: Flavour, password: SecretStr) -> str:
-    """SQL, one statement a line: one account is left, which may do everything from this machine, and its database."""
+def account_statements(flavour: Flavour, password: SecretStr, data_dir: Path) -> str:
+    """SQL, one statement a line: one account is left, which may do everything from this machine, and its database.
+
+    On any other data directory the `PREPARE` is a syntax error, and both families of servers read an init file no
+    further than its first error. The deletion has the condition too, so that it does not depend on that alone.
+
+    Args:
+        flavour: Which server it is.
+        password: Of the account.
+        data_dir: The server's own data directory.
+    """
     users = "mysql.global_priv" if flavour.name is FlavourName.MARIADB else "mysql.user"
     accounts = [f"'{ACCOUNT}'@'{host}'" for host in ("localhost", "127.0.0.1")]
     secret = password.get_secret_value()
@@ -38,7 +49,10 @@ def account_statements(flavour: Flavour, password: SecretStr) -> str:
     assert "\\" not in secret, "generated without backslashes"
     return "\n".join(
         [
-            f"DELETE FROM {users} WHERE User IN ('', 'root');",  # noqa: S608  (no input in it)
+            f"SET @ours = HEX(TRIM(TRAILING '/' FROM @@datadir)) = '{os.fsencode(data_dir).hex().upper()}';",
+            "SET @guard = IF(@ours, 'DO 0', CONCAT('Plimsoll did not make ', @@datadir));",
+            "PREPARE guard FROM @guard;",
+            f"DELETE FROM {users} WHERE User IN ('', 'root') AND @ours;",  # noqa: S608  (no input in it)
             "FLUSH PRIVILEGES;",
             f"CREATE DATABASE {DATABASE};",
             *(f"CREATE USER {account} IDENTIFIED BY '{secret}';" for account in accounts),

@@ -15,8 +15,9 @@ from dataclasses import dataclass
 from glob import glob
 from pathlib import Path
 
-from plimsoll.errors import HostError
+from plimsoll.errors import HostError, SpecError
 from plimsoll.servers.option_file import Flavour, FlavourName
+from plimsoll.spec.server_options import checked_arguments
 
 _PROGRAMS = {"mariadb": ("mariadbd", "mysqld"), "mysql": ("mysqld",)}
 _PACKAGES = {
@@ -57,6 +58,7 @@ def find_server(server: str | Sequence[str]) -> ServerCommand:
 
     Raises:
         HostError: There is no such server here, or it cannot say its version.
+        SpecError: The command would run it on other data than its own.
     """
     if isinstance(server, str) and server in _PROGRAMS:
         return _find_by_name(server)
@@ -64,34 +66,36 @@ def find_server(server: str | Sequence[str]) -> ServerCommand:
     if not words:
         raise HostError("server command: is empty; write mariadb, mysql or the full command of a server")
     program, arguments = _split(words)
+    try:
+        checked_arguments(arguments)
+    except SpecError as error:
+        raise SpecError(*(f"server command: {fault}" for fault in error.faults)) from None
     flavour, text = _ask_version(program)
     return ServerCommand(program=tuple(program), arguments=tuple(arguments), flavour=flavour, version_text=text)
 
 
-def initialise_words(command: ServerCommand, option_file: Path, data_dir: Path, user: str | None) -> list[str]:
+def initialise_words(command: ServerCommand, option_file: Path, place: Sequence[str]) -> list[str]:
     """The command line that fills an empty data directory.
 
     Args:
         command: The server.
         option_file: With everything that shall hold for the data, such as the page size.
-        data_dir: The empty directory.
-        user: As whom the server shall run; None when this process is not root.
+        place: Arguments that say where the instance lies, its empty data directory among them.
 
     Raises:
         HostError: MariaDB's initialiser, which is a program of its own, is not installed.
     """
     if command.flavour.name is FlavourName.MYSQL:
-        return command.words(option_file, "--initialize-insecure")
+        return command.words(option_file, *place, "--initialize-insecure")
     installer = _find_installer(Path(command.program[-1]))
     return [
         str(installer),
         f"--defaults-file={option_file}",
         f"--basedir={installer.parent.parent}",
-        f"--datadir={data_dir}",
         "--auth-root-authentication-method=normal",
         "--skip-test-db",
         "--skip-name-resolve",
-        *([f"--user={user}"] if user else []),
+        *place,
     ]
 
 

@@ -6,9 +6,9 @@ Deliberately not here: what is asked (`facts`, `settle`, telemetry), and the loa
 from __future__ import annotations
 
 import contextlib
+import logging
 import socket
 import ssl
-import struct
 from collections.abc import Iterator
 from types import TracebackType
 from typing import Any, Self
@@ -18,7 +18,11 @@ from pymysql import err
 
 from plimsoll.errors import TargetError
 from plimsoll.servers.encryption import connect_arguments, why_refused
+from plimsoll.servers.login_methods import UNKNOWN_METHOD, OwnMethodsConnection
 from plimsoll.spec.target import Target
+from plimsoll.units import parse_whole, printable
+
+_LOG = logging.getLogger(__name__)
 
 Row = tuple[Any, ...]
 
@@ -34,8 +38,6 @@ _CURES = {
     1203: "the user has too many connections: raise max_user_connections, or end other clients",
     1227: "the user lacks the privilege: grant it",
     1698: "this user may only log in through the operating system: use a user with a password",
-    2059: "the server wants a way to log in that is not supported: use mysql_native_password,"
-    " caching_sha2_password or client_ed25519",
 }
 
 
@@ -51,32 +53,43 @@ class ControlConnection:
         """What it goes through, for looking at where it ends."""
         return self._connection._sock  # type: ignore[attr-defined, no-any-return]  # PyMySQL has no other way
 
-    def rows(self, statement: str, *arguments: object) -> list[Row]:
+    def rows(self, statement: str, *arguments: object, columns: int = 1) -> list[Row]:
         """Runs a statement and returns all of its rows.
 
         Args:
             statement: SQL.
             arguments: Values for each `%s` of the statement.
+            columns: So many each row must have at least; what answers may be anything.
 
         Raises:
-            TargetError: The server refused the statement, or the connection was lost.
+            TargetError: The server refused the statement, answered something else, or the connection was lost.
         """
         with _translated(self.target), self._connection.cursor() as cursor:
             cursor.execute(statement, arguments or None)
-            return list(cursor.fetchall())
+            found = list(cursor.fetchall())
+        if any(len(row) < columns for row in found):
+            raise _wrong_protocol(self.target)
+        return found
 
     def value(self, statement: str, *arguments: object) -> Any:
         """The first column of the first row; None when there is no row. Raises as `rows`."""
         found = self.rows(statement, *arguments)
         return found[0][0] if found else None
 
+    def count(self, statement: str, *arguments: object) -> int | None:
+        """The value of `value` as a whole number; None when it is none: a proxy may not know it. Raises as `rows`."""
+        return parse_whole(str(self.value(statement, *arguments)))
+
     def variables(self) -> dict[str, str]:
         """Every global variable as text, names in lower case. Raises as `rows`."""
-        return {str(name).lower(): str(value) for name, value in self.rows("SHOW GLOBAL VARIABLES")}
+        return {str(name).lower(): str(value) for name, value in self._pairs("SHOW GLOBAL VARIABLES")}
 
     def status(self) -> dict[str, str]:
         """Every global status variable as text, names in lower case. Raises as `rows`."""
-        return {str(name).lower(): str(value) for name, value in self.rows("SHOW GLOBAL STATUS")}
+        return {str(name).lower(): str(value) for name, value in self._pairs("SHOW GLOBAL STATUS")}
+
+    def _pairs(self, statement: str) -> list[Row]:
+        return [row[:2] for row in self.rows(statement, columns=2)]
 
     def close(self) -> None:
         """Closes the connection; never fails."""
@@ -108,8 +121,9 @@ def connect(target: Target, *, connect_limit_s: float = 10, read_limit_s: float 
     place: dict[str, Any] = (
         {"unix_socket": str(target.socket)} if target.socket else {"host": target.host, "port": target.port}
     )
+    _LOG.debug("control connection to %s", target)
     with _translated(target):
-        connection = pymysql.connect(
+        connection = OwnMethodsConnection(
             **place,
             **encryption,
             user=target.user,
@@ -131,10 +145,15 @@ def _translated(target: Target) -> Iterator[None]:
         yield
     except err.MySQLError as error:
         raise _target_error(target, error) from None
-    except (struct.error, IndexError, ValueError, AssertionError, UnicodeError, OverflowError, TypeError):
-        raise _wrong_protocol(target) from None
+    except RuntimeError:
+        raise TargetError(
+            f"{target}: asks for a file of this machine in reply to a statement (LOAD DATA LOCAL); none was sent. No"
+            " honest server does that: check host and port"
+        ) from None
     except OSError as error:
         raise TargetError(f"{target}: {error}", code=2013) from None
+    except Exception:
+        raise _wrong_protocol(target) from None
 
 
 def _target_error(target: Target, error: err.MySQLError) -> TargetError:
@@ -152,11 +171,8 @@ def _target_error(target: Target, error: err.MySQLError) -> TargetError:
             " the server, or choose tls=disabled",
             code=code,
         )
-    if code in {2006, 2013}:
-        what = "does not answer" if "timed out" in text else "closed the connection"
-        return TargetError(
-            f"{target}: {what}; check host and port, and the server's error log when it is the right one", code=code
-        )
+    if code in {UNKNOWN_METHOD, 2006, 2013}:
+        return TargetError(f"{target}: {_broken_off(target, code, text)}", code=code)
     state = _SQLSTATES.get(code)
     said = f"the server says {code}" + (f" ({state})" if state else "") + f": {text}"
     cure = _CURES.get(code)
@@ -176,6 +192,16 @@ _SQLSTATES = {  # PyMySQL does not keep what the server sent
     1227: "42000",
     1698: "28000",
 }
+
+
+def _broken_off(target: Target, code: int, text: str) -> str:
+    if code == UNKNOWN_METHOD:
+        return (
+            f"the server wants to authenticate {target.user} by {printable(text)}, which is not supported; use an"
+            " account with caching_sha2_password, mysql_native_password or client_ed25519"
+        )
+    what = "does not answer" if "timed out" in text else "closed the connection"
+    return f"{what}; check host and port, and the server's error log when it is the right one"
 
 
 def _unreachable(target: Target, error: err.MySQLError) -> str:

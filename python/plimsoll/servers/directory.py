@@ -7,7 +7,6 @@ server does in it (`managed`), and finding directories that others left (`sweep`
 from __future__ import annotations
 
 import fcntl
-import json
 import os
 import re
 import secrets
@@ -16,11 +15,18 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from plimsoll.errors import HostError, SpecError
-from plimsoll.servers.guardian import LOCK, MARKER, remove_directory
+from plimsoll.servers.guardian import LOCK, remove_directory, write_marker
+from plimsoll.servers.option_file import InstancePaths
 from plimsoll.servers.storage import storage_facts
 
 SOCKET_PATH_BYTES_MAX = 107
 """What fits into `sun_path` of a unix socket's address, without its closing zero byte."""
+
+INSTANCE_NAME = re.compile(r"[a-z0-9-]{1,20}-[0-9a-f]{6}")
+"""What a directory of an instance is called."""
+
+DATA, TEMPORARY = "data", "tmp"
+"""The folders that it has from the beginning."""
 
 _FOREIGN_DATA = ("ibdata1", "mysql.ibd", "aria_log_control", "auto.cnf")
 _VOLATILE = frozenset({"tmpfs", "ramfs"})
@@ -84,7 +90,7 @@ class InstanceDirectory:
             for folder in (directory.data, directory.temporary):
                 folder.mkdir(mode=0o700)
             marker = {"made_by": "plimsoll", "format": 1, "name": name, "throwaway": throwaway}
-            (path / MARKER).write_text(json.dumps(marker), encoding="utf-8")
+            write_marker(path, marker)
         except OSError as error:
             raise HostError(f"data_dir: {path} cannot be made: {error.strerror}; choose another data_dir") from None
         return directory
@@ -92,7 +98,7 @@ class InstanceDirectory:
     @property
     def data(self) -> Path:
         """The server's data directory."""
-        return self.path / "data"
+        return self.path / DATA
 
     @property
     def pristine(self) -> Path:
@@ -102,7 +108,7 @@ class InstanceDirectory:
     @property
     def temporary(self) -> Path:
         """Where the server puts temporary files."""
-        return self.path / "tmp"
+        return self.path / TEMPORARY
 
     @property
     def socket(self) -> Path:
@@ -118,6 +124,16 @@ class InstanceDirectory:
     def error_log(self) -> Path:
         """What the server and its initialiser print."""
         return self.path / "error.log"
+
+    def paths(self, port: int) -> InstancePaths:
+        """Where a server in this directory keeps its things, and the port on which it listens."""
+        return InstancePaths(
+            data_dir=self.data,
+            socket=self.socket,
+            pid_file=self.path / "server.pid",
+            temporary_dir=self.temporary,
+            port=port,
+        )
 
     def close_lock(self) -> None:
         """Gives this process' hold on the lock away; the guardian's remains."""

@@ -125,19 +125,18 @@ def _started_unix_s(control: ControlConnection) -> int | None:
 
 def _definition(control: ControlConnection, table: str) -> str:
     quoted = table.replace("`", "``")
-    return str(control.rows(f"SHOW CREATE TABLE `{quoted}`")[0][1])
+    return "\n".join(str(row[1]) for row in control.rows(f"SHOW CREATE TABLE `{quoted}`", columns=2))
 
 
 def _data_bytes(control: ControlConnection, tables: Sequence[str]) -> int | None:
     if not tables:
         return None
     places = ", ".join(["%s"] * len(tables))
-    size = control.value(
+    return control.count(
         "SELECT SUM(data_length + index_length) FROM information_schema.tables "  # noqa: S608
         f"WHERE table_schema = DATABASE() AND table_name IN ({places})",
         *tables,
     )
-    return None if size is None else int(size)
 
 
 def _cpu_blocks(proc: Path) -> list[dict[str, str]]:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import logging
 import os
 import select
 import subprocess
@@ -18,6 +19,8 @@ from typing import Any
 from plimsoll.errors import HostError
 from plimsoll.servers import guardian
 from plimsoll.servers.directory import InstanceDirectory
+
+_LOG = logging.getLogger(__name__)
 
 _PASSED_ON = frozenset(
     {
@@ -84,6 +87,7 @@ class Guard:
         if event["event"] == "refused":
             raise HostError(f"{argv[0]}: cannot be started: {event['reason']}")
         self._running = True
+        _LOG.info("server %d begins: %s; its output is in %s", event["pid"], " ".join(argv), log)
         return int(event["pid"])
 
     def wait(self, limit_s: float) -> int | None:
@@ -100,6 +104,7 @@ class Guard:
             if event is not None:
                 assert event["event"] == "exited"
                 self._running, self._exit_code = False, int(event["code"])
+                _LOG.info("the server in %s ended with %d", self._directory, self._exit_code)
         return self._exit_code
 
     def stop(self, grace_s: float) -> int | None:

@@ -18,9 +18,11 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import errno
 import json
 import os
 import resource
+import select
 import selectors
 import shutil
 import signal
@@ -29,17 +31,14 @@ import subprocess
 import sys
 import time
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 MARKER = "plimsoll-instance.json"
+PARTIAL_MARKER = f".{MARKER}"
 LOCK = "lock"
 SERVER_NOTE = "server.json"
 ORPHAN_GRACE_S = 5.0
 _PR_SET_PDEATHSIG = 1
-
-
-class _TerminatedError(Exception):
-    """The guardian was asked by a signal to end."""
 
 
 class Guardian:
@@ -53,12 +52,20 @@ class Guardian:
         self._unread = b""
         self._selector = selectors.DefaultSelector()
         self._selector.register(0, selectors.EVENT_READ)
+        self._terminated_fd, self._terminate_fd = os.pipe()
+        self._selector.register(self._terminated_fd, selectors.EVENT_READ)
+
+    def terminate(self) -> None:
+        """Ends `serve` at its next turn, never in the middle of a start: that would leave a child that nobody knows."""
+        os.write(self._terminate_fd, b"x")
 
     def serve(self) -> None:
-        """Obeys until stdin ends."""
+        """Obeys until stdin ends, or until it is terminated."""
         while True:
             timeout = None if self._kill_at_s is None else max(self._kill_at_s - time.monotonic(), 0)
             ready = [key.fd for key, _ in self._selector.select(timeout)]
+            if self._terminated_fd in ready:
+                return
             if self._child_fd in ready:
                 self._child_exited()
             elif self._kill_at_s is not None and time.monotonic() >= self._kill_at_s:
@@ -72,11 +79,8 @@ class Guardian:
         if self._child is None:
             return
         self._signal_child(signal.SIGTERM)
-        with contextlib.suppress(KeyError):
-            self._selector.unregister(0)
-        if not self._selector.select(grace_s):
+        if not select.select([self._child_fd], [], [], grace_s)[0]:
             self._signal_child(signal.SIGKILL)
-            self._selector.select()
         self._child_exited()
 
     def _read_requests(self) -> bool:
@@ -174,24 +178,51 @@ def read_marker(directory: Path) -> dict[str, Any] | None:
 def remove_directory(directory: Path) -> None:
     """Removes an instance's directory, and nothing else: symbolic links are removed and never followed.
 
-    The marker goes last, so that what an interrupted removal leaves is still known as ours.
+    The marker goes last, so that what an interrupted removal leaves is still known as ours. What a process that was
+    just killed still writes, or what somebody else removes too, takes another turn: the marker is restored before it.
 
     Raises:
         OSError: The directory has no marker of ours, or something in it cannot be removed.
     """
-    if read_marker(directory) is None:
+    marker = read_marker(directory)
+    if marker is None:
         raise OSError(f"{directory} has no marker of Plimsoll; it is left alone")
-    last = (LOCK, MARKER)
+    for pause_s in (0.05, 0.2, 1.0, None):
+        try:
+            _remove_content(directory)
+            (directory / LOCK).unlink(missing_ok=True)
+            (directory / MARKER).unlink(missing_ok=True)
+            directory.rmdir()
+            return
+        except OSError as error:
+            if not directory.exists():
+                return
+            if read_marker(directory) is None:
+                write_marker(directory, marker)
+            if error.errno not in {errno.ENOTEMPTY, errno.ENOENT} or pause_s is None:
+                raise
+            time.sleep(pause_s)
+
+
+def write_marker(directory: Path, content: dict[str, Any]) -> None:
+    """Marks a directory as made by Plimsoll, whole or not at all.
+
+    Raises:
+        OSError: It cannot be written.
+    """
+    partial = directory / PARTIAL_MARKER
+    partial.write_text(json.dumps(content), encoding="utf-8")
+    partial.rename(directory / MARKER)
+
+
+def _remove_content(directory: Path) -> None:
     for entry in os.scandir(directory):
-        if entry.name in last:
+        if entry.name in (LOCK, MARKER):
             continue
         if entry.is_dir(follow_symlinks=False):
             shutil.rmtree(entry.path)
         else:
             Path(entry.path).unlink(missing_ok=True)
-    for name in last:
-        (directory / name).unlink(missing_ok=True)
-    directory.rmdir()
 
 
 def _die_with_parent(parent_pid: int) -> None:
@@ -214,23 +245,17 @@ def _say(**event: Any) -> None:
         os.write(1, json.dumps(event).encode() + b"\n")
 
 
-def _terminated(_number: int, _frame: object) -> NoReturn:
-    raise _TerminatedError
-
-
 def main(arguments: list[str]) -> None:
     """Guards the directory of the first argument; the second is its lock, inherited and held to the end."""
     directory, lock_fd = Path(arguments[0]), int(arguments[1])
     os.fstat(lock_fd)
     os.set_inheritable(lock_fd, False)
-    signal.signal(signal.SIGTERM, _terminated)
+    guardian = Guardian(directory)
+    signal.signal(signal.SIGTERM, lambda *_: guardian.terminate())
     for number in (signal.SIGINT, signal.SIGHUP):
         signal.signal(number, lambda *_: None)  # a handler, since being ignored would be inherited by the server
-    guardian = Guardian(directory)
     _say(event="ready")
-    with contextlib.suppress(_TerminatedError):
-        guardian.serve()
-    signal.signal(signal.SIGTERM, lambda *_: None)
+    guardian.serve()
     guardian.end_child(ORPHAN_GRACE_S)
     marker = read_marker(directory)
     if marker is not None and marker.get("throwaway"):

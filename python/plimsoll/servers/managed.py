@@ -20,22 +20,21 @@ from plimsoll.errors import TargetError
 from plimsoll.record.model import StorageFacts
 from plimsoll.servers import data_copy
 from plimsoll.servers.accounts import account_statements, account_target
+from plimsoll.servers.answering import answers
 from plimsoll.servers.command import ServerCommand, find_server, initialise_words
-from plimsoll.servers.control import connect
 from plimsoll.servers.directory import InstanceDirectory, default_base_dir
 from plimsoll.servers.error_log import explain_exit, explain_log, read_tail
 from plimsoll.servers.guarded import Guard
 from plimsoll.servers.managed_spec import ManagedSpec, measure_machine
-from plimsoll.servers.option_check import checked_options
-from plimsoll.servers.option_file import Flavour, InstancePaths, MachineSizes, option_file_text
+from plimsoll.servers.option_file import Flavour, MachineSizes, option_file_text, place_words
+from plimsoll.servers.private_file import write_private
 from plimsoll.servers.storage import measure_flush, storage_facts
+from plimsoll.spec.server_options import checked_options
 from plimsoll.spec.target import Target
 
 __all__ = ["ManagedServer", "ManagedSpec", "measure_machine"]
 
 _PORT_TRIES = 3
-_NOT_YET = frozenset({2002, 2003, 2006, 2013})
-"""Client errors that a starting server may give."""
 
 
 class ManagedServer:
@@ -143,17 +142,10 @@ class ManagedServer:
     @property
     def option_file_text(self) -> str:
         """Its option file, as it is in force."""
-        paths = InstancePaths(
-            data_dir=self.directory.data,
-            socket=self.directory.socket,
-            pid_file=self.directory.path / "server.pid",
-            temporary_dir=self.directory.temporary,
-            port=self._port,
-        )
         return option_file_text(
             flavour=self.flavour,
             profile=self.spec.checked_profile(),
-            paths=paths,
+            paths=self.directory.paths(self._port),
             machine=self._machine,
             buffer_pool_bytes=self.spec.buffer_pool_bytes,
             options=self.spec.options,
@@ -171,7 +163,8 @@ class ManagedServer:
         for tries_left in reversed(range(_PORT_TRIES)):
             self._write_option_file()
             try:
-                self._launch(self.command.words(self.directory.option_file, *self._account_words()))
+                words = [*self._place_words(), *self._account_words()]
+                self._launch(self.command.words(self.directory.option_file, *words))
                 self._wait_until_answers(limit_s)
                 break
             except TargetError:
@@ -253,10 +246,7 @@ class ManagedServer:
 
     def _initialise(self, limit_s: float = 300) -> None:
         self._write_option_file()
-        words = initialise_words(
-            self.command, self.directory.option_file, self.directory.data, "root" if _is_root() else None
-        )
-        self._launch(words)
+        self._launch(initialise_words(self.command, self.directory.option_file, self._place_words()))
         code = self._guard.wait(limit_s)
         self._pid = None
         if code is None:
@@ -266,15 +256,17 @@ class ManagedServer:
             )
         if code != 0:
             raise TargetError(f"server {self.name}: initialising its data {explain_exit(code)}{self._log_note()}")
-        self._account_file.touch(mode=0o600)
-        self._account_file.write_text(account_statements(self.flavour, self._password), encoding="utf-8")
+        write_private(self._account_file, account_statements(self.flavour, self._password, self.directory.data))
+
+    def _place_words(self) -> list[str]:
+        return place_words(self.flavour, self.directory.paths(self._port), as_root=_is_root())
 
     def _account_words(self) -> list[str]:
         """Accounts are made by the first start, before the server lets anybody in."""
         return [] if self._has_accounts else [f"--init-file={self._account_file}"]
 
     def _write_option_file(self) -> None:
-        self.directory.option_file.write_text(self.option_file_text, encoding="utf-8")
+        write_private(self.directory.option_file, self.option_file_text)
 
     def _launch(self, words: list[str]) -> None:
         log = self.directory.error_log
@@ -285,12 +277,8 @@ class ManagedServer:
         until_s = time.monotonic() + limit_s
         while time.monotonic() < until_s:
             self._raise_if_ended(0.05)
-            try:
-                connect(self.socket_target, connect_limit_s=2, read_limit_s=2).close()
+            if answers(self.socket_target, self.directory.data):
                 return
-            except TargetError as error:
-                if error.code not in _NOT_YET:
-                    raise
         raise TargetError(f"server {self.name}: did not answer within {limit_s:.0f} s{self._log_note()}")
 
     def _raise_if_ended(self, limit_s: float) -> None:

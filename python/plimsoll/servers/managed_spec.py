@@ -11,9 +11,9 @@ from pathlib import Path
 
 from plimsoll.errors import SpecError
 from plimsoll.servers.facts import usable_memory_bytes
-from plimsoll.servers.option_check import OptionValue
 from plimsoll.servers.option_file import MachineSizes, Profile
 from plimsoll.servers.storage import FlushTimes, measure_flush, storage_facts
+from plimsoll.spec.server_options import OptionValue
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

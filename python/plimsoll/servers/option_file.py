@@ -2,7 +2,7 @@
 
 Three profiles are the base; what the user states wins. Options that would let the server reach outside of its own
 directory are refused. Deliberately not here: files, processes, measuring the machine, and
-which options are refused (`option_check`).
+which options are refused (`spec.server_options`).
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
-from plimsoll.servers.option_check import OptionValue, bare_name, checked_options
+from plimsoll.spec.server_options import OptionValue, bare_name, checked_options
 
 MIB = 2**20
 GIB = 2**30
@@ -127,6 +127,16 @@ def option_file_text(
             "",
         ]
     )
+
+
+def place_words(flavour: Flavour, paths: InstancePaths, *, as_root: bool = False) -> list[str]:
+    """Arguments that repeat where the instance lies and listens; they come last on the command line, so they win.
+
+    A server skips an option file that anybody may write to, and then takes its built-in data directory, which may be
+    another server's. With these arguments no lost option file can lead it there.
+    """
+    place = _place_options(flavour, paths, as_root=as_root)
+    return [f"--{name}={'OFF' if value is False else value}" for name, value in place.items()]
 
 
 def default_buffer_pool_bytes(memory_bytes: int) -> int:

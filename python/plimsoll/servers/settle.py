@@ -15,7 +15,7 @@ from typing import Protocol
 
 from plimsoll.errors import TargetError
 from plimsoll.servers.control import Row
-from plimsoll.units import format_duration, format_percent
+from plimsoll.units import format_duration, format_percent, parse_whole
 
 _DIRTY_LIMITS = ("innodb_max_dirty_pages_pct_lwm", "innodb_max_dirty_pages_pct")
 
@@ -183,7 +183,7 @@ class _Falls:
 
 def _count(text: str | None) -> int | None:
     """A status variable's number; None when there is none."""
-    return int(text) if text and text.isdecimal() else None
+    return parse_whole(text or "")
 
 
 def _is_calm(looked: _Looked, calm: Calm) -> bool:
@@ -200,7 +200,7 @@ def _history_length(control: Asked, status: dict[str, str]) -> int | None:
         rows = control.rows("SELECT `count` FROM information_schema.innodb_metrics WHERE name = 'trx_rseg_history_len'")
     except TargetError:
         return None
-    return int(rows[0][0]) if rows else None
+    return _count(str(rows[0][0])) if rows else None
 
 
 @contextlib.contextmanager

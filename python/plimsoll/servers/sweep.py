@@ -1,7 +1,8 @@
 """Removes what a killed Plimsoll and its killed guardian left: stale instances, with their servers if any still run.
 
-A directory is stale when it has our marker, belongs to this user, and nobody holds its lock. Everything else is left
-alone. Deliberately not here: the removal of living instances (`managed`).
+A directory is stale when it has our marker, belongs to this user, and nobody holds its lock. One whose making was
+interrupted before it had a marker is empty: of those only empty folders and the lock are removed. Everything else is
+left alone. Deliberately not here: the removal of living instances (`managed`).
 """
 
 from __future__ import annotations
@@ -12,11 +13,23 @@ import json
 import os
 import select
 import signal
+import stat
+import time
 from pathlib import Path
 
-from plimsoll.servers.guardian import LOCK, SERVER_NOTE, read_marker, remove_directory, start_ticks
+from plimsoll.servers.directory import DATA, INSTANCE_NAME, TEMPORARY
+from plimsoll.servers.guardian import (
+    LOCK,
+    PARTIAL_MARKER,
+    SERVER_NOTE,
+    read_marker,
+    remove_directory,
+    start_ticks,
+)
 
 _TERM_GRACE_S = 5.0
+_UNFINISHED_S = 60.0
+"""Making a directory takes less: whoever still makes one is left alone."""
 
 
 def sweep(base_dir: Path, *, grace_s: float = _TERM_GRACE_S) -> tuple[Path, ...]:
@@ -38,7 +51,9 @@ def sweep(base_dir: Path, *, grace_s: float = _TERM_GRACE_S) -> tuple[Path, ...]
 
 def _sweep_one(directory: Path, grace_s: float) -> bool:
     marker = read_marker(directory)
-    if marker is None or not marker.get("throwaway"):
+    if marker is None:
+        return _remove_unfinished(directory)
+    if not marker.get("throwaway"):
         return False
     try:
         lock_fd = os.open(directory / LOCK, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
@@ -52,6 +67,27 @@ def _sweep_one(directory: Path, grace_s: float) -> bool:
         return False
     finally:
         os.close(lock_fd)
+    return True
+
+
+def _remove_unfinished(directory: Path) -> bool:
+    """Removes a directory that was never marked: it has such a name, has been there for a while, and holds nothing."""
+    try:
+        place = directory.lstat()
+        is_ours = stat.S_ISDIR(place.st_mode) and place.st_uid == os.geteuid()
+        is_old = time.time() - place.st_mtime > _UNFINISHED_S
+        if not (is_ours and is_old and INSTANCE_NAME.fullmatch(directory.name)):
+            return False
+        entries = {entry.name for entry in directory.iterdir()}
+        if entries - {LOCK, PARTIAL_MARKER, DATA, TEMPORARY}:
+            return False
+        for folder in entries & {DATA, TEMPORARY}:
+            (directory / folder).rmdir()
+        for file in entries & {LOCK, PARTIAL_MARKER}:
+            (directory / file).unlink()
+        directory.rmdir()
+    except OSError:
+        return False
     return True
 
 

@@ -116,7 +116,7 @@ class Reconnect(Written):
 
     pause: Annotated[DurationS, Field(le=PAUSE_MAX_S)] = 0.01
     pause_max: Annotated[DurationS, Field(le=PAUSE_MAX_S)] = 0.5
-    back_ratio: Annotated[float, Field(gt=0, le=1, strict=False)] = 1.0
+    back_ratio: Annotated[float, Field(gt=0, le=1, allow_inf_nan=False)] = 1.0
     give_up: DurationS = 60.0
 
     def line(self) -> dict[str, Any]:
@@ -140,7 +140,7 @@ class Clients(Written):
     """
 
     think_time: ThinkTime | None = None
-    connect_per_s: Annotated[float, Field(ge=0.001, strict=False, allow_inf_nan=False)] | None = None
+    connect_per_s: Annotated[float, Field(ge=0.001, allow_inf_nan=False)] | None = None
     all_connections: bool = False
     retry: tuple[RetryRule, ...] = (RetryRule(codes=RETRIED),)
     reconnect: Reconnect = Reconnect()

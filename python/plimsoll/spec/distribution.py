@@ -41,8 +41,8 @@ class DistributionSpec(Written):
     draws: Annotated[int, Field(ge=1, le=1000)] | None = None
     hot_rows_percent: Annotated[int, Field(ge=1, le=100)] | None = None
     hot_accesses_percent: Annotated[int, Field(ge=0, le=99)] | None = None
-    h: Annotated[float, Field(gt=0, lt=1, strict=False)] | None = None
-    exponent: Annotated[float, Field(ge=0, le=10, strict=False)] | None = None
+    h: Annotated[float, Field(gt=0, lt=1, allow_inf_nan=False)] | None = None
+    exponent: Annotated[float, Field(ge=0, le=10, allow_inf_nan=False)] | None = None
 
     @model_validator(mode="after")
     def _own_parameters_only(self) -> Self:

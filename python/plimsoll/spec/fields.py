@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 from typing import Annotated, Any
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from plimsoll.errors import SpecError
 from plimsoll.units import parse_duration_s, parse_size_bytes
@@ -43,8 +43,51 @@ WarmUp = Annotated[
 ]
 """Written as "auto" (kept as None: found from the data) or as a duration; kept in seconds."""
 
-Name = Annotated[str, Field(min_length=1, max_length=100, pattern=r"^[^\x00-\x1f\x7f]+$")]
-"""A name that people read: no control characters."""
+
+def name_fault(name: str) -> str | None:
+    """What is wrong with a name that people read and tell from others; None when nothing is.
+
+    >>> name_fault("two words"), name_fault("two ")
+    (None, "must not begin or end with a space, is 'two '")
+    """
+    if not name.strip():
+        return f"must not be empty or blank, is {name!r}"
+    if not name.isprintable():
+        return f"must not contain control characters or others that are not to be seen, is {name!a}"
+    if name != name.strip():
+        return f"must not begin or end with a space, is {name!r}"
+    return None
+
+
+def _checked_name(name: str) -> str:
+    if fault := name_fault(name):
+        raise ValueError(fault)
+    return name
+
+
+Name = Annotated[str, Field(max_length=100), AfterValidator(_checked_name)]
+"""A name that people read."""
+
+
+def _checked_place(path: str) -> str:
+    if not path or "\0" in path:
+        raise ValueError(f"must be a path, without a NUL character in it, is {path!a}")
+    return path
+
+
+Place = Annotated[str, AfterValidator(_checked_place)]
+"""The path of a file or folder."""
+
+
+def _checked_variable(name: str) -> str:
+    """A fault does not repeat what may be the password itself."""
+    if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name):
+        raise ValueError("must be the name of an environment variable: letters, digits and _")
+    return name
+
+
+VariableName = Annotated[str, AfterValidator(_checked_variable)]
+"""The name of an environment variable."""
 
 Count = Annotated[int, Field(gt=0, le=2**31 - 1)]
 """A number of things, at least one; the engine counts them in 32 bits."""
@@ -68,7 +111,8 @@ _MESSAGES = {
     "list_type": "must be a list",
     "too_short": "must not be empty",
     "string_too_short": "must not be empty",
-    "string_pattern_mismatch": "must not contain control characters",
+    "string_pattern_mismatch": "must be of the form {pattern}",
+    "string_too_long": "must have at most {max_length} characters",
 }
 
 
@@ -110,6 +154,8 @@ def _suggestion(loc: tuple[str | int, ...], known: dict[str, tuple[str, ...]]) -
     parent = ".".join(str(part) for part in loc[:-1] if not isinstance(part, int) and not _is_alternative(part))
     keys = known.get(parent, ())
     near = difflib.get_close_matches(str(loc[-1]), keys, n=1)
+    if str(loc[-1]) in keys:
+        return " for what stands beside it"
     if near:
         return f"; did you mean {near[0]}?"
     return f"; known are {', '.join(keys)}" if keys else ""

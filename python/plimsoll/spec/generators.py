@@ -42,6 +42,7 @@ LENGTH_MAX = 65_535
 CHOICES_MAX = 10_000
 INT64 = range(-(2**63), 2**63)
 PLACES_MAX = 18
+Whole = Annotated[int, Field(ge=INT64[0], le=INT64[-1])]
 _EPOCH = datetime(1970, 1, 1)  # noqa: DTZ001 - the calendar without time zones, as DATETIME has it
 _CHARACTERS = ("digits", "letters", "hex")
 
@@ -88,8 +89,8 @@ class GeneratorSpec(Written):
     """
 
     generate: Way | None = None
-    start: int | None = None
-    step: int | None = None
+    start: Whole | None = None
+    step: Whole | None = None
     from_: Any = Field(default=None, alias="from")
     to: Any = None
     every: str | None = None
@@ -97,10 +98,10 @@ class GeneratorSpec(Written):
     length: LengthRange | None = None
     template: str | None = None
     values: list[int | str] | None = None
-    weights: list[Annotated[float, Field(ge=0, strict=False, allow_inf_nan=False)]] | None = None
+    weights: list[Annotated[float, Field(ge=0, allow_inf_nan=False)]] | None = None
     table: str | None = None
     distribution: WrittenDistribution | None = None
-    null_ratio: Annotated[float, Field(ge=0, le=1, strict=False)] = 0.0
+    null_ratio: Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)] = 0.0
 
     def written(self, key: str) -> Any:
         """The value of a key by the name that users write."""

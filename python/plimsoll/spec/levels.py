@@ -25,8 +25,8 @@ class Levels(Written):
     """
 
     connections: tuple[Annotated[int, Field(gt=0, le=CONNECTIONS_MAX)], ...] = Field(min_length=1)
-    rate_tps: tuple[Annotated[float, Field(gt=0, le=RATE_MAX_TPS, strict=False, allow_inf_nan=False)], ...] | None = (
-        Field(default=None, min_length=1)
+    rate_tps: tuple[Annotated[float, Field(gt=0, le=RATE_MAX_TPS, allow_inf_nan=False)], ...] | None = Field(
+        default=None, min_length=1
     )
 
     @property

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from plimsoll.errors import SpecError
+from plimsoll.regular_file import text_regular
 from plimsoll.spec.target import Target
 
 
@@ -40,6 +41,8 @@ def with_secrets(
     return target
 
 
+_FILE_BYTES_MAX = 2**20
+
 _TAKEN: dict[str, str] = {}
 """Passwords by the variable that they were taken from."""
 
@@ -53,14 +56,18 @@ def _taken(variable: str) -> str:
     if variable in os.environ:
         _TAKEN[variable] = os.environ.pop(variable)
     if variable not in _TAKEN:
-        raise SpecError(f"password_env: the environment has no variable {variable}; set it and export it")
+        # The name is not repeated: whoever gives the password in its place must not find it in a log.
+        raise SpecError(
+            "password_env: the environment has no variable of the name that was given; set it and export it, and give"
+            " its name, not the password itself"
+        )
     return _TAKEN[variable]
 
 
 def _password_from(path: Path) -> str:
     parser = configparser.RawConfigParser(allow_no_value=True, strict=False, delimiters=("=",))
     try:
-        text = path.read_text(encoding="utf-8")
+        text = text_regular(path, _FILE_BYTES_MAX)
         parser.read_string("\n".join(line for line in text.splitlines() if not line.lstrip().startswith("!")))
     except OSError as error:
         raise SpecError(f"defaults_file: {path} cannot be read: {error.strerror}") from None

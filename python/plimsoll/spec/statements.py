@@ -16,6 +16,7 @@ from typing import Any, Literal
 from pydantic import Field
 
 from plimsoll.errors import SpecError
+from plimsoll.regular_file import text_regular
 from plimsoll.spec.fields import Name, Written
 from plimsoll.spec.generator_plan import generator_plan, keys_of, null_ratio, sql_type
 from plimsoll.spec.generators import GeneratorSpec
@@ -176,13 +177,11 @@ def reader(folder: Path, kept: Mapping[str, str] | None = None) -> ReadFile:
             return kept[name]
         path = shipped().get(name) or folder / name
         try:
-            if path.stat().st_size > FILE_BYTES_MAX:
-                raise SpecError(f"{path} is larger than {FILE_BYTES_MAX} bytes; this is no workload file")
-            return path.read_text(encoding="utf-8")
+            return text_regular(path, FILE_BYTES_MAX)
         except OSError as error:
             known = ", ".join(shipped())
             raise SpecError(f"{path} cannot be read: {error.strerror}; shipped are {known}") from None
-        except (UnicodeDecodeError, ValueError):
+        except UnicodeDecodeError:
             raise SpecError(f"{str(path)!r} is no UTF-8 text") from None
 
     return read
@@ -207,8 +206,8 @@ def _table(table: TableSpec, file: WorkloadFile) -> dict[str, Any]:
         for column in table.column
     ]
     indexes = [
-        {"name": one.name or "_".join(one.columns)[:64], "columns": list(one.columns), "unique": one.unique}
-        for one in table.index
+        {"name": name, "columns": list(one.columns), "unique": one.unique}
+        for name, one in zip(table.index_names, table.index, strict=True)
     ]
     made = {"name": table.name, "rows": table.rows, "primary_key": list(table.key)}
     return {**made, "columns": columns, "indexes": indexes}

@@ -13,6 +13,7 @@ from pathlib import Path
 from pydantic import Field, ValidationError, field_validator
 
 from plimsoll.errors import SpecError
+from plimsoll.regular_file import text_regular
 from plimsoll.spec.clients import Clients, Reconnect, RetryRule
 from plimsoll.spec.distribution import DistributionSpec
 from plimsoll.spec.fields import Count, DurationS, Name, WarmUp, Written, faults_of
@@ -130,9 +131,7 @@ def read_study(path: Path) -> StudySpec:
         SpecError: The file cannot be read or is wrong; all faults at once.
     """
     try:
-        if path.stat().st_size > STUDY_FILE_BYTES_MAX:
-            raise SpecError(f"{path}: is larger than {STUDY_FILE_BYTES_MAX} bytes; this is no study file")
-        text = path.read_text(encoding="utf-8")
+        text = text_regular(path, STUDY_FILE_BYTES_MAX)
     except OSError as error:
         raise SpecError(f"{path}: cannot be read: {error.strerror}") from None
     except UnicodeDecodeError:

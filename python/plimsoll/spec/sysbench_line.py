@@ -15,6 +15,7 @@ from pathlib import Path, PurePosixPath
 from pydantic import SecretStr
 
 from plimsoll.errors import SpecError
+from plimsoll.regular_file import read_regular
 from plimsoll.spec.target import Target
 from plimsoll.spec.tls import Tls, TlsMode
 
@@ -183,7 +184,7 @@ def _renamed(given: Sequence[tuple[str, str | None]]) -> Iterator[tuple[str, str
 def _lines(file: Path) -> Iterator[tuple[str, str | None]]:
     """Options of a file: a value is a word, or stands between quotation marks."""
     try:
-        text = file.read_text(encoding="utf-8", errors="replace")
+        text = read_regular(file).decode(errors="replace")
     except OSError as error:
         raise SpecError(f"--config-file={file}: cannot be read: {error.strerror}; correct its name") from None
     for line in map(str.strip, text.splitlines()):

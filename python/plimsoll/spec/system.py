@@ -5,18 +5,25 @@ Deliberately not here: what a system must fit in with, such as workloads and lev
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Annotated, Literal
 
-from pydantic import Field, field_validator
+from pydantic import BeforeValidator, Field, field_validator
 
 from plimsoll.errors import SpecError
-from plimsoll.spec.fields import Name, SizeBytes, Written
+from plimsoll.spec.fields import Name, Place, SizeBytes, VariableName, Written
+from plimsoll.spec.server_options import OptionValue, checked_arguments, checked_options
 from plimsoll.spec.shares import INSTANCES_MAX
 from plimsoll.spec.target import Target, parse_target
 from plimsoll.spec.tls import KEYS, TlsMode
 
 Reset = Literal["per_trial", "per_system", "never"]
+
+
+def _plain_value(value: object) -> object:
+    if not isinstance(value, OptionValue):
+        raise ValueError(f"must be text, a number, true or false, is {str(value)[:60]!r}")
+    return value
 
 
 class ServerSpec(Written):
@@ -34,11 +41,11 @@ class ServerSpec(Written):
 
     managed: Literal["mariadb", "mysql"]
     instances: Annotated[int, Field(gt=0, le=INSTANCES_MAX)] = 1
-    command: tuple[str, ...] | None = None
+    command: tuple[Place, ...] | None = None
     profile: Literal["production", "server-defaults", "bare"] = "production"
-    buffer_pool: SizeBytes | None = None
-    options: dict[str, str | int | float | bool] = Field(default_factory=dict)
-    data_dir: str | None = None
+    buffer_pool: Annotated[SizeBytes, Field(gt=0)] | None = None
+    options: dict[str, Annotated[OptionValue, BeforeValidator(_plain_value)]] = Field(default_factory=dict)
+    data_dir: Place | None = None
 
     @field_validator("command", mode="before")
     @classmethod
@@ -62,15 +69,15 @@ class SystemSpec(Written):
     """
 
     name: Name
-    cost_per_month: float | None = Field(default=None, ge=0, strict=False, allow_inf_nan=False)
+    cost_per_month: float | None = Field(default=None, ge=0, allow_inf_nan=False)
     server: ServerSpec | None = None
     target: str | None = None
-    password_env: str | None = None
-    defaults_file: str | None = None
+    password_env: VariableName | None = None
+    defaults_file: Place | None = None
     tls: TlsMode | None = None
-    ca: str | None = None
-    cert: str | None = None
-    key: str | None = None
+    ca: Place | None = None
+    cert: Place | None = None
+    key: Place | None = None
     reset: Reset | None = None
 
     @property
@@ -90,12 +97,7 @@ def system_faults(place: str, system: SystemSpec, *, needs_reset: bool) -> Itera
     if (system.server is None) == (system.target is None):
         yield f"{place}: must have either server (Plimsoll starts it) or target (it is running already)"
     if system.target is None:
-        for key in ("password_env", "defaults_file"):
-            if getattr(system, key) is not None:
-                yield f"{place}.{key}: belongs to a target; a managed server needs no password"
-        for key in KEYS:
-            if getattr(system, key) is not None:
-                yield f"{place}.{key}: belongs to a target; a managed server is reached in plain, on this machine"
+        yield from _faults_of_managed(place, system)
         return
     try:
         if system.parsed_target().password.get_secret_value():
@@ -107,3 +109,22 @@ def system_faults(place: str, system: SystemSpec, *, needs_reset: bool) -> Itera
             f"{place}.reset: a workload writes to a server that Plimsoll does not manage; say per_trial or per_system"
             " (the tables that Plimsoll made are made again) or never (drift is recorded)"
         )
+
+
+def _faults_of_managed(place: str, system: SystemSpec) -> Iterator[str]:
+    for key in ("password_env", "defaults_file"):
+        if getattr(system, key) is not None:
+            yield f"{place}.{key}: belongs to a target; a managed server needs no password"
+    for key in KEYS:
+        if getattr(system, key) is not None:
+            yield f"{place}.{key}: belongs to a target; a managed server is reached in plain, on this machine"
+    if (server := system.server) is None:
+        return
+    try:
+        checked_options(server.options)
+    except SpecError as error:
+        yield from (f"{place}.server.{fault}" for fault in error.faults)
+    try:
+        checked_arguments(server.command or ())
+    except SpecError as error:
+        yield from (f"{place}.server.command: {fault}" for fault in error.faults)

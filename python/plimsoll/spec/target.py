@@ -97,6 +97,9 @@ def parse_target(url: str) -> Target:
     ]
     if faults:
         raise SpecError(*(f"target: {fault}; write {form}" for fault in faults))
+    decoded = (unquote(parts.username or ""), parts.hostname or "", socket, unquote(database), *tls.values())
+    if hidden := [text for text in decoded if not text.isprintable()]:
+        raise SpecError(f"target: must not contain control characters or others that are not to be seen: {hidden[0]!a}")
     return Target(
         user=unquote(parts.username or ""),
         password=SecretStr(unquote(parts.password or "")),

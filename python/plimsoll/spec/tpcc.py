@@ -101,7 +101,7 @@ class TpccSpec(Written):
     choice: Literal["deck", "weighted"] = "deck"
     terminals: Annotated[int, Field(gt=0, le=10_000_000)] | None = None
     all_warehouses: bool = True
-    times: Annotated[float, Field(ge=0, le=10, strict=False, allow_inf_nan=False)] = 0.0
+    times: Annotated[float, Field(ge=0, le=10, allow_inf_nan=False)] = 0.0
     ramp_up: DurationS = 0.0
     delivery_connections: Annotated[int, Field(ge=0, le=1_000)] = 0
     quirks: Kit | None = None

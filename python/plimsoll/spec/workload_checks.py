@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator
 
+from plimsoll.spec.generator_reach import reach_faults
 from plimsoll.spec.generators import GeneratorSpec
 from plimsoll.spec.sql_text import SqlText, read_sql
 from plimsoll.spec.workload_file import (
+    COLUMNS_MAX,
     PARAMETERS_MAX,
+    TABLES_MAX,
     ColumnSpec,
     StatementSpec,
     TableSpec,
@@ -22,6 +25,8 @@ from plimsoll.spec.workload_file import (
 def contradictions(file: WorkloadFile) -> Iterator[str]:
     """All faults, each with its path, value and cure."""
     tables = {table.name: table for table in file.table}
+    if len(file.table) > TABLES_MAX:
+        yield f"table: must be at most {TABLES_MAX}, are {len(file.table)}"
     yield from _repeated("table", (table.name for table in file.table))
     yield from _repeated("transaction", (one.name for one in file.transaction))
     for index, table in enumerate(file.table):
@@ -40,7 +45,12 @@ def _repeated(path: str, names: Iterable[str]) -> Iterator[str]:
 def _table_faults(table: TableSpec, tables: dict[str, TableSpec]) -> Iterator[str]:
     columns = [column.name for column in table.column]
     yield from _repeated("column", (column.name for column in table.column))
-    yield from _repeated("index", (one.name or "_".join(one.columns) for one in table.index))
+    if len(columns) > COLUMNS_MAX:
+        yield f"column: must be at most {COLUMNS_MAX}, are {len(columns)}"
+    yield from _repeated("index", table.index_names)
+    for index, name in enumerate(table.index_names):
+        if name.lower() == "primary":
+            yield f"index[{index}].name: must not be {name!r}, which is the primary key's; choose another"
     lists = [("primary_key", table.key), *((f"index[{i}].columns", one.columns) for i, one in enumerate(table.index))]
     for place, names in lists:
         yield from _repeated(place, names)
@@ -55,6 +65,7 @@ def _column_faults(column: ColumnSpec, table: TableSpec, tables: dict[str, Table
     yield from found
     if not found:
         yield from _reference_faults(column, tables)
+        yield from reach_faults(column, table.rows)
     if column.generate == "null" and column.type is None:
         yield "type: is missing; NULL alone tells no type"
     if column.name in table.key and (column.null_ratio > 0 or column.generate == "null"):
@@ -140,7 +151,7 @@ class _TransactionCheck:
             if value.add is not None:
                 yield "add: belongs to sum_of"
             found = list(value.faults(in_rows=False))
-            yield from found or _reference_faults(value, self._tables)
+            yield from found or (*_reference_faults(value, self._tables), *reach_faults(value, None))
             return
         self._used.add(value.sum_of)
         if value.sum_of not in self._known:

@@ -5,20 +5,23 @@ Deliberately not here: what must hold between its parts (`workload_checks`), whe
 
 from __future__ import annotations
 
-import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Field, ValidationError, field_validator
 
 from plimsoll.errors import SpecError
-from plimsoll.spec.fields import DurationS, Name, Written, faults_of
-from plimsoll.spec.generators import GeneratorSpec
+from plimsoll.spec.fields import DurationS, Name, Written, faults_of, name_fault
+from plimsoll.spec.generators import GeneratorSpec, Whole
+from plimsoll.spec.sound_part import Loc, untouched, without
 from plimsoll.spec.workload_parameters import filled, overridden
 
 PARAMETERS_MAX = 256
 REPEAT_MAX = 1_000_000
+NAME_MAX = 64
+COLUMNS_MAX = 1_000
+TABLES_MAX = 10_000
 ROWS_MAX = 2**32 - 1
 THINK_S_MAX = 3600.0
 
@@ -30,8 +33,13 @@ ValueName = Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]{0,63}$")]
 
 
 def _plain_name(name: str) -> str:
-    if name.endswith(" ") or not re.fullmatch(r"[^\x00-\x1f\x7f]{1,64}", name):
-        raise ValueError(f"must be 1 to 64 characters, no control characters, no space at the end, is {name!r}")
+    """Servers take 64 characters of Unicode's first plane; people must be able to tell names from each other."""
+    if fault := name_fault(name):
+        raise ValueError(fault)
+    if len(name) > NAME_MAX or any(ord(one) > 0xFFFF for one in name):
+        raise ValueError(
+            f"must be 1 to {NAME_MAX} characters, none beyond U+FFFF, which servers do not take, is {name!r}"
+        )
     return name
 
 
@@ -112,6 +120,11 @@ class TableSpec(Written):
     index: Annotated[tuple[IndexSpec, ...], BeforeValidator(_a_list)] = ()
 
     @property
+    def index_names(self) -> tuple[str, ...]:
+        """Those of its indexes, in their order; servers take 64 characters of a name."""
+        return tuple(one.name or "_".join(one.columns)[:NAME_MAX] for one in self.index)
+
+    @property
     def key(self) -> tuple[str, ...]:
         """The columns of its primary key."""
         return self.primary_key or (self.column[0].name,)
@@ -126,7 +139,7 @@ class ValueSpec(GeneratorSpec):
     """
 
     sum_of: ValueName | None = None
-    add: int | None = None
+    add: Whole | None = None
 
 
 Values = dict[ValueName, ValueSpec]
@@ -237,11 +250,24 @@ def parse_workload(
     except ValidationError as error:
         explained = {line.split(":")[0] for line in faults}
         found = _without_empty(faults_of(error, known=_KNOWN))
-        raise SpecError(*faults, *(line for line in found if line.split(":")[0] not in explained)) from None
+        faults += (line for line in found if line.split(":")[0] not in explained)
+        faults += _between_sound_parts(written, [one["loc"] for one in error.errors()])
+        raise SpecError(*faults) from None
     faults += contradictions(file)
     if faults:
         raise SpecError(*faults)
     return file
+
+
+def _between_sound_parts(written: dict[str, Any], locs: list[Loc]) -> Iterator[str]:
+    """What else does not hold in a file that is wrong at these places."""
+    from plimsoll.spec.workload_checks import contradictions
+
+    try:
+        file = WorkloadFile.model_validate(without(written, locs))
+    except ValidationError:
+        return
+    yield from untouched(contradictions(file), written, locs)
 
 
 def _loaded(text: str) -> dict[str, Any]:

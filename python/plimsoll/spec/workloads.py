@@ -10,6 +10,7 @@ from typing import Annotated, Any
 from pydantic import Discriminator, Tag
 
 from plimsoll.errors import SpecError
+from plimsoll.regular_file import read_regular
 from plimsoll.spec.fields import Written
 from plimsoll.spec.statements import ReadFile, StatementsSpec, Workload
 from plimsoll.spec.tpcc import TPCC, TpccSpec
@@ -47,7 +48,7 @@ def kept_files(folder: Path) -> dict[str, str]:
     """
     path = folder / WORKLOADS_FILE
     try:
-        kept = json.loads(path.read_bytes())
+        kept = json.loads(read_regular(path))
     except FileNotFoundError:
         return {}
     except (OSError, ValueError, RecursionError):

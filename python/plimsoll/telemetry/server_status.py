@@ -72,14 +72,14 @@ class ServerStatusSampler(Sampler):
             return []
         try:
             self._connection = self._connection or self._open(self._target)
-            rows = self._connection.rows(_STATEMENT)
+            rows = self._connection.rows(_STATEMENT, columns=2)
         except TargetError:
             self._failures += 1
             self._not_before_s = at_unix_s + _BACK_OFF_S[min(self._failures, len(_BACK_OFF_S)) - 1]
             self.close()
             raise
         self._failures = 0
-        values = ((str(name).lower(), _number(value)) for name, value in rows)
+        values = ((str(name).lower(), _number(value)) for name, value, *_ in rows)
         return [Sample(self.source, name, value) for name, value in values if value is not None]
 
     def close(self) -> None:

@@ -73,7 +73,7 @@ def test_what_the_machine_refuses_anywhere_is_no_bug(capsys: pytest.CaptureFixtu
         Path("/dev/full").write_text("x")
 
     assert exit_code_of(command) == 3
-    assert "No space left on device; check" in capsys.readouterr().err
+    assert "No space left on device; check the file" in capsys.readouterr().err
 
 
 def test_a_bug_is_told_even_where_no_file_can_be_written(
@@ -134,6 +134,10 @@ def test_ctrl_c_and_sigterm_are_interruptions_and_are_told(
         (["trial", "--target", "managed", "--workload", "tpch"], "--workload: must be one of"),
         (["trial", "--target", "postgres://u@h/d"], "must begin with mysql://"),
         (["import", "table", "x.csv", "--to", "s", "--map", "level"], "--map: must be NAME=COLUMN"),
+        (["prepare", "--target", "mysql://u@h/d", "--ca", "x"], "plimsoll: --ca: nothing is verified"),
+        (["prepare", "--target", "mysql://u@h/d", "--option", "ca=x"], "plimsoll: --option ca: is not a known key"),
+        (["prepare", "--target", "mysql://u@h/d", "--tls", "x"], "plimsoll: --tls: must be one of"),
+        (["prepare", "--target", "managed", "mysql://u:hunter2@h/d"], "mysql://u:…@h/d"),
         (["study"], "Usage: plimsoll study"),
         ([], "Usage: plimsoll"),
     ],
@@ -143,6 +147,7 @@ def test_misuse_is_told_on_standard_error(arguments: list[str], message: str) ->
     assert ran.returncode == 2
     assert message in ran.stderr
     assert "Traceback" not in ran.stderr
+    assert "hunter2" not in ran.stderr
     assert ran.stdout == ""
 
 

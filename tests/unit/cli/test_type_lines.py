@@ -61,6 +61,13 @@ def test_notpm_says_when_it_is_more_than_is_allowed() -> None:
 
 
 def test_the_sheet_is_there_once_anything_departs() -> None:
-    assert deviation_lines({}) == deviation_lines({"tpcc": {"deviations": []}}) == []
     found = {"clause": "3", "chosen": "nothing", "asked": "all"}
-    assert deviation_lines({"tpcc": {"deviations": [found]}})[1:] == ["  3: nothing; asked for: all"]
+    result = {"tpcc": {"deviations": [found, {**found, "clause": "4.2"}, found]}}
+    for whole in (False, True):
+        assert deviation_lines({}, whole=whole) == deviation_lines({"tpcc": {"deviations": []}}, whole=whole) == []
+    assert deviation_lines(result, whole=True)[1:3] == [
+        "  3: nothing; asked for: all",
+        "  4.2: nothing; asked for: all",
+    ]
+    (folded,) = deviation_lines(result, whole=False)
+    assert folded.endswith("in 3 places, clauses 3, 4.2; --sheet says what each is")

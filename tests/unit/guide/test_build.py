@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import os
+import time
 from pathlib import Path
 
 import polars as pl
+import pytest
 
 from plimsoll.guide.build import analyse_folder
 from plimsoll.plan.build import build_plan
@@ -20,7 +23,7 @@ from plimsoll.record.model import (
     WorkloadRecord,
 )
 from plimsoll.record.store import write_recording
-from plimsoll.run.folder import PLAN_FILE
+from plimsoll.run.folder import PLAN_FILE, opened, resolve
 from plimsoll.run.status_text import status_lines
 from plimsoll.spec.study import STUDY_FILE, parse_study
 
@@ -100,3 +103,45 @@ def test_costs_are_those_that_the_study_states_now(tmp_path: Path) -> None:
     measure(tmp_path, TEXT, completed=100)
     state(tmp_path, TEXT.replace("cost_per_month = 10", "cost_per_month = 25"))
     assert [system.cost_per_month for system in analyse_folder(tmp_path).systems] == [25]
+
+
+def test_costs_and_objective_may_be_changed_in_the_file_that_the_study_came_from(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """The one that was changed last counts: the user's file, or the copy in the folder."""
+    folder = tmp_path / "out"
+    mine = tmp_path / "mine.toml"
+    mine.write_text(TEXT)
+    _, spec, _ = resolve(mine, folder)
+    with opened(folder, mine, spec) as study:
+        study.keep(build_plan(spec))
+    measure(folder, TEXT, completed=100)
+    assert (costs(folder), caplog.messages) == ([10], [])
+
+    edited = TEXT.replace("cost_per_month = 10", "cost_per_month = 25")
+    later(mine, edited.replace("[study]", "[study]\nobjective = { response_p99 = '20ms' }"), 1)
+    assert costs(folder) == [25]
+    assert analyse_folder(folder).objective_ms_p99 == 20
+    assert f"costs and objective are those of {mine.resolve()}" in caplog.messages[0]
+
+    later(mine, edited.replace("25", "'25'"), 2)
+    assert costs(folder) == [10]
+    assert "mine.toml: system[0].cost_per_month" in caplog.messages[-1]
+
+    later(mine, edited, 3)
+    later(folder / "study.toml", TEXT.replace("= 10", "= 30"), 4)
+    assert costs(folder) == [30]
+    later(mine, edited, 5)
+    assert costs(folder) == [25]
+    mine.unlink()
+    assert costs(folder) == [30]
+
+
+def costs(folder: Path) -> list[float | None]:
+    return [system.cost_per_month for system in analyse_folder(folder).systems]
+
+
+def later(file: Path, text: str, seconds: int) -> None:
+    """Writes a file at a time so many seconds ahead: clocks of file systems are coarse."""
+    file.write_text(text)
+    os.utime(file, (time.time() + seconds,) * 2)

@@ -47,6 +47,21 @@ def test_every_figure_survives_in_one_piece(width: int) -> None:
             assert (entry.detail or "") in text or entry is row[2]
 
 
+def test_words_share_the_room_and_are_not_broken() -> None:
+    """Two columns of sentences: neither takes all of the room."""
+    columns = tuple(Column(heading=heading, numeric=False) for heading in ("clause", "here", "asked for"))
+    texts = (
+        "5.2.5.2, 5.2.5.4",
+        "none of the times of any of the terminals is kept " * 3,
+        "consistency, Stock-Level and more",
+    )
+    table = Table(caption="c", columns=columns, rows=(tuple(Entry(text) for text in texts),))
+    lines = printed(show_table(table)).splitlines()
+    assert max(map(len, lines)) <= 80
+    for word in ("5.2.5.2, 5.2.5.4", "terminals", "consistency,", "Stock-Level"):
+        assert any(word in line for line in lines), lines
+
+
 def test_names_cannot_steer_the_terminal() -> None:
     plain = printed(render_terminal(hostile_analysis()), terminal=False)
     assert "\x1b" not in plain

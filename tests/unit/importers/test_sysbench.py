@@ -280,7 +280,13 @@ class TestPlace:
 
     @pytest.mark.parametrize(
         ("pattern", "word"),
-        [("{system", "bracket"), ("{host}.log", "unknown"), ("{system}{system}", "twice"), ("x.log", "names nothing")],
+        [
+            ("{system", "bracket"),
+            ("{host}.log", "unknown"),
+            ("{connections}{connections}", "twice"),
+            ("{factor:}x", "bracket"),
+            ("x.log", "names nothing"),
+        ],
     )
     def test_a_wrong_pattern_is_refused(self, logs: Import, pattern: str, word: str) -> None:
         assert word in faults(logs, LOG_1_0, pattern=pattern)

@@ -90,7 +90,7 @@ def test_what_is_skipped_fills_no_screen(tmp_path: Path) -> None:
 
 def test_files_that_cannot_be_read_are_said_at_once(tmp_path: Path) -> None:
     with pytest.raises(SpecError) as caught:
-        import_sysbench([tmp_path, tmp_path / "none.log"], study_name="s")
+        import_sysbench([tmp_path / "some.log", tmp_path / "none.log"], study_name="s")
     assert len(caught.value.faults) == 2
 
 

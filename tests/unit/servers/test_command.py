@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from plimsoll.errors import HostError
+from plimsoll.errors import HostError, SpecError
 from plimsoll.servers.command import find_server, initialise_words, parse_version
 from plimsoll.servers.option_file import FlavourName
 
@@ -64,8 +64,8 @@ def test_full_command_with_a_loader_is_split_after_the_server(tmp_path: Path) ->
     assert command.program == (str(loader), "--library-path", "/a b", str(server))
     assert command.arguments == ("--basedir=/x",)
     assert command.words(Path("/i/my.cnf"), "--more")[-3:] == ["--defaults-file=/i/my.cnf", "--basedir=/x", "--more"]
-    words = initialise_words(command, Path("/i/my.cnf"), Path("/i/data"), None)
-    assert words[-1] == "--initialize-insecure"
+    words = initialise_words(command, Path("/i/my.cnf"), ["--datadir=/i/data"])
+    assert words[-2:] == ["--datadir=/i/data", "--initialize-insecure"]
 
 
 @pytest.mark.parametrize("command", ["", "/nonexistent/mysqld", "/etc/passwd", "/bin/false"])
@@ -78,7 +78,18 @@ def test_mariadb_without_its_initialiser(tmp_path: Path, monkeypatch: pytest.Mon
     server = fake_server(tmp_path / "bin", "mariadbd", MARIADB)
     monkeypatch.setattr("os.access", lambda *_: False)
     with pytest.raises(HostError, match="mariadb-install-db: not found beside"):
-        initialise_words(find_server([str(server)]), Path("/i/my.cnf"), Path("/i/data"), None)
+        initialise_words(find_server([str(server)]), Path("/i/my.cnf"), ["--datadir=/i/data"])
+
+
+def test_a_command_that_names_other_data_is_refused(tmp_path: Path) -> None:
+    server = fake_server(tmp_path, "mysqld", MYSQL)
+    with pytest.raises(SpecError) as caught:
+        find_server(f"{server} --datadir=/var/lib/mysql --user=mysql --Init-File=x --skip-grant-tables --basedir=/usr")
+    assert [fault.split()[2] for fault in caught.value.faults] == [
+        "--datadir=/var/lib/mysql",
+        "--Init-File=x",
+        "--skip-grant-tables",
+    ]
 
 
 def test_an_open_quotation_is_told() -> None:

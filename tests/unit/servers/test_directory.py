@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -14,6 +15,7 @@ import pytest
 
 from plimsoll.errors import HostError, SpecError
 from plimsoll.servers import directory as directory_module
+from plimsoll.servers import guardian
 from plimsoll.servers.directory import InstanceDirectory, default_base_dir
 from plimsoll.servers.guardian import LOCK, MARKER, SERVER_NOTE, read_marker, remove_directory, start_ticks
 from plimsoll.servers.sweep import end_left_server, sweep
@@ -124,6 +126,68 @@ def test_the_marker_goes_last(instance: InstanceDirectory, monkeypatch: pytest.M
     with pytest.raises(HostError, match="cannot be removed: interrupted"):
         instance.remove()
     assert read_marker(instance.path) is not None
+
+
+def test_what_is_written_during_the_removal_is_removed_too(
+    instance: InstanceDirectory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A server that was just killed may still write. Without its marker nobody would ever remove the rest."""
+    remove_content, turns = guardian._remove_content, iter((True, False))
+
+    def with_a_late_writer(directory: Path) -> None:
+        remove_content(directory)
+        if next(turns):
+            (directory / "late").touch()
+
+    monkeypatch.setattr(guardian, "_remove_content", with_a_late_writer)
+    remove_directory(instance.path)
+    assert not instance.path.exists()
+
+
+def test_what_cannot_be_removed_keeps_its_marker(instance: InstanceDirectory, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(guardian, "_remove_content", lambda directory: (directory / "late").touch())
+    monkeypatch.setattr("time.sleep", lambda _: None)
+    with pytest.raises(OSError, match="not empty"):
+        remove_directory(instance.path)
+    assert read_marker(instance.path) is not None
+
+
+def test_two_may_remove_it_at_once(instance: InstanceDirectory, monkeypatch: pytest.MonkeyPatch) -> None:
+    remove_content = guardian._remove_content
+
+    def with_another(directory: Path) -> None:
+        monkeypatch.setattr(guardian, "_remove_content", remove_content)
+        remove_directory(directory)
+        remove_content(directory)
+
+    monkeypatch.setattr(guardian, "_remove_content", with_another)
+    remove_directory(instance.path)
+    assert not instance.path.exists()
+
+
+def test_sweep_takes_what_was_interrupted_before_it_had_a_marker(tmp_path: Path) -> None:
+    def unmarked(name: str, *entries: str, age_s: float = 3600) -> Path:
+        path = tmp_path / name
+        path.mkdir()
+        for entry in entries:
+            (path / entry).touch() if entry in {LOCK, "x"} else (path / entry).mkdir()
+        os.utime(path, (time.time() - age_s,) * 2)
+        return path
+
+    gone = (unmarked("a-000001"), unmarked("b-000002", LOCK), unmarked("c-000003", LOCK, "data", "tmp"))
+    stays = (
+        unmarked("d-000004", age_s=5),
+        unmarked("e-000005", LOCK, "data", "x"),
+        unmarked("f-000006", "others"),
+        unmarked("other-name"),
+    )
+    full = unmarked("g-000007", LOCK)
+    (full / "data").mkdir()
+    (full / "data" / "ibdata1").touch()
+    os.utime(full, (0, 0))
+    assert sweep(tmp_path) == gone
+    for path in (*stays, full / "data" / "ibdata1"):
+        assert path.exists()
 
 
 def test_sweep_takes_stale_ones_only(tmp_path: Path) -> None:

@@ -11,7 +11,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from plimsoll.errors import SpecError
-from plimsoll.servers.option_check import checked_options
 from plimsoll.servers.option_file import (
     GIB,
     MIB,
@@ -23,7 +22,9 @@ from plimsoll.servers.option_file import (
     default_buffer_pool_bytes,
     io_capacity,
     option_file_text,
+    place_words,
 )
+from plimsoll.spec.server_options import checked_options
 
 MARIADB = Flavour(FlavourName.MARIADB, (10, 11, 19))
 MYSQL = Flavour(FlavourName.MYSQL, (9, 7, 4))
@@ -99,6 +100,20 @@ def test_server_defaults_say_nothing_but_where() -> None:
     assert set(settings(MARIADB, Profile.SERVER_DEFAULTS)) == places
     assert set(settings(MYSQL, Profile.SERVER_DEFAULTS)) == places | {"loose_mysqlx", "secure_file_priv"}
     assert settings(MARIADB, Profile.SERVER_DEFAULTS, buffer_pool_bytes=5)["innodb_buffer_pool_size"] == "5"
+
+
+def test_the_place_is_repeated_as_arguments() -> None:
+    assert place_words(MYSQL, PATHS, as_root=True) == [
+        "--datadir=/b/i/data",
+        "--socket=/b/i/sock",
+        "--pid_file=/b/i/p",
+        "--tmpdir=/b/i/t",
+        "--bind_address=127.0.0.1",
+        "--port=7",
+        "--loose_mysqlx=OFF",
+        "--secure_file_priv=NULL",
+        "--user=root",
+    ]
 
 
 def test_bare_is_not_durable_and_has_no_binary_log() -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -93,6 +95,15 @@ def test_flush_is_timed_on_a_clock_of_milliseconds(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
     real = measure_flush(tmp_path, limit_s=0.1)
     assert 0 < real.ms_min <= real.ms_median < 10_000
+
+
+def test_flush_leaves_no_file_behind_however_it_ends(tmp_path: Path) -> None:
+    code = (
+        "import os, signal, sys; from pathlib import Path; from plimsoll.servers.storage import measure_flush\n"
+        "measure_flush(Path(sys.argv[1]), clock=lambda: os.kill(os.getpid(), signal.SIGKILL) or 0)"
+    )
+    assert subprocess.run([sys.executable, "-c", code, str(tmp_path)], check=False).returncode == -9
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_flush_in_a_place_that_is_not_there(tmp_path: Path) -> None:

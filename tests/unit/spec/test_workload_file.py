@@ -207,3 +207,54 @@ def test_there_are_shipped_files_and_the_root_shows_them() -> None:
 
     assert set(shipped()) == {"key-value", "order-queue", "time-series"}
     assert sorted(path.name for path in (ROOT / "workloads").iterdir()) == [f"{name}.toml" for name in shipped()]
+
+
+def test_faults_of_parts_and_between_others_are_told_at_once() -> None:
+    """What a wrong part brings about elsewhere is no fault of its own."""
+    text = """
+[[table]]
+name = "a"
+rows = "many"
+[[table.column]]
+name = "id"
+generate = "sequense"
+[[table]]
+name = "b"
+rows = 5
+[[table.column]]
+name = "id"
+generate = "sequence"
+[[table.index]]
+columns = ["colour"]
+[[transaction]]
+name = "one"
+weight = "1"
+isolation = "serializable"
+[[transaction.statement]]
+sql = "SELECT :x"
+nonsense = 1
+[[transaction]]
+name = "two"
+values.y = { generate = "reference", table = "a" }
+[[transaction.statement]]
+sql = "SELECT :y"
+"""
+    with pytest.raises(SpecError) as caught:
+        parse_workload(text)
+    assert [fault.split(":")[0] for fault in caught.value.faults] == [
+        "table[0].rows",
+        "table[0].column[0].generate",
+        "transaction[0].weight",
+        "transaction[0].statement[0].nonsense",
+        "table[1].index[0].columns",
+        "transaction[0].isolation",
+        "transaction[0].statement[0].sql",
+    ]
+
+
+@pytest.mark.parametrize("name", ["", " ", "a ", " a", "a\\u0000", "a\\u202e", "a\\u200b", "a\\U0001F600", "a" * 65])
+def test_names_that_servers_or_people_cannot_take(name: str) -> None:
+    with pytest.raises(SpecError, match=r"table\[0\]\.name: must "):
+        parse_workload(
+            f'[[table]]\nname = "{name}"\nrows = 1\n[[table.column]]\nname = "c"\ngenerate = "sequence"\n{READ}'
+        )

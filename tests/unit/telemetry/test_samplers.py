@@ -190,7 +190,7 @@ class FakeControl(ControlConnection):
         self.answers = answers
         self.closed = False
 
-    def rows(self, statement: str, *arguments: object) -> list[Row]:
+    def rows(self, statement: str, *arguments: object, columns: int = 1) -> list[Row]:
         if not self.answers:
             raise TargetError("gone", code=2013)
         return self.answers.pop(0)

@@ -137,10 +137,18 @@ pub(crate) fn refuse_foreign<T: AsRef<str>>(names: &[T], plan: &DataPlan) -> Res
     }
     let names: Vec<&str> = names.iter().map(AsRef::as_ref).collect();
     let message = format!(
-        "{} not made by Plimsoll, so nothing was dropped; to drop them too: --drop-foreign",
+        "{} not made by Plimsoll, so nothing was dropped; to drop them too: `plimsoll cleanup --drop-foreign`",
         names.join(", ")
     );
     Err(WorkerFault::new(FailureClass::Target, message))
+}
+
+/// Looks whether a plan makes sense, without a server.
+///
+/// # Errors
+/// All that is wrong with it.
+pub fn check_plan(plan: &DataPlan) -> Result<(), WorkerFault> {
+    checked(plan).map(|_| ())
 }
 
 fn checked(plan: &DataPlan) -> Result<&DataSet, WorkerFault> {
@@ -196,7 +204,7 @@ fn sort(found: &[(u32, Found)], data: &OltpData, drop_foreign: bool) -> Result<S
             Found::Ours(mark) if *mark == loading => sorted.unfinished.push(number),
             Found::Ours(mark) if mark.state == State::Complete => faults.push(other_data(number, mark, &complete)),
             Found::Foreign if !drop_foreign => faults.push(format!(
-                "{} exists and was not made by Plimsoll: a trial can use it as it is; to replace it: --drop-foreign",
+                "{} exists and was not made by Plimsoll: a trial can use it as it is; to remove it: `plimsoll cleanup --drop-foreign`",
                 tables::name(number)
             )),
             Found::Nothing | Found::Ours(_) | Found::Foreign => sorted.new.push(number),

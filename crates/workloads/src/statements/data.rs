@@ -239,7 +239,7 @@ fn sort<'a>(found: &[Found], data: &'a StatementsData, drop_foreign: bool) -> Re
             Found::Ours(found) if *found == mark(State::Loading) => sorted.unfinished.push(table),
             Found::Ours(found) if found.state == State::Complete => faults.push(other_data(table, *found)),
             Found::Foreign if !drop_foreign => faults.push(format!(
-                "{} exists and was not made by Plimsoll: a trial can use it as it is; to replace it: --drop-foreign",
+                "{} exists and was not made by Plimsoll: a trial can use it as it is; to remove it: `plimsoll cleanup --drop-foreign`",
                 table.name
             )),
             Found::Nothing | Found::Ours(_) | Found::Foreign => sorted.new.push(table),

@@ -11,7 +11,7 @@ use plimsoll_engine::WorkerFault;
 use plimsoll_wire::Connection;
 
 use super::check;
-use super::inspect::{Begin, Found, begin, foreign, look, unfit};
+use super::inspect::{Begin, Found, begin, foreign, look, refuse_referred, unfit};
 use super::load::Loader;
 use super::population::{self, places};
 use super::procedures;
@@ -28,6 +28,19 @@ const WAREHOUSES_MAX: u32 = 100_000;
 /// Most partitions that servers take.
 const PARTITIONS_MAX: u32 = 8_192;
 
+/// The tables, each before those that its foreign keys refer to.
+const CHILDREN_FIRST: [Table; 9] = [
+    Table::History,
+    Table::NewOrders,
+    Table::OrderLine,
+    Table::Orders,
+    Table::Customer,
+    Table::Stock,
+    Table::District,
+    Table::Item,
+    Table::Warehouse,
+];
+
 /// Makes the tables with rows, indexes and statistics, looks whether they are consistent, and makes the procedures where
 /// they are wanted. What is there already, made by us in the same way and complete, is used as it is; what was left
 /// unfinished is gone on with.
@@ -42,6 +55,7 @@ pub fn prepare(plan: &DataPlan, data: &TpccData, observe: &mut dyn FnMut(DataEve
     match begin {
         Begin::Complete => {}
         Begin::Anew => {
+            refuse_referred(plan)?;
             drop_tables(&mut crew, &found)?;
             create(&mut crew, data)?;
             load(&mut crew, &loader, data, &[])?;
@@ -98,6 +112,7 @@ pub fn cleanup(plan: &DataPlan, observe: &mut dyn FnMut(DataEvent)) -> Result<Da
     let mut foreign = foreign(&found);
     foreign.extend(procedures::foreign(&routines));
     refuse_foreign(&foreign, plan)?;
+    refuse_referred(plan)?;
     let mut crew = Crew::new(plan, observe);
     procedures::remove(&mut crew, &routines)?;
     drop_tables(&mut crew, &found)?;
@@ -173,16 +188,21 @@ pub fn faults(plan: &DataPlan, data: &TpccData) -> Vec<String> {
     faults
 }
 
-/// Drops what is there, those that refer to others first.
+/// Drops what is there, those that refer to others first. The server looks at foreign keys too, and refuses to drop a table
+/// that one refers to which this account cannot see.
 fn drop_tables(crew: &mut Crew<'_>, found: &[Found]) -> Result<(), WorkerFault> {
-    let there = TABLES.iter().zip(found).filter(|(_, found)| found.is_some());
-    let names: Vec<&str> = there.map(|(table, _)| table.name()).collect();
+    let is_there = |table: &Table| {
+        TABLES
+            .iter()
+            .zip(found)
+            .any(|(one, found)| one == table && found.is_some())
+    };
+    let there = CHILDREN_FIRST.iter().filter(|table| is_there(table));
+    let names: Vec<&str> = there.map(|table| table.name()).collect();
     if names.is_empty() {
         return Ok(());
     }
     crew.work("drop", 1, &[names.join(", ")], |connection, names, meter| {
-        // One statement, so that the order in which tables refer to each other does not matter.
-        run(connection, "SET foreign_key_checks = 0", "switch foreign keys off")?;
         run(
             connection,
             &format!("DROP TABLE IF EXISTS {names}"),

@@ -54,7 +54,7 @@ pub fn begin(found: &[Found], data: &TpccData, drop_foreign: bool) -> Result<Beg
     let foreign = foreign(found);
     if !foreign.is_empty() {
         let message = format!(
-            "{} exists and was not made by Plimsoll: choose another database, or to replace all nine tables: --drop-foreign",
+            "{} exists and was not made by Plimsoll: choose another database, or remove all nine tables: `plimsoll cleanup --drop-foreign`",
             foreign.join(", ")
         );
         return if drop_foreign {
@@ -99,6 +99,35 @@ pub fn unfit(found: &Found, table: Table, data: &TpccData) -> Option<String> {
         Some(comment) if described(comment).1 => Some(format!("{name}: {}", other_data(comment, data))),
         Some(_) => Some(format!("{name} is unfinished: complete it with `plimsoll prepare`")),
     }
+}
+
+/// Refuses to drop tables that others refer to by foreign keys: those would be left without what they refer to.
+///
+/// # Errors
+/// When there is such a table, or when the server says no.
+pub fn refuse_referred(plan: &DataPlan) -> Result<(), WorkerFault> {
+    let names: Vec<String> = TABLES.iter().map(|table| format!("'{}'", table.name())).collect();
+    let names = names.join(", ");
+    let sql = format!(
+        "SELECT DISTINCT CONCAT(TABLE_SCHEMA, '.', TABLE_NAME, ' (', CONSTRAINT_NAME, ')') \
+         FROM information_schema.KEY_COLUMN_USAGE \
+         WHERE REFERENCED_TABLE_SCHEMA = DATABASE() AND REFERENCED_TABLE_NAME IN ({names}) \
+         AND NOT (TABLE_SCHEMA = DATABASE() AND TABLE_NAME IN ({names})) LIMIT 10"
+    );
+    let mut control = control::open(&plan.target)?;
+    let rows = control
+        .query_rows(&sql, 10)
+        .map_err(|error| blame(&error, "look at foreign keys"))?;
+    control.close();
+    let told: Vec<&str> = rows.iter().filter_map(|row| row.first()?.as_deref()).collect();
+    if told.is_empty() {
+        return Ok(());
+    }
+    let message = format!(
+        "foreign keys of tables that Plimsoll did not make refer to these, so nothing was dropped: {}; drop those keys first",
+        told.join(", ")
+    );
+    Err(WorkerFault::new(FailureClass::Target, message))
 }
 
 /// The tables that are there and that Plimsoll did not make.

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from plimsoll.errors import SpecError
 
@@ -82,6 +82,24 @@ _ESCAPING = frozenset(
 """Options by which an instance would leave its directory, open another door, or lock Plimsoll out."""
 
 
+_OF_AN_INSTALLATION = frozenset(
+    {
+        "basedir",
+        "character_sets_dir",
+        "defaults_extra_file",
+        "defaults_file",
+        "defaults_group_suffix",
+        "lc_messages_dir",
+        "mysqlx",
+        "no_defaults",
+        "plugin_dir",
+        "secure_file_priv",
+        "user",
+    }
+)
+"""What a server's full command may say of where it is installed; Plimsoll's own arguments come after it and win."""
+
+
 _PREFIX = re.compile(r"^(loose_|skip_|enable_|disable_|maximum_)+")
 _NAME = re.compile(r"[A-Za-z0-9_-]+")
 
@@ -105,6 +123,22 @@ def checked_options(options: Mapping[str, OptionValue]) -> dict[str, OptionValue
     if faults:
         raise SpecError(*faults)
     return checked
+
+
+def checked_arguments(words: Sequence[str]) -> None:
+    """Checks the arguments that a user's full command gives a server.
+
+    Raises:
+        SpecError: Arguments by which it would run on other data than Plimsoll made for it; all faults at once.
+    """
+    names = {word: word.lstrip("-").partition("=")[0].lower().replace("-", "_") for word in words}
+    faults = [
+        f"{word} is set by Plimsoll, which runs servers on data of its own; remove it"
+        for word, name in names.items()
+        if bare_name(name) not in _OF_AN_INSTALLATION and word.startswith("--") and _escapes(name)
+    ]
+    if faults:
+        raise SpecError(*faults)
 
 
 def bare_name(name: str) -> str:

@@ -1,0 +1,51 @@
+"""Standard output that fits: broken between words on a terminal, without blanks at the ends of lines in a file.
+
+Deliberately not here: what is said.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+import sys
+import textwrap
+
+import typer
+from rich.console import Console, RenderableType
+
+_LABELLED = re.compile(r"\s*\S+(?: \S+)*\s{2,}(?=\S)")
+_INDENT_MAX = 30
+
+
+def show(*parts: RenderableType) -> None:
+    """Prints what Rich can print. Where nobody watches it has no blanks at the ends of lines."""
+    console = Console()
+    if console.is_terminal:
+        console.print(*parts, sep="\n")
+        return
+    with console.capture() as captured:
+        console.print(*parts, sep="\n")
+    typer.echo("\n".join(line.rstrip() for line in captured.get().splitlines()))
+
+
+def echo_fitted(text: str) -> None:
+    """Prints lines; on a terminal those that are too long go on below their own text."""
+    if sys.stdout.isatty():
+        width = shutil.get_terminal_size().columns
+        text = "\n".join(fitted(line, width) for line in text.splitlines())
+    typer.echo(text)
+
+
+def fitted(line: str, width: int) -> str:
+    """A line in as many as it needs, broken between words only. What follows a label and two blanks stays below itself.
+
+    >>> print(fitted("failed            0, retries 12 of 3", 28))
+    failed            0, retries
+                      12 of 3
+    """
+    if len(line) <= width:
+        return line
+    label = _LABELLED.match(line)
+    blanks = len(line) - len(line.lstrip())
+    indent = label.end() if label and label.end() <= min(_INDENT_MAX, width // 2) else blanks + 2
+    return textwrap.fill(line, width, subsequent_indent=" " * indent, break_long_words=False, break_on_hyphens=False)

@@ -1,0 +1,41 @@
+"""Writing a file that only its owner may read or change, whatever the umask.
+
+MariaDB and MySQL skip an option file that anybody may write to, with no more than a line in the log. Deliberately not
+here: what is written.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from pathlib import Path
+
+from plimsoll.errors import HostError
+
+_OWNER_ONLY = 0o600
+
+
+def write_private(path: Path, text: str) -> None:
+    """Writes a new file with mode 0600 in the place of an old one.
+
+    Raises:
+        HostError: It cannot be written, or its file system does not keep modes.
+    """
+    try:
+        path.unlink(missing_ok=True)
+        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, _OWNER_ONLY)
+        with open(descriptor, "w", encoding="utf-8") as file:  # noqa: PTH123  (a descriptor)
+            os.fchmod(descriptor, _OWNER_ONLY)
+            _check_mode(path, stat.S_IMODE(os.fstat(descriptor).st_mode))
+            file.write(text)
+    except OSError as error:
+        raise HostError(f"{path}: cannot be written: {error.strerror}; choose another data_dir") from None
+
+
+def _check_mode(path: Path, mode: int) -> None:
+    """Refuses what a file system without modes makes of a file."""
+    if mode != _OWNER_ONLY:
+        raise HostError(
+            f"{path}: has mode {mode:04o} and cannot be given 0600, since its file system keeps no modes; servers skip"
+            " option files that others may write to. Choose a data_dir on another file system"
+        )

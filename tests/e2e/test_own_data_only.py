@@ -1,0 +1,176 @@
+"""A managed server runs on the data that Plimsoll made and on nothing else, whatever becomes of its option file.
+
+The data directory that is in danger is one of the test's own. Where the loss needs the built-in path of a server,
+/var/lib/mysql, that path is the test's own directory in a mount namespace.
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from pydantic import SecretStr
+
+from plimsoll.errors import TargetError
+from plimsoll.servers.command import find_server
+from plimsoll.servers.control import connect
+from plimsoll.servers.managed import ManagedServer
+from plimsoll.spec.target import Target
+from plimsoll.spec.tls import Tls
+from support.servers import FLAVOURS, bare_spec, missing, server_base, server_command
+from support.waiting import until
+
+__all__ = ["server_base"]
+pytestmark = pytest.mark.e2e
+
+STARTS_A_SERVER = """
+import sys, os
+from pathlib import Path
+from plimsoll.servers import managed
+from plimsoll.servers.control import connect
+
+def write_so_that_it_is_skipped(path, text):
+    path.write_text(text)
+    path.chmod(0o666)
+
+if sys.argv[3] == "lost":
+    managed.write_private = write_so_that_it_is_skipped
+os.umask(0)
+spec = managed.ManagedSpec(server=sys.argv[2], profile="bare", buffer_pool_bytes=64 * 2**20)
+with managed.ManagedServer.create(name="own", spec=spec, base_dir=Path(sys.argv[1])) as server:
+    for _ in range(2):
+        server.start(limit_s=30)
+        with connect(server.target) as control:
+            print(control.value("SELECT @@innodb_buffer_pool_size"))
+        server.stop()
+    print(oct(server.directory.option_file.stat().st_mode & 0o777))
+"""
+
+AS_ITS_OWNER = """
+mount -t tmpfs none /var/lib && mkdir /var/lib/mysql && mount --bind "$1" /var/lib/mysql
+mount -t tmpfs none /run && mkdir /run/mysqld
+shift
+exec unshare --user --map-user=4242 --map-group=4242 "$@"
+"""
+"""Runs a command as an ordinary user who owns /var/lib/mysql, which is the folder of the first argument."""
+
+
+def in_danger(flavour: str, folder: Path) -> Path:
+    """A stopped data directory of another server, with root and without a password."""
+    folder.mkdir()
+    if flavour == "mariadb":
+        words = ["mariadb-install-db", "--no-defaults", "--auth-root-authentication-method=normal", "--skip-test-db"]
+    else:
+        words = [*shlex.split(server_command(flavour)), "--initialize-insecure"]
+    made = subprocess.run(
+        [*words, f"--datadir={folder}", *as_root()], capture_output=True, text=True, timeout=120, check=False
+    )
+    assert made.returncode == 0, made.stdout + made.stderr
+    return folder
+
+
+def as_root() -> list[str]:
+    return ["--user=root"] if os.geteuid() == 0 else []
+
+
+@contextmanager
+def running_on(flavour: str, folder: Path) -> Iterator[Target]:
+    """Root of a server on that data directory, as its owner would start it."""
+    command = find_server(server_command(flavour))
+    socket = folder.parent / "victim.sock"
+    extra = ["--loose-mysqlx=OFF", "--skip-networking", f"--socket={socket}", f"--pid-file={folder}/pid", *as_root()]
+    words = [*command.program, "--no-defaults", *command.arguments, f"--datadir={folder}", *extra]
+    with subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
+        try:
+            assert until(socket.exists, 60)
+            yield Target(user="root", database="mysql", socket=socket, password=SecretStr(""), tls=Tls(mode="disabled"))
+        finally:
+            process.terminate()
+
+
+def assert_untouched(flavour: str, folder: Path) -> None:
+    with running_on(flavour, folder) as target, connect(target) as control:
+        users = {user for (user,) in control.rows("SELECT DISTINCT user FROM mysql.user")}
+        assert "root" in users
+        assert "plimsoll" not in users
+        assert not control.rows("SHOW DATABASES LIKE 'sbtest'")
+
+
+def start_as_owner_of_the_default(victim: Path, base: Path, flavour: str, how: str) -> str:
+    """Starts a managed server, first and again, in the namespace; gives what the script printed."""
+    words = [sys.executable, "-c", STARTS_A_SERVER, str(base), server_command(flavour), how]
+    ran = subprocess.run(
+        ["unshare", "--user", "--map-root-user", "--mount", "sh", "-ec", AS_ITS_OWNER, "sh", str(victim), *words],
+        capture_output=True,
+        text=True,
+        timeout=200,
+        check=False,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+    )
+    assert ran.returncode == 0, ran.stderr
+    return ran.stdout
+
+
+@pytest.fixture
+def namespaces() -> None:
+    words = ["unshare", "--user", "--map-root-user", "--mount", "mount", "-t", "tmpfs", "none", "/var/lib"]
+    try:
+        refused = subprocess.run(words, capture_output=True, check=False).returncode
+    except FileNotFoundError:
+        refused = 1
+    if refused:
+        missing("no user may make a mount namespace here, so nobody tried to lose /var/lib/mysql")
+
+
+@pytest.mark.usefixtures("namespaces")
+@pytest.mark.parametrize("flavour", FLAVOURS)
+def test_whatever_the_umask_its_options_are_read(flavour: str, server_base: Path, tmp_path: Path) -> None:
+    victim = in_danger(flavour, tmp_path / "victim")
+    pool = str(64 * 2**20)
+    assert start_as_owner_of_the_default(victim, server_base, flavour, "whole").split() == [pool, pool, "0o600"]
+    assert_untouched(flavour, victim)
+
+
+@pytest.mark.usefixtures("namespaces")
+@pytest.mark.parametrize("flavour", FLAVOURS)
+def test_a_server_that_skips_its_option_file_still_runs_on_its_own_data(
+    flavour: str, server_base: Path, tmp_path: Path
+) -> None:
+    victim = in_danger(flavour, tmp_path / "victim")
+    pool = str(128 * 2**20)
+    printed = start_as_owner_of_the_default(victim, server_base, flavour, "lost")
+    assert printed.split() == [pool, pool, "0o666"], "the options are lost, the place is not"
+    assert_untouched(flavour, victim)
+
+
+@pytest.mark.parametrize("flavour", FLAVOURS)
+@pytest.mark.parametrize("starts", [1, 2])
+def test_a_command_that_leads_elsewhere_changes_no_account(
+    flavour: str, starts: int, server_base: Path, tmp_path: Path
+) -> None:
+    """At the first start with the accounts file, and at any later one."""
+    victim = in_danger(flavour, tmp_path / "victim")
+    command = find_server(server_command(flavour))
+    program = tmp_path / ("mariadbd" if flavour == "mariadb" else "mysqld")
+    astray = tmp_path / "astray"
+    program.write_text(
+        f'#!/bin/sh\n[ -e {astray} ] && set -- "$@" --datadir={victim}\nexec {shlex.join(command.program)} "$@"\n'
+    )
+    program.chmod(0o700)
+    spec = bare_spec(flavour, server=[str(program), *command.arguments])
+    with ManagedServer.create(name="astray", spec=spec, base_dir=server_base) as server:
+        for _ in range(starts - 1):
+            server.start()
+            server.stop()
+        astray.touch()
+        with pytest.raises(TargetError, match="does not run on") as caught:
+            server.start(limit_s=60)
+        assert not server.is_running
+    assert str(server.directory.data) in str(caught.value)
+    assert_untouched(flavour, victim)
