@@ -19,9 +19,8 @@ demo: $(VENV)/.installed
 	@$(VENV)/bin/plimsoll demo
 
 # Side by side: packages wait for the network while tests are built. They share the terminal: plain lines.
-test: export TERM := dumb
 test:
-	@tools/build-tests & tools/install-test-tools & tools=$$!; \
+	@export TERM=dumb; tools/build-tests & tools/install-test-tools & tools=$$!; \
 		$(MAKE) --no-print-directory $(VENV)/.installed-dev && wait $$tools; made=$$?; wait; exit $$made
 	@tools/run-tests
 
