@@ -92,7 +92,7 @@ def _device_by_number(path: Path, sys: Path) -> str | None:
 
 
 def _name_behind(link: Path) -> str | None:
-    """What a link of the kernel leads to; None without one, or where it may not be read: podman hides /sys/dev/block."""
+    """What a link of the kernel leads to; None without one, or where it may not be read, as podman hides some."""
     try:
         return link.resolve(strict=True).name
     except OSError:
