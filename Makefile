@@ -1,10 +1,10 @@
-# The only entry: make demo · test · bench · endure · lint · docs. Each target installs what it needs.
+# The only entry: make demo · test · bench · endure · lint · docs · wheel. Each target installs what it needs.
 
 VENV   := .venv
 PYTHON := $(VENV)/bin/python
 SOURCE := Cargo.toml Cargo.lock pyproject.toml $(shell find crates -name '*.rs' -o -name '*.lua' -o -name Cargo.toml)
 
-.PHONY: help demo test bench endure lint docs clean
+.PHONY: help demo test bench endure lint docs wheel clean
 help:
 	@echo "make demo   a real study of two configurations in about 6 minutes, with its sizing guide"
 	@echo "make test   everything that CI runs"
@@ -12,14 +12,15 @@ help:
 	@echo "make endure connections are killed for a minute on each server, about 6 minutes"
 	@echo "make lint   formatters, linters, type checker, import directions"
 	@echo "make docs   generated parts of the documentation: command reference, protocol schema"
+	@echo "make wheel  a wheel in build/dist that installs without a compiler; tools/try-wheel tries it"
 
 demo: $(VENV)/.installed
 	@tools/install-server
 	@$(VENV)/bin/plimsoll demo
 
-# Side by side: packages wait for the network while tests are built.
+# Side by side: packages wait for the network while tests are built. They share the terminal: plain lines.
 test:
-	@tools/build-tests & tools/install-test-tools & tools=$$!; \
+	@export TERM=dumb; tools/build-tests & tools/install-test-tools & tools=$$!; \
 		$(MAKE) --no-print-directory $(VENV)/.installed-dev && wait $$tools; made=$$?; wait; exit $$made
 	@tools/run-tests
 
@@ -36,6 +37,9 @@ lint: $(VENV)/.installed-dev
 
 docs: $(VENV)/.installed-dev
 	@$(PYTHON) tools/write_docs.py
+
+wheel:
+	@tools/build-wheel
 
 clean:
 	rm -rf $(VENV) target build demo-study

@@ -203,11 +203,17 @@ def _production(flavour: Flavour, machine: MachineSizes) -> dict[str, OptionValu
         "server_id": 1,
         # Long studies would fill the disk with binary logs that nobody reads.
         "max_binlog_size": 256 * MIB,
-        "binlog_expire_logs_seconds": 900,
+        **_binary_log_expiry(flavour),
     }
     if flavour.name is FlavourName.MARIADB:
         options["binlog_format"] = "ROW"
     return options
+
+
+def _binary_log_expiry(flavour: Flavour) -> dict[str, OptionValue]:
+    """A quarter of an hour; older servers count in days only, MySQL before 8.0 and MariaDB before 10.6."""
+    seconds_since = (8, 0, 1) if flavour.name is FlavourName.MYSQL else (10, 6, 1)
+    return {"binlog_expire_logs_seconds": 900} if flavour.version >= seconds_since else {"expire_logs_days": 1}
 
 
 def _bare() -> dict[str, OptionValue]:

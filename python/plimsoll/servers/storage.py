@@ -78,18 +78,25 @@ def block_device(mount: Mount, sys: Path = Path("/sys")) -> str | None:
 
     Btrfs and the like have device numbers of their own, so the source of the mount is the second guess.
     """
-    link = sys / "dev/block" / mount.device_number
-    if link.exists():
-        return link.resolve().name
-    name = Path(mount.source).resolve().name if mount.source.startswith("/dev/") else ""
-    return name if name and (sys / "class/block" / name).exists() else None
+    by_number = _name_behind(sys / "dev/block" / mount.device_number)
+    if by_number is not None or not mount.source.startswith("/dev/"):
+        return by_number
+    name = Path(mount.source).resolve().name
+    return None if _name_behind(sys / "class/block" / name) is None else name
 
 
 def _device_by_number(path: Path, sys: Path) -> str | None:
     """The device of a path that lies below no mount we can see, as in a chroot, by the number the kernel gives."""
     number = path.stat().st_dev
-    link = sys / f"dev/block/{os.major(number)}:{os.minor(number)}"
-    return link.resolve().name if link.exists() else None
+    return _name_behind(sys / f"dev/block/{os.major(number)}:{os.minor(number)}")
+
+
+def _name_behind(link: Path) -> str | None:
+    """What a link of the kernel leads to; None without one, or where it may not be read, as podman hides some."""
+    try:
+        return link.resolve(strict=True).name
+    except OSError:
+        return None
 
 
 def data_device(path: Path) -> str | None:
@@ -154,7 +161,7 @@ def _queue_folder(sys: Path, device: str | None) -> Path:
     if device is None:
         return Path("/nonexistent/queue")
     block = (sys / "class/block" / device).resolve()
-    return (block if (block / "queue").exists() else block.parent) / "queue"
+    return (block if os.access(block / "queue", os.F_OK) else block.parent) / "queue"
 
 
 def _chosen(text: str | None) -> str | None:

@@ -90,6 +90,14 @@ def test_redo_is_named_as_each_server_does() -> None:
     assert settings(old)["innodb_log_file_size"] == str(GIB // 2), "two files"
 
 
+def test_binary_logs_expire_as_each_server_can_say() -> None:
+    for flavour in (MARIADB, MYSQL, Flavour(FlavourName.MARIADB, (10, 6, 1))):
+        assert settings(flavour)["binlog_expire_logs_seconds"] == "900"
+    for flavour in (Flavour(FlavourName.MARIADB, (10, 5, 29)), Flavour(FlavourName.MYSQL, (5, 7, 44))):
+        assert "binlog_expire_logs_seconds" not in settings(flavour)
+        assert settings(flavour)["expire_logs_days"] == "1"
+
+
 def test_redo_leaves_room_on_a_small_disk() -> None:
     small = MachineSizes(memory_bytes=8 * GIB, free_bytes=2 * GIB)
     assert int(settings(machine=small)["innodb_log_file_size"]) <= 2 * GIB // 10

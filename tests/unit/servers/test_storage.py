@@ -88,6 +88,23 @@ def test_file_systems_with_made_up_device_numbers_are_found_by_source(tmp_path: 
     assert block_device(memory, sys) is None
 
 
+def test_a_device_that_may_not_be_looked_at_is_unknown(tmp_path: Path) -> None:
+    _, sys = made_up_machine(tmp_path)
+    mount, own = find_mount(Path("/etc"), MOUNTS), os.geteuid()
+    assert mount is not None
+    assert block_device(mount, sys) == "vda1"
+    (sys / "dev/block").chmod(0)
+    (sys / "class/block").chmod(0)
+    try:
+        if own == 0:
+            os.seteuid(65534)
+        assert block_device(mount, sys) is None
+    finally:
+        os.seteuid(own)
+        (sys / "dev/block").chmod(0o755)
+        (sys / "class/block").chmod(0o755)
+
+
 def test_flush_is_timed_on_a_clock_of_milliseconds(tmp_path: Path) -> None:
     ticks = iter(range(10_000))
     times = measure_flush(tmp_path, limit_s=30, clock=lambda: float(next(ticks)))
