@@ -183,14 +183,6 @@ impl<'t> Gate<'t> {
         self.open.is_some()
     }
 
-    /// Pauses between two transactions, at most until the trial ends.
-    pub fn pause(&self, duration_ns: u64) {
-        debug_assert!(self.open.is_none(), "a pause would count as response time");
-        let parts = &self.parts;
-        let until_ns = parts.clock.now_ns().saturating_add(duration_ns).min(parts.end_ns);
-        parts.lifecycle.sleep_until(parts.clock, until_ns);
-    }
-
     /// Whether the trial is at its end: do not retry or reconnect any more, finish as failed and call
     /// [`next`](Self::next).
     pub fn is_ending(&self) -> bool {

@@ -24,7 +24,7 @@ mod worker;
 
 pub use arrivals::{
     Arrival, Arrivals, Backlog, Claim, ClosedLoop, OpenLoop, OpenLoopOptions, Pace, Process, RateStep, ThinkTime,
-    Users, UsersOptions,
+    Thinking, Users, UsersOptions,
 };
 pub use clock::{both_clocks_ns, monotonic_ns, unix_ns};
 pub use fault::WorkerFault;

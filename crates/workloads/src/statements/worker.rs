@@ -73,7 +73,7 @@ impl Worker for StatementsWorker {
         let compiled = &*self.compiled;
         while let Some(arrival) = gate.next() {
             let mut random = arrival.random(self.seed);
-            let chosen = compiled.choose(&mut random);
+            let chosen = compiled.choice.draw(&mut random);
             let transaction = &compiled.transactions[chosen];
             let memory = &mut self.memory;
             transact(&mut self.session, gate, chosen, |session, gate| {
@@ -86,9 +86,6 @@ impl Worker for StatementsWorker {
                 }
                 .transaction()
             })?;
-            if let Some((min_ns, max_ns)) = transaction.think_ns {
-                gate.pause(min_ns + below(&mut random, max_ns - min_ns + 1));
-            }
         }
         Ok(())
     }
