@@ -1,5 +1,7 @@
 //! The options of a run, checked.
 
+use plimsoll_engine::CONNECTIONS_MAX;
+
 use crate::compat::Compat;
 use crate::options::Options;
 
@@ -49,11 +51,8 @@ impl Settings {
     /// # Errors
     /// What is wrong with the first that makes no sense, as a message.
     pub fn of(options: &Options, compat: Compat) -> Result<Self, String> {
-        let threads = options.int("threads");
-        if threads <= 0 {
-            return Err(format!("Invalid value for --threads: {threads}.\n"));
-        }
         let positive = |name: &str| not_negative(options, name).map(|value| (value > 0).then_some(value));
+        let threads = threads(options)?;
         let time_s = positive("time")?;
         let percentiles = options.percentiles().to_vec();
         let histogram = options.bool("histogram");
@@ -66,7 +65,7 @@ impl Settings {
         }
         Ok(Self {
             compat,
-            threads: threads as u32,
+            threads,
             events_max: positive("events")?,
             time_s,
             warm_up_s: not_negative(options, "warmup-time")?,
@@ -82,6 +81,17 @@ impl Settings {
             seed: positive("rand-seed")?,
             json: json(options),
         })
+    }
+}
+
+fn threads(options: &Options) -> Result<u32, String> {
+    let given = options.int("threads");
+    match u32::try_from(given) {
+        Ok(0) | Err(_) => Err(format!("Invalid value for --threads: {given}.\n")),
+        Ok(threads) if u64::from(threads) > CONNECTIONS_MAX => Err(format!(
+            "Invalid value for --threads: {given}; at most {CONNECTIONS_MAX} are possible.\n"
+        )),
+        Ok(threads) => Ok(threads),
     }
 }
 
@@ -135,6 +145,7 @@ fn json(options: &Options) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::options::Value;
     use crate::options::declared;
     use crate::options::line::CommandLine;
 
@@ -167,6 +178,14 @@ mod tests {
     fn nonsense_is_named() {
         let check = |words: &[&str], expect: &str| assert_eq!(settings(words), Err(expect.to_owned()));
         check(&["--threads=0"], "Invalid value for --threads: 0.\n");
+        let many = "Invalid value for --threads: 2147483647; at most 100000 are possible.\n";
+        check(&["--threads=2147483647"], many);
+        let mut options = Options::default();
+        let mut line = CommandLine::split(["--threads=1".to_owned()]).unwrap();
+        line.take_declared(&declared::all(Compat::V11), &mut options).unwrap();
+        options.set("threads", Value::Int(4_294_967_297)); // in 32 bits it would be 1
+        let refused = Settings::of(&options, Compat::V11).unwrap_err();
+        assert_eq!(refused, "Invalid value for --threads: 4294967297.\n");
         check(&["--time=-1"], "Invalid value for --time: -1");
         check(&["--rand-type=foo"], "Invalid random numbers distribution: foo.");
         check(

@@ -20,9 +20,9 @@ pub struct Context {
 }
 
 impl Context {
-    /// `--threads`.
+    /// `--threads`, which was checked.
     pub fn threads(&self) -> u32 {
-        self.options.int("threads") as u32
+        u32::try_from(self.options.int("threads")).unwrap_or(u32::MAX)
     }
 }
 
