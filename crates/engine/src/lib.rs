@@ -16,6 +16,7 @@ mod fault;
 mod gate;
 mod lifecycle;
 mod outages;
+mod permits;
 mod recorder;
 mod run_delay;
 mod trial;

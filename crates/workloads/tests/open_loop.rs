@@ -5,28 +5,19 @@ mod support;
 use std::time::Duration;
 
 use plimsoll_core::message::Done;
-use plimsoll_core::plan::{Endpoint, OltpOptions, Role, RoleTarget, Secret, Target, Tls, WorkloadPlan};
+use plimsoll_core::plan::{OltpOptions, WorkloadPlan};
 use plimsoll_core::snapshot::{Measure, Snapshot};
 use plimsoll_engine::{ConnectionTerms, GroupRun, OpenLoop, OpenLoopOptions, Process, RateStep, Trial, TrialOptions};
 use plimsoll_session::Terms;
 use plimsoll_sim::{Script, Sim, Stall};
 use support::trial::Summary;
+use support::{over_tcp, source};
 
 const SECOND: Duration = Duration::from_secs(1);
 
 /// Point selects at 1,000 a second over 32 connections for 10 s.
 fn run(sim: &Sim) -> (Snapshot, Done) {
-    let target = Target {
-        endpoint: Endpoint::Tcp {
-            host: "127.0.0.1".to_owned(),
-            port: sim.port(),
-        },
-        user: "root".to_owned(),
-        password: Secret::default(),
-        database: "test".to_owned(),
-        tls: Tls::Preferred,
-    };
-    let role = Role::Source;
+    let target = over_tcp("127.0.0.1", sim.port(), "root", "test");
     let arrivals = OpenLoop::new(&OpenLoopOptions {
         process: Process::Uniform,
         steps: vec![RateStep {
@@ -40,8 +31,7 @@ fn run(sim: &Sim) -> (Snapshot, Done) {
     let workload = WorkloadPlan::OltpPointSelect(OltpOptions::default());
     let group = GroupRun {
         instance: "sim".to_owned(),
-        factory: plimsoll_workloads::factory(&workload, &[RoleTarget { role, target }], 1, 32, Terms::default())
-            .unwrap(),
+        factory: plimsoll_workloads::factory(&workload, &source(&target), 1, 32, Terms::default()).unwrap(),
         arrivals: Box::new(arrivals),
         connections: 32,
         terms: ConnectionTerms::default(),

@@ -14,21 +14,30 @@ from plimsoll.cli.clients import (
     AllConnectionsOption,
     ConnectRateOption,
     GiveUpOption,
+    NetworkTimeoutOption,
+    ReadTimeoutOption,
     RetryOption,
     ThinkTimeOption,
     clients_of,
+)
+from plimsoll.cli.encryption import (
+    CaOption,
+    CertOption,
+    Encryption,
+    GetServerKeyOption,
+    KeyOption,
+    ServerKeyOption,
+    TlsOption,
+    refuse_for_managed,
 )
 from plimsoll.cli.options import (
     ArrivalsOption,
     AskPasswordOption,
     BacklogOption,
-    CaOption,
-    CertOption,
     ConnectionsOption,
     DefaultsFileOption,
     DistributionOption,
     JsonOption,
-    KeyOption,
     OptionsOption,
     PasswordEnvOption,
     RateOption,
@@ -36,7 +45,6 @@ from plimsoll.cli.options import (
     TableSizeOption,
     TablesOption,
     TargetOrManagedOption,
-    TlsOption,
     WarehousesOption,
     WorkloadOption,
 )
@@ -69,6 +77,8 @@ def trial(
     all_connections: AllConnectionsOption = False,
     retry: RetryOption = None,
     give_up: GiveUpOption = "60s",
+    network_timeout: NetworkTimeoutOption = "30s",
+    read_timeout: ReadTimeoutOption = "10m",
     tables: TablesOption = None,
     table_size: TableSizeOption = None,
     distribution: DistributionOption = None,
@@ -84,6 +94,8 @@ def trial(
     ca: CaOption = None,
     cert: CertOption = None,
     key: KeyOption = None,
+    server_public_key_path: ServerKeyOption = None,
+    get_server_public_key: GetServerKeyOption = False,
     as_json: JsonOption = False,
 ) -> None:
     """Run one workload at one level and print what was measured.
@@ -97,8 +109,6 @@ def trial(
 
       plimsoll trial --target mysql://bench@127.0.0.1/sbtest --connections 10000 --think-time 10s --connect-rate 500
 
-      plimsoll trial --target mysql://bench@127.0.0.1/tpcc --workload tpcc --warehouses 100 --connections 32
-
       plimsoll trial --target managed --workload tpcc -o terminals=10 -o times=1 --connections 4 --duration 10m
 
       plimsoll trial --target managed --rate "2000 for 60s, 500" --connections 32 --duration 120s --json
@@ -110,25 +120,23 @@ def trial(
     wanted = options.arrivals_of(rate, process=arrivals, backlog_max=backlog)
     clients = clients_of(
         think_time=think_time, connect_rate=connect_rate, all_connections=all_connections, retry=retry, give_up=give_up,
-        is_open=wanted is not None)  # fmt: skip
+        network_timeout=network_timeout, read_timeout=read_timeout, is_open=wanted is not None)  # fmt: skip
     warm_up_s = warm_up_of(spec, warm_up, connections, clients, is_open=wanted is not None)
     duration_s = options.duration_s(duration, "--duration")
-    encryption = {"tls": tls, "ca": ca, "cert": cert, "key": key}
+    encryption: Encryption = {"tls": tls, "ca": ca, "cert": cert, "key": key,
+        "server_public_key_path": server_public_key_path, "get_server_public_key": get_server_public_key}  # fmt: skip
+    named = partial(options.resolve_target, target, password_env=password_env, defaults_file=defaults_file,
+        ask_password=ask_password, encryption=encryption)  # fmt: skip
     with ExitStack() as stack:
-        if target == "managed":
-            resolved = _throwaway(stack, server, spec, encryption, connections=connections)
-        else:
-            resolved = options.resolve_target(target, password_env=password_env, defaults_file=defaults_file,
-                ask_password=ask_password, encryption=encryption)  # fmt: skip
-        run = SingleRun(
-            workload=spec, target=resolved, connections=connections, warm_up_s=warm_up_s, duration_s=duration_s,
-            seed=seed, arrivals=wanted, clients=clients)  # fmt: skip
+        throwaway = partial(_throwaway, stack, server, spec, encryption, connections=connections)
+        run = SingleRun(workload=spec, target=throwaway() if target == "managed" else named(), connections=connections,
+            warm_up_s=warm_up_s, duration_s=duration_s, seed=seed, arrivals=wanted, clients=clients)  # fmt: skip
         result = trial_result.result_of(_measured(run), wanted)
     typer.echo(trial_result.shown(result, as_json=as_json))
 
 
 def _throwaway(
-    stack: ExitStack, server: str, workload: Workload, encryption: dict[str, str | None], *, connections: int
+    stack: ExitStack, server: str, workload: Workload, encryption: Encryption, *, connections: int
 ) -> Target:
     """A server with the workload's rows that ends with the stack. It has no use for encryption."""
     from plimsoll.cli.progress import load_progress
@@ -138,7 +146,7 @@ def _throwaway(
     from plimsoll.spec.terminals import background_connections
 
     connections += background_connections(workload)
-    options.refuse_for_managed(encryption)
+    refuse_for_managed(encryption)
     progress = stack.enter_context(load_progress())
     keeper = DataKeeper(driver=LocalDriver(), data_sets=(workload,), progress=progress.show, warn=progress.warn)
     return stack.enter_context(throwaway_target(server, keeper, connections=connections))

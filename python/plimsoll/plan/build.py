@@ -81,7 +81,7 @@ def _trial(
     if rate_tps is not None:
         inputs["rate_tps"] = rate_tps
     if study.clients != CLIENTS:
-        inputs["clients"] = study.clients.model_dump(mode="json")
+        inputs["clients"] = study.clients.identity()
     digest = hashlib.sha256(json.dumps(inputs, sort_keys=True).encode()).digest()
     level = f"c{connections}" if rate_tps is None else _slug(f"{rate_tps:.12g}tps")
     name = f"{_slug(system.name)}-{_slug(workload.name)}-{level}-r{repetition}-{digest.hex()[:10]}"
@@ -100,7 +100,8 @@ def _trial(
 
 def _identity(system: SystemSpec) -> dict[str, object]:
     """What makes it this system and no other."""
-    said = system.model_dump(mode="json", exclude={"cost_per_month", "password_env", "defaults_file", "reset"})
+    login = {"password_env", "defaults_file", "server_public_key_path", "get_server_public_key"}
+    said = system.model_dump(mode="json", exclude={"cost_per_month", "reset", *login})
     if system.instances == 1 and said["server"] is not None:
         del said["server"]["instances"]  # trials of one server are what they were before there could be more
     return said

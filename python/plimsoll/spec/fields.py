@@ -43,6 +43,11 @@ WarmUp = Annotated[
 ]
 """Written as "auto" (kept as None: found from the data) or as a duration; kept in seconds."""
 
+TimeLimit = Annotated[
+    float | None, _reader(lambda text: None if text == "none" else parse_duration_s(text), '60s" or "none')
+]
+"""Written as "none" (kept as None: there is no limit) or as a duration; kept in seconds."""
+
 Name = Annotated[str, Field(min_length=1, max_length=100, pattern=r"^[^\x00-\x1f\x7f]+$")]
 """A name that people read: no control characters."""
 

@@ -14,7 +14,7 @@ from plimsoll.errors import SpecError
 from plimsoll.spec.fields import Name, SizeBytes, Written
 from plimsoll.spec.shares import INSTANCES_MAX
 from plimsoll.spec.target import Target, parse_target
-from plimsoll.spec.tls import KEYS, TlsMode
+from plimsoll.spec.tls import KEYS, TlsMode, said_of
 
 Reset = Literal["per_trial", "per_system", "never"]
 
@@ -71,6 +71,8 @@ class SystemSpec(Written):
     ca: str | None = None
     cert: str | None = None
     key: str | None = None
+    server_public_key_path: str | None = None
+    get_server_public_key: bool | None = None
     reset: Reset | None = None
 
     @property
@@ -81,8 +83,7 @@ class SystemSpec(Written):
     def parsed_target(self) -> Target:
         """The target, without a password."""
         assert self.target is not None, "a system without a target was asked for it"
-        said = {"tls": self.tls, "ca": self.ca, "cert": self.cert, "key": self.key}
-        return parse_target(self.target).with_tls(said)
+        return parse_target(self.target).with_tls(said_of({key: getattr(self, key) for key in KEYS}))
 
 
 def system_faults(place: str, system: SystemSpec, *, needs_reset: bool) -> Iterable[str]:

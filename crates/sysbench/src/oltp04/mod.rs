@@ -48,7 +48,7 @@ impl Oltp04 {
         let targets = mysql::targets(&context.options).map_err(|message| context.log.fatal(message))?;
         Ok(RoleTarget {
             role: Role::Source,
-            target: targets.next(),
+            target: targets.next().target().clone(),
         })
     }
 

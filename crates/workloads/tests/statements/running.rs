@@ -2,9 +2,9 @@
 
 use crate::support::statements::{as_text, column, drawn, integer, statement, table, transaction, workload};
 use crate::support::trial::{Load, Summary, Until, run};
-use crate::support::{connect, on_each_server, source, value};
+use crate::support::{connect, on_each_server, over_tcp, source, value};
 use plimsoll_core::message::FailureClass;
-use plimsoll_core::plan::{Endpoint, Secret, Target, Tls, WorkloadPlan};
+use plimsoll_core::plan::{Target, WorkloadPlan};
 use plimsoll_core::snapshot::{Counts, Measure};
 use plimsoll_engine::ThinkTime;
 use plimsoll_session::Terms;
@@ -217,16 +217,7 @@ fn a_connection_that_pauses_holds_up_no_end_and_offers_nothing() {
 #[test]
 fn pauses_are_part_of_no_duration_and_connections_begin_spread_over_them() {
     let sim = Sim::start(Script::default()).unwrap();
-    let target = Target {
-        endpoint: Endpoint::Tcp {
-            host: "127.0.0.1".to_owned(),
-            port: sim.port(),
-        },
-        user: "root".to_owned(),
-        password: Secret::default(),
-        database: "test".to_owned(),
-        tls: Tls::Disabled,
-    };
+    let target = over_tcp("127.0.0.1", sim.port(), "root", "test");
     let load = Load {
         connections: 40,
         until: Until::Milliseconds(2_000),
