@@ -64,8 +64,9 @@ def control_target(url: str) -> Target:
 
 def test_the_control_connection_has_the_settings_of_the_load(encrypting: Encrypting) -> None:
     ca, cert, key = encrypting.ours.ca, encrypting.client.cert, encrypting.client.key
+    server_key = encrypting.server.directory.data / "public_key.pem"
     for user, query, version in (
-        ("bench", {"tls": "disabled"}, ""),
+        ("bench", {"tls": "disabled", "server_public_key_path": server_key}, ""),
         ("bench", {}, "TLSv1.3"),
         ("bench", {"tls": "required"}, "TLSv1.3"),
         ("bench", {"tls": "verify-ca", "ca": ca}, "TLSv1.3"),
@@ -111,6 +112,21 @@ def test_a_trial_says_how_it_was_encrypted(encrypting: Encrypting) -> None:
     assert_one_clear_message(missing_file, 2, "/no/such/file cannot be read")
     pointless = plimsoll("trial", "--target", "managed", "--tls", "required", *short)
     assert_one_clear_message(pointless, 2, "--tls: a managed server is reached in plain")
+
+
+def test_without_encryption_a_password_that_is_asked_for_needs_the_key_of_the_server(encrypting: Encrypting) -> None:
+    plain = ["--target", encrypting.url("127.0.0.1", "bench"), "--password-env", "PW", "--tls", "disabled"]
+    prepare = ["prepare", *plain, "--table-size", "1000"]
+    trial = ["trial", *plain, "--table-size", "1000", "--duration", "1s", "--workload", "oltp_point_select"]
+    server_key = ["--server-public-key-path", encrypting.server.directory.data / "public_key.pem"]
+    for key in (server_key, ["--get-server-public-key"]):
+        for command in (prepare, trial):
+            with connect(encrypting.server.socket_target) as control:
+                control.rows("FLUSH PRIVILEGES")  # the server forgets who has logged in
+            refused = plimsoll(*command, env={"PW": "pw"})
+            assert_one_clear_message(refused, 3, "the server asks for the password itself")
+            taken = plimsoll(*command, *key, env={"PW": "pw"})
+            assert taken.returncode == 0, taken.stderr
 
 
 STUDY = """

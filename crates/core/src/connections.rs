@@ -24,7 +24,7 @@ pub struct ConnectFailure {
 pub struct Outage {
     /// Name of the instance, as in the plan.
     pub instance: String,
-    /// When the first connection was found lost.
+    /// When the first connection was lost, or fell silent.
     pub from_ns: u64,
     /// When they were back; null when they were not before the trial ended.
     pub to_ns: Option<u64>,

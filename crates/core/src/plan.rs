@@ -27,7 +27,7 @@ pub use statements::{
     Alphabet, ColumnPlan, Constant, Generator, IndexPlan, Isolation, KeepPlan, NoRow, StatementPlan, StatementsData,
     StatementsPlan, TablePlan, TemplatePart, ThinkRange, TransactionPlan, ValuePlan, ValueSource,
 };
-pub use target::{Endpoint, Role, RoleTarget, Secret, Target};
+pub use target::{Endpoint, Role, RoleTarget, Secret, ServerKey, Target};
 pub use tls::{ClientCertificate, Tls};
 pub use tpcc::{TpccChoice, TpccData, TpccKit, TpccMix, TpccMode, TpccOptions};
 

@@ -123,6 +123,9 @@ fn check_pace(workload: &WorkloadPlan) -> Result<(), WorkerFault> {
         WorkloadPlan::Tpcc(options) if options.has_own_pace() => Err(spec(
             "open: a rate sets the pace; leave terminals, times, ramp_up and delivery_connections of the workload out",
         )),
+        WorkloadPlan::Statements(plan) if plan.has_own_pace() => Err(spec(
+            "open: a rate sets the pace; leave think_time of the workload's transactions out",
+        )),
         _ => Ok(()),
     }
 }
@@ -138,10 +141,14 @@ mod tests {
     use plimsoll_core::plan::{ConnectPlan, ReconnectPlan, TpccOptions};
 
     fn fault(arrivals: ArrivalsPlan, workload: TpccOptions) -> WorkerFault {
+        fault_of(arrivals, WorkloadPlan::Tpcc(workload))
+    }
+
+    fn fault_of(arrivals: ArrivalsPlan, workload: WorkloadPlan) -> WorkerFault {
         let group = Group {
             instance: "a".to_owned(),
             targets: vec![],
-            workload: WorkloadPlan::Tpcc(workload),
+            workload,
             arrivals,
             connections: 4,
             connect: ConnectPlan::default(),
@@ -207,6 +214,33 @@ mod tests {
         }
     }
 
+    fn a_rate() -> ArrivalsPlan {
+        ArrivalsPlan::Open {
+            process: ArrivalProcess::Poisson,
+            steps: vec![RateStepPlan {
+                duration_ms: 1,
+                from_tps: 1.0,
+                to_tps: 1.0,
+            }],
+            backlog_max: 1,
+        }
+    }
+
+    #[test]
+    fn connections_that_pause_are_not_driven_at_a_rate() {
+        let paused = |max_ms: f64| {
+            let text = format!(
+                r#"{{"kind":"statements","tables":[],"prepared":true,"transactions":[{{"name":"t","weight":1,"begin":false,
+                "isolation":"server_default","values":[],"statements":[],"think_time":{{"min_ms":0,"max_ms":{max_ms}}}}}]}}"#
+            );
+            serde_json::from_str(&text).unwrap()
+        };
+        let message = fault_of(a_rate(), paused(5.0)).message;
+        let expect = "group.arrivals.open: a rate sets the pace; leave think_time of the workload's transactions out";
+        assert_eq!(message, expect);
+        assert!(check_pace(&paused(0.0)).is_ok());
+    }
+
     #[test]
     fn terminals_have_one_pace_and_a_connection_for_none_is_refused() {
         let closed = |think_time| ArrivalsPlan::Closed {
@@ -232,15 +266,6 @@ mod tests {
                 .message
                 .contains("has think times of its own")
         );
-        let open = ArrivalsPlan::Open {
-            process: ArrivalProcess::Poisson,
-            steps: vec![RateStepPlan {
-                duration_ms: 1,
-                from_tps: 1.0,
-                to_tps: 1.0,
-            }],
-            backlog_max: 1,
-        };
-        assert!(fault(open, timed).message.contains("a rate sets the pace"));
+        assert!(fault(a_rate(), timed).message.contains("a rate sets the pace"));
     }
 }

@@ -42,6 +42,7 @@ pub fn run(output: &Arc<Output>) -> Result<Done, WorkerFault> {
     })?;
     output.say(&Message::Listening(Listening { port: sim.port() }));
     let surplus = input.next::<SimCommand>();
+    drop(sim); // it ends by a call to its own socket
     remove(plan.socket.as_deref());
     if surplus?.is_some() {
         return Err(spec("a second plan: one engine serves one"));

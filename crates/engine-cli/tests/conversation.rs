@@ -41,6 +41,20 @@ fn what_is_wrong_with_a_plan_is_named() {
     assert_eq!(Engine::refuse("prepare", "{\"type\":\"start\"}").2, 2);
 }
 
+#[test]
+fn a_fake_server_ends_with_its_input_and_leaves_no_socket() {
+    let path = std::env::temp_dir().join(format!("plimsoll-sim-{}", std::process::id()));
+    for socket in [json!(null), json!(path)] {
+        let mut engine = Engine::start("sim");
+        engine.say(&json!({"type": "plan", "protocol": 1, "socket": socket, "shapes": []}).to_string());
+        assert_eq!(engine.hear()["type"], "listening");
+        engine.end_input();
+        assert_eq!(engine.hear()["type"], "done");
+        assert_eq!(engine.exit_code(), 0);
+        assert!(!path.exists());
+    }
+}
+
 /// Sizes that no machine has, and plans that would measure nothing.
 #[test]
 fn what_cannot_be_meant_is_refused_before_anything_is_allocated() {

@@ -4,6 +4,7 @@
 
 mod closed;
 mod open;
+mod pace;
 mod rate;
 mod think;
 mod users;
@@ -12,9 +13,10 @@ use plimsoll_core::random::{self, Random};
 
 pub use closed::ClosedLoop;
 pub use open::{OpenLoop, OpenLoopOptions, Process};
+pub use pace::Pace;
 pub use rate::RateStep;
-pub use think::ThinkTime;
-pub use users::{Pace, Users, UsersOptions};
+pub use think::{ThinkTime, Thinking};
+pub use users::{Users, UsersOptions};
 
 /// One wanted transaction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

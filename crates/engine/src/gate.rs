@@ -1,5 +1,7 @@
 //! The one place where a worker meets its trial: it hands out arrivals, takes the times, and passes on what happened.
 
+use std::time::Duration;
+
 use plimsoll_core::snapshot::{Counts, ErrorClass};
 use plimsoll_core::timing::TransactionTiming;
 
@@ -130,13 +132,27 @@ impl<'t> Gate<'t> {
         open.is_rolled_back = true;
     }
 
-    /// The worker's connection is gone; the transaction that is open now is lost with it. Says nothing where it was said
-    /// before.
-    pub fn connection_lost(&mut self) {
+    /// The worker's connection is gone, after nothing had come from it for so long; the transaction that is open now is lost
+    /// with it. Says nothing where it was said before.
+    pub fn connection_lost(&mut self, silence: Duration) {
         if !std::mem::replace(&mut self.is_lost, true) {
             let parts = &self.parts;
-            parts.outages.lost(parts.worker, parts.clock.now_ns());
+            let now_ns = parts.clock.now_ns();
+            let since_ns = now_ns.saturating_sub(silence.as_nanos() as u64);
+            parts.outages.lost(parts.worker, since_ns, now_ns);
         }
+    }
+
+    /// Opens the worker's connection again, as soon as not too many others are being opened; `None` when the trial ends
+    /// before.
+    pub fn connecting<T>(&self, open: impl FnOnce() -> T) -> Option<T> {
+        let _permit = self.parts.lifecycle.await_permit()?;
+        Some(open())
+    }
+
+    /// The number of this worker within its group.
+    pub fn worker(&self) -> u32 {
+        self.parts.worker
     }
 
     /// The worker is connected again. Says nothing where it was not lost.
@@ -193,14 +209,6 @@ impl<'t> Gate<'t> {
     /// Whether a transaction is open.
     pub fn is_open(&self) -> bool {
         self.open.is_some()
-    }
-
-    /// Pauses between two transactions, at most until the trial ends.
-    pub fn pause(&self, duration_ns: u64) {
-        debug_assert!(self.open.is_none(), "a pause would count as response time");
-        let parts = &self.parts;
-        let until_ns = parts.clock.now_ns().saturating_add(duration_ns).min(parts.end_ns);
-        parts.lifecycle.sleep_until(parts.clock, until_ns);
     }
 
     /// Whether the trial is at its end: do not retry or reconnect any more, finish as failed and call

@@ -16,6 +16,7 @@ mod fault;
 mod gate;
 mod lifecycle;
 mod outages;
+mod permits;
 mod recorder;
 mod run_delay;
 mod trial;
@@ -24,7 +25,7 @@ mod worker;
 
 pub use arrivals::{
     Arrival, Arrivals, Backlog, Claim, ClosedLoop, OpenLoop, OpenLoopOptions, Pace, Process, RateStep, ThinkTime,
-    Users, UsersOptions,
+    Thinking, Users, UsersOptions,
 };
 pub use clock::{both_clocks_ns, monotonic_ns, unix_ns};
 pub use fault::WorkerFault;

@@ -13,6 +13,7 @@ use rustix::thread::futex;
 
 use crate::clock::{TrialClock, monotonic_ns, timespec};
 use crate::fault::WorkerFault;
+use crate::permits::{Permit, Permits};
 use crate::worker::Interrupter;
 
 /// Starts and stops one trial from any thread.
@@ -99,6 +100,8 @@ pub(crate) struct Lifecycle {
     state: Mutex<State>,
     changed: Condvar,
     released: Condvar,
+    /// For connections that are opened again.
+    permits: Permits,
 }
 
 impl Lifecycle {
@@ -117,6 +120,12 @@ impl Lifecycle {
         self.ending.store(1, Ordering::Relaxed);
         // It fails only for a bad address or flag.
         let _ = futex::wake(&self.ending, futex::Flags::PRIVATE, u32::MAX >> 1);
+        self.permits.end();
+    }
+
+    /// Waits for leave to open a connection again; `None` when the end comes first.
+    pub(crate) fn await_permit(&self) -> Option<Permit<'_>> {
+        self.permits.take()
     }
 
     /// Sleeps until the clock shows `at_ns`, or the end comes. Returns whether the time was reached. One wait in the

@@ -26,6 +26,8 @@ struct State {
     current: Option<Current>,
     past: Vec<Outage>,
     past_count: u64,
+    /// The end of the last one.
+    past_until_ns: u64,
 }
 
 struct Current {
@@ -50,18 +52,21 @@ impl Outages {
         self.lock().opened_count += 1;
     }
 
-    /// A worker's connection is gone.
-    pub(crate) fn lost(&self, worker: u32, now_ns: u64) {
+    /// A worker's connection is gone: it is noticed at `now_ns`, and was of no use since `since_ns`. An outage begins where the
+    /// first of its connections fell silent, but not within the one before.
+    pub(crate) fn lost(&self, worker: u32, since_ns: u64, now_ns: u64) {
         let mut state = self.lock();
+        let since_ns = since_ns.max(state.past_until_ns);
         state.lost_count += 1;
         if state.lost_count == state.opened_count {
             state.none_since_ns = Some(now_ns);
         }
         let current = state.current.get_or_insert_with(|| Current {
-            from_ns: now_ns,
+            from_ns: since_ns,
             connections: Vec::new(),
             lost_count: 0,
         });
+        current.from_ns = current.from_ns.min(since_ns);
         if let Err(place) = current.connections.binary_search(&worker) {
             current.connections.insert(place, worker);
         }
@@ -106,6 +111,7 @@ impl Outages {
     fn end(&self, state: &mut State, to_ns: Option<u64>) {
         let Some(current) = state.current.take() else { return };
         state.past_count += 1;
+        state.past_until_ns = to_ns.unwrap_or(u64::MAX);
         if state.past.len() < KEPT_MAX {
             state.past.push(Outage {
                 instance: self.instance.clone(),
@@ -145,23 +151,39 @@ mod tests {
     #[test]
     fn one_lasts_from_the_first_that_is_lost_until_all_are_back() {
         let outages = of(3, 1.0);
-        outages.lost(1, 10);
+        outages.lost(1, 10, 10);
         outages.transaction_lost();
-        outages.lost(0, 20);
+        outages.lost(0, 20, 20);
         outages.back(30);
-        outages.lost(1, 40); // again, within the same
+        outages.lost(1, 40, 40); // again, within the same
         outages.back(50);
         assert_eq!((outages.connected_count(), outages.none_since_ns()), (2, None));
         outages.back(60);
-        outages.lost(2, 70);
+        outages.lost(2, 70, 70);
         let kept = vec![outage(10, Some(60), 2, 1), outage(70, None, 1, 0)];
         assert_eq!(outages.take(), (kept, 2));
     }
 
     #[test]
+    fn one_begins_where_the_first_connection_fell_silent_and_never_within_another() {
+        let outages = of(2, 1.0);
+        outages.lost(0, 80, 80); // the server closed it
+        outages.lost(1, 50, 90); // nothing had come for 40
+        assert_eq!(outages.none_since_ns(), Some(90), "until then it might have come back");
+        outages.back(100);
+        outages.back(110);
+        outages.lost(1, 70, 120);
+        outages.back(130);
+        assert_eq!(
+            outages.take().0,
+            [outage(50, Some(110), 2, 0), outage(110, Some(130), 1, 0)]
+        );
+    }
+
+    #[test]
     fn a_share_may_be_enough() {
         let outages = of(10, 0.8);
-        (0..5).for_each(|worker| outages.lost(worker, 10));
+        (0..5).for_each(|worker| outages.lost(worker, 10, 10));
         (0..5).for_each(|step| outages.back(20 + step));
         assert_eq!(outages.take().0, [outage(10, Some(22), 5, 0)]);
     }
@@ -169,9 +191,9 @@ mod tests {
     #[test]
     fn it_is_known_since_when_nobody_is_connected() {
         let outages = of(2, 1.0);
-        outages.lost(0, 10);
+        outages.lost(0, 10, 10);
         assert_eq!(outages.none_since_ns(), None);
-        outages.lost(1, 20);
+        outages.lost(1, 20, 20);
         assert_eq!((outages.none_since_ns(), outages.connected_count()), (Some(20), 0));
         outages.back(30);
         assert_eq!(outages.none_since_ns(), None);
@@ -181,7 +203,7 @@ mod tests {
     fn of_many_the_first_are_kept_and_all_are_counted() {
         let outages = of(1, 1.0);
         for begin in 0..2_000 {
-            outages.lost(0, begin);
+            outages.lost(0, begin, begin);
             outages.back(begin + 1);
         }
         let (kept, count) = outages.take();

@@ -1,20 +1,26 @@
 //! How long threads of this process were ready to run and waited for a processor: what a busy machine does to a client,
 //! whoever is to blame. The second number of /proc/self/task/TID/schedstat (kernel documentation, scheduler statistics).
 //!
-//! Reading one file for each thread costs some microseconds, so of very many threads an even share is looked at.
+//! Reading one file for each thread costs some microseconds, so of very many threads a sample stands for all. Whether a
+//! thread is in it depends on its number alone, through a hash: who else begins or ends changes nothing for it, and nothing
+//! that threads have in common (their age, their place among the others) makes one more likely than another.
 
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Of how many threads the files are read at most.
+use plimsoll_core::random::{Rng, keyed};
+
+/// Of how many threads the files are read, about: between half as many and as many.
 const THREADS_MAX: usize = 256;
 
 /// What has been seen of this process so far.
 #[derive(Debug)]
 pub(crate) struct RunDelay {
     tasks: PathBuf,
-    /// By thread, nanoseconds since it began.
+    /// All threads at the last look, rising.
+    threads: Vec<u64>,
+    /// What those in the sample had waited by then, nanoseconds since they began.
     seen: BTreeMap<u64, u64>,
 }
 
@@ -28,6 +34,7 @@ impl RunDelay {
         fs::metadata(process.join("schedstat")).ok()?;
         let mut watched = Self {
             tasks: process.join("task"),
+            threads: Vec::new(),
             seen: BTreeMap::new(),
         };
         watched.since_last_ns();
@@ -36,23 +43,32 @@ impl RunDelay {
 
     /// How long all threads together waited since this was asked last, nanoseconds.
     pub(crate) fn since_last_ns(&mut self) -> u64 {
-        let threads = self.threads();
-        let step = threads.len().div_ceil(THREADS_MAX).max(1);
+        let threads = self.list();
+        let halvings = halvings(threads.len());
         let looked_at: BTreeMap<u64, u64> = threads
             .iter()
-            .step_by(step)
+            .filter(|thread| is_sampled(**thread, halvings))
             .filter_map(|thread| Some((*thread, self.waited_ns(*thread)?)))
             .collect();
         let risen = looked_at
             .iter()
-            .map(|(thread, waited_ns)| waited_ns.saturating_sub(self.seen.get(thread).copied().unwrap_or(0)));
-        let sum_ns: u64 = risen.sum();
-        let share = looked_at.len().max(1) as f64 / threads.len().max(1) as f64;
-        self.seen = looked_at;
-        (sum_ns as f64 / share) as u64
+            .filter_map(|(thread, waited_ns)| Some(waited_ns.saturating_sub(self.before(*thread)?)));
+        let (count, sum_ns) = risen.fold((0, 0), |(count, sum_ns), risen_ns| {
+            (count + 1, sum_ns + u128::from(risen_ns))
+        });
+        let all_ns = sum_ns * threads.len() as u128 / u128::max(count, 1);
+        (self.threads, self.seen) = (threads, looked_at);
+        u64::try_from(all_ns).unwrap_or(u64::MAX)
     }
 
-    fn threads(&self) -> Vec<u64> {
+    /// What a thread had waited at the last look: nothing when it is new since. Of one that was there and not in the sample
+    /// nobody knows it.
+    fn before(&self, thread: u64) -> Option<u64> {
+        let was_there = || self.threads.binary_search(&thread).is_ok();
+        self.seen.get(&thread).copied().or_else(|| (!was_there()).then_some(0))
+    }
+
+    fn list(&self) -> Vec<u64> {
         let entries = fs::read_dir(&self.tasks).into_iter().flatten().flatten();
         let mut threads: Vec<u64> = entries
             .filter_map(|entry| entry.file_name().to_str()?.parse().ok())
@@ -65,6 +81,16 @@ impl RunDelay {
         let text = fs::read_to_string(self.tasks.join(thread.to_string()).join("schedstat")).ok()?;
         text.split_ascii_whitespace().nth(1)?.parse().ok()
     }
+}
+
+/// How often the threads are halved until few enough are left.
+fn halvings(threads_count: usize) -> u32 {
+    threads_count.div_ceil(THREADS_MAX).max(1).next_power_of_two().ilog2()
+}
+
+/// Whether a thread is in the sample. After one more halving those that are were in it before, too.
+fn is_sampled(thread: u64, halvings: u32) -> bool {
+    keyed(0, 0, thread).next_u64().leading_zeros() >= halvings
 }
 
 #[cfg(test)]
@@ -116,13 +142,78 @@ mod tests {
         assert_eq!(watched.since_last_ns(), 0);
     }
 
-    #[test]
-    fn of_very_many_threads_an_even_share_stands_for_all() {
-        let process = Process::new("many");
+    /// A process of threads that have waited for very different times, as those have that began at different times.
+    fn many(name: &str, threads: std::ops::RangeInclusive<u64>) -> (Process, RunDelay) {
+        let process = Process::new(name);
         fs::write(process.0.join("schedstat"), "").unwrap();
-        (1..=1_000).for_each(|thread| process.says(thread, 0));
-        let mut watched = RunDelay::below(&process.0).unwrap();
-        (1..=1_000).for_each(|thread| process.says(thread, 10));
+        threads.for_each(|thread| process.says(thread, 1_000_000 * thread));
+        let watched = RunDelay::below(&process.0).unwrap();
+        (process, watched)
+    }
+
+    #[test]
+    fn of_very_many_threads_a_sample_stands_for_all_and_others_that_come_or_go_do_not_change_it() {
+        let (process, mut watched) = many("many", 1..=1_000);
+        let step = |threads: std::ops::RangeInclusive<u64>, round: u64| {
+            threads.for_each(|thread| process.says(thread, 1_000_000 * thread + 10 * round));
+        };
+        step(1..=1_000, 1);
         assert_eq!(watched.since_last_ns(), 10_000);
+        fs::remove_dir_all(process.0.join("task/1")).unwrap(); // all others have another place now
+        step(2..=1_000, 2);
+        assert_eq!(watched.since_last_ns(), 9_990);
+        (1_001..=1_010).for_each(|thread| process.says(thread, 10)); // new since: all of it counts
+        step(2..=1_000, 3);
+        assert_eq!(watched.since_last_ns(), 10_090);
+    }
+
+    #[test]
+    fn a_sample_that_becomes_another_counts_no_past() {
+        let (process, mut watched) = many("grows", 1..=200);
+        (1..=200).for_each(|thread| process.says(thread, 1_000_000 * thread + 10));
+        (201..=1_200).for_each(|thread| process.says(thread, 10));
+        assert_eq!(watched.since_last_ns(), 12_000, "fewer are looked at");
+        (201..=1_200).for_each(|thread| fs::remove_dir_all(process.0.join(format!("task/{thread}"))).unwrap());
+        (1..=200).for_each(|thread| process.says(thread, 1_000_000 * thread + 20));
+        assert_eq!(
+            watched.since_last_ns(),
+            2_000,
+            "those that were looked at stand for all"
+        );
+        (1..=200).for_each(|thread| process.says(thread, 1_000_000 * thread + 30));
+        assert_eq!(watched.since_last_ns(), 2_000, "and all of them are looked at again");
+    }
+
+    /// Over all processes that might be, each thread is in the sample as often as any other: the mean of many estimates is the
+    /// truth, also where every second thread waits, or the old ones do.
+    #[test]
+    fn the_estimate_has_no_bias_for_patterns_among_the_threads() {
+        let estimates = |waits: fn(u64) -> bool| -> f64 {
+            let ratios = (0..200).map(|process| {
+                let threads = process * 40_000 + 1_000..process * 40_000 + 3_000;
+                let sampled: Vec<u64> = threads.filter(|one| is_sampled(*one, halvings(2_000))).collect();
+                sampled.iter().filter(|one| waits(**one)).count() as f64 / sampled.len() as f64
+            });
+            ratios.sum::<f64>() / 200.0
+        };
+        let every_second = estimates(|thread| thread % 2 == 0);
+        let the_first_fifth = estimates(|thread| thread % 40_000 < 1_400);
+        // Of 50,000 looks three standard errors are at most 0.007.
+        assert!((every_second - 0.5).abs() < 0.007, "{every_second}");
+        assert!((the_first_fifth - 0.2).abs() < 0.007, "{the_first_fifth}");
+    }
+
+    #[test]
+    fn about_as_many_are_looked_at_as_are_to_be() {
+        for count in [1, 256, 257, 1_000, 10_000, 100_000] {
+            let halvings = halvings(count);
+            let sampled = (1..=count as u64)
+                .filter(|thread| is_sampled(*thread, halvings))
+                .count();
+            assert!(
+                sampled <= THREADS_MAX + 60 && sampled >= count.min(THREADS_MAX / 2 - 30),
+                "{sampled} of {count}"
+            );
+        }
     }
 }

@@ -149,8 +149,8 @@ fn loses(connections: u32, away: Duration) -> GroupRun {
             }
             gate.sent();
             gate.error(Some(0), ErrorClass::Connection, 0);
-            gate.connection_lost();
-            gate.connection_lost(); // says nothing more
+            gate.connection_lost(Duration::ZERO);
+            gate.connection_lost(Duration::ZERO); // says nothing more
             gate.finish(0, Outcome::Failed);
             let begin = Instant::now();
             while begin.elapsed() < away && !gate.is_ending() {
@@ -214,7 +214,7 @@ fn as_long_as_one_connection_is_left_the_trial_goes_on() {
         ..closed(2, |worker| {
             Ok(move |gate: &mut Gate<'_>, arrival: Arrival| {
                 if worker == 0 && arrival.index == 5 {
-                    gate.connection_lost();
+                    gate.connection_lost(Duration::ZERO);
                 }
                 work(gate, arrival)
             })

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use common::{ONE_ROW, Wall, closed, group, open_loop, run, transact};
 use plimsoll_core::snapshot::{Counts, ErrorClass, ErrorCount, Measure};
 use plimsoll_engine::{
-    Arrival, ClosedLoop, Gate, OpenLoop, Outcome, Process, StatementResult, ThinkTime, TrialOptions, unix_ns,
+    Arrival, ClosedLoop, Gate, OpenLoop, Outcome, Process, StatementResult, ThinkTime, Thinking, TrialOptions, unix_ns,
 };
 
 const QUANTILES: [f64; 5] = [0.0, 0.5, 0.95, 0.99, 1.0];
@@ -215,7 +215,10 @@ fn with_think_time_connections_pause_between_transactions() {
         max_ns: 50e6,
     };
     let connections = 50;
-    let arrivals = ClosedLoop::new(connections, None).with_think_time(pause, 7);
+    let arrivals = ClosedLoop::new(connections, None).with_pace(Thinking {
+        think_time: pause,
+        seed: 7,
+    });
     let build = |_| {
         Ok(|gate: &mut Gate<'_>, _| {
             transact(gate, || {});

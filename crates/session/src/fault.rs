@@ -2,11 +2,13 @@
 //!
 //! Deliberately not here: doing anything about it (see `transaction`).
 
+use std::time::Duration;
+
 use plimsoll_core::message::FailureClass;
 use plimsoll_core::plan::RetryRule;
 use plimsoll_core::snapshot::ErrorClass;
 use plimsoll_engine::WorkerFault;
-use plimsoll_wire::{ConnectFailure, ServerError, WireError};
+use plimsoll_wire::{ConnectFailure, ServerError, Silence, WireError};
 
 use crate::terms::Terms;
 
@@ -60,6 +62,15 @@ impl StatementError {
     /// MySQL's error number; 0 when the client noticed the error without one.
     pub fn code(&self) -> u16 {
         self.error.server_code().unwrap_or(0)
+    }
+
+    /// How long nothing had come from the server when this was noticed.
+    pub(crate) fn silence(&self, terms: &Terms) -> Duration {
+        match self.error.silence() {
+            Some(Silence::Server) => terms.read_timeout.unwrap_or_default(),
+            Some(Silence::Network) => terms.network_timeout,
+            None => Duration::ZERO,
+        }
     }
 
     /// How the error is counted. What a server itself asks to be tried again is so also where the plan does not do it.
@@ -165,6 +176,10 @@ pub fn worker_fault(error: &WireError, doing: &str) -> WorkerFault {
             failure: ConnectFailure::TlsFile(fault),
             ..
         } => return WorkerFault::new(FailureClass::Spec, format!("tls: {fault}")),
+        WireError::Connect {
+            failure: ConnectFailure::ServerKeyFile(fault),
+            ..
+        } => return WorkerFault::new(FailureClass::Spec, format!("server_public_key_path: {fault}")),
         other => return WorkerFault::new(FailureClass::Target, other.to_string()),
     };
     let message = match cure(said.code) {

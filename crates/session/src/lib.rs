@@ -6,6 +6,8 @@
 
 mod fault;
 mod lifeline;
+mod prepared;
+mod role_connection;
 mod session;
 mod statement;
 mod terms;
@@ -13,7 +15,8 @@ mod transaction;
 
 pub use fault::{Consequence, StatementError, worker_fault};
 pub use plimsoll_wire::{FirstRow, Kept, Reply, Results, Value};
-pub use session::{RoleConnection, Session};
+pub use role_connection::RoleConnection;
+pub use session::{Session, Sessions};
 pub use statement::{StatementId, Statements};
 pub use terms::{Terms, Tolerance};
 pub use transaction::transact;

@@ -16,21 +16,15 @@ pub(crate) struct Lifeline {
 #[derive(Default)]
 struct State {
     is_cut: bool,
-    cuts: Vec<Option<WireInterrupter>>,
+    cuts: Vec<WireInterrupter>,
 }
 
 impl Lifeline {
-    /// Registers the way to cut the connection at `place`, in place of that of its predecessor. When the connections
-    /// were cut already, the new one is too.
-    pub(crate) fn attach(&self, place: usize, cut: WireInterrupter) {
-        let mut state = self.lock();
-        if state.cuts.len() <= place {
-            state.cuts.resize_with(place + 1, || None);
-        }
-        if state.is_cut {
-            cut.interrupt();
-        }
-        state.cuts[place] = Some(cut);
+    /// A handle for one more connection, however often it is opened: cutting ends it, also while it is being opened.
+    pub(crate) fn attach(&self) -> WireInterrupter {
+        let cut = WireInterrupter::default();
+        self.lock().cuts.push(cut.clone());
+        cut
     }
 
     /// Whether the connections were cut.
@@ -55,7 +49,7 @@ impl Lifeline {
     fn cut(&self) {
         let mut state = self.lock();
         state.is_cut = true;
-        state.cuts.iter().flatten().for_each(WireInterrupter::interrupt);
+        state.cuts.iter().for_each(WireInterrupter::interrupt);
         self.ended.notify_all();
     }
 

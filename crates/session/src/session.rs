@@ -1,61 +1,93 @@
-//! A worker's connections by role, and how each runs the statements of a workload.
+//! A worker's connections by role, opened, renewed and opened again.
 //!
-//! Deliberately not here: what to do about a failed statement (see `transaction`).
+//! Deliberately not here: how one runs statements (see `role_connection`), and what to do about one that failed (see
+//! `transaction`).
 
+use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
 use plimsoll_core::message::FailureClass;
-use plimsoll_core::plan::{Role, RoleTarget, Target};
+use plimsoll_core::plan::{Role, RoleTarget};
+use plimsoll_core::random::{keyed, unit};
 use plimsoll_engine::{Interrupter, WorkerFault};
-use plimsoll_wire::{ConnectOptions, Connection, FirstRow, Reply, Results, Statement, Value, WireError, patiently};
+use plimsoll_wire::{Connector, Watch, patiently};
 
-use crate::fault::{Consequence, StatementError, worker_fault};
+use crate::fault::StatementError;
 use crate::lifeline::Lifeline;
-use crate::statement::{StatementId, Statements};
+use crate::role_connection::RoleConnection;
+use crate::statement::Statements;
 use crate::terms::Terms;
 
 /// How long the first connection of a role may take.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// How long an attempt to connect again may take: short, since it cannot be interrupted.
+/// How long an attempt to connect again may take: short, so that a server that is back is found soon.
 const RECONNECT_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// MySQL's "not supported in the prepared statement protocol", and of parameters in statements like HANDLER since version 9.
-const UNSUPPORTED_PREPARE_CODES: [u16; 2] = [1295, 6413];
+/// The streams of pauses before another attempt to connect, one for each worker.
+const ATTEMPTS: u64 = 7 << 32;
+
+/// What the sessions of one group share: its servers, the statements, and what is done about errors.
+pub struct Sessions(Arc<Shared>);
+
+pub(crate) struct Shared {
+    pub(crate) servers: Vec<(Role, Connector)>,
+    pub(crate) statements: Arc<Statements>,
+    pub(crate) terms: Terms,
+    watch: Option<Watch>,
+    seed: u64,
+}
+
+impl Sessions {
+    /// Sessions with these servers. Nothing is connected yet.
+    pub fn new(targets: &[RoleTarget], statements: Arc<Statements>, terms: Terms, seed: u64) -> Self {
+        let servers = targets.iter().map(|one| (one.role, Connector::new(one.target.clone())));
+        Self(Arc::new(Shared {
+            servers: servers.collect(),
+            statements,
+            watch: terms.read_timeout.map(Watch::new),
+            terms,
+            seed,
+        }))
+    }
+
+    /// Opens a connection to each server.
+    ///
+    /// # Errors
+    /// When there is no source among the servers, or one of them does not let us in.
+    pub fn open(&self) -> Result<Session, WorkerFault> {
+        let shared = &self.0;
+        if !shared.servers.iter().any(|(role, _)| *role == Role::Source) {
+            return Err(no_source());
+        }
+        let lifeline = Arc::new(Lifeline::default());
+        let mut connections = Vec::with_capacity(shared.servers.len());
+        for place in 0..shared.servers.len() {
+            let interrupter = lifeline.attach();
+            if let Some(watch) = &shared.watch {
+                watch.add(&interrupter).map_err(|error| no_thread(&error))?;
+            }
+            let mut connection = RoleConnection::new(shared, place, interrupter);
+            patiently(|| connection.open(CONNECT_TIMEOUT)).map_err(|error| connection.cannot_connect(&error))?;
+            connections.push(connection);
+        }
+        Ok(Session {
+            connections,
+            lifeline,
+            shared: Arc::clone(shared),
+        })
+    }
+}
 
 /// The connections of one worker. Workloads name a role and never hold a connection of their own.
 pub struct Session {
     connections: Vec<RoleConnection>,
     lifeline: Arc<Lifeline>,
-    terms: Arc<Terms>,
+    shared: Arc<Shared>,
 }
 
 impl Session {
-    /// Opens a connection to each target.
-    ///
-    /// # Errors
-    /// When there is no source among the targets, or one of them does not let us in.
-    pub fn open(targets: &[RoleTarget], statements: &Arc<Statements>, terms: &Arc<Terms>) -> Result<Self, WorkerFault> {
-        if !targets.iter().any(|one| one.role == Role::Source) {
-            return Err(no_source());
-        }
-        let lifeline = Arc::new(Lifeline::default());
-        let mut connections = Vec::with_capacity(targets.len());
-        for (place, one) in targets.iter().enumerate() {
-            let mut connection = RoleConnection::new(one, place, statements, terms);
-            patiently(|| connection.open(&lifeline, CONNECT_TIMEOUT))
-                .map_err(|error| connection.cannot_connect(&error))?;
-            connections.push(connection);
-        }
-        let terms = Arc::clone(terms);
-        Ok(Self {
-            connections,
-            lifeline,
-            terms,
-        })
-    }
-
     /// The connection for a role. Without a replica, the source takes what is meant for one.
     pub fn on(&mut self, role: Role) -> &mut RoleConnection {
         let place = self.connections.iter().position(|one| one.role == role);
@@ -69,11 +101,8 @@ impl Session {
     /// When one of them does not come.
     pub fn renew(&mut self) -> Result<(), StatementError> {
         for connection in &mut self.connections {
-            if let Some(wire) = connection.wire.take() {
-                wire.close();
-            }
-            let opened = patiently(|| connection.open(&self.lifeline, RECONNECT_TIMEOUT));
-            opened.map_err(StatementError::connecting)?;
+            connection.close();
+            patiently(|| connection.open(RECONNECT_TIMEOUT)).map_err(StatementError::connecting)?;
         }
         Ok(())
     }
@@ -95,7 +124,7 @@ impl Session {
 
     /// Whether a connection is gone.
     pub(crate) fn is_broken(&self) -> bool {
-        self.connections.iter().any(|one| one.wire.is_none())
+        self.connections.iter().any(|one| !one.is_open())
     }
 
     /// Rolls back on all connections. One that cannot even do that counts as gone.
@@ -110,11 +139,9 @@ impl Session {
     /// # Errors
     /// Why the first that did not come did not.
     pub(crate) fn reopen(&mut self) -> Result<(), StatementError> {
-        let lost = self.connections.iter_mut().filter(|one| one.wire.is_none());
+        let lost = self.connections.iter_mut().filter(|one| !one.is_open());
         for connection in lost {
-            connection
-                .open(&self.lifeline, RECONNECT_TIMEOUT)
-                .map_err(StatementError::connecting)?;
+            connection.open(RECONNECT_TIMEOUT).map_err(StatementError::connecting)?;
         }
         Ok(())
     }
@@ -126,15 +153,22 @@ impl Session {
 
     /// What is done about errors.
     pub(crate) fn terms(&self) -> &Terms {
-        &self.terms
+        &self.shared.terms
+    }
+
+    /// The pause of a worker after `count` attempts to connect again have failed since the last one that succeeded. Connections
+    /// that were lost together must not come back together, so each has a random half of it to itself.
+    pub(crate) fn reconnect_pause(&self, worker: u32, count: u32) -> Duration {
+        let pause = self.shared.terms.reconnect.pause(count);
+        let mut random = keyed(self.shared.seed, ATTEMPTS + u64::from(worker), u64::from(count));
+        pause.mul_f64(0.5 + unit(&mut random) / 2.0)
     }
 
     /// The servers, for messages.
     pub(crate) fn name(&self) -> String {
-        let names: Vec<String> = self
-            .connections
-            .iter()
-            .map(|one| one.target.endpoint.to_string())
+        let servers = self.shared.servers.iter();
+        let names: Vec<String> = servers
+            .map(|(_, server)| server.target().endpoint.to_string())
             .collect();
         names.join(", ")
     }
@@ -143,12 +177,13 @@ impl Session {
 impl Drop for Session {
     /// Says good-bye, so that the server does not log aborted connections.
     fn drop(&mut self) {
-        for connection in &mut self.connections {
-            if let Some(wire) = connection.wire.take() {
-                wire.close();
-            }
-        }
+        self.connections.iter_mut().for_each(RoleConnection::close);
     }
+}
+
+fn no_thread(error: &io::Error) -> WorkerFault {
+    let message = format!("the thread that watches connections cannot be started: {error}; raise `ulimit -u`");
+    WorkerFault::new(FailureClass::Host, message)
 }
 
 fn no_source() -> WorkerFault {
@@ -156,187 +191,4 @@ fn no_source() -> WorkerFault {
         FailureClass::Spec,
         "group.targets: one of them must have the role `source`, none has",
     )
-}
-
-/// How a statement stands on one connection.
-enum Prepared {
-    NotYet,
-    OnServer(Statement),
-    /// The server does not prepare this kind of statement.
-    AsText,
-}
-
-/// What is kept of the rows of a statement.
-enum Keep<'a> {
-    Nothing,
-    First(&'a mut FirstRow),
-    Whole(&'a mut Results),
-}
-
-fn first_reply(results: &Results) -> Reply {
-    results.sets().first().map(|set| set.reply).unwrap_or_default()
-}
-
-/// One connection and the statements prepared on it.
-pub struct RoleConnection {
-    role: Role,
-    target: Target,
-    place: usize,
-    /// `None` from when it was lost until it is open again.
-    wire: Option<Connection>,
-    prepared: Vec<Prepared>,
-    statements: Arc<Statements>,
-    terms: Arc<Terms>,
-    /// Reused for statements that are sent as text.
-    sql: String,
-}
-
-impl RoleConnection {
-    fn new(target: &RoleTarget, place: usize, statements: &Arc<Statements>, terms: &Arc<Terms>) -> Self {
-        Self {
-            role: target.role,
-            target: target.target.clone(),
-            place,
-            wire: None,
-            prepared: Vec::new(),
-            statements: Arc::clone(statements),
-            terms: Arc::clone(terms),
-            sql: String::new(),
-        }
-    }
-
-    /// Runs one statement with its values. The first time it is prepared, which is one more round trip.
-    ///
-    /// # Errors
-    /// Whatever the server answered, or that the connection was lost.
-    #[inline]
-    pub fn execute(&mut self, id: StatementId, values: &[Value<'_>]) -> Result<Reply, StatementError> {
-        self.run(id, values, Keep::Nothing)
-    }
-
-    /// Runs one statement, and keeps values of its first row.
-    ///
-    /// # Errors
-    /// As [`Self::execute`].
-    pub fn execute_keeping(
-        &mut self,
-        id: StatementId,
-        values: &[Value<'_>],
-        kept: &mut FirstRow,
-    ) -> Result<Reply, StatementError> {
-        self.run(id, values, Keep::First(kept))
-    }
-
-    /// Runs one statement, and keeps all its rows. The reply is that of its first result.
-    ///
-    /// # Errors
-    /// As [`Self::execute`]; and when the rows have more bytes than there is room for.
-    pub fn execute_whole(
-        &mut self,
-        id: StatementId,
-        values: &[Value<'_>],
-        results: &mut Results,
-    ) -> Result<Reply, StatementError> {
-        self.run(id, values, Keep::Whole(results))
-    }
-
-    #[inline]
-    fn run(&mut self, id: StatementId, values: &[Value<'_>], keep: Keep<'_>) -> Result<Reply, StatementError> {
-        let wire = self
-            .wire
-            .as_mut()
-            .expect("a lost connection is opened again before it is used");
-        if let Prepared::NotYet = self.prepared[id.0] {
-            match prepare(wire, &self.statements, id) {
-                Ok(prepared) => self.prepared[id.0] = prepared,
-                Err(error) => return Err(self.failed(error)),
-            }
-        }
-        let replied = match &self.prepared[id.0] {
-            Prepared::OnServer(statement) => match keep {
-                Keep::Nothing => wire.execute(statement, values),
-                Keep::First(kept) => wire.execute_keeping(statement, values, kept),
-                Keep::Whole(results) => wire
-                    .execute_whole(statement, values, results)
-                    .map(|()| first_reply(results)),
-            },
-            Prepared::AsText | Prepared::NotYet => {
-                self.statements.render(id, values, &mut self.sql);
-                match keep {
-                    Keep::Nothing => wire.query(&self.sql),
-                    Keep::First(kept) => wire.query_keeping(&self.sql, kept),
-                    Keep::Whole(results) => wire
-                        .query_whole(self.sql.as_bytes(), results)
-                        .map(|()| first_reply(results)),
-                }
-            }
-        };
-        replied.map_err(|error| self.failed(error))
-    }
-
-    /// Runs a statement that is only known now, as text.
-    ///
-    /// # Errors
-    /// As [`Self::execute`].
-    pub fn query(&mut self, sql: &str) -> Result<Reply, StatementError> {
-        let wire = self.wire.as_mut();
-        let wire = wire.expect("a lost connection is opened again before it is used");
-        wire.query(sql).map_err(|error| self.failed(error))
-    }
-
-    fn failed(&mut self, error: WireError) -> StatementError {
-        let error = StatementError::new(error);
-        if error.consequence(&self.terms) == Consequence::Reconnect {
-            self.wire = None;
-        }
-        error
-    }
-
-    fn rollback(&mut self) {
-        if let Some(wire) = &mut self.wire {
-            if wire.query("ROLLBACK").is_err() {
-                self.wire = None;
-            }
-        }
-    }
-
-    fn open(&mut self, lifeline: &Lifeline, timeout: Duration) -> Result<(), WireError> {
-        let options = ConnectOptions {
-            connect_timeout: timeout,
-            local_infile: false,
-            multi_statements: false,
-        };
-        let mut wire = Connection::open(&self.target, &options)?;
-        for sql in self.statements.opening() {
-            wire.query(sql)?;
-        }
-        lifeline.attach(self.place, wire.interrupter()?);
-        self.prepared.clear();
-        let (count, prepared) = (self.statements.count(), self.statements.prepared());
-        self.prepared
-            .resize_with(count, || if prepared { Prepared::NotYet } else { Prepared::AsText });
-        self.wire = Some(wire);
-        Ok(())
-    }
-
-    fn cannot_connect(&self, error: &WireError) -> WorkerFault {
-        worker_fault(
-            error,
-            &format!("connect to {} as {}", self.target.endpoint, self.target.user),
-        )
-    }
-}
-
-fn is_unsupported(error: &WireError) -> bool {
-    error
-        .server_code()
-        .is_some_and(|code| UNSUPPORTED_PREPARE_CODES.contains(&code))
-}
-
-fn prepare(wire: &mut Connection, statements: &Statements, id: StatementId) -> Result<Prepared, WireError> {
-    match wire.prepare(statements.text(id)) {
-        Ok(statement) => Ok(Prepared::OnServer(statement)),
-        Err(error) if is_unsupported(&error) => Ok(Prepared::AsText),
-        Err(error) => Err(error),
-    }
 }

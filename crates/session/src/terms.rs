@@ -13,6 +13,12 @@ const RULES_MAX: usize = 16;
 /// Longest pause, milliseconds: an hour.
 const PAUSE_MAX_MS: f64 = 3_600_000.0;
 
+/// Shortest time after which a silent connection may count as lost, milliseconds: TCP counts in seconds.
+const TIMEOUT_MIN_MS: u64 = 1_000;
+
+/// Longest, milliseconds: a day.
+const TIMEOUT_MAX_MS: u64 = 86_400_000;
+
 /// As often as one transaction may be repeated.
 const LIMIT_MAX: u32 = 1_000_000;
 
@@ -21,6 +27,10 @@ const LIMIT_MAX: u32 = 1_000_000;
 pub struct Terms {
     rules: Vec<Rule>,
     pub(crate) reconnect: BackOff,
+    /// A connection over TCP is lost when the other machine says nothing for so long although it was asked.
+    pub(crate) network_timeout: Duration,
+    /// A connection is lost when the server says nothing for so long; `None` waits for ever.
+    pub(crate) read_timeout: Option<Duration>,
     /// What no rule names ends the run.
     pub(crate) is_strict: bool,
     /// Every code is repeated, by the first rule where no other has it.
@@ -86,6 +96,11 @@ impl Terms {
         Ok(Self {
             rules: retry.iter().map(rule).collect::<Result<_, _>>()?,
             reconnect: back_off("reconnect", reconnect.pause_ms, reconnect.pause_max_ms)?,
+            network_timeout: timeout("network_timeout_ms", reconnect.network_timeout_ms)?,
+            read_timeout: reconnect
+                .read_timeout_ms
+                .map(|ms| timeout("read_timeout_ms", ms))
+                .transpose()?,
             is_strict: false,
             repeats_all: false,
             survives_loss: true,
@@ -93,7 +108,7 @@ impl Terms {
         })
     }
 
-    /// Terms under which every error ends the run but those that are tolerated.
+    /// Terms under which every error ends the run but those that are tolerated, and every answer is waited for.
     pub fn strict(tolerance: Tolerance) -> Self {
         let rule = Rule {
             codes: tolerance.codes,
@@ -105,6 +120,7 @@ impl Terms {
         };
         Self {
             rules: vec![rule],
+            read_timeout: None,
             is_strict: true,
             repeats_all: tolerance.all,
             survives_loss: tolerance.lost_connections,
@@ -210,6 +226,15 @@ fn back_off(place: &str, pause_ms: f64, pause_max_ms: f64) -> Result<BackOff, Wo
     })
 }
 
+fn timeout(name: &str, value_ms: u64) -> Result<Duration, WorkerFault> {
+    if !(TIMEOUT_MIN_MS..=TIMEOUT_MAX_MS).contains(&value_ms) {
+        return Err(spec(&format!(
+            "reconnect.{name}: must be {TIMEOUT_MIN_MS}..={TIMEOUT_MAX_MS}, is {value_ms}"
+        )));
+    }
+    Ok(Duration::from_millis(value_ms))
+}
+
 fn spec(message: &str) -> WorkerFault {
     WorkerFault::new(FailureClass::Spec, format!("group.{message}"))
 }
@@ -304,6 +329,15 @@ mod tests {
                 .unwrap_err()
                 .message
                 .starts_with("group.reconnect.pause_max_ms")
+        );
+        let reconnect = ReconnectPlan {
+            read_timeout_ms: Some(999),
+            ..ReconnectPlan::default()
+        };
+        let message = Terms::new(&[], &reconnect).unwrap_err().message;
+        assert_eq!(
+            message,
+            "group.reconnect.read_timeout_ms: must be 1000..=86400000, is 999"
         );
     }
 }

@@ -40,7 +40,7 @@ pub fn transact<'g>(
         // be there when it is repeated, nor in the next one.
         session.rollback();
         if session.is_broken() {
-            gate.connection_lost();
+            gate.connection_lost(error.silence(session.terms()));
             break;
         }
         let Some(pause) = repetitions.next(session.terms(), error.code()) else {
@@ -56,23 +56,24 @@ pub fn transact<'g>(
     Ok(())
 }
 
-/// Opens again what was lost, with pauses that grow. Whatever keeps it from coming about is counted, and ends nothing:
-/// the engine decides how long it is worth waiting.
+/// Opens lost connections again, with pauses that grow, and not at the same time as more others than the engine allows. A
+/// failed attempt is counted and ends nothing: the engine decides how long to wait.
 fn recover(session: &mut Session, gate: &mut Gate<'_>) {
     let mut attempts = 0;
-    while session.is_broken() && !gate.is_ending() {
-        let Err(error) = session.reopen() else { continue };
+    while session.is_broken() {
+        let Some(reopened) = gate.connecting(|| session.reopen()) else {
+            return;
+        };
+        let Err(error) = reopened else { continue };
         if session.is_cut() {
             return;
         }
         gate.error(None, error.class(session.terms()), error.code());
-        let pause = session.terms().reconnect.pause(attempts);
+        let pause = session.reconnect_pause(gate.worker(), attempts);
         attempts += 1;
         if session.wait(pause) {
             return;
         }
     }
-    if !session.is_broken() {
-        gate.connection_back();
-    }
+    gate.connection_back();
 }

@@ -15,7 +15,7 @@ use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 use std::os::unix::net::UnixListener;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
@@ -34,6 +34,10 @@ pub struct Script {
     pub stalls: Vec<Stall>,
     /// Makes statements fail.
     pub failure: Option<Failure>,
+    /// A login takes so long.
+    pub login_delay: Duration,
+    /// Times in which nobody is let in: too many connections.
+    pub refusals: Vec<Stall>,
     /// Rows of the result set of a statement that begins with SELECT.
     pub rows: u32,
     /// Bytes of the one column of such a row.
@@ -52,6 +56,8 @@ impl Default for Script {
             statement_delay: Duration::ZERO,
             stalls: Vec::new(),
             failure: None,
+            login_delay: Duration::ZERO,
+            refusals: Vec::new(),
             rows: 1,
             row_bytes: 1,
             shapes: Vec::new(),
@@ -129,9 +135,33 @@ struct Shared {
     script: Script,
     started: Instant,
     statements: AtomicU64,
+    logins: Mutex<Logins>,
     stopping: AtomicBool,
     /// Open connections, and some closed ones not yet swept out.
     connections: Mutex<Vec<Weak<Stream>>>,
+}
+
+/// Who logs in, and did.
+#[derive(Debug, Default)]
+struct Logins {
+    current: u64,
+    most: u64,
+    /// When each began, counted from the start of the server.
+    begins: Vec<Duration>,
+}
+
+impl Shared {
+    fn logins(&self) -> MutexGuard<'_, Logins> {
+        self.logins.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Whether the server is in one of these times.
+    fn is_within(&self, times: &[Stall]) -> bool {
+        let now = self.started.elapsed();
+        times
+            .iter()
+            .any(|one| (one.after..one.after + one.lasts).contains(&now))
+    }
 }
 
 /// What is done with each connection.
@@ -179,6 +209,7 @@ impl Sim {
             script,
             started: Instant::now(),
             statements: AtomicU64::new(0),
+            logins: Mutex::default(),
             stopping: AtomicBool::new(false),
             connections: Mutex::new(Vec::new()),
         });
@@ -202,6 +233,16 @@ impl Sim {
     /// Statements that have arrived so far over all connections, control queries not counted.
     pub fn statements(&self) -> u64 {
         self.shared.statements.load(Ordering::Relaxed)
+    }
+
+    /// The most clients that were logging in at the same time.
+    pub fn logging_in_max(&self) -> u64 {
+        self.shared.logins().most
+    }
+
+    /// When each client began to log in, refused ones included, counted from the start of the server.
+    pub fn login_begins(&self) -> Vec<Duration> {
+        self.shared.logins().begins.clone()
     }
 
     /// Ends all connections, as a server does that is restarted; new ones are still accepted.

@@ -26,6 +26,25 @@ struct Service<'a> {
     prepared_count: u32,
 }
 
+/// Somebody who logs in, counted until dropped.
+struct LogsIn<'a>(&'a Shared);
+
+impl<'a> LogsIn<'a> {
+    fn new(shared: &'a Shared) -> Self {
+        let mut logins = shared.logins();
+        logins.current += 1;
+        logins.most = logins.most.max(logins.current);
+        logins.begins.push(shared.started.elapsed());
+        Self(shared)
+    }
+}
+
+impl Drop for LogsIn<'_> {
+    fn drop(&mut self) {
+        self.0.logins().current -= 1;
+    }
+}
+
 /// A prepared statement.
 struct Prepared {
     is_control: bool,
@@ -45,11 +64,18 @@ pub(crate) fn serve(shared: &Shared, stream: &Stream) {
 
 impl<'a> Service<'a> {
     fn log_in(shared: &'a Shared, mut stream: &'a Stream) -> io::Result<Self> {
+        let login_counts = LogsIn::new(shared);
+        if shared.is_within(&shared.script.refusals) {
+            stream.write_all(&packet(0, &packets::error(1040, "08004", "Too many connections")))?;
+            return Err(io::ErrorKind::ConnectionRefused.into());
+        }
         let offered = shared.script.deprecate_eof;
         stream.write_all(&packet(0, &packets::greeting("8.0.0-sim", 1, offered)))?;
         let mut incoming = BufReader::with_capacity(INCOMING_BYTES, stream);
         let (sequence, login) = read_packet(&mut incoming)?;
         let flags = login.first_chunk().map_or(0, |bytes| u32::from_le_bytes(*bytes));
+        thread::sleep(shared.script.login_delay);
+        drop(login_counts); // the client may go on, and another one come, as soon as it is let in
         stream.write_all(&packet(sequence.wrapping_add(1), &packets::ok(0)))?;
         let deprecate_eof = offered && flags & DEPRECATE_EOF != 0;
         Ok(Self {

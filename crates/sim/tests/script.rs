@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use plimsoll_core::plan::{Endpoint, Secret, Target, Tls};
+use plimsoll_core::plan::{Endpoint, Secret, ServerKey, Target, Tls};
 use plimsoll_sim::{Answer, Failure, Script, Shape, ShapeColumn, Sim, Stall};
 use plimsoll_wire::{ConnectOptions, Connection, FirstRow, Value};
 
@@ -16,6 +16,7 @@ fn connect(sim: &Sim) -> Connection {
         password: Secret::new("anything".to_owned()),
         database: "any".to_owned(),
         tls: Tls::Preferred,
+        server_key: ServerKey::None,
     };
     Connection::open(&target, &ConnectOptions::default()).unwrap()
 }

@@ -67,7 +67,7 @@ impl Test for ByName {
         let targets = mysql::targets(&context.options).map_err(|message| context.log.fatal(message))?;
         let source = RoleTarget {
             role: Role::Source,
-            target: targets.next(),
+            target: targets.next().target().clone(),
         };
         self.is_native = true;
         native::run(&workload, &[source], context, String::new())

@@ -1,9 +1,11 @@
 //! The options of the MySQL driver, read: which servers, how to log in, which errors are lived with.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use plimsoll_core::plan::{ClientCertificate, Endpoint, Secret, Target, Tls};
+use plimsoll_core::plan::{ClientCertificate, Endpoint, Secret, ServerKey, Target, Tls};
+use plimsoll_wire::Connector;
 
 use crate::options::{Options, Value};
 
@@ -24,20 +26,15 @@ pub const LOST: [u16; 4] = [2006, 2011, 2013, 2055];
 /// All servers that the options name; each connection takes the next.
 #[derive(Debug)]
 pub struct Targets {
-    all: Vec<Target>,
+    all: Vec<Arc<Connector>>,
     next: AtomicUsize,
 }
 
 impl Targets {
     /// The server for one more connection: the next port of a host, then the next host; sockets in turn.
-    pub fn next(&self) -> Target {
+    pub fn next(&self) -> Arc<Connector> {
         let place = self.next.fetch_add(1, Ordering::Relaxed) % self.all.len();
-        self.all[place].clone()
-    }
-
-    /// All of them, at least one.
-    pub fn all(&self) -> &[Target] {
-        &self.all
+        Arc::clone(&self.all[place])
     }
 }
 
@@ -100,9 +97,11 @@ pub fn targets(options: &Options) -> Result<Targets, String> {
         password: Secret::new(text(options, "mysql-password").to_owned()),
         database: text(options, "mysql-db").to_owned(),
         tls: tls.clone(),
+        server_key: ServerKey::Asked,
     };
+    let connector = |endpoint| Arc::new(Connector::new(target(endpoint)));
     Ok(Targets {
-        all: endpoints(options)?.into_iter().map(target).collect(),
+        all: endpoints(options)?.into_iter().map(connector).collect(),
         next: AtomicUsize::new(0),
     })
 }
@@ -226,7 +225,9 @@ mod tests {
 
     fn shown(given: &[(&str, Value)], count: usize) -> Vec<String> {
         let targets = targets(&options(given)).unwrap();
-        (0..count).map(|_| targets.next().endpoint.to_string()).collect()
+        (0..count)
+            .map(|_| targets.next().target().endpoint.to_string())
+            .collect()
     }
 
     #[test]

@@ -1,5 +1,7 @@
 //! The options of a run, checked.
 
+use plimsoll_engine::CONNECTIONS_MAX;
+
 use crate::compat::Compat;
 use crate::options::Options;
 
@@ -55,10 +57,7 @@ impl Settings {
     /// # Errors
     /// What is wrong with the first that makes no sense, as a message.
     pub fn of(options: &Options, compat: Compat) -> Result<Self, String> {
-        let threads = options.int("threads");
-        if threads <= 0 {
-            return Err(format!("Invalid value for --threads: {threads}.\n"));
-        }
+        let threads = threads(options)?;
         let stack_bytes = options.size("thread-stack-size");
         if !(1..STACK_BYTES_MAX).contains(&stack_bytes) {
             return Err(format!("Invalid value for thread-stack-size: {stack_bytes}.\n"));
@@ -78,7 +77,7 @@ impl Settings {
         }
         Ok(Self {
             compat,
-            threads: threads as u32,
+            threads,
             events_max: limit("events"),
             time_s,
             warm_up_s: not_negative(options, "warmup-time")?,
@@ -94,6 +93,17 @@ impl Settings {
             seed: Some(options.int("rand-seed")).filter(|seed| *seed != 0),
             json: json(options),
         })
+    }
+}
+
+fn threads(options: &Options) -> Result<u32, String> {
+    let given = options.int("threads");
+    match u32::try_from(given) {
+        Ok(0) | Err(_) => Err(format!("Invalid value for --threads: {given}.\n")),
+        Ok(threads) if u64::from(threads) > CONNECTIONS_MAX => Err(format!(
+            "Invalid value for --threads: {given}; at most {CONNECTIONS_MAX} are possible.\n"
+        )),
+        Ok(threads) => Ok(threads),
     }
 }
 
@@ -165,6 +175,7 @@ fn json(options: &Options) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::options::Value;
     use crate::options::declared;
     use crate::options::line::CommandLine;
 
@@ -225,6 +236,14 @@ mod tests {
     fn nonsense_is_named() {
         let check = |words: &[&str], expect: &str| assert_eq!(settings(words), Err(expect.to_owned()));
         check(&["--threads=0"], "Invalid value for --threads: 0.\n");
+        let many = "Invalid value for --threads: 2147483647; at most 100000 are possible.\n";
+        check(&["--threads=2147483647"], many);
+        let mut options = Options::default();
+        let mut line = CommandLine::split(["--threads=1".to_owned()]).unwrap();
+        line.take_declared(&declared::all(Compat::V11), &mut options).unwrap();
+        options.set("threads", Value::Int(4_294_967_297)); // in 32 bits it would be 1
+        let refused = Settings::of(&options, Compat::V11).unwrap_err();
+        assert_eq!(refused, "Invalid value for --threads: 4294967297.\n");
         check(&["--rate=-1"], "Invalid value for --rate: -1");
         check(&["--percentile=101"], "Invalid value for --percentile: 101");
         check(&["--percentile=0,5"], "Invalid value for --percentile: 0");

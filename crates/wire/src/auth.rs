@@ -104,8 +104,8 @@ fn ed25519_answer(password: &[u8], nonce: &[u8]) -> Vec<u8> {
 }
 
 /// The password for `caching_sha2_password`'s full exchange over a connection that others may read: with its zero byte,
-/// XOR the challenge, encrypted with the server's RSA key. The key is not verified, which is why this is only as safe
-/// as the network against someone who can answer in the server's place.
+/// XOR the challenge, encrypted with the server's RSA key. It is as safe as the way that the key came by: whoever has its
+/// other half learns the password.
 ///
 /// # Errors
 /// When the key is none, or too short for the password.
@@ -225,17 +225,7 @@ mod tests {
     }
 
     fn pem(der: &[u8]) -> String {
-        const SYMBOLS: &[u8] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-        let mut text = String::from("-----BEGIN PUBLIC KEY-----\n");
-        for (index, three) in der.chunks(3).enumerate() {
-            let bits = three.iter().fold(0_u32, |bits, byte| bits << 8 | u32::from(*byte)) << (8 * (3 - three.len()));
-            let symbol = |place: usize| char::from(SYMBOLS[(bits >> (18 - 6 * place)) as usize & 63]);
-            text.extend((0..4).map(|place| if place <= three.len() { symbol(place) } else { '=' }));
-            if index % 16 == 15 {
-                text.push('\n');
-            }
-        }
-        text + "\n-----END PUBLIC KEY-----\n"
+        pem::encode(&pem::Pem::new("PUBLIC KEY", der))
     }
 
     #[test]

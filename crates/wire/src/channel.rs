@@ -13,6 +13,7 @@ use crate::codec::packet::{HEADER_BYTES, Header, PACKET_BYTES_MAX, SkipUntil, Sk
 use crate::codec::reply::ServerError;
 use crate::codec::{CONTROL_PACKET_BYTES_MAX, ProtocolError, STATEMENT_BYTES_MAX};
 use crate::error::WireError;
+use crate::interrupter::{Interrupter, Line};
 use crate::socket::Socket;
 use crate::tls::{Encryption, TlsStream};
 use crate::transport::Transport;
@@ -27,20 +28,23 @@ const LAST_WORDS_MAX: Duration = Duration::from_millis(200);
 #[derive(Debug)]
 pub struct Channel {
     transport: Transport,
+    /// Where it says whether it waits.
+    line: Arc<Line>,
     pub endpoint: String,
     buffer: ReadBuffer,
     /// Room for a header, then the payload of the packet being built.
     out: Vec<u8>,
     /// Number of the next packet, whoever sends it.
     sequence: u8,
-    /// While logging in: no read goes on after this.
+    /// While it is being opened: no read goes on after this.
     deadline: Option<Instant>,
 }
 
 impl Channel {
-    pub fn new(socket: Socket, endpoint: String) -> Self {
+    pub fn new(socket: Arc<Socket>, endpoint: String, interrupter: &Interrupter) -> Self {
         Self {
-            transport: Transport::Plain(Arc::new(socket)),
+            transport: Transport::Plain(socket),
+            line: Arc::clone(&interrupter.0),
             endpoint,
             buffer: ReadBuffer::new(),
             out: Vec::with_capacity(512),
@@ -51,6 +55,11 @@ impl Channel {
 
     pub fn socket(&self) -> &Arc<Socket> {
         self.transport.socket()
+    }
+
+    /// What ends this connection from another thread.
+    pub fn interrupter(&self) -> Interrupter {
+        Interrupter(Arc::clone(&self.line))
     }
 
     /// Whether nobody between the two ends can read along.
@@ -84,15 +93,16 @@ impl Channel {
         Ok(())
     }
 
-    /// Limits all reads together until the limit is lifted.
-    pub fn set_deadline(&mut self, deadline: Option<Instant>) -> Result<(), WireError> {
-        self.deadline = deadline;
-        let cleared = if deadline.is_none() {
-            self.socket().set_read_timeout(None)
-        } else {
-            Ok(())
-        };
-        cleared.map_err(|source| self.lost(source))
+    /// Limits all reads together, until the limit is lifted.
+    pub fn set_deadline(&mut self, deadline: Instant) {
+        self.deadline = Some(deadline);
+    }
+
+    /// Waits for as long as it takes from here on, unless somebody watches.
+    pub fn lift_deadline(&mut self) -> Result<(), WireError> {
+        self.deadline = None;
+        let lifted = self.socket().set_read_timeout(None);
+        lifted.map_err(|source| self.lost(source))
     }
 
     /// Starts a new exchange; its first payload goes into the buffer returned, behind what is there.
@@ -128,7 +138,10 @@ impl Channel {
             .encode();
             self.out[start..start + HEADER_BYTES].copy_from_slice(&header);
             let packet = &self.out[start..start + HEADER_BYTES + length];
-            if let Err(source) = self.transport.write_all(packet) {
+            self.line.begin_wait();
+            let written = self.transport.write_all(packet);
+            self.line.end_wait();
+            if let Err(source) = written {
                 return Err(self.last_words(source));
             }
             self.sequence = self.sequence.wrapping_add(1);
@@ -149,7 +162,10 @@ impl Channel {
         }
         .encode();
         self.sequence = self.sequence.wrapping_add(1);
-        write_both(&mut self.transport, &header, payload).map_err(|source| self.last_words(source))
+        self.line.begin_wait();
+        let written = write_both(&mut self.transport, &header, payload);
+        self.line.end_wait();
+        written.map_err(|source| self.last_words(source))
     }
 
     /// A server that ends the connection while a statement is still being sent says why before it does.
@@ -287,7 +303,10 @@ impl Channel {
 
     fn fill(&mut self) -> Result<(), WireError> {
         loop {
-            let outcome = self.limit_read().and_then(|()| self.buffer.fill(&mut self.transport));
+            let limited = self.limit_read();
+            self.line.begin_wait();
+            let outcome = limited.and_then(|()| self.buffer.fill(&mut self.transport));
+            self.line.end_wait();
             match outcome {
                 Ok(0) => return Err(self.lost(io::ErrorKind::UnexpectedEof.into())),
                 Ok(_) => return Ok(()),
@@ -306,7 +325,13 @@ impl Channel {
         self.socket().set_read_timeout(Some(left))
     }
 
+    /// Whatever a socket says that was shut down here: the reason is why that was done.
     pub fn lost(&self, source: io::Error) -> WireError {
+        let source = if self.line.is_given_up() {
+            io::ErrorKind::WouldBlock.into()
+        } else {
+            source
+        };
         WireError::Lost {
             endpoint: self.endpoint.clone(),
             source,

@@ -13,12 +13,13 @@ use crate::codec::capability;
 use crate::codec::greeting::ServerInfo;
 use crate::codec::row::TextRow;
 use crate::codec::statement::{Statement, Value};
+use crate::connector::Connector;
 use crate::error::WireError;
 use crate::first_row::FirstRow;
-use crate::login::log_in;
+use crate::interrupter::Interrupter;
+use crate::login::Agreement;
 use crate::replies::{KeptRows, Replies, Reply, Take};
 use crate::results::Results;
-use crate::socket::{Interrupter, Socket};
 use crate::tls::Encryption;
 
 const COM_QUIT: u8 = 0x01;
@@ -30,20 +31,27 @@ const COM_STMT_CLOSE: u8 = 0x19;
 /// How to connect.
 #[derive(Clone, Debug)]
 pub struct ConnectOptions {
-    /// Connecting may take so long, and then logging in again so long. Looking up the host's name is not limited.
+    /// Looking up the host's name and connecting may take so long; then logging in and what is run first again so long.
     pub connect_timeout: Duration,
+    /// Over TCP the connection is lost when the other machine says nothing for so long although it was asked; known to a
+    /// second or two. However long a statement takes has nothing to do with it.
+    pub network_timeout: Duration,
     /// The server may ask for the data of LOAD DATA LOCAL; needed for [`Connection::load_local`].
     pub local_infile: bool,
     /// A query may be several statements, with semicolons between them.
     pub multi_statements: bool,
+    /// What each connection runs first.
+    pub opening: Vec<String>,
 }
 
 impl Default for ConnectOptions {
     fn default() -> Self {
         Self {
             connect_timeout: Duration::from_secs(10),
+            network_timeout: Duration::from_secs(30),
             local_infile: false,
             multi_statements: false,
+            opening: Vec::new(),
         }
     }
 }
@@ -60,27 +68,29 @@ pub struct Connection {
 }
 
 impl Connection {
-    /// Connects, logs in and selects the target's database, unless that is empty.
+    /// Opens a single connection.
     ///
     /// # Errors
-    /// When nobody answers, something else than a MySQL server answers, or the server lets the account not in.
+    /// As [`Connector::open`], which is for more than one.
     pub fn open(target: &Target, options: &ConnectOptions) -> Result<Self, WireError> {
+        Connector::new(target.clone()).open(options, &Interrupter::default())
+    }
+
+    /// A connection that is logged in. Runs what is to be run first, and lifts the limit that logging in had.
+    pub(crate) fn begin(channel: Channel, agreement: Agreement, options: &ConnectOptions) -> Result<Self, WireError> {
         static OPENED: AtomicU64 = AtomicU64::new(0);
-        let endpoint = target.endpoint.to_string();
-        let socket =
-            Socket::connect(&target.endpoint, options.connect_timeout).map_err(|failure| WireError::Connect {
-                endpoint: endpoint.clone(),
-                failure,
-            })?;
-        let mut channel = Channel::new(socket, endpoint);
-        let agreement = log_in(&mut channel, target, options)?;
-        Ok(Self {
+        let mut connection = Self {
             channel,
             server: agreement.server,
             capabilities: agreement.capabilities,
             number: OPENED.fetch_add(1, Ordering::Relaxed),
             broken: false,
-        })
+        };
+        for sql in &options.opening {
+            connection.query(sql)?;
+        }
+        connection.channel.lift_deadline()?;
+        Ok(connection)
     }
 
     /// Who the server says it is.
@@ -271,24 +281,9 @@ impl Connection {
         self.settle(outcome).map(|_| ())
     }
 
-    /// Limits each wait for bytes of the server; `None` waits for ever. A wait that took longer breaks the connection.
-    ///
-    /// # Errors
-    /// When the limit is zero or the operating system refuses it.
-    pub fn set_read_timeout(&mut self, timeout: Option<Duration>) -> Result<(), WireError> {
-        self.channel
-            .socket()
-            .set_read_timeout(timeout)
-            .map_err(|source| self.channel.lost(source))
-    }
-
     /// A handle by which another thread can end this connection.
-    ///
-    /// # Errors
-    /// When the connection is broken already.
-    pub fn interrupter(&self) -> Result<Interrupter, WireError> {
-        self.check_usable()?;
-        Ok(Interrupter::new(self.channel.socket()))
+    pub fn interrupter(&self) -> Interrupter {
+        self.channel.interrupter()
     }
 
     /// Says good-bye, so that the server does not count an aborted client, and closes. Dropping only closes.

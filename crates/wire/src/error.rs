@@ -20,6 +20,12 @@ pub enum ConnectFailure {
     /// There is no socket of that name.
     #[error("there is no such socket; is the server running, and is this its socket?")]
     NoSocket,
+    /// The name server did not answer in time.
+    #[error("its name was not looked up within {0:?}; does the name server answer? An address needs none")]
+    NoName(Duration),
+    /// Another thread ended the attempt.
+    #[error("the attempt was ended")]
+    Interrupted,
     /// No answer in time.
     #[error("no answer within {0:?}; is the address right, and does a firewall let it through?")]
     TimedOut(Duration),
@@ -38,12 +44,31 @@ pub enum ConnectFailure {
     /// Encryption was asked for and did not come about.
     #[error("no encrypted connection (TLS): {0}")]
     Tls(String),
+    /// The server wants the password itself, over a connection that others may read or end somewhere else.
+    #[error(
+        "the server asks for the password itself, and whoever answers in its place could read it, since the connection is \
+         not encrypted; encrypt it (tls=required or better), name the server's public key (server_public_key_path=FILE, a \
+         copy of public_key.pem in its data directory), or take any key that comes (get_server_public_key=true)"
+    )]
+    NoServerKey,
+    /// The file with the server's public key cannot be used.
+    #[error("{0}")]
+    ServerKeyFile(String),
     /// A file of certificates or keys that the target names cannot be used.
     #[error("{0}")]
     TlsFile(String),
     /// Anything else the operating system says.
     #[error("{0}")]
     Other(io::Error),
+}
+
+/// Who said nothing for longer than a connection waits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Silence {
+    /// The server, while its machine acknowledged what was sent: see [`Watch`](crate::Watch).
+    Server,
+    /// The other machine, or the network: see [`ConnectOptions::network_timeout`](crate::ConnectOptions).
+    Network,
 }
 
 /// Anything that kept a command from succeeding.
@@ -150,6 +175,14 @@ impl WireError {
         }
     }
 
+    /// Who was silent when the connection was lost for that; `None` when it broke for another reason.
+    pub fn silence(&self) -> Option<Silence> {
+        match self {
+            Self::Lost { source, .. } => silence(source),
+            _ => None,
+        }
+    }
+
     /// Whether the connection must not be used again: it is gone, its exchange is unfinished, or its server is hostile.
     pub(crate) fn breaks_connection(&self) -> bool {
         self.is_connection_lost() || matches!(self, Self::LocalFileAsked { .. })
@@ -180,13 +213,29 @@ fn cure(code: u16) -> &'static str {
     }
 }
 
-fn lost_text(endpoint: &str, source: &io::Error) -> String {
+/// A wait that is over by our own limit ends as one that would block; TCP's own end of patience is timed out, or what the
+/// network last said of the other machine.
+fn silence(source: &io::Error) -> Option<Silence> {
     match source.kind() {
-        io::ErrorKind::UnexpectedEof => {
-            format!("{endpoint} closed the connection; the server stopped, or ended it (its error log may say why)")
+        io::ErrorKind::WouldBlock => Some(Silence::Server),
+        io::ErrorKind::TimedOut | io::ErrorKind::HostUnreachable | io::ErrorKind::NetworkUnreachable => {
+            Some(Silence::Network)
         }
-        io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut => {
-            format!("no answer from {endpoint} in time; the connection is given up")
+        _ => None,
+    }
+}
+
+fn lost_text(endpoint: &str, source: &io::Error) -> String {
+    match (silence(source), source.kind()) {
+        (Some(Silence::Server), _) => format!(
+            "no answer from {endpoint} within the read timeout; does the server hang? Statements that take longer need a \
+             longer timeout"
+        ),
+        (Some(Silence::Network), _) => {
+            format!("no sign of life from {endpoint} ({source}); is the machine up, and does the network reach it?")
+        }
+        (None, io::ErrorKind::UnexpectedEof) => {
+            format!("{endpoint} closed the connection; the server stopped, or ended it (its error log may say why)")
         }
         _ => format!("the connection to {endpoint} broke: {source}"),
     }
@@ -215,7 +264,8 @@ mod tests {
                 endpoint: endpoint(),
                 source: io::ErrorKind::WouldBlock.into(),
             },
-            "no answer from 127.0.0.1:3306 in time; the connection is given up",
+            "no answer from 127.0.0.1:3306 within the read timeout; does the server hang? Statements that take longer need a \
+             longer timeout",
         );
         let error = ServerError {
             code: 1040,

@@ -3,7 +3,7 @@
 use std::io;
 use std::time::{Duration, Instant};
 
-use plimsoll_core::plan::{Endpoint, Target, Tls};
+use plimsoll_core::plan::{Endpoint, ServerKey, Target, Tls};
 
 use crate::auth::{Method, clear_password, encrypt_password};
 use crate::channel::Channel;
@@ -11,8 +11,10 @@ use crate::codec::greeting::{Greeting, NONCE_BYTES, ServerInfo};
 use crate::codec::login::{Login, LoginReply, encode_ssl_request};
 use crate::codec::{ProtocolError, capability, printable};
 use crate::connection::ConnectOptions;
+use crate::connector::Connector;
 use crate::error::{ConnectFailure, WireError};
-use crate::tls::{new_session, tls_error};
+use crate::server_key::read_server_key;
+use crate::tls::tls_error;
 use crate::tls_trust::explain;
 
 /// A login takes at most four packets from the server after its greeting; a hostile one could go on for ever.
@@ -39,14 +41,12 @@ pub struct Agreement {
     pub capabilities: u64,
 }
 
-/// Logs in; all reads together may take `options.connect_timeout`.
-pub fn log_in(channel: &mut Channel, target: &Target, options: &ConnectOptions) -> Result<Agreement, WireError> {
-    channel.set_deadline(Some(Instant::now() + options.connect_timeout))?;
+/// Logs in; all reads together may take `options.connect_timeout`, which goes on to count for what follows.
+pub fn log_in(channel: &mut Channel, connector: &Connector, options: &ConnectOptions) -> Result<Agreement, WireError> {
+    channel.set_deadline(Instant::now() + options.connect_timeout);
     let greeting = read_greeting(channel, options.connect_timeout)?;
-    let agreement = exchange(channel, target, options, greeting)
-        .map_err(|error| while_logging_in(&channel.endpoint, options.connect_timeout, error))?;
-    channel.set_deadline(None)?;
-    Ok(agreement)
+    exchange(channel, connector, options, greeting)
+        .map_err(|error| while_logging_in(&channel.endpoint, options.connect_timeout, error))
 }
 
 /// Says of an error that it belongs to the login.
@@ -105,13 +105,14 @@ fn first_line(bytes: &[u8]) -> String {
 
 fn exchange(
     channel: &mut Channel,
-    target: &Target,
+    connector: &Connector,
     options: &ConnectOptions,
     greeting: Greeting,
 ) -> Result<Agreement, WireError> {
+    let target = connector.target();
     let mut capabilities = agreed(greeting.capabilities, target, options);
     if is_encrypted(target, greeting.capabilities).map_err(|failure| refused(channel, failure))? {
-        let session = new_session(&target.tls, &target.endpoint).map_err(|failure| refused(channel, failure))?;
+        let session = connector.tls_session().map_err(|failure| refused(channel, failure))?;
         capabilities |= capability::SSL;
         encode_ssl_request(capabilities, channel.go_on());
         channel.send()?;
@@ -121,22 +122,21 @@ fn exchange(
     let method = Method::named(&greeting.plugin)
         .filter(|method| method.nonce_bytes() == NONCE_BYTES)
         .unwrap_or(Method::Native);
-    let password = target.password.reveal();
     let login = Login {
         capabilities,
         user: &target.user,
         database: &target.database,
         plugin: method.name(),
-        answer: &method.answer(password, &greeting.nonce),
+        answer: &method.answer(target.password.reveal(), &greeting.nonce),
     };
     login.encode(channel.go_on())?;
     channel.send()?;
     Authentication {
         channel,
-        user: &target.user,
-        password,
+        target,
         method,
         nonce: greeting.nonce.to_vec(),
+        is_key_asked: false,
     }
     .run()?;
     Ok(Agreement {
@@ -182,10 +182,11 @@ fn refused(channel: &Channel, failure: ConnectFailure) -> WireError {
 /// The rounds between the login packet and the server's verdict.
 struct Authentication<'a> {
     channel: &'a mut Channel,
-    user: &'a str,
-    password: &'a str,
+    target: &'a Target,
     method: Method,
     nonce: Vec<u8>,
+    /// The next packet may be the server's public key.
+    is_key_asked: bool,
 }
 
 /// One packet of the server's, free of the buffer it lay in.
@@ -204,11 +205,8 @@ impl Authentication<'_> {
                 Round::Done => return Ok(()),
                 Round::FastPathTaken => {}
                 Round::Switch { method, nonce } => self.switch(method, nonce)?,
-                Round::PasswordWanted if self.channel.is_private() => {
-                    self.send(&clear_password(self.password))?;
-                }
-                Round::PasswordWanted => self.send(&[2])?, // asks for the server's public key
-                Round::Key(pem) => self.send(&encrypt_password(self.password, &self.nonce, &pem)?)?,
+                Round::PasswordWanted => self.send_password()?,
+                Round::Key(pem) => self.send(&encrypt_password(self.password(), &self.nonce, &pem)?)?,
             }
         }
         Err(ProtocolError::Invalid {
@@ -223,7 +221,7 @@ impl Authentication<'_> {
             LoginReply::Error(error) => return Err(WireError::Server(error)),
             LoginReply::Switch { plugin, challenge } => {
                 let Some(method) = Method::named(&plugin) else {
-                    let user = self.user.to_owned();
+                    let user = self.target.user.clone();
                     return Err(WireError::Method { user, plugin });
                 };
                 let nonce = method.nonce_in(challenge).ok_or(ProtocolError::Invalid {
@@ -240,12 +238,45 @@ impl Authentication<'_> {
             }
             LoginReply::More([3]) => Round::FastPathTaken,
             LoginReply::More([4]) => Round::PasswordWanted,
-            LoginReply::More(key) => Round::Key(key.to_vec()),
+            LoginReply::More(key) if std::mem::take(&mut self.is_key_asked) => Round::Key(key.to_vec()),
+            LoginReply::More(_) => {
+                return Err(ProtocolError::Invalid {
+                    what: "a key came that nobody asked for",
+                }
+                .into());
+            }
         })
     }
 
+    /// Hands the password over: as it is where nobody can read along, otherwise encrypted by the server's key. A key that came
+    /// over the same connection is anybody's who stands in between, so it is asked for only when the user wants that.
+    fn send_password(&mut self) -> Result<(), WireError> {
+        if self.channel.is_private() {
+            return self.send(&clear_password(self.password()));
+        }
+        match &self.target.server_key {
+            ServerKey::Asked => {
+                self.is_key_asked = true;
+                self.send(&[2])
+            }
+            ServerKey::File { path } => {
+                let pem = read_server_key(path).map_err(|failure| refused(self.channel, failure))?;
+                let fault =
+                    |fault| ConnectFailure::ServerKeyFile(format!("{} cannot be used: {fault}", path.display()));
+                let encrypted = encrypt_password(self.password(), &self.nonce, &pem);
+                let encrypted = encrypted.map_err(|error| refused(self.channel, fault(error)))?;
+                self.send(&encrypted)
+            }
+            ServerKey::None => Err(refused(self.channel, ConnectFailure::NoServerKey)),
+        }
+    }
+
+    fn password(&self) -> &str {
+        self.target.password.reveal()
+    }
+
     fn switch(&mut self, method: Method, nonce: Vec<u8>) -> Result<(), WireError> {
-        let answer = method.answer(self.password, &nonce);
+        let answer = method.answer(self.password(), &nonce);
         (self.method, self.nonce) = (method, nonce);
         self.send(&answer)
     }

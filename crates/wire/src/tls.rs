@@ -4,7 +4,7 @@
 
 use std::fmt;
 use std::io::{self, IoSlice, Read, Write};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use rustls::client::Resumption;
 use rustls::crypto::aws_lc_rs::default_provider;
@@ -32,9 +32,30 @@ impl fmt::Display for Encryption {
     }
 }
 
-/// A client's side that has not begun to talk. Its files are read here, each time, so that renewed ones are used; and it
-/// remembers no earlier session, so that each connection costs the server what a first one costs.
-pub fn new_session(tls: &Tls, endpoint: &Endpoint) -> Result<ClientConnection, ConnectFailure> {
+/// What all TLS sessions with one server share. It remembers no earlier session, so that each connection costs the server
+/// what a first one costs.
+#[derive(Debug, Default)]
+pub struct TlsClient(Mutex<Option<Arc<ClientConfig>>>);
+
+impl TlsClient {
+    /// A client's side that has not begun to talk. Files are read for the first one; one that cannot be used is read again
+    /// for the next.
+    pub fn session(&self, tls: &Tls, endpoint: &Endpoint) -> Result<ClientConnection, ConnectFailure> {
+        let name = server_name(tls, endpoint)?;
+        ClientConnection::new(self.config(tls)?, name).map_err(|error| failure(&error))
+    }
+
+    fn config(&self, tls: &Tls) -> Result<Arc<ClientConfig>, ConnectFailure> {
+        let mut shared = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(config) = &*shared {
+            return Ok(Arc::clone(config));
+        }
+        let config = Arc::new(read_config(tls)?);
+        Ok(Arc::clone(shared.insert(config)))
+    }
+}
+
+fn read_config(tls: &Tls) -> Result<ClientConfig, ConnectFailure> {
     let provider = Arc::new(default_provider());
     let trust = Trust::new(tls, provider.signature_verification_algorithms)?;
     let builder = ClientConfig::builder_with_provider(provider)
@@ -49,8 +70,7 @@ pub fn new_session(tls: &Tls, endpoint: &Endpoint) -> Result<ClientConnection, C
         None => builder.with_no_client_auth(),
     };
     config.resumption = Resumption::disabled();
-    let name = server_name(tls, endpoint)?;
-    ClientConnection::new(Arc::new(config), name).map_err(|error| failure(&error))
+    Ok(config)
 }
 
 /// The name that the certificate must be for. Where it does not matter, a name that no certificate can have becomes an
@@ -126,7 +146,11 @@ impl TlsStream {
 
     fn send_due(&mut self) -> io::Result<()> {
         while self.session.wants_write() {
-            self.session.write_tls(&mut &*self.socket)?;
+            match self.session.write_tls(&mut &*self.socket) {
+                // What is due was accepted as sent: whoever heard of this would send it again.
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                sent => drop(sent?),
+            }
         }
         Ok(())
     }

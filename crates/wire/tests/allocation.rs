@@ -3,7 +3,7 @@
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 
-use plimsoll_core::plan::{Endpoint, Secret, Target, Tls};
+use plimsoll_core::plan::{Endpoint, Secret, ServerKey, Target, Tls};
 use plimsoll_sim::{Script, Sim};
 use plimsoll_wire::{ConnectOptions, Connection, FirstRow, Value};
 
@@ -63,6 +63,7 @@ fn successful_statements_allocate_nothing() {
         password: Secret::default(),
         database: String::new(),
         tls: Tls::Preferred,
+        server_key: ServerKey::None,
     };
     let mut connection = Connection::open(&target, &ConnectOptions::default()).unwrap();
     let select = connection.prepare("SELECT c FROM t WHERE id BETWEEN ? AND ?").unwrap();

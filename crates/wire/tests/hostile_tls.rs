@@ -6,7 +6,7 @@ use std::net::{Ipv4Addr, Shutdown, TcpListener};
 use std::thread;
 use std::time::Duration;
 
-use plimsoll_core::plan::{Endpoint, Secret, Target, Tls};
+use plimsoll_core::plan::{Endpoint, Secret, ServerKey, Target, Tls};
 use plimsoll_sim::packets::{self, packet};
 use plimsoll_wire::{ConnectOptions, Connection, WireError};
 use proptest::prelude::*;
@@ -40,11 +40,11 @@ fn meet(tls: Tls, patience: Duration, first: &[u8], then: &[u8], hangs: bool) ->
         password: Secret::new(PASSWORD.to_owned()),
         database: String::new(),
         tls,
+        server_key: ServerKey::None,
     };
     let options = ConnectOptions {
         connect_timeout: patience,
-        local_infile: false,
-        multi_statements: false,
+        ..ConnectOptions::default()
     };
     thread::scope(|scope| {
         let server = scope.spawn(|| {

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use plimsoll_core::plan::{Endpoint, Secret, Target, Tls};
+use plimsoll_core::plan::{Endpoint, Secret, ServerKey, Target, Tls};
 use plimsoll_sim::Sim;
 use plimsoll_sim::hostile::{Step, let_in};
 use plimsoll_sim::packets::{self, ResultSet, RowFormat};
@@ -18,7 +18,7 @@ use plimsoll_wire::codec::reply::{OkPacket, ReplyHead, ServerError};
 use plimsoll_wire::codec::row::decode_text_row;
 use plimsoll_wire::codec::statement::PrepareOk;
 use plimsoll_wire::fuzz_entry::ENTRIES;
-use plimsoll_wire::{ConnectOptions, Connection, Results, Statement, Value};
+use plimsoll_wire::{ConnectOptions, Connection, Connector, Interrupter, Results, Statement, Value, Watch};
 use proptest::prelude::*;
 
 /// A parameter's value that owns its text.
@@ -208,14 +208,19 @@ proptest! {
             password: Secret::default(),
             database: String::new(),
             tls: Tls::Preferred,
+            server_key: ServerKey::None,
         };
-        let open = || Connection::open(&target, &ConnectOptions::default()).unwrap();
+        let (server, watch) = (Connector::new(target), Watch::new(Duration::from_secs(10)));
+        let open = || {
+            let interrupter = Interrupter::default();
+            watch.add(&interrupter).unwrap();
+            server.open(&ConnectOptions::default(), &interrupter).unwrap()
+        };
         for command in [|connection: &mut Connection| connection.query_rows("SELECT 1", 9).is_ok(),
                         |connection: &mut Connection| connection.query("SELECT 1").is_ok(),
                         |connection: &mut Connection| connection.query_whole(b"SELECT 1", &mut Results::new(999)).is_ok(),
                         |connection: &mut Connection| connection.prepare("SELECT 1").is_ok()] {
             let mut connection = open();
-            connection.set_read_timeout(Some(Duration::from_secs(10))).unwrap();
             command(&mut connection);
         }
     }

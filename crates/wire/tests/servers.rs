@@ -5,8 +5,10 @@ mod support;
 
 use std::time::{Duration, Instant};
 
-use plimsoll_core::plan::{Target, Tls};
-use plimsoll_wire::{ConnectOptions, Connection, Flavour, Reply, Value, WireError};
+use plimsoll_core::plan::{ServerKey, Target, Tls};
+use plimsoll_wire::{
+    ConnectOptions, Connection, Connector, Flavour, Interrupter, Reply, Silence, Value, Watch, WireError,
+};
 use support::Server;
 
 /// What must be the same on every server.
@@ -234,15 +236,30 @@ fn check_statement_too_long(server: &Server) {
 
 /// A wait that is too long, and one that another thread ends.
 fn check_waiting(server: &Server) {
+    for target in [server.by_socket("root", ""), server.by_tcp("somebody", "right")] {
+        let (interrupter, watch) = (Interrupter::default(), Watch::new(Duration::from_millis(200)));
+        watch.add(&interrupter).unwrap();
+        let server = Connector::new(target);
+        let open = || server.open(&ConnectOptions::default(), &interrupter).unwrap();
+        let mut connection = open();
+        for _ in 0..5 {
+            connection.query("SELECT SLEEP(0.1)").unwrap(); // each is a wait of its own
+        }
+        let begin = Instant::now();
+        let error = connection.query("SELECT SLEEP(5)").unwrap_err();
+        assert!(
+            error.is_connection_lost() && error.silence() == Some(Silence::Server),
+            "{error}"
+        );
+        assert!(
+            (200..2_000).contains(&begin.elapsed().as_millis()),
+            "{:?}",
+            begin.elapsed()
+        );
+        open().query("SELECT SLEEP(0.1)").unwrap();
+    }
     let mut connection = server.root();
-    connection.set_read_timeout(Some(Duration::from_millis(100))).unwrap();
-    let error = connection.query("SELECT SLEEP(5)").unwrap_err();
-    assert!(
-        error.is_connection_lost() && error.to_string().starts_with("no answer from "),
-        "{error}"
-    );
-    let mut connection = server.root();
-    let interrupter = connection.interrupter().unwrap();
+    let interrupter = connection.interrupter();
     let started = Instant::now();
     let error = std::thread::scope(|scope| {
         let waiting = scope.spawn(|| connection.query("SELECT SLEEP(50)").unwrap_err());
@@ -297,15 +314,35 @@ fn mariadb() {
 #[test]
 fn mysql() {
     let Some(server) = Server::mysql() else { return };
-    for tls in [Tls::Disabled, Tls::Preferred] {
-        check_caching_sha2(&server, &tls);
-    }
+    let path = server.data_file("public_key.pem");
+    check_caching_sha2(&server, &Tls::Disabled, &ServerKey::File { path });
+    check_caching_sha2(&server, &Tls::Disabled, &ServerKey::Asked);
+    check_caching_sha2(&server, &Tls::Preferred, &ServerKey::None);
+    check_key_needed(&server);
     check_everything(&server, Flavour::MySql);
+}
+
+/// Without encryption and without a key only accounts come in that the server knows from an earlier login.
+fn check_key_needed(server: &Server) {
+    let mut root = server.root();
+    root.query("CREATE USER careful IDENTIFIED WITH caching_sha2_password BY 'right'")
+        .unwrap();
+    let plain = Target {
+        tls: Tls::Disabled,
+        ..server.by_tcp("careful", "right")
+    };
+    let open = || Connection::open(&plain, &ConnectOptions::default());
+    let error = open().unwrap_err().to_string();
+    assert!(error.contains("the server asks for the password itself"), "{error}");
+    let by_socket = server.by_socket("careful", "right");
+    Connection::open(&by_socket, &ConnectOptions::default()).unwrap();
+    open().unwrap().ping().unwrap();
+    root.query("DROP USER careful").unwrap();
 }
 
 /// The first login of an account takes the full exchange, later ones the fast path, until the server's cache is emptied.
 /// The full exchange encrypts the password by the server's key where the connection is not encrypted.
-fn check_caching_sha2(server: &Server, tls: &Tls) {
+fn check_caching_sha2(server: &Server, tls: &Tls, key: &ServerKey) {
     let mut root = server.root();
     root.query("CREATE USER careful IDENTIFIED WITH caching_sha2_password BY 'päss'")
         .unwrap();
@@ -314,6 +351,7 @@ fn check_caching_sha2(server: &Server, tls: &Tls) {
     let open = |target: Target| {
         let target = Target {
             tls: tls.clone(),
+            server_key: key.clone(),
             ..target
         };
         Connection::open(&target, &ConnectOptions::default())

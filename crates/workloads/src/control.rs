@@ -11,6 +11,10 @@ use plimsoll_wire::{ConnectOptions, Connection, patiently};
 /// How long connecting may take.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
+/// How long the other machine may say nothing although it was asked, or take nothing: a server that flushes may leave rows in
+/// the network for minutes.
+const NETWORK_TIMEOUT: Duration = Duration::from_secs(600);
+
 /// Opens a connection, which may send rows by LOAD DATA LOCAL.
 ///
 /// # Errors
@@ -22,8 +26,9 @@ pub fn open(target: &Target) -> Result<Connection, WorkerFault> {
     }
     let options = ConnectOptions {
         connect_timeout: CONNECT_TIMEOUT,
+        network_timeout: NETWORK_TIMEOUT,
         local_infile: true,
-        multi_statements: false,
+        ..ConnectOptions::default()
     };
     patiently(|| Connection::open(target, &options))
         .map_err(|error| worker_fault(&error, &format!("connect to {} as {}", target.endpoint, target.user)))

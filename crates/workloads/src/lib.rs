@@ -20,7 +20,7 @@ pub use control::encryption;
 
 use plimsoll_core::message::{EngineWarning, FailureClass};
 use plimsoll_core::plan::{Role, RoleTarget, WorkloadPlan};
-use plimsoll_engine::{Arrivals, ClosedLoop, ThinkTime, Users, UsersOptions, WorkerFactory, WorkerFault};
+use plimsoll_engine::{Arrivals, ClosedLoop, ThinkTime, Thinking, Users, UsersOptions, WorkerFactory, WorkerFault};
 use plimsoll_session::Terms;
 
 /// What is wrong with the options of a workload, whatever it runs on; nothing where they make sense.
@@ -69,10 +69,10 @@ pub fn sessions_count(workload: &WorkloadPlan, connections: u32) -> u32 {
 }
 
 /// The closed loop of a workload on so many connections: each is one user, unless the workload has terminals of its own. A
-/// `think_time` is waited between two transactions of a user.
+/// `think_time` is waited between two transactions of a user, or what the workload itself says.
 ///
 /// # Errors
-/// When there are fewer terminals than connections, or their pace is given twice.
+/// When there are fewer terminals than connections, or the pace is given twice.
 pub fn closed_loop(
     workload: &WorkloadPlan,
     seed: u64,
@@ -94,10 +94,19 @@ pub fn closed_loop(
             return Ok(Box::new(Users::new(users, Box::new(times))));
         }
     }
+    let own = match workload {
+        WorkloadPlan::Statements(plan) => statements::Pauses::of(plan, seed),
+        _ => None,
+    };
     let closed = ClosedLoop::new(connections, transactions_max);
-    Ok(Box::new(match think_time {
-        Some(think_time) => closed.with_think_time(think_time, seed),
-        None => closed,
+    Ok(Box::new(match (own, think_time) {
+        (Some(_), Some(_)) => {
+            let twice = "workload.transactions: have think times of their own; leave those or think_time out";
+            return Err(WorkerFault::new(FailureClass::Spec, twice));
+        }
+        (Some(own), None) => closed.with_pace(own),
+        (None, Some(think_time)) => closed.with_pace(Thinking { think_time, seed }),
+        (None, None) => closed,
     }))
 }
 

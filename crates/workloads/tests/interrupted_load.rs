@@ -8,7 +8,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use plimsoll_core::message::{FailureClass, Progress};
-use plimsoll_core::plan::{DataPlan, DataSet, Endpoint, Layout, LoadMethod, OltpData, Secret, Target, Tls};
+use plimsoll_core::plan::{DataPlan, DataSet, Endpoint, Layout, LoadMethod, OltpData, Secret, ServerKey, Target, Tls};
 use plimsoll_wire::Connection;
 use plimsoll_workloads::data::{self, DataEvent};
 use rustix::process::{Signal, getpid, kill_process};
@@ -99,6 +99,7 @@ fn loader_that_is_killed() {
         password: Secret::default(),
         database: setting("LOADER_DATABASE"),
         tls: Tls::Preferred,
+        server_key: ServerKey::None,
     };
     let method = if setting("LOADER_METHOD") == "inserts" {
         LoadMethod::Inserts

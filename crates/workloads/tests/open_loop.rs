@@ -4,7 +4,7 @@ mod support;
 
 use std::time::Duration;
 
-use plimsoll_core::plan::{Endpoint, OltpOptions, Role, RoleTarget, Secret, Target, Tls, WorkloadPlan};
+use plimsoll_core::plan::{OltpOptions, WorkloadPlan};
 use plimsoll_core::snapshot::Measure;
 use plimsoll_engine::{
     ConnectionTerms, GroupRun, OpenLoop, OpenLoopOptions, Process, RateStep, Trial, TrialOptions, unix_ns,
@@ -12,22 +12,13 @@ use plimsoll_engine::{
 use plimsoll_session::Terms;
 use plimsoll_sim::{Script, Sim, Stall};
 use support::trial::Summary;
+use support::{over_tcp, source};
 
 const SECOND: Duration = Duration::from_secs(1);
 
 /// Point selects at 1,000 a second over 32 connections for so many seconds.
 fn run(sim: &Sim, seconds: u64) -> Summary {
-    let target = Target {
-        endpoint: Endpoint::Tcp {
-            host: "127.0.0.1".to_owned(),
-            port: sim.port(),
-        },
-        user: "root".to_owned(),
-        password: Secret::default(),
-        database: "test".to_owned(),
-        tls: Tls::Preferred,
-    };
-    let role = Role::Source;
+    let target = over_tcp("127.0.0.1", sim.port(), "root", "test");
     let arrivals = OpenLoop::new(&OpenLoopOptions {
         process: Process::Uniform,
         steps: vec![RateStep {
@@ -41,8 +32,7 @@ fn run(sim: &Sim, seconds: u64) -> Summary {
     let workload = WorkloadPlan::OltpPointSelect(OltpOptions::default());
     let group = GroupRun {
         instance: "sim".to_owned(),
-        factory: plimsoll_workloads::factory(&workload, &[RoleTarget { role, target }], 1, 32, Terms::default())
-            .unwrap(),
+        factory: plimsoll_workloads::factory(&workload, &source(&target), 1, 32, Terms::default()).unwrap(),
         arrivals: Box::new(arrivals),
         connections: 32,
         terms: ConnectionTerms::default(),

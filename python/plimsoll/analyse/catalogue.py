@@ -203,8 +203,8 @@ OUTAGE = WarningKind(
     "Connections were lost",
     "Connections were lost while the load ran, as when a server stops: what ran on them failed, and nothing was sent "
     "until they were open again.",
-    "Find out why the server ended the connections (its error log says so), and measure these trials again unless the "
-    "outage was meant.",
+    "Find out why the server ended the connections (its error log says so), or why it or the network fell silent, and "
+    "measure these trials again unless the outage was meant.",
 )
 CONNECTIONS_MISSING = WarningKind(
     "connections-missing",

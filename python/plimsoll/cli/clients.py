@@ -43,6 +43,24 @@ GiveUpOption = Annotated[
 ]
 
 
+NetworkTimeoutOption = Annotated[
+    str,
+    typer.Option(
+        "--network-timeout",
+        metavar="TIME",
+        help="A connection is lost when the server's machine says nothing for so long, however long statements take.",
+    ),
+]
+ReadTimeoutOption = Annotated[
+    str,
+    typer.Option(
+        "--read-timeout",
+        metavar="TIME",
+        help="A connection is lost when a statement has no answer for so long; none: any answer is waited for.",
+    ),
+]
+
+
 def clients_of(
     *,
     think_time: str | None,
@@ -50,6 +68,8 @@ def clients_of(
     all_connections: bool,
     retry: list[str] | None,
     give_up: str,
+    network_timeout: str,
+    read_timeout: str,
     is_open: bool,
 ) -> Clients:
     """How clients behave, from options of the command line.
@@ -60,6 +80,8 @@ def clients_of(
         all_connections: Whether all are needed.
         retry: Rules, as typed.
         give_up: A time.
+        network_timeout: A time.
+        read_timeout: A time, or none.
         is_open: Transactions are wanted at a rate.
 
     Raises:
@@ -77,7 +99,7 @@ def clients_of(
         "think_time": _think_time(think_time),
         "connect_per_s": connect_rate,
         "all_connections": all_connections,
-        "reconnect": {"give_up": give_up},
+        "reconnect": {"give_up": give_up, "network_timeout": network_timeout, "read_timeout": read_timeout},
     }
     if retry:
         written["retry"] = _rules(retry)
@@ -110,11 +132,14 @@ _OPTIONS = {
     "think_time": "--think-time",
     "connect_per_s": "--connect-rate",
     "retry": "--retry",
-    "reconnect": "--give-up",
+    "give_up": "--give-up",
+    "network_timeout": "--network-timeout",
+    "read_timeout": "--read-timeout",
 }
 
 
 def _as_option(fault: str) -> str:
     """Names the option instead of the field."""
     path, _, wrong = fault.partition(":")
-    return f"{_OPTIONS[path.split('.')[0].split('[')[0]]}:{wrong}"
+    field = path.removeprefix("reconnect.").split(".")[0].split("[")[0]
+    return f"{_OPTIONS[field]}:{wrong}"

@@ -7,19 +7,16 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from plimsoll.cli import options
+from plimsoll.cli.encryption import CaOption, CertOption, GetServerKeyOption, KeyOption, ServerKeyOption, TlsOption
 from plimsoll.cli.options import (
     AskPasswordOption,
-    CaOption,
-    CertOption,
     DefaultsFileOption,
     DistributionOption,
-    KeyOption,
     OptionsOption,
     PasswordEnvOption,
     TableSizeOption,
     TablesOption,
     TargetOption,
-    TlsOption,
     WarehousesOption,
     WorkloadOption,
 )
@@ -47,6 +44,8 @@ def prepare(
     ca: CaOption = None,
     cert: CertOption = None,
     key: KeyOption = None,
+    server_public_key_path: ServerKeyOption = None,
+    get_server_public_key: GetServerKeyOption = False,
 ) -> None:
     """Make the tables of a workload and load their rows.
 
@@ -64,7 +63,14 @@ def prepare(
         password_env=password_env,
         defaults_file=defaults_file,
         ask_password=ask_password,
-        encryption={"tls": tls, "ca": ca, "cert": cert, "key": key},
+        encryption={
+            "tls": tls,
+            "ca": ca,
+            "cert": cert,
+            "key": key,
+            "server_public_key_path": server_public_key_path,
+            "get_server_public_key": get_server_public_key,
+        },
     )
     spec = options.workload_of(
         workload, option, tables=tables, table_size=table_size, distribution=distribution, warehouses=warehouses
@@ -93,6 +99,8 @@ def check(
     ca: CaOption = None,
     cert: CertOption = None,
     key: KeyOption = None,
+    server_public_key_path: ServerKeyOption = None,
+    get_server_public_key: GetServerKeyOption = False,
 ) -> None:
     """Look whether tables hold the rows that prepare made, given the same options.
 
@@ -117,7 +125,14 @@ def check(
         password_env=password_env,
         defaults_file=defaults_file,
         ask_password=ask_password,
-        encryption={"tls": tls, "ca": ca, "cert": cert, "key": key},
+        encryption={
+            "tls": tls,
+            "ca": ca,
+            "cert": cert,
+            "key": key,
+            "server_public_key_path": server_public_key_path,
+            "get_server_public_key": get_server_public_key,
+        },
     )
     spec = options.workload_of(
         workload, option, tables=tables, table_size=table_size, distribution=distribution, warehouses=warehouses
@@ -151,6 +166,8 @@ def cleanup(
     ca: CaOption = None,
     cert: CertOption = None,
     key: KeyOption = None,
+    server_public_key_path: ServerKeyOption = None,
+    get_server_public_key: GetServerKeyOption = False,
 ) -> None:
     """Drop the tables that prepare made, given the same options.
 
@@ -165,7 +182,14 @@ def cleanup(
         password_env=password_env,
         defaults_file=defaults_file,
         ask_password=ask_password,
-        encryption={"tls": tls, "ca": ca, "cert": cert, "key": key},
+        encryption={
+            "tls": tls,
+            "ca": ca,
+            "cert": cert,
+            "key": key,
+            "server_public_key_path": server_public_key_path,
+            "get_server_public_key": get_server_public_key,
+        },
     )
     spec = options.workload_of(
         workload, option, tables=tables, table_size=table_size, distribution=distribution, warehouses=warehouses

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from plimsoll.cli import complete
+from plimsoll.cli.encryption import Encryption, encrypted
 from plimsoll.cli.option_values import key_and_value, toml_value
 
 if TYPE_CHECKING:
@@ -41,22 +42,6 @@ DefaultsFileOption = Annotated[
     Path | None,
     typer.Option("--defaults-file", metavar="FILE", help="Option file whose [client] section holds the password."),
 ]
-TlsOption = Annotated[
-    str | None,
-    typer.Option(
-        "--tls",
-        metavar="MODE",
-        autocompletion=complete.tls_modes,
-        help="disabled, preferred (the default), required, verify-ca or verify-identity: see docs/encryption.md.",
-    ),
-]
-CaOption = Annotated[
-    str | None, typer.Option("--ca", metavar="FILE", help="Authorities that vouch for the server, PEM.")
-]
-CertOption = Annotated[
-    str | None, typer.Option("--cert", metavar="FILE", help="Certificate that is shown to the server, PEM.")
-]
-KeyOption = Annotated[str | None, typer.Option("--key", metavar="FILE", help="Its private key, PEM.")]
 AskPasswordOption = Annotated[bool, typer.Option("--ask-password", help="Ask for the password.")]
 WorkloadOption = Annotated[
     str,
@@ -141,7 +126,7 @@ def resolve_target(
     password_env: str | None,
     defaults_file: Path | None,
     ask_password: bool,
-    encryption: dict[str, str | None],
+    encryption: Encryption,
 ) -> Target:
     """The target with its password and encryption, from wherever the user said they are.
 
@@ -150,38 +135,20 @@ def resolve_target(
         password_env: Environment variable that holds the password.
         defaults_file: Option file that holds it.
         ask_password: Whether to ask for it.
-        encryption: What the options tls, ca, cert and key say.
+        encryption: What the options about encryption say.
 
     Raises:
         SpecError: The URL or an option is wrong, or there is no password where it should be.
     """
-    from plimsoll.errors import SpecError
     from plimsoll.spec.secrets import with_secrets
     from plimsoll.spec.target import parse_target
 
-    target = parse_target(url)
-    try:
-        target = target.with_tls(encryption)
-    except SpecError as error:
-        raise SpecError(*(as_option(fault) for fault in error.faults)) from None
     return with_secrets(
-        target,
+        encrypted(parse_target(url), encryption),
         password_env=password_env,
         defaults_file=str(defaults_file) if defaults_file else None,
         prompt=getpass.getpass if ask_password else None,
     )
-
-
-def refuse_for_managed(encryption: dict[str, str | None]) -> None:
-    """Refuses options that a managed server has no use for.
-
-    Raises:
-        SpecError: One was given.
-    """
-    from plimsoll.errors import SpecError
-
-    if given := [key for key, text in encryption.items() if text]:
-        raise SpecError(f"--{given[0]}: a managed server is reached in plain, on this machine; leave it out")
 
 
 def workload_of(kind: str, written: list[str] | None = None, **options: object) -> Workload:

@@ -38,7 +38,7 @@ def tpcc_of(written: Iterable[str], given: Mapping[str, object]) -> TpccSpec:
 
 
 def warm_up_of(workload: Workload, written: str | None, connections: int, clients: Clients, *, is_open: bool) -> float:
-    """How long load runs before it counts, seconds, after a look whether terminals of any workload and the level fit.
+    """How long load runs before it counts, seconds, after a check that the pace of any workload fits the level.
 
     Args:
         workload: Any.
@@ -51,10 +51,12 @@ def warm_up_of(workload: Workload, written: str | None, connections: int, client
         SpecError: They do not go together; all faults at once. Or it is no duration.
     """
     from plimsoll.errors import SpecError
-    from plimsoll.spec.terminals import pace_faults, ramp_up_s
+    from plimsoll.spec.pace import pace_faults
+    from plimsoll.spec.terminals import ramp_up_s
 
     has_think_time = clients.think_time is not None
     faults = pace_faults(workload, connections, is_open=is_open, has_think_time=has_think_time)
-    if told := [f"--option {fault}" for fault in faults]:
+    option = "--workload" if workload.kind == "statements" else "--option"
+    if told := [f"{option} {fault}" for fault in faults]:
         raise SpecError(*told)
     return max(1.0, ramp_up_s(workload)) if written is None else duration_s(written, "--warm-up")

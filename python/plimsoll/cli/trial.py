@@ -15,22 +15,31 @@ from plimsoll.cli.clients import (
     AllConnectionsOption,
     ConnectRateOption,
     GiveUpOption,
+    NetworkTimeoutOption,
+    ReadTimeoutOption,
     RetryOption,
     ThinkTimeOption,
     clients_of,
+)
+from plimsoll.cli.encryption import (
+    CaOption,
+    CertOption,
+    Encryption,
+    GetServerKeyOption,
+    KeyOption,
+    ServerKeyOption,
+    TlsOption,
+    refuse_for_managed,
 )
 from plimsoll.cli.fitted import echo_fitted
 from plimsoll.cli.options import (
     ArrivalsOption,
     AskPasswordOption,
     BacklogOption,
-    CaOption,
-    CertOption,
     ConnectionsOption,
     DefaultsFileOption,
     DistributionOption,
     JsonOption,
-    KeyOption,
     OptionsOption,
     PasswordEnvOption,
     RateOption,
@@ -38,7 +47,6 @@ from plimsoll.cli.options import (
     TableSizeOption,
     TablesOption,
     TargetOrManagedOption,
-    TlsOption,
     WarehousesOption,
     WorkloadOption,
 )
@@ -83,6 +91,8 @@ def trial(
     all_connections: AllConnectionsOption = False,
     retry: RetryOption = None,
     give_up: GiveUpOption = "60s",
+    network_timeout: NetworkTimeoutOption = "30s",
+    read_timeout: ReadTimeoutOption = "10m",
     tables: TablesOption = None,
     table_size: TableSizeOption = None,
     distribution: DistributionOption = None,
@@ -104,6 +114,8 @@ def trial(
     sheet: Annotated[
         bool, typer.Option("--sheet", help="With tpcc: tell each departure from the TPC-C specification.")
     ] = False,
+    server_public_key_path: ServerKeyOption = None,
+    get_server_public_key: GetServerKeyOption = False,
     as_json: JsonOption = False,
 ) -> None:
     """Run one workload at one level and print what was measured.
@@ -128,11 +140,13 @@ def trial(
     keys = {"tables": tables, "table_size": table_size, "distribution": distribution, "warehouses": warehouses}
     spec = options.workload_of(workload, option, prepared=False if text else None, **keys)
     wanted = options.arrivals_of(rate, process=arrivals, backlog_max=backlog)
-    clients = clients_of(think_time=think_time, connect_rate=connect_rate, all_connections=all_connections,
-        retry=retry, give_up=give_up, is_open=wanted is not None)  # fmt: skip
+    clients = clients_of(
+        think_time=think_time, connect_rate=connect_rate, all_connections=all_connections, retry=retry, give_up=give_up,
+        network_timeout=network_timeout, read_timeout=read_timeout, is_open=wanted is not None)  # fmt: skip
     warm_up_s = warm_up_of(spec, warm_up, connections, clients, is_open=wanted is not None)
     duration_s = options.duration_s(duration, "--duration")
-    encryption = {"tls": tls, "ca": ca, "cert": cert, "key": key}
+    encryption: Encryption = {"tls": tls, "ca": ca, "cert": cert, "key": key,
+        "server_public_key_path": server_public_key_path, "get_server_public_key": get_server_public_key}  # fmt: skip
     kept = recording_wanted(record, record_system, record_workload, wanted)
     with ExitStack() as stack:
         managed = _throwaway(stack, server, spec, encryption, connections, kept) if target == "managed" else None
@@ -173,7 +187,7 @@ def _throwaway(
     stack: ExitStack,
     server: str,
     workload: Workload,
-    encryption: dict[str, str | None],
+    encryption: Encryption,
     connections: int,
     kept: RecordingWanted | None,
 ) -> Instance:
@@ -185,7 +199,7 @@ def _throwaway(
     from plimsoll.spec.terminals import background_connections
 
     connections += background_connections(workload)
-    options.refuse_for_managed(encryption)
+    refuse_for_managed(encryption)
     progress = stack.enter_context(load_progress())
     keeper = DataKeeper(driver=LocalDriver(), data_sets=(workload,), progress=progress.show, warn=progress.warn)
     machines = None if kept is None else machines_of(kept.study, progress.measured_again)

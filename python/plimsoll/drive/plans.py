@@ -61,6 +61,7 @@ def target_line(target: Target) -> dict[str, Any]:
         "password": target.password.get_secret_value(),
         "database": target.database,
         "tls": _tls_line(target.tls),
+        "server_key": _server_key_line(target.tls),
     }
 
 
@@ -72,6 +73,12 @@ def _tls_line(tls: Tls) -> str | dict[str, Any]:
     if not tls.verifies:
         return {"required": {"client": client}}
     return {tls.mode.replace("-", "_"): {"ca": str(tls.ca), "client": client}}
+
+
+def _server_key_line(tls: Tls) -> str | dict[str, Any]:
+    if tls.server_public_key_path is not None:
+        return {"file": {"path": str(tls.server_public_key_path)}}
+    return "asked" if tls.get_server_public_key else "none"
 
 
 def trial_line(

@@ -72,6 +72,9 @@ def former_ids(spec: StudySpec) -> dict[str, str]:
     return {new.trial_id: old.trial_id for new, old in both if new.trial_id != old.trial_id}
 
 
+_LOGIN = ("password_env", "defaults_file", "server_public_key_path", "get_server_public_key")
+
+
 def _trials(spec: StudySpec, *, former: bool = False) -> list[PlannedTrial]:
     """All trials in order, with ids by the rule of now or the former one."""
     shuffle = random.Random(spec.study.seed)  # noqa: S311 - an order, not a secret
@@ -139,7 +142,7 @@ def _inputs(
     if rate_tps is not None:
         inputs["rate_tps"] = rate_tps
     if study.clients != CLIENTS:
-        inputs["clients"] = study.clients.model_dump(mode="json")
+        inputs["clients"] = study.clients.identity()
     return inputs
 
 
@@ -158,7 +161,7 @@ def _times(study: StudySection, *, former: bool) -> list[float | None]:
 
 def _identity(system: SystemSpec, *, former: bool) -> dict[str, object]:
     """What makes it this system and no other: not where its secrets and certificates lie."""
-    said = system.model_dump(mode="json", exclude={"cost_per_month", "password_env", "defaults_file", "reset"})
+    said = system.model_dump(mode="json", exclude={"cost_per_month", "reset", *_LOGIN})
     if system.instances == 1 and said["server"] is not None:
         del said["server"]["instances"]  # trials of one server are what they were before there could be more
     return said if former else {**said, "ca": None, "cert": None, "key": None}

@@ -53,7 +53,7 @@ class OutageRecord(Document):
     """From the first connection to an instance that was lost until they were back.
 
     Attributes:
-        from_s: When the first was found lost, seconds since interval 0 began.
+        from_s: When the first was lost, or fell silent, seconds since interval 0 began.
         to_s: When they were back; None when they were not before the trial ended.
         connections_count: How many were lost.
         lost_count: Transactions that failed because their connection was lost.

@@ -38,7 +38,9 @@ class HeldFolder:
         except OSError as error:
             raise HostError(f"{path}: cannot be written: {error.strerror}; choose another folder") from None
         try:
-            self._lock = os.open(LOCK_FILE, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o644, dir_fd=self._folder)
+            self._lock = os.open(
+                LOCK_FILE, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o644, dir_fd=self._folder
+            )
         except OSError as error:
             os.close(self._folder)
             raise HostError(f"{path}: cannot be written: {error.strerror}; choose another folder") from None

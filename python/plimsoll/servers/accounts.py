@@ -20,12 +20,22 @@ ACCOUNT = "plimsoll"
 DATABASE = "sbtest"
 
 
-def account_target(password: SecretStr, *, port: int | None = None, socket: Path | None = None) -> Target:
+def account_target(
+    password: SecretStr, *, port: int | None = None, socket: Path | None = None, server_key: Path | None = None
+) -> Target:
     """How to reach a server as that account: by its socket, or by its port on this machine.
 
     In plain, either way: MySQL makes certificates for itself, MariaDB 10 does not, and systems must be measured alike.
+    Over the port MySQL asks for the password once, which only its own key may encrypt: another process could have the
+    port by then.
+
+    Args:
+        password: The account's.
+        port: Where it listens; None for the socket.
+        socket: Its path.
+        server_key: File of the server's public key; None for a server that has none.
     """
-    plain = Tls(mode="disabled")
+    plain = Tls(mode="disabled", server_public_key_path=server_key)
     if port is None:
         return Target(user=ACCOUNT, database=DATABASE, password=password, socket=socket, tls=plain)
     return Target(user=ACCOUNT, database=DATABASE, password=password, host="127.0.0.1", port=port, tls=plain)

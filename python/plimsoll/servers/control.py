@@ -17,8 +17,9 @@ import pymysql
 from pymysql import err
 
 from plimsoll.errors import TargetError
+from plimsoll.servers.authentication import NO_KEY, NO_KEY_CURE, connection_class, login_arguments
 from plimsoll.servers.encryption import connect_arguments, why_refused
-from plimsoll.servers.login_methods import UNKNOWN_METHOD, OwnMethodsConnection
+from plimsoll.servers.login_methods import UNKNOWN_METHOD
 from plimsoll.spec.target import Target
 from plimsoll.units import parse_whole, printable
 
@@ -117,17 +118,16 @@ def connect(target: Target, *, connect_limit_s: float = 10, read_limit_s: float 
         TargetError: With MySQL's number and SQLSTATE where a server gave them, and with the cure.
         SpecError: A file of certificates or keys that the target names cannot be used.
     """
-    encryption = connect_arguments(target)
+    encryption, login = connect_arguments(target), login_arguments(target)
     place: dict[str, Any] = (
         {"unix_socket": str(target.socket)} if target.socket else {"host": target.host, "port": target.port}
     )
     _LOG.debug("control connection to %s", target)
     with _translated(target):
-        connection = OwnMethodsConnection(
+        connection = connection_class(target.tls)(
             **place,
             **encryption,
-            user=target.user,
-            password=target.password.get_secret_value(),
+            **login,
             database=target.database,
             connect_timeout=max(1, round(connect_limit_s)),
             read_timeout=max(1, round(read_limit_s)),
@@ -163,20 +163,28 @@ def _target_error(target: Target, error: err.MySQLError) -> TargetError:
         return _wrong_protocol(target)
     if code == 2003 and isinstance(cause := getattr(error, "original_exception", None), ssl.SSLError):
         return TargetError(f"{target}: {why_refused(cause)}", code=code)
-    if code == 2003:
-        return TargetError(f"{target}: {_unreachable(target, error)}", code=code)
-    if code == 2026:
-        return TargetError(
-            f"{target}: offers no encrypted connections (TLS), and tls={target.tls.mode} asks for one; switch TLS on at"
-            " the server, or choose tls=disabled",
-            code=code,
-        )
-    if code in {UNKNOWN_METHOD, 2006, 2013}:
-        return TargetError(f"{target}: {_broken_off(target, code, text)}", code=code)
+    if own := _own_words(target, code, text, error):
+        return TargetError(f"{target}: {own}", code=code)
     state = _SQLSTATES.get(code)
     said = f"the server says {code}" + (f" ({state})" if state else "") + f": {text}"
     cure = _CURES.get(code)
     return TargetError(f"{target}: {said}" + (f"; {cure}" if cure else ""), code=code, sqlstate=state)
+
+
+def _own_words(target: Target, code: int, text: str, error: err.MySQLError) -> str | None:
+    """What this side noticed by itself; None when it was the server that said something."""
+    if code == 2003:
+        return _unreachable(target, error)
+    if code == 2026:
+        return (
+            f"offers no encrypted connections (TLS), and tls={target.tls.mode} asks for one; switch TLS on at the"
+            " server, or choose tls=disabled"
+        )
+    if code == NO_KEY:
+        return NO_KEY_CURE
+    if code in {UNKNOWN_METHOD, 2006, 2013}:
+        return _broken_off(target, code, text)
+    return None
 
 
 _SQLSTATES = {  # PyMySQL does not keep what the server sent

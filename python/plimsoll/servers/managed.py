@@ -115,7 +115,7 @@ class ManagedServer:
     @property
     def target(self) -> Target:
         """How clients reach it: TCP on this machine, as an account of its own."""
-        return account_target(self._password, port=self._port)
+        return account_target(self._password, port=self._port, server_key=self.flavour.server_key(self.directory.data))
 
     @property
     def socket_target(self) -> Target:

@@ -43,6 +43,10 @@ class Flavour:
     name: FlavourName
     version: tuple[int, int, int]
 
+    def server_key(self, data_dir: Path) -> Path | None:
+        """The file with the public key that encrypts passwords for this server; None where there is no such key."""
+        return data_dir / "public_key.pem" if self.name is FlavourName.MYSQL else None
+
 
 class Profile(StrEnum):
     """The base of a managed server's options."""

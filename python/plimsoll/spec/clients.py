@@ -8,10 +8,10 @@ from __future__ import annotations
 import re
 from typing import Annotated, Any, Self
 
-from pydantic import Field, ValidationError, field_validator, model_validator
+from pydantic import Field, ValidationError, ValidationInfo, field_validator, model_validator
 
 from plimsoll.errors import SpecError
-from plimsoll.spec.fields import DurationS, Written, faults_of
+from plimsoll.spec.fields import DurationS, TimeLimit, Written, faults_of
 from plimsoll.units import format_duration, format_ms
 
 RETRIED = (1213, 1205, 1020)
@@ -104,29 +104,65 @@ class RetryRule(Written):
         return f"{codes}: {self.limit} times{pause}"
 
 
+TIMEOUT_MAX_S = 86_400.0
+"""As long as a silent connection may be waited for, where there is a limit, seconds."""
+
+
 class Reconnect(Written):
-    """`[study.clients.reconnect]`: how lost connections are opened again.
+    """`[study.clients.reconnect]`: when connections count as lost, and how they are opened again.
 
     Attributes:
-        pause: After the first attempt that failed, seconds; each further one is twice as long.
+        pause: The longest after the first attempt that failed, seconds; each further one is twice as long. Pauses are
+            drawn between half of that and all of it.
         pause_max: The longest pause.
+        network_timeout: A connection over TCP is lost when the server's machine acknowledges nothing for so long,
+            seconds: it is gone, or the way to it is.
+        read_timeout: A connection is lost when the server sends no byte of an answer for so long, seconds; written as
+            "none", None waits for ever. Longer than any statement, and any wait for a lock.
         back_ratio: An outage is over when so large a share of the connections is open.
         give_up: The trial ends when there was no connection for so long.
     """
 
     pause: Annotated[DurationS, Field(le=PAUSE_MAX_S)] = 0.01
     pause_max: Annotated[DurationS, Field(le=PAUSE_MAX_S)] = 0.5
+    network_timeout: DurationS = 30.0
+    read_timeout: TimeLimit = 600.0
     back_ratio: Annotated[float, Field(gt=0, le=1, allow_inf_nan=False)] = 1.0
     give_up: DurationS = 60.0
+
+    @field_validator("network_timeout", "read_timeout")
+    @classmethod
+    def _within_a_day(cls, value: float | None, info: ValidationInfo) -> float | None:
+        if value is not None and not 1 <= value <= TIMEOUT_MAX_S:
+            none = '"none", or ' if info.field_name == "read_timeout" else ""
+            raise ValueError(f'must be {none}"1s" to "24h", is {value:g} s')
+        return value
 
     def line(self) -> dict[str, Any]:
         """As the engine reads it."""
         return {
             "pause_ms": self.pause * 1e3,
             "pause_max_ms": self.pause_max * 1e3,
+            "network_timeout_ms": round(self.network_timeout * 1e3),
+            "read_timeout_ms": None if self.read_timeout is None else round(self.read_timeout * 1e3),
             "back_ratio": self.back_ratio,
             "give_up_ms": round(self.give_up * 1e3),
         }
+
+    def stated(self) -> dict[str, str]:
+        """What differs from the defaults, in words, by name."""
+        usual, found = Reconnect(), dict[str, str]()
+        again = self.model_copy(update={"network_timeout": usual.network_timeout, "read_timeout": usual.read_timeout})
+        if again != usual:
+            found["reconnect"] = (
+                f"after {format_ms(self.pause * 1e3)} to {format_ms(self.pause_max * 1e3)}, for"
+                f" {format_duration(self.give_up)}; back with {self.back_ratio:.0%}"
+            )
+        if self.network_timeout != usual.network_timeout:
+            found["network_timeout"] = format_duration(self.network_timeout)
+        if self.read_timeout != usual.read_timeout:
+            found["read_timeout"] = "none" if self.read_timeout is None else format_duration(self.read_timeout)
+        return found
 
 
 class Clients(Written):
@@ -166,6 +202,14 @@ class Clients(Written):
             raise ValueError(f"must be at most {RULES_MAX} rules, are {len(value)}")
         return value
 
+    def identity(self) -> dict[str, Any]:
+        """What makes trials other trials. Defaults that there were none of once leave them what they were."""
+        said = self.model_dump(mode="json")
+        for key in ("network_timeout", "read_timeout"):
+            if said["reconnect"][key] == getattr(CLIENTS.reconnect, key):
+                del said["reconnect"][key]
+        return said
+
     def line(self) -> dict[str, Any]:
         """What the engine reads of a group about its connections."""
         return {
@@ -183,13 +227,7 @@ class Clients(Written):
             found["retry"] = "; ".join(map(str, self.retry)) or "nothing"
         if self.connect_per_s is not None:
             found["connect_per_s"] = f"{self.connect_per_s:g}"
-        if self.reconnect != usual.reconnect:
-            one = self.reconnect
-            found["reconnect"] = (
-                f"after {format_ms(one.pause * 1e3)} to {format_ms(one.pause_max * 1e3)}, for"
-                f" {format_duration(one.give_up)}; back with {one.back_ratio:.0%}"
-            )
-        return found
+        return {**found, **self.reconnect.stated()}
 
 
 CLIENTS = Clients()

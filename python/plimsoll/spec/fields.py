@@ -43,6 +43,11 @@ WarmUp = Annotated[
 ]
 """Written as "auto" (kept as None: found from the data) or as a duration; kept in seconds."""
 
+TimeLimit = Annotated[
+    float | None, _reader(lambda text: None if text == "none" else parse_duration_s(text), '60s" or "none')
+]
+"""Written as "none" (kept as None: there is no limit) or as a duration; kept in seconds."""
+
 
 def name_fault(name: str) -> str | None:
     """What is wrong with a name that people read and tell from others; None when nothing is.

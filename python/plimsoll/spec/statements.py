@@ -118,10 +118,12 @@ class StatementsSpec(Written):
     def options(self) -> dict[str, Any]:
         """What recordings keep of it, the whole file included."""
         file = self.definition
+        think_times = {one.name: one.pause for one in file.transaction if one.pause is not None}
         return {
             "file": Path(self.file).name,
             "rows": {table.name: table.rows for table in file.table},
             "weights": {one.name: one.weight for one in file.transaction},
+            **({"think_time": think_times} if think_times else {}),
             "parameters": {n: v if isinstance(v, int | float) else str(v) for n, v in file.parameters.items()},
             "prepared": self.is_prepared,
             "definition": self.text,

@@ -118,7 +118,13 @@ class SysbenchLine:
             mode = "required" if ca is None else "verify-ca"
         both = cert is not None and key is not None
         verifies = mode in {"verify-ca", "verify-identity"}
-        return Tls(mode=mode, ca=ca if verifies else None, cert=cert if both else None, key=key if both else None)
+        return Tls(
+            mode=mode,
+            ca=ca if verifies else None,
+            cert=cert if both else None,
+            key=key if both else None,
+            get_server_public_key=mode in {"disabled", "preferred"},  # as sysbench's client library does
+        )
 
 
 def _whoever_runs_it() -> str:

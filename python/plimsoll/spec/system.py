@@ -15,7 +15,7 @@ from plimsoll.spec.fields import Name, Place, SizeBytes, VariableName, Written
 from plimsoll.spec.server_options import OptionValue, checked_arguments, checked_options
 from plimsoll.spec.shares import INSTANCES_MAX
 from plimsoll.spec.target import Target, parse_target
-from plimsoll.spec.tls import KEYS, TlsMode
+from plimsoll.spec.tls import KEYS, TlsMode, said_of
 
 Reset = Literal["per_trial", "per_system", "never"]
 
@@ -78,6 +78,8 @@ class SystemSpec(Written):
     ca: Place | None = None
     cert: Place | None = None
     key: Place | None = None
+    server_public_key_path: Place | None = None
+    get_server_public_key: bool | None = None
     reset: Reset | None = None
 
     @property
@@ -88,8 +90,7 @@ class SystemSpec(Written):
     def parsed_target(self) -> Target:
         """The target, without a password."""
         assert self.target is not None, "a system without a target was asked for it"
-        said = {"tls": self.tls, "ca": self.ca, "cert": self.cert, "key": self.key}
-        return parse_target(self.target).with_tls(said)
+        return parse_target(self.target).with_tls(said_of({key: getattr(self, key) for key in KEYS}))
 
 
 def system_faults(place: str, system: SystemSpec, *, needs_reset: bool) -> Iterable[str]:

@@ -54,7 +54,7 @@ class Target:
         if not any(said.values()):
             return self
         if self.tls != Tls():
-            raise SpecError("tls: is in the URL and in an option; say all of tls, ca, cert and key in one place")
+            raise SpecError(f"tls: is in the URL and in an option; say all of {', '.join(KEYS)} in one place")
         return replace(self, tls=tls_of(said))
 
     def __str__(self) -> str:
@@ -65,7 +65,7 @@ class Target:
 def parse_target(url: str) -> Target:
     """Reads `mysql://user[:password]@host[:port]/database` or `mysql://user@/database?socket=/path`.
 
-    Behind the `?` may stand `tls`, `ca`, `cert` and `key` too, as `tls_of` reads them.
+    Behind the `?` may stand `tls`, `ca` and the other keys of `tls_of` too.
 
     Raises:
         SpecError: The URL is no such target. The message does not repeat a password.

@@ -8,7 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
+from plimsoll.spec.pace import pace_faults
 from plimsoll.spec.tpcc import TpccSpec
+from plimsoll.spec.workloads import is_sound
 
 if TYPE_CHECKING:
     from plimsoll.spec.study import StudySpec
@@ -29,30 +31,13 @@ def checks_each_trial(workload: object) -> bool:
     return isinstance(workload, TpccSpec) and workload.checks_each_trial
 
 
-def pace_faults(workload: object, connections: int, *, is_open: bool, has_think_time: bool) -> Iterable[str]:
-    """What of any workload does not go together with a level, one line each, which begins with the key.
-
-    Args:
-        workload: Any.
-        connections: Of the level.
-        is_open: It is a rate.
-        has_think_time: Clients think between transactions.
-    """
-    if not isinstance(workload, TpccSpec):
-        return
-    if workload.terminals is not None and workload.terminals < connections:
-        yield f"terminals: must be at least as many as connections, {connections:,}, are {workload.terminals:,}"
-    if is_open and workload.has_own_pace:
-        yield "times: a rate sets the pace; leave terminals, times, ramp_up and delivery_connections out"
-    if has_think_time and workload.times:
-        yield "times: has think times of its own; leave it or think_time out"
-
-
 def study_faults(spec: StudySpec) -> Iterable[str]:
-    """Terminals of a study's workloads against its levels, and against how long load runs before it counts."""
+    """The pace of a study's workloads against its levels, and terminals against how long load runs before it counts."""
     study = spec.study
     key, shortest_s = ("warm_up_limit", study.warm_up_limit) if study.warm_up is None else ("warm_up", study.warm_up)
     for index, workload in enumerate(spec.workload):
+        if not is_sound(workload):
+            continue
         faults = pace_faults(
             workload,
             max(study.levels.connections),

@@ -1,5 +1,6 @@
-"""How connections to a target are encrypted, as users say it. The modes are those of MySQL's own clients.
+"""How connections to a target are encrypted, and what protects a password where they are not, as users say it.
 
+Modes and keys are those of MySQL's own clients.
 Deliberately not here: reading the files, which whoever connects does.
 """
 
@@ -14,7 +15,7 @@ from plimsoll.errors import SpecError
 
 TlsMode = Literal["disabled", "preferred", "required", "verify-ca", "verify-identity"]
 MODES: tuple[TlsMode, ...] = get_args(TlsMode)
-KEYS = ("tls", "ca", "cert", "key")
+KEYS = ("tls", "ca", "cert", "key", "server_public_key_path", "get_server_public_key")
 """What a URL, a study file and the command line call it."""
 
 
@@ -29,12 +30,17 @@ class Tls:
         ca: File of the authorities' certificates, PEM.
         cert: File of the client's certificate, PEM.
         key: File of its private key, PEM.
+        server_public_key_path: File of the server's public key, PEM: it encrypts a password that the server asks for
+            itself over a connection that is not encrypted.
+        get_server_public_key: Whoever answers is asked for that key, and may learn the password by sending their own.
     """
 
     mode: TlsMode = "preferred"
     ca: Path | None = None
     cert: Path | None = None
     key: Path | None = None
+    server_public_key_path: Path | None = None
+    get_server_public_key: bool = False
 
     @property
     def verifies(self) -> bool:
@@ -47,6 +53,11 @@ class Tls:
         return self.verifies or self.mode == "required"
 
 
+def said_of(values: Mapping[str, str | bool | None]) -> dict[str, str | None]:
+    """Values of a study file or of options as `tls_of` reads them."""
+    return {key: str(value).lower() if isinstance(value, bool) else value for key, value in values.items()}
+
+
 def tls_of(said: Mapping[str, str | None]) -> Tls:
     """Reads what was said under `KEYS`; a missing or empty text says nothing.
 
@@ -57,8 +68,9 @@ def tls_of(said: Mapping[str, str | None]) -> Tls:
     mode = given.get("tls", "preferred")
     if faults := tuple(_faults(mode, given)):
         raise SpecError(*faults)
+    get_key = given.pop("get_server_public_key", "false") == "true"
     files = {key: Path(text).expanduser().absolute() for key, text in given.items() if key != "tls"}
-    return Tls(mode=cast("TlsMode", mode), **files)
+    return Tls(mode=cast("TlsMode", mode), get_server_public_key=get_key, **files)
 
 
 def _faults(mode: str, given: Mapping[str, str]) -> Iterator[str]:
@@ -79,3 +91,15 @@ def _faults(mode: str, given: Mapping[str, str]) -> Iterator[str]:
         yield f"{missing}: is missing; {there} is of no use without it"
     if ("cert" in given or "key" in given) and not encrypts:
         yield f"cert: is not shown with tls={mode}; say tls=required, verify-ca or verify-identity"
+    yield from _key_faults(mode, given, encrypts=encrypts)
+
+
+def _key_faults(mode: str, given: Mapping[str, str], *, encrypts: bool) -> Iterator[str]:
+    path, get = "server_public_key_path", "get_server_public_key"
+    if (said := given.get(get, "false")) not in ("true", "false"):
+        yield f"{get}: must be true or false, is {said!r}"
+    if path in given and said == "true":
+        yield f"{get}: any key that comes would be as good as that of {path}; leave one of them out"
+    unused = path if path in given else get if said == "true" else None
+    if unused and encrypts:
+        yield f"{unused}: is not used with tls={mode}, which encrypts the whole connection; leave it out"

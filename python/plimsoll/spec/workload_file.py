@@ -16,6 +16,7 @@ from plimsoll.spec.fields import DurationS, Name, Written, faults_of, name_fault
 from plimsoll.spec.generators import GeneratorSpec, Whole
 from plimsoll.spec.sound_part import Loc, untouched, without
 from plimsoll.spec.workload_parameters import filled, overridden
+from plimsoll.units import format_ms
 
 PARAMETERS_MAX = 256
 REPEAT_MAX = 1_000_000
@@ -189,6 +190,13 @@ class TransactionSpec(Written):
     think_time: ThinkTime | None = None
     values: Values = Field(default_factory=dict)
     statement: Annotated[tuple[StatementSpec, ...], BeforeValidator(_a_list), Field(min_length=1)]
+
+    @property
+    def pause(self) -> str | None:
+        """How long a connection pauses after it, in words; None when it goes on at once."""
+        if self.think_time is None or self.think_time[1] == 0:
+            return None
+        return " to ".join(dict.fromkeys(format_ms(seconds * 1e3) for seconds in self.think_time))
 
     @field_validator("think_time")
     @classmethod

@@ -106,6 +106,13 @@ def test_how_clients_behave_is_an_input_of_a_trial_unless_nobody_says() -> None:
 
     assert with_clients(Clients()) == tuple(t.trial_id for t in trials)
     assert set(with_clients(Clients(all_connections=True))).isdisjoint(t.trial_id for t in trials)
+    impatient = Clients.model_validate({"reconnect": {"read_timeout": "5s"}})
+    assert set(with_clients(impatient)).isdisjoint(t.trial_id for t in trials)
+
+
+def test_timeouts_leave_trials_what_they_were_before_there_were_any() -> None:
+    said = Clients.model_validate({"reconnect": {"give_up": "10m"}}).identity()["reconnect"]
+    assert said == {"pause": 0.01, "pause_max": 0.5, "back_ratio": 1.0, "give_up": 600.0}
 
 
 def changed(spec: StudySpec, **section: object) -> StudySpec:

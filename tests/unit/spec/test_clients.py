@@ -59,6 +59,8 @@ def test_everything_can_be_said() -> None:
         pause_max = "2s"
         back_ratio = 0.9
         give_up = "10m"
+        network_timeout = "5s"
+        read_timeout = "none"
         """
     )
     assert clients.think_time == ThinkTime.model_construct(mean=None, min=1.0, max=1.5)
@@ -68,13 +70,22 @@ def test_everything_can_be_said() -> None:
             {"codes": [1213], "limit": 3, "pause_ms": 5.0, "pause_max_ms": 1000.0},
             {"codes": [1205], "limit": 99, "pause_ms": 0.0, "pause_max_ms": 1000.0},
         ],
-        "reconnect": {"pause_ms": 10.0, "pause_max_ms": 2000.0, "back_ratio": 0.9, "give_up_ms": 600_000},
+        "reconnect": {
+            "pause_ms": 10.0,
+            "pause_max_ms": 2000.0,
+            "network_timeout_ms": 5000,
+            "read_timeout_ms": None,
+            "back_ratio": 0.9,
+            "give_up_ms": 600_000,
+        },
     }
     assert clients.stated() == {
         "think_time": "1.00 s to 1.50 s",
         "retry": "1213: 3 times, after 5.00 ms at first; 1205: 99 times",
         "connect_per_s": "250",
         "reconnect": "after 10.0 ms to 2.00 s, for 10 min 00 s; back with 90%",
+        "network_timeout": "5 s",
+        "read_timeout": "none",
     }
 
 
@@ -102,6 +113,12 @@ def test_a_think_time_alone_is_a_mean_and_no_rules_mean_no_retries() -> None:
         ("[[study.clients.retry]]\ncodes = [1, 2, 1]", "study.clients.retry: has 1 more than once"),
         ('[[study.clients.retry]]\ncodes = [1]\npause = "2h"', "retry[0].pause: must be <= 3600"),
         ("[study.clients.reconnect]\nback_ratio = 1.5", "study.clients.reconnect.back_ratio: must be <= 1"),
+        ('[study.clients.reconnect]\nread_timeout = "1ms"', 'reconnect.read_timeout: must be "none", or "1s" to "24h"'),
+        ("[study.clients.reconnect]\nread_timeout = 5", "reconnect.read_timeout: must be"),
+        (
+            '[study.clients.reconnect]\nnetwork_timeout = "500ms"',
+            'reconnect.network_timeout: must be "1s" to "24h", is 0.5 s',
+        ),
     ],
 )
 def test_faults_are_named_with_path_and_value(clients: str, part: str) -> None:

@@ -66,6 +66,17 @@ def test_a_path_counts_from_the_study_file_and_shipped_files_have_names(tmp_path
     assert data_bytes(spec) == (7 + 9 + 5) * 250
 
 
+def test_a_file_that_pauses_is_not_driven_at_a_rate(tmp_path: Path) -> None:
+    (tmp_path / "own.toml").write_text(OWN.replace('name = "t"', 'name = "t"\nthink_time = "1s"'))
+    text = study('name = "a"\nfile = "own.toml"').replace(
+        "{ connections = [1] }", "{ connections = [1], rate_tps = [5] }"
+    )
+    (tmp_path / "study.toml").write_text(text)
+    expected = r"workload\[0\]\.file: transaction\[0\]\.think_time: a rate sets the pace; give only one of them"
+    with pytest.raises(SpecError, match=expected):
+        read_study(tmp_path / "study.toml")
+
+
 def test_an_id_depends_on_what_a_file_says(tmp_path: Path) -> None:
     def trial(text: str, workload: str = 'name = "a"\nfile = "own.toml"') -> str:
         return build_plan(written(tmp_path, workload, own=text)).trials[0].trial_id

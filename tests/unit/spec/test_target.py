@@ -36,7 +36,10 @@ def test_a_socket_target_is_read() -> None:
         ("mysql://u:secret/2@h/d", "%2F"),
         ("mysql://u:secret#2@h/d", "%23"),
         ("mysql://u:secret?2@h/d", "%3F"),
-        ("mysql://u@h/d?ssl-mode=REQUIRED", "behind the ? only socket, tls, ca, cert, key are known"),
+        (
+            "mysql://u@h/d?ssl-mode=REQUIRED",
+            "behind the ? only socket, tls, ca, cert, key, server_public_key_path, get_server_public_key are known",
+        ),
         ("mysql://u@h/d#x", "mean nothing"),
     ],
 )

@@ -24,6 +24,19 @@ def test_a_url_says_everything() -> None:
     )
 
 
+def test_a_key_protects_the_password_where_a_connection_is_not_encrypted() -> None:
+    assert parse_target("mysql://u@h/d?get_server_public_key=true").tls == Tls(get_server_public_key=True)
+    assert parse_target("mysql://u@h/d?get_server_public_key=false").tls == Tls()
+    tls = parse_target("mysql://u@h/d?tls=disabled&server_public_key_path=/k.pem").tls
+    assert tls == Tls(mode="disabled", server_public_key_path=Path("/k.pem"))
+    spec = parse_study(
+        STUDY.format(
+            system='target = "mysql://u@h/d"\nserver_public_key_path = "/k.pem"\nget_server_public_key = false'
+        )
+    )
+    assert spec.system[0].parsed_target().tls == Tls(server_public_key_path=Path("/k.pem"))
+
+
 def test_files_are_found_from_anywhere(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.chdir(tmp_path)
     assert tls_of({"tls": "verify-ca", "ca": "ca.pem"}).ca == tmp_path / "ca.pem"
@@ -44,6 +57,13 @@ def test_files_are_found_from_anywhere(monkeypatch: pytest.MonkeyPatch, tmp_path
         ({"tls": "required", "key": "k"}, "cert: is missing"),
         ({"tls": "preferred", "cert": "c", "key": "k"}, "cert: is not shown with tls=preferred"),
         ({"tls": "disabled", "cert": "c", "key": "k"}, "cert: is not shown with tls=disabled"),
+        ({"tls": "required", "server_public_key_path": "k"}, "server_public_key_path: is not used with tls=required"),
+        ({"tls": "required", "get_server_public_key": "true"}, "get_server_public_key: is not used with tls=required"),
+        ({"get_server_public_key": "yes"}, "get_server_public_key: must be true or false, is 'yes'"),
+        (
+            {"get_server_public_key": "true", "server_public_key_path": "k"},
+            "get_server_public_key: any key that comes would be as good as that of server_public_key_path",
+        ),
     ],
 )
 def test_what_would_only_look_safe_is_refused(said: dict[str, str], fault: str) -> None:

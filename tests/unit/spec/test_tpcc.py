@@ -11,9 +11,10 @@ from plimsoll.cli.tpcc import tpcc_of, warm_up_of
 from plimsoll.errors import SpecError
 from plimsoll.run.calibrate import shapes_of
 from plimsoll.spec.clients import CLIENTS
+from plimsoll.spec.pace import pace_faults
 from plimsoll.spec.statements import data_sets
 from plimsoll.spec.study import parse_study
-from plimsoll.spec.terminals import background_connections, pace_faults, ramp_up_s
+from plimsoll.spec.terminals import background_connections, ramp_up_s
 from plimsoll.spec.tpcc import Mix, TpccSpec
 from plimsoll.spec.tpcc_quirks import KITS, QUIRKS, quirks_of
 

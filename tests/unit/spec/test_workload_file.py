@@ -6,7 +6,10 @@ from typing import Any
 
 import pytest
 
+from plimsoll.cli.tpcc import warm_up_of
 from plimsoll.errors import SpecError
+from plimsoll.spec.clients import CLIENTS
+from plimsoll.spec.pace import pace_faults
 from plimsoll.spec.sql_text import read_sql
 from plimsoll.spec.statements import StatementsSpec, reader, shipped
 from plimsoll.spec.workload_file import WorkloadFile, parse_workload
@@ -74,6 +77,27 @@ def test_tables_get_types_that_hold_their_values() -> None:
     assert (price["sql_type"], price["generator"]["first"], price["generator"]["count"]) == ("DECIMAL(4,2)", -150, 2151)
     assert table["primary_key"] == ["id"]
     assert table["indexes"] == [{"name": "price_id", "columns": ["price", "id"], "unique": False}]
+
+
+def test_a_workload_that_pauses_has_no_other_pace() -> None:
+    expected = "file: transaction[0].think_time: {}; give only one of them"
+    for is_open, has_think_time, reason in (
+        (True, False, "a rate sets the pace"),
+        (False, True, "the clients have a think time"),
+    ):
+        found = pace_faults(spec(), 4, is_open=is_open, has_think_time=has_think_time)
+        assert [*found] == [expected.format(reason)]
+    assert not [*pace_faults(spec(), 4, is_open=False, has_think_time=False)]
+    without = spec(GOOD.replace('["10ms", "1s"]', '"0s"'))
+    assert not [*pace_faults(without, 4, is_open=True, has_think_time=False)]
+    with pytest.raises(SpecError, match=r"--workload file: transaction\[0\].think_time: a rate sets the pace"):
+        warm_up_of(spec(), None, 4, CLIENTS, is_open=True)
+
+
+def test_pauses_are_stated_where_there_are_any() -> None:
+    assert spec().options()["think_time"] == {"read": "10.0 ms to 1.00 s"}
+    assert spec(GOOD.replace('["10ms", "1s"]', '"50ms"')).options()["think_time"] == {"read": "50.0 ms"}
+    assert "think_time" not in spec(GOOD.replace('["10ms", "1s"]', '"0s"')).options()
 
 
 @pytest.mark.parametrize(

@@ -49,14 +49,21 @@ impl RetryRule {
     }
 }
 
-/// How lost connections are opened again, and when they count as back.
+/// When connections count as lost, how they are opened again, and when they count as back.
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct ReconnectPlan {
-    /// The pause after the first attempt that failed, milliseconds; each further one is twice as long.
+    /// The longest pause after the first attempt that failed, milliseconds; each further one is twice as long. Each is drawn
+    /// between half of that and all of it, so that connections do not come back at the same time.
     pub pause_ms: f64,
     /// The longest pause, milliseconds.
     pub pause_max_ms: f64,
+    /// A connection over TCP is lost when the other machine acknowledges nothing for so long, milliseconds: it is gone, or the
+    /// way to it is.
+    pub network_timeout_ms: u64,
+    /// A connection is lost when the server sends no byte of an answer for so long, milliseconds; null waits for ever. It
+    /// must be longer than any statement and any wait for a lock.
+    pub read_timeout_ms: Option<u64>,
     /// An outage is over when so large a share of the group's connections is open, above 0 to 1.
     pub back_ratio: f64,
     /// When a group has had no connection for so long, the trial ends, milliseconds.
@@ -68,6 +75,8 @@ impl Default for ReconnectPlan {
         Self {
             pause_ms: 10.0,
             pause_max_ms: 500.0,
+            network_timeout_ms: 30_000,
+            read_timeout_ms: Some(600_000),
             back_ratio: 1.0,
             give_up_ms: 60_000,
         }

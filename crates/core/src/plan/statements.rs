@@ -20,6 +20,14 @@ pub struct StatementsPlan {
     pub prepared: bool,
 }
 
+impl StatementsPlan {
+    /// Whether connections pause after any of its transactions.
+    pub fn has_own_pace(&self) -> bool {
+        let mut ranges = self.transactions.iter().filter_map(|one| one.think_time);
+        ranges.any(|range| range.max_ms > 0.0)
+    }
+}
+
 /// One type of transaction.
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -36,7 +44,7 @@ pub struct TransactionPlan {
     pub values: Vec<ValuePlan>,
     /// What it does, in this order.
     pub statements: Vec<StatementPlan>,
-    /// The connection pauses for so long after it, milliseconds.
+    /// The connection pauses for so long after it, milliseconds. For closed loops only, and without a think time of theirs.
     pub think_time: Option<ThinkRange>,
 }
 

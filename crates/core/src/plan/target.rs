@@ -84,6 +84,26 @@ pub struct Target {
     /// How its connections are encrypted.
     #[serde(default)]
     pub tls: Tls,
+    /// Whose key encrypts the password where the server asks for it and the connection is not encrypted.
+    #[serde(default)]
+    pub server_key: ServerKey,
+}
+
+/// Whose key encrypts a password that the server asks for, over a connection that is neither encrypted nor a unix socket: the
+/// accounts of `caching_sha2_password` that the server does not know from an earlier login.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum ServerKey {
+    /// Nobody's: such a login fails.
+    #[default]
+    None,
+    /// The server's, from a file.
+    File {
+        /// A public key, PEM.
+        path: PathBuf,
+    },
+    /// Any that comes: whoever answers in the server's place learns the password.
+    Asked,
 }
 
 /// What a connection is for.

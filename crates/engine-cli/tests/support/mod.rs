@@ -9,6 +9,9 @@ use std::time::{Duration, Instant};
 use rustix::process::{Signal, set_parent_process_death_signal};
 use serde_json::{Value, json};
 
+/// The executable.
+pub const ENGINE: &str = env!("CARGO_BIN_EXE_plimsoll-engine");
+
 /// A running engine.
 pub struct Engine {
     pub process: Child,
@@ -19,8 +22,12 @@ pub struct Engine {
 impl Engine {
     /// Starts `plimsoll-engine COMMAND` and hears its `hello`.
     pub fn start(command: &str) -> Self {
-        let mut process = Command::new(env!("CARGO_BIN_EXE_plimsoll-engine"))
-            .arg(command)
+        Self::start_by(Command::new(ENGINE).arg(command))
+    }
+
+    /// Starts it by a command that ends in it.
+    pub fn start_by(command: &mut Command) -> Self {
+        let mut process = command
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())

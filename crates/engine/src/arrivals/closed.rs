@@ -2,17 +2,15 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::think::ThinkTime;
-use super::{Arrival, Arrivals, Claim};
+use super::{Arrival, Arrivals, Claim, Pace};
 
 /// Each connection starts its next transaction as soon as the last one is done, or after a pause.
-#[derive(Debug)]
 pub struct ClosedLoop {
+    /// How many transactions each worker has claimed.
     workers: Box<[Lane]>,
     transactions_max: Option<u64>,
     claimed_count: Lane,
-    /// And the seed that pauses follow from.
-    think_time: Option<(ThinkTime, u64)>,
+    pace: Option<Box<dyn Pace>>,
 }
 
 /// A counter on cache lines of its own: 128 bytes, since processors fetch lines in pairs.
@@ -28,15 +26,16 @@ impl ClosedLoop {
             workers: (0..connections).map(|_| Lane::default()).collect(),
             transactions_max,
             claimed_count: Lane::default(),
-            think_time: None,
+            pace: None,
         }
     }
 
-    /// The same with pauses: a transaction is due so long after the connection's last one was done.
+    /// The same with pauses: each connection is one user, whose transaction is due a pause after the last one was done. Users
+    /// of this `pace` begin with their transaction number 0.
     #[must_use]
-    pub fn with_think_time(self, think_time: ThinkTime, seed: u64) -> Self {
+    pub fn with_pace(self, pace: impl Pace + 'static) -> Self {
         Self {
-            think_time: Some((think_time, seed)),
+            pace: Some(Box::new(pace)),
             ..self
         }
     }
@@ -53,9 +52,11 @@ impl Arrivals for ClosedLoop {
             return Claim::End;
         }
         let index = self.workers[worker as usize].0.fetch_add(1, Ordering::Relaxed);
-        let pause_ns = self
-            .think_time
-            .map_or(0, |(think_time, seed)| think_time.pause_ns(seed, worker, index));
+        let pause_ns = match &self.pace {
+            None => 0,
+            Some(pace) if index == 0 => pace.begin(worker).1,
+            Some(pace) => pace.pause_ns(worker, index),
+        };
         Claim::Run(Arrival {
             index,
             actor: worker,
@@ -67,6 +68,7 @@ impl Arrivals for ClosedLoop {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::arrivals::{ThinkTime, Thinking};
 
     #[test]
     fn a_closed_loop_is_always_due_now_and_counts_each_worker_by_itself() {
@@ -81,8 +83,13 @@ mod tests {
     #[test]
     fn with_think_time_a_transaction_is_due_a_pause_after_the_last_one_was_done() {
         let think_time = ThinkTime::Exponential { mean_ns: 1e9 };
-        let arrivals = ClosedLoop::new(2, None).with_think_time(think_time, 7);
-        arrivals.claim(1, 0);
+        let arrivals = ClosedLoop::new(2, None).with_pace(Thinking { think_time, seed: 7 });
+        let first = Arrival {
+            index: 0,
+            actor: 1,
+            due_ns: 9 + think_time.pause_ns(7, 1, 0),
+        };
+        assert_eq!(arrivals.claim(1, 9), Claim::Run(first));
         let due_ns = 5_000 + think_time.pause_ns(7, 1, 1);
         let second = Arrival {
             index: 1,

@@ -76,7 +76,7 @@ impl RateCurve {
                 return self.begin_ns.saturating_add((step.elapsed_s(within) * 1e9) as u64);
             }
             self.count_before += total;
-            self.begin_ns += step.duration_ns;
+            self.begin_ns = self.begin_ns.saturating_add(step.duration_ns);
             self.steps.pop();
         }
     }

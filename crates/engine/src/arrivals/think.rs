@@ -2,6 +2,8 @@
 
 use plimsoll_core::random::{keyed, unit};
 
+use super::Pace;
+
 /// The streams of think times, one for each connection, apart from those of the transactions' values and of the gaps
 /// between arrivals.
 const THOUGHTS: u64 = 2 << 32;
@@ -40,6 +42,25 @@ impl ThinkTime {
             Self::Uniform { min_ns, max_ns } => min_ns + drawn * (max_ns - min_ns),
         };
         pause_ns as u64
+    }
+}
+
+/// Users whose pauses do not depend on what they do.
+#[derive(Clone, Copy, Debug)]
+pub struct Thinking {
+    /// How long they pause.
+    pub think_time: ThinkTime,
+    /// Pauses follow from it.
+    pub seed: u64,
+}
+
+impl Pace for Thinking {
+    fn begin(&self, user: u32) -> (u64, u64) {
+        (0, self.pause_ns(user, 0))
+    }
+
+    fn pause_ns(&self, user: u32, index: u64) -> u64 {
+        self.think_time.pause_ns(self.seed, user, index)
     }
 }
 

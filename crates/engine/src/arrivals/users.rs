@@ -9,21 +9,7 @@ use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
-use super::{Arrival, Arrivals, Backlog, Claim};
-
-/// How users go on. Pure: the same for the same user and index.
-pub trait Pace: Send + Sync {
-    /// The number of a user's first transaction, and when it is due, nanoseconds since trial start.
-    fn begin(&self, user: u32) -> (u64, u64);
-
-    /// From the end of a user's last transaction until number `index` is due, nanoseconds.
-    fn pause_ns(&self, user: u32, index: u64) -> u64;
-
-    /// Whether this transaction, once it is done, leaves work to be carried out in the background.
-    fn leaves_work(&self, _user: u32, _index: u64) -> bool {
-        false
-    }
-}
+use super::{Arrival, Arrivals, Backlog, Claim, Pace};
 
 /// Who shares what.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -11,10 +11,7 @@ use super::crew::{self, Crew};
 use super::{Observer, Trial, TrialEvent};
 use crate::clock::monotonic_ns;
 use crate::fault::WorkerFault;
-
-/// Connections that are logging in at the same time. More would overflow a server's queue of those it has not accepted
-/// yet, and wait there until they time out.
-const CONNECTING_MAX: usize = 128;
+use crate::permits::CONNECTING_MAX;
 
 /// How often it is told how far it is.
 const REPORT_NS: u64 = 1_000_000_000;

@@ -25,8 +25,8 @@ pub(super) fn warning(done: &Done) -> Option<EngineWarning> {
             longest.from_ns as f64 / 1e9,
             length_ns(longest, done) as f64 / 1e9,
         ),
-        advice: "Find out why the server ended the connections (its error log says so); figures of intervals with an \
-                 outage are those of the outage."
+        advice: "Find out why the server ended the connections (its error log says so), or why it or the network fell \
+                 silent; figures of intervals with an outage are those of the outage."
             .to_owned(),
     })
 }

@@ -49,6 +49,19 @@ fn at_least(context: &Context, name: &str, min: u64) -> Result<u64, Exit> {
     value.ok_or_else(|| context.log.fatal(format!("Invalid value for {name}: {given}.")))
 }
 
+/// So many values, one behind the other.
+///
+/// # Errors
+/// When there is not so much memory; said in the log.
+fn array<T: Default>(context: &Context, count: u64) -> Result<Vec<T>, Exit> {
+    let mut values = Vec::new();
+    if values.try_reserve_exact(count as usize).is_err() {
+        return Err(context.log.fatal("Memory allocation failure!"));
+    }
+    values.resize_with(count as usize, T::default);
+    Ok(values)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

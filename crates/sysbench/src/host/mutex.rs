@@ -7,9 +7,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use plimsoll_core::random::{Random, below, keyed};
 
-use super::at_least;
 use super::event::{Events, Work};
 use super::futex::Futex;
+use super::{array, at_least};
 use crate::exit::Exit;
 use crate::options::{Kind, OptionSpec};
 use crate::test::{Context, Run, Test};
@@ -71,7 +71,10 @@ impl Test for Mutexes {
 
     fn begin(&mut self) -> Result<Run, Exit> {
         let context = self.context.as_ref().expect("configured");
-        let arena = Arc::new(Arena::new(self.slots_count));
+        let arena = Arc::new(Arena {
+            slots: array(context, self.slots_count)?,
+            locks_count: AtomicU64::new(0),
+        });
         let (terms, seed) = (self.terms, context.seed);
         let work = move |worker: u32| {
             let (arena, mut random) = (Arc::clone(&arena), keyed(seed, worker.into(), 0));
@@ -85,15 +88,6 @@ impl Test for Mutexes {
             events_max: Some(Some(context.threads.into())),
             mode: String::new(),
         })
-    }
-}
-
-impl Arena {
-    fn new(slots_count: u64) -> Self {
-        Self {
-            slots: (0..slots_count).map(|_| Slot::default()).collect(),
-            locks_count: AtomicU64::new(0),
-        }
     }
 }
 
@@ -117,7 +111,10 @@ mod tests {
 
     #[test]
     fn an_event_takes_as_many_locks_as_it_is_told() {
-        let arena = Arena::new(8);
+        let arena = Arena {
+            slots: (0..8).map(|_| Slot::default()).collect(),
+            locks_count: AtomicU64::new(0),
+        };
         let terms = Terms {
             locks_count: 800,
             loops_count: 1,

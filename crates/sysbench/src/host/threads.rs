@@ -3,9 +3,9 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::at_least;
 use super::event::{Events, Work};
 use super::futex::Futex;
+use super::{array, at_least};
 use crate::exit::Exit;
 use crate::options::{Kind, OptionSpec};
 use crate::test::{Context, Run, Test};
@@ -50,8 +50,9 @@ impl Test for Threads {
     }
 
     fn begin(&mut self) -> Result<Run, Exit> {
+        let context = self.context.as_ref().expect("configured");
         let arena = Arc::new(Arena {
-            mutexes: (0..self.locks_count).map(|_| Futex::default()).collect(),
+            mutexes: array(context, self.locks_count)?,
             events_count: AtomicU64::new(0),
             yields_count: self.yields_count,
         });
@@ -62,7 +63,6 @@ impl Test for Threads {
                 events_max: None,
             }
         };
-        let context = self.context.as_ref().expect("configured");
         Ok(Run {
             factory: Events::factory("threads", context, work),
             events_max: None,

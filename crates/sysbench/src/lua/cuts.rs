@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use plimsoll_engine::Interrupter;
 use plimsoll_wire::Interrupter as WireInterrupter;
 
-/// The open connections of one state.
+/// The connections of one state, open or being opened.
 #[derive(Default)]
 pub struct Cuts {
     is_cut: AtomicBool,
@@ -14,13 +14,15 @@ pub struct Cuts {
 }
 
 impl Cuts {
-    /// Registers how to cut connection number `number`. When all were cut already, this one is too.
-    pub fn attach(&self, number: u64, cut: WireInterrupter) {
+    /// A handle for connection number `number`, which is to be opened with it. When all were cut already, this one is too.
+    pub fn attach(&self, number: u64) -> WireInterrupter {
+        let cut = WireInterrupter::default();
         let mut open = self.lock();
         if self.is_cut() {
             cut.interrupt();
         }
-        open.push((number, cut));
+        open.push((number, cut.clone()));
+        cut
     }
 
     /// Forgets a connection.

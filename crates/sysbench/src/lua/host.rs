@@ -117,6 +117,14 @@ impl Host {
         Some(action(unsafe { gate.as_mut() }))
     }
 
+    /// Opens a connection again, in a trial as soon as not too many others are being opened; `None` when it ends before.
+    pub fn connecting<R>(&self, open: impl FnOnce() -> R) -> Option<R> {
+        if self.gate.get().is_none() {
+            return Some(open());
+        }
+        self.gate(|gate| gate.connecting(open)).flatten()
+    }
+
     /// Counts a successful statement.
     #[inline]
     pub fn statement(&self, result: StatementResult) {

@@ -48,7 +48,7 @@ impl Oltp04 {
         let targets = mysql::targets(&context.options).map_err(|message| context.log.fatal(message))?;
         Ok(RoleTarget {
             role: Role::Source,
-            target: targets.next(),
+            target: targets.next().target().clone(),
         })
     }
 
@@ -165,10 +165,7 @@ fn workload(options: &Options) -> Result<WorkloadPlan, String> {
         "random" => ReconnectMode::Random,
         _ => return Err(invalid("oltp-reconnect-mode")),
     };
-    let count = |name: &str| {
-        let value = options.int(name);
-        u32::try_from(value).map_err(|_| format!("Invalid value for --{name}: {value}"))
-    };
+    let count = |name: &str| count(options, name);
     Ok(kind(OltpOptions {
         table_size: count("oltp-table-size")?.into(),
         distribution: distribution(options)?,
@@ -201,17 +198,21 @@ fn workload(options: &Options) -> Result<WorkloadPlan, String> {
     }))
 }
 
+fn count(options: &Options, name: &str) -> Result<u32, String> {
+    let value = options.int(name);
+    u32::try_from(value).map_err(|_| format!("Invalid value for --{name}: {value}"))
+}
+
 fn distribution(options: &Options) -> Result<Distribution, String> {
-    let small = |name: &str| options.int(name).clamp(0, i64::from(u32::MAX)) as u32;
     match options.string("oltp-dist-type") {
         "uniform" => Ok(Distribution::Uniform {}),
         "gaussian" => Ok(Distribution::Gaussian(Bell {
-            draws: small("oltp-dist-iter"),
+            draws: count(options, "oltp-dist-iter")?,
         })),
         "special" => Ok(Distribution::Special04(HotBand {
-            hot_rows_percent: small("oltp-dist-pct"),
-            hot_accesses_percent: small("oltp-dist-res"),
-            draws: small("oltp-dist-iter"),
+            hot_rows_percent: count(options, "oltp-dist-pct")?,
+            hot_accesses_percent: count(options, "oltp-dist-res")?,
+            draws: count(options, "oltp-dist-iter")?,
         })),
         other => Err(format!("Invalid random numbers distribution: {other}.")),
     }

@@ -95,7 +95,7 @@ fn timing(settings: &Settings) -> TrialOptions {
     TrialOptions {
         grace_ms: settings
             .forced_shutdown_s
-            .map_or(FOR_EVER_MS, |seconds| seconds * 1_000),
+            .map_or(FOR_EVER_MS, |seconds| seconds.saturating_mul(1_000).min(FOR_EVER_MS)),
         ..TrialOptions::new(INTERVAL_MS, time_ms.min(FOR_EVER_MS))
     }
 }

@@ -7,11 +7,12 @@ use std::net::TcpListener;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::sync::LazyLock;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
-use plimsoll_core::plan::{Endpoint, Secret, Target, Tls};
-use plimsoll_wire::{ConnectOptions, Connection};
+use plimsoll_core::plan::{Endpoint, Secret, ServerKey, Target, Tls};
+use plimsoll_wire::{ConnectOptions, Connection, Connector, Interrupter, Watch};
 use rustix::process::{Signal, set_parent_process_death_signal};
 
 /// How long a server may take to answer its first login.
@@ -19,6 +20,9 @@ const START_MAX: Duration = Duration::from_secs(60);
 
 /// How long a connection of a test waits for an answer.
 const ANSWER_MAX: Duration = Duration::from_secs(100);
+
+/// Over the connections of all tests.
+static WATCH: LazyLock<Watch> = LazyLock::new(|| Watch::new(ANSWER_MAX));
 
 /// A server that runs for one test.
 #[derive(Debug)]
@@ -133,16 +137,22 @@ impl Server {
         )
     }
 
+    /// A file in its data directory.
+    #[allow(dead_code)] // not all tests look there
+    pub fn data_file(&self, name: &str) -> PathBuf {
+        self.directory.join("data").join(name)
+    }
+
     /// A connection as root. A server that waits for bytes we never send makes a test fail, not hang.
     pub fn root(&self) -> Connection {
         let options = ConnectOptions {
             local_infile: true,
-            multi_statements: false,
             ..ConnectOptions::default()
         };
-        let mut connection = Connection::open(&self.by_socket("root", ""), &options).unwrap();
-        connection.set_read_timeout(Some(ANSWER_MAX)).unwrap();
-        connection
+        let interrupter = Interrupter::default();
+        WATCH.add(&interrupter).unwrap();
+        let server = Connector::new(self.by_socket("root", ""));
+        server.open(&options, &interrupter).unwrap()
     }
 }
 
@@ -162,6 +172,7 @@ pub fn target(endpoint: Endpoint, user: &str, password: &str) -> Target {
         password: Secret::new(password.to_owned()),
         database: String::new(),
         tls: Tls::Preferred,
+        server_key: ServerKey::None,
     }
 }
 

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use plimsoll_core::plan::{OltpOptions, ReconnectMode, RoleTarget, WorkloadPlan};
 use plimsoll_core::random::below;
 use plimsoll_engine::{Arrival, Gate, Interrupter, Worker, WorkerFactory, WorkerFault};
-use plimsoll_session::{Session, Terms, transact};
+use plimsoll_session::{Session, Sessions, Terms, transact};
 
 use super::place::Place;
 use super::plan::{self, Step, Transaction};
@@ -18,8 +18,7 @@ use crate::distribution::Rows;
 /// Builds the workers of one group.
 pub struct OltpFactory {
     shared: Arc<Shared>,
-    targets: Vec<RoleTarget>,
-    terms: Arc<Terms>,
+    sessions: Sessions,
 }
 
 /// What all workers of a group have in common.
@@ -69,9 +68,8 @@ impl OltpFactory {
             seed,
         };
         Self {
+            sessions: Sessions::new(targets, Arc::clone(&shared.transaction.statements), terms, seed),
             shared: Arc::new(shared),
-            targets: targets.to_vec(),
-            terms: Arc::new(terms),
         }
     }
 }
@@ -94,9 +92,8 @@ impl WorkerFactory for OltpFactory {
     }
 
     fn build(&self, _worker: u32) -> Result<Box<dyn Worker>, WorkerFault> {
-        let session = Session::open(&self.targets, &self.shared.transaction.statements, &self.terms)?;
         Ok(Box::new(OltpWorker {
-            session,
+            session: self.sessions.open()?,
             shared: Arc::clone(&self.shared),
             scratch: Scratch::default(),
             transactions_count: 0,

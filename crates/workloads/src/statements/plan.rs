@@ -6,17 +6,16 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use plimsoll_core::plan::{Isolation, NoRow, StatementPlan, StatementsPlan, TransactionPlan, ValuePlan, ValueSource};
-use plimsoll_core::random::{Random, below};
 use plimsoll_session::{StatementId, Statements};
 
+use super::choice::Choice;
 use super::generate::Maker;
 
 /// A whole workload.
 pub struct Compiled {
     pub statements: Arc<Statements>,
     pub transactions: Vec<Transaction>,
-    /// The sum of all weights up to each transaction, its own included.
-    pub weights: Vec<u64>,
+    pub choice: Choice,
     /// The most values that a transaction has.
     pub values_max: usize,
     /// The columns that statements keep, one list for each statement that keeps any.
@@ -31,8 +30,6 @@ pub struct Transaction {
     pub after: Option<StatementId>,
     pub draws: Vec<Draw>,
     pub steps: Vec<Step>,
-    /// The shortest and the longest pause after it, nanoseconds.
-    pub think_ns: Option<(u64, u64)>,
 }
 
 /// A value that is made, and its place.
@@ -68,28 +65,13 @@ impl Compiled {
     pub fn new(plan: &StatementsPlan) -> Self {
         let mut compiler = Compiler::default();
         let transactions = plan.transactions.iter().map(|one| compiler.transaction(one)).collect();
-        let mut total = 0;
-        let weights = plan.transactions.iter().map(|one| {
-            total += u64::from(one.weight);
-            total
-        });
         Self {
             transactions,
-            weights: weights.collect(),
+            choice: Choice::of(plan),
             values_max: compiler.values_max,
             statements: Arc::new(Statements::new(compiler.texts, plan.prepared)),
             kept: compiler.kept,
         }
-    }
-
-    /// The transaction of an arrival, by weight. Where there is only one nothing is drawn.
-    #[inline]
-    pub fn choose(&self, random: &mut Random) -> usize {
-        let Some(total) = self.weights.last().filter(|_| self.weights.len() > 1) else {
-            return 0;
-        };
-        let drawn = below(random, *total);
-        self.weights.partition_point(|end| *end <= drawn)
     }
 }
 
@@ -115,14 +97,12 @@ impl Compiler {
         let after = plan.begin.then(|| self.statement("COMMIT"));
         let steps = plan.statements.iter().map(|one| self.step(one, &mut names)).collect();
         self.values_max = self.values_max.max(names.places.len());
-        let ns = |ms: f64| (ms * 1e6) as u64;
         Transaction {
             name: plan.name.clone(),
             before,
             after,
             draws,
             steps,
-            think_ns: plan.think_time.map(|range| (ns(range.min_ms), ns(range.max_ms))),
         }
     }
 

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use plimsoll_core::plan::{NoRow, Role, RoleTarget, StatementsPlan};
 use plimsoll_core::random::{Random, below, unit};
 use plimsoll_engine::{Gate, Interrupter, StatementResult, Worker, WorkerFactory, WorkerFault};
-use plimsoll_session::{FirstRow, Kept, Reply, Session, StatementError, StatementId, Terms, Value, transact};
+use plimsoll_session::{FirstRow, Kept, Reply, Session, Sessions, StatementError, StatementId, Terms, Value, transact};
 
 use super::plan::{Compiled, Draw, Source, Step, Transaction};
 
@@ -18,19 +18,18 @@ pub const PARAMETERS_MAX: usize = 256;
 /// Builds the workers of one group.
 pub struct StatementsFactory {
     compiled: Arc<Compiled>,
-    targets: Vec<RoleTarget>,
+    sessions: Sessions,
     seed: u64,
-    terms: Arc<Terms>,
 }
 
 impl StatementsFactory {
     /// Compiles the workload, which must have no faults.
     pub fn new(plan: &StatementsPlan, targets: &[RoleTarget], seed: u64, terms: Terms) -> Self {
+        let compiled = Arc::new(Compiled::new(plan));
         Self {
-            compiled: Arc::new(Compiled::new(plan)),
-            targets: targets.to_vec(),
+            sessions: Sessions::new(targets, Arc::clone(&compiled.statements), terms, seed),
+            compiled,
             seed,
-            terms: Arc::new(terms),
         }
     }
 }
@@ -44,7 +43,7 @@ impl WorkerFactory for StatementsFactory {
     fn build(&self, _worker: u32) -> Result<Box<dyn Worker>, WorkerFault> {
         let compiled = &self.compiled;
         Ok(Box::new(StatementsWorker {
-            session: Session::open(&self.targets, &compiled.statements, &self.terms)?,
+            session: self.sessions.open()?,
             memory: Memory {
                 values: vec![Kept::default(); compiled.values_max],
                 first_rows: compiled.kept.iter().cloned().map(FirstRow::new).collect(),
@@ -73,7 +72,7 @@ impl Worker for StatementsWorker {
         let compiled = &*self.compiled;
         while let Some(arrival) = gate.next() {
             let mut random = arrival.random(self.seed);
-            let chosen = compiled.choose(&mut random);
+            let chosen = compiled.choice.draw(&mut random);
             let transaction = &compiled.transactions[chosen];
             let memory = &mut self.memory;
             transact(&mut self.session, gate, chosen, |session, gate| {
@@ -86,9 +85,6 @@ impl Worker for StatementsWorker {
                 }
                 .transaction()
             })?;
-            if let Some((min_ns, max_ns)) = transaction.think_ns {
-                gate.pause(min_ns + below(&mut random, max_ns - min_ns + 1));
-            }
         }
         Ok(())
     }

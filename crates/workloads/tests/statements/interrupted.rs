@@ -6,7 +6,7 @@ use std::process::Command;
 use crate::support::statements::{column, data, integer, table};
 use crate::support::{await_no_others, connect, on_each_server, value};
 use plimsoll_core::message::FailureClass;
-use plimsoll_core::plan::{DataPlan, Endpoint, LoadMethod, Secret, Target, Tls};
+use plimsoll_core::plan::{DataPlan, Endpoint, LoadMethod, Secret, ServerKey, Target, Tls};
 use plimsoll_workloads::data::{self as engine, DataEvent};
 use rustix::process::{Signal, getpid, kill_process};
 use serde_json::{Value, json};
@@ -143,6 +143,7 @@ fn own_loader_that_is_killed() {
         password: Secret::default(),
         database: setting("LOADER_DATABASE"),
         tls: Tls::Preferred,
+        server_key: ServerKey::None,
     };
     let method = if setting("LOADER_METHOD") == "inserts" {
         LoadMethod::Inserts

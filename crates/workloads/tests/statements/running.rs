@@ -2,12 +2,14 @@
 
 use crate::support::statements::{as_text, column, drawn, integer, statement, table, transaction, workload};
 use crate::support::trial::{Load, Summary, Until, run};
-use crate::support::{connect, on_each_server, source, value};
+use crate::support::{connect, on_each_server, over_tcp, source, value};
 use plimsoll_core::message::FailureClass;
 use plimsoll_core::plan::{Target, WorkloadPlan};
-use plimsoll_core::snapshot::Counts;
+use plimsoll_core::snapshot::{Counts, Measure};
+use plimsoll_engine::ThinkTime;
 use plimsoll_session::Terms;
-use plimsoll_workloads::{data, factory, preflight};
+use plimsoll_sim::{Script, Sim};
+use plimsoll_workloads::{closed_loop, data, factory, preflight};
 use serde_json::json;
 
 fn prepare(target: &Target) {
@@ -187,25 +189,58 @@ fn weights_repetitions_insert_ids_and_types_do_what_they_say() {
     });
 }
 
+fn pausing(min_ms: f64, max_ms: f64) -> WorkloadPlan {
+    let one = statement("SELECT 1", &[], json!({}));
+    let pause = json!({"min_ms": min_ms, "max_ms": max_ms});
+    workload(
+        &[],
+        &json!([transaction("t", json!({"statements": [one], "think_time": pause}))]),
+    )
+}
+
 #[test]
-fn a_connection_that_thinks_is_part_of_no_duration_and_holds_up_no_end() {
+fn a_connection_that_pauses_holds_up_no_end_and_offers_nothing() {
     on_each_server("st_think", |_, target| {
-        let one = statement("SELECT 1", &[], json!({}));
-        let hour = json!({"min_ms": 3_600_000.0, "max_ms": 3_600_000.0});
-        let slow = workload(
-            &[],
-            &json!([transaction("t", json!({"statements": [one], "think_time": hour}))]),
-        );
         let load = Load {
             connections: 2,
             until: Until::Milliseconds(500),
             seed: 3,
         };
-        let summary = run(&slow, &source(target), load).unwrap();
-        assert_eq!(counts(&summary, "t").completed, 2);
+        let hour_ms = 3_600_000.0;
+        let summary = run(&pausing(hour_ms, hour_ms), &source(target), load).unwrap();
         let done = summary.done.unwrap();
-        assert_eq!((done.offered_count, done.unfinished_count), (2, 0));
+        assert_eq!((done.offered_count, done.unfinished_count), (0, 0));
     });
+}
+
+/// 40 connections that pause for a second do 8 transactions in each 200 ms from the first moment on, and not all at once.
+#[test]
+fn pauses_are_part_of_no_duration_and_connections_begin_spread_over_them() {
+    let sim = Sim::start(Script::default()).unwrap();
+    let target = over_tcp("127.0.0.1", sim.port(), "root", "test");
+    let load = Load {
+        connections: 40,
+        until: Until::Milliseconds(2_000),
+        seed: 3,
+    };
+    let summary = run(&pausing(1_000.0, 1_000.0), &source(&target), load).unwrap();
+    let counts = counts(&summary, "t");
+    assert!((70..=80).contains(&counts.completed), "{counts:?}");
+    let histograms = &summary.snapshot.transactions["t"].histograms;
+    assert_eq!(histograms[&Measure::PoolWait].max_ns, 0);
+    assert!(histograms[&Measure::Response].quantile_ns(0.5).unwrap() < 20_000_000);
+    // If all began together, one interval in five would have 40 and the others none.
+    let each = &summary.completed[..10];
+    assert!(each.iter().all(|count| (1..=20).contains(count)), "{each:?}");
+}
+
+#[test]
+fn a_pace_is_given_once() {
+    let plan = pausing(1.0, 1.0);
+    let twice = closed_loop(&plan, 1, 4, Some(ThinkTime::Exponential { mean_ns: 1e6 }), None).err();
+    let message = "workload.transactions: have think times of their own; leave those or think_time out";
+    assert_eq!(twice.expect("refused").message, message);
+    assert!(closed_loop(&plan, 1, 4, None, None).is_ok());
 }
 
 #[test]

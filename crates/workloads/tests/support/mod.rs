@@ -8,6 +8,7 @@
 pub mod counters;
 pub mod disk;
 pub mod killing;
+pub mod namespace;
 pub mod statements;
 pub mod sysbench;
 pub mod tpcc;
@@ -20,9 +21,11 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, Weak, mpsc};
 use std::time::{Duration, Instant};
 
-use plimsoll_core::plan::{Endpoint, Role, RoleTarget, Secret, Target, Tls};
+use plimsoll_core::plan::{Endpoint, Role, RoleTarget, Secret, ServerKey, Target, Tls};
 use plimsoll_wire::{ConnectOptions, Connection};
-use rustix::process::{Signal, set_parent_process_death_signal};
+use rustix::process::{Pid, Signal, kill_process, set_parent_process_death_signal};
+
+use namespace::Namespace;
 
 /// A kind of server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -105,8 +108,23 @@ impl Server {
     /// Starts a server with further options and its data below `parent`; `None`, loudly, when there is none of this
     /// kind.
     pub fn start(kind: Kind, options: &[&str], parent: &Path) -> Option<Self> {
+        Some(Self::start_by(words(kind)?, kind, options, parent))
+    }
+
+    /// The same in a network namespace, at this port of its address; any root may log in there.
+    pub fn start_in(namespace: &Namespace, port: u16, kind: Kind) -> Option<Self> {
+        let words = [namespace.words(), words(kind)?].concat();
+        let port = format!("--port={port}");
+        let options = ["--skip-networking=0", "--bind-address=0.0.0.0", &port];
+        let server = Self::start_by(words, kind, &options, Path::new("/var/tmp"));
+        let mut control = connect(&server.target(""));
+        control.query("CREATE USER far@'%' IDENTIFIED BY ''").unwrap();
+        control.query("GRANT ALL ON *.* TO far@'%'").unwrap();
+        Some(server)
+    }
+
+    fn start_by(words: Vec<String>, kind: Kind, options: &[&str], parent: &Path) -> Self {
         static COUNT: AtomicU32 = AtomicU32::new(0);
-        let words = words(kind)?;
         let count = COUNT.fetch_add(1, Ordering::Relaxed);
         let folder = parent.join(format!("plimsoll-workloads-{}-{count}", std::process::id()));
         std::fs::create_dir_all(folder.join("tmp")).unwrap();
@@ -119,7 +137,7 @@ impl Server {
             line,
         };
         server.wait_until_it_answers();
-        Some(server)
+        server
     }
 
     /// Starts it again after it was killed. It may take a while until it answers.
@@ -135,6 +153,7 @@ impl Server {
             password: Secret::default(),
             database: database.to_owned(),
             tls: Tls::Preferred,
+            server_key: ServerKey::None,
         }
     }
 
@@ -149,6 +168,12 @@ impl Server {
         control.query(&format!("DROP DATABASE IF EXISTS {database}")).unwrap();
         control.query(&format!("CREATE DATABASE {database}")).unwrap();
         self.target(database)
+    }
+
+    /// Stops it where it is, as a machine that hangs would, or lets it go on.
+    pub fn signal(&self, signal: Signal) {
+        let process = Pid::from_child(&self.process);
+        kill_process(process, signal).unwrap();
     }
 
     /// Ends it at once, as a crash would.
@@ -262,6 +287,21 @@ pub fn await_no_others(control: &mut Connection, which: &str) {
 pub fn value(connection: &mut Connection, sql: &str) -> String {
     let rows = connection.query_rows(sql, 1).unwrap();
     rows[0].last().unwrap().clone().unwrap_or_default()
+}
+
+/// A server over TCP, in plain, as an account without a password.
+pub fn over_tcp(host: &str, port: u16, user: &str, database: &str) -> Target {
+    Target {
+        endpoint: Endpoint::Tcp {
+            host: host.to_owned(),
+            port,
+        },
+        user: user.to_owned(),
+        password: Secret::default(),
+        database: database.to_owned(),
+        tls: Tls::Disabled,
+        server_key: ServerKey::None,
+    }
 }
 
 /// The target as the source of a group.

@@ -129,7 +129,8 @@ pub fn run_on(
     retry: &[RetryRule],
     terms: ConnectionTerms,
 ) -> Result<Summary, WorkerFault> {
-    run_seen(workload, targets, load, (retry, terms), &mut |_| {})
+    let (group, duration_ms) = group_of(workload, targets, load, (retry, terms))?;
+    run_group(group, duration_ms, &mut |_| {})
 }
 
 /// Runs a load, and something beside it once it is in flight: half a second after its begin, or a little later.
@@ -140,6 +141,12 @@ pub fn run_beside<T>(
     retry: &[RetryRule],
     action: impl FnOnce() -> T,
 ) -> (Summary, T) {
+    let (group, duration_ms) = group_of(workload, targets, load, (retry, ConnectionTerms::default())).unwrap();
+    run_group_beside(group, duration_ms, action)
+}
+
+/// The same with a group of the test's own.
+pub fn run_group_beside<T>(group: GroupRun, duration_ms: u64, action: impl FnOnce() -> T) -> (Summary, T) {
     let (told, hears) = channel();
     scope(|scope| {
         let running = scope.spawn(move || {
@@ -148,7 +155,7 @@ pub fn run_beside<T>(
                     let _ = told.send(()); // nobody listens after the first
                 }
             };
-            run_seen(workload, targets, load, (retry, ConnectionTerms::default()), &mut seen)
+            run_group(group, duration_ms, &mut seen)
         });
         hears.recv().expect("the load begins");
         sleep(Duration::from_millis(300));
@@ -157,14 +164,13 @@ pub fn run_beside<T>(
     })
 }
 
-/// The same, with somebody who sees all that happens.
-fn run_seen(
+/// The connections of a load, and how long they run, milliseconds.
+fn group_of(
     workload: &WorkloadPlan,
     targets: &[RoleTarget],
     load: Load,
     (retry, terms): (&[RetryRule], ConnectionTerms),
-    seen: &mut dyn FnMut(&TrialEvent),
-) -> Result<Summary, WorkerFault> {
+) -> Result<(GroupRun, u64), WorkerFault> {
     let connections = load.connections;
     let (transactions_max, duration_ms) = match load.until {
         Until::Transactions(count) => (Some(count), 600_000),
@@ -178,6 +184,11 @@ fn run_seen(
         connections: plimsoll_workloads::sessions_count(workload, connections),
         terms,
     };
+    Ok((group, duration_ms))
+}
+
+/// Runs a group, with somebody who sees all that happens.
+fn run_group(group: GroupRun, duration_ms: u64, seen: &mut dyn FnMut(&TrialEvent)) -> Result<Summary, WorkerFault> {
     let trial = Trial::new(TrialOptions::new(200, duration_ms), vec![group])?;
     trial.handle().start(None);
     let mut seen = Seen {

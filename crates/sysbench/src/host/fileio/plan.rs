@@ -117,7 +117,9 @@ impl Plan {
             let message = format!("Invalid value for {name}: {value}{end}");
             (value >= min).then_some(value as u64).ok_or_else(|| invalid(message))
         };
-        let files_count = at_least("file-num", 1, "")? as u32;
+        let files_count = at_least("file-num", 1, "")?;
+        let files_count =
+            u32::try_from(files_count).map_err(|_| invalid(format!("Invalid value for file-num: {files_count}")))?;
         let (total_bytes, block_bytes) = (options.size("file-total-size"), options.size("file-block-size"));
         if total_bytes == 0 {
             return Err(invalid("Invalid value for file-total-size: 0".to_owned()));

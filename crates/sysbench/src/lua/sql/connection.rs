@@ -1,12 +1,13 @@
 //! One connection of a script: opening, closing, opening again, and statements given as text.
 
 use std::ffi::CString;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread::sleep;
 use std::time::Duration;
 
-use plimsoll_core::plan::{Endpoint, Target};
-use plimsoll_wire::{ConnectOptions, Connection as Wire, Results, WireError, patiently};
+use plimsoll_core::plan::Endpoint;
+use plimsoll_wire::{ConnectOptions, Connection as Wire, Connector, Results, WireError, patiently};
 
 use super::bulk::Bulk;
 use super::failure::Failure;
@@ -23,6 +24,9 @@ const RESULT_BYTES: usize = 64 * 1024 * 1024;
 /// A statement may have so many bytes: what servers take at most.
 const STATEMENT_BYTES: usize = 1024 * 1024 * 1024;
 
+/// How long the other machine may say nothing although it was asked. How long a statement takes is not limited.
+pub(super) const NETWORK_TIMEOUT: Duration = Duration::from_secs(30);
+
 /// How long after a failed attempt to connect the next one follows.
 const AGAIN: Duration = Duration::from_millis(1);
 
@@ -31,7 +35,7 @@ pub struct Connection {
     pub(super) face: Fixed<ConnectionFace>,
     /// Texts that the face points to.
     texts: (CString, CString),
-    target: Option<Target>,
+    target: Option<Arc<Connector>>,
     pub(super) wire: Option<Wire>,
     /// Unique in the process, new with each connection to a server.
     pub(super) number: u64,
@@ -81,7 +85,7 @@ impl Connection {
         let target = config.targets.next();
         if !self.is_dry {
             if let Err(error) = patiently(|| self.connect(host, &target)) {
-                return say_unable(host, &target, &error);
+                return say_unable(host, &target.target().endpoint, &error);
             }
         }
         host.shared.has_connected.store(true, Ordering::Relaxed);
@@ -90,17 +94,24 @@ impl Connection {
         true
     }
 
-    fn connect(&mut self, host: &Host, target: &Target) -> Result<(), WireError> {
+    fn connect(&mut self, host: &Host, target: &Connector) -> Result<(), WireError> {
         static NUMBERS: AtomicU64 = AtomicU64::new(1);
         let options = ConnectOptions {
             multi_statements: true,
+            network_timeout: NETWORK_TIMEOUT,
             ..ConnectOptions::default()
         };
-        let wire = Wire::open(target, &options)?;
-        self.number = NUMBERS.fetch_add(1, Ordering::Relaxed);
-        host.cuts.attach(self.number, wire.interrupter()?);
-        self.wire = Some(wire);
-        Ok(())
+        let number = NUMBERS.fetch_add(1, Ordering::Relaxed);
+        match target.open(&options, &host.cuts.attach(number)) {
+            Ok(wire) => {
+                (self.number, self.wire) = (number, Some(wire));
+                Ok(())
+            }
+            Err(error) => {
+                host.cuts.detach(number);
+                Err(error)
+            }
+        }
     }
 
     /// Closes it for good.
@@ -153,14 +164,17 @@ impl Connection {
     pub(super) fn connect_again(&mut self, host: &Host) -> bool {
         self.hang_up(host);
         let target = self.target.clone().expect("it was open, so it has a target");
-        while self.connect(host, &target).is_err() {
+        while let Some(outcome) = host.connecting(|| self.connect(host, &target)) {
+            if outcome.is_ok() {
+                return true;
+            }
             if host.is_ending() {
-                host.give_up();
-                return false;
+                break;
             }
             sleep(AGAIN);
         }
-        true
+        host.give_up();
+        false
     }
 
     /// Runs statements given as text. Whether the first of them gave a result set.
@@ -237,8 +251,8 @@ pub(super) fn closed() -> WireError {
     }
 }
 
-fn say_unable(host: &Host, target: &Target, error: &WireError) -> bool {
-    let place = match &target.endpoint {
+fn say_unable(host: &Host, endpoint: &Endpoint, error: &WireError) -> bool {
+    let place = match endpoint {
         Endpoint::Tcp { host, port } => format!("host '{host}', port {port}"),
         Endpoint::Socket { path } => format!("socket '{}'", path.display()),
     };

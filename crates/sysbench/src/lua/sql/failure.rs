@@ -1,12 +1,14 @@
 //! What is done about errors of statements: some are lived with, some mean a new connection, the others end the run.
 
+use std::time::Duration;
+
 use plimsoll_core::plan::RetryRule;
 use plimsoll_core::snapshot::ErrorClass;
 use plimsoll_engine::Gate;
 use plimsoll_wire::{ConnectFailure, WireError};
 
 use super::Verdict;
-use super::connection::Connection;
+use super::connection::{Connection, NETWORK_TIMEOUT};
 use crate::log::{Level, MESSAGE_BYTES_MAX};
 use crate::lua::host::Host;
 use crate::mysql::LOST;
@@ -18,6 +20,8 @@ pub struct Failure {
     pub message: String,
     /// The connection is of no more use.
     pub is_lost: bool,
+    /// How long nothing had come before that was noticed.
+    silence: Duration,
 }
 
 impl From<&WireError> for Failure {
@@ -33,6 +37,7 @@ impl From<&WireError> for Failure {
             state,
             message,
             is_lost: error.is_connection_lost() || LOST.contains(&code),
+            silence: error.silence().map_or(Duration::ZERO, |_| NETWORK_TIMEOUT),
         }
     }
 }
@@ -47,8 +52,9 @@ fn client_code(error: &WireError) -> u16 {
     match error {
         WireError::Connect { failure, .. } => match failure {
             ConnectFailure::NoSocket => 2002,
-            ConnectFailure::UnknownHost(_) => 2005,
+            ConnectFailure::UnknownHost(_) | ConnectFailure::NoName(_) => 2005,
             ConnectFailure::NoTls(_) | ConnectFailure::Tls(_) | ConnectFailure::TlsFile(_) => 2026,
+            ConnectFailure::NoServerKey | ConnectFailure::ServerKeyFile(_) => 2061,
             ConnectFailure::HungUp | ConnectFailure::Silent(_) => 2013,
             _ => 2003,
         },
@@ -78,14 +84,14 @@ impl Connection {
         }
         host.log(Level::Debug, said);
         host.error(class(failure), *code);
-        if failure.is_lost && !self.come_back(host) {
+        if failure.is_lost && !self.come_back(host, failure.silence) {
             return self.show_error(Verdict::Fatal, failure);
         }
         self.show_error(Verdict::Ignorable, failure);
     }
 
-    fn come_back(&mut self, host: &Host) -> bool {
-        host.gate(|gate: &mut Gate<'_>| gate.connection_lost());
+    fn come_back(&mut self, host: &Host, silence: Duration) -> bool {
+        host.gate(|gate: &mut Gate<'_>| gate.connection_lost(silence));
         let is_back = self.connect_again(host);
         if is_back {
             host.gate(|gate: &mut Gate<'_>| gate.connection_back());

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use plimsoll_core::plan::{RoleTarget, TpccOptions};
 use plimsoll_engine::{Arrival, Gate, Interrupter, Outcome, Worker, WorkerFactory, WorkerFault};
-use plimsoll_session::{Session, StatementError, Terms, transact};
+use plimsoll_session::{Session, Sessions, StatementError, Terms, transact};
 
 use super::choice::{Choice, Type};
 use super::client::{Client, Memory};
@@ -24,27 +24,26 @@ const DEFERRED: &str = "delivery_deferred";
 pub struct TpccFactory {
     catalogue: Arc<Catalogue>,
     draws: Draws,
-    targets: Vec<RoleTarget>,
+    sessions: Sessions,
     connections: u32,
     defers_deliveries: bool,
-    terms: Arc<Terms>,
 }
 
 impl TpccFactory {
     /// For options that have no faults. Workers from number `connections` on carry out queued deliveries.
     pub fn new(options: &TpccOptions, targets: &[RoleTarget], seed: u64, connections: u32, terms: Terms) -> Self {
+        let catalogue = Arc::new(Catalogue::new(options));
         Self {
-            catalogue: Arc::new(Catalogue::new(options)),
+            sessions: Sessions::new(targets, Arc::clone(&catalogue.statements), terms, seed),
+            catalogue,
             draws: Draws {
                 inputs: Inputs::new(options, seed),
                 choice: Choice::new(options, seed),
                 homes: Homes::new(options, options.terminals.unwrap_or(connections)),
                 seed,
             },
-            targets: targets.to_vec(),
             connections,
             defers_deliveries: options.delivery_connections > 0,
-            terms: Arc::new(terms),
         }
     }
 }
@@ -63,7 +62,7 @@ impl WorkerFactory for TpccFactory {
             (true, false) => Deliveries::FromQueue,
         };
         Ok(Box::new(TpccWorker {
-            session: Session::open(&self.targets, &self.catalogue.statements, &self.terms)?,
+            session: self.sessions.open()?,
             catalogue: Arc::clone(&self.catalogue),
             draws: self.draws,
             deliveries,

@@ -1,0 +1,92 @@
+//! How many connections are opened at the same time.
+
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+
+/// Connections that are logging in at the same time. More would overflow a server's queue of those it has not accepted
+/// yet, and wait there until they time out.
+pub(crate) const CONNECTING_MAX: usize = 128;
+
+/// So many may connect at the same time, until the end comes.
+#[derive(Default)]
+pub(crate) struct Permits {
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+#[derive(Default)]
+struct State {
+    taken: usize,
+    is_over: bool,
+}
+
+/// Leave to connect, given back when dropped.
+pub(crate) struct Permit<'p>(&'p Permits);
+
+impl Permits {
+    /// Waits for leave to connect; `None` when the end comes first.
+    pub(crate) fn take(&self) -> Option<Permit<'_>> {
+        let is_full = |state: &mut State| state.taken >= CONNECTING_MAX && !state.is_over;
+        let mut state = self
+            .changed
+            .wait_while(self.lock(), is_full)
+            .unwrap_or_else(PoisonError::into_inner);
+        if state.is_over {
+            return None;
+        }
+        state.taken += 1;
+        Some(Permit(self))
+    }
+
+    /// Gives no more of them.
+    pub(crate) fn end(&self) {
+        self.lock().is_over = true;
+        self.changed.notify_all();
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for Permit<'_> {
+    fn drop(&mut self) {
+        self.0.lock().taken -= 1;
+        self.0.changed.notify_one();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+    use std::thread;
+
+    #[test]
+    fn no_more_than_the_bound_connect_at_a_time_and_all_get_their_turn() {
+        let (permits, now, most) = (Permits::default(), AtomicUsize::new(0), AtomicUsize::new(0));
+        thread::scope(|scope| {
+            for _ in 0..3 * CONNECTING_MAX {
+                scope.spawn(|| {
+                    let _permit = permits.take().expect("it is not over");
+                    most.fetch_max(now.fetch_add(1, Ordering::SeqCst) + 1, Ordering::SeqCst);
+                    thread::sleep(std::time::Duration::from_millis(5));
+                    now.fetch_sub(1, Ordering::SeqCst);
+                });
+            }
+        });
+        assert_eq!(most.load(Ordering::SeqCst), CONNECTING_MAX);
+    }
+
+    #[test]
+    fn the_end_wakes_all_who_wait() {
+        let permits = Permits::default();
+        let held: Vec<_> = (0..CONNECTING_MAX).map(|_| permits.take().unwrap()).collect();
+        thread::scope(|scope| {
+            let waiting: Vec<_> = (0..4).map(|_| scope.spawn(|| permits.take().is_none())).collect();
+            permits.end();
+            assert!(waiting.into_iter().all(|one| one.join().unwrap()));
+        });
+        drop(held);
+        assert!(permits.take().is_none());
+    }
+}
