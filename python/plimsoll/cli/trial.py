@@ -55,6 +55,10 @@ WarmUpOption = Annotated[
     typer.Option("--warm-up", help="How long load runs before it counts: 1s, or until all terminals have begun."),
 ]
 
+SheetOption = Annotated[
+    bool, typer.Option("--sheet", help="With tpcc: tell each departure from the TPC-C specification.")
+]
+
 
 def trial(
     target: TargetOrManagedOption,
@@ -85,9 +89,7 @@ def trial(
     ca: CaOption = None,
     cert: CertOption = None,
     key: KeyOption = None,
-    sheet: Annotated[
-        bool, typer.Option("--sheet", help="With tpcc: tell each departure from the TPC-C specification.")
-    ] = False,
+    sheet: SheetOption = False,
     as_json: JsonOption = False,
 ) -> None:
     """Run one workload at one level and print what was measured.
@@ -124,12 +126,10 @@ def trial(
         else:
             resolved = options.resolve_target(target, password_env=password_env, defaults_file=defaults_file,
                 ask_password=ask_password, encryption=encryption)  # fmt: skip
-        run = SingleRun(
-            workload=spec, target=resolved, connections=connections, warm_up_s=warm_up_s, duration_s=duration_s,
-            seed=seed, arrivals=wanted, clients=clients)  # fmt: skip
+        run = SingleRun(workload=spec, target=resolved, connections=connections, warm_up_s=warm_up_s,
+            duration_s=duration_s, seed=seed, arrivals=wanted, clients=clients)  # fmt: skip
         result = trial_result.result_of(_measured(run), wanted)
-    told = trial_result.shown(result, as_json=as_json, whole_sheet=sheet)
-    (typer.echo if as_json else echo_fitted)(told)
+    echo_fitted(trial_result.shown(result, as_json=as_json, whole_sheet=sheet), is_text=not as_json)
 
 
 def _throwaway(
