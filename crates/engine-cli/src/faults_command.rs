@@ -17,6 +17,7 @@ use crate::trial_command::{build, check_protocol, check_size};
 /// A plan of either kind.
 #[derive(Deserialize)]
 #[serde(untagged)]
+#[expect(clippy::large_enum_variant, reason = "there is one of it in a process")]
 enum AnyPlan {
     Data(DataCommand),
     Trial(TrialCommand),

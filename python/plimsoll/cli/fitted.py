@@ -14,6 +14,9 @@ import typer
 from rich.console import Console, RenderableType
 
 _LABELLED = re.compile(r"\s*\S+(?: \S+)*\s{2,}(?=\S)")
+_UNIT = re.compile(r"(?<=\d) (?=(?:ms|s|us|min|h|%|tps|MB)\b|%)")
+"""A number and its unit stay together."""
+
 _INDENT_MAX = 30
 
 
@@ -28,9 +31,9 @@ def show(*parts: RenderableType) -> None:
     typer.echo("\n".join(line.rstrip() for line in captured.get().splitlines()))
 
 
-def echo_fitted(text: str) -> None:
-    """Prints lines; on a terminal those that are too long go on below their own text."""
-    if sys.stdout.isatty():
+def echo_fitted(text: str, *, is_text: bool = True) -> None:
+    """Prints lines; on a terminal those of a text that are too long go on below their own beginning."""
+    if is_text and sys.stdout.isatty():
         width = shutil.get_terminal_size().columns
         text = "\n".join(fitted(line, width) for line in text.splitlines())
     typer.echo(text)
@@ -48,4 +51,6 @@ def fitted(line: str, width: int) -> str:
     label = _LABELLED.match(line)
     blanks = len(line) - len(line.lstrip())
     indent = label.end() if label and label.end() <= min(_INDENT_MAX, width // 2) else blanks + 2
-    return textwrap.fill(line, width, subsequent_indent=" " * indent, break_long_words=False, break_on_hyphens=False)
+    kept = _UNIT.sub("\u00a0", line)
+    broken = textwrap.fill(kept, width, subsequent_indent=" " * indent, break_long_words=False, break_on_hyphens=False)
+    return broken.replace("\u00a0", " ")

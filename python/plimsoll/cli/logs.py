@@ -36,6 +36,14 @@ class _Plain(logging.Formatter):
         return "\n    ".join(printable(line) for line in (first, *more))
 
 
+class _Shown(logging.Handler):
+    """Standard error as it is at that time: while a bar is drawn, lines go above it."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Prints a line."""
+        print(self.format(record), file=sys.stderr)
+
+
 def begin_logging(verbosity: int, file: Path | None) -> None:
     """Sends messages to standard error, and all of them to a file where one is named.
 
@@ -47,7 +55,7 @@ def begin_logging(verbosity: int, file: Path | None) -> None:
         HostError: The file cannot be written.
     """
     logging.raiseExceptions = False  # a full disk loses messages and ends no command
-    shown = logging.StreamHandler(sys.stderr)
+    shown = _Shown()
     shown.setLevel(_LEVELS[min(verbosity, len(_LEVELS) - 1)])
     shown.setFormatter(_Plain("plimsoll: %(message)s"))
     root = logging.getLogger("plimsoll")

@@ -76,6 +76,10 @@ WarmUpOption = Annotated[
     typer.Option("--warm-up", help="How long load runs before it counts: 1s, or until all terminals have begun."),
 ]
 
+SheetOption = Annotated[
+    bool, typer.Option("--sheet", help="With tpcc: tell each departure from the TPC-C specification.")
+]
+
 
 def trial(
     target: TargetOrManagedOption,
@@ -108,14 +112,12 @@ def trial(
     ca: CaOption = None,
     cert: CertOption = None,
     key: KeyOption = None,
+    server_public_key_path: ServerKeyOption = None,
+    get_server_public_key: GetServerKeyOption = False,
     record: RecordOption = None,
     record_system: RecordSystemOption = None,
     record_workload: RecordWorkloadOption = None,
-    sheet: Annotated[
-        bool, typer.Option("--sheet", help="With tpcc: tell each departure from the TPC-C specification.")
-    ] = False,
-    server_public_key_path: ServerKeyOption = None,
-    get_server_public_key: GetServerKeyOption = False,
+    sheet: SheetOption = False,
     as_json: JsonOption = False,
 ) -> None:
     """Run one workload at one level and print what was measured.
@@ -175,7 +177,7 @@ def _measure_and_show(run: SingleRun, kept: RecordingWanted | None, *, as_json: 
     if measured is not None:
         result = trial_result.result_of(measured, run.arrivals)
         told = trial_result.shown(result, as_json=as_json, whole_sheet=whole_sheet)
-        (typer.echo if as_json else echo_fitted)(told)
+        echo_fitted(told, is_text=not as_json)
     for note in notes:
         typer.echo(f"plimsoll: {printable(note)}", err=True)
     if measured is not None and measured.outcome.verdict is Verdict.FAILED:  # the figures are evidence, and no result

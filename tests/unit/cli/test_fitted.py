@@ -48,6 +48,15 @@ def test_what_follows_a_label_stays_below_itself() -> None:
     assert fitted("encryption        " + "word " * 12, 60).splitlines()[1].startswith(" " * 18 + "word")
 
 
+def test_a_number_keeps_its_unit() -> None:
+    lines = {
+        line
+        for width in range(20, 80)
+        for line in fitted("p99 86.3 ms, 12 % of all 5 s, 3 tps " * 3, width).splitlines()
+    }
+    assert not [line for line in lines if line.split()[0] in ("ms,", "%", "s,", "tps")]
+
+
 def imported(folder: Path) -> Path:
     table = Path(__file__).parents[3] / "examples" / "published" / "hp-proliant-2008.csv"
     assert plimsoll("import", "table", table, "--to", folder).returncode == 0
