@@ -32,7 +32,7 @@ process ends with says who must act:
 | 0 | it was done; for `size`: a system fits |
 | 1 | the answer is no: no system fits |
 | 2 | a study file or an option is wrong |
-| 3 | a server, or a machine, this one included, refused or stopped answering; for `trial`: the figures printed are of the time before |
+| 3 | a server, or a machine, this one included, refused or fell silent; of `trial`, figures are of the time before |
 | 4 | it ran, and a number must not be believed; for `check`: rows are missing or different |
 | 5 | a recording is missing, damaged, or from a newer version |
 | 70 | a bug of Plimsoll |

@@ -21,7 +21,10 @@ TOO_LONG = {
     "tests/support/analyses.py": 326,
     "tests/unit/importers/test_table.py": 430,
 }
-TOO_LONG_FUNCTIONS = {"tests/support/analyses.py: measured_analysis": 71}
+TOO_LONG_FUNCTIONS = {
+    "python/plimsoll/cli/trial.py: trial": 76,  # 38 of them are its options
+    "tests/support/analyses.py: measured_analysis": 71,
+}
 PYTHON = files(".py")
 RUST = files(".rs", below="crates")
 TEXT = files(".py", ".rs", ".md", ".toml", ".json", ".jinja", ".css", ".js", ".csv", ".txt", "")

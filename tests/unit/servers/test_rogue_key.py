@@ -119,9 +119,8 @@ def test_who_takes_any_key_that_comes_tells_the_password() -> None:
 
 def test_a_method_that_the_load_engine_does_not_know_is_told_nothing() -> None:
     for tls in (Tls(), Tls(get_server_public_key=True)):
-        error, stolen = meet(tls, sha256)
+        _, stolen = meet(tls, sha256)
         assert stolen is None
-        assert "wants a way to log in that is not supported" in error
 
 
 def test_a_file_without_a_key_is_named(tmp_path: Path) -> None:
