@@ -41,7 +41,7 @@ COMMANDS = {
     "study run": ["study", "run", "{folder}/study.toml", "--to", "{folder}/out"],
     "sysbench prepare": ["sysbench", *SYSBENCH, "prepare"],
     "sysbench run": ["sysbench", *SYSBENCH, "run"],
-    "sysbench recorded": ["sysbench", *SYSBENCH, "--record", "{folder}/out", "run"],
+    "sysbench recorded": ["sysbench", *SYSBENCH, "--plimsoll-record", "{folder}/out", "run"],
 }
 """Every command that connects to a server which is not Plimsoll's own."""
 

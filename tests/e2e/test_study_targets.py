@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
@@ -20,6 +21,7 @@ from plimsoll.servers.managed import ManagedServer
 from plimsoll.spec.target import Target
 from support.command import plimsoll
 from support.servers import StartServer, bare_spec, running_server, server_base, start_server
+from support.waiting import until
 
 __all__ = ["running_server", "server_base", "start_server"]
 
@@ -176,6 +178,7 @@ def test_a_server_says_the_same_start_until_it_is_restarted(start_server: StartS
     assert first is not None
     assert [started() for _ in range(5)] == [first] * 5
     server.stop()
+    assert until(lambda: time.time() >= first + 1, 2), "it tells whole seconds"
     server.start()
     second = started()
     assert second is not None

@@ -9,7 +9,7 @@ from rich.console import Console
 
 from plimsoll.cli.fitted import show
 from plimsoll.cli.progress import study_display
-from plimsoll.errors import PlimsollError
+from plimsoll.errors import PlimsollError, RecordError
 from plimsoll.guide.build import build_guide
 from plimsoll.guide.terminal import render_terminal
 from plimsoll.run.status import study_status
@@ -50,5 +50,9 @@ def run_and_show(file: Path, spec: StudySpec, folder: Path, *, quiet: bool = Fal
 
 def _tell_how_far(folder: Path) -> None:
     """Names what has not run, for the person who stopped it or who mends what did."""
-    for line in (*how_far(study_status(folder)), "to go on, run the same command again"):
+    try:
+        lines = how_far(study_status(folder))
+    except RecordError:
+        return  # it was moved or removed, which is told already
+    for line in (*lines, "to go on, run the same command again"):
         Console(stderr=True).print(printable(line), soft_wrap=True, markup=False, highlight=False)

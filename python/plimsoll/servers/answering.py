@@ -9,12 +9,14 @@ from pathlib import Path
 
 from plimsoll.errors import TargetError
 from plimsoll.servers.control import connect
+from plimsoll.servers.login_methods import UNKNOWN_METHOD
 from plimsoll.spec.target import Target
 
 _NOT_YET = frozenset({2002, 2003, 2006, 2013})
 """Client errors that a starting server may give."""
 
-_ACCESS_DENIED = 1045
+_NO_ACCOUNT = frozenset({1045, UNKNOWN_METHOD})
+"""For an account that it does not have MySQL makes up a method, so that nobody learns which accounts there are."""
 
 
 def answers(target: Target, data_dir: Path) -> bool:
@@ -31,7 +33,7 @@ def answers(target: Target, data_dir: Path) -> bool:
         with connect(target, connect_limit_s=2, read_limit_s=2) as control:
             said = str(control.value("SELECT @@datadir"))
     except TargetError as error:
-        if error.code == _ACCESS_DENIED:
+        if error.code in _NO_ACCOUNT:
             raise _astray(data_dir, "does not know the account that Plimsoll made") from None
         if error.code not in _NOT_YET:
             raise

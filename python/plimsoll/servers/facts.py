@@ -100,7 +100,7 @@ def instance_facts(
         name=name,
         version=f"{version} {comment}".strip() if version else None,
         flavour="mariadb" if "mariadb" in f"{version} {comment}".lower() else "mysql",
-        started_unix_s=_started_unix_s(control),
+        started_unix_s=started_unix_s(control),
         variables=variables,
         tables={table: _definition(control, table) for table in tables},
         data_bytes=_data_bytes(control, tables),
@@ -109,7 +109,7 @@ def instance_facts(
     )
 
 
-def _started_unix_s(control: ControlConnection) -> int | None:
+def started_unix_s(control: ControlConnection) -> int | None:
     """When the server's process began; the same number each time it is asked. None when it does not say.
 
     Both numbers are whole seconds of one clock, so they must be of the same second.

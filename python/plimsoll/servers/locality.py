@@ -16,12 +16,13 @@ import contextlib
 import socket
 import stat
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import psutil
 
 from plimsoll.servers.control import ControlConnection
+from plimsoll.servers.facts import started_unix_s
 from plimsoll.servers.far_end import FarEnd, Where, far_end_of, process_name, same_directory
 
 _SERVER_NAMES = ("mysqld", "mariadbd")
@@ -29,6 +30,9 @@ _SERVER_NAMES = ("mysqld", "mariadbd")
 
 _LISTENS_FOR_OTHERS = "systemd"
 """May open the socket of a server that it starts when somebody connects."""
+
+_BEGINS_S = 5.0
+"""A server counts its time from shortly after its process began, in whole seconds."""
 
 _PORTS = ("port", "extra_port", "admin_port")
 _ANOTHER_USER = "its process is another user's: run plimsoll as root or as that user to watch it"
@@ -65,7 +69,8 @@ class Evidence:
         host_name: Of this machine.
         process_name: Of the process at the far end; None when it is not seen.
         pid_in_file: What the file says, here, that the server calls its pid file; None when there is none to be read.
-        servers_here: Processes of this machine that are called as servers are.
+        began_unix_s: When the server began, as it says; None when it does not.
+        servers_here: Processes of this machine that are called as servers are, with when they began.
     """
 
     far_end: FarEnd
@@ -74,7 +79,8 @@ class Evidence:
     host_name: str
     process_name: str | None = None
     pid_in_file: int | None = None
-    servers_here: tuple[int, ...] = ()
+    began_unix_s: int | None = None
+    servers_here: Mapping[int, float] = field(default_factory=dict)
 
 
 def locate(control: ControlConnection, variables: Mapping[str, str]) -> Locality:
@@ -101,6 +107,7 @@ def _evidence(control: ControlConnection, variables: Mapping[str, str]) -> Evide
         host_name=socket.gethostname(),
         process_name=process_name(far_end.pid) if far_end.pid else None,
         pid_in_file=_pid_in_file(variables.get("pid_file", "")),
+        began_unix_s=started_unix_s(control) if far_end.where in (Where.PROCESS, Where.HIDDEN) else None,
         servers_here=_servers_here(),
     )
 
@@ -162,11 +169,14 @@ def _by_name(evidence: Evidence) -> Locality:
 
 
 def _only_server(evidence: Evidence) -> int | None:
-    """The process that the pid file names, else the one server of this machine."""
-    servers = evidence.servers_here
+    """The process that the pid file names, else the only one that began when the server says that it did."""
+    servers, began_s = evidence.servers_here, evidence.began_unix_s
     if evidence.pid_in_file in servers:
         return evidence.pid_in_file
-    return servers[0] if len(servers) == 1 else None
+    if began_s is None:
+        return None
+    alike = [pid for pid, at_s in servers.items() if -_BEGINS_S <= began_s - at_s <= _BEGINS_S]
+    return alike[0] if len(alike) == 1 else None
 
 
 def _data_dir(variables: Mapping[str, str], pid: int | None) -> Path | None:
@@ -190,6 +200,6 @@ def _pid_in_file(path: str) -> int | None:
     return None
 
 
-def _servers_here() -> tuple[int, ...]:
-    names = ((one.pid, one.info["name"] or "") for one in psutil.process_iter(["name"]))
-    return tuple(pid for pid, name in names if name.startswith(_SERVER_NAMES))
+def _servers_here() -> dict[int, float]:
+    found = psutil.process_iter(["name", "create_time"])
+    return {one.pid: one.info["create_time"] for one in found if (one.info["name"] or "").startswith(_SERVER_NAMES)}

@@ -6,6 +6,7 @@ import os
 import socket
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import psutil
 import pytest
@@ -20,6 +21,10 @@ SAYS = {"hostname": HERE, "port": "3306", "datadir": "/nowhere/at/all/", "pid_fi
 def judged(where: Where, *, pid: int | None = None, **changes: object) -> Locality:
     values = {"port": 3306, "variables": SAYS, "host_name": HERE, **changes}
     return judge(Evidence(far_end=FarEnd(where, "192.0.2.7", pid, "eth9"), **values))  # type: ignore[arg-type]
+
+
+ONE: dict[str, Any] = {"servers_here": {43: 998.7}, "began_unix_s": 1000}
+TWO: dict[str, Any] = {"servers_here": {43: 998.7, 44: 999.1}, "began_unix_s": 1000}
 
 
 @pytest.mark.parametrize("name", ["mysqld", "mariadbd", "mysqld-debug"])
@@ -37,18 +42,18 @@ def test_the_pid_file_tells_a_server_whatever_its_process_is_called() -> None:
 @pytest.mark.parametrize("name", ["ssh", "docker-proxy", "haproxy", "mysqlrouter", "python3", None])
 def test_a_process_that_may_pass_the_connection_on_makes_it_unknown(name: str | None) -> None:
     """Also when the machine behind has the same name, as clones of one image do."""
-    found = judged(Where.PROCESS, pid=42, process_name=name, servers_here=(43,))
+    found = judged(Where.PROCESS, pid=42, process_name=name, **ONE)
     assert (found.is_here, found.pid, found.data_dir) == (None, None, None)
     assert "may pass the connection on" in found.reason
 
 
 def test_a_process_that_is_not_shown_needs_the_name_and_port_of_the_server() -> None:
-    found = judged(Where.HIDDEN, servers_here=(43,))
+    found = judged(Where.HIDDEN, **ONE)
     assert (found.is_here, found.pid, found.unwatched) == (True, 43, None)
-    container = judged(Where.HIDDEN, servers_here=(43,), variables=SAYS | {"hostname": "3f2a9c"})
+    container = judged(Where.HIDDEN, **ONE, variables=SAYS | {"hostname": "3f2a9c"})
     assert (container.is_here, container.pid) == (None, None)
     assert "'3f2a9c'" in container.reason
-    tunnel = judged(Where.HIDDEN, servers_here=(43,), port=13306)
+    tunnel = judged(Where.HIDDEN, **ONE, port=13306)
     assert (tunnel.is_here, tunnel.pid) == (None, None)
     assert "13306" in tunnel.reason
     assert judged(Where.HIDDEN, port=3307, variables=SAYS | {"extra_port": "3307"}).is_here is True
@@ -56,15 +61,23 @@ def test_a_process_that_is_not_shown_needs_the_name_and_port_of_the_server() -> 
 
 
 def test_of_several_servers_that_are_not_shown_the_pid_file_tells_which() -> None:
-    several = judged(Where.HIDDEN, servers_here=(43, 44))
+    several = judged(Where.HIDDEN, **TWO)
     assert (several.is_here, several.pid) == (True, None)
     assert several.unwatched is not None
-    assert judged(Where.HIDDEN, servers_here=(43, 44), pid_in_file=44).pid == 44
-    assert judged(Where.HIDDEN, servers_here=(43, 44), pid_in_file=45).pid is None, "that of another machine"
+    assert judged(Where.HIDDEN, **TWO, pid_in_file=44).pid == 44
+    assert judged(Where.HIDDEN, **TWO, pid_in_file=45).pid is None, "that of another machine"
+
+
+def test_a_process_that_began_at_another_time_is_another_server() -> None:
+    """The server itself may be called otherwise, as in a container of another kind."""
+    for began_s in (1200, 900, None):
+        found = judged(Where.HIDDEN, servers_here={43: 998.7}, began_unix_s=began_s)
+        assert (found.is_here, found.pid, found.unwatched is None) == (True, None, False)
+    assert judged(Where.HIDDEN, servers_here={43: 998.7, 44: 50.0}, began_unix_s=1000).pid == 43
 
 
 def test_systemd_may_have_opened_the_socket_for_the_server() -> None:
-    found = judged(Where.PROCESS, pid=1, process_name="systemd", port=None, servers_here=(43,))
+    found = judged(Where.PROCESS, pid=1, process_name="systemd", port=None, **ONE)
     assert (found.is_here, found.pid) == (True, 43)
 
 
@@ -77,7 +90,7 @@ def test_systemd_may_have_opened_the_socket_for_the_server() -> None:
     ],
 )
 def test_other_addresses(where: Where, is_here: bool | None, words: str) -> None:
-    found = judged(where, servers_here=(43,))
+    found = judged(where, **ONE)
     assert (found.is_here, found.pid, found.data_dir) == (is_here, None, None)
     assert words in found.reason
 
