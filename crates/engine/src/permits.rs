@@ -61,20 +61,31 @@ mod tests {
     use std::sync::atomic::{AtomicUsize, Ordering};
     use std::thread;
 
+    /// Whoever got one keeps it until all have, so that each that is given back lets exactly one more in.
     #[test]
     fn no_more_than_the_bound_connect_at_a_time_and_all_get_their_turn() {
-        let (permits, now, most) = (Permits::default(), AtomicUsize::new(0), AtomicUsize::new(0));
+        const WAITING: usize = 64;
+        let (permits, come) = (Permits::default(), AtomicUsize::new(0));
+        let mut held: Vec<_> = (0..CONNECTING_MAX).map(|_| permits.take().unwrap()).collect();
         thread::scope(|scope| {
-            for _ in 0..3 * CONNECTING_MAX {
+            for _ in 0..WAITING {
                 scope.spawn(|| {
                     let _permit = permits.take().expect("it is not over");
-                    most.fetch_max(now.fetch_add(1, Ordering::SeqCst) + 1, Ordering::SeqCst);
-                    thread::sleep(std::time::Duration::from_millis(5));
-                    now.fetch_sub(1, Ordering::SeqCst);
+                    come.fetch_add(1, Ordering::SeqCst);
+                    while come.load(Ordering::SeqCst) < WAITING {
+                        thread::yield_now();
+                    }
                 });
             }
+            for given_back in 1..=WAITING {
+                drop(held.pop());
+                while come.load(Ordering::SeqCst) < given_back {
+                    thread::yield_now();
+                }
+                assert_eq!(come.load(Ordering::SeqCst), given_back);
+            }
         });
-        assert_eq!(most.load(Ordering::SeqCst), CONNECTING_MAX);
+        assert_eq!(come.load(Ordering::SeqCst), WAITING);
     }
 
     #[test]
