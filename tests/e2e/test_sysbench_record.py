@@ -207,11 +207,11 @@ def test_the_load_ends_when_whoever_records_it_is_gone(server: ManagedServer, tm
 
 
 def begun(server: ManagedServer, study: Path) -> subprocess.Popen[str]:
-    """A recorded run whose load has begun."""
-    run = ("--time=60", "run", "--plimsoll-record", study)
+    """A recorded run of which there is an interval."""
+    run = ("--time=60", "--report-interval=1", "run", "--plimsoll-record", study)
     running = start("sysbench", "oltp_read_only", *where(server), *run)
     assert running.stdout is not None
-    while "Threads started!" not in running.stdout.readline():
+    while not running.stdout.readline().startswith("[ 1s ]"):
         assert running.poll() is None
     return running
 
