@@ -16,6 +16,7 @@ from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderR
 from rich.table import Table as RichTable
 from rich.text import Text
 
+from plimsoll.analyse.missing import group_words, missing_groups
 from plimsoll.analyse.model import Analysis
 from plimsoll.analyse.size_model import Fit, SizeAnswer, SystemFit
 from plimsoll.guide.content import Content, WarningPart, describe
@@ -113,8 +114,10 @@ def _deviations(content: Content) -> Iterator[RenderableType]:
 
 
 def _missing(content: Content) -> Iterator[RenderableType]:
-    if content.missing is not None:
-        yield from _section("Missing trials", [show_table(content.missing)])
+    """A line for each, with its reason: there is no room for columns."""
+    if groups := missing_groups(content.analysis.missing):
+        told = (f"{group_words(one)}: {one.reason}" for one in groups)
+        yield from _section("Missing trials", _sentences(tuple(told)))
 
 
 def _tables(table: Table | None) -> list[RenderableType]:
