@@ -107,7 +107,7 @@ impl Server {
     pub fn start_with(options: &[&str]) -> Option<Self> {
         let path = std::env::var_os("PATH").unwrap_or_default();
         if !std::env::split_paths(&path).any(|folder| folder.join("mariadbd").exists()) {
-            assert!(std::env::var_os("CI").is_none(), "CI must have mariadbd");
+            assert!(std::env::var("CI").as_deref() != Ok("true"), "CI must have mariadbd");
             eprintln!("SKIPPED: there is no mariadbd here");
             return None;
         }

@@ -77,7 +77,7 @@ pub fn sysbench_in(folder: &Path, name: &str, given: &[&str]) -> Option<String> 
     command.current_dir(folder).arg(name).args(options).arg("run");
     let run = command.output();
     let Ok(output) = run else {
-        assert!(std::env::var_os("CI").is_none(), "sysbench is missing");
+        assert!(std::env::var("CI").as_deref() != Ok("true"), "sysbench is missing");
         eprintln!("skipped: sysbench is missing");
         return None;
     };
