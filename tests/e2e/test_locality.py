@@ -173,7 +173,8 @@ def _namespace() -> Iterator[tuple[str, str, str]]:
     )
     try:
         for command in commands:
-            subprocess.run(command.split(), check=True)
+            if subprocess.run(command.split(), check=False).returncode != 0:
+                pytest.skip(f"SKIPPED: no network namespace can be made: {command}")
         yield name, ours, address
     finally:
         subprocess.run(["ip", "netns", "del", name], check=False)
