@@ -15,7 +15,7 @@ from __future__ import annotations
 import contextlib
 import socket
 import stat
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -201,5 +201,12 @@ def _pid_in_file(path: str) -> int | None:
 
 
 def _servers_here() -> dict[int, float]:
-    found = psutil.process_iter(["name", "create_time"])
-    return {one.pid: one.info["create_time"] for one in found if (one.info["name"] or "").startswith(_SERVER_NAMES)}
+    found = psutil.process_iter(["name", "cmdline", "create_time"])
+    return {one.pid: one.info["create_time"] for one in found if _is_server(one.info["name"], one.info["cmdline"])}
+
+
+def _is_server(name: str | None, words: Sequence[str] | None) -> bool:
+    """By its own name, or by its program's where a loader or a wrapper runs it."""
+    return (name or "").startswith(_SERVER_NAMES) or any(
+        word.rpartition("/")[2] in _SERVER_NAMES for word in words or ()
+    )
