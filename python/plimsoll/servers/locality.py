@@ -207,6 +207,5 @@ def _servers_here() -> dict[int, float]:
 
 def _is_server(name: str | None, words: Sequence[str] | None) -> bool:
     """By its own name, or by its program's where a loader or a wrapper runs it."""
-    return (name or "").startswith(_SERVER_NAMES) or any(
-        word.rpartition("/")[2] in _SERVER_NAMES for word in words or ()
-    )
+    programs = (word.rpartition("/")[2] for word in words or ())
+    return (name or "").startswith(_SERVER_NAMES) or any(program in _SERVER_NAMES for program in programs)

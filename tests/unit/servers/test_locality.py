@@ -12,7 +12,7 @@ import psutil
 import pytest
 
 from plimsoll.servers.far_end import FarEnd, Where, far_end_of, has_card
-from plimsoll.servers.locality import Evidence, Locality, _data_dir, _pid_in_file, judge, locate
+from plimsoll.servers.locality import Evidence, Locality, _data_dir, _is_server, _pid_in_file, judge, locate
 
 HERE = "box"
 SAYS = {"hostname": HERE, "port": "3306", "datadir": "/nowhere/at/all/", "pid_file": "/nowhere.pid"}
@@ -66,6 +66,12 @@ def test_of_several_servers_that_are_not_shown_the_pid_file_tells_which() -> Non
     assert several.unwatched is not None
     assert judged(Where.HIDDEN, **TWO, pid_in_file=44).pid == 44
     assert judged(Where.HIDDEN, **TWO, pid_in_file=45).pid is None, "that of another machine"
+
+
+def test_a_server_may_run_by_a_loader_or_a_wrapper() -> None:
+    assert _is_server("mysqld", None)
+    assert _is_server("ld-linux-x86-64", ["/lib64/ld-linux-x86-64.so.2", "/opt/bin/mysqld", "--port=1"])
+    assert not _is_server("vim", ["vim", "/etc/mysqld.cnf"])
 
 
 def test_a_process_that_began_at_another_time_is_another_server() -> None:
