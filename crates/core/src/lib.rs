@@ -3,10 +3,14 @@
 //!
 //! Deliberately not here: any input or output, any clock, any knowledge of MySQL's protocol. Everything is a value.
 
+#![forbid(unsafe_code)]
+
 pub mod connections;
 pub mod histogram;
 pub mod message;
 pub mod plan;
 pub mod random;
+pub mod replication;
 pub mod snapshot;
+pub mod statement;
 pub mod timing;

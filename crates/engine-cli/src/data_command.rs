@@ -5,7 +5,7 @@ use std::io::{self, BufReader, Stdin};
 use std::process::exit;
 use std::sync::Arc;
 
-use plimsoll_core::message::{DataCommand, Done, EndReason, FailureClass, Message};
+use plimsoll_core::message::{DataCommand, Done, EndReason, FailureClass};
 use plimsoll_core::plan::DataPlan;
 use plimsoll_engine::{WorkerFault, client_cpu, memory_bytes_max, monotonic_ns, unix_ns};
 use plimsoll_workloads::data::{self, DataEvent};
@@ -20,7 +20,7 @@ use crate::trial_command::check_protocol;
 /// made is marked as such on the server.
 ///
 /// # Errors
-/// Whatever kept it from being done.
+/// Why it could not be done.
 pub fn run(verb: DataVerb, output: &Arc<Output>) -> Result<Done, WorkerFault> {
     let mut input = Input::new(BufReader::new(io::stdin()));
     let plan = read_plan(&mut input)?;
@@ -28,12 +28,12 @@ pub fn run(verb: DataVerb, output: &Arc<Output>) -> Result<Done, WorkerFault> {
     process::beside(output, move |output| listen(input, output));
     let started_unix_ns = unix_ns();
     let begin_ns = monotonic_ns();
-    let mut observe = |event| output.say(&message(event));
+    let mut observe = |event: DataEvent| output.say(&event.into());
     let done = match verb {
         DataVerb::Prepare => data::prepare(&plan, &mut observe),
         DataVerb::Check => data::check(&plan, &mut observe),
-        DataVerb::Verify => data::verify::verify(&plan, &mut observe),
-        DataVerb::Foresee { resets } => data::foresee::foresee(&plan, resets, &mut observe),
+        DataVerb::Verify => data::verify(&plan, &mut observe),
+        DataVerb::Foresee { resets } => data::foresee(&plan, resets, &mut observe),
         DataVerb::Cleanup => data::cleanup(&plan, &mut observe),
     }?;
     Ok(Done {
@@ -78,12 +78,5 @@ fn listen(mut input: Input<BufReader<Stdin>>, output: &Output) {
         Err(fault) => output.fail(fault),
         Ok(None) if fs::metadata("/dev/stdin").is_ok_and(|stdin| stdin.is_file()) => {}
         Ok(None) => exit(INTERRUPTED),
-    }
-}
-
-fn message(event: DataEvent) -> Message {
-    match event {
-        DataEvent::Progress(progress) => Message::Progress(progress),
-        DataEvent::Warning(warning) => Message::Warning(warning),
     }
 }

@@ -4,16 +4,15 @@
 use std::env;
 use std::fs::File;
 use std::io::{self, ErrorKind, Write};
-use std::os::fd::FromRawFd;
 use std::process::exit;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use plimsoll_core::message::{Failed, FailureClass, Message};
-use plimsoll_engine::{Observer, TrialEvent};
+use plimsoll_engine::Observer;
 use rustix::io::{FdFlags, fcntl_setfd};
 
 use crate::output::INTERRUPTED;
-use crate::process;
+use crate::{inherited, process};
 
 /// Names the descriptor, a number above 2, in the environment.
 const DESCRIPTOR: &str = "PLIMSOLL_EVENTS_FD";
@@ -28,8 +27,7 @@ impl Events {
     /// The descriptor that the starter named; `None` where it named none. Programs that scripts start do not get it.
     pub fn open() -> Option<Self> {
         let number: i32 = env::var(DESCRIPTOR).ok()?.parse().ok().filter(|number| *number > 2)?;
-        // SAFETY: the starter opened the descriptor for this purpose and said so; nothing else in this process knows it.
-        let file = unsafe { File::from_raw_fd(number) };
+        let file = inherited::file(number);
         fcntl_setfd(&file, FdFlags::CLOEXEC).ok()?;
         let mut events = Self(file);
         events.say(&Message::Hello(process::hello()));
@@ -62,14 +60,8 @@ impl Events {
 }
 
 impl Observer for Events {
-    fn on(&mut self, event: &TrialEvent) {
-        self.say(&match event.clone() {
-            TrialEvent::Progress(progress) => Message::Progress(progress),
-            TrialEvent::Ready(ready) => Message::Ready(ready),
-            TrialEvent::Interval(interval) => Message::Interval(interval),
-            TrialEvent::Warning(warning) => Message::Warning(warning),
-            TrialEvent::Done(done) => Message::Done(done),
-        });
+    fn on(&mut self, message: &Message) {
+        self.say(message);
     }
 }
 

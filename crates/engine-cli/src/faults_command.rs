@@ -1,4 +1,4 @@
-//! `plimsoll-engine faults`: a plan of a trial or of a data set, looked at as it would be before it is carried out, and no
+//! `plimsoll-engine faults`: a plan of a trial or of a data set, checked as it would be before it is carried out, and no
 //! further: nothing is connected.
 
 use std::io::{self, BufReader};
@@ -12,12 +12,11 @@ use serde::Deserialize;
 use crate::data_command::nothing_but;
 use crate::input::Input;
 use crate::output::Output;
-use crate::trial_command::{build, check_protocol, check_size};
+use crate::trial_command::{build, check_protocol, check_size, servers};
 
 /// A plan of either kind.
 #[derive(Deserialize)]
 #[serde(untagged)]
-#[expect(clippy::large_enum_variant, reason = "there is one of it in a process")]
 enum AnyPlan {
     Data(DataCommand),
     Trial(TrialCommand),
@@ -37,7 +36,7 @@ pub fn run(_output: &Arc<Output>) -> Result<Done, WorkerFault> {
         Some(AnyPlan::Trial(TrialCommand::Plan(plan))) => {
             check_protocol(plan.protocol)?;
             check_size(&plan)?;
-            build(&plan)?;
+            build(&plan, &servers(&plan))?;
         }
         _ => {
             let message = "a plan must come first, of a trial or of a data set";

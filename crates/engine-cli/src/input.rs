@@ -26,6 +26,11 @@ impl<R: BufRead> Input<R> {
         }
     }
 
+    /// What follows the last command, as it is.
+    pub fn rest(self) -> R {
+        self.reader
+    }
+
     /// The next command; `None` at the end of input. Empty lines are passed over.
     ///
     /// # Errors

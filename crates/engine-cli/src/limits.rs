@@ -1,4 +1,4 @@
-//! What this machine allows, looked at before anything starts: open files, threads, memory areas, local ports.
+//! What this machine allows, checked before anything starts: open files, threads, memory areas, local ports.
 //!
 //! Each limit is one that the engine would meet for sure. What cannot be read limits nothing: the load itself will tell.
 
@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::fs;
 
 use plimsoll_core::message::FailureClass;
-use plimsoll_core::plan::{Endpoint, Group};
+use plimsoll_core::plan::{Endpoint, Group, TrialPlan};
 use plimsoll_engine::WorkerFault;
 use plimsoll_workloads::sessions_count;
 use rustix::process::{Resource, getrlimit};
@@ -33,22 +33,20 @@ struct Machine {
 ///
 /// # Errors
 /// A fault of class `host` with all that is too low, each with its cure.
-pub fn check(groups: &[Group]) -> Result<(), WorkerFault> {
-    let faults = faults(groups, Machine::look());
+pub fn check(plan: &TrialPlan) -> Result<(), WorkerFault> {
+    let faults = faults(plan, Machine::probe());
     if faults.is_empty() {
         return Ok(());
     }
     Err(WorkerFault::new(FailureClass::Host, faults.join("; ")))
 }
 
-fn faults(groups: &[Group], machine: Machine) -> Vec<String> {
-    let workers: u64 = groups
+fn faults(plan: &TrialPlan, machine: Machine) -> Vec<String> {
+    let workers: u64 = plan.groups.iter().map(|group| own_sessions(plan, group)).sum();
+    let sockets: u64 = plan
+        .groups
         .iter()
-        .map(|group| u64::from(sessions_count(&group.workload, group.connections)))
-        .sum();
-    let sockets: u64 = groups
-        .iter()
-        .map(|group| u64::from(sessions_count(&group.workload, group.connections)) * group.targets.len() as u64)
+        .map(|group| own_sessions(plan, group) * group.used_targets().count() as u64)
         .sum();
     let mut faults = Vec::new();
     let mut need = |limit: Option<u64>, wanted: u64, say: &dyn Fn(u64) -> String| {
@@ -76,7 +74,7 @@ fn faults(groups: &[Group], machine: Machine) -> Vec<String> {
             workers * AREAS_PER_THREAD + OWN_AREAS
         )
     });
-    for (endpoint, count) in by_port(groups) {
+    for (endpoint, count) in by_port(plan) {
         need(machine.local_ports, count, &|limit| {
             format!(
                 "{count} connections to {endpoint} need a local port each, there are {limit}; widen \
@@ -87,14 +85,18 @@ fn faults(groups: &[Group], machine: Machine) -> Vec<String> {
     faults
 }
 
+/// Connections that are opened here for a group.
+fn own_sessions(plan: &TrialPlan, group: &Group) -> u64 {
+    sessions_count(&group.workload, plan.connections(group)).into()
+}
+
 /// Connections for each TCP endpoint, by its name.
-fn by_port(groups: &[Group]) -> BTreeMap<String, u64> {
+fn by_port(plan: &TrialPlan) -> BTreeMap<String, u64> {
     let mut counts = BTreeMap::new();
-    for group in groups {
-        for one in &group.targets {
+    for group in &plan.groups {
+        for one in group.used_targets() {
             if let Endpoint::Tcp { .. } = one.target.endpoint {
-                *counts.entry(one.target.endpoint.to_string()).or_default() +=
-                    u64::from(sessions_count(&group.workload, group.connections));
+                *counts.entry(one.target.endpoint.to_string()).or_default() += own_sessions(plan, group);
             }
         }
     }
@@ -102,7 +104,7 @@ fn by_port(groups: &[Group]) -> BTreeMap<String, u64> {
 }
 
 impl Machine {
-    fn look() -> Self {
+    fn probe() -> Self {
         let threads = [
             left(number("/proc/sys/kernel/threads-max"), threads_running()),
             left(number("/proc/sys/kernel/pid_max"), threads_running()),
@@ -173,9 +175,10 @@ fn read(path: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use plimsoll_core::plan::Share;
     use serde_json::json;
 
-    fn groups(connections: u32, target: &serde_json::Value) -> Vec<Group> {
+    fn plan(connections: u32, target: &serde_json::Value) -> TrialPlan {
         let group = json!({
             "instance": "db",
             "targets": [{"role": "source", "target": {"endpoint": target, "user": "u", "database": "d"}}],
@@ -183,7 +186,10 @@ mod tests {
             "arrivals": {"closed": {}},
             "connections": connections,
         });
-        vec![serde_json::from_value(group).unwrap()]
+        let plan = json!({
+            "protocol": 1, "seed": 1, "interval_ms": 1000, "duration_ms": 1000, "stop_at_stdin_end": true, "groups": [group],
+        });
+        serde_json::from_value(plan).unwrap()
     }
 
     #[test]
@@ -195,7 +201,7 @@ mod tests {
             local_ports: Some(4_500),
         };
         let tcp = json!({"tcp": {"host": "db", "port": 3306}});
-        let found = faults(&groups(5_000, &tcp), machine);
+        let found = faults(&plan(5_000, &tcp), machine);
         assert_eq!(found.len(), 4, "{found:?}");
         assert!(found[0].starts_with("5000 connections need 5032 open files, this process may have 1024; raise"));
         assert!(found[1].contains("4000 more can be started here") && found[1].contains("ulimit -u"));
@@ -203,12 +209,18 @@ mod tests {
         assert!(found[3].starts_with("5000 connections to db:3306 need a local port each, there are 4500"));
         let socket = json!({"socket": {"path": "/s"}});
         assert_eq!(
-            faults(&groups(5_000, &socket), machine).len(),
+            faults(&plan(5_000, &socket), machine).len(),
             3,
             "a unix socket needs no port"
         );
-        assert_eq!(faults(&groups(900, &tcp), machine), Vec::<String>::new());
-        assert_eq!(faults(&groups(100_000, &tcp), Machine::default()), Vec::<String>::new());
+        assert_eq!(faults(&plan(900, &tcp), machine), Vec::<String>::new());
+        let share = Share { index: 1, count: 10 };
+        let tenth = TrialPlan {
+            share,
+            ..plan(5_000, &tcp)
+        };
+        assert_eq!(faults(&tenth, machine), Vec::<String>::new(), "others open the rest");
+        assert_eq!(faults(&plan(100_000, &tcp), Machine::default()), Vec::<String>::new());
     }
 
     #[test]
@@ -216,7 +228,7 @@ mod tests {
         assert_eq!(ports("32768\t60999\n"), Some(28_232));
         assert_eq!((ports("garbage"), ports("2 1")), (None, Some(0)));
         assert_eq!(all_threads("0.11 0.20 0.25 2/345 6789\n"), Some(345));
-        let machine = Machine::look();
+        let machine = Machine::probe();
         assert!(machine.open_files.is_none_or(|count| count > 10) && machine.areas.is_none_or(|count| count > 10));
     }
 }

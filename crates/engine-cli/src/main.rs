@@ -7,15 +7,22 @@ mod args;
 mod data_command;
 mod events;
 mod faults_command;
+mod forgetful_command;
+#[allow(unsafe_code)] // a number becomes a file
+mod inherited;
 mod input;
+mod ledger_command;
 mod limits;
 mod output;
 mod process;
+mod read_logs_command;
+mod relay_command;
 mod schedule;
 mod schema;
 mod sim_command;
 mod sysbench_command;
 mod trial_command;
+#[allow(unsafe_code)] // writes where the kernel put the arguments
 mod wipe;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -39,6 +46,10 @@ fn main() -> ExitCode {
         Ok(Command::Trial) => speak(trial_command::run),
         Ok(Command::Faults) => speak(faults_command::run),
         Ok(Command::Sim) => speak(sim_command::run),
+        Ok(Command::ReadLogs) => speak(read_logs_command::run),
+        Ok(Command::Relay) => speak(relay_command::run),
+        Ok(Command::Ledger) => speak(ledger_command::run),
+        Ok(Command::Forgetful(forgetful)) => forgetful_command::run(&forgetful),
         Ok(Command::Data(verb)) => speak(|output| data_command::run(verb, output)),
         Err(error) => {
             eprintln!("plimsoll-engine: {error}; see plimsoll-engine --help");

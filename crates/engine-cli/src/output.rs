@@ -5,7 +5,7 @@ use std::process::{ExitCode, exit};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use plimsoll_core::message::{Done, Encryption, FailureClass, Message, Ready};
-use plimsoll_engine::{Observer, TrialEvent, WorkerFault};
+use plimsoll_engine::{Observer, WorkerFault};
 
 /// Exit code of somebody who was interrupted.
 pub const INTERRUPTED: i32 = 130;
@@ -40,7 +40,7 @@ impl Output {
         self.end(&Message::Failed(fault.into()), code)
     }
 
-    /// The lock is kept to the end of the process: nobody can write after the last message.
+    /// The lock is held to the end of the process: nobody can write after the last message.
     fn end(&self, message: &Message, code: i32) -> ! {
         let mut stdout = self.lock();
         write(&mut stdout, message);
@@ -61,16 +61,14 @@ pub struct TrialReporter<'o> {
 }
 
 impl Observer for TrialReporter<'_> {
-    fn on(&mut self, event: &TrialEvent) {
-        match event.clone() {
-            TrialEvent::Progress(progress) => self.output.say(&Message::Progress(progress)),
-            TrialEvent::Ready(ready) => self.output.say(&Message::Ready(Ready {
+    fn on(&mut self, message: &Message) {
+        match message {
+            Message::Ready(ready) => self.output.say(&Message::Ready(Ready {
                 encryptions: self.encryptions.clone(),
-                ..ready
+                ..ready.clone()
             })),
-            TrialEvent::Interval(interval) => self.output.say(&Message::Interval(interval)),
-            TrialEvent::Warning(warning) => self.output.say(&Message::Warning(warning)),
-            TrialEvent::Done(_) => {}
+            Message::Done(_) => {}
+            other => self.output.say(other),
         }
     }
 }

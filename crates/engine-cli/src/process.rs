@@ -5,8 +5,8 @@ use std::process;
 use std::sync::Arc;
 use std::thread;
 
-use plimsoll_core::message::{FailureClass, Hello, PROTOCOL};
-use plimsoll_engine::{WorkerFault, both_clocks_ns};
+use plimsoll_core::message::{FailureClass, Hello, PROTOCOL, Pong};
+use plimsoll_engine::{WorkerFault, both_clocks_ns, unix_ns};
 use rustix::process::{Resource, Rlimit, getrlimit, setpgid, setrlimit};
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
@@ -42,6 +42,11 @@ pub fn hello() -> Hello {
         monotonic_ns,
         unix_ns,
     }
+}
+
+/// The wall clock now, as the answer to a `ping`.
+pub fn pong(id: u64) -> Pong {
+    Pong { id, unix_ns: unix_ns() }
 }
 
 /// Calls `action` at each SIGTERM or SIGINT, from a thread of its own.

@@ -1,8 +1,9 @@
 //! Arrivals as planned become a schedule that workers claim from.
 
-use plimsoll_core::message::FailureClass;
-use plimsoll_core::plan::{ArrivalProcess, ArrivalsPlan, Group, RateStepPlan, ThinkTimePlan, WorkloadPlan};
-use plimsoll_engine::{Arrivals, OpenLoop, OpenLoopOptions, Process, RateStep, ThinkTime, WorkerFault};
+use plimsoll_core::plan::{
+    ArrivalProcess, ArrivalsPlan, Connections, Group, RateStepPlan, Share, ThinkTimePlan, WorkloadPlan,
+};
+use plimsoll_engine::{Arrivals, BurstOptions, OpenLoop, OpenLoopOptions, Process, RateStep, ThinkTime, WorkerFault};
 
 /// More arrivals than this in a second no single machine can send.
 const RATE_MAX_TPS: f64 = 10_000_000.0;
@@ -13,14 +14,20 @@ const STEPS_MAX: usize = 100_000;
 /// Nobody thinks for longer than a day, milliseconds.
 const THINK_TIME_MAX_MS: f64 = 86_400_000.0;
 
+/// Burstier arrivals than these are hours of silence.
+const DISPERSION_MAX: f64 = 100_000.0;
+
+/// Bursts last an hour at most, milliseconds.
+const STAY_MAX_MS: f64 = 3_600_000.0;
+
 /// As many as may wait: some tens of megabytes.
 const BACKLOG_MAX: u64 = 1_000_000;
 
-/// The schedule of one group.
+/// The schedule of one group: a share of what the plan says of the whole.
 ///
 /// # Errors
 /// A fault of class `spec` that names the first thing that makes no sense.
-pub fn schedule(group: &Group, seed: u64) -> Result<Box<dyn Arrivals>, WorkerFault> {
+pub fn schedule(group: &Group, seed: u64, share: Share) -> Result<Box<dyn Arrivals>, WorkerFault> {
     match &group.arrivals {
         ArrivalsPlan::Closed {
             transactions_max: Some(0),
@@ -31,7 +38,11 @@ pub fn schedule(group: &Group, seed: u64) -> Result<Box<dyn Arrivals>, WorkerFau
             think_time,
         } => {
             let think_time = think_time.as_ref().map(thinking).transpose()?;
-            plimsoll_workloads::closed_loop(&group.workload, seed, group.connections, think_time, *transactions_max)
+            let connections = Connections {
+                total: group.connections,
+                share,
+            };
+            plimsoll_workloads::closed_loop(&group.workload, seed, connections, think_time, *transactions_max)
         }
         ArrivalsPlan::Open {
             process,
@@ -40,17 +51,42 @@ pub fn schedule(group: &Group, seed: u64) -> Result<Box<dyn Arrivals>, WorkerFau
         } => {
             check(steps, *backlog_max)?;
             check_pace(&group.workload)?;
-            Ok(Box::new(OpenLoop::new(&OpenLoopOptions {
-                process: match process {
-                    ArrivalProcess::Poisson => Process::Poisson,
-                    ArrivalProcess::Uniform => Process::Uniform,
-                },
+            let options = OpenLoopOptions {
+                process: following(*process, steps)?,
                 steps: steps.iter().map(step).collect(),
-                backlog_max: *backlog_max,
+                backlog_max: share.of(*backlog_max),
                 seed,
-            })))
+            };
+            Ok(Box::new(OpenLoop::sharing(&options, share)))
         }
     }
+}
+
+fn following(process: ArrivalProcess, steps: &[RateStepPlan]) -> Result<Process, WorkerFault> {
+    let ArrivalProcess::Bursty { dispersion, stay_ms } = process else {
+        return Ok(if process == ArrivalProcess::Poisson {
+            Process::Poisson
+        } else {
+            Process::Uniform
+        });
+    };
+    for (name, value, most) in [
+        ("dispersion", dispersion, DISPERSION_MAX),
+        ("stay_ms", stay_ms, STAY_MAX_MS),
+    ] {
+        if !(1.0..=most).contains(&value) {
+            return Err(spec(&format!(
+                "open.process.bursty.{name}: must be 1..={most}, is {value}"
+            )));
+        }
+    }
+    let highest_tps = steps
+        .iter()
+        .fold(0.0, |most: f64, step| most.max(step.from_tps).max(step.to_tps));
+    Ok(Process::Bursty(BurstOptions {
+        dispersion,
+        stay_arrivals: (highest_tps * stay_ms / 1e3).max(1.0),
+    }))
 }
 
 fn thinking(plan: &ThinkTimePlan) -> Result<ThinkTime, WorkerFault> {
@@ -131,13 +167,14 @@ fn check_pace(workload: &WorkloadPlan) -> Result<(), WorkerFault> {
 }
 
 fn spec(message: &str) -> WorkerFault {
-    WorkerFault::new(FailureClass::Spec, format!("group.arrivals.{message}"))
+    WorkerFault::spec(format!("group.arrivals.{message}"))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    use plimsoll_core::message::FailureClass;
     use plimsoll_core::plan::{ConnectPlan, ReconnectPlan, TpccOptions};
 
     fn fault(arrivals: ArrivalsPlan, workload: TpccOptions) -> WorkerFault {
@@ -148,6 +185,7 @@ mod tests {
         let group = Group {
             instance: "a".to_owned(),
             targets: vec![],
+            reads: None,
             workload,
             arrivals,
             connections: 4,
@@ -155,7 +193,7 @@ mod tests {
             retry: vec![],
             reconnect: ReconnectPlan::default(),
         };
-        schedule(&group, 1).err().expect("refused")
+        schedule(&group, 1, Share::default()).err().expect("refused")
     }
 
     fn refused(steps: &[(u64, f64, f64)], backlog_max: u64) -> String {

@@ -1,18 +1,23 @@
 //! The JSON Schema of the protocol, generated from the types that speak it.
 
-use plimsoll_core::message::{DataCommand, Message, PROTOCOL, SimCommand, TrialCommand};
+use plimsoll_core::message::{
+    DataCommand, LedgerCommand, Message, PROTOCOL, ReadLogsCommand, RelayCommand, SimCommand, TrialCommand,
+};
 use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, SchemaGenerator};
 use serde_json::{Value, json};
 
-/// One document for both directions: `TrialCommand` and `DataCommand` and `SimCommand` are what the engine reads, `Message` is what it
-/// writes. Ends with a newline.
+/// One document for both directions: `TrialCommand`, `DataCommand`, `SimCommand`, `RelayCommand`, `LedgerCommand` and
+/// `ReadLogsCommand` are what the engine reads, `Message` is what it writes. Ends with a newline.
 pub fn text() -> String {
     let mut generator = SchemaSettings::draft2020_12().into_generator();
     let properties = json!({
         "TrialCommand": reference::<TrialCommand>(&mut generator),
         "DataCommand": reference::<DataCommand>(&mut generator),
         "SimCommand": reference::<SimCommand>(&mut generator),
+        "RelayCommand": reference::<RelayCommand>(&mut generator),
+        "LedgerCommand": reference::<LedgerCommand>(&mut generator),
+        "ReadLogsCommand": reference::<ReadLogsCommand>(&mut generator),
         "Message": reference::<Message>(&mut generator),
     });
     let schema = json!({
@@ -20,7 +25,8 @@ pub fn text() -> String {
         "title": format!("Plimsoll engine protocol {PROTOCOL}"),
         "description": "One JSON document a line. TrialCommand: standard input of `plimsoll-engine trial`. \
                         DataCommand: standard input of `prepare`, `check` and `cleanup`. SimCommand: standard input \
-                        of `sim`. Message: standard output.",
+                        of `sim`. RelayCommand: standard input of `relay`. LedgerCommand: standard input of `ledger`. \
+                        ReadLogsCommand: standard input of `read-logs`. Message: standard output.",
         "type": "object",
         "properties": properties,
         "$defs": generator.take_definitions(true),

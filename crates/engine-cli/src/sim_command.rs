@@ -4,6 +4,7 @@ use std::io::{self, BufReader};
 use std::path::Path;
 use std::process::exit;
 use std::sync::Arc;
+use std::time::Duration;
 
 use plimsoll_core::message::{Done, EndReason, FailureClass, Listening, Message, SimCommand};
 use plimsoll_core::plan::{SimColumn, SimPlan, SimShape};
@@ -17,7 +18,7 @@ use crate::trial_command::check_protocol;
 
 /// A row goes in one packet.
 const ROW_BYTES_MAX: u64 = 8 << 20;
-/// A result set is kept for each connection that prepared its statement.
+/// A result set is buffered for each connection that prepared its statement.
 const RESULT_BYTES_MAX: u64 = 64 << 20;
 /// What a row takes beside its texts, for each column.
 const COLUMN_BYTES: u64 = 10;
@@ -25,11 +26,11 @@ const COLUMN_BYTES: u64 = 10;
 /// Serves until standard input ends.
 ///
 /// # Errors
-/// Whatever kept it from being done.
+/// Why it could not be done.
 pub fn run(output: &Arc<Output>) -> Result<Done, WorkerFault> {
     let mut input = Input::new(BufReader::new(io::stdin()));
     let Some(SimCommand::Plan(plan)) = input.next()? else {
-        return Err(spec("standard input ended before a plan came"));
+        return Err(WorkerFault::spec("standard input ended before a plan came"));
     };
     check_protocol(plan.protocol)?;
     let script = script(&plan)?;
@@ -45,7 +46,7 @@ pub fn run(output: &Arc<Output>) -> Result<Done, WorkerFault> {
     drop(sim); // it ends by a call to its own socket
     remove(plan.socket.as_deref());
     if surplus?.is_some() {
-        return Err(spec("a second plan: one engine serves one"));
+        return Err(WorkerFault::spec("a second plan: one engine serves one"));
     }
     Ok(Done {
         reason: EndReason::Stopped,
@@ -78,7 +79,7 @@ fn remove(socket: Option<&Path>) {
 
 fn script(plan: &SimPlan) -> Result<Script, WorkerFault> {
     if let Some(shape) = plan.shapes.iter().find(|shape| !fits(shape)) {
-        return Err(spec(&format!(
+        return Err(WorkerFault::spec(format!(
             "plan.shapes: must have a column, rows of at most {ROW_BYTES_MAX} bytes, and {RESULT_BYTES_MAX} bytes in all, \
              which {:?} has not",
             shape.contains
@@ -95,6 +96,7 @@ fn script(plan: &SimPlan) -> Result<Script, WorkerFault> {
     });
     Ok(Script {
         shapes: shapes.collect(),
+        statement_delay: Duration::from_nanos(plan.delay_ns),
         ..Script::default()
     })
 }
@@ -103,8 +105,4 @@ fn fits(shape: &SimShape) -> bool {
     let bytes = |column: &SimColumn| COLUMN_BYTES + u64::from(column.text_bytes.unwrap_or(0));
     let row_bytes: u64 = shape.columns.iter().map(bytes).sum();
     !shape.columns.is_empty() && row_bytes <= ROW_BYTES_MAX && row_bytes * u64::from(shape.rows) <= RESULT_BYTES_MAX
-}
-
-fn spec(message: &str) -> WorkerFault {
-    WorkerFault::new(FailureClass::Spec, message)
 }

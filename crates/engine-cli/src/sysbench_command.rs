@@ -9,7 +9,7 @@ use std::process::{ExitCode, exit};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use plimsoll_engine::TrialHandle;
-use plimsoll_sysbench::front::{self, World};
+use plimsoll_sysbench::command_line::{self, World};
 
 use crate::events::{Events, Overheard, Reason};
 use crate::output::INTERRUPTED;
@@ -40,7 +40,7 @@ pub fn run(arguments: Vec<String>) -> ExitCode {
         on_interrupt: Box::new(stop_at_signal),
         observer: events.as_ref().and_then(Events::observer),
     };
-    let code = front::main(arguments, world);
+    let code = command_line::main(arguments, world);
     if let (1.., Some(mut events)) = (code, events) {
         events.fail(reason.text());
     }

@@ -10,7 +10,7 @@ use std::{env, ptr, slice};
 /// To be called once, before there are other threads.
 pub fn arguments() -> Vec<OsString> {
     let words: Vec<OsString> = env::args_os().collect();
-    if let Some((begin, size)) = place() {
+    if let Some((begin, size)) = location() {
         let memory = ptr::with_exposed_provenance_mut::<u8>(begin);
         // SAFETY: the kernel says that the arguments are there, in memory of this process that may be written; they were
         // copied above, nothing refers to them, and there is no other thread that could read them.
@@ -20,7 +20,7 @@ pub fn arguments() -> Vec<OsString> {
 }
 
 /// Where the arguments are, and how many bytes they have.
-fn place() -> Option<(usize, usize)> {
+fn location() -> Option<(usize, usize)> {
     let stat = fs::read_to_string("/proc/self/stat").ok()?;
     let fields: Vec<&str> = stat.rsplit_once(')')?.1.split_whitespace().collect();
     let begin: usize = fields.get(45)?.parse().ok()?;

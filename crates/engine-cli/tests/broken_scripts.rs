@@ -1,4 +1,4 @@
-//! Scripts that go wrong, under the front door and under sysbench: the same words, the same exit codes.
+//! Scripts that go wrong, under our command line and under sysbench: the same words, the same exit codes.
 
 mod beside;
 

@@ -2,11 +2,12 @@
 
 mod support;
 
-use std::io::Read;
-use std::net::TcpListener;
+use std::io::{Read, Write};
+use std::net::{TcpListener, TcpStream};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
+use plimsoll_engine::unix_ns;
 use plimsoll_sim::Sim;
 use plimsoll_sim::hostile::{Step, let_in};
 use rustix::process::{Pid, Signal, getpgid};
@@ -53,6 +54,38 @@ fn a_fake_server_ends_with_its_input_and_leaves_no_socket() {
         assert_eq!(engine.exit_code(), 0);
         assert!(!path.exists());
     }
+}
+
+#[test]
+fn a_relay_forwards_until_its_input_ends() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let to = json!({"tcp": {"host": "127.0.0.1", "port": listener.local_addr().unwrap().port()}});
+    let plan = |delay_ns: u64| json!({"type": "plan", "protocol": 1, "to": to, "delay_ns": delay_ns}).to_string();
+    let mut engine = Engine::start("relay");
+    engine.say(&plan(20_000_000));
+    let port = engine.hear()["port"].as_u64().unwrap() as u16;
+    let begin = Instant::now();
+    let mut client = TcpStream::connect(("127.0.0.1", port)).unwrap();
+    let (mut server, _) = listener.accept().unwrap();
+    server.write_all(b"hello").unwrap();
+    let mut heard = [0; 5];
+    client.read_exact(&mut heard).unwrap();
+    assert_eq!(&heard, b"hello");
+    assert!(begin.elapsed() >= Duration::from_millis(20));
+    engine.end_input();
+    assert_eq!(engine.hear()["type"], "done");
+    assert_eq!(engine.exit_code(), 0);
+    assert_eq!(
+        client.read(&mut heard).unwrap(),
+        0,
+        "the connection ends with the relay"
+    );
+    let (class, message, code) = Engine::refuse("relay", &plan(60_000_000_001));
+    assert_eq!((class.as_str(), code), ("spec", 2), "{message}");
+    assert!(
+        message.starts_with("delay_ns: must be at most 60000000000"),
+        "{message}"
+    );
 }
 
 /// Sizes that no machine has, and plans that would measure nothing.
@@ -126,6 +159,25 @@ fn a_server_that_is_not_there_is_named() {
         assert!(failed["message"].as_str().unwrap().contains("127.0.0.1:"), "{failed}");
         assert_eq!(engine.exit_code(), 3);
     }
+}
+
+#[test]
+fn a_ping_is_answered_while_a_server_keeps_the_trial_waiting() {
+    let silent = Sim::play([let_in(), vec![Step::Hang]].concat()).unwrap();
+    let endpoint = json!({"tcp": {"host": "127.0.0.1", "port": silent.port()}});
+    let mut engine = Engine::start("trial");
+    engine.say(&trial_plan(
+        &json!({"endpoint": endpoint, "user": "u", "database": "x"}),
+        true,
+    ));
+    engine.say("{\"type\":\"ping\",\"id\":7}");
+    let before_ns = unix_ns();
+    let pong = engine.hear_type("pong");
+    assert_eq!(pong["id"], 7);
+    let second_ns = 1_000_000_000;
+    let shown_ns = pong["unix_ns"].as_u64().unwrap();
+    assert!((before_ns - 10 * second_ns..unix_ns()).contains(&shown_ns), "{pong}");
+    engine.say("{\"type\":\"stop\"}");
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! sysbench's own scripts, by their paths, under the front door and under sysbench: the same tables, counters, work of the
+//! sysbench's own scripts, by their paths, under our command line and under sysbench: the same tables, counters, work of the
 //! server, statements and exit codes.
 
 #[path = "../../workloads/tests/support/mod.rs"]

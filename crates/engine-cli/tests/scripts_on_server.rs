@@ -16,7 +16,7 @@ use support::{Kind, Server, connect, installed, on_server, skip};
 
 const EVENTS: u64 = 300;
 
-/// sysbench, and the front door.
+/// sysbench, and our command line.
 const BOTH: [fn() -> Command; 2] = [their_command, our_command];
 
 /// Where sysbench is; one test at a time, since the server's counters do not say whose work they tell.

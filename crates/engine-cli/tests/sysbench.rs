@@ -1,4 +1,4 @@
-//! The front door beside sysbench 1.0.20 itself: the same command lines, the same streams, the same exit codes.
+//! The sysbench-compatible command line beside sysbench 1.0.20 itself: the same command lines, the same streams, the same exit codes.
 //!
 //! Numbers, and spaces around them, differ from run to run and are left out of comparisons.
 

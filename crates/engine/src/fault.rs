@@ -2,6 +2,8 @@
 
 use plimsoll_core::message::{Failed, FailureClass};
 
+use crate::server::ServerIndex;
+
 /// Something that ends the trial with one message: misuse, a server that is not there, a defect of ours.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
@@ -12,6 +14,8 @@ pub struct WorkerFault {
     pub code: Option<u16>,
     /// The five characters of SQLSTATE, where a server answered with them.
     pub sqlstate: Option<String>,
+    /// Of the server that it is about, where it is about one.
+    pub server: Option<ServerIndex>,
     /// What is wrong, with the thing, the value and the cure.
     pub message: String,
 }
@@ -23,8 +27,14 @@ impl WorkerFault {
             class,
             code: None,
             sqlstate: None,
+            server: None,
             message: message.into(),
         }
+    }
+
+    /// Misuse: what was asked for cannot be done.
+    pub fn spec(message: impl Into<String>) -> Self {
+        Self::new(FailureClass::Spec, message)
     }
 
     /// A panic as a fault of class `bug`. `place` says where it happened.

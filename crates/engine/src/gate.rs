@@ -3,13 +3,15 @@
 use std::time::Duration;
 
 use plimsoll_core::snapshot::{Counts, ErrorClass};
+use plimsoll_core::statement::StatementResult;
 use plimsoll_core::timing::TransactionTiming;
 
 use crate::arrivals::{Arrival, Arrivals, Claim};
 use crate::clock::TrialClock;
 use crate::lifecycle::Lifecycle;
-use crate::outages::Outages;
-use crate::recorder::{Recorder, Tally};
+use crate::recorder::Tally;
+use crate::server::ServerIndex;
+use crate::server_record::ServerRecords;
 
 /// How a transaction ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,27 +22,17 @@ pub enum Outcome {
     Failed,
 }
 
-/// What a server answered to one successful statement.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct StatementResult {
-    /// Whether it answered with a result set, an empty one included.
-    pub has_result_set: bool,
-    /// Rows in the result set.
-    pub rows_returned: u64,
-    /// Rows that it said were changed.
-    pub rows_affected: u64,
-}
-
 /// What a gate works with; it belongs to the trial.
 pub(crate) struct GateParts<'t> {
     pub(crate) worker: u32,
     pub(crate) clock: TrialClock,
     pub(crate) end_ns: u64,
     pub(crate) arrivals: &'t dyn Arrivals,
-    pub(crate) recorder: &'t Recorder,
+    pub(crate) servers: &'t ServerRecords,
     pub(crate) lifecycle: &'t Lifecycle,
     pub(crate) tally: &'t Tally,
-    pub(crate) outages: &'t Outages,
+    /// Whose turn the worker waits for; `None` where nobody takes turns.
+    pub(crate) side: Option<u32>,
 }
 
 /// A worker's side of its trial. For each transaction: [`next`](Self::next), then [`sent`](Self::sent) before the
@@ -51,8 +43,10 @@ pub struct Gate<'t> {
     parts: GateParts<'t>,
     open: Option<Open>,
     counts: Counts,
-    /// The worker's connection is gone.
-    is_lost: bool,
+    /// Servers whose connection is gone, as bits.
+    lost_servers: u64,
+    /// It is the turn of its side, and the leader waits for it at the end of that.
+    is_busy: bool,
 }
 
 /// The transaction that is running.
@@ -62,6 +56,7 @@ struct Open {
     free_ns: u64,
     sent_ns: Option<u64>,
     is_rolled_back: bool,
+    server: ServerIndex,
 }
 
 impl<'t> Gate<'t> {
@@ -70,7 +65,8 @@ impl<'t> Gate<'t> {
             parts,
             open: None,
             counts: Counts::default(),
-            is_lost: false,
+            lost_servers: 0,
+            is_busy: false,
         }
     }
 
@@ -78,6 +74,9 @@ impl<'t> Gate<'t> {
     #[allow(clippy::should_implement_trait)] // it borrows mutably and is no iterator: `finish` lies between two calls
     pub fn next(&mut self) -> Option<Arrival> {
         assert!(self.open.is_none(), "the last transaction was not finished");
+        if !self.await_turn() {
+            return None;
+        }
         let parts = &self.parts;
         let now_ns = parts.clock.now_ns();
         if parts.lifecycle.is_ending() || now_ns >= parts.end_ns {
@@ -113,11 +112,12 @@ impl<'t> Gate<'t> {
         self.counts.rows_affected += result.rows_affected;
     }
 
-    /// Counts a failed statement or a lost connection, inside of a transaction of this type, or outside of all. `code` is
-    /// MySQL's error number, 0 when the client noticed without one.
-    pub fn error(&mut self, transaction: Option<usize>, class: ErrorClass, code: u16) {
+    /// Counts a failed statement or a lost connection of this server, inside of a transaction of this type, or outside of all.
+    /// `code` is MySQL's error number, 0 when the client noticed without one.
+    pub fn error(&mut self, server: ServerIndex, transaction: Option<usize>, class: ErrorClass, code: u16) {
         let now_ns = self.parts.clock.now_ns();
-        self.parts.recorder.error(now_ns, transaction, class, code);
+        let record = self.parts.servers.of(server);
+        record.recorder.error(now_ns, transaction, class, code);
     }
 
     /// Counts that the open transaction is tried again with the same values.
@@ -132,15 +132,32 @@ impl<'t> Gate<'t> {
         open.is_rolled_back = true;
     }
 
-    /// The worker's connection is gone, after nothing had come from it for so long; the transaction that is open now is lost
-    /// with it. Says nothing where it was said before.
-    pub fn connection_lost(&mut self, silence: Duration) {
-        if !std::mem::replace(&mut self.is_lost, true) {
+    /// Says that the open transaction ran on this server; it counts there, and not on the source.
+    pub fn ran_on(&mut self, server: ServerIndex) {
+        let open = self.open.as_mut().expect("a transaction must be open");
+        open.server = server;
+    }
+
+    /// The worker's connection to this server is gone, after nothing had come from it for so long; the transaction that is open
+    /// now is lost with it. Says nothing where it was said before.
+    pub fn connection_lost(&mut self, server: ServerIndex, silence: Duration) {
+        if !self.is_lost(server) {
+            self.lost_servers |= bit(server);
             let parts = &self.parts;
             let now_ns = parts.clock.now_ns();
             let since_ns = now_ns.saturating_sub(silence.as_nanos() as u64);
-            parts.outages.lost(parts.worker, since_ns, now_ns);
+            let outages = &parts.servers.of(server).outages;
+            outages.lost(parts.worker, since_ns, now_ns);
         }
+    }
+
+    /// The worker has opened a connection to this server that it did not have at the start.
+    pub fn connection_opened(&mut self, server: ServerIndex) {
+        self.parts.servers.of(server).outages.opened();
+    }
+
+    fn is_lost(&self, server: ServerIndex) -> bool {
+        self.lost_servers & bit(server) != 0
     }
 
     /// Opens the worker's connection again, as soon as not too many others are being opened; `None` when the trial ends
@@ -155,10 +172,12 @@ impl<'t> Gate<'t> {
         self.parts.worker
     }
 
-    /// The worker is connected again. Says nothing where it was not lost.
-    pub fn connection_back(&mut self) {
-        if std::mem::take(&mut self.is_lost) {
-            self.parts.outages.back(self.parts.clock.now_ns());
+    /// The worker's connection to this server is open again. Says nothing where it was not lost.
+    pub fn connection_back(&mut self, server: ServerIndex) {
+        if self.is_lost(server) {
+            self.lost_servers &= !bit(server);
+            let now_ns = self.parts.clock.now_ns();
+            self.parts.servers.of(server).outages.back(now_ns);
         }
     }
 
@@ -179,13 +198,14 @@ impl<'t> Gate<'t> {
             }
             Outcome::Failed => {
                 counts.failed = 1;
-                if self.is_lost {
-                    self.parts.outages.transaction_lost();
+                if self.is_lost(open.server) {
+                    self.parts.servers.of(open.server).outages.transaction_lost();
                 }
                 None
             }
         };
-        self.parts.recorder.transaction(transaction, done_ns, &counts, timing);
+        let record = self.parts.servers.of(open.server);
+        record.recorder.transaction(transaction, done_ns, &counts, timing);
         self.parts.tally.ended(timing.map_or(0, TransactionTiming::response_ns));
     }
 
@@ -195,7 +215,11 @@ impl<'t> Gate<'t> {
         let counts = std::mem::take(&mut self.counts);
         if counts != Counts::default() && !self.parts.lifecycle.is_cut() {
             let now_ns = self.parts.clock.now_ns();
-            self.parts.recorder.transaction(0, now_ns, &counts, None);
+            self.parts
+                .servers
+                .source()
+                .recorder
+                .transaction(0, now_ns, &counts, None);
         }
     }
 
@@ -217,6 +241,28 @@ impl<'t> Gate<'t> {
         self.parts.lifecycle.is_ending()
     }
 
+    /// Waits for the turn of its side; false when there will be none.
+    fn await_turn(&mut self) -> bool {
+        let Some(side) = self.parts.side else {
+            return true;
+        };
+        let lifecycle = self.parts.lifecycle;
+        if self.is_busy && lifecycle.turns.is_on(side) {
+            return true;
+        }
+        self.end_turn();
+        self.is_busy = lifecycle.turns.enter(side, || lifecycle.side_is_idle());
+        self.is_busy
+    }
+
+    fn end_turn(&mut self) {
+        if let (true, Some(side)) = (self.is_busy, self.parts.side) {
+            self.is_busy = false;
+            let lifecycle = self.parts.lifecycle;
+            lifecycle.turns.leave(side, || lifecycle.side_is_idle());
+        }
+    }
+
     fn open(&mut self, arrival: Arrival, now_ns: u64) -> Option<Arrival> {
         let parts = &self.parts;
         let free_ns = arrival.due_ns.max(now_ns);
@@ -233,9 +279,21 @@ impl<'t> Gate<'t> {
             free_ns,
             sent_ns: None,
             is_rolled_back: false,
+            server: ServerIndex::SOURCE,
         });
         Some(arrival)
     }
+}
+
+/// A worker that returns, or panics, keeps nobody waiting.
+impl Drop for Gate<'_> {
+    fn drop(&mut self) {
+        self.end_turn();
+    }
+}
+
+fn bit(server: ServerIndex) -> u64 {
+    1 << server.0
 }
 
 impl Open {

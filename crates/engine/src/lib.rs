@@ -10,28 +10,38 @@
 //! Deliberately not here: any knowledge of what a worker talks to (the wire), any reading of plans, any standard
 //! input or output. Results leave through an [`Observer`].
 
+#![forbid(unsafe_code)]
+
 mod arrivals;
 mod clock;
 mod fault;
 mod gate;
+mod interrupter;
 mod lifecycle;
 mod outages;
 mod permits;
 mod recorder;
 mod run_delay;
+mod server;
+mod server_record;
 mod trial;
+mod turns;
 mod usage;
 mod worker;
 
 pub use arrivals::{
-    Arrival, Arrivals, Backlog, Claim, ClosedLoop, OpenLoop, OpenLoopOptions, Pace, Process, RateStep, ThinkTime,
-    Thinking, Users, UsersOptions,
+    Arrival, Arrivals, Backlog, BurstOptions, Claim, ClosedLoop, OpenLoop, OpenLoopOptions, Pace, Process, RateStep,
+    ThinkTime, Thinking, Users, UsersOptions,
 };
 pub use clock::{both_clocks_ns, monotonic_ns, unix_ns};
 pub use fault::WorkerFault;
-pub use gate::{Gate, Outcome, StatementResult};
+pub use gate::{Gate, Outcome};
+pub use interrupter::Interrupter;
 pub use lifecycle::TrialHandle;
+pub use plimsoll_core::statement::StatementResult;
 pub use recorder::WorkerShare;
-pub use trial::{CONNECTIONS_MAX, ConnectionTerms, GroupRun, Observer, Trial, TrialEvent, TrialOptions};
+pub use server::{GroupServer, ReplicaTally, ServerIndex};
+pub use trial::{CONNECTIONS_MAX, ConnectionTerms, GroupRun, Observer, Trial, TrialOptions};
+pub use turns::TurnsOptions;
 pub use usage::{client_cpu, memory_bytes_max};
-pub use worker::{Interrupter, Worker, WorkerFactory};
+pub use worker::{Worker, WorkerFactory};

@@ -13,8 +13,9 @@ use rustix::thread::futex;
 
 use crate::clock::{TrialClock, monotonic_ns, timespec};
 use crate::fault::WorkerFault;
+use crate::interrupter::Interrupter;
 use crate::permits::{Permit, Permits};
-use crate::worker::Interrupter;
+use crate::turns::Turns;
 
 /// Starts and stops one trial from any thread.
 #[derive(Clone)]
@@ -33,12 +34,17 @@ impl TrialHandle {
         });
     }
 
+    /// The server whose turn is number `turn` runs, and no other. Nothing where groups do not take turns.
+    pub fn go(&self, turn: u64) {
+        self.0.change(|state| state.go = Some(turn));
+    }
+
     /// Ends the trial with what was measured, whatever state it is in.
     pub fn stop(&self) {
         self.0.change(|state| state.is_stop_wanted = true);
     }
 
-    /// Does `work` in a thread of its own and returns what came of it, or `None` as soon as a stop is wanted: a look at
+    /// Does `work` in a thread of its own and returns what came of it, or `None` as soon as a stop is wanted: a probe of
     /// a server that never answers must not keep the trial from ending. A panic of `work` goes on in the caller.
     pub fn unless_stopped<T: Send + 'static>(&self, work: impl FnOnce() -> T + Send + 'static) -> Option<T> {
         let result = Arc::new(Mutex::new(None));
@@ -75,6 +81,8 @@ pub(crate) enum Release {
 pub(crate) struct State {
     pub(crate) start: Option<Start>,
     pub(crate) is_stop_wanted: bool,
+    /// The last turn that may begin.
+    pub(crate) go: Option<u64>,
     pub(crate) built_count: usize,
     /// Workers that did not come into being; they count as ended too.
     pub(crate) refused_count: usize,
@@ -102,9 +110,19 @@ pub(crate) struct Lifecycle {
     released: Condvar,
     /// For connections that are opened again.
     permits: Permits,
+    /// Whose workers may claim arrivals.
+    pub(crate) turns: Turns,
 }
 
 impl Lifecycle {
+    /// That of a trial whose groups take turns.
+    pub(crate) fn taking_turns(turns: Turns) -> Self {
+        Self {
+            turns,
+            ..Self::default()
+        }
+    }
+
     /// Whether no new transaction may begin.
     pub(crate) fn is_ending(&self) -> bool {
         self.ending.load(Ordering::Relaxed) != 0
@@ -121,6 +139,7 @@ impl Lifecycle {
         // It fails only for a bad address or flag.
         let _ = futex::wake(&self.ending, futex::Flags::PRIVATE, u32::MAX >> 1);
         self.permits.end();
+        self.turns.end();
     }
 
     /// Waits for leave to open a connection again; `None` when the end comes first.
@@ -136,7 +155,7 @@ impl Lifecycle {
             if self.is_ending() {
                 return false;
             }
-            // It returns at the time, at the end, or at a signal: the loop looks which it was.
+            // It returns at the time, at the end, or at a signal: the loop checks which it was.
             let _ = futex::wait_bitset(&self.ending, futex::Flags::PRIVATE, 0, Some(&until), NonZeroU32::MAX);
         }
         true
@@ -176,6 +195,11 @@ impl Lifecycle {
             state.refused_count += count;
             state.ended_count += count;
         });
+    }
+
+    /// Wakes the leader: no worker of a side is busy any more.
+    pub(crate) fn side_is_idle(&self) {
+        self.change(|_| {});
     }
 
     /// Called by a worker's thread as its last act. After connections were cut only a defect is a fault.

@@ -1,17 +1,19 @@
-//! The outages of one group: from the first connection that is lost until they are back.
+//! The outages of one server of a group: from the first connection that is lost until they are back.
 //!
 //! Deliberately not here: clocks (times are passed in), and opening connections again (workers do).
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use plimsoll_core::connections::Outage;
+use plimsoll_core::plan::Role;
 
-/// As many are kept; more are counted. Connections that are cut one by one all day make many short ones.
+/// As many are captured; more are only counted. Connections that are cut one by one all day make many short ones.
 const KEPT_MAX: usize = 1_000;
 
 /// Who is connected, and when somebody was not. Workers come here only when they lose a connection or have it back.
 pub(crate) struct Outages {
     instance: String,
+    role: Role,
     /// Share of the connections that must be open for an outage to be over.
     back_ratio: f64,
     state: Mutex<State>,
@@ -39,9 +41,10 @@ struct Current {
 
 impl Outages {
     /// No connection yet.
-    pub(crate) fn new(instance: String, back_ratio: f64) -> Self {
+    pub(crate) fn new(instance: String, role: Role, back_ratio: f64) -> Self {
         Self {
             instance,
+            role,
             back_ratio,
             state: Mutex::default(),
         }
@@ -115,6 +118,7 @@ impl Outages {
         if state.past.len() < KEPT_MAX {
             state.past.push(Outage {
                 instance: self.instance.clone(),
+                role: self.role,
                 from_ns: current.from_ns,
                 to_ns,
                 connections_count: current.connections.len() as u64,
@@ -133,7 +137,7 @@ mod tests {
     use super::*;
 
     fn of(connections: u32, back_ratio: f64) -> Outages {
-        let outages = Outages::new("one".to_owned(), back_ratio);
+        let outages = Outages::new("one".to_owned(), Role::Source, back_ratio);
         (0..connections).for_each(|_| outages.opened());
         outages
     }
@@ -141,6 +145,7 @@ mod tests {
     fn outage(from_ns: u64, to_ns: Option<u64>, connections_count: u64, lost_count: u64) -> Outage {
         Outage {
             instance: "one".to_owned(),
+            role: Role::Source,
             from_ns,
             to_ns,
             connections_count,
@@ -160,8 +165,8 @@ mod tests {
         assert_eq!((outages.connected_count(), outages.none_since_ns()), (2, None));
         outages.back(60);
         outages.lost(2, 70, 70);
-        let kept = vec![outage(10, Some(60), 2, 1), outage(70, None, 1, 0)];
-        assert_eq!(outages.take(), (kept, 2));
+        let captured = vec![outage(10, Some(60), 2, 1), outage(70, None, 1, 0)];
+        assert_eq!(outages.take(), (captured, 2));
     }
 
     #[test]
@@ -206,7 +211,7 @@ mod tests {
             outages.lost(0, begin, begin);
             outages.back(begin + 1);
         }
-        let (kept, count) = outages.take();
-        assert_eq!((kept.len(), kept[999].from_ns, count), (1_000, 999, 2_000));
+        let (captured, count) = outages.take();
+        assert_eq!((captured.len(), captured[999].from_ns, count), (1_000, 999, 2_000));
     }
 }

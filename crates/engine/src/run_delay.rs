@@ -18,14 +18,14 @@ const THREADS_MAX: usize = 256;
 #[derive(Debug)]
 pub(crate) struct RunDelay {
     tasks: PathBuf,
-    /// All threads at the last look, rising.
+    /// All threads at the last probe, rising.
     threads: Vec<u64>,
     /// What those in the sample had waited by then, nanoseconds since they began.
     seen: BTreeMap<u64, u64>,
 }
 
 impl RunDelay {
-    /// Begins to look at this process; `None` where the kernel does not count this.
+    /// Begins to watch this process; `None` where the kernel does not count this.
     pub(crate) fn watch() -> Option<Self> {
         Self::below(Path::new("/proc/self"))
     }
@@ -45,23 +45,23 @@ impl RunDelay {
     pub(crate) fn since_last_ns(&mut self) -> u64 {
         let threads = self.list();
         let halvings = halvings(threads.len());
-        let looked_at: BTreeMap<u64, u64> = threads
+        let probed: BTreeMap<u64, u64> = threads
             .iter()
             .filter(|thread| is_sampled(**thread, halvings))
             .filter_map(|thread| Some((*thread, self.waited_ns(*thread)?)))
             .collect();
-        let risen = looked_at
+        let risen = probed
             .iter()
             .filter_map(|(thread, waited_ns)| Some(waited_ns.saturating_sub(self.before(*thread)?)));
         let (count, sum_ns) = risen.fold((0, 0), |(count, sum_ns), risen_ns| {
             (count + 1, sum_ns + u128::from(risen_ns))
         });
         let all_ns = sum_ns * threads.len() as u128 / u128::max(count, 1);
-        (self.threads, self.seen) = (threads, looked_at);
+        (self.threads, self.seen) = (threads, probed);
         u64::try_from(all_ns).unwrap_or(u64::MAX)
     }
 
-    /// What a thread had waited at the last look: nothing when it is new since. Of one that was there and not in the sample
+    /// What a thread had waited at the last probe: nothing when it is new since. Of one that was there and not in the sample
     /// nobody knows it.
     fn before(&self, thread: u64) -> Option<u64> {
         let was_there = || self.threads.binary_search(&thread).is_ok();
@@ -172,16 +172,12 @@ mod tests {
         let (process, mut watched) = many("grows", 1..=200);
         (1..=200).for_each(|thread| process.says(thread, 1_000_000 * thread + 10));
         (201..=1_200).for_each(|thread| process.says(thread, 10));
-        assert_eq!(watched.since_last_ns(), 12_000, "fewer are looked at");
+        assert_eq!(watched.since_last_ns(), 12_000, "fewer are probed");
         (201..=1_200).for_each(|thread| fs::remove_dir_all(process.0.join(format!("task/{thread}"))).unwrap());
         (1..=200).for_each(|thread| process.says(thread, 1_000_000 * thread + 20));
-        assert_eq!(
-            watched.since_last_ns(),
-            2_000,
-            "those that were looked at stand for all"
-        );
+        assert_eq!(watched.since_last_ns(), 2_000, "those that were probed stand for all");
         (1..=200).for_each(|thread| process.says(thread, 1_000_000 * thread + 30));
-        assert_eq!(watched.since_last_ns(), 2_000, "and all of them are looked at again");
+        assert_eq!(watched.since_last_ns(), 2_000, "and all of them are probed again");
     }
 
     /// Over all processes that might be, each thread is in the sample as often as any other: the mean of many estimates is the
@@ -198,7 +194,7 @@ mod tests {
         };
         let every_second = estimates(|thread| thread % 2 == 0);
         let the_first_fifth = estimates(|thread| thread % 40_000 < 1_400);
-        // Of 50,000 looks three standard errors are at most 0.007.
+        // Of 50,000 probes three standard errors are at most 0.007.
         assert!((every_second - 0.5).abs() < 0.007, "{every_second}");
         assert!((the_first_fifth - 0.2).abs() < 0.007, "{the_first_fifth}");
     }

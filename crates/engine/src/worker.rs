@@ -2,6 +2,8 @@
 
 use crate::fault::WorkerFault;
 use crate::gate::Gate;
+use crate::interrupter::Interrupter;
+use crate::server::{GroupServer, ServerIndex};
 
 /// Runs transactions one after the other on connections of its own. Built and used in one thread, so it need not be
 /// `Send`.
@@ -13,6 +15,11 @@ pub trait Worker {
     /// Only what must end the whole trial. Errors while [`Gate::is_ending`] are not faults: the connection was cut.
     fn run(&mut self, gate: &mut Gate<'_>) -> Result<(), WorkerFault>;
 
+    /// Whether it has a connection to this server.
+    fn is_connected(&self, server: ServerIndex) -> bool {
+        server == ServerIndex::SOURCE
+    }
+
     /// How to cut this worker's connections from another thread.
     fn interrupter(&self) -> Interrupter;
 }
@@ -21,6 +28,11 @@ pub trait Worker {
 pub trait WorkerFactory: Send + Sync {
     /// Names of the transaction types, at least one. [`Gate::finish`] takes an index into them.
     fn transaction_names(&self) -> Vec<String>;
+
+    /// The servers that its workers use, the source first.
+    fn servers(&self) -> Vec<GroupServer> {
+        vec![GroupServer::source()]
+    }
 
     /// Stack of each worker's thread, bytes. What is not touched costs nothing.
     fn stack_bytes(&self) -> usize {
@@ -32,25 +44,4 @@ pub trait WorkerFactory: Send + Sync {
     /// # Errors
     /// Whatever makes the trial impossible; the first such fault ends it before it began.
     fn build(&self, worker: u32) -> Result<Box<dyn Worker>, WorkerFault>;
-}
-
-/// Cuts the connections of one worker, so that a call that waits for a server returns with an error. It must be safe to call
-/// at any time, more than once, and after a reconnect it must mean the new connection.
-pub struct Interrupter(Box<dyn Fn() + Send + Sync>);
-
-impl Interrupter {
-    /// Wraps the action.
-    pub fn new(cut: impl Fn() + Send + Sync + 'static) -> Self {
-        Self(Box::new(cut))
-    }
-
-    /// For a worker that never waits for anybody.
-    pub fn none() -> Self {
-        Self::new(|| {})
-    }
-
-    /// Cuts.
-    pub fn interrupt(&self) {
-        (self.0)();
-    }
 }

@@ -7,10 +7,9 @@ use std::thread::{self, sleep};
 use std::time::Duration;
 
 use common::{Wall, closed, group, run, run_with, transact};
-use plimsoll_core::message::{EndReason, FailureClass};
+use plimsoll_core::message::{EndReason, FailureClass, Message};
 use plimsoll_engine::{
-    Arrival, ClosedLoop, ConnectionTerms, Gate, GroupRun, Observer, Outcome, Trial, TrialEvent, TrialOptions,
-    WorkerFault,
+    Arrival, ClosedLoop, ConnectionTerms, Gate, GroupRun, Observer, Outcome, Trial, TrialOptions, WorkerFault,
 };
 
 type Plain = fn(&mut Gate<'_>, Arrival) -> Result<(), WorkerFault>;
@@ -67,8 +66,8 @@ fn a_stop_ends_it_with_what_was_measured() {
         TrialOptions::new(100, 60_000),
         vec![busy(8)],
         |event, handle| match event {
-            TrialEvent::Ready(_) => handle.start(None),
-            TrialEvent::Interval(interval) if interval.index == 1 => handle.stop(),
+            Message::Ready(_) => handle.start(None),
+            Message::Interval(interval) if interval.index == 1 => handle.stop(),
             _ => {}
         },
     );
@@ -81,7 +80,7 @@ fn a_stop_ends_it_with_what_was_measured() {
 fn a_stop_before_the_start_ends_it_with_nothing() {
     for is_started in [false, true] {
         let told = run_with(TrialOptions::new(100, 60_000), vec![busy(2)], |event, handle| {
-            if matches!(event, TrialEvent::Ready(_)) {
+            if matches!(event, Message::Ready(_)) {
                 if is_started {
                     handle.start(Some(u64::MAX / 2)); // in the year 2262
                 }
@@ -100,7 +99,7 @@ fn a_stop_before_the_start_ends_it_with_nothing() {
 fn the_load_begins_when_it_was_told_to() {
     let at_unix_ns = AtomicU64::new(0);
     let told = run_with(TrialOptions::new(100, 100), vec![busy(2)], |event, handle| {
-        if matches!(event, TrialEvent::Ready(_)) {
+        if matches!(event, Message::Ready(_)) {
             let now = std::time::SystemTime::now()
                 .duration_since(std::time::UNIX_EPOCH)
                 .unwrap();
@@ -165,8 +164,7 @@ fn workers_that_ignore_the_cut_are_left_behind_with_a_warning() {
     };
     let told = run(short_grace(), vec![closed(1, move |_| Ok(deaf))]);
     assert_eq!(told.checked(100).unfinished_count, 1);
-    let warned =
-        |event: &TrialEvent| matches!(event, TrialEvent::Warning(warning) if warning.code == "connections-stuck");
+    let warned = |event: &Message| matches!(event, Message::Warning(warning) if warning.code == "connections-stuck");
     assert!(told.events.iter().any(warned));
 }
 
@@ -174,12 +172,12 @@ fn workers_that_ignore_the_cut_are_left_behind_with_a_warning() {
 fn a_reader_that_stalls_for_several_intervals_is_a_doubt_and_nothing_is_lost() {
     let mut stall = Some(Duration::from_millis(250));
     let told = run_with(TrialOptions::new(50, 500), vec![busy(2)], |event, handle| match event {
-        TrialEvent::Ready(_) => handle.start(None),
-        TrialEvent::Interval(_) => stall.take().into_iter().for_each(thread::sleep),
+        Message::Ready(_) => handle.start(None),
+        Message::Interval(_) => stall.take().into_iter().for_each(thread::sleep),
         _ => {}
     });
     assert_eq!(told.checked(50).unfinished_count, 0);
-    let late = |event: &&TrialEvent| matches!(event, TrialEvent::Warning(warning) if warning.code == "intervals-late");
+    let late = |event: &&Message| matches!(event, Message::Warning(warning) if warning.code == "intervals-late");
     assert_eq!(told.events.iter().filter(late).count(), 1);
 }
 
@@ -203,7 +201,7 @@ fn the_first_fault_ends_the_trial_and_is_returned() {
         told.total().counts().completed >= 20,
         "what was measured before was told"
     );
-    assert!(!told.events.iter().any(|event| matches!(event, TrialEvent::Done(_))));
+    assert!(!told.events.iter().any(|event| matches!(event, Message::Done(_))));
 }
 
 #[test]
@@ -273,7 +271,7 @@ fn senseless_plans_are_refused_with_the_thing_and_the_value() {
 struct Nobody;
 
 impl Observer for Nobody {
-    fn on(&mut self, _: &TrialEvent) {}
+    fn on(&mut self, _: &Message) {}
 }
 
 #[test]
@@ -320,5 +318,5 @@ fn what_is_taken_back_was_not_offered_and_shares_add_up() {
 struct Silent;
 
 impl Observer for Silent {
-    fn on(&mut self, _event: &TrialEvent) {}
+    fn on(&mut self, _event: &Message) {}
 }

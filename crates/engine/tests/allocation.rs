@@ -1,5 +1,7 @@
 //! Nothing is allocated for a transaction. In a file of its own, since the allocator counts for the whole process.
 
+#![allow(unsafe_code)] // an allocator that counts
+
 mod common;
 
 use std::alloc::{GlobalAlloc, Layout, System};

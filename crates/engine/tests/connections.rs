@@ -7,10 +7,10 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use common::{Told, closed, run, transact};
-use plimsoll_core::message::{EndReason, FailureClass, Ready};
+use plimsoll_core::message::{EndReason, FailureClass, Message, Ready};
 use plimsoll_core::snapshot::ErrorClass;
 use plimsoll_engine::{
-    Arrival, ConnectionTerms, Gate, GroupRun, Outcome, Trial, TrialEvent, TrialOptions, WorkerFault,
+    Arrival, ConnectionTerms, Gate, GroupRun, Outcome, ServerIndex, Trial, TrialOptions, WorkerFault,
 };
 
 fn refused(code: u16) -> WorkerFault {
@@ -44,7 +44,7 @@ fn some_of_ten(all_required: bool) -> GroupRun {
 
 fn ready(told: &Told) -> &Ready {
     let mut ready = told.events.iter().filter_map(|event| match event {
-        TrialEvent::Ready(ready) => Some(ready),
+        Message::Ready(ready) => Some(ready),
         _ => None,
     });
     ready.next().expect("it was ready")
@@ -52,7 +52,7 @@ fn ready(told: &Told) -> &Ready {
 
 fn warnings(told: &Told) -> Vec<(&str, &str)> {
     let warnings = told.events.iter().filter_map(|event| match event {
-        TrialEvent::Warning(warning) => Some((warning.code.as_str(), warning.evidence.as_str())),
+        Message::Warning(warning) => Some((warning.code.as_str(), warning.evidence.as_str())),
         _ => None,
     });
     warnings.collect()
@@ -133,7 +133,7 @@ fn connections_are_opened_at_the_pace_that_was_asked_for() {
     }
     assert!(opened[24].duration_since(begin) < Duration::from_secs(3));
     // 1.2 s of opening: there was a word after the first of them.
-    let TrialEvent::Progress(progress) = &told.events[0] else {
+    let Message::Progress(progress) = &told.events[0] else {
         panic!("{:?}", told.events[0]);
     };
     assert_eq!((&*progress.phase, progress.total_count), ("connect", 25));
@@ -148,16 +148,16 @@ fn loses(connections: u32, away: Duration) -> GroupRun {
                 return work(gate, arrival);
             }
             gate.sent();
-            gate.error(Some(0), ErrorClass::Connection, 0);
-            gate.connection_lost(Duration::ZERO);
-            gate.connection_lost(Duration::ZERO); // says nothing more
+            gate.error(ServerIndex::SOURCE, Some(0), ErrorClass::Connection, 0);
+            gate.connection_lost(ServerIndex::SOURCE, Duration::ZERO);
+            gate.connection_lost(ServerIndex::SOURCE, Duration::ZERO); // says nothing more
             gate.finish(0, Outcome::Failed);
             let begin = Instant::now();
             while begin.elapsed() < away && !gate.is_ending() {
                 sleep(Duration::from_millis(1));
             }
             if !gate.is_ending() {
-                gate.connection_back();
+                gate.connection_back(ServerIndex::SOURCE);
             }
             Ok(())
         })
@@ -214,7 +214,7 @@ fn as_long_as_one_connection_is_left_the_trial_goes_on() {
         ..closed(2, |worker| {
             Ok(move |gate: &mut Gate<'_>, arrival: Arrival| {
                 if worker == 0 && arrival.index == 5 {
-                    gate.connection_lost(Duration::ZERO);
+                    gate.connection_lost(ServerIndex::SOURCE, Duration::ZERO);
                 }
                 work(gate, arrival)
             })

@@ -7,10 +7,8 @@ use std::thread::sleep;
 use std::time::Duration;
 
 use common::{Wall, group, open_loop, run, run_with, transact};
-use plimsoll_core::message::EndReason;
-use plimsoll_engine::{
-    Arrivals, Gate, GroupRun, OpenLoop, OpenLoopOptions, Process, RateStep, TrialEvent, TrialOptions,
-};
+use plimsoll_core::message::{EndReason, Message};
+use plimsoll_engine::{Arrivals, Gate, GroupRun, OpenLoop, OpenLoopOptions, Process, RateStep, TrialOptions};
 
 /// Workers whose transactions take so long.
 fn taking(connections: u32, time: Duration, arrivals: impl Arrivals + 'static) -> GroupRun {
@@ -118,8 +116,8 @@ fn a_stop_counts_what_was_due_and_nothing_that_would_have_been() {
         TrialOptions::new(100, 60_000),
         vec![workers],
         |event, handle| match event {
-            TrialEvent::Ready(_) => handle.start(None),
-            TrialEvent::Interval(interval) if interval.index == 2 => handle.stop(),
+            Message::Ready(_) => handle.start(None),
+            Message::Interval(interval) if interval.index == 2 => handle.stop(),
             _ => {}
         },
     );
@@ -133,7 +131,7 @@ fn a_stop_before_the_start_has_offered_nothing() {
     let workers = taking(1, Duration::ZERO, open_loop(Process::Uniform, 3_000.0, 500));
     let in_a_minute = plimsoll_engine::unix_ns() + 60_000_000_000;
     let told = run_with(TrialOptions::new(100, 1_000), vec![workers], |event, handle| {
-        if matches!(event, TrialEvent::Ready(_)) {
+        if matches!(event, Message::Ready(_)) {
             handle.start(Some(in_a_minute));
             let handle = handle.clone();
             // Released by then or not: nothing has fallen due either way.

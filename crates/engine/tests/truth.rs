@@ -9,7 +9,8 @@ use std::time::{Duration, Instant};
 use common::{ONE_ROW, Wall, closed, group, open_loop, run, transact};
 use plimsoll_core::snapshot::{Counts, ErrorClass, ErrorCount, Measure};
 use plimsoll_engine::{
-    Arrival, ClosedLoop, Gate, OpenLoop, Outcome, Process, StatementResult, ThinkTime, Thinking, TrialOptions, unix_ns,
+    Arrival, ClosedLoop, Gate, OpenLoop, Outcome, Process, ServerIndex, StatementResult, ThinkTime, Thinking,
+    TrialOptions, unix_ns,
 };
 
 const QUANTILES: [f64; 5] = [0.0, 0.5, 0.95, 0.99, 1.0];
@@ -153,9 +154,9 @@ fn counts_are_what_the_workers_told() {
             gate.statement(StatementResult::default());
             gate.statement(ONE_ROW);
             if arrival.index == 0 {
-                gate.error(Some(1), ErrorClass::Retryable, 1213);
+                gate.error(ServerIndex::SOURCE, Some(1), ErrorClass::Retryable, 1213);
                 gate.retry();
-                gate.error(None, ErrorClass::Statement, 1146);
+                gate.error(ServerIndex::SOURCE, None, ErrorClass::Statement, 1146);
                 gate.finish(1, Outcome::Failed);
             } else {
                 gate.statement(StatementResult {

@@ -52,16 +52,22 @@ impl StatementError {
 
     /// What a workload itself found to be missing: counted as the server counts it, error 1329, "no data".
     pub fn no_data(what: &str) -> Self {
-        Self::new(WireError::Server(ServerError {
+        let error = ServerError {
             code: 1329,
             sqlstate: "02000".to_owned(),
             message: what.to_owned(),
-        }))
+        };
+        Self::new(WireError::Server(error))
     }
 
     /// MySQL's error number; 0 when the client noticed the error without one.
     pub fn code(&self) -> u16 {
         self.error.server_code().unwrap_or(0)
+    }
+
+    /// Whether the connection is gone.
+    pub(crate) fn is_connection_lost(&self) -> bool {
+        self.error.is_connection_lost()
     }
 
     /// How long nothing had come from the server when this was noticed.
@@ -190,6 +196,7 @@ pub fn worker_fault(error: &WireError, doing: &str) -> WorkerFault {
         class: FailureClass::Target,
         code: Some(said.code),
         sqlstate: Some(said.sqlstate.clone()),
+        server: None,
         message,
     }
 }

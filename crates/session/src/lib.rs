@@ -1,21 +1,29 @@
-//! A worker's connections by role: statements prepared when first used, transactions repeated as the plan says,
+//! A worker's connections, one to each server of its group; which of them takes a transaction: statements prepared when first used, transactions repeated as the plan says,
 //! connections opened again after they were lost, faults with their cures.
 //!
 //! Deliberately not here: what a transaction does (that is a workload), when it starts (that is the engine), how bytes
 //! look on the wire.
 
+#![forbid(unsafe_code)]
+
+mod cancel;
 mod fault;
-mod lifeline;
 mod prepared;
-mod role_connection;
+mod replicas;
+mod server_connection;
+mod servers;
 mod session;
+mod shared;
+mod spread;
 mod statement;
 mod terms;
 mod transaction;
 
 pub use fault::{Consequence, StatementError, worker_fault};
-pub use plimsoll_wire::{FirstRow, Kept, Reply, Results, Value};
-pub use role_connection::RoleConnection;
+pub use plimsoll_wire::{Captured, FirstRow, Reply, Results, Sink, Value};
+pub use replicas::{Heartbeat, preflight};
+pub use server_connection::ServerConnection;
+pub use servers::GroupServers;
 pub use session::{Session, Sessions};
 pub use statement::{StatementId, Statements};
 pub use terms::{Terms, Tolerance};

@@ -2,24 +2,32 @@
 //! be many thousands (tables times kinds), so what was not used takes no memory; what was used is found in some ten
 //! instructions, and without allocating.
 
-use crate::role_connection::Prepared;
+use plimsoll_wire::PreparedStatement;
+
 use crate::statement::StatementId;
 
-/// Places at the start; a power of two.
-const PLACES_START: usize = 16;
+/// Slots at the start; a power of two.
+const SLOTS_START: usize = 16;
+
+/// How a statement is sent that was prepared, or was to be.
+pub(crate) enum Prepared {
+    OnServer(PreparedStatement),
+    /// The server does not prepare this kind of statement.
+    AsText,
+}
 
 /// Statements by their number in the workload: a hash table with linear probing, of which at most half is taken. There is
 /// no removing of single ones, which is what makes it so simple.
 pub(crate) struct PreparedStatements {
-    /// By hash: the number of a statement, and its place in `prepared` plus one; zeros where there is none.
-    places: Box<[(u32, u32)]>,
+    /// By hash: the number of a statement, and its position in `prepared` plus one; zeros where there is none.
+    slots: Box<[(u32, u32)]>,
     prepared: Vec<Prepared>,
 }
 
 impl Default for PreparedStatements {
     fn default() -> Self {
         Self {
-            places: vec![(0, 0); PLACES_START].into(),
+            slots: vec![(0, 0); SLOTS_START].into(),
             prepared: Vec::new(),
         }
     }
@@ -28,23 +36,23 @@ impl Default for PreparedStatements {
 impl PreparedStatements {
     #[inline]
     pub(crate) fn get(&self, id: StatementId) -> Option<&Prepared> {
-        let (_, place) = self.places[self.find(id)];
-        self.prepared.get((place as usize).wrapping_sub(1))
+        let (_, position) = self.slots[self.find(id)];
+        self.prepared.get((position as usize).wrapping_sub(1))
     }
 
     /// Adds one that was not there.
     pub(crate) fn insert(&mut self, id: StatementId, prepared: Prepared) -> &Prepared {
-        if self.places.len() < 2 * (self.prepared.len() + 1) {
+        if self.slots.len() < 2 * (self.prepared.len() + 1) {
             self.grow();
         }
         self.prepared.push(prepared);
-        self.places[self.find(id)] = (number(id), self.prepared.len() as u32);
+        self.slots[self.find(id)] = (number(id), self.prepared.len() as u32);
         &self.prepared[self.prepared.len() - 1]
     }
 
     /// Forgets all of them, with the connection that they were prepared on.
     pub(crate) fn clear(&mut self) {
-        self.places.fill((0, 0));
+        self.slots.fill((0, 0));
         self.prepared.clear();
     }
 
@@ -52,9 +60,9 @@ impl PreparedStatements {
     /// table (Fibonacci hashing).
     #[inline]
     fn find(&self, id: StatementId) -> usize {
-        let last = self.places.len() - 1;
+        let last = self.slots.len() - 1;
         let mut at = (u64::from(number(id)).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32) as usize & last;
-        while let (other, 1..) = self.places[at] {
+        while let (other, 1..) = self.slots[at] {
             if other == number(id) {
                 break;
             }
@@ -64,11 +72,11 @@ impl PreparedStatements {
     }
 
     fn grow(&mut self) {
-        let larger = vec![(0, 0); 2 * self.places.len()].into();
-        for (number, place) in std::mem::replace(&mut self.places, larger) {
-            if place > 0 {
+        let larger = vec![(0, 0); 2 * self.slots.len()].into();
+        for (number, position) in std::mem::replace(&mut self.slots, larger) {
+            if position > 0 {
                 let at = self.find(StatementId(number as usize));
-                self.places[at] = (number, place);
+                self.slots[at] = (number, position);
             }
         }
     }
@@ -111,7 +119,7 @@ mod tests {
             prepared.insert(StatementId(id), Prepared::AsText);
         }
         let bytes =
-            prepared.places.len() * size_of::<(u32, u32)>() + prepared.prepared.capacity() * size_of::<Prepared>();
+            prepared.slots.len() * size_of::<(u32, u32)>() + prepared.prepared.capacity() * size_of::<Prepared>();
         assert!(bytes < 2_500, "{bytes} bytes for 14 of 14,000 statements");
     }
 }

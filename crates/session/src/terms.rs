@@ -3,7 +3,6 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use plimsoll_core::message::FailureClass;
 use plimsoll_core::plan::{ReconnectPlan, RetryRule};
 use plimsoll_engine::WorkerFault;
 
@@ -189,7 +188,7 @@ fn check_retry(retry: &[RetryRule]) -> Result<(), WorkerFault> {
     if let Some((_, twice)) = codes
         .iter()
         .enumerate()
-        .find(|(place, code)| codes[..*place].contains(code))
+        .find(|(position, code)| codes[..*position].contains(code))
     {
         return Err(spec(&format!(
             "retry.codes: {twice} is there twice; one rule can have it"
@@ -236,7 +235,7 @@ fn timeout(name: &str, value_ms: u64) -> Result<Duration, WorkerFault> {
 }
 
 fn spec(message: &str) -> WorkerFault {
-    WorkerFault::new(FailureClass::Spec, format!("group.{message}"))
+    WorkerFault::spec(format!("group.{message}"))
 }
 
 #[cfg(test)]

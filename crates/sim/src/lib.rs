@@ -5,6 +5,8 @@
 //! It writes the protocol by itself and shares no code with the client under test. Deliberately not here: SQL, data,
 //! passwords (any login is let in), and anything no test uses.
 
+#![forbid(unsafe_code)]
+
 pub mod hostile;
 pub mod packets;
 mod serve;
@@ -20,7 +22,7 @@ use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use hostile::Step;
-use stream::{Listener, Place, Stream};
+use stream::{Address, Listener, Stream};
 
 /// Rows as text; NULL is `None`.
 pub type Rows = Vec<Vec<Option<String>>>;
@@ -36,8 +38,6 @@ pub struct Script {
     pub failure: Option<Failure>,
     /// A login takes so long.
     pub login_delay: Duration,
-    /// Times in which nobody is let in: too many connections.
-    pub refusals: Vec<Stall>,
     /// Rows of the result set of a statement that begins with SELECT.
     pub rows: u32,
     /// Bytes of the one column of such a row.
@@ -57,7 +57,6 @@ impl Default for Script {
             stalls: Vec::new(),
             failure: None,
             login_delay: Duration::ZERO,
-            refusals: Vec::new(),
             rows: 1,
             row_bytes: 1,
             shapes: Vec::new(),
@@ -136,6 +135,8 @@ struct Shared {
     started: Instant,
     statements: AtomicU64,
     logins: Mutex<Logins>,
+    /// Whether nobody is let in.
+    shut: AtomicBool,
     stopping: AtomicBool,
     /// Open connections, and some closed ones not yet swept out.
     connections: Mutex<Vec<Weak<Stream>>>,
@@ -154,14 +155,6 @@ impl Shared {
     fn logins(&self) -> MutexGuard<'_, Logins> {
         self.logins.lock().unwrap_or_else(PoisonError::into_inner)
     }
-
-    /// Whether the server is in one of these times.
-    fn is_within(&self, times: &[Stall]) -> bool {
-        let now = self.started.elapsed();
-        times
-            .iter()
-            .any(|one| (one.after..one.after + one.lasts).contains(&now))
-    }
 }
 
 /// What is done with each connection.
@@ -171,7 +164,7 @@ type Handler = Arc<dyn Fn(&Shared, &Stream) + Send + Sync>;
 #[derive(Debug)]
 pub struct Sim {
     shared: Arc<Shared>,
-    place: Place,
+    address: Address,
     listener: Option<JoinHandle<()>>,
 }
 
@@ -181,8 +174,8 @@ impl Sim {
     /// # Errors
     /// When the machine has no port or no thread to give.
     pub fn start(script: Script) -> io::Result<Self> {
-        let (listener, place) = free_port()?;
-        Self::listen(script, listener, place, Arc::new(serve::serve))
+        let (listener, address) = free_port()?;
+        Self::listen(script, listener, address, Arc::new(serve::serve))
     }
 
     /// Starts a server that follows a script, on a unix socket that does not exist yet.
@@ -191,7 +184,7 @@ impl Sim {
     /// When the socket cannot be made, or the machine has no thread to give.
     pub fn start_at(script: Script, path: &Path) -> io::Result<Self> {
         let listener = Listener::Unix(UnixListener::bind(path)?);
-        Self::listen(script, listener, Place::Unix(path.to_owned()), Arc::new(serve::serve))
+        Self::listen(script, listener, Address::Unix(path.to_owned()), Arc::new(serve::serve))
     }
 
     /// Starts a server that plays these steps on each connection and then closes it.
@@ -199,17 +192,18 @@ impl Sim {
     /// # Errors
     /// As [`Self::start`].
     pub fn play(steps: Vec<Step>) -> io::Result<Self> {
-        let (listener, place) = free_port()?;
+        let (listener, address) = free_port()?;
         let handler = Arc::new(move |_: &Shared, stream: &Stream| hostile::play(&steps, stream));
-        Self::listen(Script::default(), listener, place, handler)
+        Self::listen(Script::default(), listener, address, handler)
     }
 
-    fn listen(script: Script, listener: Listener, place: Place, handler: Handler) -> io::Result<Self> {
+    fn listen(script: Script, listener: Listener, address: Address, handler: Handler) -> io::Result<Self> {
         let shared = Arc::new(Shared {
             script,
             started: Instant::now(),
             statements: AtomicU64::new(0),
             logins: Mutex::default(),
+            shut: AtomicBool::new(false),
             stopping: AtomicBool::new(false),
             connections: Mutex::new(Vec::new()),
         });
@@ -217,16 +211,16 @@ impl Sim {
         let thread = thread::Builder::new().spawn(move || accept(&listener, &theirs, &handler))?;
         Ok(Self {
             shared,
-            place,
+            address,
             listener: Some(thread),
         })
     }
 
     /// The port it listens on; 0 when it listens on a unix socket.
     pub fn port(&self) -> u16 {
-        match self.place {
-            Place::Tcp(address) => address.port(),
-            Place::Unix(_) => 0,
+        match self.address {
+            Address::Tcp(address) => address.port(),
+            Address::Unix(_) => 0,
         }
     }
 
@@ -245,6 +239,18 @@ impl Sim {
         self.shared.logins().begins.clone()
     }
 
+    /// Lets nobody in from now on, because of too many connections, until [`Self::open`]. Returns when that began,
+    /// counted from the start of the server.
+    pub fn shut(&self) -> Duration {
+        self.shared.shut.store(true, Ordering::Relaxed);
+        self.shared.started.elapsed()
+    }
+
+    /// Lets clients in again.
+    pub fn open(&self) {
+        self.shared.shut.store(false, Ordering::Relaxed);
+    }
+
     /// Ends all connections, as a server does that is restarted; new ones are still accepted.
     pub fn disconnect_all(&self) {
         let mut connections = self.shared.connections.lock().unwrap_or_else(PoisonError::into_inner);
@@ -257,7 +263,7 @@ impl Sim {
 impl Drop for Sim {
     fn drop(&mut self) {
         self.shared.stopping.store(true, Ordering::Relaxed);
-        let _ = self.place.connect(); // wakes the listener
+        let _ = self.address.connect(); // wakes the listener
         if let Some(listener) = self.listener.take() {
             let _ = listener.join();
         }
@@ -265,10 +271,10 @@ impl Drop for Sim {
     }
 }
 
-fn free_port() -> io::Result<(Listener, Place)> {
+fn free_port() -> io::Result<(Listener, Address)> {
     let listener = TcpListener::bind(SocketAddr::from((Ipv4Addr::LOCALHOST, 0)))?;
-    let place = Place::Tcp(listener.local_addr()?);
-    Ok((Listener::Tcp(listener), place))
+    let address = Address::Tcp(listener.local_addr()?);
+    Ok((Listener::Tcp(listener), address))
 }
 
 fn accept(listener: &Listener, shared: &Arc<Shared>, handler: &Handler) {

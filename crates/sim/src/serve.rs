@@ -65,7 +65,7 @@ pub(crate) fn serve(shared: &Shared, stream: &Stream) {
 impl<'a> Service<'a> {
     fn log_in(shared: &'a Shared, mut stream: &'a Stream) -> io::Result<Self> {
         let login_counts = LogsIn::new(shared);
-        if shared.is_within(&shared.script.refusals) {
+        if shared.shut.load(Ordering::Relaxed) {
             stream.write_all(&packet(0, &packets::error(1040, "08004", "Too many connections")))?;
             return Err(io::ErrorKind::ConnectionRefused.into());
         }

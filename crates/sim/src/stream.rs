@@ -14,7 +14,7 @@ pub(crate) enum Listener {
 
 /// How to reach it.
 #[derive(Clone, Debug)]
-pub(crate) enum Place {
+pub(crate) enum Address {
     Tcp(SocketAddr),
     Unix(PathBuf),
 }
@@ -35,7 +35,7 @@ impl Listener {
     }
 }
 
-impl Place {
+impl Address {
     pub(crate) fn connect(&self) -> io::Result<Stream> {
         match self {
             Self::Tcp(address) => TcpStream::connect(address).map(Stream::Tcp),

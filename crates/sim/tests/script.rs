@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use plimsoll_core::plan::{Endpoint, Secret, ServerKey, Target, Tls};
 use plimsoll_sim::{Answer, Failure, Script, Shape, ShapeColumn, Sim, Stall};
-use plimsoll_wire::{ConnectOptions, Connection, FirstRow, Value};
+use plimsoll_wire::{ConnectOptions, Connection, FirstRow, Sink, Value};
 
 fn connect(sim: &Sim) -> Connection {
     let target = Target {
@@ -82,10 +82,10 @@ fn result_sets_have_the_columns_of_their_shape_in_both_formats() {
     let statement = connection.prepare("SELECT * FROM t WHERE a = ? AND b = ?").unwrap();
     assert_eq!(statement.column_count, 2);
     let mut first = FirstRow::new(vec!["id".to_owned(), "name".to_owned()]);
-    let reply = connection.execute_keeping(&statement, &[Value::Int(1), Value::Int(2)], &mut first);
+    let reply = connection.run(&statement, &[Value::Int(1), Value::Int(2)], Sink::First(&mut first));
     assert_eq!(reply.unwrap().rows_returned, 3);
-    let kept: Vec<Value<'_>> = first.values_mut().iter().map(|kept| kept.value()).collect();
-    assert_eq!(kept, [Value::Int(1), Value::Bytes(b"xxxxx")]);
+    let captured: Vec<Value<'_>> = first.values_mut().iter().map(|captured| captured.value()).collect();
+    assert_eq!(captured, [Value::Int(1), Value::Bytes(b"xxxxx")]);
     assert_eq!(connection.query("INSERT INTO u VALUES (1)").unwrap().last_insert_id, 1);
 }
 

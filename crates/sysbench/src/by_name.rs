@@ -67,6 +67,7 @@ impl Test for ByName {
         let targets = mysql::targets(&context.options).map_err(|message| context.log.fatal(message))?;
         let source = RoleTarget {
             role: Role::Source,
+            instance: None,
             target: targets.next().target().clone(),
         };
         self.is_native = true;

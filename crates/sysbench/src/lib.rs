@@ -5,10 +5,10 @@
 
 mod arrivals;
 mod by_name;
+pub mod command_line;
 pub mod compat;
 pub mod distributions;
 pub mod exit;
-pub mod front;
 #[doc(hidden)]
 pub mod fuzz_entry;
 pub mod host;

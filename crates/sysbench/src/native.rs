@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use plimsoll_core::plan::{OltpOptions, RoleTarget, WorkloadPlan};
 use plimsoll_engine::WorkerFault;
-use plimsoll_session::{Terms, Tolerance};
+use plimsoll_session::{GroupServers, Terms, Tolerance};
 
 use crate::distributions::Distributions;
 use crate::exit::Exit;
@@ -48,7 +48,7 @@ pub fn workload(module: &str, options: &Options) -> Option<WorkloadPlan> {
     plan.filter(|plan| plimsoll_workloads::faults(plan).is_empty())
 }
 
-/// A run of one of our workloads, after a look at the server.
+/// A run of one of our workloads, after a probe of the server.
 ///
 /// # Errors
 /// When it cannot work there; said in the log.
@@ -57,7 +57,14 @@ pub fn run(workload: &WorkloadPlan, targets: &[RoleTarget], context: &Arc<Contex
     let fatal = |fault: WorkerFault| log.fatal(fault.message);
     let threads = context.threads;
     let terms = Terms::strict(tolerance(&context.options).map_err(|message| log.fatal(message))?);
-    let factory = plimsoll_workloads::factory(workload, targets, context.seed, threads, terms).map_err(fatal)?;
+    let factory = plimsoll_workloads::factory(
+        workload,
+        &GroupServers::new(targets, None),
+        context.seed,
+        threads,
+        terms,
+    )
+    .map_err(fatal)?;
     for warning in plimsoll_workloads::preflight(workload, targets, threads).map_err(fatal)? {
         log.doubt(&warning);
     }

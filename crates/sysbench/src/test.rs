@@ -1,4 +1,4 @@
-//! What a test is to the front door: options, commands, a run, and how its numbers are told.
+//! What a test is to the command line: options, commands, a run, and how its numbers are told.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! No command line makes the front door panic: random words, words of its options with random values, and the corpus.
+//! No command line makes it panic: random words, words of its options with random values, and the corpus.
 
 use std::fs;
 use std::path::Path;

@@ -1,15 +1,15 @@
 //! A server as those who connect to it share it: how to reach it, and what would be the same for each connection.
 
 use plimsoll_core::plan::Target;
-use rustls::ClientConnection;
 
 use crate::channel::Channel;
-use crate::connection::{ConnectOptions, Connection};
+use crate::connection::Connection;
 use crate::dial::Dial;
-use crate::error::{ConnectFailure, WireError};
+use crate::error::WireError;
 use crate::interrupter::Interrupter;
 use crate::login::log_in;
 use crate::lookup::Lookup;
+use crate::options::ConnectOptions;
 use crate::tls::TlsClient;
 
 /// Opens connections to one server. Trust, certificates and the configuration of TLS are read when the first connection is
@@ -54,12 +54,17 @@ impl Connector {
             failure,
         })?;
         let mut channel = Channel::new(socket, endpoint, interrupter);
-        let agreement = log_in(&mut channel, self, options)?;
+        let agreement = log_in(&mut channel, &self.target, &self.tls, options)?;
         Connection::begin(channel, agreement, options)
     }
+}
 
-    /// A TLS session with the server that has not begun to talk.
-    pub(crate) fn tls_session(&self) -> Result<ClientConnection, ConnectFailure> {
-        self.tls.session(&self.target.tls, &self.target.endpoint)
+impl Connection {
+    /// Opens a single connection.
+    ///
+    /// # Errors
+    /// As [`Connector::open`], which is for more than one.
+    pub fn open(target: &Target, options: &ConnectOptions) -> Result<Self, WireError> {
+        Connector::new(target.clone()).open(options, &Interrupter::default())
     }
 }

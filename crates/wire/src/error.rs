@@ -166,6 +166,12 @@ impl WireError {
         }
     }
 
+    /// Whether the server cannot prepare such a statement: it takes it as text only.
+    pub fn is_preparing_unsupported(&self) -> bool {
+        self.server_code()
+            .is_some_and(|code| PREPARING_UNSUPPORTED_CODES.contains(&code))
+    }
+
     /// Whether the connection is of no more use or never came about, and another attempt may have more luck.
     pub fn is_connection_lost(&self) -> bool {
         match self {
@@ -188,6 +194,9 @@ impl WireError {
         self.is_connection_lost() || matches!(self, Self::LocalFileAsked { .. })
     }
 }
+
+/// "Not supported in the prepared statement protocol", and of parameters in statements like HANDLER since MySQL 9.
+const PREPARING_UNSUPPORTED_CODES: [u16; 2] = [1295, 6413];
 
 /// Errors after which the server closes the connection: shutdown, kill, idle too long, network trouble.
 fn ends_connection(code: u16) -> bool {

@@ -1,29 +1,29 @@
-//! Some columns of the first row of a result, kept for the next statement in memory that is used again.
+//! Some columns of the first row of a result, captured for the next statement in memory that is used again.
 //!
 //! Deliberately not here: reading packets (`replies`).
 
 use crate::codec::ProtocolError;
+use crate::codec::captured::{BinaryRow, Captured, next_text};
 use crate::codec::column::{Column, ColumnType};
 use crate::codec::cursor::Cursor;
-use crate::codec::kept::{BinaryRow, Kept, next_text};
 use crate::error::WireError;
 
-/// What one statement keeps: give it to [`crate::Connection::execute_keeping`] again and again, and nothing is allocated
+/// What of one statement is captured: give it to [`crate::Connection::run`] again and again, and nothing is allocated
 /// but for values longer than any before.
 #[derive(Clone, Debug, Default)]
 pub struct FirstRow {
     names: Vec<String>,
-    values: Vec<Kept>,
+    values: Vec<Captured>,
     is_there: bool,
     columns: Vec<(ColumnType, Option<usize>)>,
     pub(crate) payload: Vec<u8>,
-    pub(crate) is_binary: bool,
+    is_binary: bool,
 }
 
 impl FirstRow {
     /// Keeps the columns of these names, upper and lower case alike.
     pub fn new(names: Vec<String>) -> Self {
-        let values = vec![Kept::default(); names.len()];
+        let values = vec![Captured::default(); names.len()];
         Self {
             names,
             values,
@@ -32,7 +32,7 @@ impl FirstRow {
     }
 
     /// The values in the order of the names; NULL where no row came.
-    pub fn values_mut(&mut self) -> &mut [Kept] {
+    pub fn values_mut(&mut self) -> &mut [Captured] {
         &mut self.values
     }
 
@@ -56,10 +56,10 @@ impl FirstRow {
         self.is_binary = is_binary;
         self.is_there = false;
         self.columns.clear();
-        self.values.iter_mut().for_each(Kept::set_null);
+        self.values.iter_mut().for_each(Captured::set_null);
     }
 
-    /// Takes the definition of the next column. Of two columns with one name the first is kept.
+    /// Takes the definition of the next column. Of two columns with one name the first is captured.
     pub(crate) fn define(&mut self, payload: &[u8]) -> Result<(), ProtocolError> {
         let column = Column::decode(payload)?;
         let is_free = |place: &usize| self.columns.iter().all(|(_, wanted)| *wanted != Some(*place));

@@ -2,12 +2,14 @@
 //! hang, or use memory beyond a small multiple of its input.
 
 use crate::auth::encrypt_password;
+use crate::codec::captured::Captured;
 use crate::codec::column::Column;
 use crate::codec::greeting::Greeting;
 use crate::codec::login::LoginReply;
 use crate::codec::packet::{SkipUntil, Skipped, Skipper};
 use crate::codec::reply::{ReplyHead, RowsEnd, ServerError};
 use crate::codec::row::{TextRow, decode_text_row};
+use crate::codec::session_track::gtid;
 use crate::codec::statement::PrepareOk;
 use crate::first_row::FirstRow;
 use crate::results::Results;
@@ -16,17 +18,18 @@ use crate::results::Results;
 pub type Entry = fn(&[u8]);
 
 /// All decoders by name.
-pub const ENTRIES: [(&str, Entry); 10] = [
+pub const ENTRIES: [(&str, Entry); 11] = [
     ("greeting", greeting),
     ("login_reply", login_reply),
     ("reply_head", reply_head),
     ("rows_end", rows_end),
     ("prepare_ok", prepare_ok),
     ("text_row", text_row),
-    ("kept_row", kept_row),
+    ("captured_row", captured_row),
     ("whole_row", whole_row),
     ("skipper", skipper),
     ("rsa_key", rsa_key),
+    ("session_track", session_track),
 ];
 
 /// The server's greeting.
@@ -65,9 +68,9 @@ pub fn text_row(bytes: &[u8]) {
     }
 }
 
-/// A row whose values are kept, in both protocols. The first byte is the length of the definition, which stands for
+/// A row whose values are captured, in both protocols. The first byte is the length of the definition, which stands for
 /// three columns.
-pub fn kept_row(bytes: &[u8]) {
+pub fn captured_row(bytes: &[u8]) {
     let Some((length, rest)) = bytes.split_first() else {
         return;
     };
@@ -84,7 +87,7 @@ pub fn kept_row(bytes: &[u8]) {
     }
 }
 
-/// The same for a row that is kept whole and decoded later.
+/// The same for a row that is captured whole and decoded later.
 pub fn whole_row(bytes: &[u8]) {
     let Some((length, rest)) = bytes.split_first() else {
         return;
@@ -92,14 +95,14 @@ pub fn whole_row(bytes: &[u8]) {
     let (definition, row) = rest.split_at(rest.len().min(usize::from(*length)));
     for is_binary in [true, false] {
         let mut results = Results::new(1 << 20);
-        results.is_binary = is_binary;
+        results.begin(is_binary);
         results.begin_set();
         let set = results.open_set();
         if (0..3).all(|_| set.define(definition).is_ok()) {
             set.payloads.extend_from_slice(row);
             set.ends.push(row.len());
             let mut count = 0;
-            if set.row(0, |_| count += 1).is_ok() {
+            if set.row(0, &mut Captured::default(), |_| count += 1).is_ok() {
                 assert_eq!(count, 3);
             }
         }
@@ -128,6 +131,11 @@ fn skip(bytes: &[u8], until: SkipUntil, piece: usize) -> Option<(u64, usize)> {
         }
         arrived = (arrived + piece).min(bytes.len());
     }
+}
+
+/// What an OK packet tells of the session.
+pub fn session_track(bytes: &[u8]) {
+    let _ = gtid(bytes);
 }
 
 /// The server's RSA key.

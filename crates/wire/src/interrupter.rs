@@ -1,13 +1,21 @@
 //! Ends a connection from another thread, from the lookup of the host's name to its last reply; and tells such a thread
 //! whether the connection waits.
 
+use std::net::SocketAddr;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::Sender;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use crate::error::ConnectFailure;
-use crate::lookup::Looked;
 use crate::socket::Socket;
+
+/// What somebody who waits for addresses is told.
+#[derive(Clone, Debug)]
+pub enum Looked {
+    Found(Vec<SocketAddr>),
+    Unknown(String),
+    Interrupted,
+}
 
 /// Ends a connection from another thread: whatever it waits for fails at once, also while it is being opened. One that is
 /// given to several openings, one after the other, always means the last of them; once it was used, all further ones

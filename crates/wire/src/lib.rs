@@ -2,11 +2,13 @@
 //! in plain or under TLS.
 //!
 //! Made for driving load: a successful statement whose rows fit the buffer allocates nothing, costs one write, and its
-//! rows are counted by their packet headers, not parsed, unless a first row is kept. Whatever bytes a server sends, the
+//! rows are counted by their packet headers, not parsed, unless a sink captures them. Whatever bytes a server sends, the
 //! answer is a value or an error, never a panic and never memory without bound.
 //!
 //! Deliberately not here: retries, pools, any knowledge of trials or workloads, server-side cursors,
 //! compression.
+
+#![forbid(unsafe_code)]
 
 mod auth;
 mod buffer;
@@ -22,29 +24,37 @@ pub mod fuzz_entry;
 mod interrupter;
 mod login;
 mod lookup;
-mod patience;
+mod options;
 mod replies;
+mod reply;
 mod results;
+mod retry;
 mod server_key;
+mod sink;
 mod socket;
+mod statement;
 mod tls;
 mod tls_trust;
 mod transport;
 mod watch;
 
+pub use codec::captured::Captured;
 pub use codec::greeting::{Flavour, ServerInfo};
-pub use codec::kept::Kept;
 pub use codec::reply::ServerError;
 pub use codec::row::TextRow;
-pub use codec::statement::{Statement, Value};
+pub use codec::statement::{PreparedStatement, Value};
+
 pub use codec::{ProtocolError, ROWS_BYTES_MAX};
-pub use connection::{ConnectOptions, Connection};
+pub use connection::Connection;
 pub use connector::Connector;
 pub use error::{ConnectFailure, Silence, WireError};
 pub use first_row::FirstRow;
 pub use interrupter::Interrupter;
-pub use patience::patiently;
-pub use replies::Reply;
+pub use options::ConnectOptions;
+pub use reply::Reply;
 pub use results::{ResultSet, Results};
+pub use retry::retry_while_full;
+pub use sink::Sink;
+pub use statement::Statement;
 pub use tls::Encryption;
 pub use watch::Watch;

@@ -10,11 +10,10 @@ use crate::channel::Channel;
 use crate::codec::greeting::{Greeting, NONCE_BYTES, ServerInfo};
 use crate::codec::login::{Login, LoginReply, encode_ssl_request};
 use crate::codec::{ProtocolError, capability, printable};
-use crate::connection::ConnectOptions;
-use crate::connector::Connector;
 use crate::error::{ConnectFailure, WireError};
+use crate::options::ConnectOptions;
 use crate::server_key::read_server_key;
-use crate::tls::tls_error;
+use crate::tls::{TlsClient, tls_error};
 use crate::tls_trust::explain;
 
 /// A login takes at most four packets from the server after its greeting; a hostile one could go on for ever.
@@ -42,10 +41,15 @@ pub struct Agreement {
 }
 
 /// Logs in; all reads together may take `options.connect_timeout`, which goes on to count for what follows.
-pub fn log_in(channel: &mut Channel, connector: &Connector, options: &ConnectOptions) -> Result<Agreement, WireError> {
+pub fn log_in(
+    channel: &mut Channel,
+    target: &Target,
+    tls: &TlsClient,
+    options: &ConnectOptions,
+) -> Result<Agreement, WireError> {
     channel.set_deadline(Instant::now() + options.connect_timeout);
     let greeting = read_greeting(channel, options.connect_timeout)?;
-    exchange(channel, connector, options, greeting)
+    exchange(channel, (target, tls), options, greeting)
         .map_err(|error| while_logging_in(&channel.endpoint, options.connect_timeout, error))
 }
 
@@ -105,14 +109,15 @@ fn first_line(bytes: &[u8]) -> String {
 
 fn exchange(
     channel: &mut Channel,
-    connector: &Connector,
+    (target, tls): (&Target, &TlsClient),
     options: &ConnectOptions,
     greeting: Greeting,
 ) -> Result<Agreement, WireError> {
-    let target = connector.target();
     let mut capabilities = agreed(greeting.capabilities, target, options);
     if is_encrypted(target, greeting.capabilities).map_err(|failure| refused(channel, failure))? {
-        let session = connector.tls_session().map_err(|failure| refused(channel, failure))?;
+        let session = tls
+            .session(&target.tls, &target.endpoint)
+            .map_err(|failure| refused(channel, failure))?;
         capabilities |= capability::SSL;
         encode_ssl_request(capabilities, channel.go_on());
         channel.send()?;

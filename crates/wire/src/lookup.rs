@@ -9,17 +9,9 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::error::ConnectFailure;
-use crate::interrupter::Interrupter;
+use crate::interrupter::{Interrupter, Looked};
 
 type Resolve = fn(&str, u16) -> io::Result<Vec<SocketAddr>>;
-
-/// What somebody who waits for addresses is told.
-#[derive(Clone, Debug)]
-pub enum Looked {
-    Found(Vec<SocketAddr>),
-    Unknown(String),
-    Interrupted,
-}
 
 /// Looks up one host. All who ask while a lookup runs share its answer, so that thousands of connections that come back
 /// together ask once, and a resolver that hangs holds one thread.

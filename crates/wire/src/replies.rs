@@ -7,78 +7,14 @@ use crate::codec::definitions::Definitions;
 use crate::codec::packet::{PACKET_BYTES_MAX, SkipUntil, ends_rows};
 use crate::codec::reply::{OkPacket, ReplyHead, RowsEnd, ServerError};
 use crate::codec::row::{TextRow, decode_text_row};
+use crate::codec::session_track::gtid;
 use crate::codec::statement::PrepareOk;
 use crate::codec::{ProtocolError, ROWS_AFFECTED_MAX, ROWS_BYTES_MAX, printable};
 use crate::error::WireError;
 use crate::first_row::FirstRow;
+use crate::reply::Reply;
 use crate::results::Results;
-
-/// What a successful statement did. Several results of one statement are added up.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Reply {
-    /// It gave a result set, be it empty.
-    pub has_result_set: bool,
-    /// Rows that came.
-    pub rows_returned: u64,
-    /// Rows changed, deleted or inserted.
-    pub rows_affected: u64,
-    /// The first `AUTO_INCREMENT` value generated, or 0.
-    pub last_insert_id: u64,
-    /// Number of warnings of the last result.
-    pub warnings: u16,
-}
-
-/// What is done with rows and with requests for a local file.
-pub enum Take<'a> {
-    Nothing,
-    Rows(&'a mut KeptRows),
-    Each(&'a mut dyn FnMut(&TextRow<'_>)),
-    First(&'a mut FirstRow),
-    File(&'a mut dyn FnMut(&mut Vec<u8>) -> bool),
-    Whole(&'a mut Results),
-}
-
-/// Rows of a control query, bounded.
-pub struct KeptRows {
-    rows: Vec<Vec<Option<String>>>,
-    rows_max: usize,
-    bytes: usize,
-    exceeded: Option<WireError>,
-}
-
-impl KeptRows {
-    /// Room for at most so many rows.
-    pub fn new(rows_max: usize) -> Self {
-        Self {
-            rows: Vec::new(),
-            rows_max,
-            bytes: 0,
-            exceeded: None,
-        }
-    }
-
-    /// The rows, or why there is not room for all.
-    pub fn into_rows(self) -> Result<Vec<Vec<Option<String>>>, WireError> {
-        self.exceeded.map_or(Ok(self.rows), Err)
-    }
-
-    /// Whether another row may be kept; if so its memory is counted, else the reason is remembered.
-    fn has_room(&mut self, payload_bytes: usize, columns: usize) -> bool {
-        self.bytes += payload_bytes + columns * size_of::<Option<String>>();
-        if self.rows.len() >= self.rows_max {
-            self.exceeded = Some(WireError::RowsMax {
-                what: "rows",
-                limit: self.rows_max,
-            });
-        } else if self.bytes > ROWS_BYTES_MAX {
-            self.exceeded = Some(WireError::RowsMax {
-                what: "bytes of rows",
-                limit: ROWS_BYTES_MAX,
-            });
-        }
-        self.exceeded.is_none()
-    }
-}
+use crate::sink::{Take, TextRows};
 
 /// Reads one reply.
 pub struct Replies<'a> {
@@ -87,6 +23,8 @@ pub struct Replies<'a> {
     pub caches_metadata: bool,
     /// Those of the statement that is executed, where the server caches them.
     pub known: Option<&'a Definitions>,
+    /// Where the GTID goes that the server tells of; `None` where it is not wanted.
+    pub last_gtid: Option<&'a mut Vec<u8>>,
 }
 
 impl Replies<'_> {
@@ -154,16 +92,20 @@ impl Replies<'_> {
                 known.clear();
                 self.each_definition(count, |payload| known.push(payload))?;
             }
-            (None, Take::First(kept)) if are_sent => self.each_definition(count, |payload| kept.define(payload))?,
-            (None, Take::Whole(kept)) if are_sent => {
-                self.each_definition(count, |payload| kept.open_set().define(payload))?;
+            (None, Take::First(captured)) if are_sent => {
+                self.each_definition(count, |payload| captured.define(payload))?;
+            }
+            (None, Take::Whole(captured)) if are_sent => {
+                self.each_definition(count, |payload| captured.open_set().define(payload))?;
             }
             _ if are_sent => self.skip_definitions(count)?,
             _ => self.end_definitions()?,
         }
         match (known, take) {
-            (Some(known), Take::First(kept)) => Ok(known.each(count, |payload| kept.define(payload))?),
-            (Some(known), Take::Whole(kept)) => Ok(known.each(count, |payload| kept.open_set().define(payload))?),
+            (Some(known), Take::First(captured)) => Ok(known.each(count, |payload| captured.define(payload))?),
+            (Some(known), Take::Whole(captured)) => {
+                Ok(known.each(count, |payload| captured.open_set().define(payload))?)
+            }
             _ => Ok(()),
         }
     }
@@ -177,8 +119,17 @@ impl Replies<'_> {
             if let Take::Whole(results) = &mut take {
                 results.begin_set();
             }
-            let end = match ReplyHead::decode(self.channel.packet()?, self.caches_metadata)? {
-                ReplyHead::Ok(ok) => ok,
+            let payload = self.channel.packet()?;
+            let end = match ReplyHead::decode(payload, self.caches_metadata)? {
+                ReplyHead::Ok(ok) => {
+                    if let Some(last_gtid) = &mut self.last_gtid {
+                        if let Some(gtid) = gtid(payload)? {
+                            last_gtid.clear();
+                            last_gtid.extend_from_slice(gtid);
+                        }
+                    }
+                    ok
+                }
                 ReplyHead::Error(error) => return Err(WireError::Server(error)),
                 ReplyHead::Columns { count, has_definitions } => {
                     self.read_definitions(count, has_definitions, &mut take)?;
@@ -214,12 +165,12 @@ impl Replies<'_> {
 
     fn read_rows(&mut self, columns: u64, take: &mut Take<'_>) -> Result<(u64, OkPacket), WireError> {
         let mut rows = 0;
-        if let Take::First(kept) = take {
-            rows += self.keep_first(kept)?;
+        if let Take::First(captured) = take {
+            rows += self.keep_first(captured)?;
             *take = Take::Nothing; // the row of a second result is another statement's
         }
-        if let Take::Rows(kept) = take {
-            rows += self.keep_rows(columns as usize, kept)?;
+        if let Take::Rows(captured) = take {
+            rows += self.keep_rows(columns as usize, captured)?;
         }
         if let Take::Whole(results) = take {
             rows += self.keep_whole(results)?;
@@ -243,27 +194,27 @@ impl Replies<'_> {
     }
 
     /// Reads the first row if there is one.
-    fn keep_first(&mut self, kept: &mut FirstRow) -> Result<u64, WireError> {
+    fn keep_first(&mut self, captured: &mut FirstRow) -> Result<u64, WireError> {
         if self.next_row()?.is_none() {
             return Ok(0);
         }
-        kept.payload.clear();
-        self.channel.payload_into(&mut kept.payload, ROWS_BYTES_MAX)?;
-        kept.take()?;
+        captured.payload.clear();
+        self.channel.payload_into(&mut captured.payload, ROWS_BYTES_MAX)?;
+        captured.take()?;
         Ok(1)
     }
 
     /// Keeps rows until they end or are too many; the rest is left to be skipped.
-    fn keep_rows(&mut self, columns: usize, kept: &mut KeptRows) -> Result<u64, WireError> {
+    fn keep_rows(&mut self, columns: usize, captured: &mut TextRows) -> Result<u64, WireError> {
         let mut payload = Vec::new();
         for rows in 0.. {
             match self.next_row()? {
-                Some(length) if kept.has_room(length, columns) => {}
+                Some(length) if captured.has_room(length, columns) => {}
                 _ => return Ok(rows),
             }
             payload.clear();
             self.channel.payload_into(&mut payload, ROWS_BYTES_MAX)?;
-            kept.rows.push(decode_text_row(&payload, columns)?);
+            captured.rows.push(decode_text_row(&payload, columns)?);
         }
         unreachable!("rows are counted in 64 bits")
     }

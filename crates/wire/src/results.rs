@@ -1,15 +1,15 @@
-//! All results of one statement, kept whole as they came, in memory that is used again. Values are decoded when they are
+//! All results of one statement, captured whole as they came, in memory that is used again. Values are decoded when they are
 //! asked for.
 //!
 //! Deliberately not here: reading packets (`replies`).
 
 use crate::codec::ProtocolError;
+use crate::codec::captured::{BinaryRow, Captured};
 use crate::codec::column::{Column, ColumnType};
 use crate::codec::cursor::Cursor;
-use crate::codec::kept::{BinaryRow, Kept};
 use crate::codec::row::text_value;
 use crate::error::WireError;
-use crate::replies::Reply;
+use crate::reply::Reply;
 
 /// One result of a statement: what it did, and its rows.
 #[derive(Clone, Debug, Default)]
@@ -34,15 +34,21 @@ impl ResultSet {
         self.ends.len()
     }
 
-    /// Decodes a row, which must be there: hands over its values from left to right as text, NULL as `None`.
+    /// Decodes a row, which must be there: hands over its values from left to right as text, NULL as `None`. Each is decoded
+    /// into `value`, which is memory that is used again.
     ///
     /// # Errors
     /// When the server sent something that is no row.
-    pub fn row(&self, row: usize, mut take: impl FnMut(Option<&[u8]>)) -> Result<(), ProtocolError> {
+    pub fn row(
+        &self,
+        row: usize,
+        value: &mut Captured,
+        mut take: impl FnMut(Option<&[u8]>),
+    ) -> Result<(), ProtocolError> {
         let begin = if row == 0 { 0 } else { self.ends[row - 1] };
         let payload = &self.payloads[begin..self.ends[row]];
         if self.is_binary {
-            self.binary_row(payload, take)
+            self.binary_row(payload, value, take)
         } else {
             let mut cursor = Cursor::new(payload);
             for _ in &self.columns {
@@ -52,12 +58,16 @@ impl ResultSet {
         }
     }
 
-    fn binary_row(&self, payload: &[u8], mut take: impl FnMut(Option<&[u8]>)) -> Result<(), ProtocolError> {
+    fn binary_row(
+        &self,
+        payload: &[u8],
+        value: &mut Captured,
+        mut take: impl FnMut(Option<&[u8]>),
+    ) -> Result<(), ProtocolError> {
         let mut row = BinaryRow::new(payload, self.columns.len())?;
-        let mut kept = Kept::default();
         for kind in &self.columns {
-            row.next(*kind, Some(&mut kept))?;
-            kept.with_text(&mut take);
+            row.next(*kind, Some(value))?;
+            value.with_text(&mut take);
         }
         Ok(())
     }
@@ -77,7 +87,7 @@ impl ResultSet {
     }
 }
 
-/// All results of one statement. Give it to [`crate::Connection::query_whole`] again and again, and nothing is allocated
+/// All results of one statement. Give it to [`crate::Connection::run`] again and again, and nothing is allocated
 /// but for results larger than any before.
 #[derive(Debug)]
 pub struct Results {
@@ -86,11 +96,11 @@ pub struct Results {
     bytes_max: usize,
     bytes: usize,
     exceeded: Option<WireError>,
-    pub(crate) is_binary: bool,
+    is_binary: bool,
 }
 
 /// A buffer that grew beyond this is given back when the next statement begins.
-const BUFFER_KEPT_BYTES: usize = 1024 * 1024;
+const BUFFER_REUSED_BYTES: usize = 1024 * 1024;
 
 /// What a row takes besides its bytes.
 const ROW_BYTES: usize = size_of::<usize>();
@@ -113,17 +123,23 @@ impl Results {
         &self.sets[..self.count]
     }
 
+    /// Forgets all of them before a statement whose rows come in the binary protocol, or in text.
+    pub(crate) fn begin(&mut self, is_binary: bool) {
+        self.clear();
+        self.is_binary = is_binary;
+    }
+
     /// Forgets all of them, and gives large buffers back.
     pub fn clear(&mut self) {
         self.count = 0;
         self.bytes = 0;
         self.exceeded = None;
         self.sets
-            .retain(|set| set.payloads.capacity() + set.ends.capacity() * ROW_BYTES <= BUFFER_KEPT_BYTES);
+            .retain(|set| set.payloads.capacity() + set.ends.capacity() * ROW_BYTES <= BUFFER_REUSED_BYTES);
     }
 
     pub(crate) fn begin_set(&mut self) {
-        self.has_room(size_of::<ResultSet>()); // one that is too many is read and not kept
+        self.has_room(size_of::<ResultSet>()); // one that is too many is read and not captured
         if self.count == self.sets.len() {
             self.sets.push(ResultSet::default());
         }
@@ -141,7 +157,7 @@ impl Results {
         self.count += usize::from(self.exceeded.is_none());
     }
 
-    /// Whether another row may be kept; if so its memory is counted, else the reason is remembered.
+    /// Whether another row may be captured; if so its memory is counted, else the reason is remembered.
     pub(crate) fn has_room(&mut self, payload_bytes: usize) -> bool {
         self.bytes = self.bytes.saturating_add(payload_bytes + ROW_BYTES);
         if self.bytes > self.bytes_max && self.exceeded.is_none() {

@@ -190,6 +190,8 @@ fn certificate_cure(reason: &CertificateError) -> &'static str {
             "use a name that the certificate has as subjectAltName, or tls=verify-ca, which takes any name"
         }
         CertificateError::Expired | CertificateError::ExpiredContext { .. } => "renew the server's certificate",
-        _ => "make the server's certificate anew: of version 3, not that of an authority, signed by SHA-256 or better",
+        _ => {
+            "make a new certificate for the server: of version 3, not that of an authority, signed by SHA-256 or better"
+        }
     }
 }

@@ -10,7 +10,7 @@ use plimsoll_core::plan::{Endpoint, Secret, ServerKey, Target, Tls};
 use plimsoll_sim::Sim;
 use plimsoll_sim::hostile::{Step, let_in};
 use plimsoll_sim::packets::{self, packet};
-use plimsoll_wire::{ConnectOptions, Connection, Reply, Results, WireError};
+use plimsoll_wire::{ConnectOptions, Connection, Reply, Results, Sink, WireError};
 
 /// Long enough for a busy machine, where a login is to succeed or to fail for another reason than time.
 const PATIENT: Duration = Duration::from_secs(20);
@@ -357,11 +357,14 @@ fn endless_results_that_are_kept_are_cut() {
         [head, rows, packet(0, &packets::rows_end(false))].concat(),
     )]);
     let mut enough = Results::new(10_000);
-    open(&sim).unwrap().query_whole(b"SELECT 1", &mut enough).unwrap();
+    open(&sim)
+        .unwrap()
+        .run("SELECT 1", &[], Sink::Whole(&mut enough))
+        .unwrap();
     assert_eq!(enough.sets()[0].rows(), 252);
     let mut connection = open(&sim).unwrap();
     let error = connection
-        .query_whole(b"SELECT 1", &mut Results::new(1_000))
+        .run("SELECT 1", &[], Sink::Whole(&mut Results::new(1_000)))
         .unwrap_err();
     assert_eq!(error.to_string(), "the query gave more than 1000 bytes of rows");
 }
@@ -374,7 +377,10 @@ fn results_without_end_take_no_memory() {
     let sim = reply_with(vec![Step::Send(results.chain(last).collect())]);
     let mut kept = Results::new(1 << 20);
     let before = memory_kib();
-    let error = open(&sim).unwrap().query_whole(b"SELECT 1", &mut kept).unwrap_err();
+    let error = open(&sim)
+        .unwrap()
+        .run("SELECT 1", &[], Sink::Whole(&mut kept))
+        .unwrap_err();
     assert_eq!(error.to_string(), "the query gave more than 1048576 bytes of rows");
     assert!(memory_kib() < before + 20_000, "from {before} to {} KiB", memory_kib());
 }

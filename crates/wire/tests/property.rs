@@ -18,7 +18,9 @@ use plimsoll_wire::codec::reply::{OkPacket, ReplyHead, ServerError};
 use plimsoll_wire::codec::row::decode_text_row;
 use plimsoll_wire::codec::statement::PrepareOk;
 use plimsoll_wire::fuzz_entry::ENTRIES;
-use plimsoll_wire::{ConnectOptions, Connection, Connector, Interrupter, Results, Statement, Value, Watch};
+use plimsoll_wire::{
+    ConnectOptions, Connection, Connector, Interrupter, PreparedStatement, Results, Sink, Value, Watch,
+};
 use proptest::prelude::*;
 
 /// A parameter's value that owns its text.
@@ -115,7 +117,7 @@ proptest! {
     fn executions_are_read_as_they_were_written(executions in executions()) {
         let count = executions[0].len();
         let prepared = PrepareOk { id: 9, column_count: 0, parameter_count: count as u16 };
-        let statement = Statement::new(prepared, Definitions::default(), 0);
+        let statement = PreparedStatement::new(prepared, Definitions::default(), 0);
         let mut server = ServerSide { types: None };
         for values in executions {
             let mut bytes = Vec::new();
@@ -218,7 +220,7 @@ proptest! {
         };
         for command in [|connection: &mut Connection| connection.query_rows("SELECT 1", 9).is_ok(),
                         |connection: &mut Connection| connection.query("SELECT 1").is_ok(),
-                        |connection: &mut Connection| connection.query_whole(b"SELECT 1", &mut Results::new(999)).is_ok(),
+                        |connection: &mut Connection| connection.run("SELECT 1", &[], Sink::Whole(&mut Results::new(999))).is_ok(),
                         |connection: &mut Connection| connection.prepare("SELECT 1").is_ok()] {
             let mut connection = open();
             command(&mut connection);

@@ -1,6 +1,6 @@
 //! The client against real servers: MariaDB and MySQL 9.
 
-mod kept;
+mod captured;
 mod support;
 
 use std::time::{Duration, Instant};
@@ -17,8 +17,8 @@ fn check_everything(server: &Server, flavour: Flavour) {
     assert_eq!(connection.server().flavour, flavour);
     check_text(&mut connection);
     check_prepared(&mut connection);
-    kept::check(&mut connection);
-    kept::check_changed_table(&mut connection);
+    captured::check(&mut connection);
+    captured::check_changed_table(&mut connection);
     check_large(&mut connection);
     check_load(&mut connection);
     check_several_results(&mut connection);

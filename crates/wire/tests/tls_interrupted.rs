@@ -1,6 +1,8 @@
 //! Signals that arrive while a long statement is being sent over TLS, to a server that reads slowly: nothing is sent twice,
 //! and nothing is left out.
 
+#![allow(unsafe_code)] // signals
+
 #[allow(dead_code)] // this test uses its own part of it
 mod certificates;
 

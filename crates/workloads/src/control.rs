@@ -6,7 +6,7 @@ use plimsoll_core::message::FailureClass;
 use plimsoll_core::plan::Target;
 use plimsoll_engine::WorkerFault;
 use plimsoll_session::worker_fault;
-use plimsoll_wire::{ConnectOptions, Connection, patiently};
+use plimsoll_wire::{ConnectOptions, Connection, retry_while_full};
 
 /// How long connecting may take.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
@@ -30,7 +30,7 @@ pub fn open(target: &Target) -> Result<Connection, WorkerFault> {
         local_infile: true,
         ..ConnectOptions::default()
     };
-    patiently(|| Connection::open(target, &options))
+    retry_while_full(|| Connection::open(target, &options))
         .map_err(|error| worker_fault(&error, &format!("connect to {} as {}", target.endpoint, target.user)))
 }
 

@@ -1,93 +1,141 @@
 //! What clients do, and the rows they do it on.
 //!
-//! * [`factory`] builds the workers of a workload; [`preflight`] looks at the server before any of them connects.
+//! * [`factory`] builds the workers of a workload; [`preflight()`] probes the server before any of them connects.
 //! * [`data`] makes, checks and removes the tables.
+//! * [`ledger`] writes numbered transactions and notes which were acknowledged.
+//!
+//! This file and `data` tell the kinds of workloads apart. Below them each kind (`oltp`, `tpcc`, and `custom`, the users' own)
+//! has its transactions, its preflight and its data set, and knows nothing of the others. They stand on `loading`, which
+//! knows tables and no workload, and `preflight`, which knows servers and no workload.
 //!
 //! Deliberately not here: connections and retries (session), schedules and recording (engine), standard input and
 //! output.
 
+#![forbid(unsafe_code)]
+
 mod control;
+mod custom;
 pub mod data;
 pub mod distribution;
-mod limits;
-mod look;
+mod fingerprint;
+mod isolation;
+pub mod ledger;
+mod loading;
 mod oltp;
-mod statements;
+mod preflight;
 mod text;
 mod tpcc;
 
 pub use control::encryption;
 
 use plimsoll_core::message::{EngineWarning, FailureClass};
-use plimsoll_core::plan::{Role, RoleTarget, WorkloadPlan};
+use plimsoll_core::plan::{Connections, RoleTarget, WorkloadPlan};
 use plimsoll_engine::{Arrivals, ClosedLoop, ThinkTime, Thinking, Users, UsersOptions, WorkerFactory, WorkerFault};
-use plimsoll_session::Terms;
+use plimsoll_session::{GroupServers, Terms};
 
 /// What is wrong with the options of a workload, whatever it runs on; nothing where they make sense.
 pub fn faults(workload: &WorkloadPlan) -> Vec<String> {
     match workload {
-        WorkloadPlan::Statements(plan) => statements::faults(plan),
+        WorkloadPlan::Statements(plan) => custom::faults(plan),
         WorkloadPlan::Tpcc(options) => tpcc::faults(options),
         _ => oltp::faults(workload),
     }
 }
 
-/// Compiles a workload into what builds its workers, of which there will be so many `connections`, and which do about
-/// errors what `terms` say. Nothing is connected yet.
+/// Compiles a workload into what builds its workers, one for each of the group's `connections` that are opened here. They do
+/// about errors what `terms` say. Nothing is connected yet.
 ///
 /// # Errors
 /// When the options make no sense together; all faults are in the message.
 pub fn factory(
     workload: &WorkloadPlan,
-    targets: &[RoleTarget],
+    servers: &GroupServers,
     seed: u64,
-    connections: u32,
+    connections: impl Into<Connections>,
     terms: Terms,
 ) -> Result<Box<dyn WorkerFactory>, WorkerFault> {
+    let connections = connections.into();
     let mut faults = faults(workload);
-    faults.extend(same_role_twice(targets));
-    if connections == 0 {
-        faults.push("group.connections: must be at least 1, is 0".to_owned());
-    }
+    faults.extend(servers.faults());
+    faults.extend(empty_share(workload, connections));
     if !faults.is_empty() {
         return Err(WorkerFault::new(FailureClass::Spec, faults.join("; ")));
     }
     Ok(match workload {
-        WorkloadPlan::Statements(plan) => Box::new(statements::StatementsFactory::new(plan, targets, seed, terms)),
-        WorkloadPlan::Tpcc(options) => Box::new(tpcc::TpccFactory::new(options, targets, seed, connections, terms)),
-        _ => Box::new(oltp::OltpFactory::new(workload, targets, seed, connections, terms)),
+        WorkloadPlan::Statements(plan) => {
+            let share = connections.share;
+            Box::new(custom::CustomFactory::new(plan, servers, seed, share, terms))
+        }
+        WorkloadPlan::Tpcc(options) => Box::new(tpcc::TpccFactory::new(options, servers, seed, connections, terms)),
+        _ => Box::new(oltp::OltpFactory::new(
+            workload,
+            servers,
+            seed,
+            connections.total,
+            terms,
+        )),
     })
 }
 
-/// Connections that are opened for so many of a plan: those, and what the workload needs besides for work in the
-/// background.
-pub fn sessions_count(workload: &WorkloadPlan, connections: u32) -> u32 {
+/// What a share of a group lacks: it has at least one connection, and one for deliveries where these have connections of their
+/// own.
+fn empty_share(workload: &WorkloadPlan, connections: Connections) -> Option<String> {
+    let least = connections.share.count;
+    if connections.total < least {
+        return Some(format!(
+            "group.connections: must be at least {least}, is {}",
+            connections.total
+        ));
+    }
     match workload {
-        WorkloadPlan::Tpcc(options) => connections.saturating_add(options.delivery_connections),
-        _ => connections,
+        WorkloadPlan::Tpcc(options) if (1..least).contains(&options.delivery_connections) => Some(format!(
+            "workload.delivery_connections: must be 0 or at least {least}, one for each engine, is {}",
+            options.delivery_connections
+        )),
+        _ => None,
     }
 }
 
-/// The closed loop of a workload on so many connections: each is one user, unless the workload has terminals of its own. A
-/// `think_time` is waited between two transactions of a user, or what the workload itself says.
+/// Connections that are opened here for those of a group: its own, and what the workload needs besides for work in the
+/// background.
+pub fn sessions_count(workload: &WorkloadPlan, connections: impl Into<Connections>) -> u32 {
+    let connections = connections.into();
+    let background = match workload {
+        WorkloadPlan::Tpcc(options) => options.delivery_connections,
+        _ => 0,
+    };
+    let background = Connections {
+        total: background,
+        ..connections
+    };
+    connections.own().saturating_add(background.own())
+}
+
+/// The closed loop of a workload on the connections that are opened here: each is one user, unless the workload has terminals
+/// of its own. A `think_time` is waited between two transactions of a user, or what the workload itself says. It ends after
+/// `transactions_max` of all engines together.
 ///
 /// # Errors
 /// When there are fewer terminals than connections, or the pace is given twice.
 pub fn closed_loop(
     workload: &WorkloadPlan,
     seed: u64,
-    connections: u32,
+    connections: impl Into<Connections>,
     think_time: Option<ThinkTime>,
     transactions_max: Option<u64>,
 ) -> Result<Box<dyn Arrivals>, WorkerFault> {
+    let connections = connections.into();
+    let share = connections.share;
+    let transactions_max = transactions_max.map(|max| share.of(max));
     if let WorkloadPlan::Tpcc(options) = workload {
-        if let Some(fault) = tpcc::pace_fault(options, connections, think_time.is_some()) {
+        if let Some(fault) = tpcc::pace_fault(options, connections.total, think_time.is_some()) {
             return Err(WorkerFault::new(FailureClass::Spec, fault));
         }
         if options.has_own_pace() {
             let users = UsersOptions {
-                users: options.terminals.unwrap_or(connections),
-                connections,
+                users: options.terminals.unwrap_or(connections.total),
+                share,
+                connections: connections.own(),
                 transactions_max,
             };
             let times = tpcc::Times::new(options, users.users, think_time, seed);
@@ -95,10 +143,10 @@ pub fn closed_loop(
         }
     }
     let own = match workload {
-        WorkloadPlan::Statements(plan) => statements::Pauses::of(plan, seed),
+        WorkloadPlan::Statements(plan) => custom::ThinkTimes::of(plan, seed),
         _ => None,
     };
-    let closed = ClosedLoop::new(connections, transactions_max);
+    let closed = ClosedLoop::new(connections.own(), transactions_max).sharing(share);
     Ok(Box::new(match (own, think_time) {
         (Some(_), Some(_)) => {
             let twice = "workload.transactions: have think times of their own; leave those or think_time out";
@@ -110,17 +158,7 @@ pub fn closed_loop(
     }))
 }
 
-/// A second target of a role would be connected to and never used.
-fn same_role_twice(targets: &[RoleTarget]) -> Option<String> {
-    let sources = targets.iter().filter(|one| one.role == Role::Source).count();
-    let (role, count) = match targets.len() - sources {
-        replicas @ 2.. => ("replica", replicas),
-        _ => ("source", sources),
-    };
-    (count > 1).then(|| format!("group.targets: {count} have the role `{role}`; one of each role can be used"))
-}
-
-/// Connects once to each target and looks whether the workload can work there: tables, columns, rows, and the server's
+/// Connects once to each target and checks that the workload can work there: tables, columns, rows, and the server's
 /// limits for so many connections. Returns doubts about the numbers to come.
 ///
 /// # Errors
@@ -131,7 +169,7 @@ pub fn preflight(
     connections: u32,
 ) -> Result<Vec<EngineWarning>, WorkerFault> {
     match workload {
-        WorkloadPlan::Statements(plan) => statements::preflight(plan, targets, connections),
+        WorkloadPlan::Statements(plan) => custom::preflight(plan, targets, connections),
         WorkloadPlan::Tpcc(options) => tpcc::preflight(options, targets, connections),
         _ => oltp::preflight(workload, targets, connections),
     }

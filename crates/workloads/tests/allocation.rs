@@ -1,5 +1,7 @@
 //! No memory is allocated for a transaction that succeeds.
 
+#![allow(unsafe_code)] // an allocator that counts
+
 mod support;
 
 use std::alloc::{GlobalAlloc, Layout, System};
@@ -7,11 +9,15 @@ use std::cell::Cell;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-use plimsoll_core::plan::{DataPlan, DataSet, LoadMethod, OltpData, OltpOptions, WorkloadPlan};
+use plimsoll_core::plan::{
+    DataPlan, DataSet, LoadMethod, OltpData, OltpOptions, ReadPolicy, ReadsPlan, Role, RoleTarget, Target, TpccData,
+    TpccKit, TpccMode, TpccOptions, WorkloadPlan,
+};
+use plimsoll_session::GroupServers;
 use plimsoll_workloads::data;
 use serde_json::json;
-use support::statements::{as_text, column, drawn, integer, statement, table, transaction, workload};
-use support::trial::{Load, Until, run};
+use support::statements::{as_text, column, counting, drawn, integer, statement, table, transaction, workload};
+use support::trial::{Load, Until, run_spread};
 use support::{on_each_server, source};
 
 struct Counting;
@@ -75,23 +81,7 @@ fn a_transaction_allocates_nothing() {
             WorkloadPlan::SelectRandomRanges(text.clone()),
             WorkloadPlan::OltpInsert(text),
         ] {
-            let allocated = |transactions| {
-                let load = Load {
-                    connections: 1,
-                    until: Until::Transactions(transactions),
-                    seed: transactions,
-                };
-                let before = COUNT.load(Ordering::Relaxed);
-                run(&workload, &source(target), load).unwrap();
-                COUNT.load(Ordering::Relaxed) - before
-            };
-            let (few, many) = (allocated(50), allocated(1_050));
-            // An interval allocates for its histograms, whatever the number of transactions in it.
-            let more = many.saturating_sub(few);
-            assert!(
-                more < 1_000,
-                "{workload:?}: 1,000 more transactions made {more} more allocations"
-            );
+            assert_allocates_nothing(&workload, target);
         }
     });
 }
@@ -119,23 +109,109 @@ fn a_transaction_of_a_users_own_statements_allocates_nothing() {
         );
         let given = json!({"begin": true, "values": [drawn("new", &text)], "statements": [find, change]});
         let prepared = workload(&["own"], &json!([transaction("t", given)]));
-        for workload in [&prepared, &as_text(&prepared)] {
-            let allocated = |transactions| {
-                let load = Load {
-                    connections: 1,
-                    until: Until::Transactions(transactions),
-                    seed: transactions,
-                };
-                let before = COUNT.load(Ordering::Relaxed);
-                run(workload, &source(target), load).unwrap();
-                COUNT.load(Ordering::Relaxed) - before
+        for workload in [&prepared, &as_text(&prepared), &learned(), &as_text(&learned())] {
+            assert_allocates_nothing(workload, target);
+        }
+    });
+}
+
+/// A loop over a list, recent keys and hot values, rows of sorted texts.
+fn learned() -> WorkloadPlan {
+    let hot = json!({"kind": "hot", "shares": [0.2, 0.1], "exponent": 0.8});
+    let mut ids = drawn(
+        "ids",
+        &json!({"kind": "integer", "first": 1, "step": 1, "count": 1_000, "distribution": hot}),
+    );
+    ids["items"] = json!({"range": {"min": 2, "max": 3}});
+    let recent = json!({"name": "last", "source": {"recent": {"counter": 0, "distribution": hot}}});
+    let sql = "SELECT id FROM own WHERE id = ? OR id IN";
+    let find = statement(
+        &format!("{sql} (?)"),
+        &["last", "ids"],
+        json!({"values": [ids, recent], "variants": [format!("{sql} (?, ?)"), format!("{sql} (?, ?, ?)")]}),
+    );
+    let text = json!({"kind": "characters", "alphabet": "letters", "length_min": 100, "length_max": 200});
+    let mut words = drawn("words", &text);
+    words["items"] = json!({"range": {"min": 2, "max": 3}});
+    (words["sorted"], words["distinct"]) = (json!(true), json!(true));
+    let item = json!({"name": "word", "source": {"item_of": {"list": "words"}}});
+    let set = statement(
+        "UPDATE own SET c = ? WHERE id = ?",
+        &["word", "last"],
+        json!({"values": [item]}),
+    );
+    let given = json!({"begin": true, "rollback_ratio": 0.5, "values": [words], "statements": [find, set],
+        "loops": [{"first": 0, "count": 2, "repeat": {"items_of": "words"}}]});
+    counting(&workload(&["own"], &json!([transaction("t", given)])), &[("own", "id")])
+}
+
+#[test]
+fn a_transaction_of_the_tpcc_derived_workload_allocates_nothing() {
+    COUNTED.set(false);
+    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    on_each_server("allocates_tpcc", |_, target| {
+        let data = TpccData {
+            procedures: true,
+            ..TpccData::default()
+        };
+        data::prepare(&support::tpcc::data_plan(target, data), &mut |_| {}).unwrap();
+        let usual = TpccOptions::default();
+        let text = TpccOptions {
+            prepared: false,
+            ..usual.clone()
+        };
+        let calls = TpccOptions {
+            mode: TpccMode::Procedures,
+            ..usual.clone()
+        };
+        let one_by_one = TpccOptions {
+            quirks: Some(TpccKit::TpccMysql),
+            ..usual.clone()
+        };
+        for options in [usual.clone(), text, calls, one_by_one] {
+            assert_allocates_nothing(&WorkloadPlan::Tpcc(options), target);
+        }
+        let replica = RoleTarget {
+            role: Role::Replica,
+            instance: Some("replica".to_owned()),
+            target: target.clone(), // any server that has the data will do
+        };
+        let targets = [source(target), vec![replica]].concat();
+        for policy in [ReadPolicy::RoundRobin, ReadPolicy::LeastOutstanding] {
+            let reads = ReadsPlan {
+                policy,
+                ..ReadsPlan::default()
             };
-            let (few, many) = (allocated(50), allocated(1_050));
-            let more = many.saturating_sub(few);
-            assert!(
-                more < 1_000,
-                "1,000 more transactions of 4 statements made {more} more allocations"
+            assert_allocates_nothing_on(
+                &WorkloadPlan::Tpcc(usual.clone()),
+                &GroupServers::new(&targets, Some(reads)),
             );
         }
     });
+}
+
+/// Runs a few transactions, which are enough to prepare all statements, and many.
+fn assert_allocates_nothing(workload: &WorkloadPlan, target: &Target) {
+    assert_allocates_nothing_on(workload, &support::servers(target));
+}
+
+/// The same where reads are spread.
+fn assert_allocates_nothing_on(workload: &WorkloadPlan, servers: &GroupServers) {
+    let allocated = |transactions| {
+        let load = Load {
+            connections: 1,
+            until: Until::Transactions(transactions),
+            seed: 1,
+        };
+        let before = COUNT.load(Ordering::Relaxed);
+        run_spread(workload, servers, load).unwrap();
+        COUNT.load(Ordering::Relaxed) - before
+    };
+    let (few, many) = (allocated(500), allocated(1_500));
+    // An interval allocates for its histograms, whatever the number of transactions in it.
+    let more = many.saturating_sub(few);
+    assert!(
+        more < 200,
+        "{workload:?}: 1,000 more transactions made {more} more allocations"
+    );
 }

@@ -197,7 +197,7 @@ fn what_is_not_wanted_is_refused_and_left_alone() {
 }
 
 fn foreseen(plan: &DataPlan, resets: bool) -> Result<u64, String> {
-    let found = data::foresee::foresee(plan, resets, &mut |_| {});
+    let found = data::foresee(plan, resets, &mut |_| {});
     found.map(|done| done.rows_count).map_err(|fault| fault.message)
 }
 

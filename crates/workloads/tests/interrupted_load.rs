@@ -171,7 +171,7 @@ fn only_what_is_missing_is_sent() {
         control.query(mark).unwrap();
         let sent = prepare(&plan).1;
         assert!(sent < CATALOGUE_ROWS, "only the mark was missing: {sent}");
-        data::verify::verify(&plan, &mut |_| {}).unwrap();
+        data::verify(&plan, &mut |_| {}).unwrap();
     });
 }
 
@@ -226,7 +226,7 @@ fn one_altered_row_is_found() {
         let plan = sized(target, 60_000);
         prepare(&plan);
         let mut control = connect(target);
-        assert_eq!(data::verify::verify(&plan, &mut |_| {}).unwrap().rows_count, 60_000);
+        assert_eq!(data::verify(&plan, &mut |_| {}).unwrap().rows_count, 60_000);
         for change in [
             "UPDATE sbtest1 SET k = k + 1 WHERE id = 50001",
             "UPDATE sbtest1 SET pad = REPLACE(pad, '1', '2') WHERE id = 50001",
@@ -237,7 +237,7 @@ fn one_altered_row_is_found() {
                 .unwrap();
             control.query(change).unwrap();
             data::check(&plan, &mut |_| {}).expect("as many rows as before");
-            let fault = data::verify::verify(&plan, &mut |_| {}).unwrap_err();
+            let fault = data::verify(&plan, &mut |_| {}).unwrap_err();
             assert_eq!(fault.class, FailureClass::Data);
             assert!(
                 fault.message.contains("sbtest1 id 50001 to 60000: "),
@@ -245,10 +245,10 @@ fn one_altered_row_is_found() {
             );
             control.query("REPLACE INTO sbtest1 SELECT * FROM kept").unwrap();
             control.query("DROP TABLE kept").unwrap();
-            data::verify::verify(&plan, &mut |_| {}).unwrap();
+            data::verify(&plan, &mut |_| {}).unwrap();
         }
         control.query("DELETE FROM sbtest1 WHERE id = 9").unwrap();
-        let fault = data::verify::verify(&plan, &mut |_| {}).unwrap_err();
+        let fault = data::verify(&plan, &mut |_| {}).unwrap_err();
         assert_eq!(fault.class, FailureClass::Data);
         assert!(fault.message.contains("59999 1 60000"), "{fault}");
     });
@@ -270,7 +270,7 @@ fn the_content_does_not_depend_on_the_character_set() {
              WHERE TABLE_SCHEMA = 'wide' AND TABLE_NAME = 'sbtest1' AND COLUMN_NAME = 'c'",
         );
         assert_eq!(column, "utf16");
-        data::verify::verify(&plan, &mut |_| {}).unwrap();
+        data::verify(&plan, &mut |_| {}).unwrap();
     });
 }
 
@@ -316,7 +316,7 @@ fn tables_of_every_shape_are_gone_on_with_and_compared() {
                 .unwrap();
             control.query(&format!("DELETE FROM {name} WHERE id > 600")).unwrap();
             data::prepare(&plan, &mut |_| {}).unwrap();
-            data::verify::verify(&plan, &mut |_| {}).unwrap();
+            data::verify(&plan, &mut |_| {}).unwrap();
             data::cleanup(&plan, &mut |_| {}).unwrap();
         }
     });

@@ -12,7 +12,7 @@ use plimsoll_engine::{
 use plimsoll_session::Terms;
 use plimsoll_sim::{Script, Sim, Stall};
 use support::trial::Summary;
-use support::{over_tcp, source};
+use support::{over_tcp, servers};
 
 const SECOND: Duration = Duration::from_secs(1);
 
@@ -32,7 +32,7 @@ fn run(sim: &Sim, seconds: u64) -> Summary {
     let workload = WorkloadPlan::OltpPointSelect(OltpOptions::default());
     let group = GroupRun {
         instance: "sim".to_owned(),
-        factory: plimsoll_workloads::factory(&workload, &source(&target), 1, 32, Terms::default()).unwrap(),
+        factory: plimsoll_workloads::factory(&workload, &servers(&target), 1, 32, Terms::default()).unwrap(),
         arrivals: Box::new(arrivals),
         connections: 32,
         terms: ConnectionTerms::default(),

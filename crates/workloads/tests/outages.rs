@@ -157,7 +157,7 @@ fn connections_that_are_killed_are_opened_again_at_once() {
         let affected: u64 = summary.outages().iter().map(|one| one.connections_count).sum();
         assert_eq!((lost, affected), (8, 8), "{:?}", summary.outages());
         for one in summary.outages() {
-            assert!(one.to_ns.unwrap() - one.from_ns < 1_000_000_000, "{one:?}");
+            assert!(one.to_ns.unwrap() - one.from_ns < 5_000_000_000, "{one:?}");
         }
         assert!(*summary.completed.last().unwrap() > 0, "it did not go on");
     });
@@ -169,7 +169,7 @@ fn in_a_storm_of_deadlocks_every_error_is_a_retry_or_a_failure() {
         prepare(target, 30);
         let storm = |retry: &[RetryRule]| {
             let terms = ConnectionTerms::default();
-            run_on(&write_only(30), &source(target), load(16, 900), retry, terms).unwrap()
+            run_on(&write_only(30), &source(target), load(16, 4_000), retry, terms).unwrap()
         };
         let repeated = storm(&RetryRule::defaults());
         let counts = repeated.counts();

@@ -16,7 +16,7 @@ use plimsoll_sim::{Answer, Script, Sim, Stall};
 use rustix::process::Signal;
 use support::namespace::Namespace;
 use support::trial::{Summary, run_group_beside};
-use support::{Kind, Server, connect, over_tcp, source};
+use support::{Kind, Server, connect, over_tcp, servers};
 
 const CONNECTIONS: u32 = 8;
 const RATE_TPS: f64 = 100.0;
@@ -55,7 +55,7 @@ fn group(target: &Target, arrivals: Box<dyn Arrivals>, network_ms: u64, read_ms:
     let terms = Terms::new(&RetryRule::defaults(), &reconnect).unwrap();
     GroupRun {
         instance: "silent".to_owned(),
-        factory: plimsoll_workloads::factory(&workload, &source(target), 1, CONNECTIONS, terms).unwrap(),
+        factory: plimsoll_workloads::factory(&workload, &servers(target), 1, CONNECTIONS, terms).unwrap(),
         arrivals,
         connections: CONNECTIONS,
         terms: ConnectionTerms::default(),

@@ -6,7 +6,7 @@ use plimsoll_core::message::FailureClass;
 use plimsoll_core::plan::{DataPlan, LoadMethod, Target, TpccData};
 use plimsoll_engine::WorkerFault;
 use plimsoll_wire::Connection;
-use plimsoll_workloads::data::{self, DataEvent, verify};
+use plimsoll_workloads::data::{self, DataEvent};
 use support::tpcc::data_plan;
 use support::{Kind, await_no_others, connect, on_each_server, on_server, value};
 
@@ -53,7 +53,7 @@ fn rows_do_not_depend_on_loaders_method_or_interruption() {
             loaders: 1,
             ..plan(target, 2)
         });
-        let done = verify::verify(&plan(target, 2), &mut |_| {}).unwrap();
+        let done = data::verify(&plan(target, 2), &mut |_| {}).unwrap();
         let mut connection = connect(target);
         let counts = TABLES.map(|table| {
             value(&mut connection, &format!("SELECT COUNT(*) FROM {table}"))
@@ -180,7 +180,7 @@ fn each_condition_is_seen_to_fail_alone() {
             for sql in statements {
                 connection.query(sql).unwrap();
             }
-            let (class, message) = refusal(verify::verify(&plan(target, 1), &mut |_| {}));
+            let (class, message) = refusal(data::verify(&plan(target, 1), &mut |_| {}));
             assert_eq!(class, FailureClass::Data);
             let begin = format!("consistency condition {condition} (");
             assert!(
@@ -189,7 +189,7 @@ fn each_condition_is_seen_to_fail_alone() {
             );
             repair(&mut connection);
         }
-        verify::verify(&plan(target, 1), &mut |_| {}).unwrap();
+        data::verify(&plan(target, 1), &mut |_| {}).unwrap();
     });
 }
 
@@ -233,7 +233,7 @@ fn tables_are_shaped_as_asked_and_only_ours_are_dropped() {
                 .1
                 .contains("nothing was dropped")
         );
-        let foreseen = |resets| refusal(data::foresee::foresee(&plan(target, 1), resets, &mut |_| {})).1;
+        let foreseen = |resets| refusal(data::foresee(&plan(target, 1), resets, &mut |_| {})).1;
         assert!(foreseen(false).starts_with("item exists and was not made by Plimsoll"));
         assert!(foreseen(true).starts_with("item not made by Plimsoll, so it cannot be put back"));
         connection.query("DROP TABLE item").unwrap();
@@ -243,7 +243,7 @@ fn tables_are_shaped_as_asked_and_only_ours_are_dropped() {
             foreign_keys: true,
             ..TpccData::default()
         };
-        assert!(data::foresee::foresee(&data_plan(target, keyed.clone()), true, &mut |_| {}).is_ok());
+        assert!(data::foresee(&data_plan(target, keyed.clone()), true, &mut |_| {}).is_ok());
         prepare(&data_plan(target, keyed));
         let keys = "SELECT COUNT(*) FROM information_schema.TABLE_CONSTRAINTS \
                     WHERE CONSTRAINT_SCHEMA = DATABASE() AND CONSTRAINT_TYPE = 'FOREIGN KEY'";

@@ -5,7 +5,7 @@ mod support;
 
 use plimsoll_core::plan::{DataPlan, Target, TpccData, TpccMode, TpccOptions, WorkloadPlan};
 use plimsoll_engine::WorkerFault;
-use plimsoll_workloads::data::{self, DataDone, verify};
+use plimsoll_workloads::data::{self, DataDone};
 use plimsoll_workloads::preflight;
 use support::killing::run_killed;
 use support::tpcc::data_plan;
@@ -146,7 +146,7 @@ fn digest(target: &Target, table: &str) -> String {
 
 fn conditions_hold_after_connections_were_killed(target: &Target) {
     run_killed(&workload(TpccMode::Procedures, true), target, 7);
-    verify::verify(&plan(target, true), &mut |_| {}).unwrap();
+    data::verify(&plan(target, true), &mut |_| {}).unwrap();
 }
 
 fn only_ours_are_dropped(target: &Target) {

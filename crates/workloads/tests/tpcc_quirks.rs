@@ -5,7 +5,7 @@ mod support;
 use std::collections::BTreeMap;
 
 use plimsoll_core::plan::{Target, TpccKit, TpccMode, TpccOptions, WorkloadPlan};
-use plimsoll_workloads::data::{self, verify};
+use plimsoll_workloads::data;
 use support::tpcc::two_warehouses;
 use support::trial::{Load, Until, run};
 use support::{Kind, connect, on_server, source, value};
@@ -79,7 +79,7 @@ fn added(target: &Target, kit: TpccKit) -> (BTreeMap<&'static str, f64>, Vec<u32
 
 /// The numbers of the conditions that do not hold.
 fn broken(target: &Target) -> Vec<u32> {
-    let Err(fault) = verify::verify(&two_warehouses(target), &mut |_| {}) else {
+    let Err(fault) = data::verify(&two_warehouses(target), &mut |_| {}) else {
         return vec![];
     };
     let told = fault.message.split("consistency condition ").skip(1);

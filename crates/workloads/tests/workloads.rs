@@ -330,9 +330,15 @@ fn nonsense_is_refused_before_anything_is_connected() {
         table_size: 0,
         ..OltpOptions::default()
     };
-    let fault = factory(&WorkloadPlan::OltpReadOnly(nothing), &[], 1, 0, Terms::default())
-        .err()
-        .unwrap();
+    let fault = factory(
+        &WorkloadPlan::OltpReadOnly(nothing),
+        &support::nowhere(),
+        1,
+        0,
+        Terms::default(),
+    )
+    .err()
+    .unwrap();
     assert_eq!(fault.class, FailureClass::Spec);
     for part in ["tables", "table_size", "connections"] {
         assert!(fault.message.contains(part), "{fault}");

@@ -45,11 +45,20 @@ pub enum ThinkTimePlan {
 }
 
 /// How arrivals follow each other at one and the same rate.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum ArrivalProcess {
     /// Independently of each other, as those of many users do.
     Poisson,
+    /// The same in bursts: the rate goes back and forth between a high and a low value (a Markov-modulated Poisson process
+    /// of two states).
+    Bursty {
+        /// Index of dispersion of counts over windows much longer than a burst: variance over mean. 1 is a Poisson process.
+        dispersion: f64,
+        /// How long the rate stays high, and low, on average, at the highest rate of the steps, milliseconds. Stays are
+        /// longer where the dispersion needs that.
+        stay_ms: f64,
+    },
     /// Evenly.
     Uniform,
 }

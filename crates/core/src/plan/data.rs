@@ -1,11 +1,11 @@
-//! Data sets: what to make, look at or remove.
+//! Data sets: what to make, check or remove.
 
 use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::distribution::Distribution;
 use super::oltp::DEFAULT_ENGINE;
-use super::statements::StatementsData;
+use super::tables::StatementsData;
 use super::target::Target;
 use super::tpcc::TpccData;
 
@@ -107,7 +107,7 @@ pub enum LoadMethod {
     Inserts,
 }
 
-/// A data set to make, look at or remove.
+/// A data set to make, check or remove.
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DataPlan {

@@ -27,6 +27,82 @@ pub enum Distribution {
     Zipfian(Zipfian),
 }
 
+/// How values are chosen out of 1..=n.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub enum ValueDistribution {
+    /// As rows of tables are.
+    Rows(Distribution),
+    /// The most frequent ones have shares of their own.
+    Ranked(RankedDistribution),
+}
+
+/// How values are chosen by their rank, the most frequent first.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "kind", deny_unknown_fields)]
+pub enum RankedDistribution {
+    /// The first ranks have a share of the choices each, the others follow a power law.
+    #[serde(rename = "hot")]
+    Hot(HotRanks),
+}
+
+/// Parameters of `hot`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct HotRanks {
+    /// The share of the choices that rank 1, 2, … has: falling or equal, at most 1,000, with a sum of at most 1.
+    pub shares: Vec<f64>,
+    /// The other ranks r share the rest in proportion to 1 / r^`exponent`; 0 (each the same) to 10.
+    pub exponent: f64,
+    /// Neighbouring ranks are far apart; otherwise rank 1 is the first.
+    pub scattered: bool,
+}
+
+impl Default for HotRanks {
+    fn default() -> Self {
+        Self {
+            shares: Vec::new(),
+            exponent: 0.0,
+            scattered: true,
+        }
+    }
+}
+
+impl Default for ValueDistribution {
+    fn default() -> Self {
+        Self::Rows(Distribution::default())
+    }
+}
+
+impl ValueDistribution {
+    /// Whether each is equally likely.
+    pub fn is_uniform(&self) -> bool {
+        *self == Self::default()
+    }
+
+    /// What is wrong with the parameters, each fault with the value and the cure.
+    pub fn faults(&self) -> Vec<String> {
+        let hot = match self {
+            Self::Rows(rows) => return rows.faults(),
+            Self::Ranked(RankedDistribution::Hot(hot)) => hot,
+        };
+        let mut faults = Vec::new();
+        let (count, sum) = (hot.shares.len(), hot.shares.iter().sum::<f64>());
+        let falls = hot.shares.is_sorted_by(|one, next| one >= next) && hot.shares.iter().all(|one| *one > 0.0);
+        if !falls || count > SHARES_MAX || sum > 1.0 + ROUNDING {
+            faults.push(format!(
+                "shares: must be at most {SHARES_MAX} above 0, falling or equal, with a sum of at most 1, are {count} \
+                 with a sum of {sum}"
+            ));
+        }
+        if !(0.0..=EXPONENT_MAX).contains(&hot.exponent) {
+            let exponent = hot.exponent;
+            faults.push(format!("exponent: must be within 0..={EXPONENT_MAX}, is {exponent}"));
+        }
+        faults
+    }
+}
+
 /// Parameters of `gaussian`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
@@ -131,6 +207,9 @@ impl Distribution {
 
 const DRAWS: (u32, u32) = (1, 1_000);
 const EXPONENT_MAX: f64 = 10.0;
+const SHARES_MAX: usize = 1_000;
+/// A sum of shares may be above 1 by so much.
+const ROUNDING: f64 = 1e-6;
 
 #[cfg(test)]
 mod tests {
@@ -168,5 +247,43 @@ mod tests {
         assert_eq!(Distribution::Pareto(Pareto { h: f64::NAN }).faults().len(), 1);
         assert_eq!(Distribution::Zipfian(Zipfian { exponent: -1.0 }).faults().len(), 1);
         assert!(Distribution::Gaussian(Bell::default()).faults().is_empty());
+    }
+
+    #[test]
+    fn ranked_values_are_read_and_written_as_the_others() {
+        let read = |text: &str| serde_json::from_str::<ValueDistribution>(text);
+        for text in [
+            r#"{"kind":"uniform"}"#,
+            r#"{"kind":"zipfian","exponent":0.9}"#,
+            r#"{"kind":"hot","shares":[0.2,0.1],"exponent":0.8,"scattered":false}"#,
+        ] {
+            assert_eq!(serde_json::to_string(&read(text).unwrap()).unwrap(), text);
+        }
+        assert_eq!(
+            read(r#"{"kind":"hot"}"#).unwrap(),
+            ValueDistribution::Ranked(RankedDistribution::Hot(HotRanks::default()))
+        );
+        for text in [
+            r#"{"kind":"hot","h":0.2}"#,
+            r#"{"kind":"cold"}"#,
+            r#"{"kind":"uniform","shares":[]}"#,
+        ] {
+            assert!(read(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn shares_fall_and_are_no_more_than_all() {
+        let faults = |shares: Vec<f64>| {
+            let hot = HotRanks {
+                shares,
+                ..HotRanks::default()
+            };
+            ValueDistribution::Ranked(RankedDistribution::Hot(hot)).faults()
+        };
+        assert!(faults(vec![0.5, 0.5]).is_empty() && faults(vec![]).is_empty());
+        for wrong in [vec![0.1, 0.2], vec![0.6, 0.5], vec![0.1, 0.0], vec![0.0005; 1_001]] {
+            assert_eq!(faults(wrong.clone()).len(), 1, "{wrong:?}");
+        }
     }
 }

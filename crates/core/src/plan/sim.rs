@@ -5,7 +5,8 @@ use std::path::PathBuf;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-/// A server that lets anybody in and answers every statement at once, to learn what a client can drive at most.
+/// A server that lets anybody in and answers every statement at once, to learn what a client can drive at most, or after
+/// a fixed time, to have a capacity that is known.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SimPlan {
@@ -15,6 +16,10 @@ pub struct SimPlan {
     pub socket: Option<PathBuf>,
     /// Result sets; the first whose text is in the statement counts. Other selects return one row of one byte.
     pub shapes: Vec<SimShape>,
+    /// Each statement's reply comes so long after the statement arrived, nanoseconds: then the server does at most
+    /// connections / delay statements in a second, which is known beforehand.
+    #[serde(default)]
+    pub delay_ns: u64,
 }
 
 /// The result set of statements with a certain text in them.

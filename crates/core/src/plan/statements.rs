@@ -6,7 +6,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::distribution::Distribution;
+use super::counts::TimesPlan;
+use super::distribution::ValueDistribution;
 
 /// Transactions of a user's own statements.
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
@@ -14,6 +15,9 @@ use super::distribution::Distribution;
 pub struct StatementsPlan {
     /// Tables that must be there.
     pub tables: Vec<String>,
+    /// Columns whose keys are counted on.
+    #[serde(default)]
+    pub counters: Vec<CounterPlan>,
     /// What connections do, chosen by weight.
     pub transactions: Vec<TransactionPlan>,
     /// Statements are prepared once for each connection and run in the binary protocol; otherwise sent as text.
@@ -28,6 +32,16 @@ impl StatementsPlan {
     }
 }
 
+/// A column of integers whose keys rise: the load asks for the largest when it begins, and knows the newest from then on.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct CounterPlan {
+    /// The table.
+    pub table: String,
+    /// The column.
+    pub column: String,
+}
+
 /// One type of transaction.
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -38,12 +52,21 @@ pub struct TransactionPlan {
     pub weight: u32,
     /// BEGIN before its statements and COMMIT after them; otherwise each commits by itself.
     pub begin: bool,
+    /// It runs on the source, also where it only reads.
+    #[serde(default)]
+    pub on_source: bool,
     /// Its isolation level, set before BEGIN.
     pub isolation: Isolation,
     /// Values drawn before its first statement.
     pub values: Vec<ValuePlan>,
     /// What it does, in this order.
     pub statements: Vec<StatementPlan>,
+    /// Statements that are run several times together, in their order; they do not overlap.
+    #[serde(default)]
+    pub loops: Vec<LoopPlan>,
+    /// So many of those that completed end by ROLLBACK instead of COMMIT, 0 to 1; never if absent. It needs `begin`.
+    #[serde(default)]
+    pub rollback_ratio: Option<f64>,
     /// The connection pauses for so long after it, milliseconds. For closed loops only, and without a think time of theirs.
     pub think_time: Option<ThinkRange>,
 }
@@ -88,15 +111,62 @@ pub struct StatementPlan {
     pub keep: Vec<KeepPlan>,
     /// The name under which later statements use the first `AUTO_INCREMENT` value that it generated.
     pub keep_insert_id: Option<String>,
+    /// The counter that follows the `AUTO_INCREMENT` values that it is given.
+    #[serde(default)]
+    pub given: Option<usize>,
     /// What happens when it gave no row, or, without a result set, changed none.
     pub no_row: NoRow,
-    /// It runs at least so often,
-    pub repeat_min: u32,
-    /// and at most so often; each number is equally likely.
-    pub repeat_max: u32,
+    /// How often it runs, each time after another.
+    #[serde(default)]
+    pub repeat: TimesPlan,
+    /// A part of it is there several times, once for each row, with values drawn for each.
+    #[serde(default)]
+    pub rows: Option<RowsPlan>,
+    /// What is sent instead of `sql` where it has rows or lists: one text for each combination of how many rows and items there
+    /// are. The number of rows changes slowest, then that of the list that `parameters` name first; all rise.
+    #[serde(default)]
+    pub variants: Vec<String>,
+    /// It is one of several statements with the same parameters, and a value says which. The texts of the first come first among
+    /// the variants.
+    #[serde(default)]
+    pub by: Option<ByPlan>,
 }
 
-/// A column whose value in the first row is kept.
+/// The value that says which of several statements runs.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ByPlan {
+    /// An integer from 1.
+    pub value: String,
+    /// How many statements there are.
+    pub choices: u32,
+}
+
+/// The part of a statement that is there once for each row.
+#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct RowsPlan {
+    /// The position of its first parameter, counted from 0.
+    pub first: usize,
+    /// How many parameters each row has.
+    pub count: usize,
+    /// How many rows there are.
+    pub rows: TimesPlan,
+}
+
+/// Consecutive statements of a transaction that are run several times, in their order.
+#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct LoopPlan {
+    /// The position of the first, counted from 0.
+    pub first: usize,
+    /// How many they are.
+    pub count: usize,
+    /// How often they run.
+    pub repeat: TimesPlan,
+}
+
+/// A column whose value in the first row is captured.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct KeepPlan {
@@ -110,7 +180,7 @@ pub struct KeepPlan {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum NoRow {
-    /// It goes on; what was to be kept is NULL.
+    /// It goes on; what was to be captured is NULL.
     Continue,
     /// It leaves the rest out, commits, and counts as completed.
     Skip,
@@ -126,6 +196,15 @@ pub struct ValuePlan {
     pub name: String,
     /// Where it comes from.
     pub source: ValueSource,
+    /// It is a list of so many values, each of which comes from there.
+    #[serde(default)]
+    pub items: Option<TimesPlan>,
+    /// Of a list: its items rise. Numbers are compared as numbers, all else byte by byte, and NULL comes first.
+    #[serde(default)]
+    pub sorted: bool,
+    /// Of a list: an item that is there already is drawn again, up to 100 times.
+    #[serde(default)]
+    pub distinct: bool,
 }
 
 /// Where the value of a parameter comes from.
@@ -146,18 +225,47 @@ pub enum ValueSource {
         /// The constant.
         add: i64,
     },
+    /// It is the number of the row in its statement, from 1.
+    RowNumber {},
+    /// It is an item of a list of the transaction: the first in the first row of a statement with rows, otherwise when a statement
+    /// with a repeat runs first, otherwise in the first round of a loop; and so on. Behind the last item comes the first.
+    ItemOf {
+        /// The list.
+        list: String,
+    },
+    /// The key behind all that a counter knows of: no row has it, and no other value is it.
+    Next {
+        /// The position of the counter.
+        counter: usize,
+    },
+    /// One of the newest keys of a counter.
+    Recent {
+        /// The position of the counter.
+        counter: usize,
+        /// From how many it is chosen; from all that there are when the load begins if absent.
+        #[serde(default)]
+        within: Option<u32>,
+        /// How they are chosen: the first is the newest.
+        distribution: ValueDistribution,
+    },
 }
 
 /// Makes values: of rows when tables are filled, of parameters when statements run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
 pub enum Generator {
-    /// `first`, `first + step`, … by the number of the row. For rows only.
+    /// `first + step * ((row / each) mod cycle)` by the number of the row, from 0. For rows only.
     Sequence {
         /// In the first row.
         first: i64,
-        /// From row to row.
+        /// From value to value.
         step: i64,
+        /// So many rows in turn have the same value.
+        #[serde(default = "one", skip_serializing_if = "is_one")]
+        each: u64,
+        /// After so many values it begins again; never without.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        cycle: Option<u64>,
     },
     /// One of `count` integers: `first`, `first + step`, …
     Integer {
@@ -168,7 +276,7 @@ pub enum Generator {
         /// How many there are.
         count: u64,
         /// How they are chosen.
-        distribution: Distribution,
+        distribution: ValueDistribution,
     },
     /// One of `count` decimal numbers with `scale` digits after the point: `first`, `first + 1`, … of its last digit.
     Decimal {
@@ -179,7 +287,7 @@ pub enum Generator {
         /// Digits after the point.
         scale: u32,
         /// How they are chosen.
-        distribution: Distribution,
+        distribution: ValueDistribution,
     },
     /// Random characters.
     Characters {
@@ -204,7 +312,7 @@ pub enum Generator {
         /// How many there are.
         count: u64,
         /// How they are chosen.
-        distribution: Distribution,
+        distribution: ValueDistribution,
     },
     /// `first`, `first + step`, … by the number of the row. For rows only.
     TimestampSequence {
@@ -220,6 +328,15 @@ pub enum Generator {
         /// How often each is chosen, relative to the others.
         weights: Vec<f64>,
     },
+}
+
+fn one() -> u64 {
+    1
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands over a reference")]
+fn is_one(number: &u64) -> bool {
+    *number == 1
 }
 
 /// A value that is written out.
@@ -252,63 +369,4 @@ pub enum TemplatePart {
     Text(String),
     /// Generated; another template it cannot be.
     Generated(Generator),
-}
-
-/// The tables of a user's own workload.
-#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct StatementsData {
-    /// The tables.
-    pub tables: Vec<TablePlan>,
-    /// All content follows from it.
-    pub seed: u64,
-    /// A check takes any number of rows, since workloads insert or delete.
-    #[serde(default)]
-    pub changing: bool,
-}
-
-/// A table with its rows.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct TablePlan {
-    /// Its name.
-    pub name: String,
-    /// How many rows are made.
-    pub rows: u64,
-    /// Its columns, in this order.
-    pub columns: Vec<ColumnPlan>,
-    /// The columns of its primary key; none if empty.
-    pub primary_key: Vec<String>,
-    /// Its other indexes, made after the rows.
-    pub indexes: Vec<IndexPlan>,
-}
-
-/// A column of a table.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct ColumnPlan {
-    /// Its name.
-    pub name: String,
-    /// Its type in SQL, such as `VARCHAR(40)`: letters, digits, spaces, `_`, `,` and parentheses.
-    pub sql_type: String,
-    /// NULL is allowed.
-    pub nullable: bool,
-    /// The server numbers new rows itself.
-    pub auto_increment: bool,
-    /// So many of its values are NULL, 0 to 1.
-    pub null_ratio: f64,
-    /// What its values are.
-    pub generator: Generator,
-}
-
-/// An index of a table.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct IndexPlan {
-    /// Its name.
-    pub name: String,
-    /// Its columns, in this order.
-    pub columns: Vec<String>,
-    /// No two rows are alike in them.
-    pub unique: bool,
 }

@@ -107,10 +107,11 @@ pub enum ServerKey {
 }
 
 /// What a connection is for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Role {
     /// Takes reads and writes.
+    #[default]
     Source,
     /// Takes reads only.
     Replica,
@@ -122,6 +123,9 @@ pub enum Role {
 pub struct RoleTarget {
     /// What its connections are for.
     pub role: Role,
+    /// Its name in all results; that of the group if absent.
+    #[serde(default)]
+    pub instance: Option<String>,
     /// How to reach it.
     pub target: Target,
 }

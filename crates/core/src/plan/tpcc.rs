@@ -20,6 +20,8 @@ pub struct TpccData {
     pub foreign_keys: bool,
     /// Storage engine.
     pub storage_engine: String,
+    /// Further options of the tables, as CREATE TABLE takes them after the engine.
+    pub table_options: String,
     /// The transactions are there as stored procedures too.
     pub procedures: bool,
     /// All content follows from it.
@@ -36,6 +38,7 @@ impl Default for TpccData {
             partitions: 0,
             foreign_keys: false,
             storage_engine: DEFAULT_ENGINE.to_owned(),
+            table_options: String::new(),
             procedures: false,
             seed: 1,
             changing: false,
@@ -76,7 +79,7 @@ pub struct TpccOptions {
     pub ramp_up_ms: u64,
     /// Connections besides those of the group that carry out queued deliveries; with 0 they are carried out at once.
     pub delivery_connections: u32,
-    /// The kit whose departures from the specification are reproduced.
+    /// The kit whose deviations from the specification are reproduced.
     pub quirks: Option<TpccKit>,
     /// Isolation level of all connections.
     pub isolation: Isolation,

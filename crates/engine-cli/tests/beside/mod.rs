@@ -1,4 +1,4 @@
-//! The front door and sysbench beside each other. Numbers, and spaces around them, differ from run to run and are left out.
+//! The sysbench-compatible command line and sysbench beside each other. Numbers, and spaces around them, differ from run to run and are left out.
 
 #![allow(dead_code)] // each test binary uses its own part of this
 
@@ -25,7 +25,7 @@ fn told(output: &Output) -> Told {
 }
 
 /// Lines with each number as `#`, spaces in a row as one, and the version left out; and so is what a busy machine lets the
-/// front door say.
+/// sysbench-compatible command line say.
 fn pattern(bytes: &[u8]) -> Vec<String> {
     let text = String::from_utf8_lossy(bytes);
     let lines = text.lines().filter(|line| !is_of_a_busy_machine(line));
@@ -87,7 +87,7 @@ pub fn output(mut command: Command, words: &[&str], input: &str) -> Output {
     process.wait_with_output().unwrap()
 }
 
-/// The front door.
+/// The sysbench-compatible command line.
 pub fn our_command() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_plimsoll-engine"));
     command.arg("sysbench").env_remove("SYSBENCH_COMPAT");
@@ -99,7 +99,7 @@ pub fn their_command() -> Command {
     Command::new("sysbench")
 }
 
-/// Under the front door.
+/// Under our command line.
 pub fn ours(words: &[&str]) -> Told {
     told(&output(our_command(), words, ""))
 }

@@ -2,6 +2,8 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use plimsoll_core::plan::Share;
+
 use super::{Arrival, Arrivals, Claim, Pace};
 
 /// Each connection starts its next transaction as soon as the last one is done, or after a pause.
@@ -11,6 +13,7 @@ pub struct ClosedLoop {
     transactions_max: Option<u64>,
     claimed_count: Lane,
     pace: Option<Box<dyn Pace>>,
+    share: Share,
 }
 
 /// A counter on cache lines of its own: 128 bytes, since processors fetch lines in pairs.
@@ -27,7 +30,14 @@ impl ClosedLoop {
             transactions_max,
             claimed_count: Lane::default(),
             pace: None,
+            share: Share::default(),
         }
+    }
+
+    /// The same for connections that are a share of all: they are numbered, and have the pauses and values, as in the whole.
+    #[must_use]
+    pub fn sharing(self, share: Share) -> Self {
+        Self { share, ..self }
     }
 
     /// The same with pauses: each connection is one user, whose transaction is due a pause after the last one was done. Users
@@ -52,14 +62,15 @@ impl Arrivals for ClosedLoop {
             return Claim::End;
         }
         let index = self.workers[worker as usize].0.fetch_add(1, Ordering::Relaxed);
+        let actor = self.share.number(worker);
         let pause_ns = match &self.pace {
             None => 0,
-            Some(pace) if index == 0 => pace.begin(worker).1,
-            Some(pace) => pace.pause_ns(worker, index),
+            Some(pace) if index == 0 => pace.begin(actor).1,
+            Some(pace) => pace.pause_ns(actor, index),
         };
         Claim::Run(Arrival {
             index,
-            actor: worker,
+            actor,
             due_ns: now_ns.saturating_add(pause_ns),
         })
     }
@@ -78,6 +89,21 @@ mod tests {
         assert_eq!(due(0, 5), run(0, 0, 5));
         assert_eq!(due(0, 9), run(1, 0, 9));
         assert_eq!(due(1, 9), run(0, 1, 9));
+    }
+
+    #[test]
+    fn connections_of_a_share_have_the_numbers_and_pauses_of_the_whole() {
+        let pace = || Thinking {
+            think_time: ThinkTime::Exponential { mean_ns: 1e9 },
+            seed: 7,
+        };
+        let whole = ClosedLoop::new(5, None).with_pace(pace());
+        let share = Share { index: 1, count: 2 };
+        let part = ClosedLoop::new(2, None).sharing(share).with_pace(pace());
+        for _ in 0..3 {
+            assert_eq!(part.claim(0, 9), whole.claim(1, 9));
+            assert_eq!(part.claim(1, 9), whole.claim(3, 9));
+        }
     }
 
     #[test]

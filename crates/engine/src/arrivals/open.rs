@@ -7,8 +7,10 @@
 use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use plimsoll_core::plan::Share;
 use plimsoll_core::random::{keyed, unit};
 
+use super::bursts::{BurstOptions, Bursts};
 use super::rate::{RateCurve, RateStep};
 use super::{Arrival, Arrivals, Backlog, Claim};
 
@@ -19,10 +21,12 @@ const SHARED: u32 = u32::MAX;
 const GAPS: u64 = 1 << 32;
 
 /// How arrivals follow each other at one and the same rate.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Process {
     /// Independently of each other, as those of many users do: the gaps are exponential.
     Poisson,
+    /// The same in bursts: the rate goes back and forth between a high and a low value.
+    Bursty(BurstOptions),
     /// Evenly.
     Uniform,
 }
@@ -50,18 +54,25 @@ struct Schedule {
     backlog_max: u64,
     seed: u64,
     curve: RateCurve,
-    /// Where the next arrival lies on the way of the curve, in arrivals at one a second.
+    /// Where the next arrival lies on the way of the curve, in arrivals at one a second, before bursts move it.
     position: f64,
+    bursts: Option<Bursts>,
     next: Arrival,
     waiting: VecDeque<Arrival>,
     dropped_count: u64,
     is_closed: bool,
+    share: Share,
 }
 
 impl OpenLoop {
     /// An open loop that begins with the trial. Panics without a step.
     pub fn new(options: &OpenLoopOptions) -> Self {
-        Self(Mutex::new(Schedule::new(options)))
+        Self::sharing(options, Share::default())
+    }
+
+    /// A share of the arrivals of an open loop: the same ones at the same times that the whole has.
+    pub fn sharing(options: &OpenLoopOptions, share: Share) -> Self {
+        Self(Mutex::new(Schedule::new(options, share)))
     }
 
     fn at(&self, now_ns: u64) -> MutexGuard<'_, Schedule> {
@@ -96,13 +107,17 @@ impl Arrivals for OpenLoop {
 }
 
 impl Schedule {
-    fn new(options: &OpenLoopOptions) -> Self {
+    fn new(options: &OpenLoopOptions, share: Share) -> Self {
         let mut schedule = Self {
             process: options.process,
             backlog_max: options.backlog_max,
             seed: options.seed,
             curve: RateCurve::new(&options.steps),
             position: 0.0,
+            bursts: match options.process {
+                Process::Bursty(bursts) => Some(Bursts::new(bursts, options.seed)),
+                Process::Poisson | Process::Uniform => None,
+            },
             next: Arrival {
                 index: 0,
                 actor: SHARED,
@@ -111,11 +126,15 @@ impl Schedule {
             waiting: VecDeque::new(),
             dropped_count: 0,
             is_closed: false,
+            share,
         };
-        if schedule.process == Process::Poisson {
+        if schedule.process != Process::Uniform {
             schedule.position = schedule.gap(0);
         }
-        schedule.next.due_ns = schedule.curve.due_ns(schedule.position);
+        schedule.next.due_ns = schedule.due_ns();
+        if !share.has(0) {
+            schedule.take_next();
+        }
         schedule
     }
 
@@ -133,9 +152,15 @@ impl Schedule {
     }
 
     fn take_next(&mut self) -> Arrival {
-        let index = self.next.index + 1;
-        self.position += self.gap(index);
-        let due_ns = self.curve.due_ns(self.position);
+        let mut index = self.next.index;
+        loop {
+            index += 1;
+            self.position += self.gap(index);
+            if self.share.has(index) {
+                break;
+            }
+        }
+        let due_ns = self.due_ns();
         let after = Arrival {
             index,
             due_ns,
@@ -144,11 +169,18 @@ impl Schedule {
         std::mem::replace(&mut self.next, after)
     }
 
+    /// When the arrival at the present position is due.
+    fn due_ns(&mut self) -> u64 {
+        let position = self.position;
+        self.curve
+            .due_ns(self.bursts.as_mut().map_or(position, |bursts| bursts.at(position)))
+    }
+
     /// From the arrival before number `index` to it, at one arrival a second. The exponential distribution by inversion.
     fn gap(&self, index: u64) -> f64 {
         match self.process {
             Process::Uniform => 1.0,
-            Process::Poisson => -(1.0 - unit(&mut keyed(self.seed, GAPS, index))).ln(),
+            Process::Poisson | Process::Bursty(_) => -(1.0 - unit(&mut keyed(self.seed, GAPS, index))).ln(),
         }
     }
 }
@@ -181,6 +213,27 @@ mod tests {
 
     fn backlog(arrivals: &OpenLoop, now_ns: u64) -> Backlog {
         arrivals.backlog(now_ns, &mut |_| {})
+    }
+
+    #[test]
+    fn shares_are_the_arrivals_of_the_whole() {
+        let options = OpenLoopOptions {
+            process: Process::Poisson,
+            steps: vec![RateStep {
+                duration_ns: S,
+                from_tps: 10.0,
+                to_tps: 90.0,
+            }],
+            backlog_max: 99,
+            seed: 7,
+        };
+        let first = |arrivals: &OpenLoop, count| (0..count).map(|_| claimed(arrivals, 0)).collect::<Vec<_>>();
+        let whole = first(&OpenLoop::new(&options), 60);
+        let mut together: Vec<Arrival> = (0..3)
+            .flat_map(|index| first(&OpenLoop::sharing(&options, Share { index, count: 3 }), 20))
+            .collect();
+        together.sort_unstable_by_key(|arrival| arrival.index);
+        assert_eq!(together, whole);
     }
 
     #[test]

@@ -9,13 +9,17 @@ use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
+use plimsoll_core::plan::Share;
+
 use super::{Arrival, Arrivals, Backlog, Claim, Pace};
 
 /// Who shares what.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct UsersOptions {
-    /// How many users there are.
+    /// How many users there are, all engines together.
     pub users: u32,
+    /// Which of them are served here.
+    pub share: Share,
     /// Workers that serve users are those below this number. All others carry out what is left to the background.
     pub connections: u32,
     /// Ends the trial after so many transactions of all users together, background work not counted.
@@ -44,7 +48,8 @@ struct State {
 impl Users {
     /// Users that begin with the trial.
     pub fn new(options: UsersOptions, pace: Box<dyn Pace>) -> Self {
-        let idle = (0..options.users).map(|user| {
+        let own = (0..options.users).filter(|user| options.share.has(u64::from(*user)));
+        let idle = own.map(|user| {
             let (index, due_ns) = pace.begin(user);
             Reverse((due_ns, user, index))
         });
@@ -175,10 +180,25 @@ mod tests {
     fn users(users: u32, connections: u32, transactions_max: Option<u64>) -> Users {
         let options = UsersOptions {
             users,
+            share: Share::default(),
             connections,
             transactions_max,
         };
         Users::new(options, Box::new(Steps))
+    }
+
+    #[test]
+    fn a_share_serves_its_users_and_no_others() {
+        let options = UsersOptions {
+            users: 5,
+            share: Share { index: 1, count: 2 },
+            connections: 2,
+            transactions_max: None,
+        };
+        let users = Users::new(options, Box::new(Steps));
+        assert_eq!(users.claim(0, 0), run(1, 0, 1));
+        assert_eq!(users.claim(1, 0), run(3, 0, 3));
+        assert_eq!(users.claim(0, 10), run(1, 1, 120));
     }
 
     fn run(actor: u32, index: u64, due_ns: u64) -> Claim {

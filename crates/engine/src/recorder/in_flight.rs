@@ -28,7 +28,7 @@ impl InFlight {
         }
     }
 
-    /// Begins a look at this instant, nanoseconds since trial start.
+    /// Begins a probe at this instant, nanoseconds since trial start.
     pub(crate) fn begin(&mut self, at_ns: u64) {
         self.at_ns = at_ns;
     }
@@ -105,7 +105,7 @@ mod tests {
     fn what_is_sent_after_the_instant_was_not_sent_then() {
         let tally = Tally::default();
         tally.offered(10);
-        tally.sent(120); // the look comes a little late
+        tally.sent(120); // the probe comes a little late
         let mut in_flight = InFlight::new();
         in_flight.begin(100);
         in_flight.worker(&tally);

@@ -1,49 +1,18 @@
 //! Opening the connections of a trial: so many at a time, at a pace where one is wanted, and what follows when some of
 //! them do not come.
 
-use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
-use plimsoll_core::connections::ConnectFailure;
-use plimsoll_core::message::{EngineWarning, FailureClass, Progress, Ready};
+use plimsoll_core::message::{EngineWarning, FailureClass, Message, Progress, Ready};
 
-use super::crew::{self, Crew};
-use super::{Observer, Trial, TrialEvent};
+use super::worker_group::{self, WorkerGroup};
+use super::{Observer, Trial};
 use crate::clock::monotonic_ns;
 use crate::fault::WorkerFault;
 use crate::permits::CONNECTING_MAX;
 
 /// How often it is told how far it is.
 const REPORT_NS: u64 = 1_000_000_000;
-
-/// What kept connections of one group from coming, the first fault of each code.
-#[derive(Default)]
-pub(super) struct Refusals(Mutex<BTreeMap<Option<u16>, (u64, WorkerFault)>>);
-
-impl Refusals {
-    pub(super) fn add(&self, fault: WorkerFault, count: u64) {
-        let mut refusals = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        refusals.entry(fault.code).or_insert((0, fault)).0 += count;
-    }
-
-    fn failures(&self, instance: &str) -> Vec<ConnectFailure> {
-        let refusals = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let failure = |(code, (count, fault)): (&Option<u16>, &(u64, WorkerFault))| ConnectFailure {
-            instance: instance.to_owned(),
-            code: *code,
-            count: *count,
-            message: fault.message.clone(),
-        };
-        refusals.iter().map(failure).collect()
-    }
-
-    /// The most frequent one.
-    fn main_fault(&self) -> Option<WorkerFault> {
-        let refusals = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let main = refusals.values().max_by_key(|(count, _)| *count);
-        main.map(|(_, fault)| fault.clone())
-    }
-}
 
 /// Opens all connections, or as many as come, and tells so. False when a stop was wanted before.
 pub(super) fn connect(trial: &Trial, observer: &mut dyn Observer) -> Result<bool, WorkerFault> {
@@ -59,9 +28,9 @@ pub(super) fn connect(trial: &Trial, observer: &mut dyn Observer) -> Result<bool
     }
     let ready = ready(trial, (monotonic_ns() - begin_ns) / 1_000_000)?;
     if ready.connections < ready.wanted_count {
-        observer.on(&TrialEvent::Warning(missing(&ready)));
+        observer.on(&Message::Warning(missing(&ready)));
     }
-    observer.on(&TrialEvent::Ready(ready));
+    observer.on(&Message::Ready(ready));
     Ok(true)
 }
 
@@ -75,28 +44,28 @@ struct Opening<'a> {
 impl Opening<'_> {
     fn all(&mut self) -> Result<bool, WorkerFault> {
         let trial = self.trial;
-        for crew in &trial.crews {
-            if !self.one(crew)? {
+        for group in &trial.groups {
+            if !self.one(group)? {
                 return Ok(false);
             }
         }
         self.wait(0, 0)
     }
 
-    fn one(&mut self, crew: &Arc<Crew>) -> Result<bool, WorkerFault> {
+    fn one(&mut self, group: &Arc<WorkerGroup>) -> Result<bool, WorkerFault> {
         let begin_ns = monotonic_ns();
-        let count = crew.tallies.len() as u32;
+        let count = group.tallies.len() as u32;
         for worker in 0..count {
-            let from_ns = crew.terms.per_s.map_or(0, |per_s| {
+            let from_ns = group.terms.per_s.map_or(0, |per_s| {
                 begin_ns.saturating_add((f64::from(worker) / per_s * 1e9) as u64)
             });
             if !self.wait(from_ns, CONNECTING_MAX - 1)? {
                 return Ok(false);
             }
-            if let Err(fault) = crew::launch(crew, worker) {
+            if let Err(fault) = worker_group::launch(group, worker) {
                 // No thread for this one, so none for those after it.
                 self.launched_count += (count - worker) as usize;
-                crew.refuse(fault, u64::from(count - worker))?;
+                group.refuse(fault, u64::from(count - worker))?;
                 break;
             }
             self.launched_count += 1;
@@ -139,7 +108,7 @@ impl Opening<'_> {
             return;
         }
         self.report_ns += REPORT_NS;
-        self.observer.on(&TrialEvent::Progress(Progress {
+        self.observer.on(&Message::Progress(Progress {
             phase: "connect".to_owned(),
             done_count: done_count as u64,
             total_count: self.trial.worker_count() as u64,
@@ -156,14 +125,16 @@ fn ready(trial: &Trial, connect_ms: u64) -> Result<Ready, WorkerFault> {
         failures: Vec::new(),
         encryptions: Vec::new(),
     };
-    for crew in &trial.crews {
-        let opened_count = crew.outages.connected_count();
+    for group in &trial.groups {
+        let opened_count = group.servers.source().outages.connected_count();
         if opened_count == 0 {
             let none = || WorkerFault::new(FailureClass::Bug, "no connection was opened, and no reason was given");
-            return Err(crew.refusals.main_fault().unwrap_or_else(none));
+            return Err(group.refusals.main_fault().unwrap_or_else(none));
         }
         ready.connections += opened_count as u32;
-        ready.failures.extend(crew.refusals.failures(&crew.instance));
+        ready
+            .failures
+            .extend(group.refusals.failures(&group.instance, &group.servers));
     }
     Ok(ready)
 }

@@ -40,10 +40,12 @@ fn length_ns(outage: &Outage, done: &Done) -> u64 {
 mod tests {
     use super::*;
     use plimsoll_core::message::{ClientCpu, EndReason};
+    use plimsoll_core::plan::Role;
 
     fn done(outages: &[(u64, Option<u64>)]) -> Done {
         let outage = |&(from_ns, to_ns): &(u64, Option<u64>)| Outage {
             instance: "db".to_owned(),
+            role: Role::Source,
             from_ns,
             to_ns,
             connections_count: 4,

@@ -4,12 +4,11 @@
 use std::sync::{Arc, Condvar, Mutex};
 
 use plimsoll_core::histogram::Histogram;
-use plimsoll_core::message::{ClientCpu, Done, GroupInterval, Interval};
+use plimsoll_core::message::{ClientCpu, Done, GroupInterval, Interval, Message};
 use plimsoll_core::snapshot::{Measure, Snapshot};
 use plimsoll_engine::{
     Arrival, Arrivals, ClosedLoop, ConnectionTerms, Gate, GroupRun, Interrupter, Observer, OpenLoop, OpenLoopOptions,
-    Outcome, Process, RateStep, StatementResult, Trial, TrialEvent, TrialHandle, TrialOptions, Worker, WorkerFactory,
-    WorkerFault,
+    Outcome, Process, RateStep, StatementResult, Trial, TrialHandle, TrialOptions, Worker, WorkerFactory, WorkerFault,
 };
 
 /// A statement that returns one row.
@@ -129,14 +128,14 @@ pub fn transact(gate: &mut Gate<'_>, work: impl FnOnce()) {
 
 /// What a trial told.
 pub struct Told {
-    pub events: Vec<TrialEvent>,
+    pub events: Vec<Message>,
     pub result: Result<Done, WorkerFault>,
 }
 
 impl Told {
     pub fn intervals(&self) -> impl Iterator<Item = &Interval> {
         self.events.iter().filter_map(|event| match event {
-            TrialEvent::Interval(interval) => Some(interval),
+            Message::Interval(interval) => Some(interval),
             _ => None,
         })
     }
@@ -148,13 +147,13 @@ impl Told {
     }
 
     pub fn is_ready(&self) -> bool {
-        matches!(self.events.first(), Some(TrialEvent::Ready(_)))
+        matches!(self.events.first(), Some(Message::Ready(_)))
     }
 
     /// The account, after checking that it is exact and that intervals lie on their grid.
     pub fn checked(&self, interval_ms: u64) -> &Done {
         let done = self.result.as_ref().expect("the trial has an account");
-        assert_eq!(self.events.last(), Some(&TrialEvent::Done(done.clone())));
+        assert_eq!(self.events.last(), Some(&Message::Done(done.clone())));
         let counts = self.total().counts();
         let ended = counts.completed + counts.failed + counts.dropped;
         assert_eq!(done.offered_count, ended + done.unfinished_count, "{counts:?} {done:?}");
@@ -219,13 +218,13 @@ fn check_histograms(interval: &Interval) {
 
 /// Remembers what it is told, and does something about it.
 struct Witness<A> {
-    events: Vec<TrialEvent>,
+    events: Vec<Message>,
     handle: TrialHandle,
     action: A,
 }
 
-impl<A: FnMut(&TrialEvent, &TrialHandle)> Observer for Witness<A> {
-    fn on(&mut self, event: &TrialEvent) {
+impl<A: FnMut(&Message, &TrialHandle)> Observer for Witness<A> {
+    fn on(&mut self, event: &Message) {
         self.events.push(event.clone());
         (self.action)(event, &self.handle);
     }
@@ -234,14 +233,14 @@ impl<A: FnMut(&TrialEvent, &TrialHandle)> Observer for Witness<A> {
 /// Runs a trial that starts when it is ready.
 pub fn run(options: TrialOptions, groups: Vec<GroupRun>) -> Told {
     run_with(options, groups, |event, handle| {
-        if matches!(event, TrialEvent::Ready(_)) {
+        if matches!(event, Message::Ready(_)) {
             handle.start(None);
         }
     })
 }
 
 /// Runs a trial with somebody who acts on what it tells.
-pub fn run_with(options: TrialOptions, groups: Vec<GroupRun>, action: impl FnMut(&TrialEvent, &TrialHandle)) -> Told {
+pub fn run_with(options: TrialOptions, groups: Vec<GroupRun>, action: impl FnMut(&Message, &TrialHandle)) -> Told {
     let trial = Trial::new(options, groups).expect("a sensible plan");
     let handle = trial.handle();
     let events = Vec::new();

@@ -1,9 +1,10 @@
-//! The test `cpu`: whole-number divisions. One event looks for the primes up to a limit by trial division.
+//! The test `cpu`: whole-number divisions.
 
-use std::hint::black_box;
 use std::sync::Arc;
 
-use super::event::{Events, Work};
+use plimsoll_host_tests::cpu;
+
+use super::setup;
 use crate::exit::Exit;
 use crate::log::Log;
 use crate::options::{Kind, OptionSpec};
@@ -43,14 +44,8 @@ impl Test for Cpu {
 
     fn begin(&mut self) -> Result<Run, Exit> {
         let (context, max) = (self.context.as_ref().expect("configured"), self.prime_max);
-        let work = move |_| Work {
-            event: move || {
-                black_box(primes_count(black_box(max)));
-            },
-            events_max: None,
-        };
         Ok(Run {
-            factory: Events::factory("cpu", context, work),
+            factory: cpu::factory(max, &setup(context)),
             events_max: None,
             mode: format!("Prime numbers limit: {max}\n\n"),
         })
@@ -60,34 +55,5 @@ impl Test for Cpu {
         let per_s = stat.per_s(stat.events);
         let own = format!("CPU speed:\n    events per second: {per_s:8.2}\n");
         general::after(&own, stat, log);
-    }
-}
-
-/// How many odd primes lie below `limit`: each number from 3 on is divided by 2, 3, … up to its square root or to its
-/// first divisor, even numbers and even divisors too. The divisions are the work.
-///
-/// They are to be divisions of 64 bits. Compilers look at run time whether 32 bits would do, which are faster, so both
-/// numbers are multiples of 2^32 here: that changes no remainder from or to 0. `limit` is at most 2^31.
-fn primes_count(limit: u64) -> u64 {
-    let one = black_box(1 << 32);
-    let mut count = 0;
-    for number in 3..limit {
-        let (scaled, root) = (number * one, (number as f64).sqrt() as u64 * one);
-        let mut divisor = 2 * one;
-        while divisor <= root && scaled % divisor != 0 {
-            divisor += one;
-        }
-        count += u64::from(divisor > root);
-    }
-    count
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_odd_primes_are_found() {
-        assert_eq!((primes_count(10_000), primes_count(8), primes_count(3)), (1_228, 3, 0));
     }
 }

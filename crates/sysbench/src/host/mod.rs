@@ -1,14 +1,15 @@
-//! The tests of the host that are built in: processor, memory, scheduler, mutexes, files.
+//! The tests of the host as sysbench asks for them and reports them. What they do is in `plimsoll-host-tests`.
 //!
 //! Deliberately not here: how a run is started, timed and reported in general.
 
 mod cpu;
-mod event;
 pub mod fileio;
-mod futex;
+mod logged;
 mod memory;
 mod mutex;
 mod threads;
+
+use plimsoll_host_tests::{STACK_BYTES_MIN, Setup};
 
 use crate::exit::Exit;
 use crate::test::{Context, Test};
@@ -39,6 +40,16 @@ pub fn list() -> String {
     TESTS.map(|(name, meaning)| format!("  {name} - {meaning}\n")).concat()
 }
 
+/// What a test is told of its run. Threads have the stack that our own code takes, whatever `--thread-stack-size` says.
+fn setup(context: &Context) -> Setup {
+    let wanted = usize::try_from(context.options.size("thread-stack-size")).unwrap_or(usize::MAX);
+    Setup {
+        threads: context.threads,
+        seed: context.seed,
+        stack_bytes: wanted.max(STACK_BYTES_MIN),
+    }
+}
+
 /// The whole number of an option.
 ///
 /// # Errors
@@ -47,19 +58,6 @@ fn at_least(context: &Context, name: &str, min: u64) -> Result<u64, Exit> {
     let given = context.options.int(name);
     let value = u64::try_from(given).ok().filter(|value| *value >= min);
     value.ok_or_else(|| context.log.fatal(format!("Invalid value for {name}: {given}.")))
-}
-
-/// So many values, one behind the other.
-///
-/// # Errors
-/// When there is not so much memory; said in the log.
-fn array<T: Default>(context: &Context, count: u64) -> Result<Vec<T>, Exit> {
-    let mut values = Vec::new();
-    if values.try_reserve_exact(count as usize).is_err() {
-        return Err(context.log.fatal("Memory allocation failure!"));
-    }
-    values.resize_with(count as usize, T::default);
-    Ok(values)
 }
 
 #[cfg(test)]

@@ -1,11 +1,10 @@
-//! The test `threads`: the scheduler. One event takes a mutex, yields the processor, lets it go, and again.
+//! The test `threads`: the scheduler.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::event::{Events, Work};
-use super::futex::Futex;
-use super::{array, at_least};
+use plimsoll_host_tests::threads::{self, Options};
+
+use super::{at_least, setup};
 use crate::exit::Exit;
 use crate::options::{Kind, OptionSpec};
 use crate::test::{Context, Run, Test};
@@ -14,16 +13,7 @@ use crate::test::{Context, Run, Test};
 #[derive(Default)]
 pub struct Threads {
     context: Option<Arc<Context>>,
-    yields_count: u64,
-    locks_count: u64,
-}
-
-/// What all workers share.
-struct Arena {
-    mutexes: Vec<Futex>,
-    /// Events that began so far.
-    events_count: AtomicU64,
-    yields_count: u64,
+    options: Options,
 }
 
 impl Test for Threads {
@@ -39,8 +29,10 @@ impl Test for Threads {
     }
 
     fn configure(&mut self, context: &Arc<Context>) -> Result<(), Exit> {
-        self.yields_count = at_least(context, "thread-yields", 0)?;
-        self.locks_count = at_least(context, "thread-locks", 1)?;
+        self.options = Options {
+            yields_count: at_least(context, "thread-yields", 0)?,
+            locks_count: at_least(context, "thread-locks", 1)?,
+        };
         self.context = Some(Arc::clone(context));
         Ok(())
     }
@@ -51,32 +43,11 @@ impl Test for Threads {
 
     fn begin(&mut self) -> Result<Run, Exit> {
         let context = self.context.as_ref().expect("configured");
-        let arena = Arc::new(Arena {
-            mutexes: array(context, self.locks_count)?,
-            events_count: AtomicU64::new(0),
-            yields_count: self.yields_count,
-        });
-        let work = move |_| {
-            let arena = Arc::clone(&arena);
-            Work {
-                event: move || arena.event(),
-                events_max: None,
-            }
-        };
+        let factory = threads::factory(self.options, &setup(context));
         Ok(Run {
-            factory: Events::factory("threads", context, work),
+            factory: factory.map_err(|fault| context.log.fatal(fault.message))?,
             events_max: None,
             mode: String::new(),
         })
-    }
-}
-
-impl Arena {
-    fn event(&self) {
-        let number = self.events_count.fetch_add(1, Ordering::Relaxed);
-        let mutex = &self.mutexes[(number % self.mutexes.len() as u64) as usize];
-        for _ in 0..self.yields_count {
-            mutex.with(rustix::thread::sched_yield);
-        }
     }
 }

@@ -1,7 +1,8 @@
 //! `sysbench.histogram`: buckets as a script holds them.
 
+use super::fixed::Fixed;
 use super::memory::Reserved;
-use super::slab::{Faced, Fixed};
+use super::slab::Faced;
 use crate::report::LogHistogram;
 
 /// A histogram that a script holds.

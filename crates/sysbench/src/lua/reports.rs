@@ -22,7 +22,7 @@ pub struct Reports {
 }
 
 impl Reports {
-    /// Looks once which hooks there are.
+    /// Finds out once which hooks there are.
     pub fn new(master: &State) -> Self {
         let has = |name: &str| master.call("has_hook", name).unwrap_or(false);
         Self {
@@ -75,7 +75,7 @@ impl Reports {
     /// Tells about all since the begin, or the last checkpoint.
     pub fn cumulative(&mut self, master: &State, stat: &Stat, log: &Log) {
         if !self.is_cumulative {
-            let print = if talks(&master.host.shared) {
+            let print = if talks(&master.host.thread.shared) {
                 sql::cumulative
             } else {
                 general::cumulative
@@ -119,7 +119,7 @@ fn tell(state: &State, name: &str, fields: &[(&str, f64)]) {
         .table(fields)
         .and_then(|stat| state.call::<()>("hook", (name, stat)));
     if let Err(text) = told {
-        let log = &state.host.shared.log;
+        let log = &state.host.thread.shared.log;
         log.text(Level::Fatal, format_args!("`{name}' function failed: {text}"));
     }
 }

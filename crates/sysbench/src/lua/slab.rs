@@ -2,7 +2,6 @@
 //! closes, so that a stale pointer is at worst that of another object, and a wrong one is found out without a look behind
 //! it.
 
-use std::cell::UnsafeCell;
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 
@@ -15,41 +14,10 @@ pub trait Faced: Default {
     fn face(&self) -> *mut Self::Face;
 }
 
-/// A face that stays where it is.
-pub struct Fixed<F>(Box<UnsafeCell<F>>);
-
-impl<F: Default> Default for Fixed<F> {
-    fn default() -> Self {
-        Self(Box::default())
-    }
-}
-
-impl<F> Fixed<F> {
-    /// Where it is.
-    pub fn pointer(&self) -> *mut F {
-        self.0.get()
-    }
-
-    /// Reads it.
-    pub fn get(&self) -> F
-    where
-        F: Copy,
-    {
-        // SAFETY: the box owns it, and nobody holds a reference to its inside: Lua has its address, and this thread is here.
-        unsafe { *self.0.get() }
-    }
-
-    /// Writes it.
-    pub fn set(&self, face: F) {
-        // SAFETY: as above.
-        unsafe { *self.0.get() = face };
-    }
-}
-
 /// Objects of one kind in one state.
 pub struct Slab<T: Faced> {
     slots: Vec<Slot<T>>,
-    places: HashMap<usize, usize, BuildHasherDefault<AddressHasher>>,
+    indexes: HashMap<usize, usize, BuildHasherDefault<AddressHasher>>,
     free: Vec<usize>,
 }
 
@@ -63,7 +31,7 @@ impl<T: Faced> Default for Slab<T> {
     fn default() -> Self {
         Self {
             slots: Vec::new(),
-            places: HashMap::default(),
+            indexes: HashMap::default(),
             free: Vec::new(),
         }
     }
@@ -72,48 +40,48 @@ impl<T: Faced> Default for Slab<T> {
 impl<T: Faced> Slab<T> {
     /// A new object, held once. Its face is one that was free, or a new one.
     pub fn add(&mut self) -> usize {
-        let place = self.free.pop().unwrap_or_else(|| {
+        let index = self.free.pop().unwrap_or_else(|| {
             let value = T::default();
-            self.places.insert(value.face() as usize, self.slots.len());
+            self.indexes.insert(value.face() as usize, self.slots.len());
             self.slots.push(Slot { value, holders: 0 });
             self.slots.len() - 1
         });
-        self.slots[place].holders = 1;
-        place
+        self.slots[index].holders = 1;
+        index
     }
 
     /// Where the object with this face is, if there is one.
     #[inline]
     pub fn find(&self, face: *const T::Face) -> Option<usize> {
-        let place = *self.places.get(&(face as usize))?;
-        (self.slots[place].holders > 0).then_some(place)
+        let index = *self.indexes.get(&(face as usize))?;
+        (self.slots[index].holders > 0).then_some(index)
     }
 
-    /// The object at a place.
+    /// The object at an index.
     #[inline]
-    pub fn at(&mut self, place: usize) -> &mut T {
-        &mut self.slots[place].value
+    pub fn at(&mut self, index: usize) -> &mut T {
+        &mut self.slots[index].value
     }
 
     /// The same to look at.
     #[inline]
-    pub fn get(&self, place: usize) -> &T {
-        &self.slots[place].value
+    pub fn get(&self, index: usize) -> &T {
+        &self.slots[index].value
     }
 
     /// One more holds it.
-    pub fn hold(&mut self, place: usize) {
-        self.slots[place].holders += 1;
+    pub fn hold(&mut self, index: usize) {
+        self.slots[index].holders += 1;
     }
 
-    /// One holds it no more. Returns it when nobody does: its place is free, what it has should be given back.
-    pub fn release(&mut self, place: usize) -> Option<&mut T> {
-        let slot = &mut self.slots[place];
+    /// One holds it no more. Returns it when nobody does: its index is free, what it has should be given back.
+    pub fn release(&mut self, index: usize) -> Option<&mut T> {
+        let slot = &mut self.slots[index];
         slot.holders = slot.holders.saturating_sub(1);
         if slot.holders > 0 {
             return None;
         }
-        self.free.push(place);
+        self.free.push(index);
         Some(&mut slot.value)
     }
 }
@@ -143,6 +111,7 @@ impl Hasher for AddressHasher {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::lua::fixed::Fixed;
 
     #[derive(Default)]
     struct Thing(Fixed<u64>);
@@ -158,13 +127,13 @@ mod tests {
     #[test]
     fn faces_are_found_until_nobody_holds_them_and_then_used_again() {
         let mut slab = Slab::<Thing>::default();
-        let places: Vec<usize> = (0..100).map(|_| slab.add()).collect();
-        let faces: Vec<*mut u64> = places.iter().map(|place| slab.at(*place).face()).collect();
+        let indexes: Vec<usize> = (0..100).map(|_| slab.add()).collect();
+        let faces: Vec<*mut u64> = indexes.iter().map(|index| slab.at(*index).face()).collect();
         assert!(
             faces
                 .iter()
-                .zip(&places)
-                .all(|(face, place)| slab.find(*face) == Some(*place))
+                .zip(&indexes)
+                .all(|(face, index)| slab.find(*face) == Some(*index))
         );
         assert_eq!((slab.find(std::ptr::null()), slab.find(&7)), (None, None));
         slab.hold(3);

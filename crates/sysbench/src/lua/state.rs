@@ -1,15 +1,15 @@
 //! One Lua state with everything that a script finds in it. It lives and dies in one thread.
 
-use std::mem::ManuallyDrop;
-use std::ptr::null_mut;
+use std::rc::Rc;
 use std::sync::Arc;
 
-use mlua::{FromLuaMulti, Function, IntoLuaMulti, Lua, MultiValue, Table, Value as LuaValue, ffi};
+use mlua::{FromLuaMulti, Function, IntoLuaMulti, Lua, MultiValue, Table, Value as LuaValue};
 
 use super::host::Host;
 use super::memory;
 use super::modules::RUNTIME;
 use super::rand::Draws;
+use super::raw_state::RawState;
 use super::shared::{Shared, Source};
 use crate::options::{Options, Value, declared};
 
@@ -31,12 +31,11 @@ pub enum Kind {
 
 /// A Lua state.
 pub struct State {
-    /// Gone before the state is closed.
-    lua: ManuallyDrop<Lua>,
-    protected: ManuallyDrop<Function>,
-    raw: *mut ffi::lua_State,
+    /// Calls all others. Gone before the state is closed.
+    protected: Function,
+    raw: RawState,
     kind: Kind,
-    pub host: Box<Host>,
+    pub host: Rc<Host>,
 }
 
 impl State {
@@ -55,7 +54,7 @@ impl State {
     /// # Errors
     /// What went wrong, as Lua says it.
     pub fn load_script(&self) -> Result<(), String> {
-        let shared = &self.host.shared;
+        let shared = &self.host.thread.shared;
         match &shared.source {
             Source::File(path) => self.call::<()>("load_file", path.as_str())?,
             Source::Module(name) => self.call::<()>("load_module", name.as_str())?,
@@ -76,26 +75,15 @@ impl State {
         super::exports::link();
         let config = &shared.config;
         let draws = Draws::new(config.distributions, config.seed, kind as u64, tid);
-        let host = Box::new(Host::new(Arc::clone(shared), tid, draws));
-        // SAFETY: the allocator does what Lua's manual asks for, and needs no data of its own.
-        let raw = unsafe { ffi::lua_newstate(memory::allocate, null_mut()) };
-        if raw.is_null() {
-            return Err("not enough memory".to_owned());
-        }
-        // SAFETY: the state is new, and nothing that follows can fail in it but for want of memory.
-        let lua = unsafe {
-            ffi::luaL_openlibs(raw);
-            Lua::get_or_init_from_ptr(raw).clone()
-        };
-        let protected = host.enter(|| runtime(&lua));
+        let host = Rc::new(Host::new(Arc::clone(shared), tid, draws));
+        let raw = RawState::open(Rc::clone(&host)).ok_or("not enough memory")?;
+        let lua = raw.lua();
+        let protected = host.enter(|| runtime(lua));
         let is_ready = protected.as_ref().map(|_| ()).map_err(ToString::to_string);
         let state = Self {
-            protected: ManuallyDrop::new(
-                protected
-                    .or_else(|_| lua.load("return false").into_function())
-                    .map_err(shown)?,
-            ),
-            lua: ManuallyDrop::new(lua),
+            protected: protected
+                .or_else(|_| lua.load("return false").into_function())
+                .map_err(shown)?,
             raw,
             kind,
             host,
@@ -106,13 +94,13 @@ impl State {
     }
 
     fn begin(&self) -> Result<(), String> {
-        let shared = &self.host.shared;
+        let shared = &self.host.thread.shared;
         let script = || -> mlua::Result<Table> {
-            let argv = self.lua.create_table()?;
+            let argv = self.raw.lua().create_table()?;
             for (place, word) in shared.command_line.argv.iter().enumerate() {
                 argv.raw_set(place, word.as_str())?;
             }
-            let script = self.lua.create_table()?;
+            let script = self.raw.lua().create_table()?;
             script.raw_set("tid", self.host.tid)?;
             script.raw_set("is_master", self.kind == Kind::Master)?;
             if !matches!(shared.source, Source::Text(_)) {
@@ -135,7 +123,7 @@ impl State {
     /// Where there is no memory for it.
     pub fn set_options(&self, options: &Options) -> Result<(), String> {
         let table = || -> mlua::Result<Table> {
-            let table = self.lua.create_table()?;
+            let table = self.raw.lua().create_table()?;
             let shown = options.iter().filter(|(name, _)| !name.starts_with(declared::OWN));
             for (name, value) in shown {
                 table.raw_set(name.replace('-', "_"), self.option(value)?)?;
@@ -151,8 +139,10 @@ impl State {
             Value::Int(value) => LuaValue::Number(*value as f64),
             Value::Size(value) => LuaValue::Number(*value as f64),
             Value::Double(value) => LuaValue::Number(*value),
-            Value::String(text) => LuaValue::String(self.lua.create_string(text)?),
-            Value::List(items) => LuaValue::Table(self.lua.create_sequence_from(items.iter().map(String::as_str))?),
+            Value::String(text) => LuaValue::String(self.raw.lua().create_string(text)?),
+            Value::List(items) => {
+                LuaValue::Table(self.raw.lua().create_sequence_from(items.iter().map(String::as_str))?)
+            }
             Value::Percentiles(percents) => LuaValue::Number(percents.first().copied().unwrap_or_default()),
             Value::File(_) => LuaValue::Nil,
         })
@@ -163,7 +153,7 @@ impl State {
     /// # Errors
     /// Where there is no memory for it.
     pub fn table(&self, fields: &[(&str, f64)]) -> Result<Table, String> {
-        self.lua.create_table_from(fields.iter().copied()).map_err(shown)
+        self.raw.lua().create_table_from(fields.iter().copied()).map_err(shown)
     }
 
     /// Calls a function of `host.lua`.
@@ -179,15 +169,15 @@ impl State {
     /// # Errors
     /// The same.
     pub fn call_entered<R: FromLuaMulti>(&self, name: &str, arguments: impl IntoLuaMulti) -> Result<R, String> {
-        let mut all = arguments.into_lua_multi(&self.lua).map_err(shown)?;
-        all.push_front(LuaValue::String(self.lua.create_string(name).map_err(shown)?));
+        let mut all = arguments.into_lua_multi(self.raw.lua()).map_err(shown)?;
+        all.push_front(LuaValue::String(self.raw.lua().create_string(name).map_err(shown)?));
         let mut results: MultiValue = self.protected.call(all).map_err(shown)?;
         let is_done = results.pop_front() == Some(LuaValue::Boolean(true));
         if self.host.is_broken() {
             return Err("a defect of this program, see above".to_owned());
         }
         if is_done {
-            return R::from_lua_multi(results, &self.lua).map_err(shown);
+            return R::from_lua_multi(results, self.raw.lua()).map_err(shown);
         }
         Err(match results.pop_front() {
             Some(LuaValue::String(text)) => text.to_string_lossy(),
@@ -198,20 +188,6 @@ impl State {
     /// Whether the script has a global function of this name.
     pub fn has(&self, name: &str) -> bool {
         self.call("has", name).unwrap_or(false)
-    }
-}
-
-impl Drop for State {
-    /// Finalisers run here, and find their host.
-    fn drop(&mut self) {
-        // SAFETY: neither is used again, and both must be gone before the state that they point into.
-        unsafe {
-            ManuallyDrop::drop(&mut self.protected);
-            ManuallyDrop::drop(&mut self.lua);
-        }
-        // SAFETY: the state was made by this value, in this thread, and nothing refers to it any more.
-        self.host.enter(|| unsafe { ffi::lua_close(self.raw) });
-        memory::settle();
     }
 }
 

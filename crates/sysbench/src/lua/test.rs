@@ -198,7 +198,7 @@ impl Test for LuaTest {
             outcome.map_err(|text| self.fail("init", &text))?;
         }
         Ok(Run {
-            factory: Box::new(ScriptFactory::new(&self.shared, self.master().host.take_early())),
+            factory: Box::new(ScriptFactory::new(&self.shared, self.master().host.thread.take_early())),
             events_max: None,
             mode: String::new(),
         })

@@ -5,9 +5,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use plimsoll_core::message::FailureClass;
 use plimsoll_engine::{Gate, Interrupter, Worker, WorkerFactory, WorkerFault};
 
-use super::host::Early;
 use super::shared::Shared;
 use super::state::{Kind, State};
+use super::thread_context::Early;
 use crate::log::Level;
 
 /// LuaJIT nests calls within bounds of its own, and TLS takes some as well. What is not touched costs nothing.
@@ -52,7 +52,7 @@ impl WorkerFactory for ScriptFactory {
             })?;
         }
         let early = std::mem::take(&mut *self.early.lock().unwrap_or_else(PoisonError::into_inner));
-        state.host.add_early(early);
+        state.host.thread.add_early(early);
         Ok(Box::new(ScriptWorker { state, tid: worker }))
     }
 }
@@ -80,7 +80,7 @@ impl Worker for ScriptWorker {
     }
 
     fn interrupter(&self) -> Interrupter {
-        self.state.host.cuts.interrupter()
+        self.state.host.thread.cuts.interrupter()
     }
 }
 
@@ -91,7 +91,7 @@ impl ScriptWorker {
             .host
             .with_gate(gate, || state.call_entered::<()>("call", (name, self.tid)));
         match outcome {
-            Err(_) if state.host.is_cut_off() => Ok(()),
+            Err(_) if state.host.thread.is_cut_off() => Ok(()),
             Err(text) => {
                 say(state, name, &text);
                 Err(fault("")) // it was said
@@ -105,6 +105,7 @@ impl ScriptWorker {
 fn say(state: &State, name: &str, text: &str) {
     state
         .host
+        .thread
         .log(Level::Fatal, format_args!("`{name}' function failed: {text}"));
 }
 

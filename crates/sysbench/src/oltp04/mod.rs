@@ -48,6 +48,7 @@ impl Oltp04 {
         let targets = mysql::targets(&context.options).map_err(|message| context.log.fatal(message))?;
         Ok(RoleTarget {
             role: Role::Source,
+            instance: None,
             target: targets.next().target().clone(),
         })
     }

@@ -5,7 +5,7 @@
 
 use std::fs;
 
-use super::line::Given;
+use super::given::Given;
 
 /// Reads the options of a file.
 ///

@@ -2,20 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use super::{Kind, OptionSpec, Options, declared, file, key};
-
-/// An option as it was written.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Given {
-    /// Its name, with `-`.
-    pub key: String,
-    /// What stood behind `=`; absent where there was none.
-    pub value: Option<String>,
-    /// As it was written, for messages.
-    pub shown: String,
-    /// It stood in a file, which may serve several tests.
-    pub is_from_file: bool,
-}
+use super::given::{Given, senseless};
+use super::{Kind, OptionSpec, Options, declared, file};
 
 /// What was typed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -145,7 +133,7 @@ impl CommandLine {
         !back.is_empty()
     }
 
-    /// Takes options out that the version that is spoken does not have and nobody gave: scripts look whether they are there.
+    /// Takes options out that the version that is spoken does not have and nobody gave: scripts check whether they are there.
     pub fn hide_extras(&self, declared: &[OptionSpec], options: &mut Options) {
         for spec in declared.iter().filter(|spec| spec.is_extra) {
             if !self.lent.iter().any(|given| given.key == spec.key()) {
@@ -162,55 +150,6 @@ impl CommandLine {
             }
         }
     }
-}
-
-impl Given {
-    fn parse(written: &str, shown: &str) -> Self {
-        let (name, value) = match written.split_once('=') {
-            Some((name, value)) => (name, Some(value.to_owned())),
-            None => (written, None),
-        };
-        Self {
-            key: key(name),
-            value,
-            shown: shown.to_owned(),
-            is_from_file: false,
-        }
-    }
-
-    /// An option of a file.
-    pub fn from_file(name: &str, value: &str) -> Self {
-        Self {
-            key: key(name),
-            value: Some(value.to_owned()),
-            shown: format!("--{name}={value}"),
-            is_from_file: true,
-        }
-    }
-
-    fn read(&self, kind: Kind) -> Result<super::Value, String> {
-        let value = kind.read(self.value.as_deref());
-        value.ok_or_else(|| senseless(&self.key, self.value.as_deref().unwrap_or_default()))
-    }
-
-    /// What is to be said where only a part of the value was read.
-    fn doubt(&self, kind: Kind) -> Option<String> {
-        let text = self.value.as_deref().filter(|text| !kind.takes_whole(text))?;
-        let number = match kind.read(Some(text))? {
-            super::Value::Double(number) => number.to_string(),
-            super::Value::Size(bytes) => bytes.to_string(),
-            _ => return None,
-        };
-        let name = self.shown.split('=').next().unwrap_or_default();
-        Some(format!(
-            "WARNING: {name}={text} is read as {number}, as sysbench reads it"
-        ))
-    }
-}
-
-/// What is said of a value that makes no sense.
-fn senseless(key: &str, value: &str) -> String {
-    format!("Invalid value for the '{}' option: '{value}'", key.replace('-', "_"))
 }
 
 #[cfg(test)]

@@ -2,8 +2,11 @@
 
 pub mod declared;
 mod file;
+mod given;
 pub mod help;
 pub mod line;
+#[allow(unsafe_code)] // a function of the C library
+mod strtod;
 mod value;
 
 pub use value::{Kind, Value};

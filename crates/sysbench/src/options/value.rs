@@ -1,8 +1,7 @@
 //! Values of options and how they are read, with what sysbench makes of text that is no proper value: nothing is 0, and
 //! a number with something behind it is that number where it may have a fraction or a unit.
 
-use std::ffi::CString;
-use std::ptr::null_mut;
+use super::strtod::double;
 
 /// What the value of an option is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -138,15 +137,6 @@ fn size(text: &str) -> Option<(u64, usize)> {
     };
     let bytes = text[..digits].parse::<u64>().ok()?.checked_mul(1 << shift)?;
     Some((bytes, digits + 1))
-}
-
-/// The number that a text begins with, as C reads it, and how many bytes of it that are; 0 where there is none.
-fn double(text: &str) -> (f64, usize) {
-    let Ok(text) = CString::new(text) else { return (0.0, 0) };
-    let mut end = null_mut();
-    // SAFETY: the text ends with a zero byte, and `end` is a place for a pointer into it.
-    let number = unsafe { libc::strtod(text.as_ptr(), &raw mut end) };
-    (number, end as usize - text.as_ptr() as usize)
 }
 
 fn list(text: &str) -> Vec<String> {

@@ -1,7 +1,7 @@
 //! One run: what is said before it, the trial, what is told of it.
 
 mod period;
-mod teller;
+mod reporter;
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use crate::exit::Exit;
 use crate::log::{Level, Log};
 use crate::settings::Settings;
 use crate::test::{Context, Test};
-use teller::Teller;
+use reporter::Reporter;
 
 /// Longer than any run, milliseconds: about 31 years.
 const FOR_EVER_MS: u64 = 1_000_000_000_000;
@@ -62,13 +62,13 @@ pub fn run(test: &mut dyn Test, context: &Arc<Context>, settings: &Settings, out
     };
     let trial = Trial::new(timing(settings), vec![group]).map_err(|fault| failed(log, &fault))?;
     (outside.on_interrupt)(trial.handle());
-    let mut teller = Teller::new(test, context, settings, &trial, outside.observer);
-    let outcome = trial.run(&mut teller);
-    if teller.has_timed_out {
+    let mut reporter = Reporter::new(test, context, settings, &trial, outside.observer);
+    let outcome = trial.run(&mut reporter);
+    if reporter.has_timed_out {
         return Err(Exit::FORCED);
     }
     let done = outcome.map_err(|fault| failed(log, &fault))?;
-    let ended = end(teller, &done);
+    let ended = end(reporter, &done);
     match (ended, done.reason) {
         (Err(exit), _) => Err(exit),
         (Ok(()), EndReason::Stopped) => Err(INTERRUPTED),
@@ -77,14 +77,14 @@ pub fn run(test: &mut dyn Test, context: &Arc<Context>, settings: &Settings, out
 }
 
 /// Tells the last report.
-fn end(mut teller: Teller<'_>, done: &Done) -> Result<(), Exit> {
-    let is_forced = teller.running_count() > 0 && done.reason != EndReason::Stopped;
+fn end(mut reporter: Reporter<'_>, done: &Done) -> Result<(), Exit> {
+    let is_forced = reporter.running_count() > 0 && done.reason != EndReason::Stopped;
     if is_forced {
-        teller
+        reporter
             .log
             .text(Level::Fatal, "The --max-time limit has expired, forcing shutdown...");
     }
-    teller.finish(done, is_forced)?;
+    reporter.finish(done, is_forced)?;
     if is_forced { Err(Exit::FORCED) } else { Ok(()) }
 }
 

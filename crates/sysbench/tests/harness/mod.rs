@@ -1,4 +1,4 @@
-//! Runs a test of the host as the front door does, without a command line.
+//! Runs a test of the host as the command line does, without one.
 #![allow(dead_code)] // each file of tests takes what it needs
 
 use std::path::Path;
@@ -9,8 +9,9 @@ use std::sync::Arc;
 mod page;
 
 use page::Page;
+use plimsoll_core::message::Message;
 use plimsoll_core::snapshot::{Snapshot, TransactionSnapshot};
-use plimsoll_engine::{ClosedLoop, ConnectionTerms, GroupRun, Observer, Trial, TrialEvent, TrialOptions};
+use plimsoll_engine::{ClosedLoop, ConnectionTerms, GroupRun, Observer, Trial, TrialOptions};
 use plimsoll_sysbench::compat::Compat;
 use plimsoll_sysbench::exit::Exit;
 use plimsoll_sysbench::log::Log;
@@ -155,10 +156,10 @@ struct Seen {
 }
 
 impl Observer for Seen {
-    fn on(&mut self, event: &TrialEvent) {
+    fn on(&mut self, event: &Message) {
         match event {
-            TrialEvent::Interval(interval) => self.all = self.all.merge(&interval.groups[0].snapshot),
-            TrialEvent::Done(done) => self.seconds = done.duration_ns as f64 / 1e9,
+            Message::Interval(interval) => self.all = self.all.merge(&interval.groups[0].snapshot),
+            Message::Done(done) => self.seconds = done.duration_ns as f64 / 1e9,
             _ => {}
         }
     }

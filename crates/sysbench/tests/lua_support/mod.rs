@@ -1,4 +1,4 @@
-//! A small front door for tests: options by their words, one command or one run, and what was printed.
+//! A small command line for tests: options by their words, one command or one run, and what was printed.
 
 #![allow(dead_code)] // each test binary uses its own part of this
 
@@ -10,9 +10,10 @@ use std::sync::atomic::{AtomicU32, Ordering};
 mod page;
 
 use page::Page;
+use plimsoll_core::message::Message;
 use plimsoll_core::plan::{Endpoint, Target};
 use plimsoll_core::snapshot::Snapshot;
-use plimsoll_engine::{ClosedLoop, ConnectionTerms, GroupRun, Observer, Trial, TrialEvent, TrialOptions};
+use plimsoll_engine::{ClosedLoop, ConnectionTerms, GroupRun, Observer, Trial, TrialOptions};
 use plimsoll_sysbench::compat::Compat;
 use plimsoll_sysbench::exit::Exit;
 use plimsoll_sysbench::log::{Level, Log};
@@ -33,8 +34,8 @@ pub struct Outcome {
 }
 
 impl Observer for Outcome {
-    fn on(&mut self, event: &TrialEvent) {
-        if let TrialEvent::Interval(interval) = event {
+    fn on(&mut self, event: &Message) {
+        if let Message::Interval(interval) = event {
             for group in &interval.groups {
                 self.snapshot = self.snapshot.merge(&group.snapshot);
             }

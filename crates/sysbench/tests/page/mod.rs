@@ -1,4 +1,4 @@
-//! What is printed, kept for tests.
+//! What is printed, captured for tests.
 
 use std::io::Write;
 use std::sync::{Arc, Mutex};

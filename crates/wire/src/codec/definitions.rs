@@ -9,23 +9,33 @@ use super::ProtocolError;
 /// names.
 const BYTES_MAX: usize = 8 * 1024 * 1024;
 
-/// Payloads of definitions, in the order of the columns.
+/// Payloads of definitions, in the order of the columns. Those that a server sends with each execution, as for calls of
+/// procedures, go into the same memory again.
 #[derive(Debug, Default)]
-pub struct Definitions(RefCell<Vec<Box<[u8]>>>);
+pub struct Definitions(RefCell<Payloads>);
+
+#[derive(Debug, Default)]
+struct Payloads {
+    bytes: Vec<u8>,
+    /// Where each ends in `bytes`.
+    ends: Vec<u32>,
+}
 
 impl Definitions {
     /// Forgets them, since others follow.
     pub fn clear(&self) {
-        self.0.borrow_mut().clear();
+        let mut payloads = self.0.borrow_mut();
+        payloads.bytes.clear();
+        payloads.ends.clear();
     }
 
-    /// Keeps the next one.
+    /// Appends the next one.
     ///
     /// # Errors
     /// When all together are too large.
     pub fn push(&self, payload: &[u8]) -> Result<(), ProtocolError> {
-        let mut kept = self.0.borrow_mut();
-        let size = kept.iter().map(|one| one.len()).sum::<usize>() + payload.len();
+        let mut payloads = self.0.borrow_mut();
+        let size = payloads.bytes.len() + payload.len();
         if size > BYTES_MAX {
             return Err(ProtocolError::TooLarge {
                 what: "the size of all column definitions",
@@ -33,7 +43,8 @@ impl Definitions {
                 limit: BYTES_MAX as u64,
             });
         }
-        kept.push(payload.into());
+        payloads.bytes.extend_from_slice(payload);
+        payloads.ends.push(size as u32);
         Ok(())
     }
 
@@ -41,14 +52,24 @@ impl Definitions {
     ///
     /// # Errors
     /// When there are more or fewer, and whatever `take` says.
-    pub fn each(&self, count: u64, take: impl FnMut(&[u8]) -> Result<(), ProtocolError>) -> Result<(), ProtocolError> {
-        let kept = self.0.borrow();
-        if kept.len() as u64 != count {
+    pub fn each(
+        &self,
+        count: u64,
+        mut take: impl FnMut(&[u8]) -> Result<(), ProtocolError>,
+    ) -> Result<(), ProtocolError> {
+        let payloads = self.0.borrow();
+        if payloads.ends.len() as u64 != count {
             return Err(ProtocolError::Invalid {
                 what: "column definitions were left out that never came",
             });
         }
-        kept.iter().map(|one| &**one).try_for_each(take)
+        let mut begin = 0;
+        for end in &payloads.ends {
+            let end = *end as usize;
+            take(&payloads.bytes[begin..end])?;
+            begin = end;
+        }
+        Ok(())
     }
 }
 

@@ -17,6 +17,16 @@ pub enum Flavour {
     MariaDb,
 }
 
+impl Flavour {
+    /// What a session runs once so that its OK packets tell of GTIDs.
+    pub fn track_gtid_sql(self) -> &'static str {
+        match self {
+            Self::MySql => "SET SESSION session_track_gtids = OWN_GTID",
+            Self::MariaDb => "SET SESSION session_track_system_variables = 'last_gtid'",
+        }
+    }
+}
+
 /// Who a server says it is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ServerInfo {

@@ -3,15 +3,16 @@
 //! Deliberately not here: any I/O, any state of a connection beyond what a decoder needs to go on. Facts are from
 //! MySQL's documentation of its client/server protocol and MariaDB's knowledge base, checked against both servers.
 
+pub mod captured;
 pub mod column;
 pub mod cursor;
 pub mod definitions;
 pub mod greeting;
-pub mod kept;
 pub mod login;
 pub mod packet;
 pub mod reply;
 pub mod row;
+pub mod session_track;
 pub mod statement;
 
 use thiserror::Error;

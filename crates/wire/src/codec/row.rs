@@ -1,6 +1,6 @@
 //! Rows of the text protocol: those of control queries as strings of their own, others where they lie in the packet.
 //!
-//! Deliberately not here: rows of the binary protocol, which are counted, or kept for a moment (`kept`).
+//! Deliberately not here: rows of the binary protocol, which are counted, or captured (`captured`).
 
 use super::ProtocolError;
 use super::cursor::Cursor;

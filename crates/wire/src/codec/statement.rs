@@ -64,7 +64,7 @@ impl PrepareOk {
 
 /// A statement that one connection prepared.
 #[derive(Debug)]
-pub struct Statement {
+pub struct PreparedStatement {
     /// The server's number for it, valid within its connection.
     pub id: u32,
     /// Its `?`.
@@ -79,7 +79,7 @@ pub struct Statement {
     pub(crate) definitions: Definitions,
 }
 
-impl Statement {
+impl PreparedStatement {
     /// A statement just prepared, by the connection with this number.
     pub fn new(prepared: PrepareOk, definitions: Definitions, connection: u64) -> Self {
         let PrepareOk {
@@ -207,8 +207,8 @@ fn put_string(bytes: &[u8], out: &mut Vec<u8>) {
 mod tests {
     use super::*;
 
-    fn statement(parameter_count: u16) -> Statement {
-        Statement::new(
+    fn statement(parameter_count: u16) -> PreparedStatement {
+        PreparedStatement::new(
             PrepareOk {
                 id: 7,
                 column_count: 1,
@@ -219,7 +219,7 @@ mod tests {
         )
     }
 
-    fn check(statement: &Statement, values: &[Value<'_>], expect: &[u8]) {
+    fn check(statement: &PreparedStatement, values: &[Value<'_>], expect: &[u8]) {
         let mut bytes = Vec::new();
         statement.encode_execute(values, &mut bytes);
         let (head, rest) = bytes.split_at(10);

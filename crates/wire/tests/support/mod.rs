@@ -243,6 +243,7 @@ fn run_to_end(command: &mut Command) {
 }
 
 /// The kernel kills the process when the thread that started it ends; Rust's tests keep that thread until the test is over.
+#[allow(unsafe_code)] // between fork and exec
 fn end_with_this_process(command: &mut Command) -> &mut Command {
     let set = || Ok(set_parent_process_death_signal(Some(Signal::KILL))?);
     // SAFETY: between fork and exec the closure makes one system call and neither allocates nor locks.

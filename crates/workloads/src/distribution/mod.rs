@@ -1,7 +1,8 @@
 //! How rows are chosen out of 1..=n.
 //!
-//! The formulas are those of sysbench 0.4, 1.0 and 1.1, over our own generator.
+//! The formulas are those of sysbench 0.4, 1.0 and 1.1, over our own generator; [`Ranks`] is Plimsoll's own.
 
+mod ranks;
 mod zipfian;
 
 #[cfg(test)]
@@ -10,6 +11,7 @@ mod tests;
 use plimsoll_core::plan::{Distribution, HotBand};
 use plimsoll_core::random::{Random, below, unit};
 
+pub use ranks::Ranks;
 use zipfian::Zipfian;
 
 /// Draws row numbers.

@@ -1,7 +1,7 @@
 //! Each distribution against its formula, by a chi-square test over cells of rows.
 
 use super::*;
-use plimsoll_core::plan::{Bell, Pareto, Zipfian as ZipfianPlan};
+use plimsoll_core::plan::{Bell, HotRanks, Pareto, Zipfian as ZipfianPlan};
 use plimsoll_core::random::keyed;
 use proptest::prelude::*;
 
@@ -10,20 +10,29 @@ const DRAWS: u32 = 400_000;
 /// How often each row came up; index 0 is row 1.
 fn hits(distribution: Distribution, count: u32) -> Vec<u32> {
     let rows = Rows::new(distribution, count);
+    hits_of(count, |random| rows.draw(random))
+}
+
+fn hits_of(count: u32, draw: impl Fn(&mut Random) -> i64) -> Vec<u32> {
     let mut random = keyed(11, 0, 0);
     let mut hits = vec![0; count as usize];
     for _ in 0..DRAWS {
-        hits[rows.draw(&mut random) as usize - 1] += 1;
+        hits[draw(&mut random) as usize - 1] += 1;
     }
     hits
 }
 
-/// Neighbouring rows are joined until 50 draws are expected in each cell. The bound is the 0.999 quantile after Wilson
-/// and Hilferty (1931), so a right formula fails once in a thousand seeds, and this seed is fixed.
 fn assert_follows(distribution: Distribution, count: u32, probability: impl Fn(u32) -> f64) {
+    let cells = assert_hits_follow(&format!("{distribution:?}"), &hits(distribution, count), probability);
+    assert!(cells > 20, "{distribution:?}: only {cells} cells");
+}
+
+/// Neighbouring rows are joined until 50 draws are expected in each cell. The bound is the 0.999 quantile after Wilson
+/// and Hilferty (1931), so a right formula fails once in a thousand seeds, and this seed is fixed. Gives the number of cells.
+fn assert_hits_follow(name: &str, hits: &[u32], probability: impl Fn(u32) -> f64) -> u32 {
+    let count = hits.len() as u32;
     let (mut chi_square, mut cells, mut cell, mut total) = (0.0, 0, (0.0, 0.0), 0.0);
-    let hits = hits(distribution, count);
-    for (row, &found) in (1..).zip(&hits) {
+    for (row, &found) in (1..).zip(hits) {
         let expected = probability(row) * f64::from(DRAWS);
         total += expected;
         cell = (cell.0 + expected, cell.1 + f64::from(found));
@@ -40,11 +49,8 @@ fn assert_follows(distribution: Distribution, count: u32, probability: impl Fn(u
     let freedom = f64::from(cells - 1);
     let spread = 2.0 / (9.0 * freedom);
     let bound = freedom * (1.0 - spread + 3.09 * spread.sqrt()).powi(3);
-    assert!(cells > 20, "{distribution:?}: only {cells} cells");
-    assert!(
-        chi_square < bound,
-        "{distribution:?} of {count}: {chi_square} in {cells} cells"
-    );
+    assert!(chi_square < bound, "{name} of {count}: {chi_square} in {cells} cells");
+    cells
 }
 
 /// The share of means of `draws` uniform numbers on 0..1 below `x`: the Irwin-Hall distribution.
@@ -150,6 +156,77 @@ fn zipfian() {
             let distribution = Distribution::Zipfian(ZipfianPlan { exponent });
             assert_follows(distribution, count, |row| weight(row) / sum);
         }
+    }
+}
+
+/// The exact share of each rank: its own, or what it has of the rest.
+fn of_rank(hot: &HotRanks, count: u32) -> Vec<f64> {
+    let ranked = hot.shares.len().min(count as usize);
+    let sum: f64 = hot.shares[..ranked].iter().sum();
+    let weight = |rank: u32| f64::from(rank).powf(-hot.exponent);
+    let rest: f64 = (ranked as u32 + 1..=count).map(weight).sum();
+    let share = |rank: u32| match hot.shares.get(rank as usize - 1) {
+        Some(share) if rest == 0.0 => share / sum,
+        Some(share) => *share,
+        None => (1.0 - sum) * weight(rank) / rest,
+    };
+    (1..=count).map(share).collect()
+}
+
+#[test]
+fn hot_ranks_have_their_shares_and_the_others_the_rest() {
+    for (shares, exponent) in [
+        (vec![0.2, 0.1, 0.05], 0.8),
+        (vec![0.2, 0.1, 0.05], 0.0),
+        (vec![0.001; 300], 1.0),
+        (vec![], 1.2),
+        (vec![0.5, 0.3, 0.2], 0.8),
+        (vec![0.02; 40], 0.5),
+    ] {
+        for count in [2, 3, 4, 30, 3_000] {
+            let hot = HotRanks {
+                shares: shares.clone(),
+                exponent,
+                scattered: false,
+            };
+            let ranks = Ranks::new(&hot, count);
+            let exact = of_rank(&hot, count);
+            let hits = hits_of(count, |random| ranks.draw(random));
+            assert_hits_follow(&format!("{hot:?}"), &hits, |row| exact[row as usize - 1]);
+        }
+    }
+}
+
+#[test]
+fn scattered_ranks_are_the_same_on_other_rows() {
+    let hot = |scattered| HotRanks {
+        shares: vec![0.2, 0.1, 0.05],
+        exponent: 0.8,
+        scattered,
+    };
+    let of = |scattered| {
+        let ranks = Ranks::new(&hot(scattered), 1_000);
+        hits_of(1_000, |random| ranks.draw(random))
+    };
+    let (mut here, mut there) = (of(false), of(true));
+    assert!(
+        here[0] > here[1] && here[1] > here[2] && there[0] < there[333],
+        "{there:?}"
+    );
+    here.sort_unstable();
+    there.sort_unstable();
+    assert_eq!(here, there);
+}
+
+#[test]
+fn a_single_row_is_always_chosen() {
+    for shares in [vec![], vec![0.3], vec![0.3, 0.2]] {
+        let hot = HotRanks {
+            shares,
+            ..HotRanks::default()
+        };
+        let ranks = Ranks::new(&hot, 1);
+        assert!((0..100).all(|n| ranks.draw(&mut keyed(n, 0, 0)) == 1));
     }
 }
 

@@ -1,4 +1,4 @@
-//! Zipf's law on 1..=n: `k` is chosen in proportion to 1 / k^exponent.
+//! Zipf's law on m..=n: `k` is chosen in proportion to 1 / k^exponent.
 //!
 //! By rejection-inversion after W. Hörmann and G. Derflinger, "Rejection-inversion to generate variates from monotone
 //! discrete distributions", ACM TOMACS 6 (1996): constant time and memory, whatever n is. The integral of x^-exponent
@@ -6,10 +6,11 @@
 
 use plimsoll_core::random::{Random, unit};
 
-/// Draws from 1..=n.
+/// Draws from m..=n.
 #[derive(Clone, Copy, Debug)]
 pub struct Zipfian {
     exponent: f64,
+    first: f64,
     last: f64,
     /// The integral where the first row begins, one unit to the left of its right edge.
     integral_first: f64,
@@ -22,12 +23,19 @@ pub struct Zipfian {
 impl Zipfian {
     /// Rows 1..=`count` under an exponent of 0 or more.
     pub fn new(exponent: f64, count: u32) -> Self {
-        let last = f64::from(count);
-        let sure = 2.0 - integral_inverse(exponent, integral(exponent, 2.5) - density(exponent, 2.0));
+        Self::between(exponent, 1, count)
+    }
+
+    /// Rows `first`..=`last`, in proportion to what they have among all from 1 on.
+    pub fn between(exponent: f64, first: u32, last: u32) -> Self {
+        let (first, last) = (f64::from(first), f64::from(last));
+        let next = first + 1.0;
+        let sure = next - integral_inverse(exponent, integral(exponent, next + 0.5) - density(exponent, next));
         Self {
             exponent,
+            first,
             last,
-            integral_first: integral(exponent, 1.5) - 1.0,
+            integral_first: integral(exponent, first + 0.5) - density(exponent, first),
             integral_last: integral(exponent, last + 0.5),
             sure,
         }
@@ -38,7 +46,7 @@ impl Zipfian {
         loop {
             let at = self.integral_last + unit(random) * (self.integral_first - self.integral_last);
             let x = integral_inverse(self.exponent, at);
-            let row = x.round().clamp(1.0, self.last);
+            let row = x.round().clamp(self.first, self.last);
             if row - x <= self.sure || at >= integral(self.exponent, row + 0.5) - density(self.exponent, row) {
                 return row as u32;
             }

@@ -1,15 +1,16 @@
 //! The OLTP workloads: selects, updates, deletes and inserts on tables as sysbench shapes them.
 
 mod bulk;
+pub mod data;
 mod faults;
-mod place;
 mod plan;
 mod preflight;
 mod run;
-pub mod tables;
+mod shared;
+mod tables;
+mod transaction_id;
 mod worker;
 
 pub use faults::faults;
-pub use plan::isolation_sql;
 pub use preflight::preflight;
 pub use worker::OltpFactory;

@@ -7,11 +7,12 @@ use plimsoll_core::plan::{OltpOptions, RoleTarget, WorkloadPlan};
 use plimsoll_core::random::keyed;
 use plimsoll_engine::WorkerFault;
 
+use super::data::{self, KeyRange, Needs};
 use super::plan::{self, Transaction};
-use super::tables::{self, Mark, Numbers, State};
-use crate::data::inspect::{self, Found, KeyRange, Needs};
+use super::tables::{self, Mark, Numbers};
 use crate::distribution::Rows;
-use crate::look::Look;
+use crate::loading::mark::{Found, unfinished};
+use crate::preflight::probe::Probe;
 
 /// Keys drawn to see how many miss the data.
 const SAMPLE_COUNT: u32 = 10_000;
@@ -28,49 +29,44 @@ pub fn preflight(
     let (transaction, options) = (Transaction::new(workload), plan::options(workload));
     let mut warnings = Vec::new();
     for one in targets {
-        let mut look = OltpLook {
-            server: Look::open(&one.target)?,
+        let mut probe = OltpProbe {
+            server: Probe::open(&one.target)?,
             options,
             transaction: &transaction,
             numbers: Numbers::new(transaction.layout, options.tables),
         };
-        look.tables()?;
+        probe.tables()?;
         if !transaction.is_enclosed {
-            look.server.autocommit()?;
+            probe.server.autocommit()?;
         }
         let statements = if options.prepared {
             transaction.statements.count() as u64
         } else {
             0
         };
-        look.server.limits(connections, statements)?;
-        warnings.extend(look.keys()?);
-        look.server.connection.close();
+        probe.server.limits(connections, statements)?;
+        warnings.extend(probe.keys()?);
+        probe.server.connection.close();
     }
     Ok(warnings)
 }
 
 /// One look at one server.
-struct OltpLook<'a> {
-    server: Look<'a>,
+struct OltpProbe<'a> {
+    server: Probe<'a>,
     options: &'a OltpOptions,
     transaction: &'a Transaction,
     numbers: Numbers,
 }
 
-impl OltpLook<'_> {
+impl OltpProbe<'_> {
     /// Whether all tables are there, complete, and have the columns that the statements name.
     fn tables(&mut self) -> Result<(), WorkerFault> {
         let numbers = self.numbers;
-        let found = self.server.ask(|connection| inspect::tables(connection, numbers))?;
+        let found = self.server.ask(|connection| data::find(connection, numbers))?;
         let mut faults = missing(numbers, &found);
-        let unfinished = numbers.iter().zip(&found).filter(|(_, one)| is_unfinished(one));
-        faults.extend(unfinished.map(|(number, _)| {
-            format!(
-                "{} is unfinished: complete it with `plimsoll prepare`",
-                tables::name(number)
-            )
-        }));
+        let partial = numbers.iter().zip(&found).filter(|(_, one)| one.is_unfinished());
+        faults.extend(partial.map(|(number, _)| unfinished(&tables::name(number))));
         if faults.is_empty() {
             let needs = Needs {
                 layout: self.transaction.layout,
@@ -78,7 +74,7 @@ impl OltpLook<'_> {
             };
             faults = self
                 .server
-                .ask(|connection| inspect::column_faults(connection, numbers, needs))?;
+                .ask(|connection| data::column_faults(connection, numbers, needs))?;
         }
         if faults.is_empty() {
             return Ok(());
@@ -95,12 +91,12 @@ impl OltpLook<'_> {
         }
         for number in self.numbers.iter() {
             let name = tables::name(number);
-            let range = self.server.ask(|connection| inspect::key_range(connection, number))?;
+            let range = self.server.ask(|connection| data::key_range(connection, number))?;
             if self.transaction.needs_no_rows() {
                 let Some(range) = range else { continue };
                 let (first, last) = (range.first, range.last);
                 return Err(self.server.fault(&format!(
-                    "{name} holds ids from {first} to {last}, and the workload inserts from 1 on: make the table anew with \
+                    "{name} holds ids from {first} to {last}, and the workload inserts from 1 on: make the table again with \
                      `plimsoll cleanup` and `plimsoll prepare`, in a study with reset = \"per_trial\""
                 )));
             }
@@ -118,7 +114,7 @@ impl OltpLook<'_> {
     }
 }
 
-fn missing(numbers: Numbers, found: &[Found]) -> Vec<String> {
+fn missing(numbers: Numbers, found: &[Found<Mark>]) -> Vec<String> {
     let names: Vec<String> = numbers
         .iter()
         .zip(found)
@@ -135,16 +131,6 @@ fn missing(numbers: Numbers, found: &[Found]) -> Vec<String> {
             )]
         }
     }
-}
-
-fn is_unfinished(found: &Found) -> bool {
-    matches!(
-        found,
-        Found::Ours(Mark {
-            state: State::Loading,
-            ..
-        })
-    )
 }
 
 /// The share of drawn keys that are outside of the table, 0..=1, from a sample of draws.
@@ -198,7 +184,7 @@ mod tests {
 
     #[test]
     fn missing_tables_are_named_with_the_cure() {
-        let missing = |found: &[Found]| missing(Numbers::new(Layout::Sysbench1, found.len() as u32), found);
+        let missing = |found: &[Found<Mark>]| missing(Numbers::new(Layout::Sysbench1, found.len() as u32), found);
         assert_eq!(missing(&[Found::Foreign]), Vec::<String>::new());
         assert!(missing(&[Found::Nothing])[0].starts_with("table sbtest1 does not exist"));
         assert!(missing(&[const { Found::Nothing }; 3])[0].contains("3 tables do not exist (sbtest1 … sbtest3)"));

@@ -7,13 +7,13 @@ use std::time::Duration;
 
 use plimsoll_core::plan::ReconnectMode;
 use plimsoll_core::random::{Random, below, unit};
-use plimsoll_engine::{Gate, StatementResult};
+use plimsoll_engine::Gate;
 use plimsoll_session::{Reply, Session, StatementError, StatementId, Value};
 
 use super::bulk;
-use super::place::Place;
 use super::plan::{ForTable, NewId, Step, Text};
-use super::worker::Shared;
+use super::shared::Shared;
+use super::transaction_id::TransactionId;
 use crate::text::{C_LENGTH, Integers, PAD_LENGTH, fill_groups};
 
 /// What a worker keeps from transaction to transaction, so that nothing is allocated anew.
@@ -31,7 +31,7 @@ pub struct Run<'a, 'g> {
     pub session: &'a mut Session,
     pub gate: &'a mut Gate<'g>,
     pub scratch: &'a mut Scratch,
-    pub place: Place,
+    pub id: TransactionId,
     pub random: Random,
     pub seed: u64,
 }
@@ -142,7 +142,7 @@ impl Run<'_, '_> {
         let statement = self.on_some_table(statement);
         let id = Value::Int(match id {
             NewId::Server => 0,
-            NewId::Scattered(offset) => offset + self.place.scattered(self.seed),
+            NewId::Scattered(offset) => offset + self.id.scattered(self.seed),
         });
         let k = Value::Int(self.row());
         match text {
@@ -158,7 +158,7 @@ impl Run<'_, '_> {
     }
 
     fn delete_once(&mut self, statement: ForTable) -> Result<(), StatementError> {
-        let row = self.place.row_once(self.shared.options.table_size);
+        let row = self.id.row_once(self.shared.options.table_size);
         let statement = self.on_some_table(statement);
         self.execute(statement, &[Value::Int(row)])
     }
@@ -186,20 +186,19 @@ impl Run<'_, '_> {
 
     fn call(&mut self, statement: StatementId) -> Result<(), StatementError> {
         let number = |count: u64| Value::Int(i64::from(count as u32));
-        let values = [number(self.place.member), number(self.shared.connections)];
+        let values = [number(self.id.member), number(self.shared.connections)];
         self.execute(statement, &values)
     }
 
     /// Members of a table take its rows in turn.
     fn bulk_insert(&mut self) -> Result<(), StatementError> {
         let tables = self.shared.bulk_tables.len() as u64;
-        let (table, member) = (self.place.member % tables, self.place.member / tables);
+        let (table, member) = (self.id.member % tables, self.id.member / tables);
         let members = self.shared.connections.div_ceil(tables);
-        let first = 1 + (self.place.turn * members + member) * bulk::ROWS;
+        let first = 1 + (self.id.turn * members + member) * bulk::ROWS;
         self.think();
         bulk::write(&self.shared.bulk_tables[table as usize], first, &mut self.scratch.sql);
-        let role = self.shared.transaction.role;
-        let reply = self.session.on(role).query(as_str(&self.scratch.sql))?;
+        let reply = self.session.connection().query(as_str(&self.scratch.sql))?;
         self.count(reply);
         Ok(())
     }
@@ -207,8 +206,7 @@ impl Run<'_, '_> {
     #[inline]
     fn execute(&mut self, statement: StatementId, values: &[Value<'_>]) -> Result<(), StatementError> {
         self.think();
-        let role = self.shared.transaction.role;
-        let reply = self.session.on(role).execute(statement, values)?;
+        let reply = self.session.connection().execute(statement, values)?;
         self.count(reply);
         if self.shared.options.reconnect_mode == ReconnectMode::Query {
             self.session.renew()?;
@@ -217,11 +215,7 @@ impl Run<'_, '_> {
     }
 
     fn count(&mut self, reply: Reply) {
-        self.gate.statement(StatementResult {
-            has_result_set: reply.has_result_set,
-            rows_returned: reply.rows_returned,
-            rows_affected: reply.rows_affected,
-        });
+        self.gate.statement(reply.into());
     }
 
     /// What a user takes before each statement.
@@ -249,7 +243,7 @@ impl Run<'_, '_> {
     /// A value of k from the member's part of 0 to the table's size.
     fn k(&mut self) -> i64 {
         let parts = self.shared.parts.as_ref().expect("lists are drawn from parts");
-        let (first, count) = self.place.part(self.shared.options.table_size, self.shared.connections);
+        let (first, count) = self.id.part(self.shared.options.table_size, self.shared.connections);
         let draw = if count == parts.small_count {
             &parts.small
         } else {

@@ -4,16 +4,14 @@
 
 use std::sync::Arc;
 
-use plimsoll_core::plan::{OltpOptions, ReconnectMode, RoleTarget, WorkloadPlan};
+use plimsoll_core::plan::{ReconnectMode, WorkloadPlan};
 use plimsoll_core::random::below;
-use plimsoll_engine::{Arrival, Gate, Interrupter, Worker, WorkerFactory, WorkerFault};
-use plimsoll_session::{Session, Sessions, Terms, transact};
+use plimsoll_engine::{Arrival, Gate, GroupServer, Interrupter, ServerIndex, Worker, WorkerFactory, WorkerFault};
+use plimsoll_session::{GroupServers, Session, Sessions, Terms, transact};
 
-use super::place::Place;
-use super::plan::{self, Step, Transaction};
 use super::run::{Run, Scratch};
-use super::tables::{self, Numbers};
-use crate::distribution::Rows;
+use super::shared::Shared;
+use super::transaction_id::TransactionId;
 
 /// Builds the workers of one group.
 pub struct OltpFactory {
@@ -21,67 +19,13 @@ pub struct OltpFactory {
     sessions: Sessions,
 }
 
-/// What all workers of a group have in common.
-pub struct Shared {
-    pub transaction: Transaction,
-    pub rows: Rows,
-    pub options: OltpOptions,
-    /// Where `bulk_insert` inserts; other statements hold the names of their tables.
-    pub bulk_tables: Vec<String>,
-    /// Among how many members the values of k are divided, and values drawn within each part.
-    pub parts: Option<Parts>,
-    pub connections: u64,
-    seed: u64,
-}
-
-/// Values of k in parts, one for each connection. They differ by one in size, and so do the draws.
-pub struct Parts {
-    pub small: Rows,
-    pub large: Rows,
-    pub small_count: u64,
-}
-
 impl OltpFactory {
     /// Compiles the workload for so many connections. Its options must have been checked (see `faults`).
-    pub fn new(workload: &WorkloadPlan, targets: &[RoleTarget], seed: u64, connections: u32, terms: Terms) -> Self {
-        let options: &OltpOptions = plan::options(workload);
-        let transaction = Transaction::new(workload);
-        let connections = u64::from(connections);
-        let bulk_tables = if transaction.steps.contains(&Step::BulkInsert) {
-            let numbers = Numbers::new(transaction.layout, options.tables);
-            numbers.iter().map(tables::name).collect()
-        } else {
-            vec![]
-        };
-        let by_parts = |step: &Step| matches!(step, Step::PointList { .. } | Step::RangeList { .. });
-        let shared = Shared {
-            parts: transaction
-                .steps
-                .iter()
-                .any(by_parts)
-                .then(|| Parts::new(options, connections)),
-            transaction,
-            rows: Rows::new(options.distribution, options.table_size as u32),
-            options: options.clone(),
-            bulk_tables,
-            connections,
-            seed,
-        };
+    pub fn new(workload: &WorkloadPlan, servers: &GroupServers, seed: u64, connections: u32, terms: Terms) -> Self {
+        let shared = Shared::new(workload, seed, connections);
         Self {
-            sessions: Sessions::new(targets, Arc::clone(&shared.transaction.statements), terms, seed),
+            sessions: Sessions::new(servers, Arc::clone(&shared.transaction.statements), terms, seed),
             shared: Arc::new(shared),
-        }
-    }
-}
-
-impl Parts {
-    fn new(options: &OltpOptions, connections: u64) -> Self {
-        let small_count = options.table_size / connections + 1;
-        let draw = |count: u64| Rows::new(options.distribution, count as u32);
-        Self {
-            small: draw(small_count),
-            large: draw(small_count + 1),
-            small_count,
         }
     }
 }
@@ -91,9 +35,13 @@ impl WorkerFactory for OltpFactory {
         vec![self.shared.transaction.name.to_owned()]
     }
 
-    fn build(&self, _worker: u32) -> Result<Box<dyn Worker>, WorkerFault> {
+    fn servers(&self) -> Vec<GroupServer> {
+        self.sessions.servers()
+    }
+
+    fn build(&self, worker: u32) -> Result<Box<dyn Worker>, WorkerFault> {
         Ok(Box::new(OltpWorker {
-            session: self.sessions.open()?,
+            session: self.sessions.open(worker)?,
             shared: Arc::clone(&self.shared),
             scratch: Scratch::default(),
             transactions_count: 0,
@@ -130,7 +78,8 @@ impl Worker for OltpWorker {
             let mut reconnects = self.reconnects(&arrival);
             let shared = &*self.shared;
             let scratch = &mut self.scratch;
-            transact(&mut self.session, gate, 0, |session, gate| {
+            let role = shared.transaction.role;
+            transact(&mut self.session, gate, (0, role), |session, gate| {
                 if std::mem::take(&mut reconnects) {
                     session.renew()?;
                 }
@@ -139,7 +88,7 @@ impl Worker for OltpWorker {
                     session,
                     gate,
                     scratch,
-                    place: Place::new(&arrival, shared.connections),
+                    id: TransactionId::new(&arrival, shared.connections),
                     random: arrival.random(shared.seed),
                     seed: shared.seed,
                 };
@@ -147,6 +96,10 @@ impl Worker for OltpWorker {
             })?;
         }
         Ok(())
+    }
+
+    fn is_connected(&self, server: ServerIndex) -> bool {
+        self.session.is_connected(server)
     }
 
     fn interrupter(&self) -> Interrupter {

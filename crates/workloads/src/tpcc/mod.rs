@@ -3,16 +3,11 @@
 //!
 //! What is measured with it is no TPC-C result: `docs/tpcc.md` says where it departs.
 
-mod check;
-mod consistency;
 pub mod data;
 mod decimal;
-mod inspect;
-mod load;
-mod population;
+mod deviations;
 mod preflight;
 mod procedures;
-mod quirks;
 mod random;
 mod scale;
 mod tables;

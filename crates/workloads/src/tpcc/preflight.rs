@@ -6,9 +6,11 @@ use plimsoll_core::plan::{RoleTarget, TpccMode, TpccOptions};
 use plimsoll_engine::WorkerFault;
 
 use super::procedures;
-use super::tables::{TABLES, described, is_ours};
+use super::tables::mark::{described, is_ours};
+use super::tables::{TABLES, Table};
 use super::transactions::{Catalogue, mix_faults};
-use crate::look::Look;
+use crate::loading::mark::unfinished;
+use crate::preflight::probe::Probe;
 
 /// Nobody is slower than ten times the specification.
 const TIMES_MAX: f64 = 10.0;
@@ -71,56 +73,56 @@ pub fn preflight(
 ) -> Result<Vec<EngineWarning>, WorkerFault> {
     let catalogue = Catalogue::new(options);
     for one in targets {
-        let mut look = Look::open(&one.target)?;
-        tables(&mut look)?;
-        warehouses(&mut look, options)?;
+        let mut probe = Probe::open(&one.target)?;
+        tables(&mut probe)?;
+        warehouses(&mut probe, options)?;
         if options.mode == TpccMode::Procedures {
-            procedures_there(&mut look)?;
+            procedures_there(&mut probe)?;
         }
         let statements_each = if options.prepared { catalogue.used_count() } else { 0 };
-        look.limits(connections, statements_each)?;
-        look.connection.close();
+        probe.limits(connections, statements_each)?;
+        probe.connection.close();
     }
     Ok(vec![])
 }
 
 /// Whether all tables are there and complete.
-fn tables(look: &mut Look<'_>) -> Result<(), WorkerFault> {
-    for table in TABLES.map(super::tables::Table::name) {
+fn tables(probe: &mut Probe<'_>) -> Result<(), WorkerFault> {
+    for table in TABLES.map(Table::name) {
         let sql = format!(
             "SELECT TABLE_COMMENT FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME = '{table}'"
         );
-        let rows = look.ask(|connection| connection.query_rows(&sql, 1))?;
+        let rows = probe.ask(|connection| connection.query_rows(&sql, 1))?;
         let Some(row) = rows.first() else {
-            return Err(look.fault(&format!("{table} does not exist: make it with `plimsoll prepare`")));
+            return Err(probe.fault(&format!("{table} does not exist: make it with `plimsoll prepare`")));
         };
         let comment = row.last().and_then(Option::as_deref).unwrap_or_default();
         if is_ours(comment) && !described(comment).1 {
-            return Err(look.fault(&format!("{table} is unfinished: complete it with `plimsoll prepare`")));
+            return Err(probe.fault(&unfinished(table)));
         }
     }
     Ok(())
 }
 
 /// Whether all procedures are there, with the texts that this version calls.
-fn procedures_there(look: &mut Look<'_>) -> Result<(), WorkerFault> {
-    let found = look.ask(procedures::look)?;
+fn procedures_there(probe: &mut Probe<'_>) -> Result<(), WorkerFault> {
+    let found = probe.ask(procedures::find)?;
     let faults = procedures::faults(&found);
     if faults.is_empty() {
         return Ok(());
     }
-    Err(look.fault(&faults.join("; ")))
+    Err(probe.fault(&faults.join("; ")))
 }
 
-fn warehouses(look: &mut Look<'_>, options: &TpccOptions) -> Result<(), WorkerFault> {
+fn warehouses(probe: &mut Probe<'_>, options: &TpccOptions) -> Result<(), WorkerFault> {
     let (first, count) = (options.first_warehouse, options.warehouses);
     let last = first + count - 1;
     let sql = format!("SELECT COUNT(*) FROM warehouse WHERE w_id BETWEEN {first} AND {last}");
-    let found = look.number(&sql)?;
+    let found = probe.number(&sql)?;
     if found == u64::from(count) {
         return Ok(());
     }
-    Err(look.fault(&format!(
+    Err(probe.fault(&format!(
         "has {found} of the warehouses {first} to {last}: make them with `plimsoll prepare`, or name fewer"
     )))
 }

@@ -61,11 +61,12 @@ pub fn push_digits(random: &mut Random, length: usize, out: &mut Vec<u8>) {
     out.extend((0..length).map(|_| b'0' + below(random, 10) as u8));
 }
 
-/// Appends the last name of a number from 0 to 999.
-pub fn push_last_name(number: u32, out: &mut Vec<u8>) {
-    for digit in [number / 100, number / 10 % 10, number % 10] {
-        out.extend_from_slice(SYLLABLES[digit as usize].as_bytes());
-    }
+/// Bytes of the longest last name.
+pub const LAST_NAME_BYTES: usize = 15;
+
+/// The syllables of the last name of a number from 0 to 999.
+pub fn last_name(number: u32) -> [&'static str; 3] {
+    [number / 100, number / 10 % 10, number % 10].map(|digit| SYLLABLES[digit as usize])
 }
 
 /// A number that is not uniform, clause 2.1.6: `a` says how uneven, `c` is constant during a run.
@@ -128,9 +129,11 @@ mod tests {
 
     #[test]
     fn last_names_are_those_of_the_clause() {
-        let name = |number| text(|_, out| push_last_name(number, out));
+        let name = |number| last_name(number).concat();
         assert_eq!(name(371), "PRICALLYOUGHT");
         assert_eq!(name(40), "BARPRESBAR");
+        let longest = (0..1_000).map(|number| name(number).len()).max();
+        assert_eq!(longest, Some(LAST_NAME_BYTES));
     }
 
     #[test]

@@ -258,7 +258,9 @@ fn a_user_takes_time_before_each_statement() {
 #[test]
 fn options_without_sense_are_refused_with_the_cure() {
     let refused = |workload: &WorkloadPlan| {
-        let fault = factory(workload, &[], 1, 1, Terms::default()).err().unwrap();
+        let fault = factory(workload, &support::nowhere(), 1, 1, Terms::default())
+            .err()
+            .unwrap();
         assert_eq!(fault.class, FailureClass::Spec);
         fault.message
     };

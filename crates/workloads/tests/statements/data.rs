@@ -125,7 +125,7 @@ fn every_generator_gives_what_it_says_whatever_is_in_names_and_values() {
             assert!(ddl.contains(part), "{part} in {ddl}");
         }
         assert_eq!(data::check(&plan(target), &mut |_| {}).unwrap().rows_count, 3_000);
-        data::verify::verify(&plan(target), &mut |_| {}).unwrap();
+        data::verify(&plan(target), &mut |_| {}).unwrap();
     });
 }
 
@@ -190,11 +190,7 @@ fn only_what_plimsoll_made_from_this_definition_is_used_or_dropped() {
             message.contains("bare not made by Plimsoll, so nothing was dropped"),
             "{message}"
         );
-        let foreseen = |resets| {
-            data::foresee::foresee(&plan(target), resets, &mut |_| {})
-                .unwrap_err()
-                .message
-        };
+        let foreseen = |resets| data::foresee(&plan(target), resets, &mut |_| {}).unwrap_err().message;
         assert!(foreseen(false).contains("bare exists and was not made by Plimsoll"));
         assert!(foreseen(true).starts_with("bare not made by Plimsoll, so it cannot be put back"));
         control.query("DROP TABLE bare").unwrap();

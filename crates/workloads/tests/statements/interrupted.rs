@@ -94,7 +94,7 @@ fn complete(plan: &DataPlan) -> (u64, u64) {
 }
 
 fn verify(plan: &DataPlan) {
-    engine::verify::verify(plan, &mut |event| {
+    engine::verify(plan, &mut |event| {
         assert!(matches!(event, DataEvent::Progress(_)), "{event:?}");
     })
     .unwrap();
@@ -283,7 +283,7 @@ fn one_altered_row_is_found() {
         ] {
             control.query(change).unwrap();
             engine::check(&plan, &mut |_| {}).expect("as many rows as before");
-            let fault = engine::verify::verify(&plan, &mut |_| {}).unwrap_err();
+            let fault = engine::verify(&plan, &mut |_| {}).unwrap_err();
             assert_eq!(fault.class, FailureClass::Data);
             assert!(fault.message.contains(place), "{change}: {fault}");
             control.query(back).unwrap();
@@ -291,7 +291,7 @@ fn one_altered_row_is_found() {
         }
         control.query("DELETE FROM listed WHERE name = 'it''s-7'").unwrap();
         for fault in [
-            engine::verify::verify(&plan, &mut |_| {}).unwrap_err(),
+            engine::verify(&plan, &mut |_| {}).unwrap_err(),
             engine::prepare(&plan, &mut |_| {}).unwrap_err(),
         ] {
             assert_eq!(fault.class, FailureClass::Data);
@@ -343,7 +343,7 @@ fn values_of_every_type_are_compared_as_the_server_shows_them() {
                     warned.push(warning.evidence);
                 }
             };
-            engine::verify::verify(&plan, &mut observe).unwrap();
+            engine::verify(&plan, &mut observe).unwrap();
             let left_out = "Not compared: typed.stamp (TIMESTAMP), typed.double (DOUBLE), typed.object (JSON).";
             assert_eq!(warned, [left_out]);
             engine::cleanup(&plan, &mut |_| {}).unwrap();
@@ -366,7 +366,7 @@ fn values_of_every_type_are_compared_as_the_server_shows_them() {
                 .query(&format!("UPDATE typed SET {change}"))
                 .unwrap()
                 .rows_affected;
-            let verified = engine::verify::verify(&plan, &mut |_| {});
+            let verified = engine::verify(&plan, &mut |_| {});
             assert_eq!(
                 verified.is_err(),
                 affected > 0,
@@ -375,6 +375,6 @@ fn values_of_every_type_are_compared_as_the_server_shows_them() {
             control.query("REPLACE INTO typed SELECT * FROM kept").unwrap();
             control.query("DROP TABLE kept").unwrap();
         }
-        engine::verify::verify(&plan, &mut |_| {}).unwrap();
+        engine::verify(&plan, &mut |_| {}).unwrap();
     });
 }

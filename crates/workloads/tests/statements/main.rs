@@ -5,4 +5,7 @@ mod support;
 
 mod data;
 mod interrupted;
+mod items;
+mod keys;
+mod learned;
 mod running;

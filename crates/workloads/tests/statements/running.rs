@@ -12,7 +12,7 @@ use plimsoll_sim::{Script, Sim};
 use plimsoll_workloads::{closed_loop, data, factory, preflight};
 use serde_json::json;
 
-fn prepare(target: &Target) {
+pub fn prepare(target: &Target) {
     let accounts = table(
         "accounts",
         100,
@@ -31,7 +31,7 @@ fn prepare(target: &Target) {
     data::prepare(&crate::support::statements::data(target, &[accounts, log]), &mut |_| {}).unwrap();
 }
 
-fn transactions(workload: &WorkloadPlan, target: &Target, count: u64) -> Summary {
+pub fn transactions(workload: &WorkloadPlan, target: &Target, count: u64) -> Summary {
     let load = Load {
         connections: 2,
         until: Until::Transactions(count),
@@ -41,7 +41,7 @@ fn transactions(workload: &WorkloadPlan, target: &Target, count: u64) -> Summary
     run(workload, &source(target), load).unwrap()
 }
 
-fn counts(summary: &Summary, name: &str) -> Counts {
+pub fn counts(summary: &Summary, name: &str) -> Counts {
     let of_type = summary
         .snapshot
         .transactions
@@ -147,7 +147,7 @@ fn weights_repetitions_insert_ids_and_types_do_what_they_say() {
             "INSERT INTO log (what) VALUES (?)",
             &["text"],
             json!({"values": [drawn("text", &json!({"kind": "characters", "alphabet": "letters", "length_min": 5,
-                "length_max": 9}))], "keep_insert_id": "new", "repeat_min": 2, "repeat_max": 4}),
+                "length_max": 9}))], "keep_insert_id": "new", "repeat": {"range": {"min": 2, "max": 4}}}),
         );
         let mark = statement(
             "UPDATE log SET what = CONCAT('last:', what) WHERE id = ?",
@@ -293,7 +293,9 @@ fn nonsense_is_refused_before_anything_is_connected() {
         &[],
         &json!([transaction("t", json!({"weight": 0, "statements": statements}))]),
     );
-    let fault = factory(&wrong, &[], 1, 1, Terms::default()).err().unwrap();
+    let fault = factory(&wrong, &crate::support::nowhere(), 1, 1, Terms::default())
+        .err()
+        .unwrap();
     assert_eq!(fault.class, FailureClass::Spec);
     for part in ["transactions[0].weight", "there is no value \"x\""] {
         assert!(fault.message.contains(part), "{part}: {fault}");

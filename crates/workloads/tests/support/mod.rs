@@ -9,6 +9,8 @@ pub mod counters;
 pub mod disk;
 pub mod killing;
 pub mod namespace;
+pub mod own_writes;
+pub mod replication;
 pub mod statements;
 pub mod sysbench;
 pub mod tpcc;
@@ -22,6 +24,7 @@ use std::sync::{Arc, Mutex, PoisonError, Weak, mpsc};
 use std::time::{Duration, Instant};
 
 use plimsoll_core::plan::{Endpoint, Role, RoleTarget, Secret, ServerKey, Target, Tls};
+use plimsoll_session::GroupServers;
 use plimsoll_wire::{ConnectOptions, Connection};
 use rustix::process::{Pid, Signal, kill_process, set_parent_process_death_signal};
 
@@ -251,6 +254,7 @@ fn initialise(kind: Kind, words: &[String], options: &[&str], folder: &Path) {
 }
 
 /// The kernel kills the process when the thread that started it ends, so a thread that never ends by itself starts it.
+#[allow(unsafe_code)] // between fork and exec
 fn spawn_bound_to_this_process(mut command: Command) -> Child {
     let set = || Ok(set_parent_process_death_signal(Some(Signal::KILL))?);
     // SAFETY: between fork and exec the closure makes one system call and neither allocates nor locks.
@@ -304,10 +308,21 @@ pub fn over_tcp(host: &str, port: u16, user: &str, database: &str) -> Target {
     }
 }
 
+/// The target as the only server of a group.
+pub fn servers(target: &Target) -> GroupServers {
+    GroupServers::new(&source(target), None)
+}
+
+/// The servers of a group that nobody connects to.
+pub fn nowhere() -> GroupServers {
+    servers(&over_tcp("localhost", 1, "nobody", "nowhere"))
+}
+
 /// The target as the source of a group.
 pub fn source(target: &Target) -> Vec<RoleTarget> {
     vec![RoleTarget {
         role: Role::Source,
+        instance: None,
         target: target.clone(),
     }]
 }

@@ -1,6 +1,8 @@
 //! Plans of users' own workloads, written as the engine protocol has them.
 
-use plimsoll_core::plan::{DataPlan, DataSet, LoadMethod, StatementsData, StatementsPlan, Target, WorkloadPlan};
+use plimsoll_core::plan::{
+    CounterPlan, DataPlan, DataSet, LoadMethod, StatementsData, StatementsPlan, Target, WorkloadPlan,
+};
 use serde_json::{Value, json};
 
 /// A workload of these transactions on these tables.
@@ -8,6 +10,21 @@ pub fn workload(tables: &[&str], transactions: &Value) -> WorkloadPlan {
     let plan: StatementsPlan =
         serde_json::from_value(json!({"tables": tables, "prepared": true, "transactions": transactions})).unwrap();
     WorkloadPlan::Statements(plan)
+}
+
+/// The same with counters of the keys of these columns.
+pub fn counting(workload: &WorkloadPlan, columns: &[(&str, &str)]) -> WorkloadPlan {
+    let WorkloadPlan::Statements(plan) = workload else {
+        panic!("a workload of statements is needed")
+    };
+    let counter = |(table, column): &(&str, &str)| CounterPlan {
+        table: (*table).to_owned(),
+        column: (*column).to_owned(),
+    };
+    WorkloadPlan::Statements(StatementsPlan {
+        counters: columns.iter().map(counter).collect(),
+        ..plan.clone()
+    })
 }
 
 /// The same with statements sent as text.
@@ -24,14 +41,16 @@ pub fn as_text(workload: &WorkloadPlan) -> WorkloadPlan {
 /// A transaction with the defaults of what is not given.
 pub fn transaction(name: &str, given: Value) -> Value {
     let defaults = json!({"name": name, "weight": 1, "begin": false, "isolation": "server_default", "values": [],
-        "statements": [], "think_time": null});
+        "statements": [], "loops": [], "rollback_ratio": null,
+        "think_time": null});
     merged(defaults, given)
 }
 
 /// A statement with the defaults of what is not given.
 pub fn statement(sql: &str, parameters: &[&str], given: Value) -> Value {
-    let defaults = json!({"sql": sql, "parameters": parameters, "values": [], "keep": [], "keep_insert_id": null,
-        "no_row": "continue", "repeat_min": 1, "repeat_max": 1});
+    let defaults = json!({"sql": sql, "parameters": parameters, "values": [], "keep": [], "keep_insert_id": null, "given": null,
+        "no_row": "continue", "repeat": {"range": {"min": 1, "max": 1}},
+        "rows": null, "variants": []});
     merged(defaults, given)
 }
 

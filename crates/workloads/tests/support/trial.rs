@@ -7,16 +7,22 @@ use std::time::Duration;
 
 use plimsoll_core::connections::Outage;
 use plimsoll_core::histogram::Histogram;
-use plimsoll_core::message::{Done, EngineWarning, Ready};
-use plimsoll_core::plan::{ReconnectPlan, RetryRule, RoleTarget, WorkloadPlan};
+use plimsoll_core::message::{Done, EngineWarning, Message, Ready};
+use plimsoll_core::plan::{ReconnectPlan, RetryRule, Role, RoleTarget, WorkloadPlan};
+use plimsoll_core::replication::ReplicationInterval;
 use plimsoll_core::snapshot::{Counts, ErrorClass, Measure, Snapshot};
-use plimsoll_engine::{ConnectionTerms, GroupRun, Observer, Trial, TrialEvent, TrialOptions, WorkerFault};
-use plimsoll_session::Terms;
+use plimsoll_engine::{ConnectionTerms, GroupRun, Observer, Trial, TrialOptions, WorkerFault};
+use plimsoll_session::{GroupServers, Terms};
 
 /// What a trial did, all intervals together.
 #[derive(Default)]
 pub struct Summary {
     pub snapshot: Snapshot,
+    /// The same by the role of the server, and by its name.
+    pub by_role: BTreeMap<Role, Snapshot>,
+    pub by_name: BTreeMap<String, Snapshot>,
+    /// By the name of the replica, interval by interval.
+    pub replication: BTreeMap<String, Vec<ReplicationInterval>>,
     /// Transactions that completed, interval by interval.
     pub completed: Vec<u64>,
     /// How long what was in flight at the end of each interval had lasted by then, by its end.
@@ -27,9 +33,17 @@ pub struct Summary {
 }
 
 impl Observer for Summary {
-    fn on(&mut self, event: &TrialEvent) {
+    fn on(&mut self, event: &Message) {
         match event {
-            TrialEvent::Interval(interval) => {
+            Message::Interval(interval) => {
+                for group in &interval.groups {
+                    let role = self.by_role.entry(group.role).or_default();
+                    *role = role.merge(&group.snapshot);
+                    let server = self.by_name.entry(group.instance.clone()).or_default();
+                    *server = server.merge(&group.snapshot);
+                    let replication = self.replication.entry(group.instance.clone()).or_default();
+                    replication.extend(group.replication);
+                }
                 let groups = interval.groups.iter().map(|group| &group.snapshot);
                 let all = groups.fold(Snapshot::default(), |sum, one| sum.merge(one));
                 self.completed.push(all.counts().completed);
@@ -41,10 +55,10 @@ impl Observer for Summary {
                 self.in_flight.insert(interval.to_ns, under_way);
                 self.snapshot = self.snapshot.merge(&all);
             }
-            TrialEvent::Done(done) => self.done = Some(done.clone()),
-            TrialEvent::Ready(ready) => self.ready = Some(ready.clone()),
-            TrialEvent::Warning(warning) => self.warnings.push(warning.clone()),
-            TrialEvent::Progress(_) => {}
+            Message::Done(done) => self.done = Some(done.clone()),
+            Message::Ready(ready) => self.ready = Some(ready.clone()),
+            Message::Warning(warning) => self.warnings.push(warning.clone()),
+            _ => {}
         }
     }
 }
@@ -52,11 +66,11 @@ impl Observer for Summary {
 /// A summary that is made while somebody looks on.
 struct Seen<'a> {
     summary: Summary,
-    seen: &'a mut dyn FnMut(&TrialEvent),
+    seen: &'a mut dyn FnMut(&Message),
 }
 
 impl Observer for Seen<'_> {
-    fn on(&mut self, event: &TrialEvent) {
+    fn on(&mut self, event: &Message) {
         self.summary.on(event);
         (self.seen)(event);
     }
@@ -102,6 +116,16 @@ pub enum Until {
     Milliseconds(u64),
 }
 
+impl Until {
+    /// Most transactions, and how long it runs at most, milliseconds.
+    pub fn limits(self) -> (Option<u64>, u64) {
+        match self {
+            Until::Transactions(count) => (Some(count), 600_000),
+            Until::Milliseconds(duration_ms) => (None, duration_ms),
+        }
+    }
+}
+
 /// A closed loop.
 #[derive(Clone, Copy)]
 pub struct Load {
@@ -129,7 +153,15 @@ pub fn run_on(
     retry: &[RetryRule],
     terms: ConnectionTerms,
 ) -> Result<Summary, WorkerFault> {
-    let (group, duration_ms) = group_of(workload, targets, load, (retry, terms))?;
+    let servers = GroupServers::new(targets, None);
+    let (group, duration_ms) = group_of(workload, &servers, load, (retry, terms))?;
+    run_group(group, duration_ms, &mut |_| {})
+}
+
+/// The same on servers of which replicas take reads.
+pub fn run_spread(workload: &WorkloadPlan, servers: &GroupServers, load: Load) -> Result<Summary, WorkerFault> {
+    let terms = (&RetryRule::defaults()[..], ConnectionTerms::default());
+    let (group, duration_ms) = group_of(workload, servers, load, terms)?;
     run_group(group, duration_ms, &mut |_| {})
 }
 
@@ -141,7 +173,18 @@ pub fn run_beside<T>(
     retry: &[RetryRule],
     action: impl FnOnce() -> T,
 ) -> (Summary, T) {
-    let (group, duration_ms) = group_of(workload, targets, load, (retry, ConnectionTerms::default())).unwrap();
+    run_spread_beside(workload, &GroupServers::new(targets, None), load, retry, action)
+}
+
+/// The same on servers of which replicas take reads.
+pub fn run_spread_beside<T>(
+    workload: &WorkloadPlan,
+    servers: &GroupServers,
+    load: Load,
+    retry: &[RetryRule],
+    action: impl FnOnce() -> T,
+) -> (Summary, T) {
+    let (group, duration_ms) = group_of(workload, servers, load, (retry, ConnectionTerms::default())).unwrap();
     run_group_beside(group, duration_ms, action)
 }
 
@@ -150,8 +193,8 @@ pub fn run_group_beside<T>(group: GroupRun, duration_ms: u64, action: impl FnOnc
     let (told, hears) = channel();
     scope(|scope| {
         let running = scope.spawn(move || {
-            let mut seen = |event: &TrialEvent| {
-                if matches!(event, TrialEvent::Interval(_)) {
+            let mut seen = |event: &Message| {
+                if matches!(event, Message::Interval(_)) {
                     let _ = told.send(()); // nobody listens after the first
                 }
             };
@@ -167,19 +210,16 @@ pub fn run_group_beside<T>(group: GroupRun, duration_ms: u64, action: impl FnOnc
 /// The connections of a load, and how long they run, milliseconds.
 fn group_of(
     workload: &WorkloadPlan,
-    targets: &[RoleTarget],
+    servers: &GroupServers,
     load: Load,
     (retry, terms): (&[RetryRule], ConnectionTerms),
 ) -> Result<(GroupRun, u64), WorkerFault> {
     let connections = load.connections;
-    let (transactions_max, duration_ms) = match load.until {
-        Until::Transactions(count) => (Some(count), 600_000),
-        Until::Milliseconds(duration_ms) => (None, duration_ms),
-    };
+    let (transactions_max, duration_ms) = load.until.limits();
     let session = Terms::new(retry, &ReconnectPlan::default())?;
     let group = GroupRun {
         instance: "test".to_owned(),
-        factory: plimsoll_workloads::factory(workload, targets, load.seed, connections, session)?,
+        factory: plimsoll_workloads::factory(workload, servers, load.seed, connections, session)?,
         arrivals: plimsoll_workloads::closed_loop(workload, load.seed, connections, None, transactions_max)?,
         connections: plimsoll_workloads::sessions_count(workload, connections),
         terms,
@@ -188,7 +228,7 @@ fn group_of(
 }
 
 /// Runs a group, with somebody who sees all that happens.
-fn run_group(group: GroupRun, duration_ms: u64, seen: &mut dyn FnMut(&TrialEvent)) -> Result<Summary, WorkerFault> {
+fn run_group(group: GroupRun, duration_ms: u64, seen: &mut dyn FnMut(&Message)) -> Result<Summary, WorkerFault> {
     let trial = Trial::new(TrialOptions::new(200, duration_ms), vec![group])?;
     trial.handle().start(None);
     let mut seen = Seen {

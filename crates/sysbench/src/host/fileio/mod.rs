@@ -1,26 +1,19 @@
 //! The test `fileio`: reads and writes of files in the current folder.
 
-mod buffer;
-mod checksum;
-mod files;
-mod io;
 mod plan;
 mod report;
-mod requests;
 mod size;
-mod worker;
 
-use std::collections::HashSet;
 use std::path::PathBuf;
-use std::sync::atomic::Ordering;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
+use std::time::Instant;
 
-use self::files::Files;
-use self::io::{Map, Shared, Traffic};
-use self::plan::{IoMode, Mode, Plan};
-use self::requests::Queue;
+use plimsoll_host_tests::fileio::{self, Action, FileFault, Files, Mode, Plan, Step, errno, name};
+
+use super::logged::Logged;
+use super::setup;
 use crate::exit::Exit;
-use crate::log::Log;
+use crate::log::{Level, Log};
 use crate::options::{OptionSpec, help};
 use crate::report::Stat;
 use crate::test::{Context, Run, Test};
@@ -30,8 +23,8 @@ use crate::test::{Context, Run, Test};
 pub struct FileIo {
     folder: PathBuf,
     configured: Option<(Arc<Context>, Plan)>,
-    /// What a run shares with its workers, once it began.
-    shared: Option<Arc<Shared>>,
+    /// Once it began.
+    run: Option<fileio::Run>,
 }
 
 impl FileIo {
@@ -48,7 +41,6 @@ impl FileIo {
         let files = Files {
             folder: &self.folder,
             plan,
-            log: &context.log,
             seed: context.seed,
         };
         (context, files)
@@ -61,9 +53,8 @@ impl FileIo {
         exit
     }
 
-    fn request_bytes(&self) -> f64 {
-        let shared = self.shared.as_ref().expect("there is a run");
-        shared.traffic.request_bytes(shared.plan.block_bytes)
+    fn run(&self) -> &fileio::Run {
+        self.run.as_ref().expect("there is a run")
     }
 }
 
@@ -77,15 +68,15 @@ impl Test for FileIo {
     }
 
     fn configure(&mut self, context: &Arc<Context>) -> Result<(), Exit> {
-        self.configured = Some((Arc::clone(context), Plan::read(context)?));
+        self.configured = Some((Arc::clone(context), plan::read(context)?));
         Ok(())
     }
 
     fn command(&mut self, name: &str) -> Option<Result<(), Exit>> {
-        let (_, files) = self.configured();
+        let (context, files) = self.configured();
         match name {
-            "prepare" => Some(files.prepare()),
-            "cleanup" => Some(files.cleanup()),
+            "prepare" => Some(prepare(&files, &context.log)),
+            "cleanup" => Some(cleanup(&files, &context.log)),
             _ => None,
         }
     }
@@ -94,44 +85,103 @@ impl Test for FileIo {
         let (context, files) = self.configured();
         let plan = files.plan;
         let mode = plan.mode.ok_or_else(|| self.mode_missing(&context.log))?;
-        let is_mapped = plan.io_mode == IoMode::Mmap;
-        let opened = match mode {
-            Mode::SeqWr => files.recreate(is_mapped),
-            _ => files.open_all(),
-        }?;
-        let map_bytes = (plan.file_blocks() * plan.block_bytes) as usize;
-        let map = |file| Map::new(file, map_bytes, mode.writes());
-        let maps = if is_mapped {
-            let mapped: Result<_, _> = opened.iter().map(map).collect();
-            mapped.map_err(|error| context.log.fatal(format!("mmap() failed: {}", files::errno(&error))))?
-        } else {
-            vec![]
-        };
-        let shared = Arc::new(Shared {
-            context: Arc::clone(context),
-            plan: plan.clone(),
-            files: opened,
-            maps,
-            queue: Mutex::new(Queue::new(plan, mode)),
-            busy: Mutex::new(HashSet::new()),
-            traffic: Traffic::default(),
-        });
-        let shown = plan.shown(mode);
-        self.shared = Some(Arc::clone(&shared));
-        Ok(Run {
-            factory: Box::new(worker::Factory(shared)),
+        let run = fileio::Run::begin(&files, mode).map_err(|fault| say_unready(&fault, mode, &context.log))?;
+        let started = Run {
+            factory: Box::new(Logged {
+                factory: run.factory(setup(context).stack_bytes),
+                log: Arc::clone(&context.log),
+            }),
             events_max: None,
-            mode: shown,
-        })
+            mode: plan::shown(plan, mode, context.options.int("events")),
+        };
+        self.run = Some(run);
+        Ok(started)
     }
 
     fn intermediate(&mut self, stat: &Stat, log: &Log) {
-        report::intermediate(stat, self.request_bytes(), log);
+        report::intermediate(stat, self.run().request_bytes(), log);
     }
 
     fn cumulative(&mut self, stat: &Stat, log: &Log) {
-        let shared = self.shared.as_ref().expect("there is a run");
-        let end_syncs_count = shared.traffic.end_syncs_count.load(Ordering::Relaxed);
-        report::cumulative(stat, end_syncs_count, self.request_bytes(), log);
+        let run = self.run();
+        report::cumulative(stat, run.end_syncs_count(), run.request_bytes(), log);
     }
+}
+
+fn prepare(files: &Files<'_>, log: &Log) -> Result<(), Exit> {
+    let notice = |message: String| log.line(Level::Notice, message);
+    let (each, count) = (files.plan.file_bytes(), files.plan.files_count);
+    let total_mib = each * u64::from(count) / (1 << 20);
+    notice(format!("{count} files, {}Kb each, {total_mib}Mb total", each / 1024));
+    notice("Creating files for the test...".to_owned());
+    notice(plan::shown_flags(files.plan.flags));
+    let begin = Instant::now();
+    let tell = |step, file| {
+        let doing = match step {
+            Step::Create => "Creating file",
+            Step::Reuse => "Reusing existing file",
+            Step::Extend => "Extending existing file",
+        };
+        notice(format!("{doing} {}", name(file)));
+    };
+    let written_bytes = files.prepare(tell).map_err(|fault| say(&fault, log))?;
+    let seconds = begin.elapsed().as_secs_f64();
+    if written_bytes == 0 {
+        notice("No bytes written.".to_owned());
+    } else {
+        let mib_per_s = written_bytes as f64 / f64::from(1 << 20) / seconds;
+        notice(format!(
+            "{written_bytes} bytes written in {seconds:.2} seconds ({mib_per_s:.2} MiB/sec)."
+        ));
+    }
+    Ok(())
+}
+
+fn cleanup(files: &Files<'_>, log: &Log) -> Result<(), Exit> {
+    log.line(Level::Notice, "Removing test files...");
+    files.remove().map_err(|fault| say(&fault, log))
+}
+
+/// Says why files are not as they should be.
+fn say(fault: &FileFault, log: &Log) -> Exit {
+    match fault {
+        FileFault::Failed { action, file, error } => {
+            let what = match action {
+                Action::Open => "Cannot open",
+                Action::Measure => "Failed to look at",
+                Action::Write => "Failed to write",
+                Action::Allocate => "Failed to allocate",
+                Action::Remove => "Cannot remove",
+            };
+            log.fatal(format_args!("{what} file '{}' {}", name(*file), errno(error)))
+        }
+        FileFault::Short {
+            file,
+            found_bytes,
+            expected_bytes,
+        } => {
+            let (found, expected) = (size::shown(*found_bytes), size::shown(*expected_bytes));
+            let name = name(*file);
+            log.fatal(format_args!(
+                "Size of file '{name}' is {found}, but at least {expected} is expected."
+            ))
+        }
+        FileFault::Map(error) => log.fatal(format_args!("mmap() failed: {}", errno(error))),
+    }
+}
+
+/// The same before a run, with what may be the cause.
+fn say_unready(fault: &FileFault, mode: Mode, log: &Log) -> Exit {
+    let exit = say(fault, log);
+    match fault {
+        FileFault::Failed {
+            action: Action::Open, ..
+        } if mode != Mode::SeqWr => log.text(Level::Warning, "Did you forget to run the prepare step?"),
+        FileFault::Short { .. } => log.text(
+            Level::Warning,
+            "Did you run 'prepare' with different --file-total-size or --file-num values?",
+        ),
+        _ => {}
+    }
+    exit
 }

@@ -1,8 +1,5 @@
 //! What the test `fileio` tells.
 
-use std::sync::atomic::Ordering;
-
-use super::io::Traffic;
 use crate::compat::Compat;
 use crate::log::{Level, Log};
 use crate::report::{Stat, blocks, general};
@@ -35,16 +32,6 @@ impl Rates {
 
     fn written(&self, unit: f64) -> f64 {
         self.writes * self.request_bytes / unit
-    }
-}
-
-impl Traffic {
-    /// Mean length of a request, bytes; `block_bytes` where none were merged.
-    pub(super) fn request_bytes(&self, block_bytes: u64) -> f64 {
-        match self.requests_count.load(Ordering::Relaxed) {
-            0 => block_bytes as f64,
-            count => self.bytes.load(Ordering::Relaxed) as f64 / count as f64,
-        }
     }
 }
 

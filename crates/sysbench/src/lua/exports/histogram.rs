@@ -12,11 +12,11 @@ keep!(HISTOGRAM: sb_histogram_new, sb_histogram_update, sb_histogram_print, sb_h
 extern "C" fn sb_histogram_new(size: usize, low: f64, high: f64) -> *mut u64 {
     guarded(null_mut(), |host| {
         let mut all = host.histograms.borrow_mut();
-        let place = all.add();
-        if all.at(place).begin(size, low, high) {
-            return crate::lua::slab::Faced::face(all.at(place));
+        let index = all.add();
+        if all.at(index).begin(size, low, high) {
+            return crate::lua::slab::Faced::face(all.at(index));
         }
-        all.release(place);
+        all.release(index);
         null_mut()
     })
 }
@@ -26,8 +26,8 @@ extern "C" fn sb_histogram_new(size: usize, low: f64, high: f64) -> *mut u64 {
 extern "C" fn sb_histogram_update(histogram: *const u64, value: f64) {
     guarded((), |host| {
         let mut all = host.histograms.borrow_mut();
-        if let Some(place) = all.find(histogram) {
-            all.at(place).update(value);
+        if let Some(index) = all.find(histogram) {
+            all.at(index).update(value);
         }
     });
 }
@@ -37,8 +37,8 @@ extern "C" fn sb_histogram_update(histogram: *const u64, value: f64) {
 extern "C" fn sb_histogram_print(histogram: *const u64) {
     guarded((), |host| {
         let mut all = host.histograms.borrow_mut();
-        if let Some(place) = all.find(histogram) {
-            host.shared.log.print(all.at(place).shown());
+        if let Some(index) = all.find(histogram) {
+            host.thread.shared.log.print(all.at(index).shown());
         }
     });
 }
@@ -48,8 +48,8 @@ extern "C" fn sb_histogram_print(histogram: *const u64) {
 extern "C" fn sb_histogram_delete(histogram: *const u64) {
     guarded((), |host| {
         let mut all = host.histograms.borrow_mut();
-        if let Some(place) = all.find(histogram) {
-            if let Some(gone) = all.release(place) {
+        if let Some(index) = all.find(histogram) {
+            if let Some(gone) = all.release(index) {
                 gone.end();
             }
         }

@@ -47,7 +47,7 @@ extern "C" fn sb_rand_zipfian(a: u32, b: u32) -> u32 {
 
 #[unsafe(no_mangle)]
 extern "C" fn sb_rand_unique() -> u32 {
-    guarded(0, |host| host.shared.unique.next())
+    guarded(0, |host| host.thread.shared.unique.next())
 }
 
 #[unsafe(no_mangle)]

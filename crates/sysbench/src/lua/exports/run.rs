@@ -22,7 +22,7 @@ extern "C" fn sb_more_events(_thread_id: c_int) -> bool {
             gate.withdraw(); // one that was asked for and not done
             gate.next().is_some()
         };
-        !host.is_broken() && host.gate(next) == Some(true)
+        !host.is_broken() && host.thread.gate(next) == Some(true)
     })
 }
 
@@ -30,7 +30,7 @@ extern "C" fn sb_more_events(_thread_id: c_int) -> bool {
 #[unsafe(no_mangle)]
 extern "C" fn sb_event_start(_thread_id: c_int) {
     guarded((), |host| {
-        host.gate(|gate| gate.is_open().then(|| gate.sent()));
+        host.thread.gate(|gate| gate.is_open().then(|| gate.sent()));
     });
 }
 
@@ -38,7 +38,7 @@ extern "C" fn sb_event_start(_thread_id: c_int) {
 #[unsafe(no_mangle)]
 extern "C" fn sb_event_stop(_thread_id: c_int) {
     guarded((), |host| {
-        host.gate(|gate| {
+        host.thread.gate(|gate| {
             if gate.is_open() {
                 gate.sent();
                 gate.finish(0, Outcome::Completed);
@@ -51,12 +51,12 @@ extern "C" fn sb_event_stop(_thread_id: c_int) {
 #[unsafe(no_mangle)]
 extern "C" fn plimsoll_retry() -> bool {
     guarded(false, |host| {
-        host.gate(|gate| {
+        host.thread.gate(|gate| {
             if gate.is_open() {
                 gate.retry();
             }
         });
-        !host.is_ending()
+        !host.thread.is_ending()
     })
 }
 
@@ -73,12 +73,12 @@ fn count(host: &Host, counter: c_int) {
         rows_affected,
     };
     match counter {
-        0 => host.statement(statement(false, 0)),
-        1 => host.statement(statement(true, 0)),
-        2 => host.statement(statement(false, 1)),
-        4 => host.error(ErrorClass::Statement, 0),
+        0 => host.thread.statement(statement(false, 0)),
+        1 => host.thread.statement(statement(true, 0)),
+        2 => host.thread.statement(statement(false, 1)),
+        4 => host.thread.error(ErrorClass::Statement, 0),
         5 => {
-            host.shared.reconnects_count.fetch_add(1, Ordering::Relaxed);
+            host.thread.shared.reconnects_count.fetch_add(1, Ordering::Relaxed);
         }
         _ => {} // events are counted as they end, and bytes not at all
     }
@@ -98,7 +98,7 @@ extern "C" fn plimsoll_log(level: c_int, text: *const c_char, length: usize) {
             4 => Level::Info,
             _ => Level::Debug,
         };
-        host.log(level, String::from_utf8_lossy(text));
+        host.thread.log(level, String::from_utf8_lossy(text));
     });
 }
 

@@ -7,11 +7,12 @@ use std::sync::atomic::Ordering;
 
 use super::{bytes, keep};
 use crate::log::Level;
-use crate::lua::host::{Host, guarded};
+use crate::lua::host::guarded;
 use crate::lua::slab::Faced as _;
 use crate::lua::sql::{
     Connection, ConnectionFace, DriverFace, ParamFace, ResultFace, RowFace, Sql, StatementFace, result_of,
 };
+use crate::lua::thread_context::ThreadContext;
 
 keep!(SQL:
     db_create, db_connection_create, db_connection_close, db_connection_reconnect, db_connection_free, db_query,
@@ -29,17 +30,21 @@ static MYSQL: Driver = Driver(DriverFace {
     sname: c"mysql".as_ptr(),
 });
 
-fn with_sql<R>(fallback: R, action: impl FnOnce(&Host, &mut Sql) -> R) -> R {
-    guarded(fallback, |host| action(host, &mut host.sql.borrow_mut()))
+fn with_sql<R>(fallback: R, action: impl FnOnce(&ThreadContext, &mut Sql) -> R) -> R {
+    guarded(fallback, |host| action(&host.thread, &mut host.sql.borrow_mut()))
 }
 
-fn with_connection<R>(fallback: R, face: *const ConnectionFace, action: impl FnOnce(&Host, &mut Connection) -> R) -> R
+fn with_connection<R>(
+    fallback: R,
+    face: *const ConnectionFace,
+    action: impl FnOnce(&ThreadContext, &mut Connection) -> R,
+) -> R
 where
     R: Copy,
 {
-    with_sql(fallback, |host, sql| {
-        sql.connection(host, face)
-            .map_or(fallback, |connection| action(host, connection))
+    with_sql(fallback, |thread, sql| {
+        sql.connection(thread, face)
+            .map_or(fallback, |connection| action(thread, connection))
     })
 }
 
@@ -52,16 +57,18 @@ unsafe extern "C" fn db_create(name: *const c_char) -> *const DriverFace {
     // SAFETY: the caller's.
     let name = (!name.is_null()).then(|| unsafe { CStr::from_ptr(name) }.to_string_lossy().into_owned());
     guarded(null(), |host| {
-        match name.as_deref().unwrap_or(&host.shared.config.driver) {
+        match name.as_deref().unwrap_or(&host.thread.shared.config.driver) {
             "mysql" => {
-                host.shared.has_driver.store(true, Ordering::Relaxed);
+                host.thread.shared.has_driver.store(true, Ordering::Relaxed);
                 return &raw const MYSQL.0;
             }
-            "pgsql" => host.log(
+            "pgsql" => host.thread.log(
                 Level::Fatal,
                 "the pgsql driver is not supported: this program speaks MySQL's protocol only",
             ),
-            other => host.log(Level::Fatal, format_args!("invalid database driver name: '{other}'")),
+            other => host
+                .thread
+                .log(Level::Fatal, format_args!("invalid database driver name: '{other}'")),
         }
         null()
     })
@@ -69,41 +76,41 @@ unsafe extern "C" fn db_create(name: *const c_char) -> *const DriverFace {
 
 #[unsafe(no_mangle)]
 extern "C" fn db_connection_create(driver: *const DriverFace) -> *mut ConnectionFace {
-    with_sql(null_mut(), |host, sql| {
+    with_sql(null_mut(), |thread, sql| {
         if !std::ptr::eq(driver, &raw const MYSQL.0) {
-            host.log(Level::Alert, "attempt to use an invalid database driver");
+            thread.log(Level::Alert, "attempt to use an invalid database driver");
             return null_mut();
         }
-        let place = sql.connections.add();
-        let connection = sql.connections.at(place);
-        if connection.open(host, driver.cast()) {
+        let index = sql.connections.add();
+        let connection = sql.connections.at(index);
+        if connection.open(thread, driver.cast()) {
             return connection.face();
         }
-        sql.connections.release(place);
+        sql.connections.release(index);
         null_mut()
     })
 }
 
 #[unsafe(no_mangle)]
 extern "C" fn db_connection_close(connection: *const ConnectionFace) -> bool {
-    with_connection(false, connection, |host, connection| {
+    with_connection(false, connection, |thread, connection| {
         if !connection.is_open() {
-            host.log(Level::Alert, "attempt to close an already closed connection");
+            thread.log(Level::Alert, "attempt to close an already closed connection");
             return false;
         }
-        connection.close(host);
+        connection.close(thread);
         true
     })
 }
 
 #[unsafe(no_mangle)]
 extern "C" fn db_connection_reconnect(connection: *const ConnectionFace) -> bool {
-    with_connection(false, connection, |host, connection| connection.reconnect(host))
+    with_connection(false, connection, |thread, connection| connection.reconnect(thread))
 }
 
 #[unsafe(no_mangle)]
 extern "C" fn db_connection_free(connection: *const ConnectionFace) {
-    with_sql((), |host, sql| sql.release_connection(host, connection));
+    with_sql((), |thread, sql| sql.release_connection(thread, connection));
 }
 
 /// # Safety
@@ -112,34 +119,34 @@ extern "C" fn db_connection_free(connection: *const ConnectionFace) {
 unsafe extern "C" fn db_query(connection: *mut ConnectionFace, query: *const c_char, length: usize) -> *mut ResultFace {
     // SAFETY: the caller's.
     let query = unsafe { bytes(query, length) };
-    let has_result = with_connection(false, connection, |host, connection| connection.query(host, query));
+    let has_result = with_connection(false, connection, |thread, connection| connection.query(thread, query));
     if has_result { result_of(connection) } else { null_mut() }
 }
 
 #[unsafe(no_mangle)]
 extern "C" fn db_more_results(connection: *const ConnectionFace) -> bool {
-    with_connection(false, connection, |host, connection| {
-        connection.check_open(host) && connection.has_more_results()
+    with_connection(false, connection, |thread, connection| {
+        connection.check_open(thread) && connection.has_more_results()
     })
 }
 
 #[unsafe(no_mangle)]
 extern "C" fn db_next_result(connection: *mut ConnectionFace) -> *mut ResultFace {
-    let has_result = with_connection(false, connection, |host, connection| {
-        connection.check_open(host) && connection.next_result()
+    let has_result = with_connection(false, connection, |thread, connection| {
+        connection.check_open(thread) && connection.next_result()
     });
     if has_result { result_of(connection) } else { null_mut() }
 }
 
 #[unsafe(no_mangle)]
 extern "C" fn db_fetch_row(result: *const ResultFace) -> *const RowFace {
-    with_sql(null(), |host, sql| sql.fetch_row(host, result))
+    with_sql(null(), |thread, sql| sql.fetch_row(thread, result))
 }
 
 /// 0 when it was freed.
 #[unsafe(no_mangle)]
 extern "C" fn db_free_results(result: *const ResultFace) -> c_int {
-    with_sql(1, |host, sql| c_int::from(!sql.free_result(host, result)))
+    with_sql(1, |thread, sql| c_int::from(!sql.free_result(thread, result)))
 }
 
 /// 0 when it begins.
@@ -154,8 +161,8 @@ unsafe extern "C" fn db_bulk_insert_init(
 ) -> c_int {
     // SAFETY: the caller's.
     let head = unsafe { bytes(head, length) };
-    with_connection(1, connection, |host, connection| {
-        c_int::from(!connection.bulk_init(host, head))
+    with_connection(1, connection, |thread, connection| {
+        c_int::from(!connection.bulk_init(thread, head))
     })
 }
 
@@ -171,16 +178,16 @@ unsafe extern "C" fn db_bulk_insert_next(
 ) -> c_int {
     // SAFETY: the caller's.
     let row = unsafe { bytes(row, length) };
-    with_connection(1, connection, |host, connection| {
-        c_int::from(!connection.bulk_next(host, row))
+    with_connection(1, connection, |thread, connection| {
+        c_int::from(!connection.bulk_next(thread, row))
     })
 }
 
 /// 0 when all rows were sent.
 #[unsafe(no_mangle)]
 extern "C" fn db_bulk_insert_done(connection: *const ConnectionFace) -> c_int {
-    with_connection(1, connection, |host, connection| {
-        c_int::from(!connection.bulk_done(host))
+    with_connection(1, connection, |thread, connection| {
+        c_int::from(!connection.bulk_done(thread))
     })
 }
 
@@ -194,7 +201,7 @@ unsafe extern "C" fn db_prepare(
 ) -> *mut StatementFace {
     // SAFETY: the caller's.
     let query = unsafe { bytes(query, length) };
-    with_sql(null_mut(), |host, sql| sql.prepare(host, connection, query))
+    with_sql(null_mut(), |thread, sql| sql.prepare(thread, connection, query))
 }
 
 /// A parameter of a type of `sysbench.sql.type`, with so much room for text; null when it cannot be.
@@ -218,12 +225,12 @@ unsafe extern "C" fn db_bind_param(
         // SAFETY: the caller's.
         _ => unsafe { slice::from_raw_parts(params, count) },
     };
-    with_sql(1, |host, sql| c_int::from(!sql.bind(host, statement, params)))
+    with_sql(1, |thread, sql| c_int::from(!sql.bind(thread, statement, params)))
 }
 
 #[unsafe(no_mangle)]
 extern "C" fn db_execute(statement: *const StatementFace) -> *mut ResultFace {
-    with_sql(null_mut(), |host, sql| sql.execute(host, statement))
+    with_sql(null_mut(), |thread, sql| sql.execute(thread, statement))
 }
 
 /// 0 when it was one.
@@ -234,7 +241,7 @@ extern "C" fn db_close(statement: *const StatementFace) -> c_int {
 
 #[unsafe(no_mangle)]
 extern "C" fn db_statement_free(statement: *const StatementFace) {
-    with_sql((), |host, sql| sql.release_statement(host, statement));
+    with_sql((), |thread, sql| sql.release_statement(thread, statement));
 }
 
 #[unsafe(no_mangle)]
@@ -251,9 +258,10 @@ extern "C" fn db_param_free(param: *const ParamFace) {
 unsafe extern "C" fn db_param_fill(param: *const ParamFace, text: *const c_char, length: usize, is_template: bool) {
     // SAFETY: the caller's.
     let text = unsafe { bytes(text, length) };
-    with_sql((), |host, sql| {
-        let Some(place) = sql.params.find(param) else { return };
-        let param = sql.params.at(place);
+    guarded((), |host| {
+        let mut sql = host.sql.borrow_mut();
+        let Some(index) = sql.params.find(param) else { return };
+        let param = sql.params.at(index);
         let room = param.text_mut();
         let taken = text.len().min(room.len());
         room[..taken].copy_from_slice(&text[..taken]);

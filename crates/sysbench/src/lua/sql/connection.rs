@@ -1,31 +1,27 @@
-//! One connection of a script: opening, closing, opening again, and statements given as text.
+//! One connection of a script: opening, closing, opening again, and what it shows of itself.
 
 use std::ffi::CString;
+use std::ptr::null;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread::sleep;
 use std::time::Duration;
 
 use plimsoll_core::plan::Endpoint;
-use plimsoll_wire::{ConnectOptions, Connection as Wire, Connector, Results, WireError, patiently};
+use plimsoll_wire::{ConnectOptions, Connection as Wire, Connector, Results, WireError, retry_while_full};
 
 use super::bulk::Bulk;
-use super::failure::Failure;
-use super::result::Rows;
-use super::{ConnectionFace, Verdict};
+use super::failure::{Failure, NETWORK_TIMEOUT};
+use super::rows::Rows;
+use super::{ConnectionFace, RowFace, Verdict};
 use crate::log::Level;
-use crate::lua::host::Host;
+use crate::lua::fixed::Fixed;
 use crate::lua::memory;
-use crate::lua::slab::{Faced, Fixed};
+use crate::lua::slab::Faced;
+use crate::lua::thread_context::ThreadContext;
 
 /// So many bytes of rows a statement may have in any case.
 const RESULT_BYTES: usize = 64 * 1024 * 1024;
-
-/// A statement may have so many bytes: what servers take at most.
-const STATEMENT_BYTES: usize = 1024 * 1024 * 1024;
-
-/// How long the other machine may say nothing although it was asked. How long a statement takes is not limited.
-pub(super) const NETWORK_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// How long after a failed attempt to connect the next one follows.
 const AGAIN: Duration = Duration::from_millis(1);
@@ -73,8 +69,8 @@ impl Faced for Connection {
 
 impl Connection {
     /// Connects to the server whose turn it is. False when that failed, which was said.
-    pub fn open(&mut self, host: &Host, driver: *const std::ffi::c_void) -> bool {
-        let config = &host.shared.config;
+    pub fn open(&mut self, thread: &ThreadContext, driver: *const std::ffi::c_void) -> bool {
+        let config = &thread.shared.config;
         self.face.set(ConnectionFace {
             driver,
             ..ConnectionFace::default()
@@ -84,17 +80,17 @@ impl Connection {
         self.bulk = None;
         let target = config.targets.next();
         if !self.is_dry {
-            if let Err(error) = patiently(|| self.connect(host, &target)) {
-                return say_unable(host, &target.target().endpoint, &error);
+            if let Err(error) = retry_while_full(|| self.connect(thread, &target)) {
+                return say_unable(thread, &target.target().endpoint, &error);
             }
         }
-        host.shared.has_connected.store(true, Ordering::Relaxed);
+        thread.shared.has_connected.store(true, Ordering::Relaxed);
         self.target = Some(target);
         self.is_open = true;
         true
     }
 
-    fn connect(&mut self, host: &Host, target: &Connector) -> Result<(), WireError> {
+    fn connect(&mut self, thread: &ThreadContext, target: &Connector) -> Result<(), WireError> {
         static NUMBERS: AtomicU64 = AtomicU64::new(1);
         let options = ConnectOptions {
             multi_statements: true,
@@ -102,21 +98,21 @@ impl Connection {
             ..ConnectOptions::default()
         };
         let number = NUMBERS.fetch_add(1, Ordering::Relaxed);
-        match target.open(&options, &host.cuts.attach(number)) {
+        match target.open(&options, &thread.cuts.attach(number)) {
             Ok(wire) => {
                 (self.number, self.wire) = (number, Some(wire));
                 Ok(())
             }
             Err(error) => {
-                host.cuts.detach(number);
+                thread.cuts.detach(number);
                 Err(error)
             }
         }
     }
 
     /// Closes it for good.
-    pub fn close(&mut self, host: &Host) {
-        self.hang_up(host);
+    pub fn close(&mut self, thread: &ThreadContext) {
+        self.hang_up(thread);
         self.results = Results::new(0);
         self.rows = Rows::default();
         self.face.set(ConnectionFace {
@@ -127,10 +123,10 @@ impl Connection {
         self.is_open = false;
     }
 
-    fn hang_up(&mut self, host: &Host) {
+    fn hang_up(&mut self, thread: &ThreadContext) {
         self.free_result();
         if let Some(wire) = self.wire.take() {
-            host.cuts.detach(self.number);
+            thread.cuts.detach(self.number);
             wire.close();
         }
         self.number = 0;
@@ -142,75 +138,66 @@ impl Connection {
     }
 
     /// Whether it can be used; says so where it cannot.
-    pub fn check_open(&mut self, host: &Host) -> bool {
+    pub fn check_open(&mut self, thread: &ThreadContext) -> bool {
         self.verdict(Verdict::None);
         if !self.is_open {
-            host.log(Level::Alert, "attempt to use an already closed connection");
+            thread.log(Level::Alert, "attempt to use an already closed connection");
             self.verdict(Verdict::Fatal);
         }
         self.is_open
     }
 
     /// Connects to the same server again because the script wants it.
-    pub fn reconnect(&mut self, host: &Host) -> bool {
-        if !self.check_open(host) {
+    pub fn reconnect(&mut self, thread: &ThreadContext) -> bool {
+        if !self.check_open(thread) {
             return false;
         }
-        host.shared.reconnects_count.fetch_add(1, Ordering::Relaxed);
-        self.is_dry || self.connect_again(host)
+        thread.shared.reconnects_count.fetch_add(1, Ordering::Relaxed);
+        self.is_dry || self.connect_again(thread)
     }
 
     /// Tries until it is connected. False when the run is over before.
-    pub(super) fn connect_again(&mut self, host: &Host) -> bool {
-        self.hang_up(host);
+    pub(super) fn connect_again(&mut self, thread: &ThreadContext) -> bool {
+        self.hang_up(thread);
         let target = self.target.clone().expect("it was open, so it has a target");
-        while let Some(outcome) = host.connecting(|| self.connect(host, &target)) {
+        while let Some(outcome) = thread.connecting(|| self.connect(thread, &target)) {
             if outcome.is_ok() {
                 return true;
             }
-            if host.is_ending() {
+            if thread.is_ending() {
                 break;
             }
             sleep(AGAIN);
         }
-        host.give_up();
+        thread.give_up();
         false
     }
 
-    /// Runs statements given as text. Whether the first of them gave a result set.
-    pub fn query(&mut self, host: &Host, sql: &[u8]) -> bool {
-        if !self.check_open(host) {
-            return false;
-        }
-        self.query_as(host, "mysql_drv_query()", sql)
+    /// Makes the first result the live one. False when it is no result set.
+    pub(super) fn show_first(&mut self) -> bool {
+        self.show(0)
     }
 
-    /// The same on a connection that was checked, by the name that a message about it has.
-    pub(super) fn query_as(&mut self, host: &Host, what: &str, sql: &[u8]) -> bool {
-        self.free_result();
-        if self.is_dry {
-            host.statement(plimsoll_engine::StatementResult::default());
-            return false;
-        }
-        let outcome = match &mut self.wire {
-            _ if sql.len() > STATEMENT_BYTES => Err(WireError::StatementTooLong { size_bytes: sql.len() }),
-            Some(wire) => wire.query_whole(sql, &mut self.results),
-            None => Err(closed()),
-        };
-        self.settle(host, outcome, what, sql)
+    /// Makes a result the live one. False when it is no result set.
+    pub(super) fn show(&mut self, index: usize) -> bool {
+        let result = self.rows.show(self.results.sets(), index);
+        let row = RowFace { values: null() };
+        self.face.set(ConnectionFace {
+            result,
+            row,
+            ..self.face.get()
+        });
+        self.rows.is_live()
     }
 
-    /// Takes the outcome of a statement: counts it, and makes its first result the live one.
-    pub(super) fn settle(&mut self, host: &Host, outcome: Result<(), WireError>, what: &str, sql: &[u8]) -> bool {
-        self.count(host);
-        match outcome {
-            Ok(()) => self.show_first(),
-            Err(error) => {
-                self.results.clear();
-                self.fail(host, &Failure::from(&error), what, sql);
-                false
-            }
+    /// Forgets the results. False when there was none.
+    pub fn free_result(&mut self) -> bool {
+        if !self.rows.end() {
+            return false;
         }
+        self.results.clear();
+        self.show(0);
+        true
     }
 
     pub(super) fn verdict(&mut self, verdict: Verdict) {
@@ -244,24 +231,17 @@ fn result_bytes_max(threads: u32) -> usize {
     (left / threads.max(1) as usize).max(RESULT_BYTES).min(left)
 }
 
-/// What stands in for a connection that is gone.
-pub(super) fn closed() -> WireError {
-    WireError::Closed {
-        endpoint: "the server".to_owned(),
-    }
-}
-
-fn say_unable(host: &Host, endpoint: &Endpoint, error: &WireError) -> bool {
+fn say_unable(thread: &ThreadContext, endpoint: &Endpoint, error: &WireError) -> bool {
     let place = match endpoint {
         Endpoint::Tcp { host, port } => format!("host '{host}', port {port}"),
         Endpoint::Socket { path } => format!("socket '{}'", path.display()),
     };
-    host.log(
+    thread.log(
         Level::Fatal,
         format_args!("unable to connect to MySQL server on {place}, aborting..."),
     );
     let failure = Failure::from(error);
-    host.log(
+    thread.log(
         Level::Fatal,
         format_args!("error {}: {}", failure.code, failure.message),
     );

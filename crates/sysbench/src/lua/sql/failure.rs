@@ -1,17 +1,15 @@
-//! What is done about errors of statements: some are lived with, some mean a new connection, the others end the run.
+//! Errors as MySQL's client library would tell them, and how they count.
 
 use std::time::Duration;
 
 use plimsoll_core::plan::RetryRule;
 use plimsoll_core::snapshot::ErrorClass;
-use plimsoll_engine::Gate;
 use plimsoll_wire::{ConnectFailure, WireError};
 
-use super::Verdict;
-use super::connection::{Connection, NETWORK_TIMEOUT};
-use crate::log::{Level, MESSAGE_BYTES_MAX};
-use crate::lua::host::Host;
 use crate::mysql::LOST;
+
+/// How long the other machine may say nothing although it was asked. How long a statement takes is not limited.
+pub(super) const NETWORK_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// An error as MySQL's client library would tell it.
 pub struct Failure {
@@ -21,7 +19,7 @@ pub struct Failure {
     /// The connection is of no more use.
     pub is_lost: bool,
     /// How long nothing had come before that was noticed.
-    silence: Duration,
+    pub(super) silence: Duration,
 }
 
 impl From<&WireError> for Failure {
@@ -68,48 +66,15 @@ fn client_code(error: &WireError) -> u16 {
     }
 }
 
-impl Connection {
-    /// Does what is to be done about an error, and shows it to the script.
-    pub(super) fn fail(&mut self, host: &Host, failure: &Failure, what: &str, sql: &[u8]) {
-        if host.is_cut_off() {
-            return self.show_error(Verdict::Fatal, failure); // the run is over, nobody has to know
+impl Failure {
+    /// How it counts.
+    pub(super) fn class(&self) -> ErrorClass {
+        if self.is_lost {
+            ErrorClass::Connection
+        } else if RetryRule::ASKED_FOR.contains(&self.code) {
+            ErrorClass::Retryable
+        } else {
+            ErrorClass::Statement
         }
-        let Failure { code, message, .. } = failure;
-        let shown = String::from_utf8_lossy(&sql[..sql.len().min(MESSAGE_BYTES_MAX)]); // the log cuts it to the letter
-        let said = format!("{what} returned error {code} ({message}) for query '{shown}'");
-        if !is_ignored(host, *code) {
-            host.error(class(failure), *code);
-            host.log(Level::Fatal, said);
-            return self.show_error(Verdict::Fatal, failure);
-        }
-        host.log(Level::Debug, said);
-        host.error(class(failure), *code);
-        if failure.is_lost && !self.come_back(host, failure.silence) {
-            return self.show_error(Verdict::Fatal, failure);
-        }
-        self.show_error(Verdict::Ignorable, failure);
-    }
-
-    fn come_back(&mut self, host: &Host, silence: Duration) -> bool {
-        host.gate(|gate: &mut Gate<'_>| gate.connection_lost(silence));
-        let is_back = self.connect_again(host);
-        if is_back {
-            host.gate(|gate: &mut Gate<'_>| gate.connection_back());
-        }
-        is_back
-    }
-}
-
-fn is_ignored(host: &Host, code: u16) -> bool {
-    host.shared.config.ignored.contains(code)
-}
-
-fn class(failure: &Failure) -> ErrorClass {
-    if failure.is_lost {
-        ErrorClass::Connection
-    } else if RetryRule::ASKED_FOR.contains(&failure.code) {
-        ErrorClass::Retryable
-    } else {
-        ErrorClass::Statement
     }
 }

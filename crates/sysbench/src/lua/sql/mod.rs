@@ -4,11 +4,14 @@
 //! errors of the script and never touch memory that is gone.
 
 mod bulk;
+mod bulk_insert;
 mod connection;
 mod emulate;
 mod failure;
 mod params;
+mod query;
 mod result;
+mod rows;
 mod statement;
 
 use std::ffi::{c_char, c_int, c_void};
@@ -19,8 +22,8 @@ pub use params::Param;
 pub use result::result_of;
 pub use statement::Statement;
 
-use super::host::Host;
 use super::slab::Slab;
+use super::thread_context::ThreadContext;
 use crate::log::Level;
 
 /// What became of the last call on a connection, as `sysbench.sql.error` has it.
@@ -169,55 +172,55 @@ pub struct Sql {
 
 impl Sql {
     /// Finds a connection by its face, and says what is wrong where there is none.
-    pub fn connection(&mut self, host: &Host, face: *const ConnectionFace) -> Option<&mut Connection> {
-        let Some(place) = self.connections.find(face) else {
-            host.log(Level::Alert, "attempt to use an invalid connection");
+    pub fn connection(&mut self, thread: &ThreadContext, face: *const ConnectionFace) -> Option<&mut Connection> {
+        let Some(index) = self.connections.find(face) else {
+            thread.log(Level::Alert, "attempt to use an invalid connection");
             return None;
         };
-        Some(self.connections.at(place))
+        Some(self.connections.at(index))
     }
 
     /// Lua holds a connection no more.
-    pub fn release_connection(&mut self, host: &Host, face: *const ConnectionFace) {
-        if let Some(place) = self.connections.find(face) {
-            self.let_connection_go(host, place);
+    pub fn release_connection(&mut self, thread: &ThreadContext, face: *const ConnectionFace) {
+        if let Some(index) = self.connections.find(face) {
+            self.let_connection_go(thread, index);
         }
     }
 
-    fn let_connection_go(&mut self, host: &Host, place: usize) {
-        if let Some(connection) = self.connections.release(place) {
-            connection.close(host);
+    fn let_connection_go(&mut self, thread: &ThreadContext, index: usize) {
+        if let Some(connection) = self.connections.release(index) {
+            connection.close(thread);
         }
     }
 
     /// Lua holds a statement no more.
-    pub fn release_statement(&mut self, host: &Host, face: *const StatementFace) {
-        let Some(place) = self.statements.find(face) else {
+    pub fn release_statement(&mut self, thread: &ThreadContext, face: *const StatementFace) {
+        let Some(index) = self.statements.find(face) else {
             return;
         };
-        let connection = self.statements.at(place).connection();
+        let connection = self.statements.at(index).connection();
         self.close_statement(face);
-        self.unbind(place);
-        self.statements.release(place);
-        self.let_connection_go(host, connection);
+        self.unbind(index);
+        self.statements.release(index);
+        self.let_connection_go(thread, connection);
     }
 
     /// Lua holds a parameter no more.
     pub fn release_param(&mut self, face: *const ParamFace) {
-        if let Some(place) = self.params.find(face) {
-            self.let_param_go(place);
+        if let Some(index) = self.params.find(face) {
+            self.let_param_go(index);
         }
     }
 
-    fn let_param_go(&mut self, place: usize) {
-        if let Some(param) = self.params.release(place) {
+    fn let_param_go(&mut self, index: usize) {
+        if let Some(param) = self.params.release(index) {
             param.end();
         }
     }
 
     /// A statement takes no values from its parameters any more.
-    fn unbind(&mut self, place: usize) {
-        for param in std::mem::take(&mut self.statements.at(place).bound) {
+    fn unbind(&mut self, index: usize) {
+        for param in std::mem::take(&mut self.statements.at(index).bound) {
             self.let_param_go(param);
         }
     }

@@ -3,8 +3,9 @@
 use plimsoll_wire::Value;
 
 use super::ParamFace;
+use crate::lua::fixed::Fixed;
 use crate::lua::memory::Reserved;
-use crate::lua::slab::{Faced, Fixed};
+use crate::lua::slab::Faced;
 
 /// The numbers of `sysbench.sql.type` that can be bound.
 const TINYINT: i32 = 1;

@@ -2,7 +2,8 @@
 
 use plimsoll_core::plan::{NontrxMode, OltpOptions};
 
-use super::{Body, NewId, Step, Text, Texts, signed, some};
+use super::step::{Body, NewId, Step, Text, signed, some};
+use super::texts::Texts;
 
 /// Engines that know no transactions: `complex` locks its table there.
 const WITHOUT_TRANSACTIONS: [&str; 7] = ["myisam", "aria", "memory", "heap", "archive", "csv", "merge"];

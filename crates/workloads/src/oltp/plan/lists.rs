@@ -2,7 +2,8 @@
 
 use plimsoll_core::plan::OltpOptions;
 
-use super::{Step, Texts, signed};
+use super::step::{Step, signed};
+use super::texts::Texts;
 
 /// Most values in one list: servers take 65,535 parameters.
 pub const POINTS_MAX: u64 = 65_535;

@@ -6,87 +6,26 @@
 mod legacy;
 mod lists;
 mod modern;
+mod step;
 #[cfg(test)]
 mod tests;
 mod texts;
 
 use std::sync::Arc;
 
-use plimsoll_core::plan::{Isolation, Layout, OltpOptions, Role, WorkloadPlan};
-use plimsoll_session::{StatementId, Statements};
+use plimsoll_core::plan::{Layout, OltpOptions, Role, WorkloadPlan};
+use plimsoll_session::Statements;
 
 pub use lists::{POINTS_MAX, RANGES_MAX};
+pub use step::{NewId, Step, Text};
 pub use texts::ForTable;
+
+use crate::isolation;
+use step::Body;
 use texts::Texts;
 
 /// What a caller has done wrong who asks for the options of another kind of workload.
 const NOT_OLTP: &str = "workloads of another kind never come here";
-
-/// Some statements on one table, or one without a table.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Step {
-    /// A statement without values: BEGIN, COMMIT, and locks.
-    Alone(StatementId),
-    /// A call of a procedure with the number of the connection and how many there are.
-    Call(StatementId),
-    /// Selects, updates or deletes of one row by its number only.
-    ByRow { statement: ForTable, count: u32 },
-    /// Selects of rows that follow each other.
-    ByRange {
-        statement: ForTable,
-        count: u32,
-        /// How far the last row is from the first.
-        beyond: i64,
-        /// A first row above this one is moved down to it.
-        first_max: i64,
-    },
-    /// Updates of one row with a new text.
-    Rewrites {
-        statement: ForTable,
-        count: u32,
-        text: Text,
-    },
-    /// Deletes of a row, each followed by an insert of a row of the same number.
-    Replacements {
-        delete: ForTable,
-        insert: ForTable,
-        count: u32,
-        /// The new row gets values of its own; otherwise they stand in the statement.
-        renewed: bool,
-    },
-    /// An insert of a new row.
-    Insert { statement: ForTable, id: NewId, text: Text },
-    /// A delete of a row that no other transaction deletes.
-    DeleteOnce(ForTable),
-    /// A select with a list of so many values of k, within the connection's own part of the values.
-    PointList { statement: ForTable, count: usize },
-    /// A count over so many ranges of k, of this width, within the connection's own part of the values.
-    RangeList {
-        statement: ForTable,
-        count: usize,
-        delta: i64,
-    },
-    /// One insert of many rows, as text.
-    BulkInsert,
-}
-
-/// How the texts of new rows look.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Text {
-    /// Groups of eleven digits, as in sysbench 1.
-    Groups,
-    /// Whole numbers of up to ten digits, as in sysbench 0.4.
-    Integers,
-}
-
-/// Where the number of a new row comes from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum NewId {
-    /// The server counts.
-    Server,
-    /// A number that comes once in 2^32 transactions, plus this.
-    Scattered(i64),
-}
 
 /// What one transaction does.
 #[derive(Clone, Debug)]
@@ -103,24 +42,6 @@ pub struct Transaction {
     pub statements: Arc<Statements>,
     /// Whether BEGIN and COMMIT stand around it, so that it does not depend on the server's autocommit.
     pub is_enclosed: bool,
-}
-
-/// What a transaction consists of, before statements for BEGIN and COMMIT are put around it.
-struct Body {
-    steps: Vec<Step>,
-    writes: bool,
-    /// What stands before and after it; `None` where nothing ever does.
-    around: Option<(String, &'static str)>,
-}
-
-impl Body {
-    fn single(step: Step, writes: bool) -> Self {
-        Self {
-            steps: vec![step],
-            writes,
-            around: None,
-        }
-    }
 }
 
 impl Transaction {
@@ -159,7 +80,7 @@ impl Transaction {
             steps.push(Step::Alone(texts.alone(after.to_owned())));
         }
         let statements = texts.into_statements(options.prepared);
-        let isolation = isolation_sql(options.isolation);
+        let isolation = isolation::session_sql(options.isolation);
         let handler = options.point_select_handler.then(legacy::open_handler);
         let opening = isolation.into_iter().chain(handler);
         let statements = opening.fold(statements, Statements::with_opening);
@@ -256,26 +177,4 @@ pub fn layout(workload: &WorkloadPlan) -> Layout {
         WorkloadPlan::BulkInsert(_) => Layout::Bulk,
         _ => Layout::Sysbench1,
     }
-}
-
-/// What a connection runs for this level; `None` for that of the server.
-pub fn isolation_sql(isolation: Isolation) -> Option<String> {
-    let level = match isolation {
-        Isolation::ServerDefault => return None,
-        Isolation::ReadUncommitted => "READ UNCOMMITTED",
-        Isolation::ReadCommitted => "READ COMMITTED",
-        Isolation::RepeatableRead => "REPEATABLE READ",
-        Isolation::Serializable => "SERIALIZABLE",
-    };
-    Some(format!("SET SESSION TRANSACTION ISOLATION LEVEL {level}"))
-}
-
-/// A step, unless it would do nothing.
-fn some(count: u32, step: impl FnOnce() -> Step) -> Option<Step> {
-    (count > 0).then(step)
-}
-
-/// A number of rows, which was checked to fit, as statements take it.
-fn signed(count: u64) -> i64 {
-    i64::try_from(count).unwrap_or(i64::MAX)
 }

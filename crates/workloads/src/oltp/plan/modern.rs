@@ -2,7 +2,8 @@
 
 use plimsoll_core::plan::OltpOptions;
 
-use super::{Body, NewId, Step, Text, Texts, signed, some};
+use super::step::{Body, NewId, Step, Text, signed, some};
+use super::texts::Texts;
 
 /// Where new ids without `AUTO_INCREMENT` begin: the least value of column id.
 const LEAST_ID: i64 = i32::MIN as i64;

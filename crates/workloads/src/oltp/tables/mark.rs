@@ -5,16 +5,8 @@ use std::fmt::Write as _;
 
 use plimsoll_core::plan::{Distribution, Layout, OltpData};
 
-use crate::data::fingerprint::fingerprint;
-
-/// How far the making of a table came.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum State {
-    /// Rows, index or statistics may be missing.
-    Loading,
-    /// All is there.
-    Complete,
-}
+use crate::fingerprint::fnv1a;
+use crate::loading::mark::{self, State};
 
 /// What Plimsoll writes into the comment of a table that it made.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -44,10 +36,7 @@ impl Mark {
 
     /// The comment.
     pub fn text(&self) -> String {
-        let state = match self.state {
-            State::Loading => "loading",
-            State::Complete => "complete",
-        };
+        let state = self.state.word();
         let mut text = format!("{}rows={} seed={} state={state}", Self::PREFIX, self.rows, self.seed);
         if !self.shape.is_empty() {
             let _ = write!(text, " shape={}", self.shape);
@@ -61,11 +50,7 @@ impl Mark {
         let mut field = |name: &str| fields.next()?.strip_prefix(name)?.strip_prefix('=');
         let rows = field("rows")?.parse().ok()?;
         let seed = field("seed")?.parse().ok()?;
-        let state = match field("state")? {
-            "loading" => State::Loading,
-            "complete" => State::Complete,
-            _ => return None,
-        };
+        let state = State::parse(field("state")?)?;
         let shape = field("shape").unwrap_or_default().to_owned();
         Some(Self {
             rows,
@@ -73,6 +58,12 @@ impl Mark {
             state,
             shape,
         })
+    }
+}
+
+impl mark::Mark for Mark {
+    fn state(&self) -> State {
+        self.state
     }
 }
 
@@ -101,7 +92,10 @@ fn shape(data: &OltpData) -> String {
         format!("engine:{}", data.storage_engine.to_ascii_lowercase()),
     );
     let options = &data.table_options;
-    when(!options.is_empty(), format!("options:{:016x}", fingerprint(options)));
+    when(
+        !options.is_empty(),
+        format!("options:{:016x}", fnv1a(options.as_bytes())),
+    );
     parts.join(",")
 }
 

@@ -1,6 +1,6 @@
 //! The rows of one statement, decoded into memory that is used again.
 
-use plimsoll_session::{Results, StatementError};
+use plimsoll_session::{Captured, Results, StatementError};
 
 use crate::tpcc::decimal;
 
@@ -11,6 +11,8 @@ pub struct Answer {
     /// Where each value ends in `bytes`, row by row.
     ends: Vec<usize>,
     columns: usize,
+    /// A value while it is decoded.
+    value: Captured,
 }
 
 impl Answer {
@@ -25,10 +27,10 @@ impl Answer {
             return Ok(());
         };
         self.columns = set.columns();
-        let (bytes, ends) = (&mut self.bytes, &mut self.ends);
+        let Self { bytes, ends, value, .. } = self;
         for row in 0..set.rows() {
-            set.row(row, |value| {
-                bytes.extend_from_slice(value.unwrap_or_default());
+            set.row(row, value, |text| {
+                bytes.extend_from_slice(text.unwrap_or_default());
                 ends.push(bytes.len());
             })
             .map_err(|error| StatementError::new(error.into()))?;
@@ -43,11 +45,11 @@ impl Answer {
 
     /// A value as text, empty for NULL and for what is not there.
     pub fn text(&self, row: usize, column: usize) -> &[u8] {
-        let place = row * self.columns + column;
-        let Some(end) = self.ends.get(place).filter(|_| column < self.columns) else {
+        let position = row * self.columns + column;
+        let Some(end) = self.ends.get(position).filter(|_| column < self.columns) else {
             return &[];
         };
-        let begin = if place == 0 { 0 } else { self.ends[place - 1] };
+        let begin = if position == 0 { 0 } else { self.ends[position - 1] };
         &self.bytes[begin..*end]
     }
 

@@ -1,7 +1,7 @@
 //! Which type of transaction comes next, clause 5.2.4: from a deck of each terminal, or by weight. It follows from the seed,
 //! the terminal and the number of the transaction alone, so that whoever needs to know it may ask.
 
-use plimsoll_core::plan::{TpccChoice, TpccOptions};
+use plimsoll_core::plan::{Role, TpccChoice, TpccOptions};
 use plimsoll_core::random::{below, keyed};
 
 /// The streams of choices, one for each terminal, apart from those of the transactions' values.
@@ -29,6 +29,14 @@ impl Type {
         Self::Delivery,
         Self::StockLevel,
     ];
+
+    /// Where it may run: two of them only read.
+    pub fn role(self) -> Role {
+        match self {
+            Self::OrderStatus | Self::StockLevel => Role::Replica,
+            Self::NewOrder | Self::Payment | Self::Delivery => Role::Source,
+        }
+    }
 
     /// What it is called in results.
     pub fn name(self) -> &'static str {
@@ -65,18 +73,18 @@ impl Choice {
         }
     }
 
-    /// The card at a place of one shuffled deck: the shuffle of Fisher and Yates from the front, as far as it is needed.
-    fn dealt(&self, stream: u64, deck: u64, place: u64, total: u64) -> u64 {
+    /// The card at a position of one shuffled deck: the shuffle of Fisher and Yates from the front, as far as it is needed.
+    fn dealt(&self, stream: u64, deck: u64, position: u64, total: u64) -> u64 {
         let mut random = keyed(self.seed, stream, deck);
         let mut cards = [0u16; CARDS_MAX as usize];
         let cards = &mut cards[..total as usize];
         for (number, card) in cards.iter_mut().enumerate() {
             *card = number as u16;
         }
-        for at in 0..=place {
+        for at in 0..=position {
             cards.swap(at as usize, (at + below(&mut random, total - at)) as usize);
         }
-        u64::from(cards[place as usize])
+        u64::from(cards[position as usize])
     }
 
     /// The type of a card, where each type has as many cards in a row as its weight says.
@@ -157,9 +165,9 @@ mod tests {
         for number in 0..200 {
             assert_eq!(counts(&deck, number * 23..(number + 1) * 23), [10, 10, 1, 1, 1]);
         }
-        // Any place has any type as often as the deck has it: 435 and 43 of 1,000 with deviations of 16 and 6.
-        for place in 0..23 {
-            let found = counts(&deck, (0..1_000).map(|number| number * 23 + place));
+        // Any position has any type as often as the deck has it: 435 and 43 of 1,000 with deviations of 16 and 6.
+        for position in 0..23 {
+            let found = counts(&deck, (0..1_000).map(|number| number * 23 + position));
             assert!(found[0].abs_diff(435) < 65 && found[4].abs_diff(43) < 26, "{found:?}");
         }
         let of = |terminal| (0..23).map(|index| deck.of(terminal, index)).collect::<Vec<_>>();

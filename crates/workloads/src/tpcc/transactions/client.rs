@@ -1,8 +1,7 @@
 //! Runs statements of one transaction, and tells the gate about each.
 
-use plimsoll_core::plan::Role;
-use plimsoll_engine::{Gate, StatementResult};
-use plimsoll_session::{Reply, Results, Session, StatementError, StatementId, Value};
+use plimsoll_engine::Gate;
+use plimsoll_session::{Reply, Results, Session, Sink, StatementError, StatementId, Value};
 
 use super::answer::Answer;
 use super::statements::Catalogue;
@@ -39,7 +38,7 @@ impl Client<'_, '_> {
     /// # Errors
     /// Whatever the server answered; the same for all below.
     pub fn run(&mut self, id: StatementId, values: &[Value<'_>]) -> Result<(), StatementError> {
-        let reply = self.session.on(Role::Source).execute(id, values)?;
+        let reply = self.session.connection().execute(id, values)?;
         self.tell(reply);
         Ok(())
     }
@@ -47,8 +46,10 @@ impl Client<'_, '_> {
     /// Runs a statement and returns its rows.
     pub fn ask(&mut self, id: StatementId, values: &[Value<'_>]) -> Result<&Answer, StatementError> {
         let Memory { results, answer } = &mut *self.memory;
-        let reply = self.session.on(Role::Source).execute_whole(id, values, results)?;
+        self.session.connection().run(id, values, Sink::Whole(&mut *results))?;
         answer.take(results)?;
+        // A call ends with a result of its own, which counts as no statement.
+        let reply = results.sets().first().map(|set| set.reply).unwrap_or_default();
         self.tell(reply);
         Ok(&self.memory.answer)
     }
@@ -69,11 +70,7 @@ impl Client<'_, '_> {
     }
 
     fn tell(&mut self, reply: Reply) {
-        self.gate.statement(StatementResult {
-            has_result_set: reply.has_result_set,
-            rows_returned: reply.rows_returned,
-            rows_affected: reply.rows_affected,
-        });
+        self.gate.statement(reply.into());
     }
 }
 

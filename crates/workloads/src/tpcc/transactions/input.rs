@@ -3,9 +3,10 @@
 use plimsoll_core::plan::TpccOptions;
 use plimsoll_core::random::{Random, below, keyed};
 
+use super::list::Text;
 use super::terminals::Home;
-use crate::tpcc::quirks::{Constants, Departures, Remote};
-use crate::tpcc::random::{LAST_NAME_A, last_name_load, nurand, push_last_name, within};
+use crate::tpcc::deviations::{Constants, Deviations, Remote};
+use crate::tpcc::random::{LAST_NAME_A, LAST_NAME_BYTES, last_name, last_name_load, nurand, within};
 use crate::tpcc::scale::{CUSTOMERS, DISTRICTS, ITEMS};
 
 /// The `a` of customers' and items' numbers.
@@ -27,14 +28,14 @@ pub struct Inputs {
     customer_c: u32,
     item_c: u32,
     last_name_c: u32,
-    departures: Departures,
+    deviations: Deviations,
 }
 
 /// A customer as terminals name one.
 #[derive(Clone, Debug)]
 pub enum WhichCustomer {
     Number(u32),
-    LastName(Vec<u8>),
+    LastName(Text<LAST_NAME_BYTES>),
 }
 
 impl Inputs {
@@ -44,8 +45,8 @@ impl Inputs {
         let customer_c = within(&mut random, 0, CUSTOMER_A);
         let item_c = within(&mut random, 0, ITEM_A);
         let load = last_name_load(options.data_seed);
-        let departures = Departures::of(options.quirks);
-        let (customer_c, item_c, last_name_c) = match departures.constants {
+        let deviations = Deviations::of(options.quirks);
+        let (customer_c, item_c, last_name_c) = match deviations.constants {
             Constants::OfRun | Constants::OfEachNumber => (customer_c, item_c, last_name_run(load, &mut random)),
             Constants::Zero => (0, 0, 0),
             Constants::Exchanged => (item_c, customer_c, load),
@@ -56,13 +57,13 @@ impl Inputs {
             customer_c,
             item_c,
             last_name_c,
-            departures,
+            deviations,
         }
     }
 
     /// What is done otherwise than the specification asks.
-    pub fn departures(&self) -> &Departures {
-        &self.departures
+    pub fn deviations(&self) -> &Deviations {
+        &self.deviations
     }
 
     /// Where a transaction stands that is no terminal's.
@@ -74,7 +75,7 @@ impl Inputs {
     }
 
     fn uneven(&self, random: &mut Random, a: u32, c: u32, (first, last): (u32, u32)) -> u32 {
-        let c = match self.departures.constants {
+        let c = match self.deviations.constants {
             Constants::OfEachNumber => within(random, 0, a),
             _ => c,
         };
@@ -83,7 +84,7 @@ impl Inputs {
 
     /// A warehouse that is not the home, if there is another; the home where nothing is remote.
     pub fn other_warehouse(&self, home: u32, random: &mut Random) -> u32 {
-        if self.warehouses == 1 || self.departures.remote != Remote::Other {
+        if self.warehouses == 1 || self.deviations.remote != Remote::Other {
             return home;
         }
         let drawn = self.first_warehouse + below(random, u64::from(self.warehouses) - 1) as u32;
@@ -98,8 +99,11 @@ impl Inputs {
     /// A customer, six times of ten by name.
     pub fn which_customer(&self, random: &mut Random) -> WhichCustomer {
         if is_percent(random, 60) {
-            let mut name = Vec::new();
-            push_last_name(self.uneven(random, LAST_NAME_A, self.last_name_c, (0, 999)), &mut name);
+            let number = self.uneven(random, LAST_NAME_A, self.last_name_c, (0, 999));
+            let mut name = Text::new(0);
+            for part in last_name(number) {
+                name.extend(part.as_bytes());
+            }
             WhichCustomer::LastName(name)
         } else {
             WhichCustomer::Number(self.customer(random))
@@ -108,7 +112,7 @@ impl Inputs {
 
     /// An item's number.
     pub fn item(&self, random: &mut Random) -> u32 {
-        let a = match self.departures.constants {
+        let a = match self.deviations.constants {
             Constants::Exchanged => ITEM_A - 1,
             _ => ITEM_A,
         };

@@ -39,7 +39,7 @@ impl OrderStatus {
         let key = [warehouse, district, Value::Int(number)];
         client.ask_one(sql.customer, &key)?;
         let last = Value::Int(client.ask_one(sql.last_order, &key)?.number(0, 0));
-        let order = if client.catalogue.departures.shows_order_of_district_number {
+        let order = if client.catalogue.deviations.shows_order_of_district_number {
             district
         } else {
             last

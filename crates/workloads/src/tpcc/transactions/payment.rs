@@ -1,13 +1,22 @@
 //! Payment, clause 2.5: a customer pays at a district, in fifteen of a hundred cases not the one where it is known.
 
+use std::fmt::Write as _;
+
 use plimsoll_core::random::Random;
 use plimsoll_session::{StatementError, StatementId, Value};
 
 use super::client::{Client, int};
 use super::input::{Inputs, WhichCustomer, district, is_percent};
+use super::list::{List, Text};
 use crate::tpcc::decimal::Amount;
-use crate::tpcc::quirks::{Paid, Payments, Remote};
+use crate::tpcc::deviations::{Paid, Payments, Remote};
 use crate::tpcc::random::within;
+
+/// Bytes of the name of a warehouse or district: ten characters.
+const NAME_BYTES: usize = 10 * 4;
+
+/// Bytes of the longest note: five numbers and an amount, with what stands between them.
+const NOTE_BYTES: usize = 20 + 4 * 10 + 24 + 6;
 
 /// What the terminal sends.
 pub struct Payment {
@@ -23,8 +32,8 @@ impl Payment {
     /// Draws one for a home warehouse.
     pub fn draw(inputs: &Inputs, warehouse: u32, random: &mut Random) -> Self {
         let here = district(random);
-        let departures = inputs.departures();
-        let (customer_warehouse, customer_district) = if is_percent(random, 85) || departures.remote == Remote::Never {
+        let deviations = inputs.deviations();
+        let (customer_warehouse, customer_district) = if is_percent(random, 85) || deviations.remote == Remote::Never {
             (warehouse, here)
         } else {
             (inputs.other_warehouse(warehouse, random), district(random))
@@ -35,7 +44,7 @@ impl Payment {
             customer_warehouse,
             customer_district,
             customer: inputs.which_customer(random),
-            amount: Amount::new(i64::from(cents(departures.payments, random))),
+            amount: Amount::new(i64::from(cents(deviations.payments, random))),
         }
     }
 
@@ -69,30 +78,31 @@ impl Payment {
         let (warehouse, district) = (int(self.warehouse), int(self.district));
         let amount = Value::Bytes(self.amount.bytes());
         client.run(sql.pay_warehouse, &[amount, warehouse])?;
-        let name = client.ask_one(sql.warehouse, &[warehouse])?.text(0, 0).to_vec();
+        let name = Text::<NAME_BYTES>::of(client.ask_one(sql.warehouse, &[warehouse])?.text(0, 0));
         client.run(sql.pay_district, &[amount, warehouse, district])?;
-        let other_name = client
-            .ask_one(sql.district, &[warehouse, district])?
-            .text(0, 0)
-            .to_vec();
+        let other_name = Text::<NAME_BYTES>::of(client.ask_one(sql.district, &[warehouse, district])?.text(0, 0));
         let (customer_warehouse, customer_district) = (int(self.customer_warehouse), int(self.customer_district));
         let number = self.customer.number(client, customer_warehouse, customer_district)?;
         let key = [customer_warehouse, customer_district, Value::Int(number)];
         let has_bad_credit = client.ask_one(sql.customer, &key)?.text(0, 0) == b"BC";
-        let mut values = vec![amount];
-        if client.catalogue.departures.paid == Paid::Amount {
+        let note;
+        let mut values = List::<Value<'_>, 6>::new(Value::Null);
+        values.push(amount);
+        if client.catalogue.deviations.paid == Paid::Amount {
             values.push(amount);
         }
         if has_bad_credit {
-            let note = self.note(number);
+            note = self.note(number);
             values.push(Value::Bytes(&note));
-            values.extend(key);
+            values.extend(&key);
             client.run(sql.pay_bad_credit, &values)?;
         } else {
-            values.extend(key);
+            values.extend(&key);
             client.run(sql.pay, &values)?;
         }
-        let data = [&name[..], b"    ", &other_name[..]].concat();
+        let mut data = Text::<{ 2 * NAME_BYTES + 4 }>::of(&name);
+        data.extend(b"    ");
+        data.extend(&other_name);
         client.run(
             sql.history,
             &[
@@ -109,7 +119,7 @@ impl Payment {
     }
 
     /// What is put before the data of a customer with bad credit.
-    fn note(&self, number: i64) -> Vec<u8> {
+    fn note(&self, number: i64) -> Text<NOTE_BYTES> {
         let Self {
             customer_district,
             customer_warehouse,
@@ -118,9 +128,13 @@ impl Payment {
             amount,
             ..
         } = self;
-        let mut note =
-            format!("{number} {customer_district} {customer_warehouse} {district} {warehouse} ").into_bytes();
-        note.extend_from_slice(amount.bytes());
+        let mut note = Text::new(0);
+        write!(
+            note,
+            "{number} {customer_district} {customer_warehouse} {district} {warehouse} "
+        )
+        .expect("there is room for five numbers");
+        note.extend(amount.bytes());
         note.push(b'|');
         note
     }
@@ -158,7 +172,7 @@ impl WhichCustomer {
             Self::Number(number) => Ok(i64::from(*number)),
             Self::LastName(name) => {
                 let values = [warehouse, district, Value::Bytes(name)];
-                let takes_first = client.catalogue.departures.takes_first_customer;
+                let takes_first = client.catalogue.deviations.takes_first_customer;
                 let found = client.ask_one(client.catalogue.customers_by_name, &values)?;
                 let last = if takes_first { 0 } else { found.rows() - 1 };
                 Ok(found.number(last / 2, 0))

@@ -7,8 +7,8 @@ use plimsoll_core::plan::{TpccMode, TpccOptions};
 use plimsoll_session::{StatementId, Statements};
 
 use super::calls::Calls;
-use crate::oltp::isolation_sql;
-use crate::tpcc::quirks::{Departures, LowStocks, Oldest, Paid};
+use crate::isolation;
+use crate::tpcc::deviations::{Deviations, LowStocks, Oldest, Paid};
 use crate::tpcc::scale::{DISTRICTS, ORDER_LINES};
 
 /// Values in a list of items.
@@ -28,7 +28,7 @@ pub struct Catalogue {
     pub order_status: OrderStatusSql,
     pub delivery: DeliverySql,
     pub stock_level: StockLevelSql,
-    pub departures: Departures,
+    pub deviations: Deviations,
     /// Where transactions are called, and none of the others is used.
     pub calls: Option<Calls>,
 }
@@ -86,19 +86,19 @@ impl Catalogue {
     /// The statements for these options.
     pub fn new(options: &TpccOptions) -> Self {
         let mut texts = Texts::default();
-        let departures = Departures::of(options.quirks);
+        let deviations = Deviations::of(options.quirks);
         let parts = (
-            new_order(&mut texts, &departures),
-            payment(&mut texts, &departures),
+            new_order(&mut texts, &deviations),
+            payment(&mut texts, &deviations),
             order_status(&mut texts),
-            delivery(&mut texts, &departures),
+            delivery(&mut texts, &deviations),
         );
-        let stock_level = stock_level(&mut texts, &departures);
+        let stock_level = stock_level(&mut texts, &deviations);
         let (commit, rollback) = (texts.add("COMMIT"), texts.add("ROLLBACK"));
         let customers_by_name =
             texts.add("SELECT c_id FROM customer WHERE c_w_id = ? AND c_d_id = ? AND c_last = ? ORDER BY c_first");
         let calls = (options.mode == TpccMode::Procedures).then(|| Calls::new(|sql| texts.add(sql)));
-        let opening = isolation_sql(options.isolation)
+        let opening = isolation::session_sql(options.isolation)
             .into_iter()
             .chain(["SET autocommit = 0".to_owned()]);
         let statements = Statements::new(texts.0, options.prepared);
@@ -113,7 +113,7 @@ impl Catalogue {
             order_status,
             delivery,
             stock_level,
-            departures,
+            deviations,
             calls,
         }
     }
@@ -138,8 +138,8 @@ fn marks(count: usize, mark: &str) -> String {
     vec![mark; count].join(", ")
 }
 
-fn new_order(texts: &mut Texts, departures: &Departures) -> NewOrderSql {
-    let (length, lines_min) = if departures.goes_line_by_line {
+fn new_order(texts: &mut Texts, deviations: &Deviations) -> NewOrderSql {
+    let (length, lines_min) = if deviations.goes_line_by_line {
         (1, 1)
     } else {
         (LIST_LENGTH, LINES_MIN)
@@ -173,7 +173,7 @@ fn new_order(texts: &mut Texts, departures: &Departures) -> NewOrderSql {
             "SELECT i_id, i_price, i_name, i_data FROM item WHERE i_id IN ({list})"
         )),
         stocks: (1..=DISTRICTS).map(|district| texts.add(stock(district))).collect(),
-        stock: texts.add(if departures.leaves_stock_counters {
+        stock: texts.add(if deviations.leaves_stock_counters {
             "UPDATE stock SET s_quantity = ? WHERE s_w_id = ? AND s_i_id = ?"
         } else {
             "UPDATE stock SET s_quantity = ?, s_ytd = s_ytd + ?, s_order_cnt = s_order_cnt + 1, \
@@ -183,14 +183,14 @@ fn new_order(texts: &mut Texts, departures: &Departures) -> NewOrderSql {
     }
 }
 
-fn payment(texts: &mut Texts, departures: &Departures) -> PaymentSql {
+fn payment(texts: &mut Texts, deviations: &Deviations) -> PaymentSql {
     let mut pay = "UPDATE customer SET c_balance = c_balance - ?".to_owned();
-    pay += match departures.paid {
+    pay += match deviations.paid {
         Paid::Amount => ", c_ytd_payment = c_ytd_payment + ?",
         Paid::One => ", c_ytd_payment = c_ytd_payment + 1",
         Paid::Nothing => "",
     };
-    if !departures.leaves_payment_count {
+    if !deviations.leaves_payment_count {
         pay += ", c_payment_cnt = c_payment_cnt + 1";
     }
     let key = "WHERE c_w_id = ? AND c_d_id = ? AND c_id = ?";
@@ -231,9 +231,9 @@ fn order_status(texts: &mut Texts) -> OrderStatusSql {
     }
 }
 
-fn delivery(texts: &mut Texts, departures: &Departures) -> DeliverySql {
+fn delivery(texts: &mut Texts, deviations: &Deviations) -> DeliverySql {
     DeliverySql {
-        oldest: texts.add(match departures.oldest {
+        oldest: texts.add(match deviations.oldest {
             Oldest::Locked => {
                 "SELECT no_o_id FROM new_orders WHERE no_w_id = ? AND no_d_id = ? ORDER BY no_o_id LIMIT 1 FOR UPDATE"
             }
@@ -245,7 +245,7 @@ fn delivery(texts: &mut Texts, departures: &Departures) -> DeliverySql {
         carrier: texts.add("UPDATE orders SET o_carrier_id = ? WHERE o_w_id = ? AND o_d_id = ? AND o_id = ?"),
         lines: texts
             .add("UPDATE order_line SET ol_delivery_d = NOW() WHERE ol_w_id = ? AND ol_d_id = ? AND ol_o_id = ?"),
-        amount: texts.add(if departures.multiplies_deliveries {
+        amount: texts.add(if deviations.multiplies_deliveries {
             "SELECT CAST(SUM(ol_amount * ol_quantity) AS SIGNED) FROM order_line \
              WHERE ol_w_id = ? AND ol_d_id = ? AND ol_o_id = ?"
         } else {
@@ -258,7 +258,7 @@ fn delivery(texts: &mut Texts, departures: &Departures) -> DeliverySql {
     }
 }
 
-fn stock_level(texts: &mut Texts, departures: &Departures) -> StockLevelSql {
+fn stock_level(texts: &mut Texts, deviations: &Deviations) -> StockLevelSql {
     let count = |counted: &str| {
         format!(
             "SELECT COUNT({counted}) FROM order_line JOIN stock ON s_w_id = ol_w_id AND s_i_id = ol_i_id \
@@ -270,12 +270,12 @@ fn stock_level(texts: &mut Texts, departures: &Departures) -> StockLevelSql {
     let each = "SELECT COUNT(*) FROM stock WHERE s_w_id = ? AND s_i_id = ? AND s_quantity < ?";
     StockLevelSql {
         district: texts.add("SELECT d_next_o_id FROM district WHERE d_w_id = ? AND d_id = ?"),
-        count: texts.add(match departures.low_stocks {
+        count: texts.add(match deviations.low_stocks {
             LowStocks::Items => count("DISTINCT s_i_id"),
             LowStocks::Lines => count("*"),
             LowStocks::EachItem => items.to_owned(),
         }),
-        each: (departures.low_stocks == LowStocks::EachItem).then(|| texts.add(each)),
+        each: (deviations.low_stocks == LowStocks::EachItem).then(|| texts.add(each)),
     }
 }
 

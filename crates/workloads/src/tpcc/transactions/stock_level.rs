@@ -4,11 +4,16 @@ use plimsoll_core::random::Random;
 use plimsoll_session::{StatementError, StatementId, Value};
 
 use super::client::{Client, int};
+use super::list::List;
 use super::terminals::Home;
 use crate::tpcc::random::within;
+use crate::tpcc::scale::ORDER_LINES;
 
 /// Orders that are looked at.
 const ORDERS: i64 = 20;
+
+/// Most items in them.
+const ITEMS_MAX: usize = ORDERS as usize * ORDER_LINES.1 as usize;
 
 /// What the terminal sends.
 pub struct StockLevel {
@@ -43,7 +48,8 @@ impl StockLevel {
         if let Some(each) = sql.each {
             self.count_each(client, &orders, each)?;
         } else {
-            let values = [&orders[..], &[int(self.threshold)]].concat();
+            let [warehouse, district, first, next] = orders;
+            let values = [warehouse, district, first, next, int(self.threshold)];
             client.ask_one(sql.count, &values)?;
         }
         client.commit()
@@ -56,9 +62,11 @@ impl StockLevel {
         each: StatementId,
     ) -> Result<(), StatementError> {
         let answer = client.ask(client.catalogue.stock_level.count, orders)?;
-        let items: Vec<i64> = (0..answer.rows()).map(|row| answer.number(row, 0)).collect();
-        for item in items {
-            client.ask_one(each, &[orders[0], Value::Int(item), int(self.threshold)])?;
+        let items = (0..answer.rows()).map(|row| answer.number(row, 0));
+        let mut own = List::<i64, ITEMS_MAX>::new(0);
+        items.take(ITEMS_MAX).for_each(|item| own.push(item));
+        for item in &*own {
+            client.ask_one(each, &[orders[0], Value::Int(*item), int(self.threshold)])?;
         }
         Ok(())
     }

@@ -2,9 +2,11 @@
 
 use std::sync::Arc;
 
-use plimsoll_core::plan::{RoleTarget, TpccOptions};
-use plimsoll_engine::{Arrival, Gate, Interrupter, Outcome, Worker, WorkerFactory, WorkerFault};
-use plimsoll_session::{Session, Sessions, StatementError, Terms, transact};
+use plimsoll_core::plan::{Connections, TpccOptions};
+use plimsoll_engine::{
+    Arrival, Gate, GroupServer, Interrupter, Outcome, ServerIndex, Worker, WorkerFactory, WorkerFault,
+};
+use plimsoll_session::{GroupServers, Session, Sessions, StatementError, Terms, transact};
 
 use super::choice::{Choice, Type};
 use super::client::{Client, Memory};
@@ -25,24 +27,31 @@ pub struct TpccFactory {
     catalogue: Arc<Catalogue>,
     draws: Draws,
     sessions: Sessions,
+    /// Workers below this number serve terminals.
     connections: u32,
     defers_deliveries: bool,
 }
 
 impl TpccFactory {
-    /// For options that have no faults. Workers from number `connections` on carry out queued deliveries.
-    pub fn new(options: &TpccOptions, targets: &[RoleTarget], seed: u64, connections: u32, terms: Terms) -> Self {
+    /// For options that have no faults. Workers besides those of the `connections` carry out queued deliveries.
+    pub fn new(
+        options: &TpccOptions,
+        servers: &GroupServers,
+        seed: u64,
+        connections: Connections,
+        terms: Terms,
+    ) -> Self {
         let catalogue = Arc::new(Catalogue::new(options));
         Self {
-            sessions: Sessions::new(targets, Arc::clone(&catalogue.statements), terms, seed),
+            sessions: Sessions::new(servers, Arc::clone(&catalogue.statements), terms, seed),
             catalogue,
             draws: Draws {
                 inputs: Inputs::new(options, seed),
                 choice: Choice::new(options, seed),
-                homes: Homes::new(options, options.terminals.unwrap_or(connections)),
+                homes: Homes::new(options, options.terminals.unwrap_or(connections.total)),
                 seed,
             },
-            connections,
+            connections: connections.own(),
             defers_deliveries: options.delivery_connections > 0,
         }
     }
@@ -55,6 +64,10 @@ impl WorkerFactory for TpccFactory {
         names.map(str::to_owned).collect()
     }
 
+    fn servers(&self) -> Vec<GroupServer> {
+        self.sessions.servers()
+    }
+
     fn build(&self, worker: u32) -> Result<Box<dyn Worker>, WorkerFault> {
         let deliveries = match (self.defers_deliveries, worker < self.connections) {
             (false, _) => Deliveries::AtOnce,
@@ -62,7 +75,7 @@ impl WorkerFactory for TpccFactory {
             (true, false) => Deliveries::FromQueue,
         };
         Ok(Box::new(TpccWorker {
-            session: self.sessions.open()?,
+            session: self.sessions.open(worker)?,
             catalogue: Arc::clone(&self.catalogue),
             draws: self.draws,
             deliveries,
@@ -113,7 +126,7 @@ impl Worker for TpccWorker {
                 _ => kind as usize,
             };
             let (catalogue, memory) = (&*self.catalogue, &mut self.memory);
-            transact(&mut self.session, gate, reported, |session, gate| {
+            transact(&mut self.session, gate, (reported, kind.role()), |session, gate| {
                 transaction.run(&mut Client {
                     session,
                     gate,
@@ -123,6 +136,10 @@ impl Worker for TpccWorker {
             })?;
         }
         Ok(())
+    }
+
+    fn is_connected(&self, server: ServerIndex) -> bool {
+        self.session.is_connected(server)
     }
 
     fn interrupter(&self) -> Interrupter {
@@ -143,7 +160,7 @@ impl Draws {
     fn draw(&self, arrival: &Arrival) -> (Type, Transaction) {
         let kind = self.choice.of(arrival.actor, arrival.index);
         let (inputs, random) = (&self.inputs, &mut arrival.random(self.seed));
-        let home = if inputs.departures().draws_homes {
+        let home = if inputs.deviations().draws_homes {
             inputs.any_home(random)
         } else {
             self.homes.of(arrival.actor, random)

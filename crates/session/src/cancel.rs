@@ -1,0 +1,59 @@
+//! What lets the engine cut a worker's connections from another thread, across reconnects.
+
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use plimsoll_engine::Interrupter;
+use plimsoll_wire::Interrupter as WireInterrupter;
+
+/// The end of a trial as all connections of one session see it.
+#[derive(Default)]
+pub(crate) struct CancelRegistry {
+    state: Mutex<State>,
+    ended: Condvar,
+}
+
+#[derive(Default)]
+struct State {
+    is_cut: bool,
+    cuts: Vec<WireInterrupter>,
+}
+
+impl CancelRegistry {
+    /// A handle for one more connection, however often it is opened: cutting ends it, also while it is being opened.
+    pub(crate) fn register(&self) -> WireInterrupter {
+        let cut = WireInterrupter::default();
+        self.lock().cuts.push(cut.clone());
+        cut
+    }
+
+    /// Whether the connections were cut.
+    pub(crate) fn is_cut(&self) -> bool {
+        self.lock().is_cut
+    }
+
+    /// Waits, at most until the connections are cut. True when they were.
+    pub(crate) fn wait(&self, duration: Duration) -> bool {
+        let waited = self
+            .ended
+            .wait_timeout_while(self.lock(), duration, |state| !state.is_cut);
+        waited.unwrap_or_else(PoisonError::into_inner).0.is_cut
+    }
+
+    /// What the engine calls to end everything that is under way.
+    pub(crate) fn interrupter(self: &Arc<Self>) -> Interrupter {
+        let registry = Arc::clone(self);
+        Interrupter::new(move || registry.cut())
+    }
+
+    fn cut(&self) {
+        let mut state = self.lock();
+        state.is_cut = true;
+        state.cuts.iter().for_each(WireInterrupter::interrupt);
+        self.ended.notify_all();
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

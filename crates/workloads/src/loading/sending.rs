@@ -1,0 +1,61 @@
+//! How rows can be sent to a server: by LOAD DATA LOCAL or by INSERT, in pieces of what size, and which refusals pass.
+
+use plimsoll_core::plan::{DataPlan, LoadMethod};
+use plimsoll_engine::WorkerFault;
+use plimsoll_wire::WireError;
+
+use super::fault::blame;
+use crate::control;
+
+/// Bytes handed over at a time while a LOAD DATA runs.
+pub const PIECE_BYTES: usize = 256 * 1024;
+
+/// Bytes in one INSERT, where the server takes so many.
+const INSERT_BYTES: usize = 512 * 1024;
+
+/// A statement that was undone by the server so many times in a row has failed.
+pub const ATTEMPTS_MAX: u32 = 10;
+
+/// "Not allowed by the server or the client", in the words of MySQL before 8, MySQL since, and MariaDB.
+const LOCAL_REFUSED_CODES: [u16; 4] = [1148, 2068, 3948, 4166];
+
+/// What a server allows.
+pub struct SendLimits {
+    /// Bytes of one INSERT.
+    pub insert_bytes: usize,
+    /// LOAD DATA LOCAL is allowed, and wanted.
+    pub local: bool,
+}
+
+impl SendLimits {
+    /// Asks for them.
+    ///
+    /// # Errors
+    /// Whatever the server said.
+    pub fn ask(plan: &DataPlan) -> Result<Self, WorkerFault> {
+        let mut control = control::open(&plan.target)?;
+        let sql = "SELECT @@local_infile, @@max_allowed_packet";
+        let rows = control
+            .query_rows(sql, 1)
+            .map_err(|error| blame(&error, "ask for limits"))?;
+        control.close();
+        let number = |at: usize| rows.first()?.get(at)?.as_ref()?.parse::<usize>().ok();
+        let packet_bytes = number(1).unwrap_or(INSERT_BYTES);
+        Ok(Self {
+            insert_bytes: INSERT_BYTES.min(packet_bytes.saturating_sub(1024)),
+            local: plan.method == LoadMethod::Auto && number(0) == Some(1),
+        })
+    }
+}
+
+/// Deadlock and lock-wait timeout, which undo the whole statement.
+pub fn is_passing(error: &WireError) -> bool {
+    matches!(error.server_code(), Some(1213 | 1205))
+}
+
+/// Whether the server does not take LOAD DATA LOCAL.
+pub fn is_refusal(error: &WireError) -> bool {
+    error
+        .server_code()
+        .is_some_and(|code| LOCAL_REFUSED_CODES.contains(&code))
+}

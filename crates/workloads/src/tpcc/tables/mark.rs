@@ -1,0 +1,78 @@
+//! What Plimsoll writes into the comments of the nine tables: how they were made, and how far that came.
+
+use std::fmt::Write as _;
+
+use plimsoll_core::plan::TpccData;
+
+use crate::fingerprint::fnv1a;
+use crate::loading::mark::State;
+
+/// What all comments begin with.
+const MARK: &str = "plimsoll tpcc ";
+
+/// What Plimsoll writes into the comment of each of the nine tables.
+pub fn mark(data: &TpccData, state: State) -> String {
+    let mut words = format!(
+        "warehouses={} first={} seed={}",
+        data.warehouses, data.first_warehouse, data.seed
+    );
+    if data.partitions > 0 {
+        let _ = write!(words, " partitions={}", data.partitions);
+    }
+    if data.foreign_keys {
+        words += " foreign-keys";
+    }
+    if !data
+        .storage_engine
+        .eq_ignore_ascii_case(&TpccData::default().storage_engine)
+    {
+        let _ = write!(words, " engine={}", data.storage_engine.to_ascii_lowercase());
+    }
+    if !data.table_options.is_empty() {
+        let _ = write!(words, " options={:016x}", fnv1a(data.table_options.as_bytes()));
+    }
+    format!("{MARK}{words} state={}", state.word())
+}
+
+/// Whether a comment is one of ours, whatever was made.
+pub fn is_ours(comment: &str) -> bool {
+    comment.starts_with(MARK)
+}
+
+/// What a comment of ours says that was made, and whether it is complete.
+pub fn described(comment: &str) -> (&str, bool) {
+    let said = comment.strip_prefix(MARK).unwrap_or(comment);
+    match said.rsplit_once(" state=") {
+        Some((words, state)) => (words, State::parse(state) == Some(State::Complete)),
+        None => (said, false),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn marks_tell_shapes_apart() {
+        let usual = TpccData::default();
+        let complete = "plimsoll tpcc warehouses=1 first=1 seed=1 state=complete";
+        assert_eq!(mark(&usual, State::Complete), complete);
+        let other = TpccData {
+            partitions: 4,
+            storage_engine: "RocksDB".to_owned(),
+            ..usual.clone()
+        };
+        let compressed = TpccData {
+            table_options: "ROW_FORMAT=COMPRESSED".to_owned(),
+            ..usual
+        };
+        assert!(mark(&compressed, State::Complete).contains("seed=1 options="));
+        let mark = mark(&other, State::Loading);
+        assert!(is_ours(&mark) && !is_ours("plimsoll oltp rows=1"));
+        assert_eq!(
+            described(&mark),
+            ("warehouses=1 first=1 seed=1 partitions=4 engine=rocksdb", false)
+        );
+        assert!(described(complete).1);
+    }
+}
