@@ -60,6 +60,10 @@ class HostError(PlimsollError):
     exit_code: ClassVar[int] = 3
 
 
+class HookError(HostError):
+    """A command of the user's that configures, starts or resets a system failed. The trial fails, the study goes on."""
+
+
 class StorageError(HostError):
     """What was measured cannot be kept: the disk is full, or the folder was moved or removed."""
 

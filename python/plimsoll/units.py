@@ -6,6 +6,7 @@ Deliberately not here: arithmetic on quantities. Code calculates with plain numb
 from __future__ import annotations
 
 import re
+from decimal import Decimal
 
 from plimsoll.errors import SpecError
 
@@ -13,6 +14,7 @@ _SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0}
 _BYTES = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}
 _DURATION_S_MAX = 366 * 86_400.0
 _SIZE_BYTES_MAX = 2**60
+_GROWTH_MAX = 99
 
 
 def parse_duration_s(text: str) -> float:
@@ -86,17 +88,6 @@ def format_exact(value: float) -> str:
     return f"{value:,.12g}"
 
 
-def format_level(connections: int, rate_tps: float | None) -> str:
-    """Shows an offered load: so many connections, or a rate.
-
-    >>> format_level(1, None), format_level(16, None), format_level(16, 500.0)
-    ('1 connection', '16 connections', '500 tps wanted')
-    """
-    if rate_tps is not None:
-        return f"{format_exact(rate_tps)} tps wanted"
-    return f"{connections:,} connection{'' if connections == 1 else 's'}"
-
-
 def format_number(value: float) -> str:
     """Shows a number with as many decimals as its size deserves, thousands separated.
 
@@ -145,6 +136,47 @@ def format_bytes(count: float) -> str:
             return f"{format_number(count)} {unit}" if unit != "B" else f"{count:.0f} B"
         count /= 1024
     return f"{format_number(count)} TiB"
+
+
+def parse_percent(text: str) -> float:
+    """Reads a share such as `5%`.
+
+    Returns:
+        0..1 for 0..100 %; 0.05 here.
+
+    Raises:
+        SpecError: It is no number with a percent sign.
+
+    >>> parse_percent("5%"), parse_percent("2.5 %")
+    (0.05, 0.025)
+    """
+    found = re.fullmatch(r"(\d{1,9}(?:\.\d{1,9})?) ?%", text, re.ASCII)
+    if found is None:
+        raise SpecError(f'must be a number with a percent sign, such as "5%", is {text!r}')
+    return float(Decimal(found[1]) / 100)
+
+
+def parse_growth(text: str) -> float:
+    """Reads by what share something grows: `30%/y` each year, `2%/mo` each month, `0` not at all.
+
+    Returns:
+        By the year, compounded: 0.3 for 30 % more each year.
+
+    Raises:
+        SpecError: It is no growth, or more than a hundredfold in a year.
+
+    >>> parse_growth("30%/y"), round(parse_growth("2%/mo"), 4), parse_growth("0")
+    (0.3, 0.2682, 0.0)
+    """
+    found = re.fullmatch(r"(\d{1,9}(?:\.\d{1,9})?) ?% ?/ ?(y|year|mo|month)", text.strip(), re.ASCII)
+    if found is None and text.strip() != "0":
+        raise SpecError(f"must be a growth such as 30%/y, 2%/mo or 0, is {_shortened(text)}")
+    share = Decimal(found[1]) / 100 if found else Decimal(0)
+    if found and found[2].startswith("m"):
+        share = (1 + share) ** 12 - 1
+    if share > _GROWTH_MAX:
+        raise SpecError(f"must be at most 9900%/y, is {_shortened(text)}")
+    return float(share)
 
 
 def format_percent(ratio: float, *, signed: bool = False) -> str:

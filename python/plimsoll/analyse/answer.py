@@ -1,58 +1,68 @@
-"""The advice in whole sentences: what carries how much, what differs, how large the pool should be, what it costs.
+"""The advice as findings: how much each system sustains, what differs, how large the pool should be, what it costs.
 
-First things first, and nothing is said that the figures do not hold.
-Deliberately not here: what the trials cannot decide (`limits`).
+First things first, and nothing is found that the figures do not hold.
+Deliberately not here: limitations (`limits`), and words (`plimsoll.guide.answer`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from plimsoll.analyse.across import across_workloads
 from plimsoll.analyse.cell_model import Cell, Estimate
-from plimsoll.analyse.curves import NOTABLE_SHORT_RATIO
-from plimsoll.analyse.differences import SYSTEMS_FOR_ALL_PAIRS
-from plimsoll.analyse.model import Curve, Difference, DifferenceVerdict, SystemSummary, WorkloadSummary
-from plimsoll.analyse.prose import (
-    at_connections,
-    effect,
-    factor_words,
-    inverted,
-    listed,
-    more,
-    p99_words,
-    rate_with_bounds,
-    ratio_span,
-)
+from plimsoll.analyse.cost import cost_per_1000_tps, is_cheapest_known, is_comparable, is_peak_open
+from plimsoll.analyse.curve_model import Curve, PoolReason
+from plimsoll.analyse.deciding import SYSTEMS_FOR_ALL_PAIRS
+from plimsoll.analyse.durability import less_durable
+from plimsoll.analyse.finding_model import Finding, found
+from plimsoll.analyse.model import Difference, DifferenceVerdict, SystemSummary, WorkloadSummary
+from plimsoll.analyse.scale_out import is_read_only
 from plimsoll.analyse.within_objective import within_objective
-from plimsoll.units import format_ms, format_number, format_percent, format_rate
 
 TOLD_ONE_BY_ONE = 5
-"""With more systems a table has each (`plimsoll.guide.glance`), and sentences tell what stands out."""
+"""With more systems a table has each (`plimsoll.guide.glance`), and the answer tells what stands out."""
 
-_SYSTEMS_IN_FULL = 4
 _COMPARISONS_IN_FULL = 3
 """Comparisons with the best system that are told with every other factor; the guide's table has them all."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Asked:
-    """What is known about one workload; curves by falling peak."""
+    """What is known about one workload and kind of load; the best curve first."""
 
-    workload: WorkloadSummary
+    workload: str
     curves: tuple[Curve, ...]
     differences: tuple[Difference, ...]
     systems: Mapping[str, SystemSummary]
+    writes: bool = True
 
     @property
-    def unit(self) -> str:
-        return self.workload.rate_unit
+    def best(self) -> Curve:
+        return self.curves[0]
+
+    def less_durable(self, system: str, base: str) -> str | None:
+        """What the first of two systems may lose and the other does not, where the workload writes."""
+        return less_durable(self.systems[system].durability, self.systems[base].durability) if self.writes else None
+
+    def less_durable_than_another(self, system: str) -> str | None:
+        """What a system may lose and some other that is compared does not."""
+        return next(filter(None, (self.less_durable(system, one.system) for one in self.curves)), None)
 
     @property
     def is_in_a_table(self) -> bool:
-        """There are too many systems to tell of each in sentences."""
+        """There are too many systems to tell of each."""
         return len(self.curves) > TOLD_ONE_BY_ONE
+
+    @property
+    def took_turns(self) -> bool:
+        """A duet asks which system is faster; its absolute figures are as noisy as the machine was."""
+        return any(one.duet is not None for one in self.differences)
+
+    @property
+    def told(self) -> tuple[Curve, ...]:
+        return self.curves[:1] if self.is_in_a_table else self.curves
 
 
 def answer(
@@ -62,212 +72,224 @@ def answer(
     differences: Sequence[Difference],
     *,
     objective_ms_p99: float | None = None,
-) -> tuple[str, ...]:
+) -> Iterator[Finding]:
     """The advice; nothing without curves."""
-    if not curves:
-        return ()
     by_name = {one.name: one for one in systems}
-    asked = (_asked(one, curves, differences, by_name) for one in workloads)
-    own = (text for one in asked for text in _of_workload(one, objective_ms_p99))
-    return (*own, *across_workloads(workloads, by_name, curves))
+    for at_rate in (False, True):
+        for workload in workloads:
+            own = [one for one in curves if one.workload == workload.name and one.kind.is_at_rate is at_rate]
+            if own:
+                peaks = tuple(one for one in differences if one.workload == workload.name and one.level is None)
+                best_first = tuple(sorted(own, key=lambda curve: -_merit(curve)))
+                yield from _of_workload(
+                    _Asked(workload.name, best_first, peaks, by_name, not is_read_only(workload)), objective_ms_p99
+                )
+        if not at_rate:
+            yield from across_workloads(workloads, by_name, [one for one in curves if not one.kind.is_at_rate])
 
 
-def _asked(
-    workload: WorkloadSummary,
-    curves: Sequence[Curve],
-    differences: Sequence[Difference],
-    systems: Mapping[str, SystemSummary],
-) -> _Asked:
-    own = [curve for curve in curves if curve.workload == workload.name]
-    return _Asked(
-        workload,
-        tuple(sorted(own, key=lambda curve: -curve.peak.throughput_tps.value)),
-        tuple(one for one in differences if one.workload == workload.name and one.connections is None),
-        systems,
-    )
+def _merit(curve: Curve) -> float:
+    if curve.peak is None:
+        return 0.0
+    return curve.peak.level.offered if curve.kind.is_at_rate else curve.peak.throughput_tps.value
 
 
-def _of_workload(asked: _Asked, objective_ms_p99: float | None) -> Iterator[str]:
-    yield from _carried(asked)
-    yield from within_objective(asked.curves, objective_ms_p99, asked.unit, only_best=asked.is_in_a_table)
-    yield from _compared(asked)
+def _of_workload(asked: _Asked, objective_ms_p99: float | None) -> Iterator[Finding]:
+    within = list(within_objective(asked.told, objective_ms_p99)) if asked.best.kind.is_at_rate else []
+    if asked.best.kind.is_at_rate:
+        for curve in asked.told:
+            yield _sustained(curve)
+            yield from (one for one in within if one.code == "within-objective" and one.system == curve.system)
+        yield from (one for one in within if one.code != "within-objective")
+        yield from () if asked.is_in_a_table else _side_by_side(asked.curves)
+        return
+    if asked.took_turns:
+        yield from _compared(asked)
+    yield from (_peak(asked, curve, index) for index, curve in enumerate(asked.told))
+    yield from within_objective(asked.curves, objective_ms_p99, only_best=asked.is_in_a_table)
+    if not asked.took_turns:
+        yield from _compared(asked)
     yield from _pool(asked)
     yield from _cost(asked)
 
 
-def _carried(asked: _Asked) -> Iterator[str]:
-    full = asked.curves if len(asked.curves) <= _SYSTEMS_IN_FULL else asked.curves[:1]
-    for index, curve in enumerate(full):
-        verb = "carries" if index or len(asked.curves) == 1 else _leads(asked)
-        yield f"{asked.workload.name}: {curve.system} {verb} {_peak(curve, asked.unit)}."
-    rest = asked.curves[len(full) :]
-    if rest and not asked.is_in_a_table:
-        peaks = (
-            f"{curve.system} {rate_with_bounds(curve.peak.throughput_tps, asked.unit)} "
-            f"{at_connections(curve.peak.connections)}"
-            for curve in rest
-        )
-        yield f"{asked.workload.name}: the others carry at their peaks: {'; '.join(peaks)}."
+def _peak(asked: _Asked, curve: Curve, index: int) -> Finding:
+    assert curve.peak is not None, "only rates may have none"
+    return found(
+        "peak",
+        system=curve.system,
+        workload=curve.workload,
+        level=curve.peak.level,
+        standing="next" if index else "only" if len(asked.curves) == 1 or asked.took_turns else _standing(asked),
+        throughput_tps=curve.peak.throughput_tps,
+        is_inside_range=curve.peak.is_inside_range,
+        less_durable=None if index else asked.less_durable_than_another(curve.system),
+        is_only_level=len(curve.cells) == 1,
+    )
 
 
-def _leads(asked: _Asked) -> str:
-    best = asked.curves[0].system
+def _standing(asked: _Asked) -> str:
+    best = asked.best.system
     verdicts = [one.verdict for one in asked.differences if best in (one.base, one.system)]
     decided = all(one in (DifferenceVerdict.FASTER, DifferenceVerdict.SLOWER) for one in verdicts)
-    return "carries the most," if decided else "shows the highest figure,"
+    return "most" if decided else "highest-figure"
 
 
-def _peak(curve: Curve, unit: str) -> str:
-    at_least = "" if curve.peak.bracketed else "at least "
-    text = f"{at_least}{rate_with_bounds(curve.peak.throughput_tps, unit)} {at_connections(curve.peak.connections)}"
-    return f"{text}{_response(peak_cell(curve))}"
+def _sustained(curve: Curve) -> Finding:
+    """The highest rate that was sustained, and the first that was not, where there is one."""
+    beyond = next((cell for cell in curve.cells if cell not in curve.sustained), None)
+    figures: dict[str, Estimate | int | None] = {}
+    if beyond is not None:
+        figures = {"next_throughput_tps": beyond.throughput_tps, "next_dropped_count": beyond.dropped_count}
+    return found(
+        "sustained-rate",
+        system=curve.system,
+        workload=curve.workload,
+        level=None if curve.peak is None else curve.peak.level,
+        next_level=None if beyond is None else beyond.level,
+        **figures,
+    )
 
 
-def peak_cell(curve: Curve) -> Cell:
-    """The cell at the curve's peak."""
-    return next(cell for cell in curve.cells if cell.connections == curve.peak.connections)
+def _side_by_side(curves: Sequence[Curve]) -> Iterator[Finding]:
+    """Response times of all systems at the highest rate that all of them sustain."""
+    sustained = [{cell.level.order: cell for cell in curve.sustained} for curve in curves]
+    common = set.intersection(*(set(cells) for cells in sustained)) if len(sustained) > 1 else set()
+    if not common:
+        return
+    at = [(curve.system, cells[max(common)]) for curve, cells in zip(curves, sustained, strict=True)]
+    known = [(system, cell) for system, cell in at if cell.response_ms.p99 is not None]
+    if len(known) > 1:
+        yield found(
+            "response-times-side-by-side",
+            workload=curves[0].workload,
+            level=known[0][1].level,
+            systems=tuple(system for system, _ in known),
+            response_ms_p99=tuple(cell.response_ms.p99 for _, cell in known),
+            lower_bounds=tuple(system for system, cell in known if _is_lower_bound(cell)),
+        )
 
 
-def _response(cell: Cell) -> str:
-    if words := p99_words(cell.response_ms):
-        return f", where {words}"
-    if cell.response_ms.mean is not None:
-        return f", with a mean response time of {format_ms(cell.response_ms.mean)}"
-    return "; response times are unknown"
+def _is_lower_bound(cell: Cell) -> bool:
+    return "p99" in cell.response_ms.lower_bounds
 
 
-def _compared(asked: _Asked) -> Iterator[str]:
+def _compared(asked: _Asked) -> Iterator[Finding]:
     if len(asked.curves) < 2:
         return
     if asked.is_in_a_table:
-        yield from _range_of_others(asked)
+        yield _range_of_others(asked)
     if len(asked.curves) > SYSTEMS_FOR_ALL_PAIRS:
         return
     pairs = [one for curve in asked.curves[1:] if (one := _with_best(asked, curve.system)) is not None]
-    yield from (_difference(asked, one) for one in pairs[:_COMPARISONS_IN_FULL])
-    rest = pairs[_COMPARISONS_IN_FULL:]
-    if rest and not asked.is_in_a_table:
-        yield f"{asked.workload.name}: {'; '.join(_verdict(asked, one, _oriented(asked, one)) for one in rest)}."
+    for index, one in enumerate(pairs[:_COMPARISONS_IN_FULL] if asked.is_in_a_table else pairs):
+        yield _comparison(asked, one, in_full=index < _COMPARISONS_IN_FULL)
 
 
 def _with_best(asked: _Asked, system: str) -> Difference | None:
-    pair = {asked.curves[0].system, system}
+    pair = {asked.best.system, system}
     return next((one for one in asked.differences if {one.base, one.system} == pair), None)
 
 
-def _range_of_others(asked: _Asked) -> Iterator[str]:
-    peaks = [curve.peak.throughput_tps.value for curve in asked.curves]
-    low, high = (format_percent(peak / peaks[0]) for peak in (peaks[-1], peaks[1]))
-    best = asked.curves[0].system
-    with_best = [one for one in asked.differences if best in (one.base, one.system) and _is_open(one)]
-    tied = [one.base if one.system == best else one.system for one in with_best]
-    open_words = f" Not told apart from it by these trials: {listed(tied)}." if tied else ""
-    yield (
-        f"{asked.workload.name}: at their peaks the other {len(peaks) - 1} systems carry from {low} to {high} of what "
-        f"{best} carries.{open_words}"
+def _range_of_others(asked: _Asked) -> Finding:
+    peaks = [_merit(curve) for curve in asked.curves]
+    best = asked.best.system
+    undecided = [
+        one
+        for one in asked.differences
+        if best in (one.base, one.system) and one.verdict is DifferenceVerdict.UNRESOLVED
+    ]
+    return found(
+        "other-peaks",
+        system=best,
+        workload=asked.workload,
+        others_count=len(peaks) - 1,
+        lowest_ratio=peaks[-1] / peaks[0],
+        highest_ratio=peaks[1] / peaks[0],
+        undecided=tuple(one.base if one.system == best else one.system for one in undecided),
     )
 
 
-def _is_open(one: Difference) -> bool:
-    return one.verdict is DifferenceVerdict.UNDECIDED
-
-
-@dataclass(frozen=True, slots=True)
-class _Oriented:
-    """A comparison of two peaks, the higher one first."""
-
-    high: Curve
-    low: Curve
-    ratio: Estimate
-    factors: tuple[tuple[str, str, str], ...]
-    one_sided: tuple[tuple[str, str | None, str | None], ...]
-
-
-def _oriented(asked: _Asked, one: Difference) -> _Oriented:
-    curves = {curve.system: curve for curve in asked.curves}
-    if one.ratio.value >= 1:
-        factors = tuple((name, system, base) for name, base, system in one.other_factors)
-        return _Oriented(curves[one.system], curves[one.base], one.ratio, factors, one.one_sided_factors)
-    return _Oriented(
-        curves[one.base], curves[one.system], inverted(one.ratio), one.other_factors, one.one_sided_factors
+def _comparison(asked: _Asked, one: Difference, *, in_full: bool) -> Finding:
+    """Two peaks, the higher one first."""
+    system, base, ratio = one.system, one.base, one.ratio
+    differing = tuple((name, high, low) for name, low, high in one.other_factors)
+    levels = one.system_level, one.base_level
+    if ratio.value < 1:
+        levels = levels[::-1]
+        system, base, ratio, differing = base, system, ratio.inverted, one.other_factors
+    environments: dict[str, Any] = {} if one.blocks is None else {"environments": one.blocks.environments}
+    return found(
+        "comparison",
+        system=system,
+        workload=one.workload,
+        base=base,
+        verdict=one.verdict.value,
+        ratio=ratio,
+        smallest_effect=one.smallest_effect,
+        equal_within=one.equal_within,
+        repetitions_needed=one.repetitions_needed,
+        system_level=levels[0],
+        base_level=levels[1],
+        differing=differing if in_full else (),
+        one_sided=one.one_sided_factors if in_full else (),
+        less_durable=asked.less_durable(system, base),
+        **environments,
     )
 
 
-def _difference(asked: _Asked, one: Difference) -> str:
-    seen = _oriented(asked, one)
-    return f"{asked.workload.name}: {_verdict(asked, one, seen)}.{factor_words(seen.factors, seen.one_sided)}"
-
-
-def _verdict(asked: _Asked, one: Difference, seen: _Oriented) -> str:
-    high, low = seen.high.system, seen.low.system
-    bounds = seen.ratio.bounds
-    span = "" if bounds is None else f" ({ratio_span(bounds, seen.ratio.value)})"
-    if one.verdict is DifferenceVerdict.UNTESTABLE:
-        peaks = " against ".join(
-            f"{format_rate(curve.peak.throughput_tps.value, asked.unit)} {at_connections(curve.peak.connections)}"
-            for curve in (seen.high, seen.low)
-        )
-        return (
-            f"at its peak {high} shows {more(seen.ratio.value)} {low} ({peaks}); how much repetitions differ is "
-            "unknown, so chance cannot be ruled out"
-        )
-    if one.verdict is DifferenceVerdict.UNDECIDED:
-        smallest = effect(one.smallest_effect or 1.0)
-        return (
-            f"at their peaks {high} and {low} cannot be told apart: {high} shows {more(seen.ratio.value)} {low}{span}, "
-            f"and the smallest difference that these trials could have seen is {smallest}"
-        )
-    return f"at its peak {high} carries {more(seen.ratio.value)} {low}{span}"
-
-
-def _pool(asked: _Asked) -> Iterator[str]:
-    name = asked.workload.name
-    per_core = {curve.pool.per_core for curve in asked.curves}
+def _pool(asked: _Asked) -> Iterator[Finding]:
+    per_core = {curve.pool.per_core for curve in asked.curves if curve.pool is not None}
     alike = per_core.pop() if len(per_core) == 1 else None
     if alike is not None and len(asked.curves) > 1 and all(_is_pool_decided(curve) for curve in asked.curves):
-        yield f"{name}: connection pool = {_cores_words(alike)} on every system: more connections carry no more."
+        shared = any(curve.pool is not None and curve.pool.client_shared_processors for curve in asked.curves)
+        yield found("pool-per-core", workload=asked.workload, per_core=alike, client_shared_processors=shared)
         return
     for curve in () if asked.is_in_a_table else asked.curves:
-        yield f"Connection pool of {curve.system} for {curve.pool.text}."
+        pool = curve.pool
+        if pool is not None and pool.reason is not PoolReason.ONLY_LEVEL:  # one level says nothing of a pool
+            yield found(
+                "pool",
+                system=curve.system,
+                workload=curve.workload,
+                connections=pool.connections,
+                between=pool.between,
+                client_shared_processors=pool.client_shared_processors,
+            )
 
 
 def _is_pool_decided(curve: Curve) -> bool:
-    """Whether the peak is known, and the lowest level tied with it is near it and not only lost in noise."""
-    lowest = curve.peak.tied_connections[0]
-    tied_cell = next(cell for cell in curve.cells if cell.connections == lowest)
-    near_tps = (1 - NOTABLE_SHORT_RATIO) * curve.peak.throughput_tps.value
-    return curve.peak.bracketed and near_tps > 0 and tied_cell.throughput_tps.value >= near_tps
+    """Whether the peak is known, and some level is shown to be enough."""
+    unknown = (PoolReason.UNKNOWN, PoolReason.UNRESOLVED)
+    has_peak = curve.peak is not None and curve.peak.is_inside_range
+    return has_peak and curve.pool is not None and curve.pool.reason not in unknown
 
 
-def _cores_words(per_core: float) -> str:
-    if per_core == 1:
-        return "cores (one connection for each processor core)"
-    if per_core == 2:
-        return "twice the cores (two connections for each processor core)"
-    return f"{format_number(per_core)} connections for each processor core"
-
-
-def cost_per_1000_tps(curve: Curve, system: SystemSummary) -> float | None:
-    """What a month costs for each 1,000 transactions per second at the peak; None where that is not known."""
-    if system.cost_per_month is None or curve.peak.throughput_tps.value <= 0:
-        return None
-    return system.cost_per_month / (curve.peak.throughput_tps.value / 1000)
-
-
-def _cost(asked: _Asked) -> Iterator[str]:
+def _cost(asked: _Asked) -> Iterator[Finding]:
     known = {curve.system: cost_per_1000_tps(curve, asked.systems[curve.system]) for curve in asked.curves}
+    if not is_comparable(asked.systems[system] for system in known):
+        return  # in different currencies: the section on costs says so
     costs = {system: cost for system, cost in known.items() if cost is not None}
-    if not costs:
+    ordered = sorted(costs, key=lambda system: costs[system].value)
+    if not ordered:
         return
-    ordered = sorted(costs, key=lambda system: costs[system])
+    is_open = any(is_peak_open(curve) for curve in asked.curves if curve.system in costs)
+    is_decided = is_cheapest_known([costs[system] for system in ordered], is_open=is_open)
     if asked.is_in_a_table:
-        cheapest = f"{ordered[0]}, {format_number(costs[ordered[0]])} per month for each 1,000 tps"
-        yield f"{asked.workload.name}: the cheapest at its peak is {cheapest}."
-        return
-    figures = [f"{system} {format_number(costs[system])}" for system in ordered]
-    without = [curve.system for curve in asked.curves if asked.systems[curve.system].cost_per_month is None]
-    unknown = f" No cost is known for {listed(without)}." if without else ""
-    yield (
-        f"{asked.workload.name}: cost per month for each 1,000 tps at the peak, cheapest first: {listed(figures)}."
-        f"{unknown}"
-    )
+        yield found(
+            "cheapest",
+            system=ordered[0],
+            workload=asked.workload,
+            cost_per_month_per_1000_tps=costs[ordered[0]].value,
+            is_decided=is_decided,
+        )
+    else:
+        unknown = (one.system for one in asked.curves if asked.systems[one.system].cost_per_month is None)
+        yield found(
+            "costs",
+            workload=asked.workload,
+            systems=tuple(ordered),
+            costs_per_month_per_1000_tps=tuple(costs[system].value for system in ordered),
+            is_decided=is_decided,
+            unknown=tuple(unknown),
+        )

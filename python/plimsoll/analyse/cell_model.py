@@ -8,7 +8,9 @@ from pydantic import Field
 
 from plimsoll.analyse.duration_model import Durations, ErrorTotal, TypeTotal
 from plimsoll.analyse.tpcc_model import TpccFigures
+from plimsoll.analyse.weather_model import TrialCondition
 from plimsoll.record.document import Document
+from plimsoll.record.level import Level
 
 
 class SpreadKind(StrEnum):
@@ -17,6 +19,10 @@ class SpreadKind(StrEnum):
     REPETITIONS = "repetitions"
     POOLED = "pooled"
     WITHIN_RUN = "within-run"
+    BLOCKS = "blocks"
+
+
+VAGUE_FACTOR = 3.0
 
 
 class Bounds(Document):
@@ -26,8 +32,9 @@ class Bounds(Document):
         low: The lower bound, in the unit of the figure.
         high: The upper bound.
         confidence: 0..1, such as 0.95.
-        basis: What they rest on: repetitions of the cell itself, those of all cells that were measured alike, or the
-            seconds of single runs, which say nothing about how repetitions differ. null where it is mixed.
+        basis: What they rest on: repetitions of the cell itself, those of all cells that were measured alike, the
+            blocks in which environments were measured in turn, or the seconds of single runs, which say nothing about
+            how repetitions differ. null where it is mixed.
         degrees: Degrees of freedom of that; null where it is mixed.
         method: How they were found, in a few words.
     """
@@ -38,6 +45,11 @@ class Bounds(Document):
     basis: SpreadKind | None = None
     degrees: float | None = None
     method: str
+
+    @property
+    def is_vague(self) -> bool:
+        """Whether the value is not even known within a factor of 3: guides say so in words, and show no figures."""
+        return self.high > VAGUE_FACTOR * self.low
 
 
 class Estimate(Document):
@@ -53,6 +65,13 @@ class Estimate(Document):
     bounds: Bounds | None = None
     trial_count: int = 1
 
+    @property
+    def inverted(self) -> Estimate:
+        """A ratio seen from the other side."""
+        bounds = self.bounds
+        turned = None if bounds is None else bounds.model_copy(update={"low": 1 / bounds.high, "high": 1 / bounds.low})
+        return self.model_copy(update={"value": 1 / self.value, "bounds": turned})
+
 
 class CpuShares(Document):
     """Share of processor time, 0..1, mean over the measured windows; None where unknown.
@@ -67,6 +86,8 @@ class CpuShares(Document):
         steal: Taken by the hypervisor.
         server: Of the server, all instances together.
         client: Of the load engine.
+        server_of_own: What the server took of the processors that it could use, where those are fewer than the host's.
+        client_of_own: The same of the load engine.
     """
 
     user: float | None = None
@@ -76,15 +97,39 @@ class CpuShares(Document):
     steal: float | None = None
     server: float | None = None
     client: float | None = None
+    server_of_own: float | None = None
+    client_of_own: float | None = None
 
 
-class CellFigures(Document):
+class RateFigures(Document):
+    """What only load at a rate has.
+
+    Attributes:
+        offered_tps: Transactions that fell due in each second of the whole trials, warm-up included.
+        pool_wait_ms: From when a transaction was due until a connection was free.
+        dispatch_delay_ms: From then until it was sent: the client's own slowness.
+        waiting_max: The longest backlog at the end of an interval of an overload, transactions.
+        overloaded_count: Trials in which more was asked for than could be done.
+        is_sustained: In all of its trials nothing was dropped, no overload lasted to the end, at most 1 % failed, and
+            no replica's lag grew.
+    """
+
+    offered_tps: float | None = None
+    pool_wait_ms: Durations = Durations()
+    dispatch_delay_ms: Durations = Durations()
+    waiting_max: int = 0
+    overloaded_count: int = 0
+    is_sustained: bool
+
+
+class Cell(Document):
     """One system, workload and level: all its repetitions together.
 
     Attributes:
-        connections: Of all instances together.
-        connections_per_instance: Where connections were stated for each instance; None when in total.
+        level: What was offered.
         throughput_tps: Completed transactions per second.
+        scale_factor: Throughput over that of the lowest level of the same curve; None at a rate.
+        rate: What only load at a rate has; None for other levels.
         response_ms: From when a transaction was due until it was done.
         service_ms: From when it was sent until it was done.
         cpu: Who used the processors.
@@ -105,11 +150,16 @@ class CellFigures(Document):
         tpcc: Of the TPC-C-derived workload; None for others.
         instances_tps: Completed transactions per second of each instance, mean of the trials; empty where there is one.
         trials: Ids of the recordings that it rests on.
+        conditions: Of each of them: its state while it was measured, and its machine's weather.
+        repetitions_ms_p99: The 99th percentile of response time of each trial, milliseconds, where each has one that is
+            no lower bound; empty otherwise.
+        growing_replicas: Replicas whose lag grew in some trial: what was measured then is not sustained.
     """
 
-    connections: int
-    connections_per_instance: int | None = None
+    level: Level
     throughput_tps: Estimate
+    scale_factor: Estimate | None = None
+    rate: RateFigures | None = None
     response_ms: Durations = Durations()
     service_ms: Durations = Durations()
     cpu: CpuShares = CpuShares()
@@ -128,13 +178,6 @@ class CellFigures(Document):
     tpcc: TpccFigures | None = None
     instances_tps: dict[str, float] = Field(default_factory=dict)
     trials: tuple[str, ...] = ()
-
-
-class Cell(CellFigures):
-    """A cell whose level is a number of connections.
-
-    Attributes:
-        scale_factor: Throughput over that of the lowest level of the same curve.
-    """
-
-    scale_factor: Estimate
+    conditions: tuple[TrialCondition, ...] = ()
+    repetitions_ms_p99: tuple[float, ...] = ()
+    growing_replicas: tuple[str, ...] = ()

@@ -1,90 +1,192 @@
 """How systems differ under the same workload: at equal levels, and at their peaks.
 
-At an equal level only the systems differ. Two peaks may lie at different levels, so their difference carries every
-other factor that is not the same: with more than one of them these trials cannot say which made the difference.
+At an equal level only the systems differ. Two peaks that lie at different levels (`peaks`) include every other factor
+that is not the same: with more than one of them these trials cannot separate their effects.
 
-Up to six systems are compared each with each, more than six each with the best of the workload. Every comparison has an
-alpha of 0.05 of its own: out of twenty comparisons of equal systems one is expected to look different, less those below
-the smallest effect, which are not called.
+Up to six systems are compared each with each, more than six each with the best of the workload. All comparisons of a
+workload are one family, which Holm's procedure corrects: where none of the systems differ, any of them is called faster
+or slower in at most 5 % of studies. Where only comparisons with the best are shown, the best was chosen from the same
+data, so the family counts all pairs.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import combinations
+from dataclasses import dataclass
 
 from plimsoll.analyse.cells import MeasuredCell
-from plimsoll.analyse.curves import highest
+from plimsoll.analyse.comparison import EQUAL_WITHIN, Comparison, LogRatio, judge
+from plimsoll.analyse.deciding import SYSTEMS_FOR_ALL_PAIRS, system_pairs
+from plimsoll.analyse.duet_differences import compare_turns
+from plimsoll.analyse.duet_model import Duet
+from plimsoll.analyse.environment_blocks import compared_blocks
 from plimsoll.analyse.factors import PER_INSTANCE, FactorComparison, compare_factors, factors_of
-from plimsoll.analyse.model import Difference, SystemSummary
-from plimsoll.analyse.ratios import compare
-
-SYSTEMS_FOR_ALL_PAIRS = 6
+from plimsoll.analyse.model import Difference, DifferenceVerdict, SystemSummary
+from plimsoll.analyse.peaks import LevelKey, compare_peaks, highest
+from plimsoll.analyse.ratios import log_ratio, ratio_of
+from plimsoll.analyse.sequential_verdicts import judge_at_any_look
+from plimsoll.record.level import Level
 
 _NO_FACTORS = FactorComparison()
 """At an equal level only the systems differ."""
 
-LevelCells = Mapping[int, MeasuredCell]
+LevelCells = Mapping[LevelKey, MeasuredCell]
 
 
-def differences(cells: Sequence[MeasuredCell], systems: Sequence[SystemSummary]) -> tuple[Difference, ...]:
-    """Compares systems under each workload; peaks first, then levels, rising."""
+@dataclass(frozen=True, slots=True)
+class _Pair:
+    """Two cells that are compared.
+
+    Attributes:
+        level: None for peaks.
+        log_ratio: None where one of them has no spread.
+        duet: Where they took turns.
+    """
+
+    base: MeasuredCell
+    system: MeasuredCell
+    level: Level | None
+    log_ratio: LogRatio | None
+    duet: Duet | None = None
+
+    @property
+    def names(self) -> tuple[str, str]:
+        """Both systems."""
+        return self.base.system, self.system.system
+
+    @property
+    def key(self) -> tuple[str, str, LevelKey, LevelKey]:
+        """Equal for the comparison at a level and for that of two peaks at this level: they are one test."""
+        return *self.names, self.base.level.order, self.system.level.order
+
+
+def differences(
+    cells: Sequence[MeasuredCell],
+    systems: Sequence[SystemSummary],
+    equal_within: float = EQUAL_WITHIN,
+    *,
+    at_any_look: bool = False,
+) -> tuple[Difference, ...]:
+    """Compares systems under each workload; peaks first, then levels, rising. Rates say nothing by their throughput.
+
+    Args:
+        cells: Of all workloads.
+        systems: In the order in which they are compared.
+        equal_within: Share within which two systems count as equal.
+        at_any_look: Whether the study went on until its answer was decided (`sequential_verdicts`).
+    """
+    cells = [cell for cell in cells if not cell.level.kind.is_at_rate]
     summaries = {one.name: one for one in systems}
-    workloads = dict.fromkeys(cell.key.workload for cell in cells)
-    return tuple(one for workload in workloads for one in _of_workload(workload, cells, summaries))
+    workloads = dict.fromkeys(cell.workload for cell in cells)
+    pairs = {one: _pairs_of_workload(one, cells, summaries, at_any_look=at_any_look) for one in workloads}
+    found = []
+    for own in pairs.values():
+        if at_any_look:
+            count = sum(pair.level is not None for every in pairs.values() for pair in every)
+            judged = _judged_at_any_look(own, equal_within, max(count, 1))
+        else:
+            judged = _judged(
+                own, equal_within, chosen_from=max(len({name for pair in own for name in pair.names}) / 2, 1.0)
+            )
+        duets = {pair.key: pair.duet for pair in own if pair.duet is not None}
+        for pair in own:
+            difference = _difference(pair, judged.get(pair.key), summaries, equal_within)
+            found.append(difference.model_copy(update={"duet": duets.get(pair.key)}))
+    return tuple(found)
 
 
-def _of_workload(
-    workload: str, cells: Sequence[MeasuredCell], summaries: Mapping[str, SystemSummary]
-) -> Iterator[Difference]:
-    by_system: dict[str, dict[int, MeasuredCell]] = {}
-    for cell in cells:
-        if cell.key.workload == workload:
-            by_system.setdefault(cell.key.system, {})[cell.key.connections] = cell
+def _pairs_of_workload(
+    workload: str, cells: Sequence[MeasuredCell], summaries: Mapping[str, SystemSummary], *, at_any_look: bool
+) -> list[_Pair]:
+    by_system: dict[str, dict[LevelKey, MeasuredCell]] = {}
+    for cell in sorted(cells, key=lambda cell: cell.level.order):
+        if cell.workload == workload:
+            by_system.setdefault(cell.system, {})[cell.level.order] = cell
     present = [name for name in summaries if name in by_system]
-    for base, system in _pairs(present, by_system):
-        yield from _of_peaks(by_system[base], by_system[system], summaries)
-        yield from _of_levels(by_system[base], by_system[system])
+    return [
+        pair
+        for base, system in (system_pairs(present) if at_any_look else _system_pairs(present, by_system))
+        for pair in (_of_peaks(by_system[base], by_system[system]), *_of_levels(by_system[base], by_system[system]))
+        if pair.base.throughput.value_tps > 0 and pair.system.throughput.value_tps > 0
+    ]
 
 
-def _pairs(names: Sequence[str], by_system: Mapping[str, LevelCells]) -> Iterator[tuple[str, str]]:
+def _system_pairs(names: Sequence[str], by_system: Mapping[str, LevelCells]) -> Iterator[tuple[str, str]]:
     if len(names) <= SYSTEMS_FOR_ALL_PAIRS:
-        yield from combinations(names, 2)
+        yield from system_pairs(names)
         return
-    best = highest([highest(list(by_system[name].values())) for name in names]).key.system
+    all_cells = [cell for name in names for cell in by_system[name].values()]
+    best = all_cells[highest([cell.throughput for cell in all_cells])].system
     yield from ((best, name) for name in names if name != best)
 
 
-def _of_peaks(base: LevelCells, system: LevelCells, summaries: Mapping[str, SystemSummary]) -> Iterator[Difference]:
-    base_peak, system_peak = highest(list(base.values())), highest(list(system.values()))
-    others = other_factors(base_peak, system_peak, summaries)
-    yield from _difference(base_peak, system_peak, connections=None, others=others)
+def _of_peaks(base: LevelCells, system: LevelCells) -> _Pair:
+    means = [{key: cell.throughput for key, cell in one.items()} for one in (base, system)]
+    compared = compare_peaks(*means)
+    return _Pair(base[compared.levels[0]], system[compared.levels[1]], None, compared.log_ratio)
 
 
-def _of_levels(base: LevelCells, system: LevelCells) -> Iterator[Difference]:
-    for connections in sorted(base.keys() & system.keys()):
-        yield from _difference(base[connections], system[connections], connections=connections)
+def _of_levels(base: LevelCells, system: LevelCells) -> Iterator[_Pair]:
+    for order in sorted(base.keys() & system.keys()):
+        turns = compare_turns(base[order], system[order])
+        ratio = log_ratio(system[order].throughput, base[order].throughput) if turns is None else turns[0]
+        yield _Pair(base[order], system[order], base[order].level, ratio, None if turns is None else turns[1])
+
+
+def _judged(
+    pairs: Sequence[_Pair], equal_within: float, chosen_from: float
+) -> dict[tuple[str, str, LevelKey, LevelKey], Comparison]:
+    """By key: each test once.
+
+    Args:
+        pairs: All that is shown.
+        equal_within: Share within which two systems count as equal.
+        chosen_from: How many times as many pairs of systems there are, where only some are shown.
+    """
+    tests = {pair.key: pair.log_ratio for pair in pairs if pair.log_ratio is not None and pair.log_ratio.is_testable}
+    is_chosen = len({pair.base.system for pair in pairs}) == 1 and chosen_from > SYSTEMS_FOR_ALL_PAIRS / 2
+    count = round(len(tests) * chosen_from) if is_chosen else 0
+    return dict(zip(tests, judge(list(tests.values()), equal_within=equal_within, family_count=count), strict=True))
+
+
+def _judged_at_any_look(
+    pairs: Sequence[_Pair], equal_within: float, tests_count: int
+) -> dict[tuple[str, str, LevelKey, LevelKey], Comparison]:
+    """By key. Peaks at different levels are a choice from all pairs of levels."""
+    levels_count = len({pair.level.order for pair in pairs if pair.level is not None})
+    judged = {}
+    for pair in pairs:
+        choices = levels_count**2 if pair.base.level.order != pair.system.level.order else 1
+        found = judge_at_any_look(
+            pair.base, pair.system, tests_count=tests_count * max(choices, 1), equal_within=equal_within
+        )
+        if found is not None:
+            judged[pair.key] = found
+    return judged
 
 
 def _difference(
-    base: MeasuredCell,
-    system: MeasuredCell,
-    *,
-    connections: int | None,
-    others: FactorComparison = _NO_FACTORS,
-) -> Iterator[Difference]:
-    comparison = compare(system.throughput, base.throughput)
-    if comparison is None:
-        return
-    yield Difference(
-        workload=base.key.workload,
-        base=base.key.system,
-        system=system.key.system,
-        connections=connections,
-        ratio=comparison.ratio,
-        smallest_effect=comparison.smallest_effect,
-        verdict=comparison.verdict,
+    pair: _Pair, comparison: Comparison | None, summaries: Mapping[str, SystemSummary], equal_within: float
+) -> Difference:
+    base, system = pair.base, pair.system
+    others = other_factors(base, system, summaries) if pair.level is None else _NO_FACTORS
+    ratio = ratio_of(system.throughput, base.throughput) if comparison is None else comparison.ratio
+    assert ratio is not None, "pairs with a mean of zero are left out"
+    return Difference(
+        workload=base.workload,
+        base=base.system,
+        system=system.system,
+        level=pair.level,
+        base_level=base.level if pair.level is None else None,
+        system_level=system.level if pair.level is None else None,
+        ratio=ratio,
+        simultaneous=None if comparison is None else comparison.simultaneous,
+        smallest_effect=None if comparison is None else comparison.smallest_effect,
+        verdict=DifferenceVerdict.UNTESTABLE if comparison is None else comparison.verdict,
+        equal_within=equal_within,
+        repetitions_needed=None if comparison is None else comparison.repetitions_needed,
         other_factors=others.differing,
+        blocks=compared_blocks(base.throughput.cell, system.throughput.cell),
         one_sided_factors=others.one_sided,
     )
 
@@ -92,7 +194,7 @@ def _difference(
 def other_factors(base: MeasuredCell, system: MeasuredCell, summaries: Mapping[str, SystemSummary]) -> FactorComparison:
     """Every factor that differs between two points of two systems, connections included."""
     one, other = (
-        factors_of(summaries[cell.key.system], {**cell.trials[0].environment.reported, **_level_factors(cell)})
+        factors_of(summaries[cell.system], {**cell.trials[0].environment.reported, **_level_factors(cell)})
         for cell in (base, system)
     )
     return compare_factors(one, other)

@@ -9,6 +9,7 @@ counts are InnoDB's transactions:
 * With a binary log, recovery rolls back prepared transactions that the binary log does not have. So `sync_binlog` other
   than 1 loses transactions of the last second too, whatever the redo log does.
 * Without a doublewrite buffer, or without any flush, a page that was half written cannot be restored.
+* Without checksums of pages, what storage damaged is read as if it were right.
 
 Storage that lies about a flush is not seen here (`flush-costs-nothing`), nor are replicas that keep what a server lost.
 Sources: the manuals of MySQL 8.4 and MariaDB 10.11 on these variables.
@@ -18,20 +19,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from plimsoll.analyse.model import Durability, SystemSummary, WorkloadSummary
-from plimsoll.analyse.prose import listed
+from plimsoll.analyse.durability_model import Durability, DurabilityKind
+from plimsoll.analyse.finding_model import Finding, found
+from plimsoll.analyse.model import SystemSummary, WorkloadSummary
 from plimsoll.analyse.scale_out import is_read_only
-
-DURABLE = "durable"
-DAMAGED = "may be damaged by power loss"
-
-_AT_POWER_LOSS = "at power loss"
-_AT_A_CRASH = "when the server crashes"
-_WORST_FIRST = (DAMAGED, _AT_A_CRASH, _AT_POWER_LOSS, DURABLE)
+from plimsoll.spec.switches import is_on
+from plimsoll.units import parse_whole
 
 _NO_RESTORING = {"OFF", "0", "DETECT_ONLY"}
+_NO_CHECKSUMS = {"NONE", "STRICT_NONE"}
 _NO_FLUSHING = {"NOSYNC", "LITTLESYNC"}
-_TRUE = {"ON", "1", "TRUE", "YES"}
+
+_Cause = tuple[str, str]
+"""A setting and its value."""
 
 
 def durability_of(variables: Mapping[str, str]) -> Durability | None:
@@ -44,70 +44,71 @@ def durability_of(variables: Mapping[str, str]) -> Durability | None:
     if at_commit is None:
         return None
     causes = {kind: tuple(found) for kind, found in _causes(variables, at_commit).items() if found}
-    every = tuple(cause for kind in _WORST_FIRST for cause in causes.get(kind, ()))
-    worst = next((kind for kind in _WORST_FIRST if kind in causes), DURABLE)
-    if worst in (DURABLE, DAMAGED):
-        return Durability(name=worst, causes=every)
-    return Durability(name=f"may lose the last {_seconds(variables)} {worst}", causes=every)
+    worst = next((kind for kind in DurabilityKind if kind in causes), DurabilityKind.DURABLE)
+    return Durability(
+        kind=worst,
+        lost_s=_lost_s(variables) if worst in (DurabilityKind.AT_A_CRASH, DurabilityKind.AT_POWER_LOSS) else None,
+        causes=tuple(cause for kind in DurabilityKind for cause in causes.get(kind, ())),
+    )
 
 
 def system_durability(instances: Sequence[Mapping[str, str]]) -> Durability | None:
     """That of the least durable server of a system; None where one does not say, or there is none."""
-    found = [durability_of(variables) for variables in instances]
-    known = [one for one in found if one is not None]
-    return min(known, key=_rank) if known and len(known) == len(found) else None
+    known = [one for one in map(durability_of, instances) if one is not None]
+    order = list(DurabilityKind)
+    return min(known, key=lambda one: order.index(one.kind)) if known and len(known) == len(instances) else None
 
 
-def durability_answer(systems: Sequence[SystemSummary], workloads: Sequence[WorkloadSummary]) -> Iterator[str]:
-    """One sentence where systems under a workload that writes are known to differ in durability."""
+def durability_answer(systems: Sequence[SystemSummary], workloads: Sequence[WorkloadSummary]) -> Iterator[Finding]:
+    """One finding where systems under a workload that writes are known to differ in durability."""
     if all(is_read_only(workload) for workload in workloads):
         return
-    classes: dict[str, list[SystemSummary]] = {}
-    for system in systems:
-        if system.durability is not None:
-            classes.setdefault(system.durability.name, []).append(system)
-    if len(classes) < 2:
-        return
-    safest_first = sorted(classes.items(), key=lambda one: one[0] != DURABLE)
-    described = "; ".join(_described(name, own) for name, own in safest_first)
-    yield f"Durability differs: {described}. What a less durable system gains in writes may be paid for with that."
+    known = {one.name: one.durability for one in systems if one.durability is not None}
+    if len({one.name for one in known.values()}) > 1:
+        yield found(
+            "durability-differs", durability=tuple((system, durability.name) for system, durability in known.items())
+        )
 
 
-def causing_variables(*found: Durability) -> set[str]:
+def less_durable(one: Durability | None, other: Durability | None) -> str | None:
+    """The class of the first in words where it keeps less than the other; None where it does not, or is unknown."""
+    if one is None or other is None:
+        return None
+    order = list(DurabilityKind)
+    rank, other_rank = order.index(one.kind), order.index(other.kind)
+    is_less = rank < other_rank or (rank == other_rank and (one.lost_s or 0) > (other.lost_s or 0))
+    return one.name if is_less else None
+
+
+def causing_variables(*causes: Durability) -> set[str]:
     """The settings that make any of them less than durable."""
-    return {cause.partition(" = ")[0] for one in found for cause in one.causes}
+    return {name for one in causes for name, _ in one.causes}
 
 
-def _described(name: str, systems: Sequence[SystemSummary]) -> str:
-    names = listed([system.name for system in systems])
-    if name == DURABLE:
-        return f"{names} {'is' if len(systems) == 1 else 'are'} {name}"
-    causes = dict.fromkeys(cause for system in systems if system.durability for cause in system.durability.causes)
-    return f"{names} {name} ({', '.join(causes)})"
-
-
-def _causes(variables: Mapping[str, str], at_commit: str) -> dict[str, list[str]]:
+def _causes(variables: Mapping[str, str], at_commit: str) -> dict[DurabilityKind, list[_Cause]]:
     """Settings that make a server less than durable, by what they may lead to."""
     damage = [
-        _cause(variables, name)
+        (name, variables[name])
         for name, values in (("innodb_doublewrite", _NO_RESTORING), ("innodb_flush_method", _NO_FLUSHING))
         if variables.get(name, "").upper() in values
     ]
-    power = [_cause(variables, "innodb_flush_log_at_trx_commit")] if at_commit == "2" else []
-    if variables.get("log_bin", "").upper() in _TRUE and variables.get("sync_binlog", "1") != "1":
-        power.append(_cause(variables, "sync_binlog"))
-    crash = [_cause(variables, "innodb_flush_log_at_trx_commit")] if at_commit == "0" else []
-    return {DAMAGED: damage, _AT_A_CRASH: crash, _AT_POWER_LOSS: power}
+    commit = ("innodb_flush_log_at_trx_commit", at_commit)
+    power = [commit] if at_commit == "2" else []
+    if is_on(variables.get("log_bin", "")) and variables.get("sync_binlog", "1") != "1":
+        power.append(("sync_binlog", variables["sync_binlog"]))
+    return {
+        DurabilityKind.DAMAGED: damage,
+        DurabilityKind.AT_A_CRASH: [commit] if at_commit == "0" else [],
+        DurabilityKind.AT_POWER_LOSS: power,
+        DurabilityKind.UNNOTICED: _without_checksums(variables),
+    }
 
 
-def _cause(variables: Mapping[str, str], name: str) -> str:
-    return f"{name} = {variables[name]}"
+def _without_checksums(variables: Mapping[str, str]) -> list[_Cause]:
+    """`innodb_checksums` is what MySQL 5.0 to 5.5 call it."""
+    named = (("innodb_checksum_algorithm", _NO_CHECKSUMS), ("innodb_checksums", {"OFF", "0"}))
+    return [(name, variables[name]) for name, values in named if variables.get(name, "").upper() in values]
 
 
-def _seconds(variables: Mapping[str, str]) -> str:
-    timeout = variables.get("innodb_flush_log_at_timeout", "1")
-    return f"{timeout} seconds" if timeout.isdecimal() and int(timeout) > 1 else "second"
-
-
-def _rank(one: Durability) -> int:
-    return next(index for index, kind in enumerate(_WORST_FIRST) if kind in one.name)
+def _lost_s(variables: Mapping[str, str]) -> int:
+    return max(parse_whole(variables.get("innodb_flush_log_at_timeout", "1")) or 1, 1)

@@ -13,10 +13,8 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import combinations
 
-from plimsoll.analyse import catalogue
-from plimsoll.analyse.findings import Finding
+from plimsoll.analyse.doubts import Code, Doubt, Place
 from plimsoll.analyse.model import SystemSummary
-from plimsoll.analyse.prose import listed
 from plimsoll.analyse.trial_summary import TrialSummary
 
 PLAIN = "none"
@@ -42,25 +40,25 @@ def encryption_words(encryptions: Mapping[str, int]) -> str | None:
     return ", ".join(f"{way} ({count} trial{'' if count == 1 else 's'})" for way, count in encryptions.items())
 
 
-def check_encryption(systems: Sequence[SystemSummary]) -> Iterator[Finding]:
+def check_encryption(systems: Sequence[SystemSummary]) -> Iterator[Doubt]:
     """Doubts about trials of a system that were not encrypted alike, and about systems that were not."""
     for one in systems:
         if len(one.encryptions) > 1:
-            seen = f"connections of {one.name} were not encrypted alike: {encryption_words(one.encryptions)}"
-            yield Finding(warning=catalogue.ENCRYPTION_DIFFERS.seen(seen), system=one.name)
+            ways = tuple(one.encryptions.items())
+            yield Place(one.name).doubt(Code.ENCRYPTION_DIFFERS, "encryption-within", system=one.name, trials=ways)
     yield from _between([one for one in systems if len(one.encryptions) == 1])
 
 
-def _between(systems: Sequence[SystemSummary]) -> Iterator[Finding]:
+def _between(systems: Sequence[SystemSummary]) -> Iterator[Doubt]:
     """Systems of which each was connected to in one way."""
     ways: dict[str, list[str]] = {}
     for one in systems:
         ways.setdefault(next(iter(one.encryptions)), []).append(one.name)
     doubted = {one.name for pair in combinations(systems, 2) if _is_doubt(*pair) for one in pair}
-    seen = "connections were not encrypted alike: " + "; ".join(f"{way} for {listed(ways[way])}" for way in ways)
+    told = tuple((way, *names) for way, names in ways.items())
     for one in systems:
         if one.name in doubted:
-            yield Finding(warning=catalogue.ENCRYPTION_DIFFERS.seen(seen), system=one.name, weight=1.0)
+            yield Place(one.name).doubt(Code.ENCRYPTION_DIFFERS, "encryption-between", 1.0, ways=told)
 
 
 def _is_doubt(one: SystemSummary, other: SystemSummary) -> bool:

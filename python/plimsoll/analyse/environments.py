@@ -14,13 +14,14 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
 
-from plimsoll.analyse import catalogue
-from plimsoll.analyse.findings import Finding
+from plimsoll.analyse.doubts import Code, Doubt, Place
 from plimsoll.analyse.trial_summary import TrialSummary
 from plimsoll.analyse.variables import is_own, spelled
-from plimsoll.record.model import Environment, InstanceFacts, StorageFacts, TrialRecord
+from plimsoll.record.environment import Environment, InstanceFacts, StorageFacts
+from plimsoll.record.model import TrialRecord
+from plimsoll.record.placement import PlacementFacts
+from plimsoll.spec.placement import format_cpus
 
 _HOST = {
     "name": "host",
@@ -43,11 +44,9 @@ _STORAGE = {
     "rotational": "rotational",
     "scheduler": "I/O scheduler",
 }
+_LIMITS = {"cpu_quota": "CPU quota", "memory_limit_bytes": "memory limit", "io_limits": "I/O limits"}
 _MEMORY_RATIO = 0.01
 """Kernels keep a little of the memory for themselves, and not each the same."""
-
-_TOLD_MAX = 4
-_VALUE_CHARACTERS_MAX = 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,24 +61,13 @@ class Change:
     before: str
     after: str
 
-    def __str__(self) -> str:
-        """The change in words."""
-        return f"{self.what} from {_shortened(self.before)} to {_shortened(self.after)}"
-
 
 def changes(before: Environment, after: Environment) -> tuple[Change, ...]:
     """What of a system's environment changed from one trial to another; what weighs most comes first."""
     return tuple(_changes(before, after))
 
 
-def told(found: Sequence[Change]) -> str:
-    """Changes in words: the first few, and how many more there are."""
-    more = len(found) - _TOLD_MAX
-    words = [str(one) for one in found[:_TOLD_MAX]] + ([f"{more} more"] if more > 0 else [])
-    return ", ".join(words[:-1]) + f" and {words[-1]}" if len(words) > 1 else "".join(words)
-
-
-def apart(trials: Sequence[TrialSummary]) -> tuple[list[TrialSummary], tuple[Finding, ...]]:
+def apart(trials: Sequence[TrialSummary]) -> tuple[list[TrialSummary], tuple[Doubt, ...]]:
     """Gives each environment of a system a name of its own.
 
     Args:
@@ -93,7 +81,7 @@ def apart(trials: Sequence[TrialSummary]) -> tuple[list[TrialSummary], tuple[Fin
     for one in trials:
         by_system.setdefault(one.trial.system.name, []).append(one)
     named: list[TrialSummary] = []
-    findings: list[Finding] = []
+    doubts: list[Doubt] = []
     for of_system in by_system.values():
         firsts, places = _environments(of_system)
         if len(firsts) == 1:
@@ -101,8 +89,8 @@ def apart(trials: Sequence[TrialSummary]) -> tuple[list[TrialSummary], tuple[Fin
             continue
         for number in range(len(firsts)):
             named += [_renamed(one, number) for one, place in zip(of_system, places, strict=True) if place == number]
-        findings += _findings(of_system, firsts, places)
-    return named, tuple(findings)
+        doubts += _doubts(of_system, firsts, places)
+    return named, tuple(doubts)
 
 
 def began_unix_s(trial: TrialRecord) -> float:
@@ -129,7 +117,8 @@ def _in_time(trials: Sequence[TrialSummary]) -> list[int]:
 
 def _renamed(one: TrialSummary, number: int) -> TrialSummary:
     system = one.trial.system
-    factors = {**system.factors, "environment": str(number + 1)}
+    switched = "" if system.environment is None else f"{system.environment}, state "
+    factors = {**system.factors, "environment": f"{switched}{number + 1}"}
     named = system.model_copy(update={"name": _name(system.name, number), "factors": factors})
     return replace(one, trial=one.trial.model_copy(update={"system": named}))
 
@@ -138,30 +127,27 @@ def _name(system: str, number: int) -> str:
     return f"{system} (environment {number + 1})"
 
 
-def _findings(
-    trials: Sequence[TrialSummary], firsts: Sequence[Environment], places: Sequence[int]
-) -> Iterator[Finding]:
+def _doubts(trials: Sequence[TrialSummary], firsts: Sequence[Environment], places: Sequence[int]) -> Iterator[Doubt]:
     """One for each time that a trial ran in another environment than the one before it."""
-    order = _in_time(trials)
-    for earlier, later in itertools.pairwise(order):
+    for earlier, later in itertools.pairwise(_in_time(trials)):
         if places[earlier] == places[later]:
             continue
-        before, after = trials[earlier], trials[later]
-        found = changes(firsts[places[earlier]], firsts[places[later]])
-        system = before.trial.system.name
-        seen = (
-            f"{system} changed between trials {_shown(before.trial)} and {_shown(after.trial)}: {told(found)}; they are"
-            f" shown apart, as {_name(system, places[earlier])} and {_name(system, places[later])}"
-        )
-        warning = catalogue.ENVIRONMENT_CHANGED.seen(seen)
-        for number in (places[earlier], places[later]):
-            yield Finding(warning=warning, system=_name(system, number), weight=float(len(found)))
-
-
-def _shown(trial: TrialRecord) -> str:
-    if not trial.states:
-        return trial.trial_id
-    return f"{trial.trial_id} ({datetime.fromtimestamp(began_unix_s(trial), UTC):%Y-%m-%d %H:%M} UTC)"
+        before, after = trials[earlier].trial, trials[later].trial
+        changed = changes(firsts[places[earlier]], firsts[places[later]])
+        names = [_name(before.system.name, places[index]) for index in (earlier, later)]
+        for name in names:
+            yield Place(name).doubt(
+                Code.ENVIRONMENT_CHANGED,
+                "environment-changed",
+                float(len(changed)),
+                system=before.system.name,
+                trial_before=before.trial_id,
+                began_before_unix_s=began_unix_s(before),
+                trial_after=after.trial_id,
+                began_after_unix_s=began_unix_s(after),
+                changes=tuple((one.what, one.before, one.after) for one in changed),
+                shown_as=tuple(names),
+            )
 
 
 def _changes(before: Environment, after: Environment) -> Iterator[Change]:
@@ -177,11 +163,17 @@ def _changes(before: Environment, after: Environment) -> Iterator[Change]:
         yield from _fields(_STORAGE, old.storage or StorageFacts(), new.storage or StorageFacts())
     yield from _known("load engine", before.client.engine_version, after.client.engine_version)
     yield from _known("client on the server's host", before.client.on_server_host, after.client.on_server_host)
-    seen: set[str] = set()
+    are_known = before.client.engine_version is not None and after.client.engine_version is not None
+    if are_known and before.client.drivers != after.client.drivers:
+        yield Change("drivers", _names(before.client.drivers), _names(after.client.drivers))
+    yield from _known("CPUs of the client", _cpus(before.client.cpus), _cpus(after.client.cpus))
+    for old, new in pairs:
+        yield from _placement(old.placement, new.placement)
+    seen: set[Change] = set()
     for old, new in pairs:
         for change in _variables(old, new):
-            if str(change) not in seen:
-                seen.add(str(change))
+            if change not in seen:
+                seen.add(change)
                 yield change
 
 
@@ -195,6 +187,26 @@ def _fields(names: Mapping[str, str], before: object, after: object) -> Iterator
         yield from _known(what, getattr(before, field), getattr(after, field))
 
 
+def _placement(before: PlacementFacts | None, after: PlacementFacts | None) -> Iterator[Change]:
+    """What a server may use. That it has no limit is known where its process was looked at."""
+    if before is None or after is None:
+        return
+    yield from _known("CPUs of the server", _cpus(before.cpus), _cpus(after.cpus))
+    for field, what in _LIMITS.items():
+        one, other = getattr(before, field), getattr(after, field)
+        yield from _known(what, "none" if one in (None, {}) else one, "none" if other in (None, {}) else other)
+    yield from _known("scheduling class", before.scheduling, after.scheduling)
+    yield from _known("nice", before.nice, after.nice)
+
+
+def _cpus(cpus: tuple[int, ...] | None) -> str | None:
+    return None if cpus is None else format_cpus(cpus)
+
+
+def _names(drivers: Sequence[str]) -> str:
+    return ", ".join(drivers) or "one, beside Plimsoll"
+
+
 def _memory(before: Environment, after: Environment) -> Iterator[Change]:
     one, other = before.host.memory_bytes, after.host.memory_bytes
     if one is not None and other is not None and abs(one - other) > _MEMORY_RATIO * max(one, other):
@@ -203,11 +215,9 @@ def _memory(before: Environment, after: Environment) -> Iterator[Change]:
 
 def _variables(before: InstanceFacts, after: InstanceFacts) -> Iterator[Change]:
     """Variables of a server; one that only one of them has is left to the difference of their versions."""
+    if before.variables == after.variables:
+        return  # nearly always, and each has hundreds
     for name in sorted(before.variables.keys() & after.variables.keys()):
         one, other = before.variables[name], after.variables[name]
-        if spelled(one) != spelled(other) and not is_own(name, {"before": one, "after": other}):
+        if one != other and spelled(one) != spelled(other) and not is_own(name, {"before": one, "after": other}):
             yield Change(name, one, other)
-
-
-def _shortened(value: str) -> str:
-    return value if len(value) <= _VALUE_CHARACTERS_MAX else f"{value[: _VALUE_CHARACTERS_MAX - 1]}…"

@@ -14,8 +14,12 @@ from dataclasses import dataclass
 
 from plimsoll.analyse.durability import causing_variables
 from plimsoll.analyse.encryption import PLAIN, TLS_FACTOR, encryption_words
+from plimsoll.analyse.equivalence.machines import makes_machines_equal
 from plimsoll.analyse.model import SystemSummary
-from plimsoll.record.model import InstanceFacts
+from plimsoll.analyse.replication.roles import sources_of
+from plimsoll.record.environment import InstanceFacts
+from plimsoll.spec.switches import switch_spelling
+from plimsoll.units import parse_whole
 
 _ENCRYPTION = "encryption"
 _BUFFER_POOL = "buffer_pool_bytes"
@@ -23,10 +27,9 @@ _SERVER = "server"
 
 PER_INSTANCE = "connections per instance"
 
-_ONLY_SOME_HAVE = frozenset({"target", TLS_FACTOR, "profile", "data_dir", PER_INSTANCE})
+_ONLY_SOME_HAVE = frozenset({"target", "host", TLS_FACTOR, "profile", "data_dir", PER_INSTANCE})
 """Factors that say how a study file or a table describes a system. Others lack them, and nothing follows from that."""
 
-_SPELLINGS = {"ON": "1", "TRUE": "1", "YES": "1", "OFF": "0", "FALSE": "0", "NO": "0"}
 _SIZE_TOLERANCE = 0.02
 """Servers round the sizes of their buffer pools, and several of them divide one by whole MiB."""
 
@@ -96,7 +99,13 @@ def compare_factors(base: Factors, system: Factors) -> FactorComparison:
         _by_durability(
             tuple(one for one in differing if not (asked and one[0] == _ENCRYPTION and PLAIN in one[1:])), base, system
         ),
-        tuple(one for one in known if None in one[1:] and one[0] not in _ONLY_SOME_HAVE),
+        tuple(
+            one
+            for one in known
+            if None in one[1:]
+            and one[0] not in _ONLY_SOME_HAVE
+            and not makes_machines_equal(one[0], base.system, system.system)
+        ),
     )
 
 
@@ -113,28 +122,21 @@ def _by_durability(
 
 def effective_value(system: SystemSummary, name: str) -> str | None:
     """What the servers of a system say of themselves about a factor; None where they do not."""
-    instances = system.environment.instances
+    instances = sources_of(system.environment)
     if name == _SERVER:
         return _together(instance.flavour for instance in instances)
     if name == _BUFFER_POOL:
-        sizes = [instance.variables.get("innodb_buffer_pool_size", "") for instance in instances]
-        return str(sum(map(int, sizes))) if sizes and all(size.isdecimal() for size in sizes) else None
+        sizes = [parse_whole(instance.variables.get("innodb_buffer_pool_size", "")) for instance in instances]
+        known = [size for size in sizes if size is not None]
+        return str(sum(known)) if known and len(known) == len(sizes) else None
     return _together(_variable(instance, name) for instance in instances)
 
 
-def spelling(value: str) -> str:
-    """One spelling for all that mean the same.
-
-    >>> spelling("ON"), spelling("off"), spelling("2")
-    ('1', '0', '2')
-    """
-    return _SPELLINGS.get(value.upper(), value)
-
-
 def _differs(name: str, one: str, other: str) -> bool:
-    if name == _BUFFER_POOL and one.isdecimal() and other.isdecimal():
-        return abs(int(one) - int(other)) > _SIZE_TOLERANCE * max(int(one), int(other))
-    return spelling(one) != spelling(other)
+    sizes = (parse_whole(one), parse_whole(other)) if name == _BUFFER_POOL else (None, None)
+    if sizes[0] is not None and sizes[1] is not None:
+        return abs(sizes[0] - sizes[1]) > _SIZE_TOLERANCE * max(sizes[0], sizes[1])
+    return switch_spelling(one) != switch_spelling(other)
 
 
 def _variable(instance: InstanceFacts, factor: str) -> str | None:

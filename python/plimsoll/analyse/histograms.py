@@ -13,6 +13,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from plimsoll.analyse.duration_rows import DurationRows, Mask, duration_rows
 from plimsoll.record.buckets import BUCKET_COUNT, bucket_middle_ns
 from plimsoll.record.frames import IN_FLIGHT
 
@@ -58,44 +59,51 @@ class SparseHistogram:
 NOTHING = SparseHistogram(np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64), 0.0, 0)
 
 
-def merge_rows(rows: pl.DataFrame) -> dict[str, SparseHistogram]:
+def merge_rows(table: pl.DataFrame) -> dict[str, SparseHistogram]:
     """Merges the rows of `histograms.parquet`, each measure for itself; what was in flight is left out.
 
     Args:
-        rows: With the columns measure, buckets, counts, sum_ns, max_ns; only those of the measured window.
+        table: With the columns of `frames.HISTOGRAMS`; only rows of the measured window.
     """
-    found = {name: merge_measure(rows, name) for name in MEASURES}
-    return {name: histogram for name, histogram in found.items() if histogram is not None}
+    rows = duration_rows(table)
+    return _merged(rows, rows.is_of(MEASURES))
 
 
-def merge_window(rows: pl.DataFrame, *, first: int, last: int) -> dict[str, SparseHistogram]:
+def merge_window(rows: DurationRows, *, first: int, last: int) -> dict[str, SparseHistogram]:
     """Merges the rows of a measured window, each measure for itself, with what was in flight at its begin and end.
 
     Args:
-        rows: All of the trial, with the columns of `merge_rows` and interval.
+        rows: All of the trial.
         first: The first interval of the window.
         last: The last one.
     """
-    at_begin, at_end = (rows.filter(pl.col("interval") == interval) for interval in (first - 1, last))
-    found = merge_rows(rows.filter(pl.col("interval").is_between(first, last)))
+    ended = rows.is_of(MEASURES)
+    found = _merged(rows, ended & rows.is_within(first, last))
+    began, lasting = (_merged(rows, ~ended & (rows.intervals == interval)) for interval in (first - 1, last))
     for name in MEASURES:
-        lasting = merge_measure(at_end, IN_FLIGHT + name)
-        if name in found or lasting is not None:
-            began = merge_measure(at_begin, IN_FLIGHT + name)
-            found[name] = replace(found.get(name, NOTHING), in_flight=lasting, in_flight_before=began)
+        measure = IN_FLIGHT + name
+        if name in found or measure in lasting:
+            found[name] = replace(
+                found.get(name, NOTHING), in_flight=lasting.get(measure), in_flight_before=began.get(measure)
+            )
     return found
 
 
-def merge_measure(rows: pl.DataFrame, measure: str) -> SparseHistogram | None:
-    """Merges the rows of one measure; None where no transaction was counted. The rows are those of `merge_rows`."""
-    filled = rows.filter(pl.col("measure") == measure, pl.col("buckets").list.len() > 0)
-    if filled.is_empty():
-        return None
-    counts = filled["counts"].explode().to_numpy().astype(np.float64)
-    dense = np.bincount(filled["buckets"].explode().to_numpy(), weights=counts)
+def merge_measure(rows: DurationRows, measure: str, among: Mask) -> SparseHistogram | None:
+    """Merges the rows of one measure among those that are marked; None where no transaction was counted."""
+    return _merged(rows, among & (rows.measures == measure)).get(measure)
+
+
+def _merged(rows: DurationRows, among: Mask) -> dict[str, SparseHistogram]:
+    """Each measure for itself, of the rows that are marked."""
+    filled = among & (rows.lengths > 0)
+    return {name: _sum(rows.only(filled & (rows.measures == name))) for name in dict.fromkeys(rows.measures[filled])}
+
+
+def _sum(rows: DurationRows) -> SparseHistogram:
+    dense = np.bincount(rows.buckets, weights=rows.counts)
     used = np.flatnonzero(dense)
-    sum_ns = float(filled["sum_ns"].cast(pl.Float64).sum())
-    return SparseHistogram(used, dense[used].astype(np.int64), sum_ns, int(filled["max_ns"].to_numpy().max()))
+    return SparseHistogram(used, dense[used].astype(np.int64), float(rows.sums_ns.sum()), int(rows.longest_ns.max()))
 
 
 def merge(histograms: Sequence[SparseHistogram]) -> SparseHistogram | None:

@@ -1,4 +1,4 @@
-"""What each instance of a system carried, where it has several.
+"""What each instance of a system completed, where it has several.
 
 An instance lags when it completed less than `LAG_RATIO` of what can be expected of it: an equal part of the whole, or
 its part of the connections where that is less, since those are spread as evenly as possible and some may have one
@@ -15,7 +15,9 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from plimsoll.record.model import Environment, LevelRecord
+from plimsoll.analyse.replication.roles import replicas_of
+from plimsoll.record.environment import Environment
+from plimsoll.record.level import Level
 from plimsoll.spec.shares import spread
 
 LAG_RATIO = 0.8
@@ -39,6 +41,8 @@ class Lag:
 def instances_tps(measured: pl.DataFrame, environment: Environment, duration_s: float) -> dict[str, float]:
     """Completed transactions per second of each instance over the measured window; empty where there is only one.
 
+    Empty where some are replicas: these divide reads as their policy says, and nothing is to be expected of each.
+
     Args:
         measured: Rows of `intervals.parquet` within the window.
         environment: Names the instances; one that completed nothing has no rows.
@@ -46,12 +50,12 @@ def instances_tps(measured: pl.DataFrame, environment: Environment, duration_s: 
     """
     counted = dict(measured.group_by("instance").agg(pl.col("completed").sum()).iter_rows())
     names = [one.name for one in environment.instances]
-    if len(names) < 2 or not counted.keys() <= set(names):
+    if replicas_of(environment) or len(names) < 2 or not counted.keys() <= set(names):
         return {}
     return {name: counted.get(name, 0) / duration_s for name in names}
 
 
-def lag_of(found: Mapping[str, float], level: LevelRecord, duration_s: float) -> Lag | None:
+def lag_of(found: Mapping[str, float], level: Level, duration_s: float) -> Lag | None:
     """The instance that lags most; None when none does.
 
     Args:
@@ -59,11 +63,11 @@ def lag_of(found: Mapping[str, float], level: LevelRecord, duration_s: float) ->
         level: What was offered.
         duration_s: Length of the window, seconds.
     """
-    parts = _parts(level, len(found))
+    shares = parts(level, len(found))
     whole = sum(found.values())
     lags = [
         Lag(instance=name, throughput_tps=tps, expected_tps=whole * part)
-        for (name, tps), part in zip(found.items(), parts, strict=True)
+        for (name, tps), part in zip(found.items(), shares, strict=True)
         if whole * part * duration_s >= COMPLETED_NEEDED and tps < LAG_RATIO * whole * part
     ]
     return min(lags, key=lambda lag: lag.throughput_tps / lag.expected_tps, default=None)
@@ -76,7 +80,7 @@ def mean_tps(trials: Sequence[Mapping[str, float]]) -> dict[str, float]:
     return {name: sum(one[name] for one in trials) / len(trials) for name in trials[0]}
 
 
-def _parts(level: LevelRecord, count: int) -> list[float]:
+def parts(level: Level, count: int) -> list[float]:
     """The part of the whole that can be expected of each instance, 0..1."""
     if level.rate_tps is not None or level.connections < count:
         return [1 / count] * count

@@ -1,16 +1,18 @@
-"""What these trials cannot decide, in whole sentences: the other half of an honest answer."""
+"""The limitations of what was measured, as findings: the other half of an honest answer."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from plimsoll.analyse.cells import MeasuredCell
-from plimsoll.analyse.model import Curve, Difference, DifferenceVerdict, PlacedWarning
-from plimsoll.analyse.prose import listed
-from plimsoll.analyse.throughput import REPETITIONS_NEEDED
-from plimsoll.analyse.trial_checks import buffer_pool_bytes
+from plimsoll.analyse.curve_model import Curve
+from plimsoll.analyse.environment_blocks import BLOCKS_NEEDED
+from plimsoll.analyse.finding_model import Finding, found
+from plimsoll.analyse.model import Difference, DifferenceVerdict
+from plimsoll.analyse.readiness.memory import buffer_pool_bytes
 from plimsoll.analyse.trial_summary import TrialSummary
-from plimsoll.units import format_duration
+from plimsoll.analyse.warning_model import PlacedWarning
+from plimsoll.record.fitted import FittedBudget
 
 _LONG_WINDOW_S = 300.0
 """InnoDB fills its redo log and reaches its checkpoint rhythm within minutes, not seconds."""
@@ -21,113 +23,119 @@ def limits(
     curves: Sequence[Curve],
     differences: Sequence[Difference],
     warnings: Sequence[PlacedWarning],
-    *,
-    at_rates: Sequence[TrialSummary] = (),
-) -> tuple[str, ...]:
-    """What cannot be decided, the gravest first; what only trials at a rate leave open, `rate_answer` says."""
-    closed = [trial for cell in cells for trial in cell.trials]
-    trials = [*closed, *at_rates]
-    codes = {one.warning.code for one in warnings}
-    return tuple(
-        text
-        for part in (
-            _published(trials),
-            _repetitions(cells),
-            _undecided(differences),
-            _client(codes),
-            _unbracketed(curves),
-            _duration(trials),
-            _cached(trials),
-            _closed_loop(closed),
-        )
-        for text in part
-    )
+) -> Iterator[Finding]:
+    """What cannot be decided: of rates first, then the gravest first."""
+    trials = [trial for cell in cells for trial in cell.trials]
+    closed = [cell for cell in cells if not cell.level.kind.is_at_rate]
+    yield from _rates([curve for curve in curves if curve.kind.is_at_rate], trials)
+    yield from _published(trials)
+    yield from _repetitions(closed)
+    yield from _in_turn(differences)
+    yield from _undecided(differences)
+    codes = {one.code for one in warnings}
+    yield from (found(code) for code in ("client-saturated", "client-on-server-host") if code in codes)
+    yield from _peaks([curve for curve in curves if not curve.kind.is_at_rate])
+    yield from _duration(trials)
+    yield from _cached(trials)
+    yield from _closed_loop(closed)
 
 
-def _published(trials: Sequence[TrialSummary]) -> Iterator[str]:
+def fitted_limits(fitted: FittedBudget | None) -> Iterator[Finding]:
+    """That fewer repetitions were measured than the study asks for."""
+    if fitted is not None:
+        yield found("repetitions-fitted", **fitted.model_dump())
+
+
+def _rates(curves: Sequence[Curve], trials: Sequence[TrialSummary]) -> Iterator[Finding]:
+    at_rates = [one for one in trials if one.trial.level.kind.is_at_rate]
+    if any(curve.peak is not None and curve.peak.is_inside_range for curve in curves):
+        yield found("between-rates")
+    open_ended = [curve for curve in curves if curve.peak is not None and not curve.peak.is_inside_range]
+    if open_ended:
+        yield found("highest-rate-unknown", curves=_places(open_ended))
+    lengths_s = [one.outcome.account.duration_s for one in at_rates if one.outcome.account is not None]
+    if lengths_s:
+        excess_ratio = max(one.trial.interval_s for one in at_rates) / min(lengths_s)
+        yield found("slow-overload", excess_ratio=excess_ratio, load_s=min(lengths_s))
+    if curves:
+        counts = sorted({curve.cells[0].level.connections for curve in curves})
+        yield found("rates-served-by", connections=tuple(counts))
+
+
+def _places(curves: Sequence[Curve]) -> tuple[tuple[str, str], ...]:
+    return tuple((curve.system, curve.workload) for curve in curves)
+
+
+def _published(trials: Sequence[TrialSummary]) -> Iterator[Finding]:
     published = [trial for trial in trials if trial.is_published]
     if not published:
         return
-    yield (
-        "Published figures are taken as they stand: nobody here can check how they were measured, whether the "
-        "client was the limit, or whether the systems were steady."
-    )
+    yield found("published-figures")
     all_count = len({trial.trial.system.name for trial in trials})
-    for what, silent in (
-        ("Response times are", {_name(trial) for trial in published if not _stated(trial)}),
-        (
-            "The 99th percentile of response time is",
-            {_name(trial) for trial in published if _stated(trial) and "p99" not in _stated(trial)},
-        ),
-    ):
-        if silent:
-            whom = "every system" if len(silent) == all_count else listed(sorted(silent))
-            yield f"{what} unknown for {whom}: no objective for response time can be judged there."
-
-
-def _name(trial: TrialSummary) -> str:
-    return trial.trial.system.name
+    silences: tuple[tuple[str, Callable[[Mapping[str, float]], bool]], ...] = (
+        ("response-times-unknown", lambda stated: not stated),
+        ("p99-unknown", lambda stated: bool(stated) and "p99" not in stated),
+    )
+    for code, is_silent in silences:
+        if silent := {trial.trial.system.name for trial in published if is_silent(_stated(trial))}:
+            yield found(code, systems=tuple(sorted(silent)), is_every_system=len(silent) == all_count)
 
 
 def _stated(trial: TrialSummary) -> Mapping[str, float]:
     return trial.outcome.reported.response_ms if trial.outcome.reported is not None else {}
 
 
-def _repetitions(cells: Sequence[MeasuredCell]) -> Iterator[str]:
-    unbounded = [cell for cell in cells if cell.throughput.spread is None]
-    within = [cell for cell in cells if cell.throughput.spread and not cell.throughput.spread.seen_between_runs]
-    if unbounded:
-        where = "All" if len(unbounded) == len(cells) else f"{len(unbounded)} of {len(cells)}"
-        yield (
-            f"{where} throughputs are without bounds, because there is nothing to tell their spread from: small "
-            "differences between them mean nothing."
-        )
-    if within:
-        where = "All" if len(within) == len(cells) else f"{len(within)} of {len(cells)}"
-        yield (
-            f"{where} bounds come from within single runs: repetitions may differ more, so no winner is named. "
-            f"At least {REPETITIONS_NEEDED} repetitions would show it."
-        )
+def _repetitions(cells: Sequence[MeasuredCell]) -> Iterator[Finding]:
+    unbounded = sum(cell.throughput.spread is None for cell in cells)
+    within = sum(1 for cell in cells if cell.throughput.spread and not cell.throughput.spread.seen_between_runs)
+    for code, count in (("no-intervals", unbounded), ("intervals-within-run", within)):
+        if count:
+            yield found(code, cells_count=count, all_count=len(cells))
 
 
-def _undecided(differences: Sequence[Difference]) -> Iterator[str]:
-    peaks = [one for one in differences if one.connections is None]
-    count = sum(one.verdict is DifferenceVerdict.UNDECIDED for one in peaks)
+def _in_turn(differences: Sequence[Difference]) -> Iterator[Finding]:
+    """Environments of which one was measured in a single block: nothing tells them from the times."""
+    counts: dict[str, int] = {}
+    for one in differences:
+        if one.blocks is not None:
+            for name, count in zip(one.blocks.environments, one.blocks.counts, strict=True):
+                counts[name] = min(count, counts.get(name, count))
+    if counts:
+        names = tuple(sorted(counts, key=lambda name: (counts[name], name)))
+        few = tuple(name for name in names if counts[name] < BLOCKS_NEEDED)
+        if few:
+            yield found("environments-once", environments=names, few=few)
+        else:
+            yield found("environments-in-turn", environments=names, blocks_count=min(counts.values()))
+
+
+def _undecided(differences: Sequence[Difference]) -> Iterator[Finding]:
+    peaks = [one for one in differences if one.level is None]
+    count = sum(one.verdict is DifferenceVerdict.UNRESOLVED for one in peaks)
     if count:
-        of = "the comparison" if len(peaks) == 1 else f"{count} of {len(peaks)} comparisons"
-        yield f"Who is faster at the peak stays open in {of}: more repetitions or longer trials narrow the bounds."
+        is_duet = any(one.duet is not None for one in differences)
+        yield found("comparisons-undecided", undecided_count=count, all_count=len(peaks), is_duet=is_duet)
 
 
-def _client(codes: set[str]) -> Iterator[str]:
-    if "client-saturated" in codes:
-        yield (
-            "At some levels the load generator used so much processor time that the server alone would carry more: "
-            "see the warning client-saturated."
-        )
-    if "client-on-server-host" in codes:
-        yield (
-            "The client ran beside the server on the same host: absolute figures are too low, and the peak may lie "
-            "at another level with a client of its own."
-        )
+def _peaks(curves: Sequence[Curve]) -> Iterator[Finding]:
+    single = sorted({curve.cells[0].level.connections for curve in curves if len(curve.cells) == 1})
+    if single:
+        yield found("one-level", connections=tuple(single))
+    open_ended = [
+        curve for curve in curves if curve.peak is not None and not curve.peak.is_inside_range and len(curve.cells) > 1
+    ]
+    if open_ended:
+        is_every = len(open_ended) == len(curves) > 3
+        yield found("peak-unknown", curves=_places(open_ended), is_every_curve=is_every)
 
 
-def _unbracketed(curves: Sequence[Curve]) -> Iterator[str]:
-    names = [f"{curve.system} ({curve.workload})" for curve in curves if not curve.peak.bracketed]
-    if names:
-        whose = "every curve" if len(names) == len(curves) > 3 else listed(names)
-        yield f"Where throughput peaks is unknown for {whose}: it was highest at the last level that was measured."
-
-
-def _duration(trials: Sequence[TrialSummary]) -> Iterator[str]:
+def _duration(trials: Sequence[TrialSummary]) -> Iterator[Finding]:
     lengths_s = [trial.counts.duration_s for trial in trials if trial.counts is not None]
     if lengths_s and max(lengths_s) < _LONG_WINDOW_S:
-        yield (
-            f"The longest window was {format_duration(max(lengths_s))}: what checkpoints, purging, a full redo log or "
-            "throttled storage do after minutes or hours was not seen."
-        )
+        yield found("short-windows", window_s_max=max(lengths_s))
 
 
-def _cached(trials: Sequence[TrialSummary]) -> Iterator[str]:
+def _cached(trials: Sequence[TrialSummary]) -> Iterator[Finding]:
     fits = [
         instance.data_bytes <= pool_bytes
         for trial in trials
@@ -135,16 +143,17 @@ def _cached(trials: Sequence[TrialSummary]) -> Iterator[str]:
         if instance.data_bytes is not None and (pool_bytes := buffer_pool_bytes(instance)) is not None
     ]
     if fits and all(fits):
-        yield "All data fitted the buffer pool: nothing is said about data larger than memory, where storage decides."
+        yield found("data-in-memory")
 
 
-def _closed_loop(trials: Sequence[TrialSummary]) -> Iterator[str]:
-    in_intervals = [trial for trial in trials if trial.counts is not None]
-    if in_intervals:
-        options = [trial.trial.workload.options for trial in in_intervals]
-        who = "terminal" if all(one.get("terminals") or one.get("times") for one in options) else "connection"
-        when = "a pause after" if all("think_time" in one or one.get("times") for one in options) else "when"
-        yield (
-            f"Each {who} sent its next transaction {when} the last was done, so response times hold for a fixed number"
-            f" of {who}s and not for users who arrive at their own pace."
-        )
+def _closed_loop(cells: Sequence[MeasuredCell]) -> Iterator[Finding]:
+    measured = [(cell.level.kind.client, one) for cell in cells for one in cell.trials if one.counts is not None]
+    if not measured:
+        return
+    clients = {client for client, _ in measured}
+    options = [one.trial.workload.options for _, one in measured]
+    yield found(
+        "closed-loop",
+        client=clients.pop() if len(clients) == 1 else "connection",
+        has_pauses=all("think_time" in one or bool(one.get("times")) for one in options),
+    )

@@ -10,76 +10,48 @@ from enum import StrEnum
 
 from pydantic import Field
 
-from plimsoll.analyse.cell_model import Cell, Estimate
+from plimsoll.analyse.capacity_model import CapacityRatio, SystemCapacity
+from plimsoll.analyse.cell_model import Bounds, Estimate
+from plimsoll.analyse.claim_model import CheckedClaim
+from plimsoll.analyse.cost_model import WorkloadCost
+from plimsoll.analyse.curve_model import Curve
+from plimsoll.analyse.data_model import DataSummary
+from plimsoll.analyse.duet_model import Duet
+from plimsoll.analyse.durability_model import Durability, DurabilityClass
+from plimsoll.analyse.effect_model import Effects
+from plimsoll.analyse.equivalence.model import Equivalence
+from plimsoll.analyse.finding_model import Finding
+from plimsoll.analyse.learned_model import LearnedFrom
+from plimsoll.analyse.long_model import LongTrial
+from plimsoll.analyse.missing_model import MissingTrial
 from plimsoll.analyse.outage_model import TrialOutage
-from plimsoll.analyse.rate_model import RateCurve
+from plimsoll.analyse.replication.model import Replication
+from plimsoll.analyse.scaling_model import Scalability
+from plimsoll.analyse.storage_model import StorageUse
 from plimsoll.analyse.tpcc_model import Deviation
+from plimsoll.analyse.trial_model import MeasuredTrial
+from plimsoll.analyse.warning_model import PlacedWarning
+from plimsoll.analyse.where_model import WhereTime
 from plimsoll.record.document import Document
-from plimsoll.record.model import Environment, TrialWarning
+from plimsoll.record.environment import Environment
+from plimsoll.record.level import Level
+from plimsoll.record.price import Price
+from plimsoll.record.storage import StorageRecord
 
-ANALYSIS_FORMAT = 1
+ANALYSIS_FORMAT = 2
 """Version of this schema."""
 
 
-class Peak(Document):
-    """The level with the highest throughput.
+class Unknown(StrEnum):
+    """What the recordings of a system do not say."""
 
-    Attributes:
-        connections: The level.
-        throughput_tps: The throughput there.
-        bracketed: A higher level was measured and carried less: the peak is not beyond the last level.
-        tied_connections: Levels that cannot be told from the peak at the given confidence, the peak included, rising.
-    """
-
-    connections: int
-    throughput_tps: Estimate
-    bracketed: bool
-    tied_connections: tuple[int, ...] = ()
-
-
-class PoolAdvice(Document):
-    """How large a connection pool should be, following from the curve.
-
-    Attributes:
-        connections: The smallest level whose throughput cannot be told from the peak's.
-        per_core: `connections` over the system's processor cores; None when cores are unknown.
-        text: The advice as one sentence.
-    """
-
-    connections: int
-    per_core: float | None = None
-    text: str
-
-
-class Curve(Document):
-    """One system under one workload: its cells by rising level.
-
-    Attributes:
-        system: Which.
-        workload: Which.
-        cells: By rising connections.
-        peak: Where throughput is highest.
-        pool: How many connections an application should keep open.
-    """
-
-    system: str
-    workload: str
-    cells: tuple[Cell, ...]
-    peak: Peak
-    pool: PoolAdvice
-
-
-class Durability(Document):
-    """What a system may lose of committed transactions, from the effective variables of its servers.
-
-    Attributes:
-        name: `durable`, `may lose the last second at power loss`, `may lose the last second when the server crashes` or
-            `may be damaged by power loss`; with another number of seconds where the server flushes less often.
-        causes: Each setting that makes it less than durable, as `name = value`.
-    """
-
-    name: str
-    causes: tuple[str, ...] = ()
+    RESPONSE_P99 = "response-p99"
+    PROCESSORS = "processors"
+    INTERVALS_OF_SINGLE_FIGURES = "intervals-of-single-figures"
+    INTERVALS_OF_FEW_REPETITIONS = "intervals-of-few-repetitions"
+    INTERVALS = "intervals"
+    CORES = "cores"
+    SETTINGS = "settings"
 
 
 class SystemSummary(Document):
@@ -87,27 +59,35 @@ class SystemSummary(Document):
 
     Attributes:
         name: As the user calls it; unique within the study.
-        instances: How many servers it consists of.
-        cores: Processor cores of its host; None when unknown.
+        instances: How many servers it consists of, each with a part of the whole; replicas are not among them.
+        replicas: How many servers repeat them.
+        cores: Processor cores that it could use; None when unknown.
         cost_per_month: In the user's currency; None when not given.
+        price: The same with currency, term and date; null when not given.
         factors: Everything that tells it from other systems, as text.
-        unknown: What its recordings do not say, in words ("response times", "bounds: one repetition").
+        unknown: What its recordings do not say.
         environment: That of its first complete trial.
-        durability: That of its least durable server; None where one does not say.
+        durability: That of its least durable server, replicas aside; None where one does not say.
         encryptions: In how many trials its connections were encrypted how: version and cipher suite, or `none`.
         origin: `measured`, `imported-table`, `imported-sysbench` or `imported-tpcc`.
+        factor_values: Its value of each factor of the study's `[factors]`; empty where systems were written out.
+        in_environment: Name of the environment in which it was measured; null where environments are not switched.
     """
 
     name: str
     instances: int = 1
+    replicas: int = 0
     cores: int | None = None
     cost_per_month: float | None = None
+    price: Price | None = None
     factors: dict[str, str] = Field(default_factory=dict)
-    unknown: tuple[str, ...] = ()
+    unknown: tuple[Unknown, ...] = ()
     environment: Environment = Environment()
     durability: Durability | None = None
     encryptions: dict[str, int] = Field(default_factory=dict)
     origin: str = "measured"
+    factor_values: dict[str, str] = Field(default_factory=dict)
+    in_environment: str | None = None
 
 
 class WorkloadSummary(Document):
@@ -121,6 +101,7 @@ class WorkloadSummary(Document):
         working_set: Rows, of all tables together, by the percentage of accesses that they take.
         types: By type of transaction, the most frequent first: its share of all that completed; empty for one type.
         deviations: Where it departs from the TPC-C specification; empty for workloads that are not derived from it.
+        learned: The log that it was learned from, and how a run of it compared with that log; None for others.
     """
 
     name: str
@@ -130,6 +111,7 @@ class WorkloadSummary(Document):
     working_set: dict[str, int] = Field(default_factory=dict)
     types: dict[str, float] = Field(default_factory=dict)
     deviations: tuple[Deviation, ...] = ()
+    learned: LearnedFrom | None = None
 
 
 class DifferenceVerdict(StrEnum):
@@ -137,8 +119,21 @@ class DifferenceVerdict(StrEnum):
 
     FASTER = "faster"
     SLOWER = "slower"
-    UNDECIDED = "undecided"
+    EQUAL = "equal"  # within the share that the study allows
+    UNRESOLVED = "unresolved"  # these trials cannot tell
     UNTESTABLE = "untestable"  # no bounds can be given
+
+
+class EnvironmentBlocks(Document):
+    """How often two environments that cannot be there at the same time were measured.
+
+    Attributes:
+        environments: Those of the base and of the system.
+        counts: In how many blocks each was measured; with a single block of either there is no interval.
+    """
+
+    environments: tuple[str, str]
+    counts: tuple[int, int]
 
 
 class Difference(Document):
@@ -148,97 +143,71 @@ class Difference(Document):
         workload: Under which.
         base: What is compared with.
         system: What is compared.
-        connections: The level compared at; None for the comparison of the two peaks.
+        level: The level compared at; None for the comparison of the two peaks.
+        base_level: For peaks: the level at which `base` was read. Where some level is near the peak of both, it is the
+            same for both: that of these at which both together have most.
+        system_level: The same of `system`.
         ratio: Throughput of `system` over that of `base`.
-        smallest_effect: The smallest ratio above 1 that trials as many and as noisy as these would have found four
-            times out of five; None when untestable.
-        verdict: Whether `system` is faster or slower than `base`; `undecided` where these trials cannot tell,
-            `untestable` where there are no bounds.
-        other_factors: For peaks: every factor whose value is known of both and differs, as (name, base's value,
-            system's value).
-        one_sided_factors: For peaks: every factor that is known of one of them only, in the same form; null for the one
-            of which it is not known.
+        simultaneous: Bounds of the ratio, so wide that those of all comparisons of the workload hold together with 95 %
+            (Bonferroni): read these where several ratios are read beside each other. null when untestable.
+        smallest_effect: The smallest ratio above 1 that trials as many and as noisy as these find four times out of
+            five, by the corrected test; no part of the verdict. None when untestable.
+        verdict: Whether `system` is faster or slower than `base` or equal to it within `equal_within`, corrected for
+            all comparisons of the workload (Holm); `unresolved` where these trials cannot tell, `untestable` where
+            it is unknown how repetitions differ. The bounds of `ratio` stand for it alone and are not corrected.
+        equal_within: The share within which two systems count as equal, from the study.
+        repetitions_needed: How many further repetitions would decide four times out of five, if the ratio stays; 0
+            where it is decided; None when untestable, or where more than 100 are needed. Blocks of each environment
+            where `blocks` is there.
+        other_factors: For peaks: every factor whose known values differ, as (name, base's value, system's value).
+        one_sided_factors: For peaks: every factor that is known of one of them only; null for the other's value.
+        duet: The pairs of turns that it rests on; null where the systems did not take turns.
+        blocks: The blocks of environments that it rests on; null where both systems are in the same environment.
     """
 
     workload: str
     base: str
     system: str
-    connections: int | None = None
+    level: Level | None = None
+    base_level: Level | None = None
+    system_level: Level | None = None
     ratio: Estimate
+    simultaneous: Bounds | None = None
     smallest_effect: float | None = None
     verdict: DifferenceVerdict
+    equal_within: float = 0.05
+    repetitions_needed: int | None = None
     other_factors: tuple[tuple[str, str, str], ...] = ()
     one_sided_factors: tuple[tuple[str, str | None, str | None], ...] = ()
+    duet: Duet | None = None
+    blocks: EnvironmentBlocks | None = None
+
+
+class VariableReason(StrEnum):
+    """Why a variable is not the same in all systems."""
+
+    FACTOR = "factor"  # the study varies it, or what it follows from
+    OWN = "own"  # a path, a port, an identifier: no two servers share it
+    ABSENT = "absent"  # another flavour or version does not have it
+    DEFAULT = "default"  # nobody set it: flavours and versions have other defaults
+    UNEXPLAINED = "unexplained"
 
 
 class VariableDifference(Document):
     """A server variable whose effective value is not the same in all systems.
 
     Attributes:
-        variable: Its name.
+        variable: Its name; of one that is called otherwise in some system, the newer name.
         values: By system name; None where the system does not have the variable.
-        expected: The difference follows from what the study varies, or is a path, a port or the like.
+        expected: The difference follows from what the study varies, or is a path, a port or the like, or another
+            default of another flavour or version that hardly changes what is measured.
+        reason: Which of these.
     """
 
     variable: str
     values: dict[str, str | None]
     expected: bool
-
-
-class PlacedWarning(Document):
-    """A warning and what it is about. Empty tuples mean the whole study.
-
-    Attributes:
-        warning: The doubt, with its strongest evidence.
-        systems: Where it was raised.
-        workloads: Where it was raised.
-        connections: Levels at which it was raised, rising.
-        rates_tps: Rates at which it was raised, rising.
-    """
-
-    warning: TrialWarning
-    systems: tuple[str, ...] = ()
-    workloads: tuple[str, ...] = ()
-    connections: tuple[int, ...] = ()
-    rates_tps: tuple[float, ...] = ()
-
-
-class MissingTrial(Document):
-    """A trial that is no part of any number here, and why.
-
-    Attributes:
-        trial_id: Name of its recording, or that which it would have.
-        system: Empty when its recording does not even say that; so is the workload, and the connections are 0.
-        workload: Its workload.
-        connections: Its level.
-        rate_tps: Its rate; None where connections went at their own pace.
-        repetition: 0, 1, 2, ...; None when not known.
-        reason: Why it is missing.
-        has_run: False for a planned trial of which there is no recording.
-    """
-
-    trial_id: str
-    system: str
-    workload: str
-    connections: int
-    rate_tps: float | None = None
-    repetition: int | None = None
-    reason: str
-    has_run: bool = True
-
-
-class MethodNote(Document):
-    """How a kind of number was found: name, what was done with its assumptions, source.
-
-    Attributes:
-        name: Of the kind of figure.
-        text: What is done, and what it assumes.
-        source: Where the method comes from; None where it needs none.
-    """
-
-    name: str
-    text: str
-    source: str | None = None
+    reason: VariableReason = VariableReason.UNEXPLAINED
 
 
 class Analysis(Document):
@@ -249,12 +218,11 @@ class Analysis(Document):
         plimsoll_version: What made it.
         study: Name of the study.
         objective_ms_p99: 99 % of transactions may take at most so long, milliseconds; None when the study has none.
-        answer: The advice, first things first, as whole sentences.
-        limits: What these trials cannot decide, as whole sentences.
+        answer: The advice, first things first.
+        limits: The limitations of these trials.
         systems: In the order of the study file, or of the import.
         workloads: In the order of their first trials.
         curves: By workload, then by system.
-        rate_curves: Of the workloads that were driven at rates; `curves` are of the others.
         differences: By workload and pair of systems: the peaks first, then equal levels, rising.
         variables: Unexpected differences first, then by name.
         warnings: The gravest first.
@@ -262,19 +230,32 @@ class Analysis(Document):
         outages_count: How many outages there were.
         planned_count: How many trials the study's plan holds; None without a plan, as for imports.
         missing: Trials that are part of no number, those that never ran included.
-        methods: How each kind of figure was found.
+        where_time: Where the time of transactions goes, for each curve with telemetry.
+        scalability: How throughput follows connections, for each curve of at least two levels in a closed loop.
+        equivalence: What was compared between systems besides throughput, and what was not the same.
+        costs: What systems cost for what they sustain, for each workload; empty without prices.
+        capacities: The highest rates at which an objective held, by system and workload; empty without a search.
+        capacity_ratios: Every two systems compared by their capacity.
+        storages: What storage does by itself, as fio measured it; empty where the study asks for none.
+        storage_use: For each system, workload and storage of the system's data: a flush there beside a transaction.
+        claims: What earlier studies found, as the study file states it, held against what was measured.
+        trials: Those that figures rest on, in the order of `curves` and repetitions; then the runs of searches.
+        effects: What each factor of the study changes over the others, and how factors interact.
+        long_trials: Trials of ten minutes and more, minute by minute; in the order of `trials`.
+        data: How data was put back and how it changed, by system and workload; empty for imports and older recordings.
+        replication: What is said of replicas; empty where no system has any.
+        durability_classes: Speed against safety, by workload, the safest first; empty where systems do not differ.
     """
 
     analysis_format: int = ANALYSIS_FORMAT
     plimsoll_version: str
     study: str
     objective_ms_p99: float | None = None
-    answer: tuple[str, ...]
-    limits: tuple[str, ...]
+    answer: tuple[Finding, ...]
+    limits: tuple[Finding, ...]
     systems: tuple[SystemSummary, ...]
     workloads: tuple[WorkloadSummary, ...]
     curves: tuple[Curve, ...]
-    rate_curves: tuple[RateCurve, ...] = ()
     differences: tuple[Difference, ...] = ()
     variables: tuple[VariableDifference, ...] = ()
     warnings: tuple[PlacedWarning, ...] = ()
@@ -282,4 +263,18 @@ class Analysis(Document):
     outages_count: int = 0
     planned_count: int | None = None
     missing: tuple[MissingTrial, ...] = ()
-    methods: tuple[MethodNote, ...] = ()
+    where_time: tuple[WhereTime, ...] = ()
+    scalability: tuple[Scalability, ...] = ()
+    equivalence: tuple[Equivalence, ...] = ()
+    costs: tuple[WorkloadCost, ...] = ()
+    capacities: tuple[SystemCapacity, ...] = ()
+    capacity_ratios: tuple[CapacityRatio, ...] = ()
+    storages: tuple[StorageRecord, ...] = ()
+    storage_use: tuple[StorageUse, ...] = ()
+    claims: tuple[CheckedClaim, ...] = ()
+    trials: tuple[MeasuredTrial, ...] = ()
+    long_trials: tuple[LongTrial, ...] = ()
+    effects: Effects = Effects()
+    data: tuple[DataSummary, ...] = ()
+    replication: Replication = Replication()
+    durability_classes: tuple[DurabilityClass, ...] = ()

@@ -1,5 +1,7 @@
 """Whether a response-time objective is met at a point of a curve.
 
+Where the lag of a replica grows, nothing is sustained, and no objective is met.
+
 Failed, dropped and unfinished transactions count as over the objective: with more than 1 % of them, 99 % cannot be
 within it. With fewer, the percentile decides, which is a little too kind where some failed. Unknown response times meet
 nothing, and neither does a percentile that is known to be at least so much, and perhaps more. Where only the
@@ -9,40 +11,60 @@ outside of them is decided.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from enum import StrEnum
+
 from plimsoll.analyse.points import Point
-from plimsoll.analyse.prose import ms_span
 from plimsoll.analyse.size_model import Fit
-from plimsoll.units import format_ms, format_percent
 
 ALLOWED_FAILED_RATIO = 0.01
 """More of the transactions that failed, were dropped or never ended, and 99 % of them cannot be within anything."""
 
 
-def judge_objective(point: Point, response_p99_ms: float | None) -> tuple[Fit, str]:
-    """Whether the response-time objective is met at a point, and what is wrong when it is not."""
+class Fault(StrEnum):
+    """Why an objective is not known to be met."""
+
+    LAG_GROWS = "lag-grows"
+    FAILED = "failed"
+    TIMES_UNKNOWN = "times-unknown"
+    TOO_SLOW = "too-slow"
+    UNFINISHED = "unfinished"
+    SINGLE_RUNS = "single-runs"
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """Whether an objective is met.
+
+    Attributes:
+        fault: None when it is.
+        times_ms: The 99th percentile, or those of single runs, that decided.
+    """
+
+    fit: Fit
+    fault: Fault | None = None
+    times_ms: tuple[float, ...] = ()
+
+
+def judge_objective(point: Point, response_p99_ms: float | None) -> Judgement:
+    """Whether the response-time objective is met at a point; without one it is, unless a replica's lag grows."""
+    if point.lag_grows:
+        return Judgement(Fit.DOES_NOT_FIT, Fault.LAG_GROWS)
     if response_p99_ms is None:
-        return Fit.FITS, ""
-    objective = format_ms(response_p99_ms)
+        return Judgement(Fit.FITS)
     if point.failed_ratio > ALLOWED_FAILED_RATIO:
-        lost = format_percent(point.failed_ratio)
-        what = "failed, were dropped or never ended" if point.has_unfinished else "failed or were dropped"
-        return Fit.DOES_NOT_FIT, f"{lost} of its transactions {what}, which counts as over {objective}"
+        return Judgement(Fit.DOES_NOT_FIT, Fault.FAILED)
     known_ms = point.single_runs_ms if point.response_p99_ms is None else (point.response_p99_ms,)
+    return _judge_times(point, known_ms, response_p99_ms)
+
+
+def _judge_times(point: Point, known_ms: tuple[float, ...], response_p99_ms: float) -> Judgement:
     if not known_ms:
-        return Fit.UNDECIDED, f"its response times are unknown, so it cannot be said to keep 99 % within {objective}"
-    return _judge_times(known_ms, response_p99_ms, is_lower_bound=point.is_lower_bound)
-
-
-def _judge_times(known_ms: tuple[float, ...], response_p99_ms: float, *, is_lower_bound: bool) -> tuple[Fit, str]:
-    objective = format_ms(response_p99_ms)
-    slowest = f"the slowest 1 % of transactions take at least {ms_span(known_ms)}"
-    took = f"99 % of transactions take up to {ms_span(known_ms)}"
+        return Judgement(Fit.UNDECIDED, Fault.TIMES_UNKNOWN)
     if min(known_ms) > response_p99_ms:
-        return Fit.DOES_NOT_FIT, f"{slowest if is_lower_bound else took} there, over the objective of {objective}"
-    if is_lower_bound:
-        some = f"some transactions had not ended when the measurement did: {slowest}"
-        return Fit.UNDECIDED, f"{some}, and whether they keep to {objective} is unknown"
+        return Judgement(Fit.DOES_NOT_FIT, Fault.TOO_SLOW, known_ms)
+    if point.is_lower_bound:
+        return Judgement(Fit.UNDECIDED, Fault.UNFINISHED, known_ms)
     if max(known_ms) <= response_p99_ms:
-        return Fit.FITS, ""
-    some = f"{took} there in single runs, some within the objective of {objective}"
-    return Fit.UNDECIDED, f"{some} and some over it"
+        return Judgement(Fit.FITS, None, known_ms)
+    return Judgement(Fit.UNDECIDED, Fault.SINGLE_RUNS, known_ms)

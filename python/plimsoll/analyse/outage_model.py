@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from plimsoll.record.document import Document
+from plimsoll.record.level import Level
 
 
 class TrialOutage(Document):
@@ -11,7 +12,7 @@ class TrialOutage(Document):
     Attributes:
         system: In which cell.
         workload: In which cell.
-        connections: The level.
+        level: In which cell.
         repetition: In which of its trials: 0, 1, 2, ...
         instance: Server to which connections were lost.
         from_s: Since the load began, seconds.
@@ -24,7 +25,7 @@ class TrialOutage(Document):
 
     system: str
     workload: str
-    connections: int
+    level: Level
     repetition: int
     instance: str
     from_s: float

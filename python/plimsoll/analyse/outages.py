@@ -28,7 +28,7 @@ def _placed(trial: TrialSummary, one: OutageRecord) -> TrialOutage:
     return TrialOutage(
         system=record.system.name,
         workload=record.workload.name,
-        connections=record.level.connections,
+        level=record.level,
         repetition=record.repetition,
         instance=one.instance,
         from_s=one.from_s,

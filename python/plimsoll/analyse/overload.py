@@ -1,4 +1,4 @@
-"""When more was wanted than could be done, and how long it took to work that off. Only load at a rate has overload.
+"""When more arrived than could be done, and how long it took to work that off. Only load at a rate has overload.
 
 An interval is overloaded when arrivals were dropped in it, or when more wait at its end than it completed: working them
 off would take longer than an interval. The overload lasts from when more than one transaction for each
@@ -47,10 +47,10 @@ class Overload:
     dropped: int
 
     def recovery_s(self, falls_s: Sequence[float]) -> float | None:
-        """From the last time that the wanted rate fell within the overload until its end, seconds.
+        """From the last time that the target rate fell within the overload until its end, seconds.
 
         Args:
-            falls_s: When the wanted rate fell, seconds since the load began.
+            falls_s: When the target rate fell, seconds since the load began.
 
         Returns:
             None where the rate did not fall, or the overload did not end.
@@ -72,6 +72,8 @@ def interval_loads(intervals: pl.DataFrame, telemetry: pl.DataFrame | None) -> l
     if telemetry is None:
         return []
     waits = telemetry.filter((pl.col("source") == "engine") & (pl.col("metric") == "backlog_count"))
+    if waits.is_empty():
+        return []
     waiting = waits.group_by("unix_s").agg(pl.col("value").sum()).sort("unix_s")["value"].to_list()
     ends = pl.col("to_s").max(), pl.col("completed").sum(), pl.col("dropped").sum()
     rows = intervals.group_by("interval").agg(pl.col("from_s").min(), *ends).sort("interval")

@@ -9,18 +9,19 @@ Deliberately not here: what follows from them (`trial_checks`, `curve_checks`).
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
-import polars as pl
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
 
 from plimsoll.analyse.cell_model import CpuShares
-from plimsoll.record.model import EngineAccount, Environment, Outcome
+from plimsoll.analyse.samples import MetricSum, Samples, mean_of_sums
+from plimsoll.record.drivers import DriverRecord
+from plimsoll.record.environment import Environment
+from plimsoll.record.model import Outcome
 
 _MODES = ("user", "system", "iowait", "idle", "steal")
 _HOST_METRICS = {f"cpu_{mode}_ratio": mode for mode in _MODES}
+_ENGINE_METRICS = ("cpu_user_s_per_s", "cpu_system_s_per_s")
 _PROCESS_METRICS = {"server_cpu_ratio": "server", "client_cpu_ratio": "client"}
-_LATE_S = 0.5
-"""A sample that was taken late still belongs to the second before it."""
 
 
 def reported_shares(host_cpu: Mapping[str, float]) -> CpuShares:
@@ -28,55 +29,58 @@ def reported_shares(host_cpu: Mapping[str, float]) -> CpuShares:
     return CpuShares(**{mode: host_cpu.get(mode) for mode in _MODES})
 
 
-def _within(telemetry: pl.DataFrame, measured: pl.DataFrame, account: EngineAccount) -> pl.DataFrame:
-    """The samples that belong to the measured intervals."""
-    first_s, last_s = measured.select(pl.col("from_s").min(), pl.col("to_s").max()).row(0)
-    return telemetry.filter(
-        (pl.col("unix_s") > account.started_unix_s + first_s + _LATE_S)
-        & (pl.col("unix_s") <= account.started_unix_s + last_s + _LATE_S)
-    )
+def other_ratio(shares: CpuShares, outcome: Outcome, environment: Environment) -> float | None:
+    """Processor time of processes that are neither the server, nor the client, nor Plimsoll, 0..1; None where unknown.
 
-
-def engine_mean(telemetry: pl.DataFrame | None, measured: pl.DataFrame, outcome: Outcome, metric: str) -> float | None:
-    """Mean of something that the load engine says of itself, over the measured window; None where it does not.
-
-    Args:
-        telemetry: All of the trial (`frames.TELEMETRY`).
-        measured: The intervals of its window.
-        outcome: Says when interval 0 began on the wall clock.
-        metric: Its name.
+    What Plimsoll used is known from before the warm-up until after the measurement.
     """
-    if telemetry is None or outcome.account is None or measured.is_empty():
+    known = (shares.user, shares.system, shares.client, shares.server)
+    if any(share is None for share in known):
         return None
-    rows = _within(telemetry, measured, outcome.account).filter(
-        (pl.col("source") == "engine") & (pl.col("metric") == metric)
-    )
-    return None if rows.is_empty() else float(rows["value"].to_numpy().mean())
+    user, system, client, server = (share or 0.0 for share in known)
+    weather, own = outcome.weather, 0.0
+    if weather is not None and weather.after is not None:
+        elapsed_s = max(weather.after.at_unix_s - weather.before.at_unix_s, 1.0)
+        cpus = environment.host.cpu_threads or 1
+        own = (weather.after.own_cpu_s - weather.before.own_cpu_s) / elapsed_s / cpus
+    return max(user + system - client - server - own, 0.0)
 
 
 def processor_shares(
-    telemetry: pl.DataFrame | None, measured: pl.DataFrame, outcome: Outcome, environment: Environment
+    samples: Samples | None, environment: Environment, drivers: Sequence[DriverRecord] = ()
 ) -> CpuShares:
     """Shares of the whole host, 0..1; None where telemetry does not say.
 
     Args:
-        telemetry: All of the trial (`frames.TELEMETRY`).
-        measured: The intervals of its window.
-        outcome: Says when interval 0 began on the wall clock.
+        samples: Of the measured window.
         environment: Says whether client and server share a machine.
+        drivers: Those that shared the load, if it was not one engine.
     """
-    if telemetry is None or outcome.account is None or measured.is_empty():
-        return CpuShares()
-    in_window = _within(telemetry, measured, outcome.account).filter(pl.col("source").is_in(["host", "process"]))
-    means = in_window.group_by("driver", "host", "source", "metric").agg(
-        pl.col("value").mean(), pl.col("instance").n_unique().alias("instances")
-    )
-    shares: dict[str, list[float]] = {}
-    for driver, host, source, metric, value, instances in means.iter_rows():
-        if metric == "server_cpu_ratio" and instances < len(environment.instances):
+    places: dict[tuple[str, str, str, str], list[MetricSum]] = defaultdict(list)
+    for one in () if samples is None else samples.sums:
+        if (one.source == "host" and one.metric in _HOST_METRICS) or one.source == "process":
+            places[one.driver, one.host, one.source, one.metric].append(one)
+    shares: dict[str, list[float]] = defaultdict(list)
+    for (driver, host, source, metric), found in places.items():
+        if metric == "server_cpu_ratio" and len(found) < len(environment.instances):
             continue  # of the others nobody knows, and they would pass for something else that ran there
+        value = mean_of_sums(found)
         if source == "process" and metric in _PROCESS_METRICS:
-            shares.setdefault(_PROCESS_METRICS[metric], []).append(value * instances)
+            shares[_PROCESS_METRICS[metric]].append(value * len(found))
         elif metric in _HOST_METRICS and (environment.client.on_server_host or host != driver):
-            shares.setdefault(_HOST_METRICS[metric], []).append(value)
-    return CpuShares(**{name: sum(values) / len(values) for name, values in shares.items()})
+            shares[_HOST_METRICS[metric]].append(value)
+    means = {name: sum(values) / len(values) for name, values in shares.items()}
+    if "client" in means:
+        means["client"] *= _engines_here(samples, drivers)
+    return CpuShares(**means)
+
+
+def _engines_here(samples: Samples | None, drivers: Sequence[DriverRecord]) -> float:
+    """Processor time of all engines on this machine over that of the first, which is the one that was sampled."""
+    here = [one.name for one in drivers if one.is_here]
+    used = dict.fromkeys(here, 0.0)
+    for one in () if samples is None else samples.sums:
+        if one.source == "engine" and one.metric in _ENGINE_METRICS and one.driver in used:
+            used[one.driver] += one.total / one.size
+    first = used[here[0]] if here else 0.0
+    return sum(used.values()) / first if first > 0 else 1.0

@@ -6,8 +6,9 @@ from dataclasses import dataclass, replace
 
 import polars as pl
 
+from plimsoll.analyse.duration_rows import DurationRows
 from plimsoll.analyse.histograms import SparseHistogram
-from plimsoll.analyse.seen import seen_by_instance
+from plimsoll.analyse.seen import as_one_replica, seen_by_instance
 from plimsoll.analyse.silence import silent_from_s
 from plimsoll.analyse.stalls import Stall, find_stalls
 from plimsoll.analyse.window import WindowCounts
@@ -44,7 +45,7 @@ class Quiet:
 def quiet_of(
     trial: TrialRecord,
     outcome: Outcome,
-    tables: tuple[pl.DataFrame, pl.DataFrame | None],
+    tables: tuple[pl.DataFrame, DurationRows | None],
     service: SparseHistogram | None,
     counts: WindowCounts,
 ) -> Quiet:
@@ -53,11 +54,12 @@ def quiet_of(
     Args:
         trial: What was planned.
         outcome: What became of it.
-        tables: All of its intervals (`frames.INTERVALS`) and histograms (`frames.HISTOGRAMS`).
+        tables: All of its intervals (`frames.INTERVALS`) and histograms.
         service: Service times of the window.
         counts: Of the window.
     """
-    seen = seen_by_instance(*tables, outcome.outages, count=counts.last + 1, interval_s=trial.interval_s)
+    rows, durations, outages = as_one_replica(*tables, outcome.outages)
+    seen = seen_by_instance(rows, durations, outages, count=counts.last + 1, interval_s=trial.interval_s)
     opened = outcome.connections.opened_count if outcome.connections is not None else trial.level.connections
     connections = max(opened // max(len(seen), 1), 1)
     stalls: list[Stall] = []

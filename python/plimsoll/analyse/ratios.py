@@ -1,99 +1,164 @@
-"""How two mean throughputs compare: their ratio, its bounds, and the smallest ratio that could have been found.
+"""How two mean throughputs compare: their ratio and its variance, by what the two have in common.
 
-Assumptions: those of `throughput`; the two means are independent. Where both stand on the same pooled variance its
-degrees of freedom are used once; otherwise Welch's (1947) with Satterthwaite's degrees of freedom.
+* Two systems at one level: within repetitions, with the residual variance of the level's table.
+* Two levels of a system: within one start of the server, by the table of the differences of the systems that were
+  measured alike at both levels.
+* Anything else that was measured in the same repetitions: paired t test of its own.
+* Two systems of environments that are measured in turn: by blocks (`environment_blocks`).
+* What has no repetitions in common (imports, unlike hosts): Welch's test (1947) of the two spreads.
 
-The smallest effect has power 0.8 at a two-sided alpha of 0.05: (t(0.975) + t(0.8)) standard errors (Cohen 1988, chapter
-2). A difference below it is not called even when its bounds exclude 1: with less power than that, an estimate which
-happens to reach significance exaggerates the truth (Gelman and Carlin 2014, "type M").
-
-Deliberately not here: which cells are compared (`curves`, `differences`).
+Assumptions: those of `throughput`. Deliberately not here: what follows from a ratio (`comparison`), and which cells are
+compared (`curves`, `differences`).
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
 
 from plimsoll.analyse.cell_model import Estimate, SpreadKind
-from plimsoll.analyse.model import DifferenceVerdict
-from plimsoll.analyse.throughput import CONFIDENCE, MeanThroughput, Spread, log_bounds
-from plimsoll.analyse.within_run import MeanVariance, quantile_t
-
-POWER = 0.8
-
-
-@dataclass(frozen=True, slots=True)
-class Comparison:
-    """One mean throughput over another.
-
-    Attributes:
-        ratio: With bounds where both means have them.
-        smallest_effect: Smallest ratio above 1 that would have been found four times out of five; None when
-            untestable.
-        verdict: Untestable where it is unknown how repetitions differ.
-    """
-
-    ratio: Estimate
-    smallest_effect: float | None
-    verdict: DifferenceVerdict
-
-    @property
-    def differs(self) -> bool:
-        """Whether the bounds exclude 1. Bounds from within one run are believed here: they are all there is."""
-        bounds = self.ratio.bounds
-        return bounds is None or not bounds.low <= 1.0 <= bounds.high
+from plimsoll.analyse.comparison import NO_SPREAD, LogRatio, welch
+from plimsoll.analyse.environment_blocks import compared_blocks, ratio_of_blocks
+from plimsoll.analyse.level_table import LevelTable
+from plimsoll.analyse.throughput import WITHIN_RUN_WORDS, MeanThroughput
+from plimsoll.analyse.within_run import MeanVariance
 
 
-def compare(system: MeanThroughput, base: MeanThroughput) -> Comparison | None:
-    """Compares two means of the same workload; None when one of them is zero."""
+def ratio_of(system: MeanThroughput, base: MeanThroughput) -> Estimate | None:
+    """One mean throughput over another, with bounds where both have a spread; None where one is zero."""
     if system.value_tps <= 0 or base.value_tps <= 0:
         return None
-    value = system.value_tps / base.value_tps
-    count = min(system.trial_count, base.trial_count)
+    found = log_ratio(system, base)
+    if found is not None:
+        return found.estimate()
+    return Estimate(value=system.value_tps / base.value_tps, trial_count=min(system.trial_count, base.trial_count))
+
+
+def log_ratio(system: MeanThroughput, base: MeanThroughput) -> LogRatio | None:
+    """The logarithm of the ratio of two means; None where one of them has no spread."""
+    if compared_blocks(base.cell, system.cell) is not None:
+        found = ratio_of_blocks(system, base)
+        return None if found is None else _known(found, system, base)
     if system.spread is None or base.spread is None:
-        return Comparison(Estimate(value=value, trial_count=count), None, DifferenceVerdict.UNTESTABLE)
-    variance = _variance(system.spread, base.spread)
-    basis = system.spread.kind if system.spread.kind is base.spread.kind else None
-    bounds = log_bounds(value, variance, _method(system.spread, base.spread), basis=basis)
-    ratio = Estimate(value=value, bounds=bounds, trial_count=count)
+        return None
     if not (system.spread.seen_between_runs and base.spread.seen_between_runs):
-        return Comparison(ratio, None, DifferenceVerdict.UNTESTABLE)
-    smallest = smallest_effect(variance)
-    return Comparison(ratio, smallest, _verdict(ratio, smallest))
+        return _apart(
+            system, base, SpreadKind.WITHIN_RUN, f"Welch's t on logarithms, within the runs: {WITHIN_RUN_WORDS}"
+        )
+    return _in_common(system, base) or _of_one_way(system, base) or _welch(system, base)
 
 
-def smallest_effect(variance: MeanVariance) -> float:
-    """The smallest ratio above 1 that is found with power 0.8, given the variance of a ratio's logarithm."""
-    significant = quantile_t(0.5 + CONFIDENCE / 2, variance.degrees)
-    return math.exp((significant + quantile_t(POWER, variance.degrees)) * math.sqrt(variance.variance))
+def _in_common(system: MeanThroughput, base: MeanThroughput) -> LogRatio | None:
+    """By the repetitions that both have; None where there are none, or where they share nothing else."""
+    one, other = system.table, base.table
+    if one is None or other is None or not (one.in_blocks and other.in_blocks):
+        return None
+    if system.cell.setting is None or system.cell.setting != base.cell.setting:
+        return None
+    same_system = system.cell.system == base.cell.system
+    if same_system and system.cell.level == base.cell.level:
+        return None
+    own = _differences(one, other, (system.cell.system, base.cell.system))
+    if own.size == 0:
+        return None
+    if one is other:
+        variance, method = _of_systems(one, own.size)
+    elif same_system:
+        variance, method = _of_levels(one, other, own.size)
+    else:
+        variance, method = _own(own), "paired t on logarithms"
+    if variance is None:
+        return None
+    degrees = f"{variance.degrees:.3g} degree{'' if variance.degrees == 1 else 's'} of freedom"
+    found = LogRatio(
+        value=float(own.mean()),
+        variance=variance,
+        repetitions=own.size,
+        basis=SpreadKind.REPETITIONS,
+        method=f"{method}, {own.size} repetitions ({degrees})",
+    )
+    return _known(found, system, base)
 
 
-def _verdict(ratio: Estimate, smallest: float) -> DifferenceVerdict:
-    bounds = ratio.bounds
-    if bounds is not None and bounds.low > 1.0 and ratio.value >= smallest:
-        return DifferenceVerdict.FASTER
-    if bounds is not None and bounds.high < 1.0 and ratio.value <= 1.0 / smallest:
-        return DifferenceVerdict.SLOWER
-    return DifferenceVerdict.UNDECIDED
+def _of_systems(table: LevelTable, count: int) -> tuple[MeanVariance | None, str]:
+    residual = table.residual
+    pooled = f", residuals of {len(table.systems)} systems pooled" if len(table.systems) > 2 else ""
+    method = f"t on logarithms, within repetitions{pooled}"
+    return None if residual is None else MeanVariance(2 * residual.variance / count, residual.degrees), method
 
 
-def _variance(a: Spread, b: Spread) -> MeanVariance:
-    variance = a.of_mean.variance + b.of_mean.variance
-    if _share_a_pool(a, b) or variance == 0.0:
-        return MeanVariance(variance, min(a.of_mean.degrees, b.of_mean.degrees))
-    parts = ((one.of_mean.variance, one.of_mean.degrees) for one in (a, b))
-    return MeanVariance(variance, max(variance**2 / sum(part**2 / degrees for part, degrees in parts), 1.0))
+def _of_levels(one: LevelTable, other: LevelTable, count: int) -> tuple[MeanVariance | None, str]:
+    """Pooled over the systems that both tables have.
+
+    The order of levels is that of all systems, so a slow change between two levels is in common to all of them: the
+    differences are blocks like the figures themselves.
+    """
+    shared = tuple(name for name in one.systems if name in other.systems)
+    variance = one.less(other, shared).of_one_trial
+    pooled = f", pooled over {len(shared)} systems" if len(shared) > 1 else ""
+    method = f"t on logarithms, within repetitions{pooled}"
+    return None if variance is None else MeanVariance(variance.variance / count, variance.degrees), method
 
 
-def _share_a_pool(a: Spread, b: Spread) -> bool:
-    """Whether both stand on one estimate of how repetitions differ."""
-    return a.kind is b.kind is SpreadKind.POOLED and a.pool == b.pool
+def _own(own: NDArray[np.float64]) -> MeanVariance | None:
+    return None if own.size < 2 else MeanVariance(float(own.var(ddof=1)) / own.size, own.size - 1)
 
 
-def _method(a: Spread, b: Spread) -> str:
-    if _share_a_pool(a, b):
-        return f"t on logarithms, pooled spread of repetitions ({a.of_mean.degrees:.0f} degrees of freedom)"
-    if a.seen_between_runs and b.seen_between_runs:
-        return "Welch's t on logarithms, spread of repetitions"
-    return "Welch's t on logarithms, within the runs: repetitions may differ more"
+def _differences(one: LevelTable, other: LevelTable, systems: tuple[str, str]) -> NDArray[np.float64]:
+    """Logarithms of a row of one table less those of a row of the other, by the repetitions that both have."""
+    columns, others = one.common(other)
+    found: NDArray[np.float64] = one.row(systems[0])[columns] - other.row(systems[1])[others]
+    return found[np.isfinite(found)]
+
+
+def _of_one_way(system: MeanThroughput, base: MeanThroughput) -> LogRatio | None:
+    """Independent repetitions with one common variance: imports whose repetitions have nothing in common."""
+    table = system.table
+    if table is None or table is not base.table or table.in_blocks or system.cell is base.cell:
+        return None
+    variance = table.of_one_trial
+    if variance is None:
+        return None
+    shares = 1 / system.trial_count + 1 / base.trial_count
+    found = LogRatio(
+        value=math.log(system.value_tps / base.value_tps),
+        variance=MeanVariance(variance.variance * shares, variance.degrees),
+        repetitions=min(system.trial_count, base.trial_count),
+        basis=SpreadKind.REPETITIONS,
+        method=f"t on logarithms, pooled spread of repetitions ({variance.degrees:.0f} degrees of freedom)",
+    )
+    return _known(found, system, base)
+
+
+def _welch(system: MeanThroughput, base: MeanThroughput) -> LogRatio | None:
+    return _apart(system, base, None, "Welch's t on logarithms, spread of repetitions")
+
+
+def _apart(system: MeanThroughput, base: MeanThroughput, basis: SpreadKind | None, method: str) -> LogRatio | None:
+    assert system.spread is not None, "checked by the caller"
+    assert base.spread is not None, "checked by the caller"
+    if basis is None and system.spread.kind is base.spread.kind:
+        basis = system.spread.kind
+    parts = [(one.of_mean.variance, one.of_mean.degrees) for one in (system.spread, base.spread)]
+    return LogRatio(
+        value=math.log(system.value_tps / base.value_tps),
+        variance=welch(parts),
+        repetitions=min(system.trial_count, base.trial_count),
+        basis=basis,
+        method=method,
+    )
+
+
+def _known(found: LogRatio, *of: MeanThroughput) -> LogRatio | None:
+    """With the spread within the runs where that is the larger one; None where nothing differed at all."""
+    inside = [one.cell.inside for one in of]
+    known = [(one.variance, one.degrees) for one in inside if one is not None and one.variance > 0.0]
+    if len(known) == len(inside):
+        within = welch(known)
+        if within.half_width() > found.variance.half_width():
+            method = f"{found.method}; widened to the spread within the runs"
+            return replace(found, variance=within, method=method)
+    return found if found.variance.variance > NO_SPREAD else None

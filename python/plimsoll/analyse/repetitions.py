@@ -1,6 +1,6 @@
 """Repetitions that are far below their siblings: the same system, workload and level, measured again.
 
-A repetition is far below when it carried less than 70 % of the median of its siblings, and
+A repetition is far below when it completed less than 70 % of the median of its siblings, and
 
 * chance does not explain it: with independent transactions at the siblings' rate so few would complete in fewer than 1
   of 1,000 studies (Poisson, over all repetitions of the study);
@@ -21,11 +21,9 @@ from itertools import combinations
 
 import numpy as np
 
-from plimsoll.analyse import catalogue
 from plimsoll.analyse.chance import chance_of_at_most
-from plimsoll.analyse.findings import Finding
+from plimsoll.analyse.doubts import Code, Doubt, place_of
 from plimsoll.analyse.trial_summary import TrialSummary
-from plimsoll.units import format_rate
 
 _FAR_RATIO = 0.7
 _CHANCE = 0.001
@@ -35,12 +33,21 @@ _PAIR_TO_DEVIATION = 0.954
 _Cells = list[list[TrialSummary]]
 
 
-def check_repetitions(trials: Sequence[TrialSummary]) -> Iterator[Finding]:
+def check_repetitions(trials: Sequence[TrialSummary]) -> Iterator[Doubt]:
     """A doubt for each repetition that is far below the others of its cell."""
+    yield from (_doubt(one, siblings_tps) for one, siblings_tps in _lagging(trials))
+
+
+def lagging_trials(trials: Sequence[TrialSummary]) -> frozenset[str]:
+    """The ids of those repetitions: they say nothing about how other cells vary."""
+    return frozenset(one.trial.trial_id for one, _ in _lagging(trials))
+
+
+def _lagging(trials: Sequence[TrialSummary]) -> Iterator[tuple[TrialSummary, float]]:
+    """Each with the median of its siblings, transactions per second."""
     workloads: dict[str, dict[object, list[TrialSummary]]] = defaultdict(lambda: defaultdict(list))
     for one in trials:
-        level = one.trial.level
-        workloads[one.trial.workload.name][one.trial.system.name, level.connections, level.rate_tps].append(one)
+        workloads[one.trial.workload.name][one.trial.system.name, one.trial.level.order].append(one)
     for cells in workloads.values():
         repeated = [cell for cell in cells.values() if len(cell) > 1]
         count = sum(map(len, repeated))
@@ -48,7 +55,7 @@ def check_repetitions(trials: Sequence[TrialSummary]) -> Iterator[Finding]:
             for one in cell:
                 siblings_tps = _median_tps([other for other in cell if other is not one])
                 if _is_far_below(one, siblings_tps, _usual_spread(repeated, one), count):
-                    yield _finding(one, siblings_tps)
+                    yield one, siblings_tps
 
 
 def _is_far_below(one: TrialSummary, siblings_tps: float, spread: float, count: int) -> bool:
@@ -73,18 +80,14 @@ def _median_tps(trials: Sequence[TrialSummary]) -> float:
     return float(np.median([one.throughput_tps for one in trials]))
 
 
-def _finding(one: TrialSummary, siblings_tps: float) -> Finding:
+def _doubt(one: TrialSummary, siblings_tps: float) -> Doubt:
     trial = one.trial
-    unit = trial.workload.rate_unit
-    seen = (
-        f"repetition {trial.repetition + 1} carried {format_rate(one.throughput_tps, unit)}, where the others carried"
-        f" {format_rate(siblings_tps, unit)} (median)"
-    )
-    return Finding(
-        warning=catalogue.REPETITION_LAGS.seen(seen),
-        system=trial.system.name,
-        workload=trial.workload.name,
-        connections=trial.level.connections if trial.level.rate_tps is None else None,
-        rate_tps=trial.level.rate_tps,
-        weight=1 - one.throughput_tps / siblings_tps,
+    return place_of(trial).doubt(
+        Code.REPETITION_LAGS,
+        "repetition-lags",
+        1 - one.throughput_tps / siblings_tps,
+        rate_unit=trial.workload.rate_unit,
+        repetition=trial.repetition,
+        throughput_tps=one.throughput_tps,
+        others_tps_median=siblings_tps,
     )

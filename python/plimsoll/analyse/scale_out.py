@@ -1,9 +1,12 @@
-"""How many systems of one kind would carry a load together when one does not.
+"""How many systems of one kind would sustain a load together when one does not.
 
-Assumption: N systems carry N times what one carries at its best level, with the load spread evenly and nothing lost to
-coordination. That is nearly so for reads that are spread over replicas. It is not so for writes, which every replica
-has to apply as well: there it needs data that is split between systems. What the systems carry together was not
+Assumption: N systems sustain N times what one sustains at its best level, with the load spread evenly and nothing lost
+to coordination. That is nearly so for reads that are spread over replicas. It is not so for writes, which every replica
+has to apply as well: there it needs data that is split between systems. What the systems sustain together was not
 measured.
+
+Where a study measured what applying a write costs a replica, the arithmetic of its fleet (`replication.fleet`) takes
+the place of that assumption: it says how many replicas carry the load, or that no number does.
 """
 
 from __future__ import annotations
@@ -11,13 +14,14 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 
-from plimsoll.analyse.model import Curve, SystemSummary, WorkloadSummary
+from plimsoll.analyse.curve_model import Curve
+from plimsoll.analyse.model import SystemSummary, WorkloadSummary
 from plimsoll.analyse.objective import judge_objective
 from plimsoll.analyse.points import Point, measured_points
-from plimsoll.analyse.prose import at_connections
+from plimsoll.analyse.replication.model import ReplicaScaling
+from plimsoll.analyse.replication.scaling import COUNTED_MAX
 from plimsoll.analyse.size_model import Fit, LoadAsked, ScaleOut
 from plimsoll.spec.oltp import reads_only
-from plimsoll.units import format_number, format_rate
 
 _ROUNDING = 1e-9
 """What a quotient may be off by since numbers have 53 bits: three times a third of a load are the load, and no more."""
@@ -44,7 +48,7 @@ def _best_point(curve: Curve, asked: LoadAsked) -> Point | None:
     meeting = [
         point
         for point in measured_points(curve)
-        if point.sure_tps > 0 and judge_objective(point, asked.response_p99_ms)[0] is Fit.FITS
+        if point.sure_tps > 0 and judge_objective(point, asked.response_p99_ms).fit is Fit.FITS
     ]
     return max(meeting, key=lambda point: point.sure_tps, default=None)
 
@@ -53,37 +57,57 @@ def _of_system(
     curve: Curve, best: Point, system: SystemSummary, asked: LoadAsked, workload: WorkloadSummary
 ) -> ScaleOut:
     count = math.ceil(asked.needed_tps / best.sure_tps * (1 - _ROUNDING))
-    cost = None if system.cost_per_month is None else count * system.cost_per_month
-    carried = f"{format_rate(best.sure_tps, asked.rate_unit)} {at_connections(best.connections)}"
-    in_all = _in_all(count * best.connections, asked)
-    priced = "" if cost is None else f", for {format_number(cost)} per month"
-    together = f"{count} of {curve.system} would carry it with {carried} on each{in_all}"
     return ScaleOut(
         system=curve.system,
         count=count,
-        connections_each=best.connections,
+        connections_each=best.level.connections,
         tps_each=best.sure_tps,
-        cost_per_month=cost,
-        text=_alone(curve.system, carried, asked) if count == 1 else f"{together}{priced}, {spread_words(workload)}.",
+        cost_per_month=None if system.cost_per_month is None else count * system.cost_per_month,
+        currency=None if system.price is None else system.price.currency,
+        is_read_only=is_read_only(workload),
     )
 
 
-def _alone(system: str, carried: str, asked: LoadAsked) -> str:
-    """One alone is enough, at a level that was not asked for: otherwise it would fit."""
-    return f"One {system} carries it with {carried}, which is not the {asked.connections:,} that were asked for."
+def with_replicas(
+    scalings: Sequence[ReplicaScaling], systems: Mapping[str, SystemSummary], asked: LoadAsked
+) -> tuple[ScaleOut, ...]:
+    """By the arithmetic of each fleet whose costs are known: the fewest replicas that carry the load, or that none do.
+
+    Args:
+        scalings: Of the study.
+        systems: By name.
+        asked: The load.
+    """
+    found = []
+    for one in scalings:
+        costs = one.costs
+        if one.workload != asked.workload or costs is None:
+            continue
+        enough = (k for k in range(COUNTED_MAX + 1) if costs.expected_tps(k) >= asked.needed_tps * (1 - _ROUNDING))
+        count = next(enough, None)
+        base = one.points[0]
+        found.append(
+            ScaleOut(
+                system=base.system,
+                count=1 if count is None else count + 1,
+                connections_each=base.level.connections,
+                tps_each=costs.expected_tps(COUNTED_MAX if count is None else count),
+                cost_per_month=_cost_per_month(systems[base.system], count),
+                currency=None if (price := systems[base.system].price) is None else price.currency,
+                is_read_only=costs.write_ratio == 0,
+                replicas=count,
+                most_tps=costs.most_tps,
+                is_shared=costs.is_shared,
+            )
+        )
+    return tuple(found)
 
 
-def _in_all(connections: int, asked: LoadAsked) -> str:
-    if asked.connections in (None, connections):
-        return ""
-    return f" ({connections:,} in all, {asked.connections:,} were asked for)"
-
-
-def spread_words(workload: WorkloadSummary) -> str:
-    """What must hold for systems to add up under this workload."""
-    if is_read_only(workload):
-        return "if reads spread evenly over a source and its replicas and nothing is lost to coordination"
-    return "if the data can be split between them and nothing is lost to coordination (replicas repeat every write)"
+def _cost_per_month(system: SystemSummary, replicas: int | None) -> float | None:
+    """Each replica costs what the source does."""
+    if system.cost_per_month is None or replicas is None:
+        return None
+    return system.cost_per_month * (replicas + 1)
 
 
 def is_read_only(workload: WorkloadSummary) -> bool:

@@ -6,14 +6,20 @@ Deliberately not here: what follows from that (`stalls`, `silence`).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+import numpy as np
 import polars as pl
 
+from plimsoll.analyse.duration_rows import DurationRows
+from plimsoll.analyse.replication.roles import REPLICA
 from plimsoll.record.connections import OutageRecord
 from plimsoll.record.frames import IN_FLIGHT
 
 _AGE_RATIO = 0.5
+
+REPLICAS = "replicas"
+"""Stands for all replicas of a system."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,7 +55,7 @@ class SeenInterval:
 
 def seen_by_instance(
     intervals: pl.DataFrame,
-    histograms: pl.DataFrame | None,
+    durations: DurationRows | None,
     outages: Sequence[OutageRecord],
     *,
     count: int,
@@ -59,7 +65,7 @@ def seen_by_instance(
 
     Args:
         intervals: All of the trial (`frames.INTERVALS`).
-        histograms: All of the trial (`frames.HISTOGRAMS`); None where there are none.
+        durations: All histograms of the trial; None where there are none.
         outages: Of the trial.
         count: How many intervals there should be; there may be more.
         interval_s: Usual length of an interval, seconds.
@@ -67,7 +73,7 @@ def seen_by_instance(
     lengths = pl.col("from_s").min(), pl.col("to_s").max()
     rows = intervals.group_by("instance", "interval").agg(*lengths, pl.col("completed").sum())
     found = {(one["instance"], one["interval"]): one for one in rows.iter_rows(named=True)}
-    under_way = _under_way(histograms)
+    under_way = _under_way(durations)
     size = max(count, 1 + max((interval for _, interval in found), default=-1))
     seen: dict[str, list[SeenInterval]] = {}
     for instance in sorted({instance for instance, _ in found}):
@@ -88,16 +94,36 @@ def seen_by_instance(
     return seen
 
 
-def _under_way(histograms: pl.DataFrame | None) -> dict[tuple[str, int], tuple[float, int]] | None:
+def as_one_replica(
+    intervals: pl.DataFrame, durations: DurationRows | None, outages: Sequence[OutageRecord]
+) -> tuple[pl.DataFrame, DurationRows | None, Sequence[OutageRecord]]:
+    """All replicas under one name: where one is lost or gets no reads, the others answer them, and nothing stalls."""
+    names = set(intervals.filter(pl.col("role") == REPLICA)["instance"].unique())
+    if not names:
+        return intervals, durations, outages
+    renamed = pl.when(pl.col("instance").is_in(list(names))).then(pl.lit(REPLICAS)).otherwise(pl.col("instance"))
+    if durations is not None:
+        instances = [REPLICAS if one in names else one for one in durations.instances]
+        durations = replace(durations, instances=np.array(instances, dtype=object))
+    together = [one.model_copy(update={"instance": REPLICAS}) if one.instance in names else one for one in outages]
+    return intervals.with_columns(renamed.alias("instance")), durations, together
+
+
+def _under_way(durations: DurationRows | None) -> dict[tuple[str, int], tuple[float, int]] | None:
     """By instance and interval the oldest of what was in flight at its end, seconds, and how many; None if not kept."""
-    if histograms is None:
+    if durations is None:
         return None
-    ages = histograms.filter(pl.col("measure") == f"{IN_FLIGHT}response")
-    if ages.is_empty():
+    ages = durations.only(durations.measures == f"{IN_FLIGHT}response")
+    if ages.lengths.size == 0:
         return None
-    counted = pl.col("counts").list.sum().sum()
-    rows = ages.group_by("instance", "interval").agg(pl.col("max_ns").max(), counted)
-    return {(instance, interval): (max_ns / 1e9, count) for instance, interval, max_ns, count in rows.iter_rows()}
+    found: dict[tuple[str, int], tuple[float, int]] = {}
+    before = np.cumsum(np.concatenate(([0], ages.counts.astype(np.int64))))
+    counted = np.diff(before[np.cumsum(ages.lengths)], prepend=0)
+    rows = zip(ages.instances, ages.intervals.tolist(), ages.longest_ns.tolist(), counted.tolist(), strict=True)
+    for instance, interval, longest_ns, count in rows:
+        oldest_s, others = found.get((instance, interval), (0.0, 0))
+        found[instance, interval] = max(oldest_s, longest_ns / 1e9), others + count
+    return found
 
 
 def _is_out(outages: Sequence[OutageRecord], instance: str, from_s: float, to_s: float) -> bool:

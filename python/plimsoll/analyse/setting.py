@@ -17,8 +17,9 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from plimsoll.analyse.replication.roles import sources_of
 from plimsoll.analyse.trial_summary import TrialSummary
-from plimsoll.record.model import HostFacts, StorageFacts
+from plimsoll.record.environment import HostFacts, StorageFacts
 from plimsoll.record.origin import Origin
 
 _LENGTH_EDGES_S = (2.5, 8.0, 25.0, 80.0, 250.0, 800.0, 2500.0, 8000.0)
@@ -33,10 +34,12 @@ class MeasurementSetting:
 
     Attributes:
         host: The servers' machine: hardware, kernel, frequency governor.
+        environment: Of the study, where environments are measured in turn: repetitions share its blocks.
         system: Of a host without a name, the system that ran on it; None where the host is known.
-        storage: Of each instance's data.
+        storage: Of each instance's data; a replica only repeats its source, and a study may vary how many there are.
         reported: What the source of an import says about its machines and its load generator.
         client_here: Whether client and server shared a machine; None when unknown.
+        drivers: How many shared the load.
         engine: Version of what drove the load; None for imports.
         origin: Measured or imported, and from which table.
         interval_s: Length of an interval, seconds.
@@ -44,10 +47,12 @@ class MeasurementSetting:
     """
 
     host: HostFacts
+    environment: str | None
     system: str | None
     storage: tuple[Storage, ...]
     reported: tuple[tuple[str, str], ...]
     client_here: bool | None
+    drivers: int
     engine: str | None
     origin: tuple[str, str | None]
     interval_s: float
@@ -59,10 +64,12 @@ def setting_of(one: TrialSummary) -> MeasurementSetting:
     environment, trial = one.environment, one.trial
     return MeasurementSetting(
         host=environment.host,
+        environment=trial.system.environment,
         system=None if environment.host.name else trial.system.name,
-        storage=tuple(_storage(instance.storage) for instance in environment.instances),
+        storage=tuple(_storage(instance.storage) for instance in sources_of(environment)),
         reported=tuple(sorted(environment.reported.items())),
         client_here=environment.client.on_server_host,
+        drivers=max(len(environment.client.drivers), 1),
         engine=environment.client.engine_version,
         origin=_source(trial.origin),
         interval_s=trial.interval_s,

@@ -1,43 +1,53 @@
-"""Which systems carry a load, with what to spare, and what it takes when none does.
+"""Which systems sustain a load, with what to spare, and what it takes when none does.
 
-The lower bound decides where there are bounds; a load within the bounds is undecided. A response-time objective is met
-only by response times that were measured; failed, dropped and unfinished transactions count as over it. Nothing is said
-beyond the last measured level.
+Capacities at an objective decide first, then load at target rates. Connections in a closed loop are used only where
+there is nothing else, and the answer then says that it rests on saturation: such clients wait for the server.
+
+A system fits where the next run will surely sustain the load: the lower prediction limit over repetitions decides
+(`prediction`), corrected for how many levels it was chosen from. One repetition never fits. It does not fit where even
+the upper end of the confidence interval is too low. A response-time objective is met where the upper prediction limit
+of the repetitions' own 99th percentiles is within it; failed, dropped and unfinished transactions count as over it.
+Nothing is said beyond the last measured level.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
-from plimsoll.analyse.model import Analysis, Curve, SystemSummary, WorkloadSummary
-from plimsoll.analyse.objective import judge_objective
-from plimsoll.analyse.points import Point, measured_points, point_at
-from plimsoll.analyse.prose import at_connections, listed, ms_span, rate_with_bounds
-from plimsoll.analyse.scale_out import scale_out
-from plimsoll.analyse.size_model import Fit, LoadAsked, SizeAnswer, SystemFit
-from plimsoll.analyse.size_text import assumptions, size_text
+from plimsoll.analyse.cost import is_comparable
+from plimsoll.analyse.curve_model import Curve
+from plimsoll.analyse.horizon import load_today_tps, with_horizon
+from plimsoll.analyse.model import Analysis, WorkloadSummary
+from plimsoll.analyse.scale_out import scale_out, with_replicas
+from plimsoll.analyse.size_assumptions import assumptions
+from plimsoll.analyse.size_doubts import demand_doubts
+from plimsoll.analyse.size_evidence import judge_capacities, judge_rates
+from plimsoll.analyse.size_levels import judge_levels
+from plimsoll.analyse.size_model import RANKS, Fit, LoadAsked, LoadDemand, ScaleOut, SizeAnswer, SystemFit
 from plimsoll.errors import RecordError, SpecError
-from plimsoll.units import format_ms, format_rate
 
-_RANKS = (Fit.FITS, Fit.UNDECIDED, Fit.DOES_NOT_FIT)
+HEADROOM = 0.3
+"""Share of the throughput that stays free when nobody says: queues grow fast above that, and load has peaks."""
 
 
 def size(
     analysis: Analysis,
     *,
-    tps: float,
+    tps: float | None = None,
+    demand: LoadDemand | None = None,
     connections: int | None = None,
     workload: str | None = None,
     response_p99_ms: float | None = None,
-    headroom: float = 0.0,
+    headroom: float = HEADROOM,
 ) -> SizeAnswer:
-    """Says which systems of a study carry a load.
+    """Says which systems of a study sustain a load.
 
     Args:
         analysis: Of the study.
-        tps: Transactions per second to carry.
+        tps: Transactions per second to sustain; None for that of the demand.
+        demand: Of a log, whose rate has grown until today; None for `tps`. One of both is given.
         connections: At so many connections in total; None for each system's best level.
         workload: Which; may be left out when the study has only one.
         response_p99_ms: 99 % of transactions may take at most so long, milliseconds.
@@ -47,6 +57,11 @@ def size(
         SpecError: A value is out of range, or the workload is not known or not named.
         RecordError: The study holds no complete trial.
     """
+    if (tps is None) == (demand is None):
+        raise SpecError("tps: give a rate or a demand, one of both")
+    if demand is not None:
+        tps = load_today_tps(demand)
+    assert tps is not None, "checked above"
     _check(tps, connections, response_p99_ms, headroom)
     chosen = _choose_workload(analysis, workload)
     asked = LoadAsked(
@@ -57,14 +72,9 @@ def size(
         response_p99_ms=response_p99_ms,
         headroom=headroom,
         needed_tps=_needed_tps(tps, headroom),
+        demand=demand,
     )
-    if any(curve.workload == chosen.name for curve in analysis.rate_curves):
-        raise SpecError(
-            f"workload: {chosen.name} was driven at rates, and a rate is carried or not: plimsoll guide says which each"
-            " system carries; to size by connections, run a study with levels = { connections = [...] }"
-        )
-    curves = [curve for curve in analysis.curves if curve.workload == chosen.name]
-    return _answer(analysis, asked, curves, chosen)
+    return _answer(analysis, asked, chosen)
 
 
 def _check(tps: float, connections: int | None, response_p99_ms: float | None, headroom: float) -> None:
@@ -93,107 +103,61 @@ def _choose_workload(analysis: Analysis, workload: str | None) -> WorkloadSummar
         raise RecordError(f"study {analysis.study!r} holds no complete trial: run it, or import results into it")
     if workload is None:
         if len(known) > 1:
-            raise SpecError(f"workload: the study has {len(known)} of them, name one: {listed(sorted(known))}")
+            raise SpecError(f"workload: the study has {len(known)} of them, name one: {', '.join(sorted(known))}")
         return next(iter(known.values()))
     if workload not in known:
-        raise SpecError(f"workload: there is no {workload!r} in the study, it has {listed(sorted(known))}")
+        raise SpecError(f"workload: there is no {workload!r} in the study, it has {', '.join(sorted(known))}")
     return known[workload]
 
 
-def _answer(analysis: Analysis, asked: LoadAsked, curves: Sequence[Curve], workload: WorkloadSummary) -> SizeAnswer:
-    by_name = {one.name: one for one in analysis.systems}
-    found = sorted((_judge(curve, by_name[curve.system], asked) for curve in curves), key=_order)
-    fitting = [one for one in found if one.verdict is Fit.FITS]
+def _answer(analysis: Analysis, asked: LoadAsked, workload: WorkloadSummary) -> SizeAnswer:
+    comparable = is_comparable(analysis.systems)
+    curves = [one for one in analysis.curves if one.workload == workload.name and not one.kind.is_at_rate]
+    found = [with_horizon(one, asked) for one in _judged_systems(analysis, asked)]
+    judged = sorted(found, key=lambda one: _order(one, by_cost=comparable))
+    fitting = [one for one in judged if one.verdict is Fit.FITS]
     tightest = min(fitting, key=lambda one: one.margin_ratio or 0.0, default=None)
-    scaled = () if fitting else scale_out(curves, by_name, asked, workload)
     return SizeAnswer(
         study=analysis.study,
         asked=asked,
         fits=bool(fitting),
-        systems=tuple(found),
+        systems=tuple(judged),
         tightest=tightest.system if tightest else None,
-        scale_out=scaled,
-        text=size_text(asked, found, tightest, scaled),
-        assumptions=assumptions(asked, found, curves, analysis),
+        scale_out=() if fitting else _more_servers(analysis, curves, asked, workload),
+        is_cost_comparable=comparable,
+        assumptions=tuple(assumptions(asked, judged, curves, analysis)),
+        doubts=tuple(demand_doubts(asked, judged, workload)),
     )
 
 
-def _order(one: SystemFit) -> tuple[int, float, float, str]:
-    rank = _RANKS.index(one.verdict)
-    cost = math.inf if one.cost_per_month is None else one.cost_per_month
+def _more_servers(
+    analysis: Analysis, curves: Sequence[Curve], asked: LoadAsked, workload: WorkloadSummary
+) -> tuple[ScaleOut, ...]:
+    """Replicas by a fleet's arithmetic where apply costs were measured; besides, systems with split data."""
+    by_name = {one.name: one for one in analysis.systems}
+    fleets = with_replicas(analysis.replication.scaling, by_name, asked)
+    return (*fleets, *_several(scale_out(curves, by_name, asked, workload), asked))
+
+
+def _several(found: Sequence[ScaleOut], asked: LoadAsked) -> tuple[ScaleOut, ...]:
+    """Without those that one system would do, which is undecided then, unless it is at another level."""
+    return tuple(one for one in found if one.count > 1 or asked.connections is not None)
+
+
+def _judged_systems(analysis: Analysis, asked: LoadAsked) -> Iterator[SystemFit]:
+    """Each system by the best evidence that there is of it."""
+    for system in analysis.systems:
+        searched = [one for one in analysis.capacities if (one.system, one.workload) == (system.name, asked.workload)]
+        by_capacity = judge_capacities(searched, system, asked)
+        curves = [one for one in analysis.curves if (one.system, one.workload) == (system.name, asked.workload)]
+        at_rates = [judge_rates(one, system, asked) for one in curves if one.kind.is_at_rate]
+        closed = [judge_levels(one, system, asked) for one in curves if not one.kind.is_at_rate]
+        found = by_capacity or next(iter((*at_rates, *closed)), None)
+        if found is not None:
+            yield found
+
+
+def _order(one: SystemFit, *, by_cost: bool) -> tuple[int, float, float, str]:
+    rank = RANKS.index(one.verdict)
+    cost = math.inf if one.cost_per_month is None or not by_cost else one.cost_per_month
     return rank, cost, -(one.margin_ratio if one.margin_ratio is not None else -math.inf), one.system
-
-
-def _judge(curve: Curve, system: SystemSummary, asked: LoadAsked) -> SystemFit:
-    judged = [(point, *_verdict(point, asked)) for point in _candidates(curve, asked)]
-    if not judged:
-        return SystemFit(
-            system=curve.system,
-            verdict=Fit.UNDECIDED,
-            cost_per_month=system.cost_per_month,
-            reason=_not_measured(curve, asked.connections or 0),
-        )
-    point, verdict, reason = min(judged, key=lambda one: _preference(one[0], one[1], asked))
-    too_slow = point.possible_tps < asked.needed_tps
-    if asked.connections is None and too_slow and point.connections == curve.cells[-1].connections:
-        reason += " Higher levels were not measured."
-    return SystemFit(
-        system=curve.system,
-        verdict=verdict,
-        connections=point.connections,
-        throughput_tps=point.throughput_tps,
-        interpolated_between=point.between,
-        margin_ratio=point.sure_tps / asked.needed_tps - 1,
-        response_p99_ms=point.response_p99_ms,
-        response_is_lower_bound=point.is_lower_bound,
-        cost_per_month=system.cost_per_month,
-        reason=reason,
-    )
-
-
-def _candidates(curve: Curve, asked: LoadAsked) -> list[Point]:
-    if asked.connections is None:
-        return measured_points(curve)
-    point = point_at(curve, asked.connections)
-    return [] if point is None else [point]
-
-
-def _preference(point: Point, verdict: Fit, asked: LoadAsked) -> tuple[int, bool, float]:
-    """The best verdict first, then levels that keep the objective, then what is surely carried."""
-    keeps = judge_objective(point, asked.response_p99_ms)[0] is Fit.FITS
-    return _RANKS.index(verdict), not keeps, -point.sure_tps
-
-
-def _not_measured(curve: Curve, connections: int) -> str:
-    first, last = curve.cells[0].connections, curve.cells[-1].connections
-    so = "many" if connections > last else "few"
-    levels = f"measured from {first} to {last}" if first != last else f"measured {at_connections(first)} only"
-    return f"Not measured at so {so} connections: asked for {connections}, {levels}."
-
-
-def _verdict(point: Point, asked: LoadAsked) -> tuple[Fit, str]:
-    carried = f"{rate_with_bounds(point.throughput_tps, asked.rate_unit)} {_where(point)}"
-    needed = format_rate(asked.needed_tps, asked.rate_unit)
-    if point.possible_tps < asked.needed_tps:
-        return Fit.DOES_NOT_FIT, f"Too slow: it carries {carried}, and {needed} is needed."
-    fit, fault = judge_objective(point, asked.response_p99_ms)
-    if fit is not Fit.FITS:
-        return fit, f"It carries {carried}, but {fault}."
-    if point.sure_tps < asked.needed_tps:
-        return Fit.UNDECIDED, f"It carries {carried}: {needed} lies within the bounds. More repetitions would decide."
-    return Fit.FITS, f"It carries {carried}{_met(point, asked)}."
-
-
-def _where(point: Point) -> str:
-    if point.between is None:
-        return at_connections(point.connections)
-    low, high = point.between
-    return f"{at_connections(point.connections)} (interpolated between {low} and {high})"
-
-
-def _met(point: Point, asked: LoadAsked) -> str:
-    if asked.response_p99_ms is None:
-        return ""
-    if point.response_p99_ms is not None:
-        return f", where 99 % of transactions take at most {format_ms(point.response_p99_ms)}"
-    return f", where 99 % of transactions take at most {ms_span(point.single_runs_ms)} in single runs"

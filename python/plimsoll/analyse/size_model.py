@@ -1,33 +1,76 @@
-"""The answer to "which systems carry this load?", as values: what `plimsoll size --json` prints."""
+"""The answer to "which systems sustain this load?", as values: what `plimsoll size --json` prints."""
 
 from __future__ import annotations
 
+from datetime import date
 from enum import StrEnum
 
 from plimsoll.analyse.cell_model import Estimate
+from plimsoll.analyse.finding_model import Finding
 from plimsoll.record.document import Document
+from plimsoll.record.price import Price
 
-SIZE_FORMAT = 1
+SIZE_FORMAT = 4
 """Version of this schema."""
 
 
 class Fit(StrEnum):
-    """Whether a system carries the load."""
+    """Whether a system sustains the load."""
 
     FITS = "fits"
     DOES_NOT_FIT = "does_not_fit"
-    UNDECIDED = "undecided"  # the load lies within the bounds, or what would decide was not measured
+    UNDECIDED = "undecided"  # the load lies within the confidence interval, or what would decide was not measured
+
+
+RANKS = (Fit.FITS, Fit.UNDECIDED, Fit.DOES_NOT_FIT)
+"""The best verdict first."""
+
+
+class SizeEvidence(StrEnum):
+    """What a verdict rests on, the best first."""
+
+    CAPACITY = "capacity"  # the highest rate at which an objective held was searched for
+    RATES = "rates"  # load at target rates, which comes whether or not the server keeps up
+    SATURATION = (
+        "saturation"  # connections in a closed loop: what a saturated server does, at response times of its own
+    )
+
+
+class LoadDemand(Document):
+    """The demand of a log, which the load asked for is taken from.
+
+    Attributes:
+        at: At which part of the log: `mean`, `p99-minute`, `peak-minute` or `peak-second`.
+        logged_tps: Transactions per second there.
+        logged_on: Day of the log's last transaction, UTC. The load grows from then on.
+        duration_s: Length of the log.
+        today: Until this day, UTC, the load asked for has grown.
+        yearly_growth: Each year the load is 1 + this times that of the year before; None where nothing is said, and
+            the load of today is that of the log.
+        burstiness: Asymptotic index of dispersion of its arrivals; None where it is not known.
+        doubts: Codes of what its log cannot tell.
+    """
+
+    at: str
+    logged_tps: float
+    logged_on: date
+    duration_s: int
+    today: date
+    yearly_growth: float | None = None
+    burstiness: float | None = None
+    doubts: tuple[str, ...] = ()
 
 
 class LoadAsked(Document):
     """What was asked for.
 
     Attributes:
-        tps: Transactions per second to carry.
+        demand: Where it is from a log; None where it was named.
+        tps: Transactions per second to sustain.
         connections: At so many connections in total; None for each system's best level.
         response_p99_ms: 99 % of transactions may take at most so long, milliseconds; None for no objective.
         headroom: Share of the throughput that must stay free, 0..1.
-        needed_tps: What must be carried so that the headroom stays free: tps / (1 - headroom).
+        needed_tps: What must be sustained so that the headroom stays free: tps / (1 - headroom).
     """
 
     workload: str
@@ -37,25 +80,57 @@ class LoadAsked(Document):
     response_p99_ms: float | None = None
     headroom: float = 0.0
     needed_tps: float
+    demand: LoadDemand | None = None
+
+
+class Horizon(Document):
+    """Until when a system sustains a load that grows. Negative years are before today.
+
+    Attributes:
+        about_years: Until the load needs what the system sustains by the best estimate, in years from today.
+        about_on: That day; None more than 50 years from today.
+        sure_years: The same for what the next run will surely sustain (lower 95 % prediction limit); None where
+            repetitions do not say.
+        sure_on: That day; None as `about_on`.
+        is_at_least: The system may sustain more than was measured, so `about` is the earliest day.
+    """
+
+    about_years: float
+    about_on: date | None = None
+    sure_years: float | None = None
+    sure_on: date | None = None
+    is_at_least: bool = False
 
 
 class SystemFit(Document):
-    """Whether one system carries the load, and with what to spare.
+    """Whether one system sustains the load, and with what to spare.
 
     Attributes:
         connections: The level that was judged; None when none could be.
-        throughput_tps: What it carries there.
+        throughput_tps: What it sustains there.
         interpolated_between: The two measured levels between which it was interpolated; None when measured.
-        margin_ratio: What it surely carries (the lower bound, where there are bounds) over what is needed, less 1: 0.04
-            leaves 4 % to spare, -0.1 is 10 % short. None when throughput there is unknown.
+        margin_ratio: What the next run will surely sustain (lower prediction limit, where there is one) over what is
+            needed, less 1: 0.04 leaves 4 % to spare, -0.1 is 10 % short. None when throughput there is unknown.
         response_p99_ms: Response time there, milliseconds.
         response_is_lower_bound: It is that or more: some transactions had not ended.
         cost_per_month: In the user's currency.
-        reason: Why, as one sentence.
+        price: The same with currency, term and date; null when not given.
+        cost_per_million: Cost of a million transactions at the demand, all month long; null without a price.
+        sustains_tps: What it sustains within the objective by the best estimate, whatever was asked for; None where no
+            level or rate meets the objective. It may sustain more where `sustains_is_lower_bound`: higher levels or
+            rates were not measured.
+        sure_tps: What the next run surely sustains within the objective (lower 95 % prediction limit); None where
+            repetitions do not say.
+        horizon: Until when it sustains a load that grows; None where the load is not known to.
+        reason: Why.
+        evidence: What it rests on.
+        rate_tps: The target rate that was judged; None for other evidence.
     """
 
     system: str
     verdict: Fit
+    evidence: SizeEvidence = SizeEvidence.SATURATION
+    rate_tps: float | None = None
     connections: int | None = None
     throughput_tps: Estimate | None = None
     interpolated_between: tuple[int, int] | None = None
@@ -63,17 +138,29 @@ class SystemFit(Document):
     response_p99_ms: float | None = None
     response_is_lower_bound: bool = False
     cost_per_month: float | None = None
-    reason: str
+    price: Price | None = None
+    cost_per_million: float | None = None
+    sustains_tps: float | None = None
+    sustains_is_lower_bound: bool = False
+    sure_tps: float | None = None
+    horizon: Horizon | None = None
+    reason: Finding
 
 
 class ScaleOut(Document):
-    """How many systems of one kind would carry the load together, under the stated assumption.
+    """How many systems of one kind would sustain the load together, under the stated assumption.
 
     Attributes:
         count: So many systems.
         connections_each: At this level on each.
-        tps_each: What each carries there (the lower bound, where there are bounds).
+        tps_each: What each sustains there (the lower end of its confidence interval, where there is one).
         cost_per_month: Of all of them; None when not given.
+        currency: Of that; null when not given.
+        is_read_only: Reads may be spread over replicas; of writes the data must be split.
+        replicas: By the arithmetic of a fleet whose apply cost was measured, a source with so many replicas; null where
+            that is not known, and `count` systems with split data are told of instead.
+        most_tps: What no number of replicas exceeds, by that arithmetic; null where it is not known.
+        is_shared: The replicas were measured with processors that they shared with the source.
         text: The same as one sentence.
     """
 
@@ -82,19 +169,26 @@ class ScaleOut(Document):
     connections_each: int
     tps_each: float
     cost_per_month: float | None = None
-    text: str
+    currency: str | None = None
+    is_read_only: bool
+    replicas: int | None = None
+    most_tps: float | None = None
+    is_shared: bool = False
+    text: str = ""
 
 
 class SizeAnswer(Document):
-    """Which systems carry the load.
+    """Which systems sustain the load.
 
     Attributes:
         fits: At least one system does, beyond doubt.
         systems: Those that fit first; cheapest first when costs are given, otherwise by falling margin.
         tightest: Of those that fit, the one with the least to spare.
         scale_out: Only when none fits; cheapest first when costs are given, otherwise fewest first.
+        is_cost_comparable: All prices are in one currency; otherwise no system is called cheaper.
+        assumptions: What it rests on.
+        doubts: Why a demand may ask for more than was measured; empty without one.
         text: The answer as whole sentences.
-        assumptions: What it rests on, as whole sentences.
     """
 
     size_format: int = SIZE_FORMAT
@@ -104,5 +198,7 @@ class SizeAnswer(Document):
     systems: tuple[SystemFit, ...]
     tightest: str | None = None
     scale_out: tuple[ScaleOut, ...] = ()
-    text: tuple[str, ...]
-    assumptions: tuple[str, ...]
+    is_cost_comparable: bool = True
+    assumptions: tuple[Finding, ...]
+    doubts: tuple[Finding, ...] = ()
+    text: tuple[str, ...] = ()

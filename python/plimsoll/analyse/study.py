@@ -1,50 +1,62 @@
 """From the recordings of a study to its analysis: the one entry. Pure: it reads recordings and writes nothing.
 
-Each recording's tables are read once, reduced, and forgotten before the next is read.
+Deliberately not here: how recordings are read (`reading`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from pathlib import Path
-from typing import Protocol
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 from plimsoll import __version__
 from plimsoll.analyse.answer import answer
+from plimsoll.analyse.capacities import capacities, capacity_ratios, confirming_trials
+from plimsoll.analyse.capacity_answer import capacity_answer
+from plimsoll.analyse.capacity_model import CapacityRatio, SystemCapacity
 from plimsoll.analyse.cells import MeasuredCell, measured_cells
-from plimsoll.analyse.curves import build_curve
+from plimsoll.analyse.claims import check_claims
+from plimsoll.analyse.comparison import EQUAL_WITHIN
+from plimsoll.analyse.conditions import with_conditions
+from plimsoll.analyse.cost import workload_costs
+from plimsoll.analyse.curve_checks import check_cells, check_curves, check_order, check_study
+from plimsoll.analyse.curve_model import Curve
+from plimsoll.analyse.curves import build_curves
+from plimsoll.analyse.data_drift import data_summaries
 from plimsoll.analyse.differences import differences
+from plimsoll.analyse.doubts import Doubt, placed_warnings
 from plimsoll.analyse.durability import durability_answer
-from plimsoll.analyse.environments import apart
-from plimsoll.analyse.limits import limits
-from plimsoll.analyse.methods import METHODS
-from plimsoll.analyse.missing import PlannedLike, missing_trial, never_ran, preliminary
-from plimsoll.analyse.model import Analysis, Curve, MissingTrial
+from plimsoll.analyse.effect_answer import effect_answer
+from plimsoll.analyse.effect_model import Effects
+from plimsoll.analyse.encryption import check_encryption
+from plimsoll.analyse.equivalence.checks import check_equivalence
+from plimsoll.analyse.equivalence.compare import equivalence
+from plimsoll.analyse.equivalence.model import Equivalence
+from plimsoll.analyse.finding_model import Finding, found
+from plimsoll.analyse.limits import fitted_limits, limits
+from plimsoll.analyse.long_trials import long_trials
+from plimsoll.analyse.main_effects import main_effects
+from plimsoll.analyse.missing import PlannedLike, preliminary
+from plimsoll.analyse.missing_model import MissingTrial
+from plimsoll.analyse.model import Analysis, Difference, SystemSummary, VariableDifference, WorkloadSummary
 from plimsoll.analyse.outages import longest_outages
-from plimsoll.analyse.rate_answer import rate_answer, rate_limits
-from plimsoll.analyse.rates import rate_curves
-from plimsoll.analyse.stall_text import stall_sentences
+from plimsoll.analyse.reading import DamagedLike, read_trials
+from plimsoll.analyse.repetitions import check_repetitions
+from plimsoll.analyse.replication.answer import lag_answer
+from plimsoll.analyse.replication.study import replication_of
+from plimsoll.analyse.scalability import scalabilities
+from plimsoll.analyse.steady_checks import check_weather
 from plimsoll.analyse.systems import summarise_systems, summarise_workloads, with_unknowns
-from plimsoll.analyse.trial_summary import RecordingLike, TrialSummary, summarise
+from plimsoll.analyse.trial_checks import check_trials, stall_figures
+from plimsoll.analyse.trial_summary import RecordingLike, TrialSummary
+from plimsoll.analyse.trials import measured_trials, searched_trials
 from plimsoll.analyse.variables import variable_differences
-from plimsoll.analyse.warnings import placed_warnings
-from plimsoll.errors import RecordError
-from plimsoll.record.model import Verdict
-
-NOTHING_COMPLETED = "No trial was completed, so nothing can be said about throughput."
-
-
-class DamagedLike(Protocol):
-    """A recording that cannot be read: `plimsoll.record.store.Damaged` is one."""
-
-    @property
-    def trial_id(self) -> str: ...  # noqa: D102
-
-    @property
-    def path(self) -> Path: ...  # noqa: D102
-
-    @property
-    def reason(self) -> str: ...  # noqa: D102
+from plimsoll.analyse.warning_model import PlacedWarning
+from plimsoll.analyse.weather import slow_figures
+from plimsoll.analyse.weather_model import SlowFigure
+from plimsoll.analyse.where_time import where_times
+from plimsoll.record.capacity import SearchRecord
+from plimsoll.record.fitted import FittedBudget
+from plimsoll.spec.claims import ClaimSpec
 
 
 def analyse(
@@ -54,6 +66,12 @@ def analyse(
     *,
     planned: Sequence[PlannedLike] | None = None,
     objective_ms_p99: float | None = None,
+    equal_within: float = EQUAL_WITHIN,
+    at_any_look: bool = False,
+    utilisation: float = 0.5,
+    searches: Sequence[SearchRecord] = (),
+    claims: Sequence[ClaimSpec] = (),
+    fitted: FittedBudget | None = None,
 ) -> Analysis:
     """Says what can be said from the recordings of a study.
 
@@ -63,110 +81,168 @@ def analyse(
         damaged: Recordings that could not be read; they are listed as missing.
         planned: All trials of the study's plan, in its order; None for imports, which have no plan.
         objective_ms_p99: 99 % of transactions may take at most so long, milliseconds; None for no objective.
+        equal_within: Systems count as equal within this share, such as 0.05.
+        at_any_look: The study went on until its answer was decided; it is judged by intervals that allow that.
+        utilisation: Share of their capacity at which systems will run, 0..1, for costs per transaction.
+        claims: Findings of earlier studies, to be held against what was measured.
+        searches: For capacities; their trials are no levels of a curve.
+        fitted: How the plan's repetitions were reduced to fit its budget; None where they were not.
     """
-    trials, missing = _reduce(recordings)
-    trials, environments = apart(trials)
-    missing += _damaged(damaged, planned or ())
-    present = {one.trial.trial_id for one in recordings} | {one.trial_id for one in missing}
-    missing += never_ran(planned or (), present)
-    workloads = summarise_workloads(trials)
-    at_rates = [one for one in trials if one.trial.level.rate_tps is not None]
-    cells = measured_cells(one for one in trials if one.trial.level.rate_tps is None)
-    systems = summarise_systems(trials)
-    curves = _curves(cells, [one.name for one in workloads], [one.name for one in systems])
-    by_rate = rate_curves(at_rates)
-    systems = with_unknowns(systems, [*curves, *by_rate])
-    compared = differences(cells, systems)
-    outages, outages_count = longest_outages(trials)
-    variables = variable_differences(systems)
-    warnings = placed_warnings(
-        cells,
-        curves,
-        (at_rates, by_rate),
-        workloads=workloads,
-        systems=systems,
-        variables=variables,
-        missing=missing,
-        environments=environments,
+    figures = _figures(
+        *read_trials(recordings, damaged, planned or ()),
+        searches=searches,
+        equal_within=equal_within,
+        at_any_look=at_any_look,
     )
+    cells, curves, compared, systems = figures.cells, figures.curves, figures.compared, figures.systems
+    outages, outages_count = longest_outages(figures.shown)
+    alike = equivalence(systems, variables := variable_differences(systems))
+    warnings = _warnings(figures, variables, alike)
+    effects = main_effects(cells, figures.searched, systems, equal_within, at_any_look=at_any_look)
+    where_time, scalability = where_times(cells, curves), scalabilities(cells, curves, warnings)
     return Analysis(
         plimsoll_version=__version__,
         study=study,
         objective_ms_p99=objective_ms_p99,
-        answer=(
-            *preliminary(planned or (), missing),
-            *stall_sentences(trials),
-            *answer(workloads, systems, curves, compared, objective_ms_p99=objective_ms_p99),
-            *rate_answer(workloads, by_rate, objective_ms_p99=objective_ms_p99),
-            *durability_answer(systems, workloads),
-            *(() if trials else (NOTHING_COMPLETED,)),
-        ),
-        limits=(*rate_limits(by_rate, at_rates), *limits(cells, curves, compared, warnings, at_rates=at_rates)),
+        answer=tuple(_answer(figures, effects, planned or (), objective_ms_p99)),
+        limits=(*fitted_limits(fitted), *limits(cells, curves, compared, warnings)),
         systems=systems,
-        workloads=workloads,
+        workloads=figures.workloads,
         curves=curves,
-        rate_curves=by_rate,
         differences=compared,
         variables=variables,
         warnings=warnings,
         outages=outages,
         outages_count=outages_count,
         planned_count=None if planned is None else len(planned),
+        missing=figures.missing,
+        where_time=where_time,
+        scalability=scalability,
+        equivalence=alike,
+        costs=workload_costs(curves, systems, utilisation),
+        capacities=figures.searched,
+        capacity_ratios=figures.ratios,
+        claims=check_claims(claims, cells, curves, compared, where_time=where_time, scalability=scalability),
+        trials=(*measured_trials(cells, curves), *searched_trials(figures.trials)),
+        effects=effects,
+        long_trials=long_trials(cells, curves),
+        data=data_summaries(figures.trials),
+        replication=replication_of(cells, equal_within),
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Figures:
+    """What was calculated, for everything that draws conclusions from it.
+
+    Attributes:
+        trials: All that are complete.
+        shown: Without those runs of searches that are not the answer.
+        environments: What is unlike in the environments of one system.
+        slow: What was slow around trials, by their ids.
+    """
+
+    trials: Sequence[TrialSummary]
+    shown: Sequence[TrialSummary]
+    missing: tuple[MissingTrial, ...]
+    environments: Sequence[Doubt]
+    slow: Mapping[str, tuple[SlowFigure, ...]]
+    workloads: tuple[WorkloadSummary, ...]
+    systems: tuple[SystemSummary, ...]
+    cells: Sequence[MeasuredCell]
+    curves: tuple[Curve, ...]
+    compared: tuple[Difference, ...]
+    searched: tuple[SystemCapacity, ...]
+    ratios: tuple[CapacityRatio, ...]
+
+
+def _figures(
+    trials: Sequence[TrialSummary],
+    missing: Sequence[MissingTrial],
+    environments: Sequence[Doubt],
+    *,
+    searches: Sequence[SearchRecord],
+    equal_within: float,
+    at_any_look: bool,
+) -> _Figures:
+    workloads, searched = summarise_workloads(trials), capacities(searches)
+    cells = measured_cells(one for one in trials if one.trial.search_id is None)
+    shown = _shown(trials, confirming_trials(searched))
+    systems, slow = summarise_systems(trials), slow_figures(shown)
+    names = ([one.name for one in workloads], [one.name for one in systems])
+    curves = with_conditions(build_curves(cells, *names), shown, slow)
+    systems = with_unknowns(systems, curves)
+    return _Figures(
+        trials=trials,
+        shown=shown,
         missing=tuple(missing),
-        methods=METHODS,
+        environments=environments,
+        slow=slow,
+        workloads=workloads,
+        systems=systems,
+        cells=cells,
+        curves=curves,
+        compared=differences(cells, systems, equal_within, at_any_look=at_any_look),
+        searched=searched,
+        ratios=capacity_ratios(searched),
     )
 
 
-def _reduce(recordings: Iterable[RecordingLike]) -> tuple[list[TrialSummary], list[MissingTrial]]:
-    trials: list[TrialSummary] = []
-    missing: list[MissingTrial] = []
-    for recording in recordings:
-        found = _summary_or_reason(recording)
-        if isinstance(found, str):
-            missing.append(_missing(recording, found))
-        else:
-            trials.append(found)
-    return trials, missing
-
-
-def _summary_or_reason(recording: RecordingLike) -> TrialSummary | str:
-    outcome = recording.outcome
-    if outcome.verdict is not Verdict.COMPLETE:
-        return f"{outcome.verdict.value}: {outcome.reason or 'no reason was recorded'}"
-    try:
-        return summarise(recording) or "nothing was measured: no interval lies in its window"
-    except RecordError as error:
-        return str(error)
-
-
-def _damaged(damaged: Iterable[DamagedLike], planned: Iterable[PlannedLike]) -> Iterator[MissingTrial]:
-    """What a damaged recording is of, the plan may still say."""
-    known = {one.trial_id: one for one in planned}
-    for one in damaged:
-        if one.trial_id in known:
-            yield missing_trial(known[one.trial_id], one.reason)
-        else:
-            yield MissingTrial(trial_id=one.trial_id, system="", workload="", connections=0, reason=one.reason)
-
-
-def _missing(recording: RecordingLike, reason: str) -> MissingTrial:
-    trial = recording.trial
-    return MissingTrial(
-        trial_id=trial.trial_id,
-        system=trial.system.name,
-        workload=trial.workload.name,
-        connections=trial.level.connections,
-        rate_tps=trial.level.rate_tps,
-        repetition=trial.repetition,
-        reason=reason,
+def _warnings(
+    figures: _Figures, variables: tuple[VariableDifference, ...], alike: Sequence[Equivalence]
+) -> tuple[PlacedWarning, ...]:
+    trials, curves = figures.shown, figures.curves
+    return placed_warnings(
+        (
+            *check_trials(trials),
+            *check_repetitions(trials),
+            *check_weather(trials, figures.slow),
+            *check_order(figures.cells),
+            *check_cells(curves),
+            *check_curves(curves, figures.workloads),
+            *check_study(curves, variables, figures.missing),
+            *check_encryption(figures.systems),
+            *check_equivalence(alike),
+            *figures.environments,
+        )
     )
 
 
-def _curves(cells: Sequence[MeasuredCell], workloads: Sequence[str], systems: Sequence[str]) -> tuple[Curve, ...]:
-    curves = []
-    for workload in workloads:
-        for system in systems:
-            own = [cell for cell in cells if cell.key.system == system and cell.key.workload == workload]
-            if own:
-                curves.append(build_curve(own))
-    return tuple(curves)
+def _answer(
+    figures: _Figures, effects: Effects, planned: Sequence[PlannedLike], objective_ms_p99: float | None
+) -> Iterator[Finding]:
+    """What is concluded, first things first."""
+    yield from preliminary(planned, figures.missing)
+    yield from lag_answer(figures.curves)
+    yield from capacity_answer(figures.searched, figures.ratios)
+    yield from effect_answer(effects)
+    yield from _stalls(figures.shown)
+    yield from answer(
+        figures.workloads, figures.systems, figures.curves, figures.compared, objective_ms_p99=objective_ms_p99
+    )
+    yield from durability_answer(figures.systems, figures.workloads)
+    if not figures.trials:
+        yield found("nothing-completed")
+
+
+def _shown(trials: Sequence[TrialSummary], confirming: Collection[str]) -> list[TrialSummary]:
+    """Without the runs of searches that are not the answer: what is wrong at other rates was asked for."""
+    return [one for one in trials if one.trial.search_id is None or one.trial.trial_id in confirming]
+
+
+def _stalls(trials: Sequence[TrialSummary]) -> Iterator[Finding]:
+    """One for each workload with a stall: the worst trial, and how many more there were."""
+    for workload in dict.fromkeys(one.trial.workload.name for one in trials):
+        stalled = [one for one in trials if one.trial.workload.name == workload and one.quiet.stalls]
+        if stalled:
+            worst = max(stalled, key=lambda one: one.quiet.stalled_ratio)
+            yield found(
+                "stalled",
+                system=worst.trial.system.name,
+                workload=workload,
+                level=worst.trial.level,
+                repetition=worst.trial.repetition,
+                is_hidden=not worst.trial.level.kind.is_at_rate and not worst.is_published,
+                more_trials_count=len(stalled) - 1,
+                **stall_figures(worst),
+            )

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
+from plimsoll.analyse.curve_model import Curve
 from plimsoll.analyse.durability import system_durability
 from plimsoll.analyse.duration_model import has_p99
 from plimsoll.analyse.encryption import encryptions_of
-from plimsoll.analyse.model import Curve, SystemSummary, WorkloadSummary
-from plimsoll.analyse.rate_model import RateCurve
+from plimsoll.analyse.learned import learned_from
+from plimsoll.analyse.model import SystemSummary, Unknown, WorkloadSummary
+from plimsoll.analyse.own_processors import servers_host
+from plimsoll.analyse.replication.roles import replicas_of, sources_of
 from plimsoll.analyse.throughput import REPETITIONS_NEEDED
 from plimsoll.analyse.tpcc import beside, tpcc_deviations
 from plimsoll.analyse.trial_summary import TrialSummary
 from plimsoll.analyse.types import shares_of
-from plimsoll.record.model import WorkloadRecord
+from plimsoll.record.model import WorkloadRecord, price_of
 from plimsoll.spec.oltp import KINDS
 from plimsoll.spec.tpcc import TPCC, TpccSpec
 from plimsoll.spec.workload import WorkloadSpec
@@ -41,14 +44,15 @@ def summarise_workloads(trials: Iterable[TrialSummary]) -> tuple[WorkloadSummary
             working_set=one.working_set,
             types=shares_of((trial.types for trial in own[one.name]), beside=beside(own[one.name])),
             deviations=tpcc_deviations(own[one.name]),
+            learned=learned_from(one),
         )
         for one in reversed(first.values())
     )
 
 
-def with_unknowns(systems: Sequence[SystemSummary], curves: Sequence[Curve | RateCurve]) -> tuple[SystemSummary, ...]:
+def with_unknowns(systems: Sequence[SystemSummary], curves: Sequence[Curve]) -> tuple[SystemSummary, ...]:
     """Adds to each system what its recordings do not say."""
-    by_system: Mapping[str, list[Curve | RateCurve]] = {
+    by_system: Mapping[str, list[Curve]] = {
         one.name: [curve for curve in curves if curve.system == one.name] for one in systems
     }
     return tuple(one.model_copy(update={"unknown": _unknown(one, by_system[one.name])}) for one in systems)
@@ -60,13 +64,17 @@ def _system(trials: Sequence[TrialSummary]) -> SystemSummary:
     return SystemSummary(
         name=record.name,
         instances=record.instances,
-        cores=environment.host.cpu_cores,
+        cores=servers_host(environment).cpu_cores,
         cost_per_month=record.cost_per_month,
+        price=price_of(record),
         factors=record.factors,
         environment=environment,
-        durability=system_durability([instance.variables for instance in environment.instances]),
+        durability=system_durability([instance.variables for instance in sources_of(environment)]),
+        replicas=len(replicas_of(environment)),
         encryptions=encryptions_of(trials),
         origin=trials[0].trial.origin.kind,
+        factor_values=record.factor_values,
+        in_environment=record.environment,
     )
 
 
@@ -105,21 +113,20 @@ def option_text(value: object) -> str:
     return str(value)
 
 
-def _unknown(system: SystemSummary, curves: Sequence[Curve | RateCurve]) -> tuple[str, ...]:
+def _unknown(system: SystemSummary, curves: Sequence[Curve]) -> tuple[Unknown, ...]:
     cells = [cell for curve in curves for cell in curve.cells]
     gaps = (
-        (not any(has_p99(cell.response_ms) for cell in cells), "response times at the 99th percentile"),
-        (all(cell.cpu.idle is None for cell in cells), "how busy the processors were"),
-        (any(cell.throughput_tps.bounds is None for cell in cells), _bounds_gap(curves)),
-        (system.cores is None, "number of processor cores"),
-        (not any(one.variables for one in system.environment.instances), "the settings of the server"),
+        (not any(has_p99(cell.response_ms) for cell in cells), Unknown.RESPONSE_P99),
+        (all(cell.cpu.idle is None for cell in cells), Unknown.PROCESSORS),
+        (any(cell.throughput_tps.bounds is None for cell in cells), _unknown_intervals(curves)),
+        (system.cores is None, Unknown.CORES),
+        (not any(one.variables for one in system.environment.instances), Unknown.SETTINGS),
     )
-    return tuple(text for is_missing, text in gaps if is_missing)
+    return tuple(gap for is_missing, gap in gaps if is_missing)
 
 
-def _bounds_gap(curves: Sequence[Curve | RateCurve]) -> str:
-    fewest = min(cell.throughput_tps.trial_count for curve in curves for cell in curve.cells)
+def _unknown_intervals(curves: Sequence[Curve]) -> Unknown:
+    fewest = min((cell.throughput_tps.trial_count for curve in curves for cell in curve.cells), default=1)
     if fewest == 1:
-        return "how sure the figures are: there is one for each level"
-    few = f": fewer than {REPETITIONS_NEEDED} repetitions" if fewest < REPETITIONS_NEEDED else ""
-    return f"how sure the figures are{few}"
+        return Unknown.INTERVALS_OF_SINGLE_FIGURES
+    return Unknown.INTERVALS_OF_FEW_REPETITIONS if fewest < REPETITIONS_NEEDED else Unknown.INTERVALS

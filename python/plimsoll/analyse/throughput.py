@@ -1,14 +1,14 @@
 """How sure the mean throughput of a cell is: repetitions outside, autocorrelated seconds inside.
 
-Assumptions: repetitions are independent and the logarithm of their throughput is about normal. Where variance is
-pooled, the relative spread of repetitions is the same in all cells of a workload that were measured in one setting
-(`setting`); a cell that is noisier than the others (F test, 1 % shared by all cells of the pool) is kept out of the
-pool and stands on its own repetitions. Figures that are equal to the last digit were rounded or copied: they show no
-spread, which is not the same as a spread of zero.
+Assumptions: the logarithms of repetitions are about normal. The spread is that of the cell's level (`level_table`),
+pooled over the systems that were measured there in one setting (`setting`). A cell stands on its own repetitions where
+one of them lags far behind the others (`repetitions`), or where it is noisier than the other systems together (F test,
+1 % shared by all of them): it would widen the intervals of all others. Figures that are equal to the last digit were
+rounded or copied: they show no spread, which is not the same as a spread of zero.
 
-Sources: two-level variance of benchmark results, the outermost level decides (Kalibera and Jones 2013); Student's t;
-pooled variance and F test as in any textbook (Box, Hunter and Hunter 2005, chapters 3 and 4). Logarithms, because
-spread grows with throughput and because a ratio of two systems is then a difference.
+Sources: two-level variance of benchmark results, the outermost level decides (Kalibera and Jones 2013); F test as in
+any textbook (Box, Hunter and Hunter 2005). Logarithms, because spread grows with throughput and because a ratio of two
+systems is then a difference.
 
 Deliberately not here: the spread within one run (`within_run`), and comparisons (`ratios`).
 """
@@ -23,6 +23,8 @@ import numpy as np
 from scipy.special import fdtrc
 
 from plimsoll.analyse.cell_model import Bounds, Estimate, SpreadKind
+from plimsoll.analyse.comparison import LARGEST_LOG, NO_SPREAD
+from plimsoll.analyse.level_table import LevelTable, level_table
 from plimsoll.analyse.within_run import MeanVariance
 
 CONFIDENCE = 0.95
@@ -33,7 +35,6 @@ REPETITIONS_NEEDED = 3
 WITHIN_RUN_WORDS = "repetitions may differ more"
 """In the method of every bounds that do not know how repetitions differ."""
 
-_POOLED_DEGREES_NEEDED = 2
 _NOISY_PROBABILITY = 0.01
 
 
@@ -44,14 +45,12 @@ class Spread:
     Attributes:
         of_mean: Variance of the logarithm of the mean.
         kind: What it rests on. `WITHIN_RUN` says nothing about how repetitions differ.
-        pool: Which pool, where it is pooled: spreads of one pool are one estimate.
         method: The same in words, for `Bounds.method`.
     """
 
     of_mean: MeanVariance
     kind: SpreadKind
     method: str
-    pool: Hashable = None
 
     @property
     def seen_between_runs(self) -> bool:
@@ -67,11 +66,24 @@ class Repeated:
         throughputs_tps: One for each repetition.
         within: Relative variance of each trial's mean, in the same order; None where there are no intervals.
         setting: Cells with equal settings vary alike; None for a cell that varies like no other.
+        system: Whose.
+        level: At which level, as a key.
+        repetitions: Which repetitions of the study they are; None where repetitions of two systems have nothing in
+            common, as in imports.
+        stands_alone: One of its repetitions lags, so it tells nothing about others.
+        environment: In which it was measured, where environments are measured in turn.
+        blocks: The block of each repetition, from one switch of environments to the next; empty without environments.
     """
 
     throughputs_tps: tuple[float, ...]
     within: tuple[MeanVariance | None, ...]
     setting: Hashable = ()
+    system: str = ""
+    level: Hashable = None
+    repetitions: tuple[Hashable, ...] | None = None
+    stands_alone: bool = False
+    environment: str | None = None
+    blocks: tuple[int, ...] = ()
 
     @property
     def mean_tps(self) -> float:
@@ -85,8 +97,17 @@ class Repeated:
 
     @property
     def log_variance(self) -> float:
-        """Variance of the logarithms of its repetitions."""
-        return float(np.log(self.throughputs_tps).var(ddof=1))
+        """Variance of the logarithms of its repetitions; 0 for one."""
+        return float(np.log(self.throughputs_tps).var(ddof=1)) if self.degrees else 0.0
+
+    @property
+    def inside(self) -> MeanVariance | None:
+        """Relative variance of the mean as it follows from the seconds within the runs; None where one is unknown."""
+        known = [one for one in self.within if one is not None]
+        if len(known) < len(self.within):
+            return None
+        variance = sum(one.variance for one in known) / len(known) ** 2
+        return MeanVariance(variance, sum(one.degrees for one in known))
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,11 +116,15 @@ class MeanThroughput:
 
     Attributes:
         spread: None when nothing can be said.
+        cell: What it is the mean of.
+        table: The cells whose repetitions vary like its own, itself included; None where something completed nothing.
     """
 
     value_tps: float
     trial_count: int
     spread: Spread | None
+    cell: Repeated
+    table: LevelTable | None = None
 
     def estimate(self) -> Estimate:
         """The mean with its bounds."""
@@ -120,7 +145,7 @@ def log_bounds(value: float, variance: MeanVariance, method: str, *, basis: Spre
         method: How that was found, in words.
         basis: What it rests on; None where that is mixed.
     """
-    width = math.exp(variance.half_width(CONFIDENCE))
+    width = math.exp(min(variance.half_width(CONFIDENCE), LARGEST_LOG))
     return Bounds(
         low=value / width,
         high=value * width,
@@ -132,7 +157,7 @@ def log_bounds(value: float, variance: MeanVariance, method: str, *, basis: Spre
 
 
 def mean_throughputs(cells: Sequence[Repeated]) -> list[MeanThroughput]:
-    """The means of all cells of one workload, each as sure as the cells together allow.
+    """The means of all cells of one workload, each as sure as the cells of its level together allow.
 
     Args:
         cells: Each with at least one trial.
@@ -142,7 +167,9 @@ def mean_throughputs(cells: Sequence[Repeated]) -> list[MeanThroughput]:
     """
     alike: dict[Hashable, list[int]] = {}
     for index, cell in enumerate(cells):
-        alike.setdefault((index,) if cell.setting is None else cell.setting, []).append(index)
+        is_apart = cell.setting is None or cell.stands_alone or min(cell.throughputs_tps) <= 0
+        key = (index,) if is_apart else (cell.level, cell.setting, cell.repetitions is not None)
+        alike.setdefault(key, []).append(index)
     means: dict[int, MeanThroughput] = {}
     for indexes in alike.values():
         means |= zip(indexes, _means_alike([cells[index] for index in indexes]), strict=True)
@@ -150,50 +177,52 @@ def mean_throughputs(cells: Sequence[Repeated]) -> list[MeanThroughput]:
 
 
 def _means_alike(cells: Sequence[Repeated]) -> list[MeanThroughput]:
-    """The means of cells that were measured in one setting."""
+    """The means of cells that were measured at one level in one setting."""
     noisy = _noisy(cells)
-    pool = _pool([cell for cell, is_noisy in zip(cells, noisy, strict=True) if not is_noisy])
-    return [
-        MeanThroughput(cell.mean_tps, len(cell.throughputs_tps), _spread(cell, None if is_noisy else pool))
-        for cell, is_noisy in zip(cells, noisy, strict=True)
-    ]
+    calm = [cell for cell, is_noisy in zip(cells, noisy, strict=True) if not is_noisy]
+    table = _table(calm)
+    return [_mean(cell, _table([cell]) if is_noisy else table) for cell, is_noisy in zip(cells, noisy, strict=True)]
 
 
-@dataclass(frozen=True, slots=True)
-class _Pool:
-    setting: Hashable
-    variance: float
-    degrees: int
-    cell_count: int
+def _table(cells: Sequence[Repeated]) -> LevelTable | None:
+    if not cells or min(min(cell.throughputs_tps) for cell in cells) <= 0:
+        return None
+    return level_table(
+        [
+            (cell.system, cell.repetitions or tuple(range(len(cell.throughputs_tps))), cell.throughputs_tps)
+            for cell in cells
+        ],
+        in_blocks=cells[0].repetitions is not None,
+    )
 
 
-def _pool(cells: Sequence[Repeated]) -> _Pool:
-    """Of cells of one setting."""
-    repeated = [cell for cell in cells if cell.degrees > 0]
-    degrees = sum(cell.degrees for cell in repeated)
-    total = sum(cell.degrees * cell.log_variance for cell in repeated)
-    setting = cells[0].setting if cells else None
-    return _Pool(setting, total / degrees if degrees else 0.0, degrees, len(repeated))
+def _mean(cell: Repeated, table: LevelTable | None) -> MeanThroughput:
+    return MeanThroughput(cell.mean_tps, len(cell.throughputs_tps), _spread(cell, table), cell, table)
 
 
 def _noisy(cells: Sequence[Repeated]) -> list[bool]:
-    return [_is_noisy(cell, [other for other in cells if other is not cell], len(cells)) for cell in cells]
+    """Which cells differ more between repetitions than the others of their level together."""
+    variances = [cell.log_variance for cell in cells]
+    degrees = [cell.degrees for cell in cells]
+    all_degrees = sum(degrees)
+    total = sum(variance * own for variance, own in zip(variances, degrees, strict=True))
+    return [
+        _is_noisy(variance, own, total - own * variance, all_degrees - own, len(cells))
+        for variance, own in zip(variances, degrees, strict=True)
+    ]
 
 
-def _is_noisy(cell: Repeated, others: Sequence[Repeated], cell_count: int) -> bool:
-    if cell.degrees + 1 < REPETITIONS_NEEDED:
+def _is_noisy(variance: float, degrees: int, rest: float, rest_degrees: int, cell_count: int) -> bool:
+    if degrees + 1 < REPETITIONS_NEEDED or rest_degrees <= degrees or rest <= 0.0:
         return False
-    rest = _pool(others)
-    if rest.degrees <= cell.degrees or rest.variance == 0.0:
-        return False
-    chance = float(fdtrc(cell.degrees, rest.degrees, cell.log_variance / rest.variance))
+    chance = float(fdtrc(degrees, rest_degrees, variance / (rest / rest_degrees)))
     return chance < _NOISY_PROBABILITY / cell_count
 
 
-def _spread(cell: Repeated, pool: _Pool | None) -> Spread | None:
-    if min(cell.throughputs_tps) <= 0:
+def _spread(cell: Repeated, table: LevelTable | None) -> Spread | None:
+    if table is None:
         return None
-    between = _between(cell, pool)
+    between = _between(cell, table)
     inside = _inside(cell)
     if between is None:
         return _with_width(inside)
@@ -204,35 +233,31 @@ def _spread(cell: Repeated, pool: _Pool | None) -> Spread | None:
 
 def _with_width(spread: Spread | None) -> Spread | None:
     """The spread, unless nothing differed: bounds without width would make any other figure another one for sure."""
-    return spread if spread is not None and spread.of_mean.variance > 0.0 else None
+    return spread if spread is not None and spread.of_mean.variance > NO_SPREAD else None
 
 
-def _between(cell: Repeated, pool: _Pool | None) -> Spread | None:
-    count = len(cell.throughputs_tps)
-    enough = count >= REPETITIONS_NEEDED
-    if pool is not None and pool.degrees >= _POOLED_DEGREES_NEEDED and pool.degrees > (cell.degrees if enough else 0):
-        return Spread(
-            MeanVariance(pool.variance / count, pool.degrees),
-            SpreadKind.POOLED,
-            f"t on logarithms, spread of repetitions pooled over {pool.cell_count} cells of the workload "
-            f"that were measured alike ({pool.degrees} degrees of freedom)",
-            pool.setting,
-        )
-    if cell.degrees == 0 or (not enough and cell.log_variance == 0.0):
+def _between(cell: Repeated, table: LevelTable) -> Spread | None:
+    of_one, count = table.of_one_trial, len(cell.throughputs_tps)
+    if of_one is None or (count < REPETITIONS_NEEDED and of_one.variance <= NO_SPREAD):
         return None
-    return Spread(
-        MeanVariance(cell.log_variance / count, cell.degrees),
-        SpreadKind.REPETITIONS,
-        f"t on logarithms, {count} repetitions ({cell.degrees} degree{'s' if cell.degrees > 1 else ''} of freedom)",
+    variance = MeanVariance(of_one.variance / count, of_one.degrees)
+    repeated_count = int((table.counts > 1).sum())
+    if repeated_count == 1 and cell.degrees > 0:
+        degrees = f"{cell.degrees} degree{'s' if cell.degrees > 1 else ''}"
+        method = f"t on logarithms, {count} repetitions ({degrees} of freedom)"
+        return Spread(variance, SpreadKind.REPETITIONS, method)
+    method = (
+        f"t on logarithms, spread of repetitions pooled over {repeated_count} "
+        f"system{'s' if repeated_count > 1 else ''} at the same level that were measured alike "
+        f"({of_one.degrees:.3g} degrees of freedom)"
     )
+    return Spread(variance, SpreadKind.POOLED, method)
 
 
 def _inside(cell: Repeated) -> Spread | None:
-    known = [one for one in cell.within if one is not None]
-    if len(known) < len(cell.within):
+    if (variance := cell.inside) is None:
         return None
-    variance = sum(one.variance for one in known) / len(known) ** 2
-    degrees = sum(one.degrees for one in known)
-    run = "one run" if len(known) == 1 else f"{len(known)} runs"
-    method = f"within {run}, autocorrelation respected ({degrees:.0f} degrees of freedom): {WITHIN_RUN_WORDS}"
-    return Spread(MeanVariance(variance, degrees), SpreadKind.WITHIN_RUN, method)
+    count = len(cell.within)
+    run = "one run" if count == 1 else f"{count} runs"
+    method = f"within {run}, autocorrelation respected ({variance.degrees:.0f} degrees of freedom): {WITHIN_RUN_WORDS}"
+    return Spread(variance, SpreadKind.WITHIN_RUN, method)

@@ -1,13 +1,13 @@
-"""A study as two flat tables for other tools: one row for each trial, and one for each interval and transaction type.
+"""Trials and their intervals as flat tables: one row for each trial, and one for each interval and transaction type.
 
 What a guide takes into account is what these tables hold: the measured window, recordings of the plan, trials that are
-complete. Everything else is left out, or named in a column when it was asked for. Deliberately not here: reading
-recordings and plans, and writing files.
+complete. Everything else is left out, or named in a column when it was asked for. Deliberately not here: the other
+tables (`tidy_percentiles`, `tidy_telemetry`, `tidy_cells`), reading recordings and plans, and writing files.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -15,10 +15,9 @@ import polars as pl
 
 from plimsoll.analyse.durations import durations
 from plimsoll.analyse.histograms import SparseHistogram
-from plimsoll.analyse.trial_summary import RecordingLike, TrialSummary, summarise
+from plimsoll.analyse.tidy_keys import AFTER, MEASURE, TRIAL_KEYS, WARM, Planned, key_columns, trial_keys
+from plimsoll.analyse.trial_summary import RecordingLike, TrialSummary
 from plimsoll.record.model import Verdict, Window
-
-WARM, MEASURE, AFTER = "warm", "measure", "after"
 
 _COUNTS = (
     "completed",
@@ -43,18 +42,8 @@ _KEY: dict[str, pl.DataType] = {
 }
 """What tells rows of one recording apart."""
 
-_CELL: dict[str, pl.DataType] = {
-    "trial_id": pl.String(),
-    "system": pl.String(),
-    "workload": pl.String(),
-    "connections": pl.Int64(),
-    "rate_tps": pl.Float64(),
-    "repetition": pl.Int64(),
-    "in_plan": pl.Boolean(),
-}
-
 INTERVAL_COLUMNS: dict[str, pl.DataType] = {
-    **_CELL,
+    **TRIAL_KEYS,
     "driver": pl.String(),
     "host": pl.String(),
     "instance": pl.String(),
@@ -74,7 +63,7 @@ _RESPONSE = ("mean", "p50", "p90", "p95", "p99", "p999", "max")
 _CPU = ("user", "system", "iowait", "idle", "steal", "server", "client")
 
 TRIAL_COLUMNS: dict[str, pl.DataType] = {
-    **_CELL,
+    **TRIAL_KEYS,
     "verdict": pl.String(),
     "reason": pl.String(),
     "origin": pl.String(),
@@ -99,17 +88,10 @@ TRIAL_COLUMNS: dict[str, pl.DataType] = {
 }
 """Columns of the table of trials."""
 
-Planned = Collection[str] | None
-"""Ids of the trials that a plan holds; None where there is no plan, and every recording counts."""
 
-
-def trial_table(recordings: Iterable[RecordingLike], planned: Planned) -> pl.DataFrame:
-    """One row for each recording; figures are those of the measured window, and null for trials that are not complete.
-
-    Raises:
-        RecordError: A table of a recording is missing or damaged.
-    """
-    return pl.DataFrame([_trial_row(one, planned) for one in recordings], schema=TRIAL_COLUMNS)
+def trial_table(trials: Iterable[tuple[RecordingLike, TrialSummary | None]], planned: Planned) -> pl.DataFrame:
+    """One row for each recording; figures are those of the measured window, and null where there is no summary."""
+    return pl.DataFrame([_trial_row(one, summary, planned) for one, summary in trials], schema=TRIAL_COLUMNS)
 
 
 def interval_table(recordings: Iterable[RecordingLike], planned: Planned, *, whole: bool = False) -> pl.DataFrame:
@@ -131,28 +113,14 @@ def interval_table(recordings: Iterable[RecordingLike], planned: Planned, *, who
     return table if whole else table.filter(pl.col("state") == MEASURE)
 
 
-def _cell(recording: RecordingLike, planned: Planned) -> dict[str, Any]:
-    trial = recording.trial
-    return {
-        "trial_id": trial.trial_id,
-        "system": trial.system.name,
-        "workload": trial.workload.name,
-        "connections": trial.level.connections,
-        "rate_tps": trial.level.rate_tps,
-        "repetition": trial.repetition,
-        "in_plan": planned is None or trial.trial_id in planned,
-    }
-
-
 def _of_recording(recording: RecordingLike, planned: Planned) -> pl.DataFrame | None:
     intervals = recording.intervals()
     if intervals is None or intervals.is_empty():
         return None
     rows = _without_gaps(intervals, recording.outcome.window, recording.trial.interval_s)
     rows = rows.join(_response_times(recording.histograms()), on=list(_KEY), how="left")
-    cell = [pl.lit(value, dtype=_CELL[name]).alias(name) for name, value in _cell(recording, planned).items()]
     states = _state(recording.outcome.window).alias("state")
-    table = rows.with_columns(*cell, states).sort("interval", "instance", "transaction")
+    table = rows.with_columns(*key_columns(recording, planned), states).sort("interval", "instance", "transaction")
     return table.select([pl.col(name).cast(kind) for name, kind in INTERVAL_COLUMNS.items()])
 
 
@@ -201,10 +169,10 @@ def _response_row(row: Mapping[str, Any]) -> dict[str, Any]:
     return key | {f"response_ms_{name}": getattr(found, name) for name in ("mean", *_PERCENTILES, "max")}
 
 
-def _trial_row(recording: RecordingLike, planned: Planned) -> dict[str, Any]:
+def _trial_row(recording: RecordingLike, summary: TrialSummary | None, planned: Planned) -> dict[str, Any]:
     trial, outcome, environment = recording.trial, recording.outcome, recording.environment
     versions = dict.fromkeys(one.version for one in environment.instances if one.version)
-    row = _cell(recording, planned) | {
+    row = trial_keys(recording, planned) | {
         "verdict": outcome.verdict.value,
         "reason": outcome.reason,
         "origin": trial.origin.kind,
@@ -219,7 +187,6 @@ def _trial_row(recording: RecordingLike, planned: Planned) -> dict[str, Any]:
         "cost_per_month": trial.system.cost_per_month,
         "warnings": " ".join(dict.fromkeys(warning.code for warning in outcome.warnings)) or None,
     }
-    summary = summarise(recording) if outcome.verdict is Verdict.COMPLETE else None
     return row if summary is None else row | _figures(summary)
 
 

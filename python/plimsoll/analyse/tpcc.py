@@ -88,16 +88,15 @@ def tpcc_deviations(trials: Sequence[TrialSummary]) -> tuple[Deviation, ...]:
     """
     if not is_tpcc(trials):
         return ()
-    cells: dict[tuple[str, int, float | None], list[TrialSummary]] = {}
+    cells: dict[tuple[str, tuple[bool, float]], list[TrialSummary]] = {}
     for one in trials:
-        level = one.trial.level
-        cells.setdefault((one.trial.system.name, level.connections, level.rate_tps), []).append(one)
+        cells.setdefault((one.trial.system.name, one.trial.level.order), []).append(one)
     first = trials[0].trial
     return deviations(
         first.workload.options,
         connections=tuple(sorted({one.trial.level.connections for one in trials})),
         instances=max(one.trial.system.instances for one in trials),
-        is_at_rates=any(one.trial.level.rate_tps is not None for one in trials),
+        is_at_rates=any(one.trial.level.kind.is_at_rate for one in trials),
         is_ours=first.origin.kind == "measured",
         measured=_measured(trials, list(cells.values())),
     )

@@ -6,23 +6,29 @@ Each check says for itself from which value on it doubts, and why there.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import asdict
 
-from plimsoll.analyse import catalogue
+from plimsoll.analyse.character_sets import check_character_sets
+from plimsoll.analyse.doubts import Code, Doubt, place_of, recorded
 from plimsoll.analyse.drift import INTERVALS_NEEDED
+from plimsoll.analyse.driver_checks import check_drivers
 from plimsoll.analyse.durations import percentile_ms
-from plimsoll.analyse.findings import Finding
+from plimsoll.analyse.file_checks import check_files
+from plimsoll.analyse.finding_model import Figure
 from plimsoll.analyse.instances import lag_of
-from plimsoll.analyse.stall_text import stall_words
+from plimsoll.analyse.options_in_effect import check_options
+from plimsoll.analyse.own_processors import cpus_of_sides, shares_processors, sides_of
+from plimsoll.analyse.readiness.checks import recorded_conditions
+from plimsoll.analyse.replication.model import LagState
+from plimsoll.analyse.skew import skew_of
+from plimsoll.analyse.steady_checks import check_steadiness
+from plimsoll.analyse.throttled import check_throttled
 from plimsoll.analyse.trial_summary import TrialSummary
-from plimsoll.record.model import InstanceFacts, Outcome, TrialWarning
-from plimsoll.units import format_bytes, format_ms, format_percent, format_rate, parse_whole
+from plimsoll.record.model import Outcome
 
 _MEMORY_FILE_SYSTEMS = ("tmpfs", "ramfs", "devtmpfs")
 FLUSH_MS_OF_A_DEVICE = 0.05
 """No device makes a write durable faster: enterprise NVMe with power-loss protection needs about as long."""
-
-_DRIFT_CHANCE = 0.01
-_DRIFT_CHANGE_RATIO = 0.05
 
 _ROWS_FOUND_RATIO = 0.9
 _RANGES_IN_TABLE = 20
@@ -35,72 +41,91 @@ _LATE_MS = 1.0
 _LATE_RATIO = 0.1
 """A client is late when that shows in what users wait: more than a tenth of the median, and than 1 ms."""
 
-Weighed = tuple[TrialWarning, float]
-Check = Callable[[TrialSummary], Iterator[Weighed]]
+Check = Callable[[TrialSummary], Iterator[Doubt]]
 
 
-def check_trials(trials: Iterable[TrialSummary]) -> Iterator[Finding]:
-    """All doubts about single trials, those that recordings already carry first."""
+def check_trials(trials: Iterable[TrialSummary]) -> Iterator[Doubt]:
+    """All doubts about single trials, those that recordings already hold first."""
     for one in trials:
         for check in _CHECKS:
-            for warning, weight in check(one):
-                yield _at(one, warning, weight)
+            yield from check(one)
 
 
-def _at(one: TrialSummary, warning: TrialWarning, weight: float) -> Finding:
-    trial = one.trial
-    return Finding(
-        warning=warning,
-        system=trial.system.name,
-        workload=trial.workload.name,
-        connections=trial.level.connections if trial.level.rate_tps is None else None,
-        rate_tps=trial.level.rate_tps,
-        weight=weight,
-    )
+def _recorded(one: TrialSummary) -> Iterator[Doubt]:
+    yield from (recorded(warning, place_of(one.trial)) for warning in one.outcome.warnings)
 
 
-def _recorded(one: TrialSummary) -> Iterator[Weighed]:
-    yield from ((warning, 0.0) for warning in one.outcome.warnings)
-
-
-def _client_on_server_host(one: TrialSummary) -> Iterator[Weighed]:
+def _client_on_server_host(one: TrialSummary) -> Iterator[Doubt]:
     if one.environment.client.on_server_host:
         share = one.cpu.client
-        took = "" if share is None else f"; it took {format_percent(share)} of the processors"
-        yield catalogue.CLIENT_ON_SERVER_HOST.seen(f"the client ran on the server's host{took}"), share or 0.0
+        cpus = cpus_of_sides(sides_of(one.environment))
+        yield place_of(one.trial).doubt(
+            Code.CLIENT_ON_SERVER_HOST, "client-on-server-host", share or 0.0, client_cpu_ratio=share, **cpus
+        )
 
 
-def _server_place_unknown(one: TrialSummary) -> Iterator[Weighed]:
+def _server_place_unknown(one: TrialSummary) -> Iterator[Doubt]:
     client = one.environment.client
     if client.on_server_host is None and client.server_place is not None:
-        yield catalogue.SERVER_PLACE_UNKNOWN.seen(client.server_place), 0.0
+        yield place_of(one.trial).doubt(Code.SERVER_PLACE_UNKNOWN, "server-place-unknown", reason=client.server_place)
 
 
-def _short_window(one: TrialSummary) -> Iterator[Weighed]:
+def _short_window(one: TrialSummary) -> Iterator[Doubt]:
     if one.counts is not None and one.counts.rates_tps.size < INTERVALS_NEEDED:
-        size = one.counts.rates_tps.size
-        seen = f"{size} intervals ({one.counts.duration_s:.1f} s) were measured, fewer than {INTERVALS_NEEDED}"
-        yield catalogue.SHORT_WINDOW.seen(seen), -float(size)
+        size = int(one.counts.rates_tps.size)
+        yield place_of(one.trial).doubt(
+            Code.SHORT_WINDOW,
+            "short-window",
+            -float(size),
+            intervals_count=size,
+            window_s=one.counts.duration_s,
+            needed_count=INTERVALS_NEEDED,
+        )
 
 
-def _stalled(one: TrialSummary) -> Iterator[Weighed]:
-    if one.quiet.stalls:
-        yield catalogue.THROUGHPUT_STALLED.seen(stall_words(one)), one.quiet.stalled_ratio
+def _stalled(one: TrialSummary) -> Iterator[Doubt]:
+    if figures := stall_figures(one):
+        yield place_of(one.trial).doubt(Code.THROUGHPUT_STALLED, "stalled", one.quiet.stalled_ratio, **figures)
 
 
-def _unfinished(one: TrialSummary) -> Iterator[Weighed]:
+def stall_figures(one: TrialSummary) -> dict[str, Figure]:
+    """When, how long and how much of the window nothing, or nearly nothing, completed; empty without a stall.
+
+    Of several instances that with the longest stall.
+    """
+    if not one.quiet.stalls or one.counts is None:
+        return {}
+    longest = max(one.quiet.stalls, key=lambda stall: stall.length_s)
+    alike = [stall for stall in one.quiet.stalls if stall.instance == longest.instance]
+    return {
+        "instance": longest.instance,
+        "stalled_s": sum(stall.length_s for stall in alike),
+        "window_s": one.counts.duration_s,
+        "completed_count": sum(stall.completed for stall in alike),
+        "stalls_count": len(alike),
+        "longest_s": longest.length_s,
+        "from_s": longest.from_s,
+        "other_instances_count": len({stall.instance for stall in one.quiet.stalls}) - 1,
+    }
+
+
+def _unfinished(one: TrialSummary) -> Iterator[Doubt]:
     """Recordings from before it was kept how old they were only say that there were some."""
     response, counts = one.histograms.get("response"), one.counts
     ages = None if response is None else response.in_flight
+    place, code = place_of(one.trial), Code.TRANSACTIONS_UNFINISHED
     if counts is not None and ages is not None and one.unfinished_count:
-        oldest = format_ms(ages.max_ns / 1e6)
         of = counts.completed + counts.failed + counts.dropped + one.unfinished_count
-        told = f"{one.unfinished_count:,} of {of:,} transactions never ended"
-        seen = f"{told}; at the end of the window the oldest was {oldest} old"
-        yield catalogue.TRANSACTIONS_UNFINISHED.seen(seen), one.unfinished_count / of
+        yield place.doubt(
+            code,
+            "unfinished",
+            one.unfinished_count / of,
+            unfinished_count=one.unfinished_count,
+            all_count=of,
+            oldest_ms=ages.max_ns / 1e6,
+        )
     elif one.unfinished_count is None and (never := _never_ended(one.outcome)):
-        seen = f"{never:,} transactions had not ended when the load did; their age was not recorded"
-        yield catalogue.TRANSACTIONS_UNFINISHED.seen(seen), 0.0
+        yield place.doubt(code, "unfinished-of-unknown-age", unfinished_count=never)
 
 
 def _never_ended(outcome: Outcome) -> int:
@@ -108,56 +133,21 @@ def _never_ended(outcome: Outcome) -> int:
     return reported if outcome.account is None else outcome.account.unfinished_count
 
 
-def _drift(one: TrialSummary) -> Iterator[Weighed]:
-    drift = one.drift
-    if drift is None or drift.chance > _DRIFT_CHANCE or abs(drift.change_ratio) < _DRIFT_CHANGE_RATIO:
-        return
-    change = format_percent(drift.change_ratio, signed=True)
-    seen = f"throughput moved by {change} from the begin to the end of the window"
-    yield catalogue.THROUGHPUT_DRIFTS.seen(seen), abs(drift.change_ratio)
-
-
-def _data_and_memory(one: TrialSummary) -> Iterator[Weighed]:
-    memory_bytes = one.environment.host.memory_bytes
-    for instance in one.environment.instances:
-        pool_bytes = buffer_pool_bytes(instance)
-        if instance.data_bytes is None or pool_bytes is None or instance.data_bytes <= pool_bytes:
-            continue
-        sizes = f"{format_bytes(instance.data_bytes)} of data, {format_bytes(pool_bytes)} of buffer pool"
-        yield catalogue.DATA_LARGER_THAN_BUFFER_POOL.seen(sizes), instance.data_bytes / pool_bytes
-        method = instance.variables.get("innodb_flush_method", "")
-        if memory_bytes and instance.data_bytes < memory_bytes - pool_bytes and not method.startswith("O_DIRECT"):
-            host = f"{format_bytes(memory_bytes)} of memory in the host, innodb_flush_method = {method or 'unknown'}"
-            yield catalogue.DATA_IN_PAGE_CACHE.seen(f"{sizes}, {host}"), instance.data_bytes / pool_bytes
-
-
-def buffer_pool_bytes(instance: InstanceFacts) -> int | None:
-    """Size of the buffer pool; None when the server's variables are unknown."""
-    return parse_whole(instance.variables.get("innodb_buffer_pool_size", "")) or None
-
-
-def _flush(one: TrialSummary) -> Iterator[Weighed]:
+def _flush(one: TrialSummary) -> Iterator[Doubt]:
+    place = place_of(one.trial)
     for instance in one.environment.instances:
         storage = instance.storage
         if storage is None:
             continue
         if storage.file_system in _MEMORY_FILE_SYSTEMS:
-            seen = f"{storage.path or 'the data directory'} is on {storage.file_system}, which is memory"
-            yield catalogue.FLUSH_COSTS_NOTHING.seen(seen), 2.0
+            facts = {"path": storage.path, "file_system": storage.file_system}
+            yield place.doubt(Code.FLUSH_COSTS_NOTHING, "data-in-memory", 2.0, **facts)
         elif storage.flush_ms_median is not None and storage.flush_ms_median < FLUSH_MS_OF_A_DEVICE:
-            seen = f"a small write with fdatasync took {storage.flush_ms_median * 1000:.0f} µs in the data directory"
-            yield catalogue.FLUSH_COSTS_NOTHING.seen(seen), 1.0
+            median_us = storage.flush_ms_median * 1000
+            yield place.doubt(Code.FLUSH_COSTS_NOTHING, "fast-flush", 1.0, flush_us_median=median_us)
 
 
-def _query_cache(one: TrialSummary) -> Iterator[Weighed]:
-    for instance in one.environment.instances:
-        kind = instance.variables.get("query_cache_type", "OFF").upper()
-        size = instance.variables.get("query_cache_size", "0")
-        if kind not in ("OFF", "0") and size not in ("", "0"):
-            yield catalogue.QUERY_CACHE_ON.seen(f"query_cache_type = {kind}, query_cache_size = {size}"), 0.0
-
-
-def _key_range(one: TrialSummary) -> Iterator[Weighed]:
+def _key_range(one: TrialSummary) -> Iterator[Doubt]:
     counts = one.counts
     if counts is None or counts.completed == 0:
         return
@@ -165,8 +155,8 @@ def _key_range(one: TrialSummary) -> Iterator[Weighed]:
     for what, expected in expected_rows(one).items():
         found = rows[what] / counts.completed
         if found < _ROWS_FOUND_RATIO * expected:
-            seen = f"{found:.1f} rows were {what} per transaction, where {expected:.0f} were to be expected"
-            yield catalogue.KEY_RANGE_MISSES_DATA.seen(seen), 1 - found / expected
+            figures = {"rows_per_transaction": found, "expected_rows_per_transaction": expected}
+            yield place_of(one.trial).doubt(Code.KEY_RANGE_MISSES_DATA, f"rows-{what}", 1 - found / expected, **figures)
 
 
 def expected_rows(one: TrialSummary) -> dict[str, float]:
@@ -196,72 +186,97 @@ def _rows_read(value: dict[str, float], *, ranges: bool) -> float:
     return value["point_selects"] + (in_ranges if ranges else 0.0)
 
 
-def _dispatch(one: TrialSummary) -> Iterator[Weighed]:
+def _dispatch(one: TrialSummary) -> Iterator[Doubt]:
     late = one.histograms.get("dispatch_delay")
     response = one.histograms.get("response")
-    if late is None or response is None:
+    if late is None or response is None or one.drivers:  # several are looked at one by one
         return
     late_ms, median_ms = percentile_ms(late, 0.99), percentile_ms(response, 0.5)
     if late_ms is not None and median_ms is not None and late_ms > max(_LATE_MS, _LATE_RATIO * median_ms):
-        seen = f"the client sent 1 % of the transactions {format_ms(late_ms)} or more after a connection was free"
-        yield catalogue.CLIENT_SATURATED.seen(seen), late_ms
+        yield place_of(one.trial).doubt(Code.CLIENT_SATURATED, "client-late", late_ms, dispatch_ms_p99=late_ms)
 
 
-def _run_queue(one: TrialSummary) -> Iterator[Weighed]:
+def _run_queue(one: TrialSummary) -> Iterator[Doubt]:
     """On the server's host the two compete anyway, and another warning says so."""
     waits, response = one.client_waits_s_per_s, one.histograms.get("response")
-    if waits is None or response is None or one.throughput_tps == 0 or one.environment.client.on_server_host:
+    if waits is None or response is None or one.throughput_tps == 0 or shares_processors(one.environment):
+        return
+    if one.drivers:
         return
     waited_ms = waits / one.throughput_tps * 1000
     mean_ms = response.sum_ns / response.total / 1e6
     if waited_ms > _LATE_RATIO * mean_ms:
         share = waited_ms / mean_ms
-        seen = (
-            f"the client's threads waited {format_ms(waited_ms)} for a processor per transaction,"
-            f" {format_percent(share)} of the mean response time"
+        yield place_of(one.trial).doubt(
+            Code.CLIENT_SATURATED, "client-waited", share, waited_ms_per_transaction=waited_ms, of_response_ratio=share
         )
-        yield catalogue.CLIENT_SATURATED.seen(seen), share
 
 
-def _lagging_instance(one: TrialSummary) -> Iterator[Weighed]:
+def _lagging_instance(one: TrialSummary) -> Iterator[Doubt]:
     if one.counts is None or not one.instances_tps:
         return
     lag = lag_of(one.instances_tps, one.trial.level, one.counts.duration_s)
     if lag is not None:
-        carried, expected = format_rate(lag.throughput_tps), format_rate(lag.expected_tps)
-        seen = f"{lag.instance} carried {carried}, where {expected} were to be expected of it"
-        yield catalogue.INSTANCE_LAGS.seen(seen), 1 - lag.throughput_tps / lag.expected_tps
+        yield place_of(one.trial).doubt(
+            Code.INSTANCE_LAGS,
+            "instance-lags",
+            1 - lag.throughput_tps / lag.expected_tps,
+            instance=lag.instance,
+            throughput_tps=lag.throughput_tps,
+            expected_tps=lag.expected_tps,
+        )
+    elif (skew := skew_of(one.instances_tps, one.trial.level, one.counts.duration_s)) is not None:
+        yield place_of(one.trial).doubt(Code.INSTANCES_SKEWED, "instances-skewed", skew.factor, **asdict(skew))
 
 
-def client_near_its_limit(one: TrialSummary) -> Iterator[Weighed]:
+def _replica_lag(one: TrialSummary) -> Iterator[Doubt]:
+    """A replica that does not keep up: what was measured is not sustained."""
+    lags = [(server.instance, server.lag) for server in one.servers if server.lag is not None]
+    for instance, lag in lags:
+        if lag.state is LagState.GROWING:
+            yield place_of(one.trial).doubt(
+                Code.REPLICA_LAG_GROWS,
+                "replica-lag-grows",
+                lag.growth_s_per_s or 0.0,
+                instance=instance,
+                growth_s_per_s=lag.growth_s_per_s,
+                largest_s=lag.largest_s,
+                end_s=lag.end_s,
+            )
+
+
+def client_near_its_limit(one: TrialSummary) -> Iterator[Doubt]:
     """A doubt when throughput came near what the client reaches against a server that answers at once."""
     limit_tps = one.environment.client.limit_tps
     if limit_tps is not None and one.throughput_tps > _CLIENT_LIMIT_RATIO * limit_tps:
         share = one.throughput_tps / limit_tps
-        seen = (
-            f"throughput was {format_percent(share)} of the {format_rate(limit_tps)} that this client reaches against a"
-            " server that answers at once"
+        yield place_of(one.trial).doubt(
+            Code.CLIENT_SATURATED, "client-near-limit", share, of_limit_ratio=share, client_limit_tps=limit_tps
         )
-        yield catalogue.CLIENT_SATURATED.seen(seen), share
 
 
-CHECKS_OF_A_RUN: tuple[Check, ...] = (_stalled, _unfinished, client_near_its_limit)
+CHECKS_OF_A_RUN: tuple[Check, ...] = (_stalled, _unfinished, check_drivers, client_near_its_limit)
 """Those that a single run without a recording is held to, the gravest first."""
 
 _CHECKS: tuple[Check, ...] = (
     _recorded,
     _stalled,
     _unfinished,
+    _replica_lag,
     _client_on_server_host,
     _server_place_unknown,
     _short_window,
-    _drift,
+    check_throttled,
+    check_steadiness,
     _lagging_instance,
-    _data_and_memory,
     _flush,
-    _query_cache,
+    check_files,
+    check_options,
+    check_character_sets,
+    recorded_conditions,
     _key_range,
     _dispatch,
     _run_queue,
+    check_drivers,
     client_near_its_limit,
 )

@@ -7,25 +7,39 @@ Deliberately not here: anything that looks at more than one trial.
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from typing import Protocol
 
 import polars as pl
 
 from plimsoll.analyse.cell_model import CpuShares
-from plimsoll.analyse.drift import Drift, drift_of
+from plimsoll.analyse.drivers import DriverFigures, drivers_of
+from plimsoll.analyse.duration_rows import DurationRows, duration_rows
 from plimsoll.analyse.histograms import SparseHistogram, merge_measure, merge_rows, merge_window
+from plimsoll.analyse.innodb_state import innodb_series
 from plimsoll.analyse.instances import instances_tps
 from plimsoll.analyse.overload import Overload, interval_loads, overloads
-from plimsoll.analyse.processor import engine_mean, processor_shares, reported_shares
+from plimsoll.analyse.own_processors import sides_of, with_own_processors
+from plimsoll.analyse.processor import other_ratio, processor_shares, reported_shares
 from plimsoll.analyse.quiet import Quiet, quiet_of
+from plimsoll.analyse.replication.roles import with_roles
+from plimsoll.analyse.replication.servers import ServerTrial, Tables, servers_of
+from plimsoll.analyse.resources import Resources, resources_of
+from plimsoll.analyse.samples import Samples, samples_of
+from plimsoll.analyse.series import POINTS_OF_TRIAL, series_of
 from plimsoll.analyse.stated_totals import stated_count, stated_errors
-from plimsoll.analyse.types import ErrorCounts, TypeCounts, stated_types, summed, types_of
+from plimsoll.analyse.steady import steady_state
+from plimsoll.analyse.steady_model import SteadyState
+from plimsoll.analyse.steps import Steps, steps_of
+from plimsoll.analyse.trial_model import TrialSeries
+from plimsoll.analyse.types import ErrorCounts, TypeCounts, errors_by_type, stated_types, summed, types_of
 from plimsoll.analyse.unfinished import unfinished_count
-from plimsoll.analyse.window import WindowCounts, count_window, inside
+from plimsoll.analyse.window import WindowCounts, count_window, inside, throughput_tps
 from plimsoll.analyse.within_run import MeanVariance, variance_of_mean
+from plimsoll.record.environment import Environment
 from plimsoll.record.frames import IN_FLIGHT
-from plimsoll.record.model import EngineAccount, Environment, Outcome, TrialRecord, Window
+from plimsoll.record.model import EngineAccount, Outcome, TrialRecord, Window
 
 _AGES = f"{IN_FLIGHT}response"
 
@@ -46,9 +60,13 @@ class RecordingLike(Protocol):
 
     def errors(self) -> pl.DataFrame | None: ...  # noqa: D102
 
-    def histograms(self) -> pl.DataFrame | None: ...  # noqa: D102
+    def histograms(self, measures: Collection[str] | None = None) -> pl.DataFrame | None: ...  # noqa: D102
 
     def telemetry(self) -> pl.DataFrame | None: ...  # noqa: D102
+
+    def turns(self) -> pl.DataFrame | None: ...  # noqa: D102
+
+    def replication(self) -> pl.DataFrame | None: ...  # noqa: D102
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,16 +77,24 @@ class TrialSummary:
         throughput_tps: Completed transactions per second over the measured window.
         within: Relative variance of that mean; None where there are no intervals.
         counts: None for published figures without intervals.
-        drift: How throughput moved within the window; None where that cannot be seen.
+        steady: Its state within the window; None for published figures without intervals.
+        other_cpu_ratio: Processor time of others than the server, the client and Plimsoll, 0..1, in the window.
+        frequency_hz: Mean clock frequency of the CPUs in the window; None where the kernel does not tell it.
         histograms: By measure.
         errors: Counts by (class, code) in the measured window.
         types: By type of transaction.
         instances_tps: Completed transactions per second of each instance; empty where there is only one.
         client_us_per_statement: Processor time of the load engine for each statement, microseconds.
         client_waits_s_per_s: How long the load engine's threads, all together, waited for a processor in each second.
+        drivers: Each of several that shared the load; empty where one engine drove it.
         overloads: When more was wanted than could be done, in the whole trial; only load at a rate has them.
         unfinished_count: Transactions of the window that never ended, see `unfinished`; None where that is not known.
         quiet: When nothing completed.
+        resources: What was used and waited for in each second.
+        turns: Those of the window of a duet (`frames.TURNS`), in order; None for other trials.
+        series: How it went, warm-up included; None where there are no intervals.
+        steps: Its window minute by minute; None for a short one.
+        servers: Each server by itself where some are replicas, the source first; empty otherwise.
     """
 
     trial: TrialRecord
@@ -77,7 +103,9 @@ class TrialSummary:
     throughput_tps: float
     within: MeanVariance | None = None
     counts: WindowCounts | None = field(default=None, repr=False)
-    drift: Drift | None = None
+    steady: SteadyState | None = field(default=None, repr=False)
+    other_cpu_ratio: float | None = None
+    frequency_hz: float | None = None
     histograms: dict[str, SparseHistogram] = field(default_factory=dict, repr=False)
     errors: ErrorCounts = field(default_factory=dict)
     cpu: CpuShares = field(default_factory=CpuShares)
@@ -85,9 +113,15 @@ class TrialSummary:
     instances_tps: dict[str, float] = field(default_factory=dict)
     client_us_per_statement: float | None = None
     client_waits_s_per_s: float | None = None
+    drivers: tuple[DriverFigures, ...] = ()
     overloads: tuple[Overload, ...] = ()
     unfinished_count: int | None = None
     quiet: Quiet = field(default_factory=Quiet)
+    resources: Resources = field(default_factory=Resources, repr=False)
+    turns: pl.DataFrame | None = field(default=None, repr=False)
+    series: TrialSeries | None = field(default=None, repr=False)
+    steps: Steps | None = field(default=None, repr=False)
+    servers: tuple[ServerTrial, ...] = field(default=(), repr=False)
 
     @property
     def is_published(self) -> bool:
@@ -112,8 +146,12 @@ class TrialSummary:
         return stated_count(self.outcome.reported, "ignored_errors", counted)
 
 
-def summarise(recording: RecordingLike) -> TrialSummary | None:
+def summarise(recording: RecordingLike, *, points: int = POINTS_OF_TRIAL) -> TrialSummary | None:
     """Reduces a complete trial; None when it holds neither measured intervals nor published figures.
+
+    Args:
+        recording: Of the trial.
+        points: At most so many has its series.
 
     Raises:
         RecordError: A table is missing or damaged.
@@ -121,39 +159,76 @@ def summarise(recording: RecordingLike) -> TrialSummary | None:
     outcome = recording.outcome
     intervals = recording.intervals()
     if intervals is None:
-        return _reported(recording)
+        return reported_trial(recording)
     measured = inside(intervals, outcome.window)
     counts = count_window(intervals, measured, outcome.window, recording.trial.interval_s)
     if counts is None:
         return None
     telemetry = recording.telemetry()
-    durations = recording.histograms()
-    histograms = None if durations is None else inside(durations, outcome.window)
+    table = recording.histograms()
+    durations = None if table is None else duration_rows(table)
     merged = {} if durations is None else merge_window(durations, first=counts.first, last=counts.last)
-    errors = _errors(recording, outcome.window)
-    types = types_of(measured, histograms, merged.get("response"), counts.duration_s, errors)
+    errors = errors_by_type(recording.errors(), outcome.window)
+    types = types_of(measured, _inside(durations, outcome.window), merged.get("response"), counts.duration_s, errors)
+    samples = samples_of(telemetry, measured, outcome.account)
+    environment, servers = _by_role(recording, measured, durations, samples, counts)
+    shares = processor_shares(samples, environment, outcome.drivers)
+    shares = with_own_processors(shares, sides_of(environment))
+    quiet = quiet_of(recording.trial, outcome, (intervals, durations), merged.get("service"), counts)
+    steady = _steady(recording, counts, measured, telemetry)
     return TrialSummary(
         trial=recording.trial,
-        environment=recording.environment,
+        environment=environment,
         outcome=outcome,
-        throughput_tps=outcome.reported.throughput_tps if outcome.reported else counts.throughput_tps,
-        within=_relative_variance(counts),
+        throughput_tps=throughput_tps(outcome, counts),
+        within=relative_variance(counts),
         counts=counts,
-        drift=drift_of(counts.rates_tps),
+        steady=steady,
+        other_cpu_ratio=other_ratio(shares, outcome, environment),
+        frequency_hz=None if samples is None else samples.mean("cpu_frequency_hz"),
         histograms=merged,
         errors=stated_errors(outcome.reported, summed(errors.values())),
         types=stated_types(outcome.reported, types) if outcome.reported else types,
-        instances_tps=instances_tps(measured, recording.environment, counts.duration_s),
-        cpu=processor_shares(telemetry, measured, outcome, recording.environment),
+        instances_tps=instances_tps(measured, environment, counts.duration_s),
+        cpu=shares,
         client_us_per_statement=_client_us_per_statement(outcome.account, counts),
-        client_waits_s_per_s=engine_mean(telemetry, measured, outcome, "run_delay_s_per_s"),
+        client_waits_s_per_s=None if samples is None else samples.mean("run_delay_s_per_s", "engine"),
+        drivers=drivers_of(recording.trial, outcome, (intervals, table), samples, counts),
         overloads=overloads(interval_loads(intervals, telemetry), recording.trial.level.connections),
         unfinished_count=_unfinished_count(recording, (intervals, durations), merged.get("response"), counts.last),
-        quiet=quiet_of(recording.trial, outcome, (intervals, durations), merged.get("service"), counts),
+        resources=resources_of(samples, environment),
+        turns=None if (turns := recording.turns()) is None else inside(turns, outcome.window),
+        quiet=quiet,
+        series=series_of(
+            (intervals, durations), counts, quiet.stalls, interval_s=recording.trial.interval_s, points=points
+        ),
+        steps=steps_of(counts, durations, steady, interval_s=recording.trial.interval_s),
+        servers=servers,
     )
 
 
-def _reported(recording: RecordingLike) -> TrialSummary | None:
+def _by_role(
+    recording: RecordingLike,
+    measured: pl.DataFrame,
+    durations: DurationRows | None,
+    samples: Samples | None,
+    counts: WindowCounts,
+) -> tuple[Environment, tuple[ServerTrial, ...]]:
+    """The environment with the role of each server, and each server by itself where some are replicas."""
+    replication = recording.replication()
+    environment = with_roles(recording.environment, (measured, replication))
+    tables = Tables(
+        intervals=measured,
+        durations=_inside(durations, recording.outcome.window),
+        errors=None if (errors := recording.errors()) is None else inside(errors, recording.outcome.window),
+        replication=replication,
+        samples=samples,
+    )
+    return environment, servers_of(recording.trial, recording.outcome, environment, tables, counts)
+
+
+def reported_trial(recording: RecordingLike) -> TrialSummary | None:
+    """Published figures without intervals; None where there are none."""
     outcome = recording.outcome
     if outcome.reported is None:
         return None
@@ -170,43 +245,51 @@ def _reported(recording: RecordingLike) -> TrialSummary | None:
     )
 
 
+def _inside(durations: DurationRows | None, window: Window | None) -> DurationRows | None:
+    """The histograms within the window; all where there is none."""
+    if durations is None or window is None:
+        return durations
+    return durations.only(durations.is_within(window.first, window.last))
+
+
 def _unfinished_count(
     recording: RecordingLike,
-    tables: tuple[pl.DataFrame, pl.DataFrame | None],
+    tables: tuple[pl.DataFrame, DurationRows | None],
     response: SparseHistogram | None,
     last: int,
 ) -> int | None:
     """Those of the window that ends with the interval `last`; the last interval of all says what never ended."""
     intervals, durations = tables
-    if durations is None or not (durations["measure"] == _AGES).any():
+    if durations is None or _AGES not in durations.measures:
         return None
     ends_s = intervals.group_by("interval").agg(pl.col("to_s").max())
     end_s = ends_s.filter(pl.col("interval") == last)["to_s"]
     if response is None or end_s.is_empty():
         return 0
     final, final_s = ends_s.sort("interval").row(-1)
-    at_end = merge_measure(durations.filter(pl.col("interval") == final), _AGES)
+    at_end = merge_measure(durations, _AGES, durations.intervals == final)
     waited_s = final_s - float(end_s[0])
     return unfinished_count(response, at_end, waited_s=waited_s, connections=recording.trial.level.connections)
 
 
-def _relative_variance(counts: WindowCounts) -> MeanVariance | None:
+def _steady(
+    recording: RecordingLike, counts: WindowCounts, measured: pl.DataFrame, telemetry: pl.DataFrame | None
+) -> SteadyState | None:
+    if counts.rates_tps.size == 0:
+        return None
+    from_s = float(measured["from_s"].min() or 0.0) if measured.height else 0.0  # type: ignore[arg-type]  # a float
+    seconds = int(counts.duration_s)
+    innodb = innodb_series(telemetry, recording.outcome.account, from_s=from_s, seconds=seconds)
+    interval_s = counts.duration_s / max(counts.rates_tps.size, 1)
+    return steady_state(counts.rates_tps, innodb, from_s=from_s, interval_s=interval_s)
+
+
+def relative_variance(counts: WindowCounts) -> MeanVariance | None:
+    """Variance of the mean throughput over its square; None where that cannot be seen."""
     found = variance_of_mean(counts.rates_tps)
     if found is None or counts.throughput_tps == 0:
         return None
     return MeanVariance(found.variance / counts.throughput_tps**2, found.degrees)
-
-
-def _errors(recording: RecordingLike, window: Window | None) -> dict[str | None, ErrorCounts]:
-    """By the type of transaction that met them; None for none."""
-    rows = recording.errors()
-    found: dict[str | None, ErrorCounts] = {}
-    if rows is None or rows.is_empty():
-        return found
-    counted = inside(rows, window).group_by("transaction", "class", "code").agg(pl.col("count").sum())
-    for transaction, kind, code, count in counted.iter_rows():
-        found.setdefault(transaction, {})[str(kind), int(code)] = int(count)
-    return found
 
 
 def _client_us_per_statement(account: EngineAccount | None, counts: WindowCounts) -> float | None:

@@ -12,8 +12,11 @@ from dataclasses import dataclass, field, replace
 import polars as pl
 
 from plimsoll.analyse.duration_model import ErrorTotal, TypeTotal
+from plimsoll.analyse.duration_rows import DurationRows
 from plimsoll.analyse.durations import durations_of_runs
 from plimsoll.analyse.histograms import SparseHistogram, merge_measure
+from plimsoll.analyse.window import inside
+from plimsoll.record.model import Window
 from plimsoll.record.reported import ReportedResult
 
 ErrorCounts = dict[tuple[str, int], int]
@@ -45,7 +48,7 @@ class TypeCounts:
 
 def types_of(
     measured: pl.DataFrame,
-    histograms: pl.DataFrame | None,
+    durations: DurationRows | None,
     of_all: SparseHistogram | None,
     duration_s: float,
     errors: dict[str | None, ErrorCounts],
@@ -54,7 +57,7 @@ def types_of(
 
     Args:
         measured: Rows of `intervals.parquet` within the window.
-        histograms: Rows of `histograms.parquet` within the window.
+        durations: Histograms within the window.
         of_all: Response times of all types together.
         duration_s: Length of the window, seconds.
         errors: By the type that met them.
@@ -62,7 +65,7 @@ def types_of(
     sums = pl.col("completed", "failed", "retries").sum()
     known = pl.when(pl.col("rolled_back").is_not_null().all()).then(pl.col("rolled_back").sum()).alias("rolled_back")
     counted = measured.group_by("transaction").agg(sums, known).sort("transaction")
-    by_type = histograms if counted.height > 1 else None
+    by_type = durations if counted.height > 1 else None
     return {
         str(name): TypeCounts(
             completed=int(completed),
@@ -98,8 +101,24 @@ def stated_types(reported: ReportedResult, counted: dict[str, TypeCounts]) -> di
     }
 
 
-def _response(histograms: pl.DataFrame, name: str) -> SparseHistogram | None:
-    return merge_measure(histograms.filter(transaction=name), "response")
+def errors_by_type(rows: pl.DataFrame | None, window: Window | None) -> dict[str | None, ErrorCounts]:
+    """By the type of transaction that met them; None for none.
+
+    Args:
+        rows: All of a trial (`frames.ERRORS`).
+        window: Which intervals count.
+    """
+    found: dict[str | None, ErrorCounts] = {}
+    if rows is None or rows.is_empty():
+        return found
+    counted = inside(rows, window).group_by("transaction", "class", "code").agg(pl.col("count").sum())
+    for transaction, kind, code, count in counted.iter_rows():
+        found.setdefault(transaction, {})[str(kind), int(code)] = int(count)
+    return found
+
+
+def _response(durations: DurationRows, name: str) -> SparseHistogram | None:
+    return merge_measure(durations, "response", durations.transactions == name)
 
 
 def shares_of(trials: Iterable[dict[str, TypeCounts]], *, beside: Collection[str] = ()) -> dict[str, float]:

@@ -13,7 +13,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from plimsoll.analyse.within_run import Series
-from plimsoll.record.model import Window
+from plimsoll.record.model import Outcome, TrialRecord, Window
 
 _COUNTED = ("completed", "failed", "dropped", "retries", "rows_returned", "rows_affected")
 _SHORT_RATIO = 0.5
@@ -91,6 +91,22 @@ def count_window(
         ended_of_trial={name: int(intervals[name].sum()) for name in ("completed", "failed", "dropped")},
         **totals,
     )
+
+
+def counts_of(trial: TrialRecord, outcome: Outcome, intervals: pl.DataFrame) -> WindowCounts | None:
+    """The same of a recording.
+
+    Args:
+        trial: What was planned.
+        outcome: Its window.
+        intervals: All that it has (`frames.INTERVALS`).
+    """
+    return count_window(intervals, inside(intervals, outcome.window), outcome.window, trial.interval_s)
+
+
+def throughput_tps(outcome: Outcome, counts: WindowCounts) -> float:
+    """Completed transactions per second: as the source of an import states it, else as it was counted."""
+    return counts.throughput_tps if outcome.reported is None else outcome.reported.throughput_tps
 
 
 def _statements(rows: pl.DataFrame) -> int:

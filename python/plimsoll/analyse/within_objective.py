@@ -1,69 +1,83 @@
-"""What each system carries while the study's response-time objective holds: the best measured level that keeps it.
+"""What each system sustains while the study's response-time objective holds: the best measured level that keeps it.
 
 Only measured levels count; where between two of them the objective begins to fail is not known. A curve whose last
-level still keeps the objective may carry more beyond it, and that is said.
+level still keeps the objective may sustain more beyond it, and that is said.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
-from plimsoll.analyse.model import Curve
+from plimsoll.analyse.curve_model import Curve
+from plimsoll.analyse.finding_model import Finding, found
 from plimsoll.analyse.objective import judge_objective
 from plimsoll.analyse.points import Point, measured_points
-from plimsoll.analyse.prose import at_connections, rate_with_bounds
 from plimsoll.analyse.size_model import Fit
-from plimsoll.units import format_ms
 
 
 def within_objective(
-    curves: Iterable[Curve], objective_ms_p99: float | None, unit: str, *, only_best: bool = False
-) -> Iterator[str]:
-    """One sentence for each curve; none without an objective.
+    curves: Iterable[Curve], objective_ms_p99: float | None, *, only_best: bool = False
+) -> Iterator[Finding]:
+    """One finding for each curve, or one for all where none keeps it; none without an objective.
 
     Args:
-        curves: Of one workload.
+        curves: Of one workload and kind of load.
         objective_ms_p99: 99 % of transactions may take at most so long, milliseconds.
-        unit: How throughput is shown.
-        only_best: Only for the system that carries most within it, if any does.
+        only_best: Only for the system that sustains most within it, if any does.
     """
     if objective_ms_p99 is None:
         return
-    told = list(curves)
+    told = [(curve, best_within(curve, objective_ms_p99)) for curve in curves]
+    if len(told) > 1 and all(best is None and _unknown(curve, objective_ms_p99) is None for curve, best in told):
+        yield _missed_by_all([curve for curve, _ in told], objective_ms_p99)
+        return
     if only_best:
-        within = {curve.system: best_within(curve, objective_ms_p99) for curve in told}
-        told = [curve for curve in told if within[curve.system] is not None]
-        told = sorted(told, key=lambda curve: -_tps(within[curve.system]))[:1]
-    for curve in told:
-        condition = f"with 99 % of transactions within {format_ms(objective_ms_p99)}"
-        yield f"{curve.workload}: {condition}, {_carried(curve, objective_ms_p99, unit)}."
+        told = [(curve, best) for curve, best in told if best is not None]
+        told = sorted(told, key=lambda one: -one[1].throughput_tps.value if one[1] else 0.0)[:1]
+    for curve, best in told:
+        yield found(
+            "within-objective",
+            system=curve.system,
+            workload=curve.workload,
+            level=None if best is None else best.level,
+            objective_ms_p99=objective_ms_p99,
+            throughput_tps=None if best is None else best.throughput_tps,
+            is_last_level=best is not None and best.level.order == curve.cells[-1].level.order,
+            unknown=None if best is not None else _unknown(curve, objective_ms_p99),
+        )
+
+
+def _missed_by_all(curves: Sequence[Curve], objective_ms_p99: float) -> Finding:
+    """No system keeps it at any level; `system` and `level` are those that come nearest."""
+    points = [(curve.system, point) for curve in curves for point in measured_points(curve)]
+    known = [
+        (point.response_p99_ms, system, point.level)
+        for system, point in points
+        if point.response_p99_ms is not None and point.response_p99_ms > objective_ms_p99
+    ]
+    lowest_ms, system, level = min(known, key=lambda one: one[0], default=(None, None, None))
+    return found(
+        "objective-missed",
+        system=system,
+        workload=curves[0].workload,
+        level=level,
+        objective_ms_p99=objective_ms_p99,
+        response_ms_p99=lowest_ms,
+        systems_count=len(curves),
+    )
 
 
 def best_within(curve: Curve, objective_ms_p99: float) -> Point | None:
-    """The level with the highest throughput of those that keep an objective; None when no level is known to."""
-    keeping = [point for point in measured_points(curve) if judge_objective(point, objective_ms_p99)[0] is Fit.FITS]
-    return max(keeping, key=_tps, default=None)
+    """The best level of those that keep an objective; None when no level is known to."""
+    keeping = [one for one in measured_points(curve) if judge_objective(one, objective_ms_p99).fit is Fit.FITS]
+    if curve.kind.is_at_rate:
+        return keeping[-1] if keeping else None
+    return max(keeping, key=lambda point: point.throughput_tps.value, default=None)
 
 
-def _tps(point: Point | None) -> float:
-    return 0.0 if point is None else point.throughput_tps.value
-
-
-def _carried(curve: Curve, objective_ms_p99: float, unit: str) -> str:
+def _unknown(curve: Curve, objective_ms_p99: float) -> str | None:
+    """Why it is not known; None where it is known that no level keeps it."""
     points = measured_points(curve)
-    best = best_within(curve, objective_ms_p99)
-    if best is not None:
-        return f"{curve.system} carries {_shown(best, unit)}{_beyond(best, points)}"
-    judged = [judge_objective(point, objective_ms_p99)[0] for point in points]
-    if all(fit is Fit.UNDECIDED for fit in judged):
-        why = "some transactions had not ended" if points[0].is_lower_bound else "so are its response times"
-        return f"what {curve.system} carries is unknown: {why}"
-    return f"{curve.system} carries nothing: no level that was measured keeps it"
-
-
-def _shown(point: Point, unit: str) -> str:
-    return f"{rate_with_bounds(point.throughput_tps, unit)} {at_connections(point.connections)}"
-
-
-def _beyond(best: Point, points: list[Point]) -> str:
-    return ", perhaps more at levels that were not measured" if best.connections == points[-1].connections else ""
+    if not points or any(judge_objective(one, objective_ms_p99).fit is not Fit.UNDECIDED for one in points):
+        return None
+    return "unfinished" if points[0].is_lower_bound else "response-times"

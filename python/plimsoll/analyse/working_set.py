@@ -70,7 +70,9 @@ def _edges(rows: int, borders: tuple[float, ...]) -> NDArray[np.int64]:
     return np.unique(np.clip(np.rint(points), 0, rows).astype(np.int64))
 
 
-def _below(distribution: DistributionSpec, rows: int) -> tuple[Callable[[Floats], Floats], tuple[float, ...]]:
+def _below(  # noqa: PLR0911 - one for each kind
+    distribution: DistributionSpec, rows: int
+) -> tuple[Callable[[Floats], Floats], tuple[float, ...]]:
     """The share of accesses to rows before an offset, and where the density jumps."""
     value = distribution.parameters()
     match distribution.kind:
@@ -83,6 +85,8 @@ def _below(distribution: DistributionSpec, rows: int) -> tuple[Callable[[Floats]
             return lambda x: (x / rows) ** (1.0 / power), ()
         case "zipfian":
             return lambda x: _harmonic(value["exponent"], x) / _harmonic(value["exponent"], np.array([rows])), ()
+        case "hot":
+            return _hot(value["shares"], value["exponent"], rows)
         case "special-1.0":
             last, hot = rows - 1, value["hot_accesses_percent"] / 100.0
             whole = last * value["hot_rows_percent"] / 100.0 + 1.0
@@ -93,6 +97,22 @@ def _below(distribution: DistributionSpec, rows: int) -> tuple[Callable[[Floats]
             hot = 1.0 - 1.0 / (100 // (100 - int(value["hot_accesses_percent"])))
             first = rows // 2 - rows * percent // 200 - 1
             return _special(first, max(1, rows * percent // 100), hot, int(value["draws"]), rows)
+
+
+def _hot(shares: list[float], exponent: float, rows: int) -> tuple[Callable[[Floats], Floats], tuple[float, ...]]:
+    """Ranks with shares of their own, and the others after Zipf; where each row has its place does not matter."""
+    ranked = np.asarray(shares[:rows], dtype=np.float64)
+    total = float(ranked.sum())
+    if len(ranked) == rows:
+        ranked, total = ranked / total, 1.0
+    ends, count = np.concatenate(([0.0], np.cumsum(ranked))), len(ranked)
+    first, last = (_harmonic(exponent, np.array([x], dtype=np.float64)) for x in (count, max(rows, count + 1)))
+
+    def below(x: Floats) -> Floats:
+        rest = (_harmonic(exponent, np.maximum(x, count)) - first) / (last - first)
+        return np.interp(x, np.arange(count + 1), ends) + (1.0 - total) * rest
+
+    return below, tuple(map(float, range(1, count + 1)))
 
 
 def _special(

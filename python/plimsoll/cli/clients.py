@@ -14,19 +14,20 @@ ThinkTimeOption = Annotated[
     typer.Option(
         "--think-time",
         metavar="TIME",
-        help="Pause of a connection between two transactions: a mean such as 5s (exponential), or 1s..5s (evenly).",
+        help="Think time: pause between two transactions of a connection. A mean such as 5s draws exponentially"
+        " distributed pauses; a range such as 1s..5s draws them uniformly.",
     ),
 ]
 ConnectRateOption = Annotated[
     float | None,
     typer.Option(
-        "--connect-rate", metavar="N", help="Open so many connections each second; else as fast as they come."
+        "--connect-rate", metavar="N", help="Open at most N connections per second. Default: as fast as possible."
     ),
 ]
 AllConnectionsOption = Annotated[
     bool,
     typer.Option(
-        "--all-connections", help="End when a connection cannot be opened, instead of running with the others."
+        "--all-connections", help="Fail if any connection cannot be opened. Default: run with those that opened."
     ),
 ]
 RetryOption = Annotated[
@@ -34,12 +35,21 @@ RetryOption = Annotated[
     typer.Option(
         "--retry",
         metavar="RULE",
-        help="Repeat transactions after these errors: CODES[:TIMES[:PAUSE]] such as 1213,1205:10:5ms, or none."
-        " May be given several times. Default: 1213,1205,1020:99.",
+        help="Retry transactions after these errors: CODES[:TIMES[:PAUSE]], such as 1213,1205:10:5ms; or none."
+        " Repeatable. Default: 1213,1205,1020:99.",
+    ),
+]
+BurstinessOption = Annotated[
+    float,
+    typer.Option(
+        "--burstiness",
+        metavar="N",
+        help="With --rate: index of dispersion of arrivals over long windows. 1: independent arrivals. plimsoll learn"
+        " report shows that of a log.",
     ),
 ]
 GiveUpOption = Annotated[
-    str, typer.Option("--give-up", metavar="TIME", help="End when there was no connection at all for so long.")
+    str, typer.Option("--give-up", metavar="TIME", help="End the load after this long without any connection.")
 ]
 
 
@@ -48,7 +58,8 @@ NetworkTimeoutOption = Annotated[
     typer.Option(
         "--network-timeout",
         metavar="TIME",
-        help="A connection is lost when the server's machine says nothing for so long, however long statements take.",
+        help="A connection counts as lost after this long without a packet from the server's machine. Does not limit"
+        " how long a statement may take.",
     ),
 ]
 ReadTimeoutOption = Annotated[
@@ -56,7 +67,7 @@ ReadTimeoutOption = Annotated[
     typer.Option(
         "--read-timeout",
         metavar="TIME",
-        help="A connection is lost when a statement has no answer for so long; none: any answer is waited for.",
+        help="A connection counts as lost after a statement has gone unanswered for this long. none: wait for ever.",
     ),
 ]
 
@@ -70,6 +81,7 @@ def clients_of(
     give_up: str,
     network_timeout: str,
     read_timeout: str,
+    burstiness: float,
     is_open: bool,
 ) -> Clients:
     """How clients behave, from options of the command line.
@@ -82,7 +94,8 @@ def clients_of(
         give_up: A time.
         network_timeout: A time.
         read_timeout: A time, or none.
-        is_open: Transactions are wanted at a rate.
+        burstiness: A number from 1.
+        is_open: Transactions are due at a target rate.
 
     Raises:
         SpecError: An option's value is wrong.
@@ -95,10 +108,13 @@ def clients_of(
 
     if is_open and think_time is not None:
         raise SpecError("--think-time: belongs to a closed loop; with --rate nobody waits for the last transaction")
+    if not is_open and burstiness != 1:
+        raise SpecError("--burstiness: belongs to load at a rate; add --rate, or leave it out")
     written: dict[str, object] = {
         "think_time": _think_time(think_time),
         "connect_per_s": connect_rate,
         "all_connections": all_connections,
+        "burstiness": burstiness,
         "reconnect": {"give_up": give_up, "network_timeout": network_timeout, "read_timeout": read_timeout},
     }
     if retry:
@@ -132,6 +148,7 @@ _OPTIONS = {
     "think_time": "--think-time",
     "connect_per_s": "--connect-rate",
     "retry": "--retry",
+    "burstiness": "--burstiness",
     "give_up": "--give-up",
     "network_timeout": "--network-timeout",
     "read_timeout": "--read-timeout",

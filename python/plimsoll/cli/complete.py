@@ -69,13 +69,13 @@ def tls_modes(incomplete: str) -> list[str]:
 
 def distributions(incomplete: str) -> list[str]:
     """How rows are chosen."""
-    from plimsoll.spec.distribution import PARAMETERS
+    from plimsoll.spec.distribution import OF_TABLES
 
-    return _beginning(incomplete, PARAMETERS)
+    return _beginning(incomplete, OF_TABLES)
 
 
 def arrivals(incomplete: str) -> list[str]:
-    """When transactions are wanted at a rate."""
+    """When transactions are due at a target rate."""
     from plimsoll.spec.arrivals import PROCESSES
 
     return _beginning(incomplete, PROCESSES)
@@ -84,6 +84,11 @@ def arrivals(incomplete: str) -> list[str]:
 def measures(incomplete: str) -> list[str]:
     """What there are histograms of."""
     return _beginning(incomplete, ("response", "service", "pool_wait", "dispatch_delay"))
+
+
+def tables(incomplete: str) -> list[str]:
+    """Tables of a study."""
+    return _beginning(incomplete, ("trials", "intervals", "percentiles", "telemetry", "cells", "comparisons"))
 
 
 def _beginning(incomplete: str, words: Iterable[str]) -> list[str]:
@@ -110,8 +115,10 @@ def _is_study(path: Path) -> bool:
 
 
 def _workload(trial: Path) -> str | None:
+    from plimsoll.regular_file import read_regular
+
     try:
-        name = json.loads(trial.read_bytes())["workload"]["name"]
+        name = json.loads(read_regular(trial))["workload"]["name"]
     except (OSError, ValueError, LookupError, TypeError):
         return None
     return name if isinstance(name, str) and name.isprintable() else None

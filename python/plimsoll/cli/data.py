@@ -6,51 +6,28 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from plimsoll.cli import options
-from plimsoll.cli.encryption import CaOption, CertOption, GetServerKeyOption, KeyOption, ServerKeyOption, TlsOption
-from plimsoll.cli.options import (
-    AskPasswordOption,
-    DefaultsFileOption,
-    DistributionOption,
-    OptionsOption,
-    PasswordEnvOption,
-    TableSizeOption,
-    TablesOption,
-    TargetOption,
-    WarehousesOption,
-    WorkloadOption,
-)
+from plimsoll.cli.groups import with_groups
+from plimsoll.cli.login import NO_LOGIN, Login
+from plimsoll.cli.options import ANY_DATA, DataOptions, TargetOption
 
 if TYPE_CHECKING:
     from plimsoll.drive.protocol import Done
 
 
+@with_groups
 def prepare(
     target: TargetOption,
-    workload: WorkloadOption = "oltp_read_write",
-    tables: TablesOption = None,
-    table_size: TableSizeOption = None,
-    warehouses: WarehousesOption = None,
-    distribution: DistributionOption = None,
-    option: OptionsOption = None,
-    loaders: Annotated[int, typer.Option("--loaders", min=1, help="Connections that load at the same time.")] = 2,
+    data: DataOptions = ANY_DATA,
+    loaders: Annotated[int, typer.Option("--loaders", min=1, help="Number of connections that load rows.")] = 2,
     inserts: Annotated[
-        bool, typer.Option("--inserts", help="Use INSERT even where LOAD DATA LOCAL is allowed.")
+        bool, typer.Option("--inserts", help="Use INSERT even if the server allows LOAD DATA LOCAL.")
     ] = False,
-    password_env: PasswordEnvOption = None,
-    defaults_file: DefaultsFileOption = None,
-    ask_password: AskPasswordOption = False,
-    tls: TlsOption = None,
-    ca: CaOption = None,
-    cert: CertOption = None,
-    key: KeyOption = None,
-    server_public_key_path: ServerKeyOption = None,
-    get_server_public_key: GetServerKeyOption = False,
+    login: Login = NO_LOGIN,
 ) -> None:
-    """Make the tables of a workload and load their rows.
+    """Create the tables of a workload and load their rows.
 
-    Tables that are there already and fit are used as they are; others of the same name are refused. Where loading was
-    interrupted, the same command goes on: rows that are there are compared and kept, and only missing ones are sent.
+    Existing tables that fit are used as they are; other tables of the same name are refused. After an interruption, the
+    same command continues: it compares existing rows, keeps them, and sends only the missing ones.
 
     Example: plimsoll prepare --target mysql://bench@127.0.0.1/sbtest --tables 4 --table-size 1000000
 
@@ -58,56 +35,28 @@ def prepare(
     """
     from plimsoll.drive.plans import data_line
 
-    resolved = options.resolve_target(
-        target,
-        password_env=password_env,
-        defaults_file=defaults_file,
-        ask_password=ask_password,
-        encryption={
-            "tls": tls,
-            "ca": ca,
-            "cert": cert,
-            "key": key,
-            "server_public_key_path": server_public_key_path,
-            "get_server_public_key": get_server_public_key,
-        },
-    )
-    spec = options.workload_of(
-        workload, option, tables=tables, table_size=table_size, distribution=distribution, warehouses=warehouses
-    )
+    resolved, spec = login.target(target), data.spec
     line = data_line(spec, resolved, loaders=loaders, method="inserts" if inserts else "auto")
     done = _done("prepare", line)
     typer.echo(f"{done.rows_count:,} rows in {len(spec.table_names)} table(s), {done.duration_ns / 1e9:.1f} s")
 
 
+@with_groups
 def check(
     target: TargetOption,
-    workload: WorkloadOption = "oltp_read_write",
-    tables: TablesOption = None,
-    table_size: TableSizeOption = None,
-    warehouses: WarehousesOption = None,
-    distribution: DistributionOption = None,
-    option: OptionsOption = None,
-    loaders: Annotated[int, typer.Option("--loaders", min=1, help="Connections that compare at the same time.")] = 2,
+    data: DataOptions = ANY_DATA,
+    loaders: Annotated[int, typer.Option("--loaders", min=1, help="Number of connections that compare rows.")] = 2,
     count_only: Annotated[
-        bool, typer.Option("--count-only", help="Count rows, and do not compare what is in them.")
+        bool, typer.Option("--count-only", help="Count the rows without comparing their contents.")
     ] = False,
-    password_env: PasswordEnvOption = None,
-    defaults_file: DefaultsFileOption = None,
-    ask_password: AskPasswordOption = False,
-    tls: TlsOption = None,
-    ca: CaOption = None,
-    cert: CertOption = None,
-    key: KeyOption = None,
-    server_public_key_path: ServerKeyOption = None,
-    get_server_public_key: GetServerKeyOption = False,
+    login: Login = NO_LOGIN,
 ) -> None:
-    """Look whether tables hold the rows that prepare made, given the same options.
+    """Check that tables hold the rows that prepare loaded. Give it the same options as prepare.
 
-    The server sums up a checksum over every row, and no rows are sent: it reads each table once. With --count-only it
-    counts them, which also takes tables that others made. Exit code 4 says that something is missing or different, as
-    it is after a workload that writes. For tpcc it looks at the twelve consistency conditions instead, which hold after
-    load too.
+    The server computes a checksum over every row, so it reads each table once and sends no rows. With --count-only it
+    only counts rows; that also works for tables that Plimsoll did not create. Exit code 4 means that rows are missing
+    or different, which is normal after a workload that writes. For tpcc, the twelve consistency conditions are checked
+    instead; they must hold after a load as well.
 
     Example: plimsoll check --target mysql://bench@127.0.0.1/sbtest --tables 4 --table-size 1000000
 
@@ -120,23 +69,7 @@ def check(
     from plimsoll.drive.plans import data_line
     from plimsoll.spec.tpcc import TpccSpec
 
-    resolved = options.resolve_target(
-        target,
-        password_env=password_env,
-        defaults_file=defaults_file,
-        ask_password=ask_password,
-        encryption={
-            "tls": tls,
-            "ca": ca,
-            "cert": cert,
-            "key": key,
-            "server_public_key_path": server_public_key_path,
-            "get_server_public_key": get_server_public_key,
-        },
-    )
-    spec = options.workload_of(
-        workload, option, tables=tables, table_size=table_size, distribution=distribution, warehouses=warehouses
-    )
+    resolved, spec = login.target(target), data.spec
     line = data_line(spec, resolved, loaders=loaders)
     command: Literal["check", "verify"] = "check" if count_only else "verify"
     done = _done(command, line)
@@ -148,54 +81,28 @@ def check(
     typer.echo(f"{done.rows_count:,} rows in {len(spec.table_names)} table(s) {how}, {done.duration_ns / 1e9:.1f} s")
 
 
+@with_groups
 def cleanup(
     target: TargetOption,
-    workload: WorkloadOption = "oltp_read_write",
-    tables: TablesOption = None,
-    table_size: TableSizeOption = None,
-    warehouses: WarehousesOption = None,
-    distribution: DistributionOption = None,
-    option: OptionsOption = None,
+    data: DataOptions = ANY_DATA,
     foreign: Annotated[
-        bool, typer.Option("--drop-foreign", help="Also drop tables of that name that Plimsoll did not make.")
+        bool, typer.Option("--drop-foreign", help="Also drop tables of these names that Plimsoll did not create.")
     ] = False,
-    password_env: PasswordEnvOption = None,
-    defaults_file: DefaultsFileOption = None,
-    ask_password: AskPasswordOption = False,
-    tls: TlsOption = None,
-    ca: CaOption = None,
-    cert: CertOption = None,
-    key: KeyOption = None,
-    server_public_key_path: ServerKeyOption = None,
-    get_server_public_key: GetServerKeyOption = False,
+    login: Login = NO_LOGIN,
 ) -> None:
-    """Drop the tables that prepare made, given the same options.
+    """Drop the tables that prepare created. Give it the same options as prepare.
 
-    A table that Plimsoll did not make stays, unless --drop-foreign is given.
+    A table that Plimsoll did not create is kept, unless --drop-foreign is given. The heartbeat of replicas goes too.
 
     Example: plimsoll cleanup --target mysql://bench@127.0.0.1/sbtest --tables 4
     """
     from plimsoll.drive.plans import data_line
+    from plimsoll.servers.heartbeat import drop_heartbeat
 
-    resolved = options.resolve_target(
-        target,
-        password_env=password_env,
-        defaults_file=defaults_file,
-        ask_password=ask_password,
-        encryption={
-            "tls": tls,
-            "ca": ca,
-            "cert": cert,
-            "key": key,
-            "server_public_key_path": server_public_key_path,
-            "get_server_public_key": get_server_public_key,
-        },
-    )
-    spec = options.workload_of(
-        workload, option, tables=tables, table_size=table_size, distribution=distribution, warehouses=warehouses
-    )
+    resolved, spec = login.target(target), data.spec
     line = data_line(spec, resolved, loaders=1, drop_foreign=foreign)
     _done("cleanup", line)
+    drop_heartbeat(resolved)
     typer.echo("the tables are gone")
 
 

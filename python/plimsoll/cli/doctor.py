@@ -4,73 +4,132 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Sequence
+from contextlib import ExitStack
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from plimsoll.cli import options
+from plimsoll.cli import complete, option_values, options
+from plimsoll.cli.groups import with_groups
+from plimsoll.cli.login import NO_LOGIN, Login
 from plimsoll.cli.option_values import counts_of
 from plimsoll.cli.options import (
     DistributionOption,
     JsonOption,
     OptionsOption,
+    ServerOption,
+    StrictOption,
     TableSizeOption,
     TablesOption,
     WorkloadOption,
 )
 
 if TYPE_CHECKING:
+    from plimsoll.drive.plans import SimShape
     from plimsoll.run.checkup import Check
     from plimsoll.run.client_limits import ClientLimit
+    from plimsoll.run.instance import Instance
     from plimsoll.spec.statements import Workload
 
 
+@with_groups
 def doctor(
     client: Annotated[
-        bool, typer.Option("--client", help="Find out what this client drives at most, and keep it for later trials.")
+        bool,
+        typer.Option("--client", help="Measure the most that this client can drive, and keep it for later trials."),
     ] = False,
     workload: WorkloadOption = "oltp_read_write",
     connections: Annotated[
-        str, typer.Option("--connections", metavar="LIST", help="With --client: numbers of connections.")
+        str, typer.Option("--connections", metavar="LIST", help="With --client: the numbers of connections to measure.")
     ] = "1,8,64,256",
-    duration: Annotated[str, typer.Option("--duration", help="With --client: how long each is measured.")] = "3s",
+    duration: Annotated[str, typer.Option("--duration", help="With --client: how long to measure each.")] = "3s",
     tables: TablesOption = None,
     table_size: TableSizeOption = None,
     distribution: DistributionOption = None,
     option: OptionsOption = None,
+    target: Annotated[
+        str | None,
+        typer.Option(
+            "--target",
+            metavar="URL|managed",
+            autocompletion=complete.targets,
+            help="A server to check as well. With --client and a workload file: a server that has its tables. managed:"
+            " a throwaway server.",
+        ),
+    ] = None,
+    server: ServerOption = "mariadb",
+    login: Login = NO_LOGIN,
+    strict: StrictOption = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Look at this machine before it measures others.
+    """Check whether this machine, and a server, is fit to measure.
 
-    With --client the load engine runs against a fake server that answers at once, over TCP and over a socket. Trials of
-    the same workload on this machine are then compared with it: one that reaches 80 % of what the client can do is
-    warned about, since the client may be what limits it. For a workload file the fake server answers with as many rows
-    and columns as its statements get from a real one, as far as their text and the tables of the file tell.
+    Each finding says what was seen, what it does to figures, and what to do about it. With --strict the exit code is 3
+    when figures would be wrong or uncertain.
+
+    With --client, the load engine runs against a fake server that answers immediately, over TCP and over a socket. The
+    result is the most that this client can drive. Later trials of the same workload on this machine are compared with
+    it: a trial that reaches 80 % of it gets the warning client-saturated. The fake server's answers are as large as
+    those of a real server. For OLTP workloads they are known, and no server is needed. For a workload file they are
+    recorded from --target, which must have its tables: each transaction runs there 20 times and is rolled back.
 
     Examples:
 
       plimsoll doctor
 
+      plimsoll doctor --strict --target mysql://bench@db1/sbtest
+
       plimsoll doctor --client --workload oltp_point_select --connections 16,64,256
 
-      plimsoll doctor --client --workload my-shop.toml --connections 32
+      plimsoll doctor --client --workload my-shop.toml --target managed --connections 32
     """
     if not client:
-        _show_checks(as_json=as_json)
+        is_own = target == "managed"
+        spec = options.workload_of(workload, option, tables=tables, table_size=table_size) if is_own else None
+        _look(spec, target, server, login, strict=strict, as_json=as_json)
         return
+    from plimsoll.cli.trial import throwaway
+    from plimsoll.run.calibrate import refuse_wrong_server, shapes_of
+
     spec = options.workload_of(workload, option, tables=tables, table_size=table_size, distribution=distribution)
     levels = counts_of(connections, "--connections")
-    limits = _calibrated(spec, levels, options.duration_s(duration, "--duration"))
+    duration_s = option_values.duration_s(duration, "--duration")
+    refuse_wrong_server(spec, is_given=target is not None)
+    with ExitStack() as stack:
+        managed = throwaway(stack, server, spec, login, 1, None)[0] if target == "managed" else None
+        resolved = managed.target if managed else None if target is None else login.target(target)
+        shapes = shapes_of(spec, resolved)
+    limits = _calibrated(spec, shapes, levels, duration_s)
     typer.echo(json.dumps([one.model_dump() for one in limits], indent=2) if as_json else _limits_text(spec, limits))
 
 
-def _show_checks(*, as_json: bool) -> None:
+def _look(spec: Workload | None, target: str | None, server: str, login: Login, *, strict: bool, as_json: bool) -> None:
+    """Looks at this machine and at a server: one of our own with a workload's tables, or one that runs already."""
+    from plimsoll.cli.trial import throwaway
+    from plimsoll.run.checkup import findings_of
+    from plimsoll.run.readiness import refuse_strictly, target_instance
+
+    with ExitStack() as stack:
+        instance = None
+        if spec is not None:
+            instance = throwaway(stack, server, spec, login, 1, None)[0]
+        elif target is not None:
+            instance = target_instance("the server", login.target(target))
+        found = _looked_at(instance, as_json=as_json)
+    if strict:
+        refuse_strictly(findings_of(found))
+
+
+def _looked_at(instance: Instance | None, *, as_json: bool) -> list[Check]:
+    """Everything that was looked at, told."""
     from dataclasses import asdict
 
     from plimsoll.run.checkup import checks
 
-    found = list(checks())
+    found = list(checks(instance))
     typer.echo(json.dumps([asdict(one) for one in found], indent=2) if as_json else _checks_text(found))
+    return found
 
 
 def _checks_text(found: list[Check]) -> str:
@@ -78,26 +137,32 @@ def _checks_text(found: list[Check]) -> str:
 
     lines = []
     for one in found:
-        lines.append(f"{'ok  ' if one.advice is None else 'look'}  {one.name:<28}{printable(one.found)}")
+        is_noted = one.advice is not None or one.findings
+        lines.append(f"{'note' if is_noted else 'ok  '}  {one.name:<28}{printable(one.found)}")
         if one.advice is not None:
             lines.append(f"{'':34}{printable(one.advice)}")
+        for finding in one.findings:
+            lines.append(f"{'':6}{finding.severity:>10}: {finding.code}: {printable(finding.evidence)}.")
+            lines += [f"{'':18}{finding.consequence}", f"{'':18}Cure: {finding.cure}"]
     return "\n".join(lines)
 
 
-def _calibrated(spec: Workload, levels: tuple[int, ...], duration_s: float) -> tuple[ClientLimit, ...]:
+def _calibrated(
+    spec: Workload, shapes: Sequence[SimShape], levels: tuple[int, ...], duration_s: float
+) -> tuple[ClientLimit, ...]:
     from plimsoll.drive.engine import LocalDriver
     from plimsoll.drive.executable import engine_version
     from plimsoll.run.calibrate import calibrate
     from plimsoll.run.client_limits import CalibratedWorkload, keep_limits, limits_file, machine_of
     from plimsoll.servers.facts import host_facts
 
-    _tell_assumed(spec)
     found = []
     for by_socket in (False, True):
         for count in levels:
             shown = f"{spec.name}, {count} connections over {'a socket' if by_socket else 'TCP'} ..."
             print(shown, file=sys.stderr)
-            found.append(calibrate(LocalDriver(), spec, count, by_socket=by_socket, duration_s=duration_s))
+            driver = LocalDriver()
+            found.append(calibrate(driver, spec, count, shapes=shapes, by_socket=by_socket, duration_s=duration_s))
     entry = CalibratedWorkload(
         machine=machine_of(host_facts()),
         engine_version=engine_version(),
@@ -107,17 +172,6 @@ def _calibrated(spec: Workload, levels: tuple[int, ...], duration_s: float) -> t
     )
     keep_limits(limits_file(), entry)
     return entry.limits
-
-
-def _tell_assumed(spec: Workload) -> None:
-    """Says which statements get a number of rows that could not be told."""
-    from plimsoll.run.answers import ROWS_ASSUMED, answers
-    from plimsoll.spec.statements import StatementsSpec
-
-    if not isinstance(spec, StatementsSpec):
-        return
-    for place in sorted(answer.place for answer in answers(spec) if answer.is_assumed):
-        print(f"{place}: how many rows it gets is not known; {ROWS_ASSUMED} are assumed", file=sys.stderr)
 
 
 def _limits_text(spec: Workload, limits: tuple[ClientLimit, ...]) -> str:
@@ -141,8 +195,8 @@ def _limits_text(spec: Workload, limits: tuple[ClientLimit, ...]) -> str:
     lines = ["  ".join(f"{cell:>{width}}" for cell, width in zip(row, widths, strict=True)) for row in rows]
     return "\n".join(
         [
-            f"What this client reaches with {spec.name} against a fake server beside it that answers at once:",
+            f"The most that this client drives with {spec.name}, against a local fake server that answers immediately:",
             *lines,
-            f"Kept in {limits_file()}: trials of this workload on this machine are compared with it.",
+            f"Saved in {limits_file()}. Trials of this workload on this machine are compared with it.",
         ]
     )

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -10,61 +13,116 @@ import typer
 from plimsoll.cli import complete
 from plimsoll.cli.options import StudyFolderArgument
 
-app = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="Write recordings in formats of other tools.")
+app = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="Export recordings in the formats of other tools.")
 
 TablesOption = Annotated[
-    Path, typer.Option("--to", metavar="FOLDER", help="Where the two tables go; files of these names are replaced.")
+    Path | None,
+    typer.Option(
+        "--to",
+        "--output",
+        metavar="FOLDER",
+        help="Folder for the tables. Existing files are replaced. Default: tables in the study's folder.",
+    ),
+]
+TableOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--table",
+        metavar="NAME",
+        autocompletion=complete.tables,
+        help="Only this table: trials, intervals, percentiles, telemetry, replication, cells or comparisons."
+        " Repeatable.",
+    ),
 ]
 WholeOption = Annotated[
-    bool, typer.Option("--all-intervals", help="Also the warm-up, and what followed the measured window.")
+    bool, typer.Option("--all-intervals", help="Include the warm-up and what followed the measured window.")
 ]
 UnplannedOption = Annotated[
-    bool, typer.Option("--unplanned", help="Also recordings that the study's plan no longer holds.")
+    bool, typer.Option("--unplanned", help="Include recordings that are no longer in the study's plan.")
 ]
 
 
 @app.command("csv")
 def csv(
-    study: StudyFolderArgument, to: TablesOption, whole: WholeOption = False, unplanned: UnplannedOption = False
+    study: StudyFolderArgument,
+    to: TablesOption = None,
+    table: TableOption = None,
+    whole: WholeOption = False,
+    unplanned: UnplannedOption = False,
 ) -> None:
-    """Write a study as two flat tables, trials.csv and intervals.csv.
+    """Write a study as flat tables, one CSV file each.
 
-    One row for each trial, and one for each interval and type of transaction. As in a guide, only the measured windows
-    of complete trials of the plan are in it. docs/export.md describes the columns.
+    trials, percentiles and telemetry have one row per trial, quantile and sample; intervals has one per second and
+    transaction type, replication one per second and replica; cells and comparisons are those of the guide. Like the
+    guide, the tables cover the measured windows of complete trials in the plan. docs/export.md describes the columns.
 
-    Example: plimsoll export csv results/flush --to tables
+    Examples:
+
+      plimsoll export csv results/flush --to tables
+
+      plimsoll export csv results/flush --to tables --table cells --table comparisons
     """
-    _export_tables(study, to, "csv", whole=whole, unplanned=unplanned)
+    _export_tables(study, to, "csv", table, whole=whole, unplanned=unplanned)
 
 
 @app.command("parquet")
 def parquet(
-    study: StudyFolderArgument, to: TablesOption, whole: WholeOption = False, unplanned: UnplannedOption = False
+    study: StudyFolderArgument,
+    to: TablesOption = None,
+    table: TableOption = None,
+    whole: WholeOption = False,
+    unplanned: UnplannedOption = False,
 ) -> None:
-    """Write a study as two flat tables, trials.parquet and intervals.parquet.
+    """Write a study as flat tables, one Parquet file each.
 
-    The same as plimsoll export csv, with types.
+    The same tables as plimsoll export csv, with typed columns.
 
     Example: plimsoll export parquet results/flush --to tables
     """
-    _export_tables(study, to, "parquet", whole=whole, unplanned=unplanned)
+    _export_tables(study, to, "parquet", table, whole=whole, unplanned=unplanned)
 
 
-def _export_tables(study: Path, to: Path, kind: Literal["csv", "parquet"], *, whole: bool, unplanned: bool) -> None:
-    from plimsoll.guide.exports import export_tables
+def _export_tables(
+    study: Path,
+    to: Path | None,
+    kind: Literal["csv", "parquet"],
+    names: list[str] | None,
+    *,
+    whole: bool,
+    unplanned: bool,
+) -> None:
+    from plimsoll.api import COLUMNS, open_study
+    from plimsoll.errors import SpecError
+    from plimsoll.guide.exports import write_tables
+
+    unknown = [name for name in names or () if name not in COLUMNS]
+    if unknown:
+        raise SpecError(f"--table: must be one of {', '.join(COLUMNS)}, is {unknown[0][:60]!r}")
+    with _left_out_on_stderr():
+        opened = open_study(study, whole=whole, unplanned=unplanned)
+        tables = {name: opened.table(name) for name in COLUMNS if not names or name in names}
+    folder = study / "tables" if to is None else to
+    write_tables(tables, folder, kind)
+    rows = ", ".join(f"{name} ({table.height:,} rows)" for name, table in tables.items())
+    typer.echo(f"{rows} in {folder}")
+
+
+@contextmanager
+def _left_out_on_stderr() -> Iterator[None]:
+    """Damaged recordings in one line each."""
     from plimsoll.units import printable
 
-    written = export_tables(study, to, kind, whole=whole, unplanned=unplanned)
-    for line in written.left_out:
-        typer.echo(printable(f"left out: {line}"), err=True)
-    trials, intervals = written.paths
-    typer.echo(f"{written.trials_count:,} trials in {trials}, {written.intervals_count:,} rows in {intervals}")
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        yield
+    for one in caught:
+        typer.echo(printable(str(one.message)), err=True)
 
 
 @app.command("hdr")
 def hdr(
     study: StudyFolderArgument,
-    to: Annotated[Path, typer.Option("--to", metavar="FOLDER", help="Where one .hlog for each trial goes.")],
+    to: Annotated[Path, typer.Option("--to", metavar="FOLDER", help="Folder for the logs, one .hlog file per trial.")],
     measure: Annotated[
         str,
         typer.Option(
@@ -75,20 +133,21 @@ def hdr(
 ) -> None:
     """Write the histograms of each trial as an HdrHistogram log, second by second, warm-up included.
 
-    Trials without histograms, such as imports, are left out. Needs the extra: pip install 'plimsoll[hdr]'.
+    Trials without histograms, such as imported ones, are left out. Requires pip install 'plimsoll[hdr]'.
 
     Example: plimsoll export hdr results/flush --to hlogs --measure service
     """
+    from plimsoll.api import open_study
     from plimsoll.errors import HostError
-    from plimsoll.guide.exports import chosen_recordings
     from plimsoll.record.hdr_log import write_hdr_log
 
-    found, _ = chosen_recordings(study, unplanned=unplanned)
+    with _left_out_on_stderr():
+        found = open_study(study, unplanned=unplanned).recordings
     recordings = [one for one in found if one.outcome.account is not None]
     try:
         to.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise HostError(f"{to}: cannot be made: {error.strerror}; choose another folder with --to") from None
+        raise HostError(f"{to}: cannot be created: {error.strerror}; choose another folder with --to") from None
     for recording in recordings:
         write_hdr_log(recording, to / f"{recording.trial.trial_id}.hlog", measure=measure)
     typer.echo(f"{len(recordings)} logs in {to}")

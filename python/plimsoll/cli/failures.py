@@ -68,7 +68,7 @@ def _interrupted() -> int:
     """Says so. From here on further signals are ignored: all is cleaned up, and the exit code must tell of it."""
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.SIG_IGN)
-    print("plimsoll: interrupted; everything finished before is kept", file=sys.stderr)
+    print("plimsoll: interrupted; what was finished is kept", file=sys.stderr)
     return INTERRUPTED
 
 
@@ -83,7 +83,7 @@ def _say_misuse(message: str) -> None:
     """
     message = without_passwords(message)
     if any(f"No such option: {name}" in message for name in _BEFORE_A_COMMAND):
-        message += " It stands before the command, as in plimsoll -v trial ..."
+        message += " Put it before the command, as in plimsoll -v trial ..."
     print(message if "\n" in message else f"plimsoll: {message} See plimsoll --help", file=sys.stderr)
 
 
@@ -98,10 +98,10 @@ def _say(error: PlimsollError) -> None:
 
 def _unexpected(error: Exception) -> int:
     if isinstance(error, MemoryError):
-        reason = "too little memory; end other programs, raise the limit, or take a smaller study"
+        reason = "out of memory; end other programs, raise the memory limit, or run a smaller study"
     elif isinstance(error, OSError) and (error.errno in _MACHINE_REFUSES or error.filename is not None):
         place = f"{error.filename}: " if error.filename else ""
-        reason = f"{place}{error.strerror}; check the file, the rights, the limits and the free space of this machine"
+        reason = f"{place}{error.strerror}; check the file, its permissions, this machine's limits and free space"
     else:
         return _bug()
     _say(HostError(reason))

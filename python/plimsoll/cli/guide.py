@@ -2,42 +2,66 @@
 
 from __future__ import annotations
 
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from plimsoll.cli.options import StudyFolderArgument
+from plimsoll.cli.options import PriceFileOption, StudyFolderArgument
+
+
+class GuideFormat(StrEnum):
+    """What is written."""
+
+    HTML = "html"
+    PDF = "pdf"
 
 
 def guide(
     study: StudyFolderArgument,
     to: Annotated[
         Path | None,
-        typer.Option("--to", metavar="FOLDER", help="Where guide.html, .md and .json go; default: the study."),
+        typer.Option(
+            "--to",
+            metavar="FOLDER",
+            help="Folder for guide.html, guide.md and guide.json. Default: the study's folder.",
+        ),
     ] = None,
+    price_file: PriceFileOption = None,
+    form: Annotated[
+        GuideFormat,
+        typer.Option("--format", help="pdf also prints guide.html to guide.pdf, with the Chromium or Chrome here."),
+    ] = GuideFormat.HTML,
     as_json: Annotated[bool, typer.Option("--json", help="Print the analysis as JSON and write nothing.")] = False,
     as_markdown: Annotated[bool, typer.Option("--markdown", help="Print Markdown and write nothing.")] = False,
 ) -> None:
     """Write the sizing guide of a study.
 
-    The recordings are judged anew; the files are guide.html, guide.md and guide.json.
+    It analyses the recordings again and writes guide.html, guide.md and guide.json.
 
     Examples:
 
       plimsoll guide results/flush
 
+      plimsoll guide results/flush --format pdf
+
       plimsoll guide results/flush --json | jq '.curves[].peak'
     """
     from plimsoll.cli.fitted import show
     from plimsoll.guide.build import analyse_folder, build_guide
+    from plimsoll.guide.document import render_json
     from plimsoll.guide.markdown import render_markdown
     from plimsoll.guide.terminal import render_terminal
 
     if as_json or as_markdown:
-        analysis = analyse_folder(study)
-        typer.echo(analysis.model_dump_json(indent=2) if as_json else render_markdown(analysis))
+        analysis = analyse_folder(study, price_file)
+        typer.echo(render_json(analysis).rstrip() if as_json else render_markdown(analysis))
         return
-    analysis, paths = build_guide(study, to)
+    analysis, paths = build_guide(study, to, price_file)
     show(render_terminal(analysis))
     typer.echo(f"Guide: {paths[0]}")
+    if form is GuideFormat.PDF:
+        from plimsoll.guide.paper import print_pdf
+
+        typer.echo(f"PDF: {print_pdf(paths[0], paths[0].with_suffix('.pdf'))}")

@@ -18,25 +18,26 @@ LogPattern = Annotated[
     typer.Option(
         "--pattern",
         metavar="PATTERN",
-        help="What the files' names say, with {system}, {workload}, {connections}, {warehouses}, {factor:NAME} for what"
-        " else tells systems apart, and {any} for the rest. With / in it, of folders too.",
+        help="How to read file names: {system}, {workload}, {connections}, {warehouses}, {factor:NAME} for what else"
+        " distinguishes systems, {any} for the rest. A pattern with / matches folders too.",
     ),
 ]
 LogSystem = Annotated[
-    str | None, typer.Option("--system", metavar="NAME", help="The system, where no file's name says it.")
+    str | None,
+    typer.Option("--system", metavar="NAME", help="Name of the system, if the file names do not contain it."),
 ]
 LogWorkload = Annotated[
-    str | None, typer.Option("--workload", metavar="NAME", help="The workload, where neither log nor name says it.")
+    str | None, typer.Option("--workload", metavar="NAME", help="The workload, if neither log nor file name states it.")
 ]
 LogConnections = Annotated[
     int | None,
-    typer.Option("--connections", metavar="N", help="Their number, where neither log nor name says it."),
+    typer.Option("--connections", metavar="N", help="Connections, if neither log nor file name states them."),
 ]
 
 app = typer.Typer(
     no_args_is_help=True,
     rich_markup_mode=None,
-    help="Make recordings of results of others.",
+    help="Import results that other tools measured.",
 )
 
 
@@ -51,38 +52,41 @@ def table(
     to: Annotated[Path, typer.Option("--to", metavar="FOLDER", help="The study; several imports may share one.")],
     mapping: Annotated[
         list[str] | None,
-        typer.Option("--map", metavar="NAME=COLUMN", help="What a column means, such as level=threads. Repeatable."),
+        typer.Option(
+            "--map",
+            metavar="COLUMN=NAME",
+            help="What a column is in the schema, such as threads=connections. Repeatable.",
+        ),
     ] = None,
     workload: Annotated[
-        str | None, typer.Option("--workload", metavar="NAME", help="The workload, where no column says it.")
+        str | None, typer.Option("--workload", metavar="NAME", help="The workload, if no column states it.")
     ] = None,
     system: Annotated[
-        str | None, typer.Option("--system", metavar="NAME", help="The system, where no column says it.")
-    ] = None,
-    throughput_unit: Annotated[
-        Literal["tps", "tpm"] | None,
-        typer.Option("--throughput-unit", metavar="tps|tpm", help="Where the column's name does not say it."),
+        str | None, typer.Option("--system", metavar="NAME", help="The system, if no column states it.")
     ] = None,
 ) -> None:
-    """Import a table of results: level and throughput, and whatever else it has.
+    """Import a table of results: one row is one measurement.
 
-    Columns are recognised by their names or mapped; the rest are factors that tell systems apart.
+    Columns: system, workload, connections (or connections_per_instance), throughput_tps (or throughput_tpm),
+    response_ms_p95 and the like, cpu_user_pct and the like, repetition, instance, instances, cpu, cores, memory_gib,
+    cost_per_month. Map a column of another name to one of these with --map. Every other column is a factor: it
+    distinguishes systems.
 
     Example: plimsoll import table examples/published/hp-proliant-2008.csv --to hp && plimsoll guide hp
+
+    Example: plimsoll import table own.csv --to own --map Threads=connections --map tpmC=throughput_tpm --system db1
     """
     from plimsoll.importers.columns import TableOptions
     from plimsoll.importers.table import import_table
 
-    options = TableOptions(
-        maps=_pairs(mapping or []), workload=workload, system=system, throughput_unit=throughput_unit
-    )
+    options = TableOptions(maps=_pairs(mapping or []), workload=workload, system=system)
     _keep(to, lambda: import_table(file, study_name=to.name, options=options))
 
 
 @app.command("sysbench")
 def sysbench(
     logs: Annotated[
-        list[Path], typer.Argument(metavar="LOG...", help="What sysbench 0.4 to 1.1 printed; folders of it too.")
+        list[Path], typer.Argument(metavar="LOG...", help="Output of sysbench 0.4 to 1.1; files or folders.")
     ],
     to: Annotated[Path, typer.Option("--to", metavar="FOLDER", help="The study; several imports may share one.")],
     pattern: LogPattern = None,
@@ -90,10 +94,10 @@ def sysbench(
     workload: LogWorkload = None,
     connections: LogConnections = None,
 ) -> None:
-    """Import logs of sysbench: interval lines and final reports, also in the CSV and JSON of its report hooks.
+    """Import sysbench logs: interval lines and final reports, also as CSV or JSON from report hooks.
 
-    Several runs of one system, workload and number of connections are repetitions. A log may hold several runs. It may
-    be packed by gzip, be in UTF-16, or have times or names of containers before its lines.
+    Runs with the same system, workload and number of connections become repetitions. A log may hold several runs. It
+    may be compressed with gzip, be in UTF-16, or have a timestamp or container name in front of each line.
 
     Example: plimsoll import sysbench logs/*.log --to study --pattern '{system}-{workload}-{connections}-{any}.log'
 
@@ -113,13 +117,13 @@ def tpcc(
     logs: Annotated[
         list[Path],
         typer.Argument(
-            metavar="LOG...", help="What go-tpc, sysbench-tpcc, tpcc-mysql or DBT-2 printed; folders of it too."
+            metavar="LOG...", help="Output of go-tpc, sysbench-tpcc, tpcc-mysql or DBT-2; files or folders."
         ),
     ],
     to: Annotated[Path, typer.Option("--to", metavar="FOLDER", help="The study; several imports may share one.")],
     kit: Annotated[
         Literal["go-tpc", "sysbench-tpcc", "tpcc-mysql", "dbt2"] | None,
-        typer.Option("--kit", help="The kit of all logs; recognised by their content when not given."),
+        typer.Option("--kit", help="The kit that wrote the logs. Default: recognised by content."),
     ] = None,
     pattern: LogPattern = None,
     system: LogSystem = None,
@@ -127,13 +131,13 @@ def tpcc(
     connections: LogConnections = None,
     warehouses: Annotated[
         int | None,
-        typer.Option("--warehouses", metavar="N", help="Their number, where neither log nor name says it."),
+        typer.Option("--warehouses", metavar="N", help="Warehouses, if neither log nor file name states them."),
     ] = None,
 ) -> None:
-    """Import logs of kits with a TPC-C-derived workload: go-tpc (plain, JSON), sysbench-tpcc, tpcc-mysql, DBT-2.
+    """Import logs of TPC-C-derived kits: go-tpc (plain, JSON), sysbench-tpcc, tpcc-mysql, DBT-2.
 
-    Counts, errors, rollbacks and response times of each type of transaction where a log has them, and NOTPM.
-    Several runs of one system, workload and number of connections are repetitions. The mix logs of DBT-2 (mix-N.log)
+    Imports NOTPM and, for each transaction type, the counts, errors, rollbacks and response times that the log has.
+    Runs with the same system, workload and number of connections become repetitions. The mix logs of DBT-2 (mix-N.log)
     in one folder are one run.
 
     Example: plimsoll import tpcc logs/*.log --to study --pattern '{system}-{connections}-{any}.log'
@@ -178,5 +182,5 @@ def _pairs(mapping: list[str]) -> tuple[tuple[str, str], ...]:
 
     wrong = [pair for pair in mapping if "=" not in pair]
     if wrong:
-        raise SpecError(*(f"--map: must be NAME=COLUMN, is {pair!r}" for pair in wrong))
-    return tuple((name, column) for name, column in (pair.split("=", 1) for pair in mapping))
+        raise SpecError(*(f"--map: must be COLUMN=NAME, is {pair!r}" for pair in wrong))
+    return tuple((column, name) for column, name in (pair.rsplit("=", 1) for pair in mapping))

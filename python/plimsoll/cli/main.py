@@ -12,7 +12,26 @@ from typing import Annotated
 import typer
 
 from plimsoll import __version__
-from plimsoll.cli import data, demo, doctor, export, guide, importing, size, study, sysbench, trial, workload
+from plimsoll.cli import (
+    capacity,
+    capture,
+    compare,
+    data,
+    demo,
+    doctor,
+    durability,
+    export,
+    failover,
+    guide,
+    importing,
+    learn,
+    size,
+    storage,
+    study,
+    sysbench,
+    trial,
+    workload,
+)
 from plimsoll.cli.failures import exit_code_of
 from plimsoll.cli.logs import begin_logging
 from plimsoll.cli.streams import go_on_unread
@@ -26,20 +45,27 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
     help="How much load can this database safely carry, on which hardware and configuration, at what response time and"
     " cost? Plimsoll measures it and writes a sizing guide.",
-    epilog="Begin with: plimsoll demo. Then write a study file: plimsoll study new > study.toml.",
+    epilog="Start with plimsoll demo. Then write a study file: plimsoll study new > study.toml.",
 )
 app.add_typer(study.app, name="study")
 app.add_typer(workload.app, name="workload")
 app.add_typer(importing.app, name="import")
 app.add_typer(export.app, name="export")
+app.add_typer(learn.app, name="learn")
 app.command("demo")(demo.demo)
 app.command("trial")(trial.trial)
+app.command("capacity")(capacity.capacity)
 app.command("prepare")(data.prepare)
 app.command("check")(data.check)
 app.command("cleanup")(data.cleanup)
 app.command("guide")(guide.guide)
 app.command("doctor")(doctor.doctor)
 app.command("size")(size.size)
+app.command("storage")(storage.storage)
+app.command("durability")(durability.durability)
+app.command("capture")(capture.capture)
+app.command("failover")(failover.failover)
+app.command("compare")(compare.compare)
 app.command("sysbench", cls=sysbench.HandedOver, add_help_option=False)(sysbench.sysbench)
 
 
@@ -53,7 +79,7 @@ def _show_version(is_asked: bool) -> None:
 def _root(
     _version: Annotated[
         bool,
-        typer.Option("--version", callback=_show_version, is_eager=True, help="Print the version and end."),
+        typer.Option("--version", callback=_show_version, is_eager=True, help="Print the version."),
     ] = False,
     verbose: Annotated[
         int,
@@ -62,13 +88,15 @@ def _root(
             "-v",
             count=True,
             show_default=False,
-            help="Say on standard error what is done, step by step; -vv says more.",
+            help="Log each step to standard error; -vv logs more.",
         ),
     ] = 0,
     log_file: Annotated[
         Path | None,
         typer.Option(
-            "--log-file", metavar="FILE", help="Add all of it to a file, with times in UTC; no password in it."
+            "--log-file",
+            metavar="FILE",
+            help="Append the full log to FILE, with times in UTC. Passwords are never logged.",
         ),
     ] = None,
 ) -> None:

@@ -5,7 +5,19 @@ Deliberately not here: the options themselves (`options`).
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
+from enum import StrEnum
+from typing import TYPE_CHECKING, TypeVar
+
+if TYPE_CHECKING:
+    from plimsoll.spec.server_options import OptionValue
+
+Choice = TypeVar("Choice", bound=StrEnum)
+
+_OPTIONS = frozenset(
+    {"workload", "tables", "table-size", "distribution", "warehouses", "text", "tls", "ca", "cert", "key"}
+)
+"""Options that are named as the fields that they set."""
 
 
 def key_and_value(written: str, *, taken: Mapping[str, object]) -> tuple[str, object]:
@@ -47,3 +59,61 @@ def counts_of(text: str, option: str) -> tuple[int, ...]:
     if not all(part.isdecimal() and len(part) < 7 and int(part) > 0 for part in parts):
         raise SpecError(f"{option}: must be whole numbers above 0 such as 1,8,64, is {text[:60]!r}")
     return tuple(dict.fromkeys(int(part) for part in parts))
+
+
+def as_option(fault: str, keys: Collection[str] = ()) -> str:
+    """Names the option instead of the field that a line begins with; `keys` came by --option KEY=VALUE."""
+    field, _, wrong = fault.partition(":")
+    name = {"kind": "workload", "": "workload"}.get(field, field.replace("_", "-"))
+    return f"--{name}:{wrong}" if name in _OPTIONS and field not in keys else f"--option {field}:{wrong}"
+
+
+def duration_s(text: str, option: str) -> float:
+    """Reads the value of an option that is a time.
+
+    Raises:
+        SpecError: It is none; the message names the option.
+    """
+    from plimsoll.errors import SpecError
+    from plimsoll.units import parse_duration_s
+
+    try:
+        return parse_duration_s(text)
+    except SpecError as error:
+        raise SpecError(f"{option}: {error}") from None
+
+
+def choice(text: str, choices: type[Choice], option: str) -> Choice:
+    """Reads the value of an option that is one of a few words.
+
+    Raises:
+        SpecError: It is none of them; the message names the option.
+    """
+    from plimsoll.errors import SpecError
+
+    try:
+        return choices(text)
+    except ValueError:
+        raise SpecError(f"{option}: must be one of {', '.join(choices)}, is {text[:60]!r}") from None
+
+
+def server_options(written: Sequence[str]) -> dict[str, OptionValue]:
+    """Reads the values of --option KEY=VALUE where they are options of a server.
+
+    Raises:
+        SpecError: One is none, or the server is not to have it; all faults at once.
+    """
+    from plimsoll.errors import SpecError
+    from plimsoll.spec.server_options import checked_options
+
+    options: dict[str, OptionValue] = {}
+    for one in written:
+        name, equals, value = one.partition("=")
+        if not equals or not name.strip():
+            raise SpecError(f"--option: must be KEY=VALUE such as sync_binlog=1, is {one[:60]!r}")
+        read = toml_value(value.strip())
+        options[name.strip()] = read if isinstance(read, bool | int | float | str) else value.strip()
+    try:
+        return checked_options(options)
+    except SpecError as error:
+        raise SpecError(*(fault.replace("options.", "--option ", 1) for fault in error.faults)) from None

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-import getpass
-from collections.abc import Collection
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from plimsoll.cli import complete
-from plimsoll.cli.encryption import Encryption, encrypted
-from plimsoll.cli.option_values import key_and_value, toml_value
+from plimsoll.cli.option_values import as_option, key_and_value, toml_value
 
 if TYPE_CHECKING:
     from plimsoll.spec.arrivals import OpenArrivals
+    from plimsoll.spec.drivers import DriverSpec
     from plimsoll.spec.statements import Workload
-    from plimsoll.spec.target import Target
 
 TargetOption = Annotated[
     str,
@@ -32,17 +30,10 @@ TargetOrManagedOption = Annotated[
         "--target",
         metavar="URL|managed",
         autocompletion=complete.targets,
-        help="mysql://user@host:3306/database, or mysql://user@/database?socket=/path, or managed: a throwaway server.",
+        help="The server: mysql://user@host:3306/database, mysql://user@/database?socket=/path, or managed, which"
+        " starts a throwaway server.",
     ),
 ]
-PasswordEnvOption = Annotated[
-    str | None, typer.Option("--password-env", metavar="NAME", help="Environment variable that holds the password.")
-]
-DefaultsFileOption = Annotated[
-    Path | None,
-    typer.Option("--defaults-file", metavar="FILE", help="Option file whose [client] section holds the password."),
-]
-AskPasswordOption = Annotated[bool, typer.Option("--ask-password", help="Ask for the password.")]
 WorkloadOption = Annotated[
     str,
     typer.Option(
@@ -50,23 +41,21 @@ WorkloadOption = Annotated[
         metavar="KIND|FILE",
         autocompletion=complete.workloads,
         help="oltp_read_only, _read_write, _write_only, _point_select, _insert, _delete, _update_index,"
-        " _update_non_index, select_random_points, select_random_ranges, bulk_insert; as sysbench 0.4 has them:"
-        " oltp_0.4_simple, oltp_0.4_complex, oltp_0.4_nontrx, oltp_0.4_sp; of your own: FILE.toml; ready to use:"
-        " key-value, order-queue, time-series; and tpcc, which is TPC-C-derived.",
+        " _update_non_index, select_random_points, select_random_ranges or bulk_insert; from sysbench 0.4:"
+        " oltp_0.4_simple, oltp_0.4_complex, oltp_0.4_nontrx or oltp_0.4_sp; tpcc (TPC-C-derived); key-value,"
+        " order-queue, read-share or time-series; or your own FILE.toml.",
     ),
 ]
-WarehousesOption = Annotated[int | None, typer.Option("--warehouses", help="Scale of tpcc; 1 when not given.")]
-TablesOption = Annotated[
-    int | None, typer.Option("--tables", help="Number of tables, sbtest1 to sbtestN; 1 when not given.")
-]
-TableSizeOption = Annotated[int | None, typer.Option("--table-size", help="Rows in each table; 10000 when not given.")]
+WarehousesOption = Annotated[int | None, typer.Option("--warehouses", help="Number of tpcc warehouses. Default: 1.")]
+TablesOption = Annotated[int | None, typer.Option("--tables", help="Number of tables, sbtest1 to sbtestN. Default: 1.")]
+TableSizeOption = Annotated[int | None, typer.Option("--table-size", help="Rows in each table. Default: 10000.")]
 DistributionOption = Annotated[
     str | None,
     typer.Option(
         "--distribution",
         autocompletion=complete.distributions,
-        help="How rows are chosen, and column k is filled: uniform (when not given), gaussian, special-0.4,"
-        " special-1.0, pareto, zipfian, or with parameters: '{ kind = \"zipfian\", exponent = 0.9 }'.",
+        help="How rows are chosen and column k is filled: uniform (the default), gaussian, special-0.4,"
+        " special-1.0, pareto or zipfian; with parameters: '{ kind = \"zipfian\", exponent = 0.9 }'.",
     ),
 ]
 OptionsOption = Annotated[
@@ -75,26 +64,28 @@ OptionsOption = Annotated[
         "--option",
         "-o",
         metavar="KEY=VALUE",
-        help="Any other key of a [[workload]] in a study file, such as range_size=10 or auto_increment=false;"
-        " repeatable.",
+        help="Any other key of a [[workload]] in a study file, such as range_size=10 or auto_increment=false."
+        " Repeatable.",
     ),
 ]
-ConnectionsOption = Annotated[
-    int, typer.Option("--connections", min=1, max=100_000, help="How many drive load at the same time.")
-]
+ConnectionsOption = Annotated[int, typer.Option("--connections", min=1, max=100_000, help="Number of connections.")]
 ServerOption = Annotated[
     str,
     typer.Option(
         "--server", autocompletion=complete.servers, help="With --target managed: mariadb, mysql, or a full command."
     ),
 ]
+ReplicasOption = Annotated[
+    int, typer.Option("--replicas", min=0, max=16, help="With --target managed: number of replicas; they take reads.")
+]
 RateOption = Annotated[
     str | None,
     typer.Option(
         "--rate",
         metavar="TPS",
-        help="Transactions wanted per second, whether or not a connection is free: 500, or steps and ramps such as"
-        " '0 to 2000 for 60s, 2000 for 30s, 500'. Without it each connection starts the next one when one is done.",
+        help="Target rate (open loop), in transactions per second: 500, or steps and ramps such as"
+        " '0 to 2000 for 60s, 2000 for 30s, 500'. Default: a closed loop, in which each connection starts its next"
+        " transaction when the last one is done.",
     ),
 ]
 ArrivalsOption = Annotated[
@@ -102,7 +93,7 @@ ArrivalsOption = Annotated[
     typer.Option(
         "--arrivals",
         autocompletion=complete.arrivals,
-        help="With --rate: poisson, as from many users, or uniform: evenly.",
+        help="With --rate: poisson (random, as from many independent users) or uniform (evenly spaced).",
     ),
 ]
 BacklogOption = Annotated[
@@ -111,44 +102,38 @@ BacklogOption = Annotated[
         "--backlog",
         min=0,
         max=1_000_000,
-        help="With --rate: so many may wait for a connection; what falls due beyond that is dropped and counted.",
+        help="With --rate: how many transactions may wait for a connection. Beyond that they are dropped and counted.",
     ),
 ]
 StudyFolderArgument = Annotated[
-    Path, typer.Argument(metavar="FOLDER", autocompletion=complete.studies, help="The folder of a study.")
+    Path, typer.Argument(metavar="FOLDER", autocompletion=complete.studies, help="Folder of a study.")
+]
+StrictOption = Annotated[
+    bool,
+    typer.Option("--strict", help="Refuse to measure where pre-flight checks find figures wrong or uncertain."),
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 
-def resolve_target(
-    url: str,
-    *,
-    password_env: str | None,
-    defaults_file: Path | None,
-    ask_password: bool,
-    encryption: Encryption,
-) -> Target:
-    """The target with its password and encryption, from wherever the user said they are.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DataOptions:
+    """Which workload's tables."""
 
-    Args:
-        url: The target.
-        password_env: Environment variable that holds the password.
-        defaults_file: Option file that holds it.
-        ask_password: Whether to ask for it.
-        encryption: What the options about encryption say.
+    workload: WorkloadOption = "oltp_read_write"
+    tables: TablesOption = None
+    table_size: TableSizeOption = None
+    warehouses: WarehousesOption = None
+    distribution: DistributionOption = None
+    option: OptionsOption = None
 
-    Raises:
-        SpecError: The URL or an option is wrong, or there is no password where it should be.
-    """
-    from plimsoll.spec.secrets import with_secrets
-    from plimsoll.spec.target import parse_target
+    @property
+    def spec(self) -> Workload:
+        """The workload; raises as `workload_of`."""
+        keys = {"tables": self.tables, "table_size": self.table_size, "distribution": self.distribution}
+        return workload_of(self.workload, self.option, warehouses=self.warehouses, **keys)
 
-    return with_secrets(
-        encrypted(parse_target(url), encryption),
-        password_env=password_env,
-        defaults_file=str(defaults_file) if defaults_file else None,
-        prompt=getpass.getpass if ask_password else None,
-    )
+
+ANY_DATA = DataOptions()
 
 
 def workload_of(kind: str, written: list[str] | None = None, **options: object) -> Workload:
@@ -195,7 +180,7 @@ def is_file(workload: str) -> bool:
 
 
 def arrivals_of(rate: str | None, *, process: str, backlog_max: int) -> OpenArrivals | None:
-    """The wanted rate from options of the command line; None for a closed loop.
+    """The target rate from options of the command line; None for a closed loop.
 
     Raises:
         SpecError: An option's value is wrong.
@@ -213,29 +198,51 @@ def arrivals_of(rate: str | None, *, process: str, backlog_max: int) -> OpenArri
         raise SpecError(f"--rate: {error}") from None
 
 
-_OPTIONS = frozenset(
-    {"workload", "tables", "table-size", "distribution", "warehouses", "text", "tls", "ca", "cert", "key"}
-)
-"""Those that are named as the fields that they set."""
+def drivers_of(text: str | None, connections: int, *, is_managed: bool = False) -> tuple[DriverSpec, ...]:
+    """Machines that share the load, from an option; this one alone when it was not given.
 
-
-def as_option(fault: str, keys: Collection[str] = ()) -> str:
-    """Names the option instead of the field that a line begins with; `keys` came by --option KEY=VALUE."""
-    field, _, wrong = fault.partition(":")
-    name = {"kind": "workload", "": "workload"}.get(field, field.replace("_", "-"))
-    return f"--{name}:{wrong}" if name in _OPTIONS and field not in keys else f"--option {field}:{wrong}"
-
-
-def duration_s(text: str, option: str) -> float:
-    """Reads the value of an option that is a time.
+    Args:
+        text: As typed.
+        connections: At the lowest level.
+        is_managed: Whether Plimsoll starts the server, on this machine.
 
     Raises:
-        SpecError: It is none; the message names the option.
+        SpecError: It names something that is no host, a host that cannot reach the server, or more drivers than there
+            are connections.
     """
     from plimsoll.errors import SpecError
-    from plimsoll.units import parse_duration_s
+    from plimsoll.spec.drivers import ONE_HERE, beyond_loopback, parse_drivers, too_few_connections
 
+    if text is None:
+        return ONE_HERE
     try:
-        return parse_duration_s(text)
+        drivers = parse_drivers(text)
     except SpecError as error:
-        raise SpecError(f"{option}: {error}") from None
+        raise SpecError(*(f"--drivers: {fault}" for fault in error.faults)) from None
+    if is_managed and (fault := beyond_loopback(drivers)) is not None:
+        raise SpecError(f"--drivers: {fault}")
+    if (fault := too_few_connections(connections, drivers)) is not None:
+        raise SpecError(fault)
+    return drivers
+
+
+DriversOption = Annotated[
+    str | None,
+    typer.Option(
+        "--drivers",
+        metavar="HOST,…",
+        help="Machines that share the load, such as load1,load2: hosts of your OpenSSH configuration, or local for this"
+        " one.",
+    ),
+]
+
+PriceFileOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--price-file",
+        metavar="FILE",
+        exists=True,
+        dir_okay=False,
+        help='TOML file of prices kept apart from the study: [price."system name"] per_month, currency, term, date.',
+    ),
+]

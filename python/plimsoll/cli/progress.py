@@ -5,6 +5,7 @@ It only reads events; nothing depends on it.
 
 from __future__ import annotations
 
+import math
 import sys
 import time
 from collections.abc import Iterator
@@ -25,26 +26,35 @@ from rich.progress import (
 )
 from rich.text import Text
 
+from plimsoll.cli.notices import measured_again_line, notice
+from plimsoll.prose.capacity import bracket_words, objective_words, run_words
+from plimsoll.prose.phrases import repeat_noun
+from plimsoll.record.level import Level
 from plimsoll.run.folder import UNPLANNED
-from plimsoll.run.status_text import interval_words
-from plimsoll.units import format_duration, format_level, format_ms, format_percent, format_rate, printable
+from plimsoll.run.status_text import duet_words, interval_words
+from plimsoll.units import format_duration, format_ms, format_percent, format_rate, printable
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from plimsoll.drive import protocol
+    from plimsoll.run.answer_events import DuetProgressed
     from plimsoll.run.events import (
         DataProgressed,
-        EnvironmentChanged,
         Event,
-        MachineMeasured,
+        IntervalEnded,
+        StateBegan,
         StudyBegan,
+        StudyEnded,
+        SystemBegan,
         TrialBegan,
         TrialEnded,
     )
+    from plimsoll.run.hook_events import HookBegan
+    from plimsoll.run.search_events import SearchBegan, SearchEnded, SearchProgressed
 
 PHASES = {
-    "resume": "looking at what is there",
+    "resume": "checking existing rows",
     "create": "creating tables",
     "load": "loading rows",
     "index": "building indexes",
@@ -99,7 +109,7 @@ class LoadProgress:
 
     def measured_again(self, folder: Path, reason: str) -> None:
         """Says that servers may be sized otherwise than before."""
-        self._tell(_measured_again(str(folder), reason))
+        self._tell(measured_again_line(str(folder), reason))
 
     def _tell(self, line: str) -> None:
         self._bars.console.print(printable(line), markup=False, highlight=False)
@@ -131,37 +141,63 @@ class StudyDisplay:
         self._seen = ""
         self._state = ""
         self._in_trial = False
+        self._is_searching = False
 
     def show(self, event: Event) -> None:
         """Takes one event in."""
         match event.type:
             case "study_began":
                 self._study_began(event)
-            case "system_began" | "study_ended":
-                self._now, self._seen = "done" if event.type == "study_ended" else f"starting {event.system}", ""
             case "data_progressed":
                 self._data_progressed(event)
             case "trial_began":
                 self._began(event)
-            case "state_began":
-                self._seen = self._state = str(event.state)
-            case "interval_ended":
-                self._seen = f"{event.state}: {interval_words(event)}"
-            case "environment_changed" | "machine_measured":
-                self._print(_notice(event))
+            case "interval_ended" | "duet_progressed":
+                self._progressed(event)
+            case "search_began" | "search_progressed" | "search_ended":
+                self._searched(event)
+            case "data_put_back" | "data_kept":
+                pass
+            case (
+                "answer_progressed"
+                | "environment_changed"
+                | "machine_measured"
+                | "readiness_judged"
+                | "device_shared"
+                | "storage_measured"
+                | "hook_ended"
+                | "environment_turn"
+            ):
+                self._notice(notice(event))
             case "trial_ended":
-                self._in_trial = False
-                self._done_count += 1
                 self._ended(event)
+            case _:
+                self._entered(event)
         if self._live is not None:
             self._live.update(self._picture(), refresh=True)
+
+    def _notice(self, text: str) -> None:
+        if text:
+            self._print(text)
+
+    def _entered(self, event: SystemBegan | StateBegan | HookBegan | StudyEnded) -> None:
+        """What goes on from now on."""
+        if event.type == "hook_began":
+            self._hook_began(event)
+        elif event.type == "state_began":
+            self._seen = self._state = str(event.state)
+        else:
+            self._now, self._seen = "done" if event.type == "study_ended" else f"starting {event.system}", ""
 
     def _study_began(self, event: StudyBegan) -> None:
         self.has_begun = True
         self._trial_count, self._done_count = event.trial_count, event.finished_count
         self._expect(event.estimated_s)
-        kept = f", {event.finished_count} of them finished before" if event.finished_count else ""
-        self._print(f"{event.study}: {event.trial_count} trials{kept}, about {format_duration(event.estimated_s)}")
+        kept = f", {event.finished_count} of them already finished" if event.finished_count else ""
+        work = f"{event.trial_count} trials{kept}"
+        if event.searches_count:
+            work = f"{event.searches_count} search{'' if event.searches_count == 1 else 'es'} for capacities{kept}"
+        self._print(f"{event.study}: {work}, about {format_duration(event.estimated_s)}")
         if event.unplanned_count:
             self._print(f"{event.unplanned_count} recordings: {UNPLANNED}")
 
@@ -172,18 +208,42 @@ class StudyDisplay:
         else:
             self._now = f"{event.system}: {done}"
 
+    def _hook_began(self, event: HookBegan) -> None:
+        what = f"hook {event.hook}"
+        if self._in_trial:
+            self._seen = f"{self._state}: {what}"
+        else:
+            self._now = what if event.system is None else f"{event.system}: {what}"
+
     def _began(self, event: TrialBegan) -> None:
         self._expect(event.remaining_s)
         self._in_trial = True
-        self._now = f"{_cell(event)}, repetition {event.repetition + 1}"
+        self._now = f"{_cell(event)}, {repeat_noun(is_duet=event.is_duet)} {event.repetition + 1}"
         self._seen = ""
 
     def _ended(self, event: TrialEnded) -> None:
+        self._in_trial = False
+        self._done_count += 1
         name = f"[{self._done_count}/{self._trial_count}] {_cell(event)}"
         if event.throughput_tps is None or event.verdict != "complete":
             self._print(f"{name}: {event.verdict}: {event.reason}")
-        elif self._live is None:
+        elif self._live is None and not self._is_searching:
             self._print(f"{name}: {_result(event)}")
+
+    def _progressed(self, event: IntervalEnded | DuetProgressed) -> None:
+        if event.type == "interval_ended":
+            self._seen = f"{event.state}: {interval_words(event)}"
+        elif event.pair_count is None:
+            self._print(duet_words(event))
+        else:
+            self._seen = f"{self._state}: {duet_words(event)}"
+
+    def _searched(self, event: SearchBegan | SearchProgressed | SearchEnded) -> None:
+        """A line whether or not there is a live display."""
+        self._is_searching = True
+        if event.type == "search_progressed":
+            self._expect(event.remaining_s)
+        self._print(search_line(event))
 
     def _expect(self, remaining_s: float) -> None:
         self._ends_at = time.monotonic() + remaining_s
@@ -204,22 +264,22 @@ class StudyDisplay:
         )
 
 
-def _notice(event: EnvironmentChanged | MachineMeasured) -> str:
-    """What a user should know before the load begins."""
-    if event.type == "machine_measured":
-        return _measured_again(event.folder, event.reason)
-    return (
-        f"warning: environment-changed: {event.system} is not what it was in {event.trial_id}: {event.changes}. Guides"
-        " show what is measured now as a system of its own."
-    )
-
-
-def _measured_again(folder: str, reason: str) -> str:
-    return f"{folder}: measured again, since {reason}; servers may be sized otherwise than before"
+def search_line(event: SearchBegan | SearchProgressed | SearchEnded) -> str:
+    """What a search found out, one line."""
+    place = f"{event.system}, {event.workload}, repetition {event.repetition + 1}"
+    match event.type:
+        case "search_began":
+            return f"{place}: searching for the capacity"
+        case "search_ended":
+            found = "no rate holds" if event.capacity_tps is None else format_rate(event.capacity_tps)
+            return f"{place}: capacity with {objective_words(event.objective)}: {found}"
+    high_tps = math.inf if event.high_tps is None else event.high_tps
+    left = f"; about {format_duration(event.remaining_s)} left" if event.remaining_s else ""
+    return f"{place}: {run_words(event.run)}{bracket_words(event.low_tps, high_tps)}{left}"
 
 
 def _cell(event: TrialBegan | TrialEnded) -> str:
-    return f"{event.system}, {event.workload}, {format_level(event.connections, event.rate_tps)}"
+    return f"{event.system}, {event.workload}, {Level(connections=event.connections, rate_tps=event.rate_tps).label()}"
 
 
 def _result(event: TrialEnded) -> str:

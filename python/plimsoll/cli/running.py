@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import shlex
+from dataclasses import dataclass
 from pathlib import Path
 
 import typer
 from rich.console import Console
 
+from plimsoll.analyse.model import Analysis
 from plimsoll.cli.fitted import show
 from plimsoll.cli.progress import study_display
 from plimsoll.errors import PlimsollError, RecordError
@@ -19,33 +22,111 @@ from plimsoll.spec.study import StudySpec
 from plimsoll.units import printable
 
 INVALID = 4
+SWITCH = 6
+"""The study goes on in another environment, to which the user switches."""
 
 
-def run_and_show(file: Path, spec: StudySpec, folder: Path, *, quiet: bool = False) -> int:
+@dataclass(frozen=True, slots=True)
+class Running:
+    """How a study runs.
+
+    Attributes:
+        quiet: Without progress.
+        strict: Refuse to measure where pre-flight checks find figures wrong or uncertain.
+        fit_budget: Reduce repetitions until the plan fits the study's budget.
+        environment: The one that is there; None where that is not said.
+    """
+
+    quiet: bool = False
+    strict: bool = False
+    fit_budget: bool = False
+    environment: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Guided:
+    """A study that ran, and its guide.
+
+    Attributes:
+        analysis: Of all its recordings.
+        path: The guide's HTML file.
+        exit_code: 0, or 4 when trials failed or are invalid: the guide then lacks them and says so. 6 when the study
+            goes on in another environment.
+        following: That environment; None for none.
+    """
+
+    analysis: Analysis
+    path: Path
+    exit_code: int
+    following: str | None = None
+
+
+def again_command(study: Path, to: Path | None, how: Running) -> str:
+    """The command that goes on with a study, without its environment.
+
+    >>> again_command(Path("my study.toml"), None, Running(strict=True))
+    "plimsoll study run 'my study.toml' --strict"
+    """
+    words = ["plimsoll", "study", "run", str(study), *([] if to is None else ["--to", str(to)])]
+    options = {"--quiet": how.quiet, "--strict": how.strict, "--fit-budget": how.fit_budget}
+    return shlex.join([*words, *(name for name, is_said in options.items() if is_said)])
+
+
+def run_and_show(file: Path, spec: StudySpec, folder: Path, how: Running, *, again: str) -> int:
     """Runs what is missing, then shows the analysis and writes the guide.
 
+    Args:
+        file: The study file.
+        spec: What it says.
+        folder: Where everything about the study is kept.
+        how: The user's options.
+        again: The command that goes on with the study.
+
     Returns:
-        0, or 4 when trials failed or are invalid: the guide then lacks them and says so.
+        The exit code, as `Guided` has it.
 
     Raises:
         PlimsollError, KeyboardInterrupt: It stopped before its end; what is missing was told.
     """
+    guide = run_and_guide(file, spec, folder, how)
+    show(render_terminal(guide.analysis))
+    typer.echo(f"Guide: {guide.path}")
+    if guide.following is not None:
+        needs_option = how.environment is not None or not _has_check(spec, guide.following)
+        option = f" --environment {shlex.quote(guide.following)}" if needs_option else ""
+        line = f"plimsoll: switch to {guide.following!r}, then run the study again: {again}{option}"
+        Console(stderr=True).print(printable(line), soft_wrap=True, markup=False, highlight=False)
+    return guide.exit_code
+
+
+def _has_check(spec: StudySpec, environment: str) -> bool:
+    return environment in spec.environment and spec.environment[environment].check is not None
+
+
+def run_and_guide(file: Path, spec: StudySpec, folder: Path, how: Running = Running()) -> Guided:
+    """Runs what is missing and writes the guide; raises as `run_and_show` does."""
     try:
-        with study_display(quiet=quiet) as display:
-            result = run_study(file, spec, folder, display.show)
+        with study_display(quiet=how.quiet) as display:
+            result = run_study(
+                file,
+                spec,
+                folder,
+                display.show,
+                strict=how.strict,
+                fit_budget=how.fit_budget,
+                environment=how.environment,
+            )
     except (KeyboardInterrupt, PlimsollError):
         if display.has_begun:
             _tell_how_far(folder)
         raise
     analysis, paths = build_guide(folder)
-    show(render_terminal(analysis))
-    typer.echo(f"Guide: {paths[0]}")
     if result.failed_count:
         Console(stderr=True).print(
             f"plimsoll: {result.failed_count} trials failed; run the same command again to repeat them", soft_wrap=True
         )
-        return INVALID
-    return 0
+    exit_code = INVALID if result.failed_count else 0 if result.following is None else SWITCH
+    return Guided(analysis, paths[0], exit_code, result.following)
 
 
 def _tell_how_far(folder: Path) -> None:
@@ -54,5 +135,5 @@ def _tell_how_far(folder: Path) -> None:
         lines = how_far(study_status(folder))
     except RecordError:
         return  # it was moved or removed, which is told already
-    for line in (*lines, "to go on, run the same command again"):
+    for line in (*lines, "run the same command again to continue"):
         Console(stderr=True).print(printable(line), soft_wrap=True, markup=False, highlight=False)

@@ -1,20 +1,112 @@
-"""`plimsoll size`: which systems carry a load."""
+"""`plimsoll size`: which systems sustain a load, and whether one holds it for minutes."""
 
 from __future__ import annotations
 
-from typing import Annotated
+import sys
+from contextlib import ExitStack
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from plimsoll.cli import complete
-from plimsoll.cli.options import JsonOption, StudyFolderArgument, duration_s
+from plimsoll.cli.groups import with_groups
+from plimsoll.cli.login import NO_LOGIN, Login
+from plimsoll.cli.option_values import duration_s
+from plimsoll.cli.options import JsonOption, PriceFileOption, StudyFolderArgument
+
+if TYPE_CHECKING:
+    from plimsoll.analyse.model import Analysis
+    from plimsoll.analyse.size_model import LoadDemand, SizeAnswer
+    from plimsoll.spec.clients import Clients
+
+ConfirmOption = Annotated[
+    bool,
+    typer.Option(
+        "--confirm",
+        help="Run the load with its headroom, TPS / (1 - HEADROOM), at that rate, and say whether it held: on --target,"
+        " or on a system of the study.",
+    ),
+]
+TargetOption = Annotated[
+    str | None,
+    typer.Option(
+        "--target",
+        metavar="URL",
+        help="With --confirm: the server. Its tables must exist. Default: a system of the study.",
+    ),
+]
 
 
+@dataclass(frozen=True, slots=True)
+class Load:
+    """The load to sustain: a rate, or the demand of a log."""
+
+    tps: Annotated[
+        float | None, typer.Option("--tps", help="The load to sustain, in transactions per second. Or use --demand.")
+    ] = None
+    demand: Annotated[
+        Path | None,
+        typer.Option(
+            "--demand", metavar="FILE", help="The load of a production log: demand.json, which plimsoll learn writes."
+        ),
+    ] = None
+    at: Annotated[
+        str | None,
+        typer.Option(
+            "--at",
+            metavar="MOMENT",
+            help="With --demand: peak-minute (default), p99-minute, peak-second or mean.",
+        ),
+    ] = None
+    growth: Annotated[
+        str | None,
+        typer.Option(
+            "--growth",
+            metavar="SHARE",
+            help="With --demand: how fast the load grows, such as 30%/y or 2%/mo. Says until when systems sustain it.",
+        ),
+    ] = None
+
+    def asked(self) -> LoadDemand | None:
+        """The demand; None where a rate is given.
+
+        Raises:
+            SpecError: Options that are wrong or contradict each other, or a file that is no demand.
+        """
+        from plimsoll.cli.option_values import choice
+        from plimsoll.errors import SpecError
+        from plimsoll.learn.demand_model import Moments
+        from plimsoll.learn.sized import sized_demand
+        from plimsoll.run.demand_file import read_demand
+        from plimsoll.units import parse_growth
+
+        if (self.tps is None) == (self.demand is None):
+            raise SpecError("--tps, --demand: give the load to sustain by one of them")
+        if self.demand is None:
+            for name, value in (("at", self.at), ("growth", self.growth)):
+                if value is not None:
+                    raise SpecError(f"--{name}: is for --demand; add it, or leave it out")
+            return None
+        moment = choice(self.at or Moments.PEAK_MINUTE, Moments, "--at")
+        try:
+            growth = None if self.growth is None else parse_growth(self.growth)
+        except SpecError as error:
+            raise SpecError(f"--growth: {error}") from None
+        return sized_demand(read_demand(self.demand), moment, growth, datetime.now(UTC).date())
+
+
+NO_LOAD = Load()
+
+
+@with_groups
 def size(
     study: StudyFolderArgument,
-    tps: Annotated[float, typer.Option("--tps", help="The load to carry, transactions per second.")],
+    load: Load = NO_LOAD,
     connections: Annotated[
-        int | None, typer.Option("--connections", min=1, help="At so many connections; default: the best level.")
+        int | None, typer.Option("--connections", min=1, help="Number of connections. Default: the best level.")
     ] = None,
     workload: Annotated[
         str | None,
@@ -22,7 +114,7 @@ def size(
             "--workload",
             metavar="NAME",
             autocompletion=complete.workloads_of_study,
-            help="Needed when the study has several.",
+            help="Required if the study has several workloads.",
         ),
     ] = None,
     response_p99: Annotated[
@@ -30,41 +122,141 @@ def size(
         typer.Option(
             "--response-p99",
             metavar="TIME",
-            help="Objective for 99 % of transactions, such as 20ms; default: the study's.",
+            help="Limit for the 99th percentile of response time, such as 20ms. Default: the study's objective.",
         ),
     ] = None,
     headroom: Annotated[
-        float, typer.Option("--headroom", help="Share of the throughput to keep free, 0 up to 1.")
-    ] = 0.0,
+        float, typer.Option("--headroom", help="Share of throughput to keep in reserve, 0 to 1.")
+    ] = 0.3,
+    price_file: PriceFileOption = None,
+    confirm: ConfirmOption = False,
+    duration: Annotated[str, typer.Option("--duration", help="With --confirm: how long the load runs.")] = "3m",
+    target: TargetOption = None,
+    system: Annotated[
+        str | None, typer.Option("--system", metavar="NAME", help="With --confirm: which system of the study.")
+    ] = None,
+    login: Login = NO_LOGIN,
     as_json: JsonOption = False,
 ) -> None:
-    """Say which systems carry a load, which do not, and why.
+    """Say which systems can sustain a load, which cannot, and why.
 
-    The cheapest comes first when costs are known. Ends with 0 when a system fits, with 1 when none does.
+    Rests on capacities at an objective and on load at target rates where the study has them, and on closed-loop figures
+    only where there is nothing else. A system fits if the next run will sustain the load with 95 % confidence.
+
+    Lists the cheapest system first if costs are known. The exit code is 0 if a system fits and 1 if none does; with
+    --confirm, 0 if the load held and 1 if it did not.
 
     Examples:
 
       plimsoll size results/flush --tps 1200 --connections 16 --workload read-write
 
-      plimsoll size results/flush --tps 1200 --workload read-write --response-p99 20ms --headroom 0.3
+      plimsoll size results/flush --tps 1200 --workload read-write --response-p99 20ms --confirm --system durable
+
+      plimsoll size results/capacity --demand demand.json --growth 30%/y
     """
     from plimsoll.analyse.size import size as answer_size
-    from plimsoll.cli.fitted import show
+    from plimsoll.errors import SpecError
     from plimsoll.guide.build import analyse_folder
+
+    if not confirm and (target is not None or system is not None):
+        raise SpecError(f"--{'target' if target is not None else 'system'}: is for --confirm; add it, or leave it out")
+    demand = load.asked()
+    objective_ms = None if response_p99 is None else duration_s(response_p99, "--response-p99") * 1000
+    analysis = analyse_folder(study, price_file)
+    limit_ms = _objective_ms(analysis) if objective_ms is None else objective_ms
+    answer = answer_size(analysis, tps=load.tps, demand=demand, connections=connections, workload=workload,
+        response_p99_ms=limit_ms, headroom=headroom)  # fmt: skip
+    if confirm:
+        confirm_s = duration_s(duration, "--duration")
+        raise typer.Exit(_confirm(study, answer, confirm_s, target=target, system=system, login=login, as_json=as_json))
+    raise typer.Exit(_show(answer, as_json=as_json))
+
+
+def _show(answer: SizeAnswer, *, as_json: bool) -> int:
+    """Shows the answer; returns the exit code."""
+    from plimsoll.cli.fitted import show
+    from plimsoll.guide.size import worded
     from plimsoll.guide.terminal import size_terminal
 
-    objective_ms = None if response_p99 is None else duration_s(response_p99, "--response-p99") * 1000
-    analysis = analyse_folder(study)
-    answer = answer_size(
-        analysis,
-        tps=tps,
-        connections=connections,
-        workload=workload,
-        response_p99_ms=analysis.objective_ms_p99 if objective_ms is None else objective_ms,
-        headroom=headroom,
-    )
     if as_json:
-        typer.echo(answer.model_dump_json(indent=2))
+        typer.echo(worded(answer).model_dump_json(indent=2))
     else:
         show(size_terminal(answer))
-    raise typer.Exit(0 if answer.fits else 1)
+    return 0 if answer.fits else 1
+
+
+def _objective_ms(analysis: Analysis) -> float | None:
+    """The study's objective, or that of its searches where they have one."""
+    searched = {one.objective.response_ms_p99 for one in analysis.capacities}
+    return analysis.objective_ms_p99 or (searched.pop() if len(searched) == 1 else None)
+
+
+def _clients(clients: Clients, demand: LoadDemand | None) -> Clients:
+    """Those of the study, with the bursts of the demand where these are known."""
+    if demand is None or demand.burstiness is None:
+        return clients
+    return clients.model_copy(update={"burstiness": demand.burstiness})
+
+
+def _confirm(
+    study: Path,
+    answer: SizeAnswer,
+    confirm_s: float,
+    *,
+    target: str | None,
+    system: str | None,
+    login: Login,
+    as_json: bool,
+) -> int:
+    """Runs the load and says whether it held; returns the exit code."""
+    from plimsoll.cli.fitted import echo_fitted
+    from plimsoll.cli.progress import load_progress
+    from plimsoll.cli.search_progress import show_interval
+    from plimsoll.errors import SpecError
+    from plimsoll.prose.capacity import confirmed_sentence
+    from plimsoll.record.capacity import CapacityObjective
+    from plimsoll.run.confirming import confirm, system_of_study
+    from plimsoll.run.single_run import SingleRun
+    from plimsoll.run.users_file import current_spec
+    from plimsoll.spec.arrivals import steady
+
+    asked = answer.asked
+    spec, _ = current_spec(study)
+    wanted = None if spec is None else next((one for one in spec.workload if one.name == asked.workload), None)
+    if spec is None or wanted is None:
+        raise SpecError(f"--confirm: {study} has no study file with the workload {asked.workload}, so it cannot be run")
+    best = next((one for one in answer.systems if system in (None, one.system)), None)
+    name = system or (answer.systems[0].system if answer.systems else spec.system[0].name)
+    count = asked.connections or (best.connections if best is not None else None) or max(spec.study.levels.connections)
+    limit_ms = asked.response_p99_ms
+    with ExitStack() as stack:
+        progress = stack.enter_context(load_progress())
+        if target is not None:
+            resolved, managed = login.target(target), None
+        else:
+            instance = stack.enter_context(system_of_study(spec, name, study, progress.show))
+            resolved, managed = instance.target, instance if instance.is_managed else None
+        run = SingleRun(
+            workload=wanted,
+            target=resolved,
+            managed=managed,
+            connections=count,
+            warm_up_s=min(10.0, confirm_s),
+            duration_s=confirm_s,
+            seed=spec.study.seed,
+            arrivals=steady(asked.needed_tps),
+            clients=_clients(spec.study.clients, asked.demand),
+        )
+        objective = None if limit_ms is None else CapacityObjective(response_ms_p99=limit_ms)
+        found = confirm(run, objective, show_interval)
+    if sys.stderr.isatty():
+        print(file=sys.stderr)
+    if as_json:
+        typer.echo(found.run.model_dump_json(indent=2))
+    else:
+        echo_fitted(
+            confirmed_sentence(
+                found.run, found.objective, held=found.held, place=name if target is None else run.target.endpoint
+            )
+        )
+    return 0 if found.held else 1

@@ -8,12 +8,12 @@ from typing import Annotated
 import typer
 
 from plimsoll.cli import complete
-from plimsoll.cli.options import StudyFolderArgument
+from plimsoll.cli.options import StrictOption, StudyFolderArgument
 
 app = typer.Typer(
     no_args_is_help=True,
     rich_markup_mode=None,
-    help="Plan and run studies of systems, workloads and levels.",
+    help="Plan and run studies.",
 )
 
 StudyArgument = Annotated[
@@ -23,13 +23,19 @@ StudyArgument = Annotated[
     ),
 ]
 ToOption = Annotated[
-    Path | None, typer.Option("--to", metavar="FOLDER", help="Where everything is kept; default: the study's name.")
+    Path | None,
+    typer.Option("--to", metavar="FOLDER", help="Folder for recordings and guide. Default: the study's name."),
+]
+
+FitBudgetOption = Annotated[
+    bool,
+    typer.Option("--fit-budget", help="Reduce repetitions, to 3 at least, until the plan fits the study's budget."),
 ]
 
 
 @app.command("new")
 def new() -> None:
-    """Print a study file to begin with, every key explained.
+    """Print a study file to start from, with every key explained.
 
     Example: plimsoll study new > study.toml
     """
@@ -43,10 +49,11 @@ def plan(
     study: StudyArgument,
     to: ToOption = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    fit_budget: FitBudgetOption = False,
 ) -> None:
-    """Show which trials a study consists of, their order, the time and disk it takes, and which are finished already.
+    """Show the trials of a study, their order, the time and disk space they need, and which are finished.
 
-    Nothing is started.
+    Starts nothing.
 
     Example: plimsoll study plan study.toml
     """
@@ -56,12 +63,12 @@ def plan(
     from plimsoll.run.planning import plan_study
 
     _, spec, folder = resolve(study, to)
-    planned = plan_study(spec, folder)
+    planned = plan_study(spec, folder, fit_budget=fit_budget)
     if as_json:
         typer.echo(planned.plan.model_dump_json(indent=2))
     else:
-        show(plan_table(planned.plan))
-        for line in planned_lines(spec, planned, folder):
+        show(plan_table(planned.plan, planned.spec))
+        for line in planned_lines(planned.spec, planned, folder):
             echo_fitted(line)
 
 
@@ -69,29 +76,40 @@ def plan(
 def run(
     study: StudyArgument,
     to: ToOption = None,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress, only the result.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print the result without progress.")] = False,
+    strict: StrictOption = False,
+    fit_budget: FitBudgetOption = False,
+    environment: Annotated[
+        str | None,
+        typer.Option(
+            "--environment",
+            metavar="NAME",
+            help='The environment that is there now, for studies with switch = "hand". Only its trials run.',
+        ),
+    ] = None,
 ) -> None:
-    """Run what is missing of a study, then write its guide.
+    """Run the missing trials of a study, then write its guide.
 
-    Stop it at any time: finished trials are kept, the running one is kept as interrupted and counts nowhere, and the
-    same command goes on where it stopped.
+    You can stop it at any time and continue with the same command. Finished trials are kept. The running trial is kept
+    as interrupted and counts in no result.
 
     Example: plimsoll study run study.toml --to results/flush
     """
-    from plimsoll.cli.running import run_and_show
+    from plimsoll.cli.running import Running, again_command, run_and_show
     from plimsoll.run.folder import resolve
 
     file, spec, folder = resolve(study, to)
-    raise typer.Exit(run_and_show(file, spec, folder, quiet=quiet))
+    how = Running(quiet=quiet, strict=strict, fit_budget=fit_budget, environment=environment)
+    raise typer.Exit(run_and_show(file, spec, folder, how, again=again_command(study, to, how)))
 
 
 @app.command("status")
 def status(
     folder: StudyFolderArgument, as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False
 ) -> None:
-    """Say how far a study is: whether it runs, was killed, was stopped or is finished, what runs now and what is left.
+    """Show the state of a study: running, killed, stopped or finished, what runs now and what is left.
 
-    Every recording is read and compared with the digests that were taken when it was written.
+    Reads every recording and verifies its checksums.
 
     Example: plimsoll study status results/flush
     """

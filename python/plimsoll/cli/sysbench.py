@@ -40,30 +40,31 @@ def _parted(args: Sequence[str]) -> tuple[list[str], list[str]]:
         elif (value := next(words, None)) is not None:
             own.append(f"{word}={value}")
         else:
-            raise SpecError(f"{name}: nothing stands behind it; write {name}=NAME")
+            raise SpecError(f"{name}: the value is missing; write {name}=NAME")
     return own, others
 
 
 def sysbench(
     arguments: Annotated[
-        list[str] | None, typer.Argument(metavar="ARGUMENT...", help="What sysbench takes; help tells all of it.")
+        list[str] | None,
+        typer.Argument(metavar="ARGUMENT...", help="The arguments of sysbench; try: plimsoll sysbench help."),
     ] = None,
     record: Annotated[
         Path | None,
-        typer.Option(_RECORD, metavar="STUDY", help="Keep the run as a recording in this folder, for its guide."),
+        typer.Option(_RECORD, metavar="STUDY", help="Record the run in this folder."),
     ] = None,
     record_system: Annotated[
         str | None,
-        typer.Option(f"{_RECORD}-system", metavar="NAME", help="The system; the server's address if left out."),
+        typer.Option(f"{_RECORD}-system", metavar="NAME", help="Name of the system. Default: the server's address."),
     ] = None,
     record_workload: Annotated[
         str | None,
-        typer.Option(f"{_RECORD}-workload", metavar="NAME", help="The workload; the test's name if left out."),
+        typer.Option(f"{_RECORD}-workload", metavar="NAME", help="Name of the workload. Default: the test's name."),
     ] = None,
 ) -> int:
-    """Do what sysbench does: its tests, its options, Lua scripts, its output and its exit codes.
+    """Run sysbench command lines: same tests, options, Lua scripts, output and exit codes.
 
-    Everything is handed to the load engine as it was typed; --help and help are its own. docs/sysbench.md tells more.
+    All arguments go to the load engine unchanged, including --help and help. See docs/sysbench.md.
 
     Examples:
 
@@ -72,7 +73,7 @@ def sysbench(
       plimsoll sysbench oltp_read_write --mysql-user=bench --tables=4 --threads=16 --plimsoll-record my-study run
     """
     if record is None:
-        raise SpecError(f"{_RECORD} is missing: {_RECORD}-system and {_RECORD}-workload name what it keeps")
+        raise SpecError(f"{_RECORD}: missing; {_RECORD}-system and {_RECORD}-workload need it")
     from plimsoll.run.joined import RecordingWanted
     from plimsoll.run.sysbench import record_sysbench
 

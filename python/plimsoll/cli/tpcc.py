@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
-from plimsoll.cli.option_values import key_and_value
-from plimsoll.cli.options import as_option, duration_s
+from plimsoll.cli.option_values import as_option, duration_s, key_and_value
 
 if TYPE_CHECKING:
     from plimsoll.spec.clients import Clients

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from plimsoll.cli import options, trial_result
+from plimsoll.cli import option_values, options, trial_result
 from plimsoll.cli.clients import (
     AllConnectionsOption,
+    BurstinessOption,
     ConnectRateOption,
     GiveUpOption,
     NetworkTimeoutOption,
@@ -21,28 +22,19 @@ from plimsoll.cli.clients import (
     ThinkTimeOption,
     clients_of,
 )
-from plimsoll.cli.encryption import (
-    CaOption,
-    CertOption,
-    Encryption,
-    GetServerKeyOption,
-    KeyOption,
-    ServerKeyOption,
-    TlsOption,
-    refuse_for_managed,
-)
 from plimsoll.cli.fitted import echo_fitted
+from plimsoll.cli.groups import with_groups
+from plimsoll.cli.login import NO_LOGIN, Login
 from plimsoll.cli.options import (
     ArrivalsOption,
-    AskPasswordOption,
     BacklogOption,
     ConnectionsOption,
-    DefaultsFileOption,
     DistributionOption,
+    DriversOption,
     JsonOption,
     OptionsOption,
-    PasswordEnvOption,
     RateOption,
+    ReplicasOption,
     ServerOption,
     TableSizeOption,
     TablesOption,
@@ -53,43 +45,49 @@ from plimsoll.cli.options import (
 from plimsoll.cli.tpcc import warm_up_of
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
     from plimsoll.analyse.trial_summary import TrialSummary
     from plimsoll.drive.protocol import Interval
+    from plimsoll.run.instance import Instance
     from plimsoll.run.joined import RecordingWanted
     from plimsoll.run.single_run import SingleRun
-    from plimsoll.run.systems import Instance
     from plimsoll.spec.statements import Workload
+    from plimsoll.spec.target import Target
 
 RecordOption = Annotated[
     Path | None,
-    typer.Option("--record", metavar="FOLDER", help="Keep the run as a recording in this folder, for its guide."),
+    typer.Option("--record", metavar="FOLDER", help="Record the run in this folder; plimsoll guide reads it."),
 ]
 RecordSystemOption = Annotated[
-    str | None, typer.Option("--record-system", metavar="NAME", help="The system; the server's address if left out.")
+    str | None,
+    typer.Option("--record-system", metavar="NAME", help="Name of the system. Default: the server's address."),
 ]
 RecordWorkloadOption = Annotated[
-    str | None, typer.Option("--record-workload", metavar="NAME", help="The workload; its kind if left out.")
+    str | None, typer.Option("--record-workload", metavar="NAME", help="Name of the workload. Default: its kind.")
 ]
 
 WarmUpOption = Annotated[
     str | None,
-    typer.Option("--warm-up", help="How long load runs before it counts: 1s, or until all terminals have begun."),
+    typer.Option("--warm-up", help="Load before the measurement. Default: 1s, or until all terminals have started."),
 ]
 
 SheetOption = Annotated[
-    bool, typer.Option("--sheet", help="With tpcc: tell each departure from the TPC-C specification.")
+    bool, typer.Option("--sheet", help="With tpcc: list every deviation from the TPC-C specification.")
 ]
 
 
+@with_groups
 def trial(
     target: TargetOrManagedOption,
     workload: WorkloadOption = "oltp_read_write",
     connections: ConnectionsOption = 1,
-    duration: Annotated[str, typer.Option("--duration", help="How long load counts, such as 60s.")] = "10s",
+    duration: Annotated[str, typer.Option("--duration", help="Length of the measurement, such as 60s.")] = "10s",
     warm_up: WarmUpOption = None,
     rate: RateOption = None,
     arrivals: ArrivalsOption = "poisson",
     backlog: BacklogOption = 10_000,
+    burstiness: BurstinessOption = 1.0,
     think_time: ThinkTimeOption = None,
     connect_rate: ConnectRateOption = None,
     all_connections: AllConnectionsOption = False,
@@ -103,30 +101,24 @@ def trial(
     warehouses: WarehousesOption = None,
     option: OptionsOption = None,
     text: Annotated[bool, typer.Option("--text", help="Send statements as text instead of preparing them.")] = False,
-    seed: Annotated[int, typer.Option("--seed", min=0, max=2**63 - 1, help="All randomness follows from it.")] = 1,
+    seed: Annotated[int, typer.Option("--seed", min=0, max=2**63 - 1, help="Seed of all randomness.")] = 1,
+    drivers: DriversOption = None,
     server: ServerOption = "mariadb",
-    password_env: PasswordEnvOption = None,
-    defaults_file: DefaultsFileOption = None,
-    ask_password: AskPasswordOption = False,
-    tls: TlsOption = None,
-    ca: CaOption = None,
-    cert: CertOption = None,
-    key: KeyOption = None,
-    server_public_key_path: ServerKeyOption = None,
-    get_server_public_key: GetServerKeyOption = False,
+    replicas: ReplicasOption = 0,
+    login: Login = NO_LOGIN,
     record: RecordOption = None,
     record_system: RecordSystemOption = None,
     record_workload: RecordWorkloadOption = None,
     sheet: SheetOption = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Run one workload at one level and print what was measured.
+    """Run one workload at one level and print the result.
 
-    The tables must be there (plimsoll prepare makes them; those that sysbench made fit as well), except with
-    --target managed, which starts a throwaway server and loads them.
+    The tables must exist: plimsoll prepare creates them, and tables that sysbench created work too. With --target
+    managed, a throwaway server is started and its tables are loaded.
 
-    Ctrl-C ends the load and prints what was measured until then. With --record the run is added to a folder: the same
-    system, workload and level again is one more repetition, others stand beside it in the folder's guide.
+    Ctrl-C ends the load and prints what was measured so far. With --record the run is added to a folder: the same
+    system, workload and level again becomes another repetition; anything else is compared with it in the guide.
 
     Examples:
 
@@ -144,19 +136,32 @@ def trial(
     wanted = options.arrivals_of(rate, process=arrivals, backlog_max=backlog)
     clients = clients_of(
         think_time=think_time, connect_rate=connect_rate, all_connections=all_connections, retry=retry, give_up=give_up,
-        network_timeout=network_timeout, read_timeout=read_timeout, is_open=wanted is not None)  # fmt: skip
+        network_timeout=network_timeout, read_timeout=read_timeout, burstiness=burstiness,
+        is_open=wanted is not None)  # fmt: skip
     warm_up_s = warm_up_of(spec, warm_up, connections, clients, is_open=wanted is not None)
-    duration_s = options.duration_s(duration, "--duration")
-    encryption: Encryption = {"tls": tls, "ca": ca, "cert": cert, "key": key,
-        "server_public_key_path": server_public_key_path, "get_server_public_key": get_server_public_key}  # fmt: skip
+    shared = options.drivers_of(drivers, connections, is_managed=target == "managed")
     kept = recording_wanted(record, record_system, record_workload, wanted)
     with ExitStack() as stack:
-        managed = _throwaway(stack, server, spec, encryption, connections, kept) if target == "managed" else None
-        resolved = managed.target if managed else options.resolve_target(target, password_env=password_env,
-            defaults_file=defaults_file, ask_password=ask_password, encryption=encryption)  # fmt: skip
-        run = SingleRun(workload=spec, target=resolved, managed=managed, connections=connections, warm_up_s=warm_up_s,
-            duration_s=duration_s, seed=seed, arrivals=wanted, clients=clients)  # fmt: skip
+        resolved, started = _servers(target, login, replicas,
+            lambda: throwaway(stack, server, spec, login, connections, kept, replicas))  # fmt: skip
+        run = SingleRun(workload=spec, target=resolved, managed=next(iter(started), None), connections=connections,
+            warm_up_s=warm_up_s, duration_s=option_values.duration_s(duration, "--duration"), seed=seed,
+            arrivals=wanted, clients=clients, drivers=shared, replicas=tuple(started[1:]))  # fmt: skip
         raise typer.Exit(_measure_and_show(run, kept, as_json=as_json, whole_sheet=sheet))
+
+
+def _servers(
+    target: str, login: Login, replicas: int, start: Callable[[], Sequence[Instance]]
+) -> tuple[Target, Sequence[Instance]]:
+    """The server that is reached, and those that were started for it: none where it runs already."""
+    from plimsoll.errors import SpecError
+
+    if target == "managed":
+        started = start()
+        return started[0].target, started
+    if replicas:
+        raise SpecError("--replicas: start with --target managed only; in a study file, targets name running ones")
+    return login.target(target), ()
 
 
 def _measure_and_show(run: SingleRun, kept: RecordingWanted | None, *, as_json: bool, whole_sheet: bool) -> int:
@@ -185,15 +190,16 @@ def _measure_and_show(run: SingleRun, kept: RecordingWanted | None, *, as_json: 
     return code
 
 
-def _throwaway(
+def throwaway(
     stack: ExitStack,
     server: str,
     workload: Workload,
-    encryption: Encryption,
+    login: Login,
     connections: int,
     kept: RecordingWanted | None,
-) -> Instance:
-    """A server with the workload's rows that ends with the stack. It has no use for encryption."""
+    replicas: int = 0,
+) -> tuple[Instance, ...]:
+    """A server with the workload's rows, and its replicas, that end with the stack. They have no use for encryption."""
     from plimsoll.cli.progress import load_progress
     from plimsoll.drive.engine import LocalDriver
     from plimsoll.run.keeper import DataKeeper
@@ -201,23 +207,29 @@ def _throwaway(
     from plimsoll.spec.terminals import background_connections
 
     connections += background_connections(workload)
-    refuse_for_managed(encryption)
+    login.refuse_for_managed()
     progress = stack.enter_context(load_progress())
     keeper = DataKeeper(driver=LocalDriver(), data_sets=(workload,), progress=progress.show, warn=progress.warn)
     machines = None if kept is None else machines_of(kept.study, progress.measured_again)
-    return stack.enter_context(throwaway_server(server, keeper, connections=connections, machines=machines))
+    made = throwaway_server(server, keeper, connections=connections, machines=machines, replicas=replicas)
+    return stack.enter_context(made)
 
 
 def _measured(run: SingleRun, kept: RecordingWanted | None) -> tuple[TrialSummary, tuple[str, ...]]:
     """What was measured between two looks at the consistency of the rows, where the workload asks for them."""
     from plimsoll.record.model import Verdict
+    from plimsoll.run.replicated import refuse_different_replicas
     from plimsoll.run.single import record_single, run_single
+    from plimsoll.run.single_run import named_instances
 
     _look_at_consistency(run, "before the load")
-    seen = partial(_show_interval, connections=run.connections)
+    seen = partial(show_interval, connections=run.connections)
     measured, notes = (run_single(run, seen), ()) if kept is None else record_single(run, kept, seen)
     if measured.outcome.verdict is not Verdict.FAILED:  # a server that does not answer says nothing about its rows
         _look_at_consistency(run, "after the load")
+        if run.managed is not None and run.replicas:
+            servers = named_instances(run, "managed", run.managed)
+            notes = (*notes, refuse_different_replicas(servers, run.workload.table_names).removeprefix("; "))
     return measured, notes
 
 
@@ -229,7 +241,8 @@ def _look_at_consistency(run: SingleRun, when: str) -> None:
         refuse_inconsistent(run, when, progress.show)
 
 
-def _show_interval(interval: Interval, *, connections: int) -> None:
+def show_interval(interval: Interval, *, connections: int) -> None:
+    """Prints a line on one interval of the load to standard error."""
     from plimsoll.run.rows import oldest_in_flight_ms, response_ms_p99, responses
     from plimsoll.units import format_ms, format_rate
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -60,6 +61,8 @@ def result_of(summary: TrialSummary, wanted: OpenArrivals | None = None) -> dict
         "outages": [outage.model_dump() for outage in summary.outcome.outages],
         "warnings": [warning.model_dump() for warning in summary.outcome.warnings],
     }
+    if summary.drivers:
+        result["drivers"] = [asdict(one) for one in summary.drivers]
     result |= _tpcc(summary, types)
     return result if wanted is None else {**result, "open_loop": _open_loop(summary, wanted)}
 
@@ -171,12 +174,23 @@ def _as_text(result: dict[str, Any], *, whole_sheet: bool) -> str:
         f"client            {format_number(client['cpu_us_per_statement'] or 0)} us of processor time per statement,"
         f" {format_number(client['memory_mb_peak'])} MB at most"
     )
+    lines += [_driver_line(one) for one in result.get("drivers", ())]
     agreed = {one["agreed"] or "none" for one in result["connections"]["encryptions"]}
     lines.append(f"encryption        {', '.join(sorted(agreed))}")
     lines += deviation_lines(result, whole=whole_sheet)
     lines += [f"warning: {w['code']}: {w['evidence'].rstrip('.')}. {w['advice']}" for w in result["warnings"]]
-    lines.append("One run says little about the next: plimsoll study run measures repetitions and gives bounds.")
+    lines.append(
+        "One run says little about the next: plimsoll study run measures repetitions and confidence intervals."
+    )
     return "\n".join(lines)
+
+
+def _driver_line(one: dict[str, Any]) -> str:
+    from plimsoll.units import format_ms, format_percent, format_rate
+
+    late = "" if one["dispatch_ms_p99"] is None else f", dispatch delay p99 {format_ms(one['dispatch_ms_p99'])}"
+    share = f"{format_percent(one['completed_ratio'])} (share {format_percent(one['expected_ratio'])})"
+    return f"driver            {one['name']}: {format_rate(one['throughput_tps'])}, {share}{late}"
 
 
 def _connection_lines(result: dict[str, Any]) -> list[str]:

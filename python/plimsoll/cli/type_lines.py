@@ -47,8 +47,8 @@ def deviation_lines(result: dict[str, Any], *, whole: bool) -> list[str]:
         return sheet_lines(found)
     clauses = ", ".join(dict.fromkeys(one.clause for one in found))
     return [
-        f"no TPC-C result: it departs from the specification (revision 5.11) in {len(found)} places, clauses {clauses};"
-        " --sheet says what each is"
+        f"no TPC-C result: it deviates from the specification (revision 5.11) in {len(found)} places, clauses"
+        f" {clauses}; --sheet lists them"
     ]
 
 
@@ -57,7 +57,7 @@ def sheet_lines(found: Sequence[Deviation]) -> list[str]:
     if not found:
         return []
     told = [f"  {one.clause}: {one.chosen}; asked for: {one.asked}" for one in found]
-    return ["no TPC-C result: it departs from the specification (revision 5.11), clause by clause", *told]
+    return ["no TPC-C result: it deviates from the specification (revision 5.11), clause by clause", *told]
 
 
 def _counts(one: dict[str, Any], demands: dict[str, Any] | None) -> dict[str, str]:

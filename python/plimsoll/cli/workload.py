@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 app = typer.Typer(
     no_args_is_help=True,
     rich_markup_mode=None,
-    help="Workload files: your own statements and tables.",
+    help="Work with workload files: your own tables and statements.",
 )
 
 
@@ -28,7 +28,7 @@ def show(
         ),
     ] = "key-value",
 ) -> None:
-    """Print a workload file that comes with Plimsoll, to read it or to begin with.
+    """Print a workload file that comes with Plimsoll, as an example or a starting point.
 
     Example: plimsoll workload show order-queue > my-queue.toml
     """
@@ -36,7 +36,7 @@ def show(
     from plimsoll.spec.statements import shipped
 
     if name not in shipped():
-        raise SpecError(f"there is no workload {name!r}; shipped are {', '.join(shipped())}")
+        raise SpecError(f"unknown workload {name!r}; choose one of {', '.join(shipped())}")
     typer.echo(shipped()[name].read_text(encoding="utf-8"), nl=False)
 
 
@@ -48,9 +48,9 @@ def check(
         typer.Option("--option", "-o", metavar="KEY=VALUE", help="rows.TABLE=N or parameters.NAME=VALUE; repeatable."),
     ] = None,
 ) -> None:
-    """Read a workload file without a server, and tell all its faults at once.
+    """Check a workload file without a server, and report all errors at once.
 
-    The load engine checks it too. Whether a server takes the statements is found when a trial begins.
+    The load engine checks it too. A server checks the statements when a trial begins.
 
     Example: plimsoll workload check my-queue.toml
     """
@@ -64,20 +64,20 @@ def check(
     transactions = ", ".join(f"{one.name} (weight {one.weight})" for one in spec.definition.transaction)
     typer.echo(f"tables: {tables or 'none of its own'}")
     typer.echo(f"transactions: {transactions}")
-    typer.echo(f"{file} is good")
+    typer.echo(f"{file} is valid")
 
 
 def _faults_by_engine(spec: StatementsSpec) -> Iterator[str]:
     """What the load engine says of it, in the words of its plan."""
     from plimsoll.drive.engine import LocalDriver, refuse_faults
-    from plimsoll.drive.plans import data_line, trial_line
+    from plimsoll.drive.plans import data_line, sources, trial_line
     from plimsoll.errors import SpecError
     from plimsoll.spec.target import Target
 
     nowhere = Target(user="nobody", database="nowhere", host="localhost")
     for plan in (
         data_line(spec, nowhere, loaders=1),
-        trial_line(spec, {"nowhere": nowhere}, connections=1, duration_s=1, seed=1),
+        trial_line(spec, sources({"nowhere": nowhere}), connections=1, duration_s=1, seed=1),
     ):
         try:
             refuse_faults(LocalDriver(), plan)

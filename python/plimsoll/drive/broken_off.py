@@ -16,6 +16,10 @@ _FROM_OUTSIDE = frozenset(
 """Signals by which somebody else ends a process: a person, a limit, or the kernel when memory runs out."""
 
 _INTERRUPTED = 130
+_SSH_FAILED = 255
+NODE_LOST = 254
+"""Exit code for an engine on a node of a Ray cluster: the node was lost, or could not start it; its last words say."""
+
 _SERVER_LOST = 2013
 
 
@@ -36,6 +40,21 @@ def ended(what: str, code: int | None, last_words: str) -> PlimsollError:
         return HostError(f"plimsoll-engine was interrupted by a signal; run the same command again{said}")
     exit_code = "" if code is None else f", exit code {code}"
     return EngineBugError(f"plimsoll-engine {what}{exit_code}{said}")
+
+
+def unreached(code: int | None, last_words: str) -> HostError | None:
+    """What the end of `ssh` or of a node means that was to lead to an engine; None where the engine itself ended so.
+
+    Args:
+        code: Its exit code; None while it still runs.
+        last_words: The end of what it wrote to standard error.
+    """
+    if code == _SSH_FAILED:
+        said = last_words or "ssh: the connection ended"
+        return HostError(f"{said}; check that ssh to that host asks nothing and stays connected")
+    if code == NODE_LOST:
+        return HostError(last_words or "Ray: the connection to the cluster was lost; run the same command again")
+    return None
 
 
 def silent(pid: int, limit_s: float, *, waits_for_server: bool) -> PlimsollError:

@@ -5,16 +5,18 @@ The schema is the engine's (`plan` of its core crate, docs/engine-protocol.schem
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
 from plimsoll.drive.protocol import PROTOCOL
-from plimsoll.spec.arrivals import OpenArrivals
+from plimsoll.spec.arrivals import BURST_S, OpenArrivals
 from plimsoll.spec.clients import CLIENTS, Clients
+from plimsoll.spec.paths import AS_USUAL, TableOptions
+from plimsoll.spec.reads import Reads
 from plimsoll.spec.shares import shares, spread
-from plimsoll.spec.statements import Workload
+from plimsoll.spec.statements import StatementsSpec, Workload
 from plimsoll.spec.target import Target
 from plimsoll.spec.tls import Tls
 from plimsoll.spec.tpcc import DATA_SEED
@@ -48,21 +50,56 @@ class SimShape:
     columns: tuple[SimColumn, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class GroupServers:
+    """The servers that one group of connections uses.
+
+    Attributes:
+        instance: Name of the source, and of the group.
+        source: Takes writes, and all reads where no replica does.
+        replicas: By the name of the instance.
+        reads: How reads are spread over the replicas; None keeps them on the source.
+    """
+
+    instance: str
+    source: Target
+    replicas: Mapping[str, Target] = field(default_factory=dict)
+    reads: Reads | None = None
+
+    def line(self) -> dict[str, Any]:
+        """The part of a group's plan that says which servers there are."""
+        source = {"role": "source", "target": target_line(self.source)}
+        if not self.replicas:
+            return {"instance": self.instance, "targets": [source]}
+        replicas = [
+            {"role": "replica", "instance": name, "target": target_line(target)}
+            for name, target in self.replicas.items()
+        ]
+        reads = None if self.reads is None else self.reads.line()
+        return {"instance": self.instance, "targets": [source, *replicas], "reads": reads}
+
+
+def sources(targets: Mapping[str, Target]) -> list[GroupServers]:
+    """Servers without replicas, by the name of the instance."""
+    return [GroupServers(instance=name, source=target) for name, target in targets.items()]
+
+
 def target_line(target: Target) -> dict[str, Any]:
     """A target as the engine reads it. It holds the password: it goes to the engine's stdin and nowhere else."""
-    endpoint: dict[str, Any] = (
-        {"socket": {"path": str(target.socket)}}
-        if target.socket
-        else {"tcp": {"host": target.host, "port": target.port}}
-    )
     return {
-        "endpoint": endpoint,
+        "endpoint": _endpoint_line(target),
         "user": target.user,
         "password": target.password.get_secret_value(),
         "database": target.database,
         "tls": _tls_line(target.tls),
         "server_key": _server_key_line(target.tls),
     }
+
+
+def _endpoint_line(target: Target) -> dict[str, Any]:
+    if target.socket:
+        return {"socket": {"path": str(target.socket)}}
+    return {"tcp": {"host": target.host, "port": target.port}}
 
 
 def _tls_line(tls: Tls) -> str | dict[str, Any]:
@@ -83,7 +120,7 @@ def _server_key_line(tls: Tls) -> str | dict[str, Any]:
 
 def trial_line(
     workload: Workload,
-    targets: dict[str, Target],
+    servers: Sequence[GroupServers],
     *,
     connections: int,
     duration_s: float,
@@ -92,30 +129,29 @@ def trial_line(
     clients: Clients = CLIENTS,
     look_first: bool = True,
 ) -> dict[str, Any]:
-    """A `plan` for `plimsoll-engine trial`: one group for each instance.
+    """A `plan` for `plimsoll-engine trial`: one group for each source, with its replicas.
 
     Args:
-        workload: What the connections do; of several instances each has its share of it.
-        targets: By the name of the instance.
-        connections: Of all instances together; they are spread as evenly as possible.
+        workload: What the connections do; of several sources each has its share of it.
+        servers: Of each group.
+        connections: Of all groups together; they are spread as evenly as possible.
         duration_s: The load ends after so long unless it is stopped before.
         seed: All randomness follows from it.
-        arrivals: The rate that all instances together are asked for; None for a closed loop, in which each connection
+        arrivals: The rate that all groups together are asked for; None for a closed loop, in which each connection
             starts its next transaction when its last one is done.
         clients: How they connect, how long they think, and what they do about errors.
         look_first: Whether the engine looks at tables and limits of the servers before it connects.
     """
     groups = [
         {
-            "instance": name,
-            "targets": [{"role": "source", "target": target_line(target)}],
+            **group.line(),
             "workload": part.line(),
-            "arrivals": _arrivals_line(arrivals, len(targets), duration_s, clients),
+            "arrivals": _arrivals_line(arrivals, len(servers), duration_s, clients),
             "connections": own,
             **clients.line(),
         }
-        for (name, target), part, own in zip(
-            targets.items(), shares(workload, len(targets)), spread(connections, len(targets)), strict=True
+        for group, part, own in zip(
+            servers, shares(workload, len(servers)), spread(connections, len(servers)), strict=True
         )
     ]
     return {
@@ -145,21 +181,81 @@ def _arrivals_line(
         }
         for step in arrivals.steps
     ]
-    return {"open": {"process": arrivals.process, "steps": steps, "backlog_max": arrivals.backlog_max}}
+    process: Any = arrivals.process
+    if clients.burstiness > 1 and process == "poisson":
+        process = {"bursty": {"dispersion": clients.burstiness, "stay_ms": round(BURST_S * 1000)}}
+    return {"open": {"process": process, "steps": steps, "backlog_max": arrivals.backlog_max}}
 
 
-def sim_line(socket: Path | None, shapes: Sequence[SimShape]) -> dict[str, Any]:
-    """A `plan` for `plimsoll-engine sim`, the fake server that answers at once.
+def sim_line(socket: Path | None, shapes: Sequence[SimShape], *, delay_s: float = 0.0) -> dict[str, Any]:
+    """A `plan` for `plimsoll-engine sim`, the fake server.
 
     Args:
         socket: A unix socket to be made; None for a free port of the loopback address.
         shapes: Result sets; the first whose text is in the statement counts.
+        delay_s: Each statement is answered so long after it arrived, seconds; 0 for at once.
     """
     return {
         "type": "plan",
         "protocol": PROTOCOL,
         "socket": None if socket is None else str(socket),
         "shapes": [asdict(shape) for shape in shapes],
+        "delay_ns": round(delay_s * 1e9),
+    }
+
+
+def relay_line(target: Target, *, delay_s: float) -> dict[str, Any]:
+    """A `plan` for `plimsoll-engine relay`, the network delay.
+
+    Args:
+        target: The server that connections lead to; only its place is used.
+        delay_s: Of one way, seconds.
+    """
+    return {
+        "type": "plan",
+        "protocol": PROTOCOL,
+        "to": _endpoint_line(target),
+        "delay_ns": round(delay_s * 1e9),
+    }
+
+
+def ledger_line(target: Target, ledger: Path, *, connections: int, seed: int) -> dict[str, Any]:
+    """A `plan` for `plimsoll-engine ledger`.
+
+    Args:
+        target: The server; it must have no tables of the ledger's names.
+        ledger: File to be made, outside of the server's directory.
+        connections: Of workers.
+        seed: What transactions write follows from it.
+    """
+    return {
+        "type": "plan",
+        "protocol": PROTOCOL,
+        "seed": seed,
+        "target": target_line(target),
+        "connections": connections,
+        "ledger": str(ledger),
+    }
+
+
+def read_logs_line(
+    to: Path, inputs: Sequence[tuple[Path, str]], *, form: str | dict[str, Any] = "auto", time_zone_offset_s: int = 0
+) -> dict[str, Any]:
+    """A `plan` for `plimsoll-engine read-logs`.
+
+    Args:
+        to: Folder for the tables; it must exist.
+        inputs: Each log with what people call it, oldest first.
+        form: `auto`, `slow`, `general`, `binlog`, or where the columns of an audit log stand.
+        time_zone_offset_s: What local times are ahead of UTC, seconds.
+    """
+    return {
+        "type": "plan",
+        "protocol": PROTOCOL,
+        "to": str(to),
+        "format": form,
+        "inputs": [{"path": str(path), "name": name} for path, name in inputs],
+        "time_zone_offset_s": time_zone_offset_s,
     }
 
 
@@ -171,6 +267,7 @@ def data_line(
     method: Literal["auto", "inserts"] = "auto",
     drop_foreign: bool = False,
     changing: bool = False,
+    table_options: TableOptions = AS_USUAL,
 ) -> dict[str, Any]:
     """A `plan` for `plimsoll-engine prepare`, `check`, `verify` or `cleanup`.
 
@@ -181,12 +278,19 @@ def data_line(
         method: How rows are sent.
         drop_foreign: Also drops tables that Plimsoll did not make.
         changing: A check takes any number of rows, since workloads insert or delete.
+        table_options: Of the system's server; they come after those of the workload.
     """
+    data_set = {**workload.data_line(), "seed": DATA_SEED, "changing": changing}
+    of_file = isinstance(workload, StatementsSpec)
+    added = f"{table_options.every} {table_options.of_files if of_file else ''}".strip()
+    if added:
+        for one in data_set["tables"] if of_file else [data_set]:
+            one["table_options"] = f"{one.get('table_options', '')} {added}".strip()
     return {
         "type": "plan",
         "protocol": PROTOCOL,
         "target": target_line(target),
-        "data_set": {**workload.data_line(), "seed": DATA_SEED, "changing": changing},
+        "data_set": data_set,
         "loaders": loaders,
         "method": method,
         "drop_foreign": drop_foreign,

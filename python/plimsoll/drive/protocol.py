@@ -8,16 +8,16 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
+from pydantic import Field, TypeAdapter
+
+from plimsoll.drive.engine_message import EngineMessage
+from plimsoll.drive.ledger_messages import Lost, Resumed
 
 PROTOCOL = 1
 """Version of the protocol; the engine's `hello` must say the same."""
 
-
-class EngineMessage(BaseModel):
-    """Something that the engine said."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
+Role = Literal["source", "replica"]
+"""What a server is used for."""
 
 
 class Hello(EngineMessage):
@@ -31,10 +31,19 @@ class Hello(EngineMessage):
     unix_ns: int
 
 
+class Pong(EngineMessage):
+    """The answer to a ping: the engine's wall clock when it read that."""
+
+    type: Literal["pong"]
+    id: int
+    unix_ns: int
+
+
 class ConnectFailure(EngineMessage):
     """Connections of one group that could not be opened, for one reason."""
 
     instance: str
+    role: Role = "source"
     code: int | None = None
     count: int
     message: str
@@ -44,7 +53,7 @@ class Encryption(EngineMessage):
     """How the connections to one server are encrypted: version and cipher suite, or None for connections in plain."""
 
     instance: str
-    role: Literal["source", "replica"]
+    role: Role
     agreed: str | None = None
 
 
@@ -60,7 +69,7 @@ class Ready(EngineMessage):
 
 
 class Listening(EngineMessage):
-    """The fake server can be reached: at a port of the loopback address, or at the socket of its plan (port 0)."""
+    """The fake server or the relay can be reached: at a port of the loopback address, or at its socket (port 0)."""
 
     type: Literal["listening"]
     port: int
@@ -124,22 +133,69 @@ class Snapshot(EngineMessage):
     errors: list[ErrorCount]
 
 
-class GroupInterval(EngineMessage):
-    """What one group did within an interval.
+class ReplicationInterval(EngineMessage):
+    """How far a replica was behind within an interval, and what became of reads there.
 
     Attributes:
+        lag_ns: The largest lag within the interval; None where nobody knows.
+        lag_end_ns: The lag at its end.
+        reads_count: Transactions that were sent to the replica because they only read.
+        stale_count: Those of them that may have missed the last write of their connection.
+        waits_count: Waits for a write of the connection, those that were given up included.
+        wait_ns: How long these took together; part of the response time.
+        wait_timeouts_count: Waits that were given up: the read ran on the source.
+    """
+
+    lag_ns: int | None = None
+    lag_end_ns: int | None = None
+    reads_count: int
+    stale_count: int
+    waits_count: int
+    wait_ns: int
+    wait_timeouts_count: int
+
+
+class GroupInterval(EngineMessage):
+    """What one group did within an interval on one server; the source also has what is of the whole group.
+
+    Attributes:
+        instance: The server's name.
         backlog_count: Transactions that were due at its end and that no connection was free for.
         connected_count: Connections that were open at its end.
         in_flight: How long each transaction that was due and had not ended at its end had lasted by then: `response` of
             all of them, `service` of those that were sent, `pool_wait` of those that waited for a connection. A measure
             without any is left out.
+        replication: Of a replica; None for sources.
     """
 
     instance: str
+    role: Role = "source"
     backlog_count: int
     connected_count: int
     snapshot: Snapshot
     in_flight: dict[str, Histogram]
+    replication: ReplicationInterval | None = None
+
+
+class TurnPart(EngineMessage):
+    """A part of a turn: its begin, the rest of the time in which transactions begin, or the end of those in flight.
+
+    Attributes:
+        turn: Ordinal in the plan's order, from 0.
+        side: Whose turn it is.
+    """
+
+    turn: int
+    side: int
+    part: Literal["lead", "counted", "drain"]
+
+
+class Handover(EngineMessage):
+    """Nothing is in flight, and nothing begins before `go`: the servers of the side are to run, and no others."""
+
+    type: Literal["handover"]
+    turn: int
+    side: int
 
 
 class Interval(EngineMessage):
@@ -148,6 +204,7 @@ class Interval(EngineMessage):
     Attributes:
         run_delay_ns: How long the engine's threads together were ready and waited for a processor; None where the
             kernel does not count that.
+        turn: Which part of which turn it is; None where groups do not take turns.
     """
 
     type: Literal["interval"]
@@ -157,6 +214,7 @@ class Interval(EngineMessage):
     client: ClientCpu
     groups: list[GroupInterval]
     run_delay_ns: int | None = None
+    turn: TurnPart | None = None
 
     @property
     def completed(self) -> int:
@@ -191,6 +249,7 @@ class Outage(EngineMessage):
     """From the first connection of a group that was lost until they were back; nanoseconds since trial start."""
 
     instance: str
+    role: Role = "source"
     from_ns: int
     to_ns: int | None = None
     connections_count: int
@@ -224,7 +283,8 @@ class Failed(EngineMessage):
 
 
 Message = Annotated[
-    Hello | Ready | Listening | Interval | Progress | EngineWarning | Done | Failed, Field(discriminator="type")
+    Hello | Lost | Resumed | Pong | Ready | Listening | Interval | Handover | Progress | EngineWarning | Done | Failed,
+    Field(discriminator="type"),
 ]
 
 MESSAGE: TypeAdapter[Message] = TypeAdapter(Message)

@@ -14,8 +14,9 @@ from typing import Self
 
 from pydantic import ValidationError
 
+from plimsoll.drive.engine_message import EngineMessage
 from plimsoll.drive.executable import find_engine
-from plimsoll.drive.protocol import MESSAGE, EngineMessage
+from plimsoll.drive.protocol import MESSAGE
 from plimsoll.errors import EngineBugError, HostError
 
 EVENTS_VARIABLE = "PLIMSOLL_EVENTS_FD"

@@ -1,19 +1,20 @@
-"""The charts of a guide, one definition each, for the page, for SVG and for PNG.
+"""The charts of a guide, one definition each, for the page, for SVG and for PNG, whatever kind the levels are of.
 
 A chart without data is None, and the guide says so in words. Deliberately not here: what they have in common (`marks`),
-colours and type (`look`), load at a rate (`rate_charts`), and turning a chart into a picture (`pictures`).
+colours and type (`look`), and turning a chart into a picture (`pictures`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 import altair as alt
 
 from plimsoll.analyse.cell_model import Cell, CpuShares
-from plimsoll.analyse.duration_model import Durations
-from plimsoll.analyse.model import Analysis, Curve, WorkloadSummary
-from plimsoll.analyse.prose import rate_with_bounds
+from plimsoll.analyse.curve_model import Curve
+from plimsoll.analyse.model import Analysis, WorkloadSummary
+from plimsoll.guide.chart_links import HREF, RECORDINGS, Links
 from plimsoll.guide.labels import chart_of, end_labels, labels_fit
 from plimsoll.guide.look import Look
 from plimsoll.guide.marks import (
@@ -27,77 +28,181 @@ from plimsoll.guide.marks import (
     logarithmic_ticks,
     lower_bound_signs,
     names,
+    objective_line,
     rate_words,
+    repetition_points,
 )
 from plimsoll.guide.numbers import per_unit, show_share, show_statistic
 from plimsoll.guide.words import clean
+from plimsoll.prose.phrases import rate_with_interval
+from plimsoll.record.level import LevelKind
+from plimsoll.units import format_rate
 
 PERCENTILES = {"p50": "Response time p50, ms", "p95": "Response time p95, ms", "p99": "Response time p99, ms"}
 _SHOWN_FROM = 0.0005
 MEAN = {"mean": "Mean response time, ms"}
 
 
-def throughput_chart(analysis: Analysis, workload: WorkloadSummary, look: Look) -> Chart | None:
-    """Throughput against connections for all systems, with a band for the bounds."""
-    rows = [
-        _throughput_row(curve, cell, workload.rate_unit)
-        for curve in _curves(analysis, workload)
-        for cell in curve.cells
-        if cell.connections > 0
-    ]
+class Charted:
+    """The curves of one workload and one kind of load, and what its charts share."""
+
+    def __init__(self, analysis: Analysis, workload: WorkloadSummary, kind: LevelKind) -> None:
+        self.names = names(analysis)
+        self._links = Links(analysis)
+        self.unit = workload.rate_unit
+        self.kind = kind
+        self.curves = [one for one in analysis.curves if (one.workload, one.kind) == (workload.name, kind)]
+        places = [(curve, cell) for curve in self.curves for cell in curve.cells if cell.level.offered > 0]
+        self.rows = [self._row(curve, cell) for curve, cell in places]
+        self.repetitions = list(self._repetitions(analysis, places))
+        self.responses = [row for curve, cell in places for row in self._responses(curve, cell)]
+
+    @property
+    def tooltip(self) -> list[alt.Tooltip]:
+        """What every point says."""
+        return [
+            alt.Tooltip("system:N", title="system"),
+            alt.Tooltip("level:N", title=self.kind.axis.lower()),
+            alt.Tooltip("shown:N", title="completed" if self.kind.is_at_rate else "throughput"),
+            RECORDINGS,
+        ]
+
+    def levels_axis(self, rows: Sequence[Row]) -> alt.X:
+        """Connections on a scale of doublings; rates on a plain one, so that throughput can follow the diagonal."""
+        levels = sorted({row["offered"] for row in rows})
+        ends = [levels[0] / 2, levels[0] * 2] if len(levels) == 1 else [levels[0], max(levels[-1], levels[0] * 2)]
+        scale: dict[str, Any] = {"type": "log", "base": 2, "domain": ends}
+        axis: dict[str, Any] = {"values": levels, "format": ",d", "labelOverlap": "greedy", "title": self.kind.axis}
+        if self.kind.is_at_rate:
+            scale = {"domain": [0, levels[-1] * 1.06]}
+            axis = {"tickCount": 4, "format": ",~r", "title": f"{self.kind.axis}, {self.unit}"}
+        else:
+            scale["padding"] = 8
+        return alt.X("offered:Q", scale=alt.Scale(nice=False, **scale), axis=alt.Axis(labelFlush=False, **axis))
+
+    def _row(self, curve: Curve, cell: Cell) -> Row:
+        bounds = cell.throughput_tps.bounds
+        if bounds is not None and bounds.is_vague:
+            bounds = None  # a band that wide would flatten every line
+        offered = cell.level.offered
+        return {
+            "system": clean(curve.system),
+            "offered": per_unit(offered, self.unit) if self.kind.is_at_rate else offered,
+            "level": cell.level.figure(self.unit) + (f" {self.unit}" if self.kind.is_at_rate else ""),
+            "rate": per_unit(cell.throughput_tps.value, self.unit),
+            "low": None if bounds is None else per_unit(bounds.low, self.unit),
+            "high": None if bounds is None else per_unit(bounds.high, self.unit),
+            "shown": rate_with_interval(cell.throughput_tps, self.unit),
+            **self._links.of(cell.trials),
+        }
+
+    def _repetitions(self, analysis: Analysis, places: Sequence[tuple[Curve, Cell]]) -> Iterator[Row]:
+        """A row for each trial of cells that have several."""
+        trials = {one.trial_id: one for one in analysis.trials}
+        for curve, cell in places:
+            own = [trials[name] for name in cell.trials if name in trials]
+            for one in own if len(own) > 1 else ():
+                row = self._row(curve, cell)
+                rate = per_unit(one.throughput_tps, self.unit)
+                yield {
+                    **{name: row[name] for name in ("system", "offered", "level")},
+                    "rate": rate,
+                    "repetition": str(one.repetition + 1),
+                    "shown": format_rate(one.throughput_tps, self.unit),
+                    **self._links.of([one.trial_id]),
+                }
+
+    def _responses(self, curve: Curve, cell: Cell) -> Iterator[Row]:
+        times = cell.response_ms
+        for statistic in (*PERCENTILES, *MEAN):
+            response = getattr(times, statistic)
+            if response is not None and response > 0:
+                yield {
+                    **self._row(curve, cell),
+                    "statistic": statistic,
+                    "response": response,
+                    "is_lower_bound": statistic in times.lower_bounds,
+                    "shown_response": f"{statistic} {show_statistic(times, statistic)} ms",
+                }
+
+
+def throughput_chart(analysis: Analysis, workload: WorkloadSummary, kind: LevelKind, look: Look) -> Chart | None:
+    """Throughput against levels for all systems, with a band for the confidence interval.
+
+    At rates with a line where all that was asked for was completed.
+    """
+    charted = Charted(analysis, workload, kind)
+    rows = charted.rows
     if not rows:
         return None
-    top = max(row["high"] or row["rate"] for row in rows) * 1.06 or 1.0
-    base = chart_of(rows)
-    x = _levels_axis(sorted({row["connections"] for row in rows}))
-    y = axis_y("rate:Q", f"Throughput, {rate_words(workload.rate_unit)}", alt.Scale(domain=[0, top], nice=False))
-    marks = Series(names(analysis), look)
+    highest = [*(row["high"] or row["rate"] for row in rows), *(row["rate"] for row in charted.repetitions)]
+    top = max(highest) * 1.06 or 1.0
+    base, x = chart_of(rows), charted.levels_axis(rows)
+    title = f"{'Completed' if kind.is_at_rate else 'Throughput'}, {rate_words(charted.unit)}"
+    y = axis_y("rate:Q", title, alt.Scale(domain=[0, top], nice=False, clamp=kind.is_at_rate))
+    marks = Series(charted.names, look)
     band = base.mark_area(opacity=0.16).encode(x=x, y=alt.Y("low:Q"), y2="high:Q", color=marks.colour)
     band = band.transform_filter("isValid(datum.low)")
-    layers = [band, *lines_and_points(base, x, y, marks, _THROUGHPUT_TOOLTIP)]
+    layers = [*_diagonal(rows, x, top, look)] if kind.is_at_rate else []
+    layers += [band, *repetition_points(charted.repetitions, x, y, marks)]
+    layers += lines_and_points(base, x, y, marks, charted.tooltip)
     if look.labelled and labels_fit(len(marks.names), look.height_px):
         layers += end_labels(last_rates(rows, marks.names), marks.colour, top=top, height_px=look.height_px)
     return finish(alt.layer(*layers), look)
 
 
-def response_statistics(analysis: Analysis, workload: WorkloadSummary) -> dict[str, str]:
-    """Which statistics of response time are known, with the titles of their axes: percentiles, else the mean."""
-    known = {row["statistic"] for row in _response_rows(analysis, workload)}
-    return {
-        name: title for name, title in (PERCENTILES if known & PERCENTILES.keys() else MEAN).items() if name in known
-    }
+def _diagonal(rows: Sequence[Row], x: alt.X, top: float, look: Look) -> Iterator[alt.Chart]:
+    end = min(top, max(row["offered"] for row in rows) * 1.06)
+    same = chart_of([{"offered": at, "rate": at} for at in (0.0, end)])
+    yield same.mark_line(strokeDash=[3, 3], strokeWidth=1.5, color=look.palette.quiet).encode(x=x, y=alt.Y("rate:Q"))
 
 
-def response_chart(analysis: Analysis, workload: WorkloadSummary, statistic: str, look: Look) -> Chart | None:
-    """One statistic of response time against throughput for all systems, points in the order of their levels."""
-    statistics = response_statistics(analysis, workload)
-    if statistic not in statistics:
-        return None
-    rows = [row for row in _response_rows(analysis, workload) if row["statistic"] in statistics]
-    times = [row["response"] for row in rows]
-    shown = [row for row in rows if row["statistic"] == statistic]
-    base = chart_of(shown)
-    x = alt.X(
+def response_charts(
+    analysis: Analysis, workload: WorkloadSummary, kind: LevelKind, look: Look
+) -> Iterator[tuple[str, str, Chart]]:
+    """Each known statistic of response time, percentiles else the mean: its name, the title of its axis, its chart.
+
+    Points stand over throughput, in the order of their levels; at rates over the rate.
+    """
+    charted = Charted(analysis, workload, kind)
+    known = {row["statistic"] for row in charted.responses}
+    titles = PERCENTILES if known & PERCENTILES.keys() else MEAN
+    rows = [row for row in charted.responses if row["statistic"] in titles]
+    objective_ms = analysis.objective_ms_p99
+    times = [row["response"] for row in rows] + ([objective_ms] if objective_ms is not None else [])
+    for statistic in (name for name in titles if name in known):
+        shown = [row for row in rows if row["statistic"] == statistic]
+        base = chart_of(shown)
+        x = charted.levels_axis(rows) if kind.is_at_rate else _throughput_axis(rows, charted.unit)
+        scale = alt.Scale(type="log", domain=[min(times) * 0.8, max(times) * 1.25], nice=False)
+        ticks = logarithmic_ticks(min(times), max(times))
+        y = axis_y("response:Q", titles[statistic], scale, values=ticks)
+        marks = Series(charted.names, look)
+        tooltip = [*charted.tooltip, alt.Tooltip("shown_response:N", title="response time")]
+        layers = [*lines_and_points(base, x, y, marks, tooltip), *lower_bound_signs(base, shown, x, y, marks)]
+        layers += objective_line(objective_ms, look) if objective_ms is not None and statistic == "p99" else []
+        yield statistic, titles[statistic], finish(alt.layer(*layers), look)
+
+
+def _throughput_axis(rows: Sequence[Row], unit: str) -> alt.X:
+    return alt.X(
         "rate:Q",
         scale=alt.Scale(domain=[0, max(row["rate"] for row in rows) * 1.06 or 1.0], nice=False),
-        axis=alt.Axis(title=f"Throughput, {workload.rate_unit}", tickCount=4, labelFlush=False, format=",~r"),
+        axis=alt.Axis(title=f"Throughput, {unit}", tickCount=4, labelFlush=False, format=",~r"),
     )
-    scale = alt.Scale(type="log", domain=[min(times) * 0.8, max(times) * 1.25], nice=False)
-    y = axis_y("response:Q", statistics[statistic], scale, values=logarithmic_ticks(min(times), max(times)))
-    marks = Series(names(analysis), look)
-    layers = [*lines_and_points(base, x, y, marks, _RESPONSE_TOOLTIP), *lower_bound_signs(base, shown, x, y, marks)]
-    return finish(alt.layer(*layers), look)
 
 
-def cpu_chart(curve: Curve, look: Look) -> Chart | None:
+def cpu_chart(curve: Curve, rate_unit: str, look: Look, links: Links) -> Chart | None:
     """Where the host's processor time went at each level of one system."""
+    unit = f", {rate_unit}" if curve.kind.is_at_rate else ""
     rows = [
         {
-            "connections": cell.connections,
+            "level": cell.level.figure(rate_unit),
             "part": part,
             "share": share,
             "order": order,
             "shown": f"{show_share(share)} %",
+            **links.of(cell.trials),
         }
         for cell in curve.cells
         for order, (part, share) in enumerate(cpu_parts(cell.cpu).items())
@@ -108,10 +213,10 @@ def cpu_chart(curve: Curve, look: Look) -> Chart | None:
     chart = chart_of(rows).mark_bar(stroke=look.palette.paper, strokeWidth=1)
     chart = chart.encode(
         x=alt.X(
-            "connections:O",
-            sort="ascending",
+            "level:O",
+            sort=None,
             scale=alt.Scale(paddingInner=0.25, paddingOuter=0.15),
-            axis=alt.Axis(title="Connections", labelAngle=0, ticks=False, format=",d"),
+            axis=alt.Axis(title=f"{curve.kind.axis}{unit}", labelAngle=0, ticks=False),
         ),
         y=axis_y("share:Q", "Processor time of the host", alt.Scale(domain=[0, 1]), format="%", tickCount=5),
         color=alt.Color(
@@ -121,10 +226,12 @@ def cpu_chart(curve: Curve, look: Look) -> Chart | None:
         ),
         order=alt.Order("order:Q"),
         tooltip=[
-            alt.Tooltip("connections:O", title="connections"),
+            alt.Tooltip("level:O", title=f"{curve.kind.axis.lower()}{unit}"),
             alt.Tooltip("part:N", title="used by"),
             alt.Tooltip("shown:N", title="share"),
+            RECORDINGS,
         ],
+        href=HREF,
     )
     return finish(chart, look)
 
@@ -157,57 +264,3 @@ def cpu_part_names(curves: Sequence[Curve]) -> dict[str, int]:
     found = {part for curve in curves for cell in curve.cells for part in cpu_parts(cell.cpu)}
     order = ("server", "client", "user", "system", "other", "waiting for storage", "idle")
     return {name: index for index, name in enumerate(order) if name in found}
-
-
-_THROUGHPUT_TOOLTIP = [
-    alt.Tooltip("system:N", title="system"),
-    alt.Tooltip("connections:Q", title="connections", format=",d"),
-    alt.Tooltip("shown:N", title="throughput"),
-]
-_RESPONSE_TOOLTIP = [*_THROUGHPUT_TOOLTIP, alt.Tooltip("shown_response:N", title="response time")]
-
-
-def _curves(analysis: Analysis, workload: WorkloadSummary) -> list[Curve]:
-    return [curve for curve in analysis.curves if curve.workload == workload.name]
-
-
-def _throughput_row(curve: Curve, cell: Cell, rate_unit: str) -> Row:
-    bounds = cell.throughput_tps.bounds
-    return {
-        "system": clean(curve.system),
-        "connections": cell.connections,
-        "rate": per_unit(cell.throughput_tps.value, rate_unit),
-        "low": None if bounds is None else per_unit(bounds.low, rate_unit),
-        "high": None if bounds is None else per_unit(bounds.high, rate_unit),
-        "shown": rate_with_bounds(cell.throughput_tps, rate_unit),
-    }
-
-
-def _response_rows(analysis: Analysis, workload: WorkloadSummary) -> Iterator[Row]:
-    for curve in _curves(analysis, workload):
-        for cell in curve.cells:
-            for statistic in (*PERCENTILES, *MEAN):
-                response = getattr(cell.response_ms, statistic)
-                if response is not None and response > 0:
-                    yield {
-                        **_throughput_row(curve, cell, workload.rate_unit),
-                        **response_fields(cell.response_ms, statistic),
-                    }
-
-
-def response_fields(times: Durations, statistic: str) -> Row:
-    """One statistic of response time as fields of a chart's row."""
-    return {
-        "statistic": statistic,
-        "response": getattr(times, statistic),
-        "is_lower_bound": statistic in times.lower_bounds,
-        "shown_response": f"{statistic} {show_statistic(times, statistic)} ms",
-    }
-
-
-def _levels_axis(levels: list[int]) -> alt.X:
-    return alt.X(
-        "connections:Q",
-        scale=alt.Scale(type="log", base=2, domain=[levels[0], max(levels[-1], levels[0] * 2)], nice=False, padding=8),
-        axis=alt.Axis(title="Connections", values=levels, format=",d", labelOverlap="greedy", labelFlush=False),
-    )

@@ -8,33 +8,72 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from plimsoll.analyse.missing import missing_groups
-from plimsoll.analyse.model import Analysis, Difference, SystemSummary, VariableDifference, WorkloadSummary
+from plimsoll.analyse.model import (
+    Analysis,
+    SystemSummary,
+    WorkloadSummary,
+)
+from plimsoll.guide.answer import answer_sentence, limit_sentence
+from plimsoll.guide.capacity import CapacityPart, capacity_part
+from plimsoll.guide.claims import claims_section
+from plimsoll.guide.conditions import condition_table
+from plimsoll.guide.cost import cost_section
+from plimsoll.guide.data import data_section
+from plimsoll.guide.differences import level_differences, peak_differences
+from plimsoll.guide.duets import duet_table
+from plimsoll.guide.durability_classes import durability_section
+from plimsoll.guide.effects import effects_section
+from plimsoll.guide.equivalence import equivalence_section
 from plimsoll.guide.factors import factor_table
 from plimsoll.guide.facts import EnvironmentPart, environment_parts
+from plimsoll.guide.fidelity import fidelity_section
 from plimsoll.guide.glance import glance_table
+from plimsoll.guide.headline import FirstScreen, Sentence, first_screen, sentences
 from plimsoll.guide.instances import instance_tables
-from plimsoll.guide.numbers import NOT_KNOWN, explain_bounds, show_change
+from plimsoll.guide.level_tables import RATES_NOTE, system_tables
+from plimsoll.guide.long_trials import long_trials_section
+from plimsoll.guide.numbers import NOT_KNOWN, explain_bounds
 from plimsoll.guide.outages import outage_table
-from plimsoll.guide.rates import NOTE, rate_tables
-from plimsoll.guide.tables import Column, Entry, Table, figures_note, system_table
+from plimsoll.guide.pools import has_pool_advice, pool_sentence
+from plimsoll.guide.replication import replication_section
+from plimsoll.guide.scalability import scalability_section
+from plimsoll.guide.sections import Section
+from plimsoll.guide.sources import RecordingPart, recording_parts
+from plimsoll.guide.storage import storage_section
+from plimsoll.guide.tables import Column, Entry, Table, figures_note
 from plimsoll.guide.tpcc import deviation_table, notpm_tables
 from plimsoll.guide.types import type_tables
+from plimsoll.guide.variables import variable_table
+from plimsoll.guide.warnings import WarningGroup, WarningPart, warning_groups, warning_parts
+from plimsoll.guide.where_time import where_section
 from plimsoll.guide.words import (
     cleaned,
-    effect_words,
-    grouped,
-    other_factor_words,
-    place_words,
-    pool_sentence,
-    sentence,
     unknown_sentences,
-    verdict_words,
     workload_words,
 )
+from plimsoll.prose.phrases import levels_words, spans
 
 _NO_DIFFERENCES = "No two systems were compared."
-_DIFFERENCES_AT_RATES = "Systems that were driven at rates are set side by side by what they carry: see the answer."
-NO_ENVIRONMENTS = "The sources say nothing about the machines beyond what tells the systems apart."
+_DIFFERENCES_AT_RATES = "Systems at target rates are compared by what they sustain: see the answer."
+SECTIONS = (
+    replication_section,
+    durability_section,
+    effects_section,
+    claims_section,
+    where_section,
+    long_trials_section,
+    storage_section,
+    scalability_section,
+    cost_section,
+    equivalence_section,
+    data_section,
+    fidelity_section,
+)
+
+RECORDINGS = "recordings"
+"""The folder of a study that holds its recordings, where the guide is in the study's folder."""
+
+NO_ENVIRONMENTS = "The sources say nothing about the machines beyond the factors of the systems."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,168 +113,132 @@ class SystemPart:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class WarningPart:
-    """A warning in full.
-
-    Attributes:
-        places: What it is about; the same warning may have been raised at several.
-    """
-
-    code: str
-    evidence: str
-    advice: str
-    places: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Content:
     """A guide without shape.
 
     Attributes:
         analysis: What it is made of, with its texts cleaned.
-        warning_codes: Each code with how many warnings carry it.
+        first: What the first screen says.
+        rest: The answer without what the first screen says of it.
+        warning_groups: The warnings by severity.
+        recordings: Every recording that figures rest on.
         peak_differences: Comparisons of peaks; None when there are none, as with `level_differences`.
+        duets: Comparisons of systems that took turns; None when none did.
         no_differences: What to say where there are neither.
         factors: What tells the systems apart, as the study or the source says it.
+        sections: Effects of factors, earlier findings, where the time goes and others, as far as there is something
+            to say.
         unexpected_variables: Those that differ and were not meant to; None when there are none.
     """
 
     analysis: Analysis
     title: str
+    first: FirstScreen
     answer: tuple[str, ...]
+    rest: tuple[Sentence, ...]
     limits: tuple[str, ...]
     glance: Table
     bounds: str
     unknown: tuple[str, ...]
-    warning_codes: tuple[tuple[str, int], ...]
     warnings: tuple[WarningPart, ...]
+    warning_groups: tuple[WarningGroup, ...]
     workloads: tuple[WorkloadPart, ...]
     systems: tuple[SystemPart, ...]
     rates_note: str
     figures_note: str
     peak_differences: Table | None
     level_differences: Table | None
+    duets: Table | None
     no_differences: str
     factors: Table | None
     unexpected_variables: Table | None
     expected_variables: Table | None
     environments: tuple[EnvironmentPart, ...]
+    conditions: Table | None
+    sections: tuple[Section, ...]
     outages: Table | None
     missing: Table | None
+    recordings: tuple[RecordingPart, ...]
     rebuild: str
+    capacity: CapacityPart | None = None
+
+    @property
+    def recorded(self) -> dict[str, str]:
+        """The recordings that a figure can lead to, each with a short name such as `r1`."""
+        return {one.trial_id: f"r{number}" for number, one in enumerate(self.recordings, start=1)}
+
+    @property
+    def has_curves(self) -> bool:
+        """Levels were measured, or nothing was: what only searched for capacities has no figures of levels to show."""
+        return bool(self.analysis.curves) or self.capacity is None
 
 
-def describe(analysis: Analysis) -> Content:
-    """All that a guide says about an analysis."""
+def describe(analysis: Analysis, recordings: str = RECORDINGS) -> Content:
+    """All that a guide says about an analysis.
+
+    Args:
+        analysis: Of the study.
+        recordings: The folder that holds its recordings, relative to the guide.
+    """
     analysis = cleaned(analysis)
-    differences = analysis.differences
+    has_rates = any(curve.kind.is_at_rate for curve in analysis.curves)
     systems = tuple(_system(analysis, one) for one in analysis.systems)
+    warnings = warning_parts(analysis)
+    first = first_screen(analysis, warnings)
+    told = {*first.notices, *(one.text for one in first.headlines)}
     return Content(
         analysis=analysis,
         title=f"Sizing guide: {analysis.study}",
-        answer=analysis.answer,
-        limits=analysis.limits,
+        first=first,
+        answer=tuple(answer_sentence(one, analysis) for one in analysis.answer),
+        rest=tuple(one for one in sentences(analysis, analysis.answer) if one.text not in told),
+        limits=tuple(limit_sentence(one) for one in analysis.limits),
         glance=glance_table(analysis),
         bounds=explain_bounds(analysis),
-        unknown=unknown_sentences(analysis.systems),
-        warning_codes=tuple(
-            (code, len(group)) for code, group in grouped(analysis.warnings, lambda placed: placed.warning.code)
-        ),
-        warnings=_warnings(analysis),
+        unknown=unknown_sentences(analysis.systems) if analysis.curves or not analysis.capacities else (),
+        warnings=warnings,
+        warning_groups=warning_groups(warnings),
         workloads=tuple(_workload(analysis, workload) for workload in analysis.workloads),
         systems=systems,
-        rates_note=NOTE if analysis.rate_curves else "",
+        rates_note=RATES_NOTE if has_rates else "",
         figures_note=figures_note(table for part in systems for table in part.tables),
-        peak_differences=_differences("Peaks compared", [one for one in differences if one.connections is None]),
-        level_differences=_differences(
-            "The same number of connections compared", [one for one in differences if one.connections is not None]
-        ),
-        no_differences=_NO_DIFFERENCES if not analysis.rate_curves else _DIFFERENCES_AT_RATES,
+        peak_differences=peak_differences(analysis),
+        level_differences=level_differences(analysis),
+        duets=duet_table(analysis),
+        no_differences=_DIFFERENCES_AT_RATES if has_rates else _NO_DIFFERENCES,
         factors=factor_table(analysis),
-        unexpected_variables=_variables(analysis, "Not meant to differ", expected=False),
-        expected_variables=_variables(analysis, "Meant to differ, or a path, port or the like", expected=True),
+        unexpected_variables=variable_table(analysis, "Unexpected differences", expected=False),
+        expected_variables=variable_table(
+            analysis, "Expected differences: factors, paths, ports and similar", expected=True
+        ),
         environments=environment_parts(analysis.systems),
+        conditions=condition_table(analysis),
+        sections=tuple(filter(None, (make(analysis) for make in SECTIONS))),
         outages=outage_table(analysis),
         missing=_missing(analysis),
+        recordings=recording_parts(analysis, recordings),
         rebuild="plimsoll guide STUDY",
+        capacity=capacity_part(analysis),
     )
 
 
 def _system(analysis: Analysis, system: SystemSummary) -> SystemPart:
-    levels = system_table(analysis, system)
+    levels, at_rates = system_tables(analysis, system)
     more = (
-        *rate_tables(analysis, system),
+        *at_rates,
         *notpm_tables(analysis, system),
         *type_tables(analysis, system),
         *instance_tables(analysis, system),
     )
-    return SystemPart(name=system.name, levels=levels if levels.rows or not more else None, more=more)
+    return SystemPart(name=system.name, levels=levels, more=more)
 
 
 def _workload(analysis: Analysis, workload: WorkloadSummary) -> WorkloadPart:
-    pools = tuple(pool_sentence(curve) for curve in analysis.curves if curve.workload == workload.name)
+    curves = [curve for curve in analysis.curves if curve.workload == workload.name and has_pool_advice(curve)]
+    pools = tuple(f"{curve.system}: {pool_sentence(curve)}." for curve in curves)
     return WorkloadPart(
         workload=workload, description=workload_words(workload), pools=pools, deviations=deviation_table(workload)
     )
-
-
-def _warnings(analysis: Analysis) -> tuple[WarningPart, ...]:
-    same = grouped(analysis.warnings, lambda placed: placed.warning)
-    return tuple(
-        WarningPart(
-            code=warning.code,
-            evidence=sentence(warning.evidence),
-            advice=sentence(warning.advice),
-            places=tuple(dict.fromkeys(place_words(placed, analysis) for placed in group)),
-        )
-        for warning, group in same
-    )
-
-
-def _differences(caption: str, differences: list[Difference]) -> Table | None:
-    if not differences:
-        return None
-    with_level = any(one.connections is not None for one in differences)
-    with_others = any(one.other_factors or one.one_sided_factors for one in differences)
-    columns = [_words("compared"), _words("workload")]
-    columns += [Column(heading="connections")] if with_level else []
-    columns += [
-        Column(heading="throughput"),
-        _words("verdict"),
-        Column(heading="smallest difference these trials find"),
-    ]
-    columns += [_words("what else differs")] if with_others else []
-    rows = tuple(_difference_row(one, with_level=with_level, with_others=with_others) for one in differences)
-    return Table(caption=caption, columns=tuple(columns), rows=rows)
-
-
-def _difference_row(one: Difference, *, with_level: bool, with_others: bool) -> tuple[Entry, ...]:
-    change = show_change(one.ratio)
-    level = [Entry(NOT_KNOWN if one.connections is None else f"{one.connections:,}")] if with_level else []
-    others = [Entry(other_factor_words(one) or NOT_KNOWN)] if with_others else []
-    return (
-        Entry(f"{one.system} against {one.base}"),
-        Entry(one.workload),
-        *level,
-        Entry(change.value, change.bounds),
-        Entry(verdict_words(one)),
-        Entry(effect_words(one)),
-        *others,
-    )
-
-
-def _variables(analysis: Analysis, caption: str, *, expected: bool) -> Table | None:
-    found = [variable for variable in analysis.variables if variable.expected is expected]
-    if not found:
-        return None
-    names = [system.name for system in analysis.systems if any(system.name in variable.values for variable in found)]
-    rows = tuple((Entry(variable.variable), *_variable_entries(variable, names)) for variable in found)
-    return Table(caption=caption, columns=(_words("variable"), *(_words(name) for name in names)), rows=rows)
-
-
-def _variable_entries(variable: VariableDifference, names: list[str]) -> list[Entry]:
-    values = [variable.values.get(name) for name in names]
-    return [Entry("does not have it" if value is None else value or "(empty)") for value in values]
 
 
 def _missing(analysis: Analysis) -> Table | None:
@@ -247,15 +250,15 @@ def _missing(analysis: Analysis) -> Table | None:
         (
             Entry(one.system or NOT_KNOWN),
             Entry(one.workload or NOT_KNOWN),
-            Entry(one.level or NOT_KNOWN),
-            Entry(one.repetitions or NOT_KNOWN),
+            Entry(levels_words(one.levels) or NOT_KNOWN),
+            Entry(spans(one.repetitions) or NOT_KNOWN),
             Entry(one.reason),
             Entry(", ".join(name for name in one.trial_ids if name not in unrun_ids) or "none"),
         )
         for one in missing_groups(analysis.missing)
     )
     columns = tuple(_words(heading) for heading in headings)
-    return Table(caption="Trials that are no part of any figure", columns=columns, rows=rows)
+    return Table(caption="Trials that no figure includes", columns=columns, rows=rows)
 
 
 def _words(heading: str) -> Column:

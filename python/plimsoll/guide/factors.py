@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from plimsoll.analyse.encryption import encryption_words
-from plimsoll.analyse.factors import effective_value, spelling
+from plimsoll.analyse.factors import effective_value
 from plimsoll.analyse.model import Analysis, SystemSummary
-from plimsoll.analyse.prose import factor_name, factor_value, listed
 from plimsoll.guide.numbers import NOT_KNOWN
 from plimsoll.guide.tables import Column, Entry, Table
+from plimsoll.prose.phrases import factor_name, factor_value, listed
+from plimsoll.spec.switches import switch_spelling
 
 _Values = dict[str, str | None]
 """By system; None where it is not known."""
@@ -48,7 +49,7 @@ def _value(system: SystemSummary, name: str) -> str | None:
 
 
 def _known(values: _Values) -> set[str]:
-    return {spelling(value) for value in values.values() if value is not None}
+    return {switch_spelling(value) for value in values.values() if value is not None}
 
 
 def _entry(name: str, value: str | None) -> Entry:
@@ -56,7 +57,7 @@ def _entry(name: str, value: str | None) -> Entry:
 
 
 def _notes(factors: dict[str, _Values]) -> list[str]:
-    """Factors with one known value: shared by all, or known of some only, which may differ."""
+    """Factors with one known value: shared by all, or stated for some only: the others may differ in it."""
     shared, partial = [], []
     for name, values in factors.items():
         whose = [system for system, value in values.items() if value is not None]
@@ -66,4 +67,4 @@ def _notes(factors: dict[str, _Values]) -> list[str]:
         else:
             partial.append(f"{text} ({listed(whose)})")
     notes = [f"The same for all: {', '.join(shared)}."] if shared else []
-    return notes + ([f"Known of some only: {', '.join(partial)}."] if partial else [])
+    return notes + ([f"Stated for some only: {', '.join(partial)}."] if partial else [])

@@ -10,8 +10,10 @@ from dataclasses import dataclass
 
 from plimsoll.analyse.encryption import encryption_words
 from plimsoll.analyse.model import SystemSummary
+from plimsoll.guide.exporters import exporter_lines
+from plimsoll.guide.placement import client_cpus, placement_facts
 from plimsoll.guide.words import grouped
-from plimsoll.record.model import ClientFacts, HostFacts, InstanceFacts, StorageFacts
+from plimsoll.record.environment import ClientFacts, HostFacts, InstanceFacts, StorageFacts
 from plimsoll.units import format_bytes, format_ms
 
 Fact = tuple[str, str]
@@ -70,7 +72,9 @@ def _facts(system: SystemSummary) -> tuple[Fact, ...]:
     facts += _facts_of_instances(environment.instances)
     facts += _present(("Durability", _durability(system)))
     facts += _client_facts(environment.client)
+    facts += _present(("CPUs of the client", client_cpus(environment)))
     facts += _present(("Encryption of connections", encryption_words(system.encryptions)))
+    facts += exporter_lines(environment.exporters)
     facts += environment.reported.items()
     return tuple(fact for fact in facts if fact not in system.factors.items())
 
@@ -78,8 +82,8 @@ def _facts(system: SystemSummary) -> tuple[Fact, ...]:
 def _durability(system: SystemSummary) -> str | None:
     if system.durability is None:
         return None
-    causes = f" ({', '.join(system.durability.causes)})" if system.durability.causes else ""
-    return f"{system.durability.name}{causes}"
+    causes = ", ".join(f"{name} = {value}" for name, value in system.durability.causes)
+    return f"{system.durability.name} ({causes})" if causes else system.durability.name
 
 
 def _facts_of_instances(instances: Sequence[InstanceFacts]) -> list[Fact]:
@@ -118,20 +122,45 @@ def _instance_facts(instance: InstanceFacts) -> list[Fact]:
     storage = instance.storage or StorageFacts()
     return _present(
         ("Server", instance.version),
+        *placement_facts(instance.placement),
         ("Data set", _bytes(instance.data_bytes)),
         ("Data directory", storage.path),
-        ("Storage", _storage(storage)),
+        ("Storage", storage_words(storage)),
         (
             "Flush of a small write",
             None if storage.flush_ms_median is None else f"{format_ms(storage.flush_ms_median)} (median)",
         ),
+        *((_ROLES.get(role, role), _of_role(one)) for role, one in instance.storage_of_roles.items()),
+        ("In huge pages", _bytes(instance.huge_pages_bytes or None)),
     )
 
 
-def _storage(storage: StorageFacts) -> str | None:
+_ROLES = {"redo": "Redo log", "binlog": "Binary logs", "undo": "Undo", "tmp": "Temporary files"}
+
+
+def _of_role(storage: StorageFacts) -> str | None:
+    """Where files with a path of their own are, in one line."""
+    flush = None if storage.flush_ms_median is None else f"flush of a small write {format_ms(storage.flush_ms_median)}"
+    return ", ".join(part for part in (storage.path, storage_words(storage), flush) if part) or None
+
+
+def storage_words(storage: StorageFacts) -> str | None:
+    """File system, device and what it is made of, in one line; None where nothing is known."""
     kind = {True: "rotating", False: "not rotating", None: None}[storage.rotational]
     scheduler = f"scheduler {storage.scheduler}" if storage.scheduler else None
-    parts = (storage.file_system, storage.mount_options, storage.device, storage.device_model, kind, scheduler)
+    cache = f"write cache {storage.write_cache}" if storage.write_cache else None
+    queue = f"queue of {storage.queue_requests}" if storage.queue_requests else None
+    parts = (
+        storage.file_system,
+        storage.mount_options,
+        storage.device,
+        storage.device_model,
+        kind,
+        scheduler,
+        queue,
+        cache,
+        *storage.layers,
+    )
     return ", ".join(part for part in parts if part) or None
 
 
@@ -141,7 +170,8 @@ def _client_facts(client: ClientFacts) -> list[Fact]:
     engine = (
         f"plimsoll-engine {client.engine_version.removeprefix('plimsoll-engine ')}" if client.engine_version else None
     )
-    return _present(("Client", ", ".join(part for part in (engine, place) if part) or None))
+    drivers = f"{len(client.drivers)} ({', '.join(client.drivers)})" if client.drivers else None
+    return _present(("Client", ", ".join(part for part in (engine, place) if part) or None), ("Drivers", drivers))
 
 
 def _instance_parts(system: SystemSummary) -> Iterator[InstancePart]:

@@ -12,28 +12,38 @@ from pathlib import Path
 
 from plimsoll.analyse.model import Analysis
 from plimsoll.errors import HostError
+from plimsoll.guide.content import RECORDINGS
+from plimsoll.guide.document import render_json
 from plimsoll.guide.html import render_html
 from plimsoll.guide.markdown import render_markdown
 
 
-def write_guide(analysis: Analysis, directory: Path) -> tuple[Path, Path, Path]:
+def write_guide(analysis: Analysis, directory: Path, study: Path | None = None) -> tuple[Path, Path, Path]:
     """Writes `guide.html`, `guide.md` and `guide.json`, in this order; a reader sees the old or the new file.
 
     Args:
         analysis: What to show.
         directory: Where; it is made when it is not there.
+        study: The study's folder, to whose recordings the guide links; `directory` when None.
 
     Raises:
         HostError: The directory cannot be written to.
     """
+    there = os.path.relpath(directory if study is None else study, directory)
+    recordings = (Path(there) / RECORDINGS).as_posix()
     texts = {
-        "guide.html": render_html(analysis),
-        "guide.md": render_markdown(analysis),
-        "guide.json": analysis.model_dump_json(indent=2) + "\n",
+        "guide.html": render_html(analysis, recordings),
+        "guide.md": render_markdown(analysis, recordings),
+        "guide.json": render_json(analysis),
     }
-    contents = {name: text.encode(errors="replace") for name, text in texts.items()}
-    html, markdown, document = write_files(directory, contents, "the guide")
+    html, markdown, document = write_texts(directory, texts, "the guide")
     return html, markdown, document
+
+
+def write_texts(directory: Path, texts: Mapping[str, str], what: str) -> tuple[Path, ...]:
+    """The same as `write_files` for texts. They are in UTF-8; a character that it does not have becomes `?`."""
+    contents = {name: text.encode(errors="replace") for name, text in texts.items()}
+    return write_files(directory, contents, what)
 
 
 def write_files(directory: Path, contents: Mapping[str, bytes], what: str) -> tuple[Path, ...]:
@@ -51,9 +61,7 @@ def write_files(directory: Path, contents: Mapping[str, bytes], what: str) -> tu
         directory.mkdir(parents=True, exist_ok=True)
         return tuple(_write(directory / name, content) for name, content in contents.items())
     except OSError as error:
-        raise HostError(
-            f"{directory}: {what} cannot be written: {error.strerror}; choose another folder with --to"
-        ) from error
+        raise HostError(f"{directory}: {what} cannot be written: {error.strerror}; choose another folder") from error
 
 
 def _write(path: Path, content: bytes) -> Path:

@@ -14,26 +14,46 @@ from functools import cache
 from importlib import resources
 
 import jinja2
+from altair.utils.schemapi import debug_mode
 from markupsafe import Markup, escape
 
 from plimsoll.analyse.model import Analysis
-from plimsoll.guide.content import NO_ENVIRONMENTS, Content, describe
-from plimsoll.guide.figures import trusted, workload_figures
+from plimsoll.guide.content import NO_ENVIRONMENTS, RECORDINGS, Content, describe
+from plimsoll.guide.figures import first_figures, trusted, workload_figures
+from plimsoll.guide.methods import METHODS
 from plimsoll.guide.pictures import chart_scripts
+from plimsoll.guide.section_figures import capacity_figures, duet_figures, section_figures
 from plimsoll.guide.tables import Column
+from plimsoll.prose.phrases import plain_percent
 
 
-def render_html(analysis: Analysis) -> str:
-    """The whole guide as the text of one HTML file."""
-    content = describe(analysis)
+def render_html(analysis: Analysis, recordings: str = RECORDINGS) -> str:
+    """The whole guide as the text of one HTML file.
+
+    Args:
+        analysis: Of the study.
+        recordings: The folder that holds its recordings, relative to the guide.
+    """
+    content = describe(analysis, recordings)
+    with debug_mode(arg=False):  # charts are valid: their test looks at each, and looking takes longer than drawing
+        return _page(content)
+
+
+def _page(content: Content) -> str:
     scripts = (_within_script(chart_scripts()), _within_script(_resource("guide.js")))
-    return _template().render(
+    return page_template("guide.html.jinja").render(
         content=content,
         no_environments=NO_ENVIRONMENTS,
+        methods=METHODS,
+        equal=next((plain_percent(one.equal_within) for one in content.analysis.differences), ""),
         contents=_contents(content),
-        summary=_summary(content.analysis),
+        capacity_figures=capacity_figures(content),
+        first_figures=first_figures(content),
+        recorded=content.recorded,
         workloads=[workload_figures(content, part, index) for index, part in enumerate(content.workloads)],
-        style=trusted(_resource("guide.css")),
+        sections=[section_figures(one) for one in content.sections],
+        duets=duet_figures(content.analysis),
+        style=style_sheet(),
         scripts=[trusted(script) for script in scripts],
         script_hashes=[trusted(_policy_hash(script)) for script in scripts],
     )
@@ -43,26 +63,19 @@ def _contents(content: Content) -> list[tuple[str, str]]:
     workloads = [(f"workload-{index}", part.workload.name) for index, part in enumerate(content.workloads, start=1)]
     return [
         ("answer", "The answer"),
-        ("limits", "What is not decided"),
+        *([("capacity", "Capacity")] if content.capacity else []),
         *workloads,
-        ("systems", "Every system in figures"),
-        ("differences", "Differences"),
-        ("configuration", "What differs"),
-        ("environments", "Machines and servers"),
+        *([("systems", "Every system in figures")] if content.has_curves else []),
+        *((one.anchor, one.title) for one in content.sections),
+        *([("differences", "Differences")] if content.has_curves else []),
         ("warnings", "Warnings in full"),
-        ("missing", "Missing trials"),
+        ("environments", "Machines and servers"),
+        ("configuration", "What differs"),
         ("method", "Method"),
+        ("limits", "Limitations"),
+        ("missing", "Missing trials"),
+        ("recordings", "Recordings"),
     ]
-
-
-def _summary(analysis: Analysis) -> str:
-    by_level = [cell for curve in analysis.curves for cell in curve.cells]
-    by_rate = [cell for curve in analysis.rate_curves for cell in curve.cells]
-    trials = {trial for cell in (*by_level, *by_rate) for trial in cell.trials}
-    counts = [(len(analysis.systems), "system"), (len(analysis.workloads), "workload")]
-    counts += [(len({cell.connections for cell in by_level}) + len({cell.rate_tps for cell in by_rate}), "level")]
-    counts += [(len(trials), "trial")] if trials else []
-    return ", ".join(f"{count} {noun}{'' if count == 1 else 's'}" for count, noun in counts)
 
 
 def _within_script(script: str) -> str:
@@ -100,8 +113,14 @@ def _column_class(columns: tuple[Column, ...], index: int) -> str:
     return " ".join(name for name, applies in classes if applies)
 
 
+def style_sheet() -> Markup:
+    """The style of every page."""
+    return trusted(_resource("guide.css"))
+
+
 @cache
-def _template() -> jinja2.Template:
+def page_template(name: str) -> jinja2.Template:
+    """A template of this package, which escapes whatever it is given."""
     environment = jinja2.Environment(
         loader=jinja2.PackageLoader("plimsoll.guide", "templates"),
         autoescape=True,
@@ -113,4 +132,4 @@ def _template() -> jinja2.Template:
     environment.filters["breakable"] = _breakable
     environment.filters["bound"] = _bound
     environment.globals["column_class"] = _column_class
-    return environment.get_template("guide.html.jinja")
+    return environment.get_template(name)

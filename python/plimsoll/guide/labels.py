@@ -6,7 +6,7 @@ Deliberately not here: the lines (`charts`).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import altair as alt
 
@@ -15,9 +15,24 @@ LABEL_LENGTH = 26
 LABEL_STEP_PX = 17
 
 
+class _Rows:
+    """Rows as Altair takes foreign parts of a chart (its `SchemaLike`): it writes them down and looks into none.
+
+    A plain list is copied value by value with each layer and each step of a chart.
+    """
+
+    _schema: ClassVar[dict[str, str]] = {"type": "array"}
+
+    def __init__(self, rows: Sequence[dict[str, Any]]) -> None:
+        self._rows = list(rows)
+
+    def to_dict(self, *_: object, **__: object) -> list[dict[str, Any]]:
+        return self._rows
+
+
 def chart_of(rows: Sequence[dict[str, Any]]) -> alt.Chart:
-    """A chart of rows that are written into it."""
-    return alt.Chart(alt.Data(values=rows))  # type: ignore[no-untyped-call]
+    """A chart of rows that are written into it; they are of plain numbers and texts."""
+    return alt.Chart(alt.Data(values=_Rows(rows)))  # type: ignore[no-untyped-call]
 
 
 def end_labels(rates: dict[str, float], colour: alt.Color, *, top: float, height_px: int) -> list[alt.Chart]:

@@ -1,65 +1,102 @@
 """The guide as Markdown (GitHub's dialect), without charts.
 
+Figures are links by reference: `[1,245][r7] [r8] [r9]`, one for each repetition, and at the end `[r7]: recordings/…/`.
+So tables can be read as text too. In a row only the first figure of the same recordings names them all.
+
 Deliberately not here: what is said (`content`, `tables`).
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from plimsoll.analyse.model import Analysis, MethodNote
-from plimsoll.guide.content import NO_ENVIRONMENTS, Content, WarningPart, describe
+from plimsoll.analyse.model import Analysis
+from plimsoll.guide.content import NO_ENVIRONMENTS, RECORDINGS, Content, describe
 from plimsoll.guide.facts import EnvironmentPart
+from plimsoll.guide.markdown_text import escape_markdown
+from plimsoll.guide.methods import METHODS, MethodNote
+from plimsoll.guide.numbers import NOT_KNOWN
+from plimsoll.guide.sections import Section
+from plimsoll.guide.sources import RecordingPart, Source
 from plimsoll.guide.tables import Entry, Table
+from plimsoll.guide.warnings import WarningGroup, WarningPart
 
-_SPECIAL = re.compile(r"([\\`*\[\]|~]|(?<!\w)_|_(?!\w)|^[#+=-]+(?=\s|$)|^\d+(?=[.)](?:\s|$)))")
 
-
-def render_markdown(analysis: Analysis) -> str:
-    """The whole guide as text."""
-    content = describe(analysis)
+def render_markdown(analysis: Analysis, recordings: str = RECORDINGS) -> str:
+    """The whole guide as text; `recordings` is the folder that holds them, relative to it."""
+    content = describe(analysis, recordings)
     sections = (
         _answer(content),
-        _limits(content),
         *_workloads(content),
+        _capacity(content),
         _systems(content),
+        *(_section(one, content.recorded) for one in content.sections),
         _differences(content),
-        _configuration(content),
-        _environments(content),
         [
             "## Warnings in full",
-            *_or_none(_warning(one) for one in content.warnings),
-            *(_table(content.outages) if content.outages else []),
+            *(_warnings(content.warning_groups, content.recorded) or ["None."]),
+            *(_table(content.conditions, content.recorded) if content.conditions else []),
+            *(_table(content.outages, content.recorded) if content.outages else []),
         ],
-        ["## Missing trials", *(_table(content.missing) if content.missing else ["None."])],
-        ["## How the figures were found", *(_method(note) for note in content.analysis.methods), _rebuild(content)],
+        _environments(content),
+        _configuration(content),
+        ["## How the figures were found", *(_method(note) for note in METHODS), _rebuild(content)],
+        ["## Limitations", _list(content.limits)],
+        ["## Missing trials", *(_table(content.missing, content.recorded) if content.missing else ["None."])],
+        ["## Recordings", _recordings(content.recordings)],
     )
-    return "\n\n".join(block for section in sections for block in section if block) + "\n"
-
-
-def escape_markdown(text: str) -> str:
-    r"""Text that Markdown shows as it is, in one line.
-
-    >>> escape_markdown("a|b <c> innodb_flush *d*")
-    'a\\|b &lt;c&gt; innodb_flush \\*d\\*'
-    """
-    text = " ".join(text.split()).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
-    return _SPECIAL.sub(r"\\\1", text)
+    text = "\n\n".join(block for section in sections for block in section if block) + "\n"
+    return text + _references(text, content)
 
 
 def _answer(content: Content) -> list[str]:
+    first = content.first
+    facts = " · ".join(f"{name}: {value}" for name, value in first.facts)
     return [
         f"# {escape_markdown(content.title)}",
-        *(escape_markdown(sentence) for sentence in content.answer),
-        *_table(content.glance),
+        escape_markdown(facts),
+        *(f"**{escape_markdown(sentence)}**" for sentence in first.notices),
+        *(f"**{escape_markdown(one.text)}**{_sources(one.sources, content.recorded)}" for one in first.headlines),
+        *_doubts(content),
+        *_table(content.glance, content.recorded),
+        *(f"{escape_markdown(one.text)}{_sources(one.sources, content.recorded)}" for one in content.rest),
         *(escape_markdown(sentence) for sentence in (content.bounds, *content.unknown)),
     ]
 
 
-def _limits(content: Content) -> list[str]:
-    codes = ", ".join(f"{_code(code)}{f' × {count}' if count > 1 else ''}" for code, count in content.warning_codes)
-    return ["## What these trials cannot decide", _list(content.limits), f"Warnings: {codes or 'none'}."]
+def _doubts(content: Content) -> list[str]:
+    """The gravest warnings, and how many others there are."""
+    first = content.first
+    if not first.warnings:
+        return ["No warnings were raised."]
+    shown = [f"- {escape_markdown(one.evidence)} {_code(one.code)}" for one in first.warnings]
+    more = first.more_warnings_count
+    shown += [f"- {more} more {'warning' if more == 1 else 'warnings'}: see below."] if more else []
+    return ["Before you rely on a figure:", "\n".join(shown)]
+
+
+def _warnings(groups: Iterable[WarningGroup], recorded: Mapping[str, str]) -> list[str]:
+    blocks = []
+    for group in groups:
+        blocks += [f"### {group.severity.value}", "\n".join(_warning(one, recorded) for one in group.warnings)]
+    return blocks
+
+
+def _recordings(recordings: Sequence[RecordingPart]) -> str:
+    """A line for each, with a link to its folder."""
+    if not recordings:
+        return "None."
+    headings = ("recording", "system", "workload", "level", "repetition", "throughput", "p99 ms", "load began (UTC)")
+    rules = ("---", "---", "---", "---", "---:", "---:", "---:", "---")
+    rows = [
+        (
+            f"[{escape_markdown(one.trial_id)}]({one.href})",
+            *map(escape_markdown, (one.system, one.workload, one.level, one.repetition)),
+            *map(escape_markdown, (f"{one.throughput} {one.unit}", one.response_ms_p99, one.began)),
+        )
+        for one in recordings
+    ]
+    return "\n".join(f"| {' | '.join(line)} |" for line in (headings, rules, *rows))
 
 
 def _workloads(content: Content) -> Iterator[list[str]]:
@@ -69,24 +106,43 @@ def _workloads(content: Content) -> Iterator[list[str]]:
             f"## Workload {name}",
             escape_markdown(part.description) or "What clients did is not described.",
             _list(part.pools) if part.pools else "",
-            *(_table(part.deviations) if part.deviations else []),
+            *(_table(part.deviations, content.recorded) if part.deviations else []),
         ]
 
 
+def _capacity(content: Content) -> list[str]:
+    if content.capacity is None:
+        return []
+    tables = (*content.capacity.tables, *content.capacity.runs)
+    return ["## Capacity", *(block for table in tables for block in _table(table, content.recorded))]
+
+
 def _systems(content: Content) -> list[str]:
-    tables = (block for part in content.systems for table in part.tables for block in _table(table))
+    tables = (block for part in content.systems for table in part.tables for block in _table(table, content.recorded))
     return ["## Every system in figures", *tables, content.rates_note, content.figures_note]
 
 
+def _section(section: Section, recorded: Mapping[str, str]) -> list[str]:
+    return [f"## {section.title}", *section_lines(section, recorded)]
+
+
+def section_lines(section: Section, recorded: Mapping[str, str]) -> list[str]:
+    """Blocks of Markdown for a section, without its title."""
+    tables = (block for table in section.tables for block in _table(table, recorded))
+    sentences = _list(section.sentences) if section.sentences or not section.tables else ""
+    return [sentences, *tables, *map(escape_markdown, section.notes)]
+
+
 def _differences(content: Content) -> list[str]:
-    tables = [table for table in (content.peak_differences, content.level_differences) if table is not None]
-    blocks = [block for table in tables for block in _table(table)]
+    found = (content.peak_differences, content.level_differences, content.duets)
+    tables = [table for table in found if table is not None]
+    blocks = [block for table in tables for block in _table(table, content.recorded)]
     return ["## Differences between systems", *(blocks or [content.no_differences])]
 
 
 def _configuration(content: Content) -> list[str]:
     tables = (content.factors, content.unexpected_variables, content.expected_variables)
-    blocks = [block for table in tables if table is not None for block in _table(table)]
+    blocks = [block for table in tables if table is not None for block in _table(table, content.recorded)]
     return ["## What differs between the systems", *(blocks or ["Nothing is known to differ."])]
 
 
@@ -103,9 +159,37 @@ def _environment(part: EnvironmentPart) -> list[str]:
     ]
 
 
-def _warning(one: WarningPart) -> str:
-    places = "; ".join(escape_markdown(place) for place in one.places)
-    return f"- {_code(one.code)} ({places}): {escape_markdown(one.evidence)} {escape_markdown(one.advice)}"
+def _warning(one: WarningPart, recorded: Mapping[str, str]) -> str:
+    place = escape_markdown(one.place)
+    text = f"- {_code(one.code)} ({place}): {escape_markdown(one.evidence)} {escape_markdown(one.advice)}"
+    return f"{text}{_sources(one.sources, recorded, more_count=one.more_sources_count)}"
+
+
+def _sources(sources: Iterable[Source], recorded: Mapping[str, str], *, more_count: int = 0) -> str:
+    """Links to the recordings that a sentence rests on."""
+    links = [
+        f"{_link(escape_markdown(one.label), recorded[one.trial_id])}{_short_links(one.others, recorded)}"
+        for one in sources
+        if one.trial_id in recorded
+    ]
+    more = f" and {more_count} more" if more_count else ""
+    return f" (recordings: {'; '.join(links)}{more})" if links else ""
+
+
+def _link(text: str, name: str) -> str:
+    return f"[{text}][{name}]"
+
+
+def _short_links(trials: Iterable[str], recorded: Mapping[str, str]) -> str:
+    """The other recordings of a figure behind it: ` [r8] [r9]`."""
+    return "".join(f" [{recorded[one]}]" for one in trials if one in recorded)
+
+
+def _references(text: str, content: Content) -> str:
+    """Where the links lead."""
+    names = content.recorded
+    lines = [f"[{name}]: {one.href}\n" for one in content.recordings if f"[{(name := names[one.trial_id])}]" in text]
+    return "".join(("\n", *lines)) if lines else ""
 
 
 def _method(note: MethodNote) -> str:
@@ -114,20 +198,33 @@ def _method(note: MethodNote) -> str:
 
 
 def _rebuild(content: Content) -> str:
-    return f"This guide was made from recordings and never edited. To make it again: `{content.rebuild}`"
+    return f"This guide was made from recordings and never edited. To rebuild it: `{content.rebuild}`"
 
 
-def _table(table: Table) -> list[str]:
+def _table(table: Table, recorded: Mapping[str, str]) -> list[str]:
     headings = [escape_markdown(column.label) for column in table.columns]
     rules = ["---:" if column.numeric else "---" for column in table.columns]
-    rows = [[_entry(entry) for entry in row] for row in table.rows]
+    rows = [_row(row, recorded) for row in table.rows]
     lines = [f"| {' | '.join(line)} |" for line in (headings, rules, *rows)]
     notes = [escape_markdown(note) for note in table.notes]
-    return [f"### {escape_markdown(table.caption)}", "\n".join(lines), *notes]
+    return [f"### {escape_markdown(table.title)}", "\n".join(lines), *notes]
 
 
-def _entry(entry: Entry) -> str:
+def _row(row: Sequence[Entry], recorded: Mapping[str, str]) -> list[str]:
+    """The entries of a row; only the first of those that rest on the same recordings names them all."""
+    told: set[tuple[str, ...]] = set()
+    shown = []
+    for entry in row:
+        is_first = entry.sources not in told and entry.text != NOT_KNOWN
+        shown.append(f"{_entry(entry, recorded)}{_short_links(entry.sources[1:], recorded) if is_first else ''}")
+        told |= {entry.sources} if is_first else set()
+    return shown
+
+
+def _entry(entry: Entry, recorded: Mapping[str, str]) -> str:
     text = escape_markdown(entry.text)
+    if entry.source is not None and entry.source in recorded and entry.text != NOT_KNOWN:
+        text = _link(text, recorded[entry.source])
     detail = f" ({escape_markdown(entry.detail)})" if entry.detail else ""
     return f"**{text}**{detail} {entry.mark}" if entry.mark else f"{text}{detail}"
 
@@ -138,7 +235,3 @@ def _code(code: str) -> str:
 
 def _list(sentences: Iterable[str]) -> str:
     return "\n".join(f"- {escape_markdown(sentence)}" for sentence in sentences) or "None."
-
-
-def _or_none(blocks: Iterable[str]) -> list[str]:
-    return ["\n".join(blocks) or "None."]

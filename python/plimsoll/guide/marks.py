@@ -1,6 +1,6 @@
 """What charts of systems have in common: how a system is drawn, axes, and the frame.
 
-Deliberately not here: what a chart shows (`charts`, `rate_charts`).
+Deliberately not here: what a chart shows (`charts`).
 """
 
 from __future__ import annotations
@@ -11,8 +11,11 @@ from typing import Any
 import altair as alt
 
 from plimsoll.analyse.model import Analysis
+from plimsoll.guide.chart_links import HREF, RECORDINGS
+from plimsoll.guide.labels import chart_of
 from plimsoll.guide.look import Look, chart_config, series_colours, series_dashes, series_shapes
 from plimsoll.guide.words import clean
+from plimsoll.units import format_ms
 
 Row = dict[str, Any]
 Chart = alt.Chart | alt.LayerChart | alt.FacetChart
@@ -34,15 +37,13 @@ class Series:
         self.dash = alt.StrokeDash("system:N", scale=alt.Scale(domain=names, range=dashes), legend=None)
 
 
-def lines_and_points(
-    base: alt.Chart, x: alt.X, y: alt.Y, marks: Series, tooltip: list[alt.Tooltip], *, order: str = "connections:Q"
-) -> list[alt.Chart]:
+def lines_and_points(base: alt.Chart, x: alt.X, y: alt.Y, marks: Series, tooltip: list[alt.Tooltip]) -> list[alt.Chart]:
     """A line through the points of each system, in the order of their levels, and the points."""
     line = base.mark_line(strokeWidth=2).encode(
-        x=x, y=y, color=marks.colour, strokeDash=marks.dash, order=alt.Order(order)
+        x=x, y=y, color=marks.colour, strokeDash=marks.dash, order=alt.Order("offered:Q")
     )
     point = base.mark_point(filled=True, size=58, opacity=1).encode(
-        x=x, y=y, color=marks.colour, shape=marks.shape, tooltip=tooltip
+        x=x, y=y, color=marks.colour, shape=marks.shape, tooltip=tooltip, href=HREF
     )
     return [line, point]
 
@@ -53,6 +54,30 @@ def lower_bound_signs(base: alt.Chart, rows: list[Row], x: alt.X, y: alt.Y, mark
         return []
     signs = base.mark_text(text="≥", dx=-11, fontSize=14).encode(x=x, y=y, color=marks.colour)
     return [signs.transform_filter("datum.is_lower_bound")]
+
+
+def repetition_points(rows: list[Row], x: alt.X, y: alt.Y, marks: Series) -> list[alt.Chart]:
+    """A faint point for each repetition; nothing where there is none, or one only, which is the mean already."""
+    if not rows:
+        return []
+    tooltip = [
+        alt.Tooltip("system:N", title="system"),
+        alt.Tooltip("level:N", title="level"),
+        alt.Tooltip("repetition:N", title="repetition"),
+        alt.Tooltip("shown:N", title="throughput"),
+        RECORDINGS,
+    ]
+    points = chart_of(rows).mark_point(filled=False, size=22, strokeWidth=1.2, opacity=0.75)
+    return [points.encode(x=x, y=y, color=marks.colour, shape=marks.shape, tooltip=tooltip, href=HREF)]
+
+
+def objective_line(objective_ms: float, look: Look) -> list[alt.Chart]:
+    """A line at the objective for response time, with its name."""
+    base = chart_of([{"response": objective_ms, "text": f"objective {format_ms(objective_ms)}"}])
+    y = alt.Y("response:Q")
+    rule = base.mark_rule(strokeDash=[5, 3], strokeWidth=1.5, color=look.palette.ink).encode(y=y)
+    name = base.mark_text(align="left", dx=3, dy=-7, fontSize=11, color=look.palette.ink)
+    return [rule, name.encode(x=alt.value(0), y=y, text="text:N")]
 
 
 def last_rates(rows: list[Row], names: list[str]) -> dict[str, float]:

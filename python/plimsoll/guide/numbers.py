@@ -1,7 +1,7 @@
-"""How estimates are shown in tables and charts: the figure, and its bounds apart from it.
+"""How estimates are shown in tables and charts: the figure, and its confidence interval apart from it.
 
 Deliberately not here: how plain quantities are shown (`plimsoll.units`), estimates within sentences
-(`plimsoll.analyse.prose`), and where figures are placed (`tables`).
+(`plimsoll.prose`), and where figures are placed (`tables`).
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from plimsoll.analyse.cell_model import Bounds, Estimate, SpreadKind
 from plimsoll.analyse.duration_model import Durations
 from plimsoll.analyse.model import Analysis
-from plimsoll.analyse.prose import listed
+from plimsoll.prose.phrases import listed, vague_words
 from plimsoll.units import format_number
 
 NOT_KNOWN = "–"
@@ -22,8 +22,8 @@ SINGLE_RUNS = "†"
 """Stands behind percentiles that are of single runs."""
 
 SINGLE_RUNS_NOTE = (
-    "Percentiles marked † are those of single runs, the lowest and the highest: their source has no histograms, which "
-    "percentiles of all runs together would need."
+    "Percentiles marked † are those of single runs, the lowest and the highest: their source has no histograms, which"
+    " percentiles of all runs together would need."
 )
 
 
@@ -70,7 +70,8 @@ def show_change(ratio: Estimate) -> Shown:
     """A ratio of two throughputs as change in percent: `+37.5 % (+32.0 to +43.6 %)`."""
     bounds = None
     if ratio.bounds is not None:
-        bounds = f"{_change(ratio.bounds.low)} to {_change(ratio.bounds.high)} %"
+        edges = f"{_change(ratio.bounds.low)} to {_change(ratio.bounds.high)} %"
+        bounds = vague_words(ratio.bounds) if ratio.bounds.is_vague else edges
     return Shown(f"{_change(ratio.value)} %", bounds)
 
 
@@ -105,42 +106,34 @@ def show_statistic(times: Durations, name: str) -> str:
     return f"{' to '.join(edges)} {SINGLE_RUNS}"
 
 
-def show_levels(levels: tuple[int, ...]) -> str:
-    """Some levels: `1, 4 and 16`.
-
-    >>> show_levels((1, 4, 16))
-    '1, 4 and 16'
-    """
-    texts = [f"{level:,}" for level in levels]
-    return " and ".join([", ".join(texts[:-1]), texts[-1]]) if len(texts) > 1 else "".join(texts)
-
-
 def explain_bounds(analysis: Analysis) -> str:
     """What the ranges beside the figures are, said once for all of them."""
     found = [cell.throughput_tps.bounds for curve in analysis.curves for cell in curve.cells]
-    found += [cell.throughput_tps.bounds for curve in analysis.rate_curves for cell in curve.cells]
     known = [bounds for bounds in found if bounds is not None]
+    if not found and analysis.capacities:
+        return ""  # of capacities alone: their section says what their ranges are
     if not known:
-        return "No figure has bounds: nothing here tells how sure it is."
+        return "No figure has a confidence interval."
     confidence = " and ".join(f"{share * 100:.4g} %" for share in sorted({bounds.confidence for bounds in known}))
     parts = [part for kind, words in _RESTS_ON.items() if (part := _rests_on(kind, words, known, of=len(found)))]
     missing = len(found) - len(known)
     if missing:
         parts.append(f"{missing:,} {'has' if missing == 1 else 'have'} none")
     of_all = "" if len(known) == len(found) and len(parts) == 1 else f"Of {len(found):,} throughputs, "
-    return f"Ranges beside figures are bounds ({confidence} confidence intervals). {of_all}{listed(parts)}."
+    return f"Ranges beside figures are {confidence} confidence intervals (CI). {of_all}{listed(parts)}."
 
 
 _RESTS_ON = {
     SpreadKind.POOLED: (
-        "how repetitions differ in all cells of a workload that were measured alike",
-        "the spread of repetitions is taken as the same in all of them",
+        "the variation between repetitions, pooled over the systems that were measured alike at the same level",
+        "assumed equal in all of them",
     ),
-    SpreadKind.REPETITIONS: ("how their own repetitions differ", None),
-    SpreadKind.WITHIN_RUN: ("the seconds of single runs", "repetitions may differ more"),
+    SpreadKind.REPETITIONS: ("the variation between their own repetitions", None),
+    SpreadKind.BLOCKS: ("the variation between blocks of environments", None),
+    SpreadKind.WITHIN_RUN: ("the variation within single runs", "repetitions may vary more"),
     None: ("several of these together", None),
 }
-"""What bounds may rest on, and what to know of it."""
+"""What an interval may rest on, and what to know of it."""
 
 
 def _rests_on(
@@ -153,13 +146,15 @@ def _rests_on(
     edges = " to ".join(dict.fromkeys(f"{edge:,}" for edge in (min(degrees), max(degrees)))) if degrees else None
     notes = [f"{edges} degree{'' if edges == '1' else 's'} of freedom" if edges else None, words[1]]
     inside = "; ".join(note for note in notes if note)
-    whose = "that of 1 rests" if len(own) == 1 else f"those of {len(own):,} rest"
-    whose = "They rest" if len(own) == of else whose
-    return f"{whose} on {words[0]}{f' ({inside})' if inside else ''}"
+    whose = "that of 1 is" if len(own) == 1 else f"those of {len(own):,} are"
+    whose = "They are" if len(own) == of else whose
+    return f"{whose} based on {words[0]}{f' ({inside})' if inside else ''}"
 
 
 def _range(bounds: Bounds | None, show: Callable[[float], str]) -> str | None:
-    return None if bounds is None else f"{show(bounds.low)} to {show(bounds.high)}"
+    if bounds is None:
+        return None
+    return vague_words(bounds) if bounds.is_vague else f"{show(bounds.low)} to {show(bounds.high)}"
 
 
 def _change(ratio: float) -> str:

@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
-from plimsoll.analyse.cell_model import CellFigures
+from dataclasses import replace
+
+from plimsoll.analyse.cell_model import Cell
 from plimsoll.analyse.model import Analysis, SystemSummary, WorkloadSummary
 from plimsoll.analyse.tpcc_clauses import NOTPM_PER_WAREHOUSE_MAX
 from plimsoll.analyse.tpcc_model import TpccFigures
-from plimsoll.guide.levels import levels_of
+from plimsoll.guide.level_tables import levels_of
 from plimsoll.guide.numbers import NOT_KNOWN
+from plimsoll.guide.sources import cell_sources
 from plimsoll.guide.tables import Column, Entry, Table, whole
 from plimsoll.units import format_number
 
-DEVIATIONS = "Where it departs from the TPC-C specification"
-NO_RESULT = "This is derived from TPC-C, revision 5.11, and no result of it: compare it only with others like it."
+DEVIATIONS = "Deviations from the TPC-C specification"
+NO_RESULT = (
+    "This workload is derived from TPC-C, revision 5.11. Its figures are not TPC-C results: compare them only with"
+    " figures of the same workload."
+)
 ABOVE = f"over {NOTPM_PER_WAREHOUSE_MAX}"
 _ABOVE_WORDS = (
-    f"Terminals that keep the specification's times enter at most {NOTPM_PER_WAREHOUSE_MAX} new orders per minute for"
-    " each warehouse: more than that is more than it allows (clause 4.1)."
+    f"Terminals that keep the keying and think times of the specification enter at most {NOTPM_PER_WAREHOUSE_MAX} new"
+    " orders per minute for each warehouse. Higher figures are outside the specification (clause 4.1)."
 )
 _EFFICIENCY_WORDS = (
     f"Efficiency is NOTPM over {NOTPM_PER_WAREHOUSE_MAX} for each warehouse in use, the most that terminals can enter."
@@ -32,17 +38,21 @@ def notpm_tables(analysis: Analysis, system: SystemSummary) -> tuple[Table, ...]
 def notpm_table(analysis: Analysis, system: SystemSummary, workload: WorkloadSummary) -> Table | None:
     """One system under one workload, a row for each level; None for workloads that have no new orders."""
     heading, cells = levels_of(analysis, system, workload)
-    found = [(level, _of(cell)) for level, cell in cells if cell.tpcc is not None]
+    found = [(level, _of(cell), cell_sources(cell)) for level, cell in cells if cell.tpcc is not None]
     if not found:
         return None
-    has_efficiency = any(one.efficiency_ratio is not None for _, one in found)
+    has_efficiency = any(one.efficiency_ratio is not None for _, one, _ in found)
     columns = [heading, "NOTPM", "warehouses in use", "NOTPM each"] + (["efficiency %"] if has_efficiency else [])
     notes = [_EFFICIENCY_WORDS] if has_efficiency else []
-    notes += [_ABOVE_WORDS] if any(one.is_above_maximum for _, one in found) else []
+    notes += [_ABOVE_WORDS] if any(one.is_above_maximum for _, one, _ in found) else []
     return Table(
-        caption=f"{system.name}, {workload.name}: new orders per minute (NOTPM)",
+        system=system.name,
+        caption=f"{workload.name}: new orders per minute (NOTPM)",
         columns=tuple(Column(heading=one) for one in columns),
-        rows=tuple(_row(level, one, has_efficiency=has_efficiency) for level, one in found),
+        rows=tuple(
+            (Entry(level), *(replace(entry, sources=sources) for entry in _row(one, has_efficiency=has_efficiency)))
+            for level, one, sources in found
+        ),
         notes=tuple(notes),
     )
 
@@ -60,15 +70,14 @@ def deviation_table(workload: WorkloadSummary) -> Table | None:
     )
 
 
-def _of(cell: CellFigures) -> TpccFigures:
+def _of(cell: Cell) -> TpccFigures:
     assert cell.tpcc is not None, "chosen so"
     return cell.tpcc
 
 
-def _row(level: str, one: TpccFigures, *, has_efficiency: bool) -> tuple[Entry, ...]:
+def _row(one: TpccFigures, *, has_efficiency: bool) -> tuple[Entry, ...]:
     each, efficiency = one.notpm_per_warehouse, one.efficiency_ratio
     entries = [
-        Entry(level),
         Entry(format_number(one.notpm)),
         Entry(whole(one.warehouses_count)),
         Entry(NOT_KNOWN if each is None else format_number(each), mark=ABOVE if one.is_above_maximum else None),

@@ -7,15 +7,16 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from plimsoll.analyse.cell_model import CellFigures
+from plimsoll.analyse.cell_model import Cell
 from plimsoll.analyse.duration_model import TypeTotal
 from plimsoll.analyse.model import Analysis, SystemSummary, WorkloadSummary
 from plimsoll.analyse.tpcc_clauses import SHARES_MIN
 from plimsoll.analyse.tpcc_model import TypeDemands
-from plimsoll.guide.levels import levels_of
+from plimsoll.guide.level_tables import levels_of
 from plimsoll.guide.numbers import NOT_KNOWN, per_unit, show_statistic
+from plimsoll.guide.sources import cell_sources
 from plimsoll.guide.tables import SHARE, TOO_FEW, TOO_SLOW, Column, Entry, Table
 from plimsoll.units import format_number
 
@@ -25,6 +26,7 @@ class _Row:
     """One type at one level."""
 
     level: str
+    sources: tuple[str, ...]
     total: TypeTotal
     demands: TypeDemands | None
 
@@ -113,21 +115,25 @@ def type_tables_of(analysis: Analysis, system: SystemSummary, workload: Workload
     tables = (("types of transactions", _COUNTS), ("response times by type", _TIMES))
     notes = (_LEAST_SHARES,) if any(row.demands is not None for row in rows) else ()
     return tuple(
-        _table(f"{system.name}, {workload.name}: {caption}", level, rows, figures, notes if figures is _COUNTS else ())
+        replace(
+            _table(f"{workload.name}: {caption}", level, rows, figures),
+            system=system.name,
+            notes=notes if figures is _COUNTS else (),
+        )
         for caption, figures in tables
     )
 
 
-def _table(caption: str, level: str, rows: Sequence[_Row], figures: Sequence[_Figure], notes: tuple[str, ...]) -> Table:
+def _table(caption: str, level: str, rows: Sequence[_Row], figures: Sequence[_Figure]) -> Table:
     columns = [Column(heading="transaction", numeric=False), Column(heading=level)]
     entries = [[Entry(row.total.name), Entry(row.level)] for row in rows]
     for heading, show in figures:
-        shown = [show(row) for row in rows]
+        shown = [replace(show(row), sources=row.sources) for row in rows]
         if not _says_nothing(heading, shown):
             columns.append(Column(heading=heading))
             for entry, of_row in zip(shown, entries, strict=True):
                 of_row.append(entry)
-    return Table(caption=caption, columns=tuple(columns), rows=tuple(map(tuple, entries)), notes=notes)
+    return Table(caption=caption, columns=tuple(columns), rows=tuple(map(tuple, entries)))
 
 
 def _says_nothing(heading: str, shown: Sequence[Entry]) -> bool:
@@ -136,10 +142,10 @@ def _says_nothing(heading: str, shown: Sequence[Entry]) -> bool:
     return all(one.text in empty for one in shown)
 
 
-def _rows(cells: Sequence[tuple[str, CellFigures]], order: Sequence[str]) -> Iterator[_Row]:
+def _rows(cells: Sequence[tuple[str, Cell]], order: Sequence[str]) -> Iterator[_Row]:
     for level, cell in cells:
         totals = {one.name: one for one in cell.types}
         demands = {one.name: one for one in cell.tpcc.types} if cell.tpcc else {}
         for name in dict.fromkeys((*order, *totals)):
             if name in totals:
-                yield _Row(level=level, total=totals[name], demands=demands.get(name))
+                yield _Row(level=level, sources=cell_sources(cell), total=totals[name], demands=demands.get(name))

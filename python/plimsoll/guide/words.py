@@ -1,28 +1,27 @@
 """Sentences of a guide that follow from single values of an analysis.
 
-Deliberately not here: the answer and the limits, which the analysis states itself.
+Deliberately not here: the answer (`answer`) and limitations (`limits`).
 """
 
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from typing import TypeVar
 
-from plimsoll.analyse.model import (
-    Analysis,
-    Curve,
-    Difference,
-    DifferenceVerdict,
-    PlacedWarning,
-    SystemSummary,
-    WorkloadSummary,
-)
-from plimsoll.analyse.prose import factor_name, factor_value, listed
-from plimsoll.guide.numbers import NOT_KNOWN, show_levels
-from plimsoll.units import format_exact, format_percent
+from plimsoll.analyse.doubts import Code
+from plimsoll.analyse.model import Analysis, Difference, DifferenceVerdict, SystemSummary, Unknown, WorkloadSummary
+from plimsoll.analyse.throughput import REPETITIONS_NEEDED
+from plimsoll.analyse.warning_model import Evidence, PlacedWarning
+from plimsoll.guide.numbers import NOT_KNOWN
+from plimsoll.prose.catalogue import ADVICE
+from plimsoll.prose.evidence import evidence_text
+from plimsoll.prose.phrases import capitalised, counted, effect, factor_name, factor_value, levels_words, plain_percent
 
 WHOLE_STUDY = "whole study"
+
+_OWN_WORDS = ("name", "reason", "roles")
+"""Figures of evidence that hold words of ours, not names that somebody gave."""
 
 Item = TypeVar("Item")
 Key = TypeVar("Key", bound=Hashable)
@@ -35,32 +34,52 @@ def clean(text: str) -> str:
 
     Control characters become U+FFFD, except line feed and tab.
     """
+    if text.isprintable():
+        return text  # nearly always: it would be false of every character that steers
     return "".join("\ufffd" if _steers(character) else character for character in text)
 
 
 def cleaned(analysis: Analysis) -> Analysis:
-    """The same analysis with all its texts cleaned."""
-    return Analysis.model_validate(_clean_all(analysis.model_dump()))
+    """The same analysis with all its texts cleaned. Series, its largest part, hold numbers and words of our own."""
+    rest = Analysis.model_validate(_clean_all(analysis.model_dump(exclude={"trials"})))
+    trials = (
+        one.model_copy(update={name: clean(getattr(one, name)) for name in ("trial_id", "system", "workload")})
+        for one in analysis.trials
+    )
+    return rest.model_copy(update={"trials": tuple(trials)})
 
 
 def verdict_words(difference: Difference) -> str:
     """What a comparison shows, in words."""
     match difference.verdict:
         case DifferenceVerdict.FASTER:
-            return f"{difference.system} carries more"
+            return f"{difference.system} is faster"
         case DifferenceVerdict.SLOWER:
-            return f"{difference.system} carries less"
+            return f"{difference.system} is slower"
+        case DifferenceVerdict.UNTESTABLE if difference.blocks is not None:
+            return "not testable: an environment was measured only once"
         case DifferenceVerdict.UNTESTABLE:
-            return "cannot be tested: no bounds"
-        case DifferenceVerdict.UNDECIDED:
-            return "cannot be told apart"
+            return "not testable: no confidence interval"
+        case DifferenceVerdict.EQUAL:
+            return f"equal within {plain_percent(difference.equal_within)}"
+        case DifferenceVerdict.UNRESOLVED:
+            return f"not resolved{_further_words(difference)}"
+
+
+def _further_words(difference: Difference) -> str:
+    """How many more repetitions, rounds of a duet or blocks of each environment would decide."""
+    if not difference.repetitions_needed:
+        return ""
+    outer = "repetition" if difference.duet is None else "round"
+    outer = outer if difference.blocks is None else "block"
+    return f"; about {counted(difference.repetitions_needed, f'more {outer}')} would decide"
 
 
 def effect_words(difference: Difference) -> str:
-    """How small a difference these trials would have found."""
+    """The minimum detectable effect."""
     if difference.smallest_effect is None:
         return NOT_KNOWN
-    return format_percent(difference.smallest_effect - 1)
+    return effect(difference.smallest_effect)
 
 
 def other_factor_words(difference: Difference) -> str:
@@ -77,31 +96,48 @@ def _stated(name: str, value: str | None) -> str:
 
 def place_words(placed: PlacedWarning, analysis: Analysis) -> str:
     """What a warning is about; what holds for all systems, workloads or levels does not list them."""
-    levels = {cell.connections for curve in analysis.curves for cell in curve.cells}
     parts = [
         _some(placed.systems, {system.name for system in analysis.systems}, "all systems"),
         _some(placed.workloads, {workload.name for workload in analysis.workloads}, "all workloads"),
     ]
-    if placed.connections:
-        noun = "connection" if placed.connections == (1,) else "connections"
-        every = len(levels) > 1 and levels <= set(placed.connections)
-        parts.append("all levels" if every else f"{show_levels(placed.connections)} {noun}")
-    if placed.rates_tps:
-        rates = {cell.rate_tps for curve in analysis.rate_curves for cell in curve.cells}
-        every = len(rates) > 1 and rates <= set(placed.rates_tps)
-        shown = listed([format_exact(rate_tps) for rate_tps in placed.rates_tps])
-        parts.append("all rates" if every else f"{shown} tps wanted")
+    for at_rate, every in ((False, "all levels"), (True, "all target rates")):
+        measured = {cell.level.order for curve in analysis.curves for cell in curve.cells}
+        measured = {order for order in measured if order[0] is at_rate}
+        levels = [level for level in placed.levels if level.kind.is_at_rate is at_rate]
+        is_every = len(measured) > 1 and measured <= {level.order for level in levels}
+        parts.append(every if is_every else levels_words(levels))
     return " · ".join(part for part in parts if part) or WHOLE_STUDY
 
 
-def pool_sentence(curve: Curve) -> str:
-    """How large a connection pool should be on one system; the workload is named above it."""
-    advice = curve.pool.text.removeprefix(f"{curve.workload}: ").removeprefix(f"{curve.system}: ")
-    return sentence(f"{curve.system}: {advice}")
+def evidence_sentence(placed: PlacedWarning, systems: Iterable[str] = ()) -> str:
+    """The strongest evidence, and how many places differ from it.
+
+    Args:
+        placed: The warning.
+        systems: Names of the study's systems, which stay as they are where the evidence begins with one.
+    """
+    texts = list(dict.fromkeys(evidence_text(one) for one in placed.evidence))
+    rest = f" (and {len(texts) - 1} more)" if len(texts) > 1 else ""
+    return sentence(f"{texts[0].rstrip('.')}{rest}", (*systems, *placed.systems, *_names(placed.evidence[0])))
 
 
-def sentence(text: str) -> str:
+def _names(evidence: Evidence) -> Iterator[str]:
+    """Whatever the figures of some evidence name; a reason, and what drifts, are words of ours."""
+    return (value for key, value in evidence.figures.items() if isinstance(value, str) and key not in _OWN_WORDS)
+
+
+def advice_of(placed: PlacedWarning) -> str:
+    """What to do about a warning: as a recording has it, else as the catalogue."""
+    known = ADVICE.get(Code(placed.code)) if placed.code in set(Code) else None
+    return sentence(placed.advice or known or "")
+
+
+def sentence(text: str, names: Iterable[str] = ()) -> str:
     """A remark as a sentence: with a capital, unless it begins with a name, and with an end.
+
+    Args:
+        text: The remark.
+        names: With which it may begin, where these can be ordinary words.
 
     >>> sentence("there is one trial"), sentence("innodb_io_capacity differs.")
     ('There is one trial.', 'innodb_io_capacity differs.')
@@ -109,7 +145,7 @@ def sentence(text: str) -> str:
     text = text.strip()
     first = text.split(" ", 1)[0]
     if first.isalpha() and first.islower():
-        text = text[0].upper() + text[1:]
+        text = capitalised(text, names)
     return text if not text or text[-1] in ".!?…" else f"{text}."
 
 
@@ -147,13 +183,29 @@ def _working_set_words(working_set: Mapping[str, int]) -> str:
     return ", ".join(f"{shares[share]} {count:,} rows" for share, count in working_set.items() if share in shares)
 
 
+_UNKNOWN = {
+    Unknown.RESPONSE_P99: "response times at the 99th percentile",
+    Unknown.PROCESSORS: "processor utilisation",
+    Unknown.INTERVALS_OF_SINGLE_FIGURES: "confidence intervals, because there is one figure for each level",
+    Unknown.INTERVALS_OF_FEW_REPETITIONS: (
+        f"confidence intervals, because there are fewer than {REPETITIONS_NEEDED} repetitions"
+    ),
+    Unknown.INTERVALS: "some confidence intervals",
+    Unknown.CORES: "number of processor cores",
+    Unknown.SETTINGS: "server settings",
+}
+
+
+def unknown_words(system: SystemSummary) -> str:
+    """What the recordings of a system do not say."""
+    return "; ".join(_UNKNOWN[one] for one in system.unknown)
+
+
 def unknown_sentences(systems: Iterable[SystemSummary]) -> tuple[str, ...]:
     """What the recordings of some systems do not say, one sentence for all systems that lack the same."""
     everyone = list(systems)
-    groups = grouped([system for system in everyone if system.unknown], lambda system: system.unknown)
-    return tuple(
-        f"Not known for {_name_systems(group, len(everyone))}: {'; '.join(unknown)}." for unknown, group in groups
-    )
+    groups = grouped([system for system in everyone if system.unknown], unknown_words)
+    return tuple(f"Not known for {_name_systems(group, len(everyone))}: {unknown}." for unknown, group in groups)
 
 
 def grouped(items: Iterable[Item], key: Callable[[Item], Key]) -> list[tuple[Key, list[Item]]]:

@@ -59,7 +59,9 @@ def read_csv(path: Path) -> CsvTable:
     delimiter = _delimiter(lines)
     rows = list(_rows(path, lines, delimiter))
     if not rows:
-        raise SpecError(f"{path}: is empty. The first line must name the columns, such as system,connections,tps.")
+        raise SpecError(
+            f"{path}: is empty. The first line must name the columns, such as system,connections,throughput_tps."
+        )
     header, *body = rows
     faults = _header_faults(path, header)
     if not body:

@@ -9,10 +9,11 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from plimsoll.importers.systems import name_beside
-from plimsoll.record.model import LevelRecord, TrialRecord
+from plimsoll.record.level import Level
+from plimsoll.record.model import TrialRecord
 from plimsoll.record.store import Recording
 
-Cell = tuple[str, str, LevelRecord]
+Cell = tuple[str, str, Level]
 """System, workload and level."""
 
 

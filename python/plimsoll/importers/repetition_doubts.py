@@ -10,9 +10,10 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
-from plimsoll.analyse import catalogue
+from plimsoll.analyse.doubts import Code
 from plimsoll.importers.log_places import Place
 from plimsoll.importers.trials import ImportedTrial
+from plimsoll.prose.catalogue import warning
 
 Cell = tuple[str, str, int]
 """System, workload and connections."""
@@ -53,7 +54,7 @@ def repetition_words(places: Sequence[Place]) -> Iterator[str]:
 
 
 def _doubted(trial: ImportedTrial, texts: str) -> ImportedTrial:
-    warnings = (*trial.outcome.warnings, catalogue.REPETITIONS_MAY_DIFFER.seen(_seen(texts)))
+    warnings = (*trial.outcome.warnings, warning(Code.REPETITIONS_MAY_DIFFER, _seen(texts)))
     return replace(trial, outcome=trial.outcome.model_copy(update={"warnings": warnings}))
 
 

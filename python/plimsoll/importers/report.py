@@ -53,13 +53,15 @@ def _columns(columns: tuple[Column, ...], groups: tuple[Group, ...]) -> Iterable
     yield from (f"level: column {name}, {meaning}" for name, meaning in _levels(columns, groups))
     for column in columns:
         if column.role is Role.THROUGHPUT:
-            unit = "minute; kept per second" if column.unit == "tpm" else "second"
+            unit = "minute; kept per second" if column.means.unit == "tpm" else "second"
             summed = "; instances are summed" if any(column.role is Role.INSTANCE for column in columns) else ""
             yield f"throughput: column {column.name}, transactions per {unit}{summed}"
     yield _found(
-        "response times", [f"{column.name} ({column.part})" for column in columns if column.role is Role.RESPONSE]
+        "response times", [f"{column.name} ({column.means.part})" for column in columns if column.role is Role.RESPONSE]
     )
-    yield _found("host CPU", [f"{column.name} ({column.part})" for column in columns if column.role is Role.HOST_CPU])
+    yield _found(
+        "host CPU", [f"{column.name} ({column.means.part})" for column in columns if column.role is Role.HOST_CPU]
+    )
     factors = [column.name for column in columns if column.role in HOST_ROLES | {Role.FACTOR, Role.INSTANCES}]
     yield f"factors: {', '.join(factors) or 'none; systems are told apart by name alone'}"
     ignored = [column.name for column in columns if column.role is Role.IGNORED]
@@ -76,7 +78,7 @@ def _levels(columns: tuple[Column, ...], groups: tuple[Group, ...]) -> Iterable[
             yield (
                 column.name,
                 "read as the total of all instances; if it is of each instance, "
-                f"say {map_option(Role.LEVEL_PER_INSTANCE, column.name)}",
+                f"say {map_option(column.name, Role.LEVEL_PER_INSTANCE)}",
             )
         elif column.role is Role.LEVEL:
             yield column.name, "connections in total"

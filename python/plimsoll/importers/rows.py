@@ -124,15 +124,13 @@ class RowReader:
 
     def _parts(self, row: Row, role: Role, *, required: bool = False) -> dict[str, float]:
         """The numbers of all columns of a role, by part, in the unit used inside."""
-        numbers = {
-            column.part: (self._number(row, column, required=required), column.scale) for column in self._of(role)
-        }
-        return {part: number * (scale or 1.0) for part, (number, scale) in numbers.items() if number is not None}
+        numbers = [(column.means, self._number(row, column, required=required)) for column in self._of(role)]
+        return {means.part: number * means.scale for means, number in numbers if number is not None}
 
     def _shares(self, row: Row) -> dict[str, float]:
         shares = self._parts(row, Role.HOST_CPU)
         for column in self._of(Role.HOST_CPU):
-            if shares.get(column.part, 0.0) > 1.0:
+            if shares.get(column.means.part, 0.0) > 1.0:
                 self._fault(row, column, "must be at most 100 percent (a ratio: at most 1)")
         return shares
 

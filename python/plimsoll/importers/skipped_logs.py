@@ -12,7 +12,9 @@ from pathlib import Path
 from pydantic import Field, ValidationError
 
 from plimsoll.errors import HostError, RecordError
+from plimsoll.record.content import unreadable
 from plimsoll.record.document import Document
+from plimsoll.record.files import write_file
 from plimsoll.regular_file import read_regular
 from plimsoll.units import printable
 
@@ -76,12 +78,11 @@ def keep_skipped(folder: Path, imported: Iterable[Path], skipped: Sequence[Skipp
     """
     read = {printable(str(path)) for path in imported}
     before = tuple(one for one in _read(folder) if one.log not in read)
-    file, partial = folder / SKIPPED_FILE, folder / f".{SKIPPED_FILE}.partial"
+    file = folder / SKIPPED_FILE
     if not skipped and not file.exists():
         return
     try:
-        partial.write_text(_SkippedLogs(skipped=(*before, *skipped)).model_dump_json(indent=1), encoding="utf-8")
-        partial.replace(file)
+        write_file(file, _SkippedLogs(skipped=(*before, *skipped)).model_dump_json(indent=1).encode())
     except OSError as error:
         raise HostError(f"{file}: cannot be written: {error.strerror}; free space or choose another folder") from None
 
@@ -102,6 +103,6 @@ def _read(folder: Path) -> tuple[SkippedLog, ...]:
     except FileNotFoundError:
         return ()
     except OSError as error:
-        raise RecordError(f"{file}: cannot be read: {error.strerror}. Check the disk and the rights.") from None
+        raise unreadable(file, error) from None
     except ValidationError:
         raise RecordError(f"{file}: is damaged; remove it, and import the logs again") from None

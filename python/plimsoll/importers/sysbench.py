@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from plimsoll.analyse import catalogue
+from plimsoll.analyse.doubts import Code
 from plimsoll.errors import SpecError
 from plimsoll.importers.csv_table import raise_faults
 from plimsoll.importers.log_files import LogFiles, log_files
@@ -29,16 +29,10 @@ from plimsoll.importers.sysbench_frames import (
 )
 from plimsoll.importers.sysbench_log import Log, Run, read_log
 from plimsoll.importers.trials import ImportedTrial, ImportResult
-from plimsoll.record.model import (
-    Environment,
-    LevelRecord,
-    Outcome,
-    SystemRecord,
-    TrialRecord,
-    Verdict,
-    Window,
-    WorkloadRecord,
-)
+from plimsoll.prose.catalogue import warning
+from plimsoll.record.environment import Environment
+from plimsoll.record.level import Level
+from plimsoll.record.model import Outcome, SystemRecord, TrialRecord, Verdict, Window, WorkloadRecord
 from plimsoll.record.origin import Origin
 from plimsoll.record.reported import ReportedResult
 
@@ -129,7 +123,7 @@ def _trial(study: str, position: int, found: FoundRun[Run], place: Place) -> Imp
         workload=WorkloadRecord(
             name=place.workload, options={"warehouses": place.warehouses} if place.warehouses else {}
         ),
-        level=LevelRecord(connections=place.connections),
+        level=Level(connections=place.connections),
         repetition=0,
         position=position,
         interval_s=interval_length_s(run),
@@ -142,7 +136,7 @@ def _trial(study: str, position: int, found: FoundRun[Run], place: Place) -> Imp
 
 def _outcome(run: Run) -> Outcome:
     warm_up = 1 if run.settings.get("warm_up_s") and len(run.intervals) > 1 else 0
-    doubts = (catalogue.LOG_CUT_SHORT.seen(_cut_words(run)),) if not run.is_whole and not run.fatal else ()
+    doubts = (warning(Code.LOG_CUT_SHORT, _cut_words(run)),) if not run.is_whole and not run.fatal else ()
     return Outcome(
         verdict=Verdict.FAILED if run.fatal else Verdict.COMPLETE,
         reason=f"sysbench said: {'; '.join(run.fatal)}" if run.fatal else None,

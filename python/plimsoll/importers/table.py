@@ -11,7 +11,7 @@ import json
 from collections.abc import Mapping
 from pathlib import Path
 
-from plimsoll.importers.columns import Column, Role, TableOptions, map_option, recognise
+from plimsoll.importers.columns import Column, Role, TableOptions, map_option, understand
 from plimsoll.importers.csv_table import CsvTable, raise_faults, read_csv
 from plimsoll.importers.grouping import Group, group_points, splitting_columns
 from plimsoll.importers.merge import merge_rows
@@ -19,17 +19,9 @@ from plimsoll.importers.report import report_lines
 from plimsoll.importers.rows import Point, RowReader
 from plimsoll.importers.systems import SystemKey, name_systems
 from plimsoll.importers.trials import ImportedTrial, ImportResult
-from plimsoll.record.model import (
-    Environment,
-    HostFacts,
-    InstanceFacts,
-    LevelRecord,
-    Outcome,
-    SystemRecord,
-    TrialRecord,
-    Verdict,
-    WorkloadRecord,
-)
+from plimsoll.record.environment import Environment, HostFacts, InstanceFacts
+from plimsoll.record.level import Level
+from plimsoll.record.model import Outcome, SystemRecord, TrialRecord, Verdict, WorkloadRecord
 from plimsoll.record.origin import Origin
 
 
@@ -46,11 +38,11 @@ def import_table(csv_path: Path, *, study_name: str, options: TableOptions | Non
     """
     options = options or TableOptions()
     table = read_csv(csv_path)
-    columns, faults = recognise(table.columns, options)
+    columns, faults = understand(table.columns, options)
     _raise(csv_path, faults)
     reader = RowReader(table, columns, options, workload=csv_path.stem)
     points = [reader.read(row) for row in table.rows]
-    _raise(csv_path, reader.faults + _equal_rows(table) + _split_faults(columns, points, options))
+    _raise(csv_path, reader.faults + _equal_rows(table) + _split_faults(columns, points))
     groups, faults = group_points(points)
     _raise(csv_path, faults)
     names = name_systems(dict.fromkeys(group.system for group in groups))
@@ -73,13 +65,12 @@ def _equal_rows(table: CsvTable) -> list[str]:
     ]
 
 
-def _split_faults(columns: tuple[Column, ...], points: list[Point], options: TableOptions) -> list[str]:
-    told = {name for meaning, name in options.maps if meaning == Role.FACTOR}
-    guessed = {column.key: column.name for column in columns if column.role is Role.FACTOR and column.name not in told}
+def _split_faults(columns: tuple[Column, ...], points: list[Point]) -> list[str]:
+    guessed = {column.key: column.name for column in columns if column.role is Role.FACTOR and not column.is_told}
     return [
         f"column {guessed[key]}: changes from level to level, so no system would have a curve. Say what it is "
-        f"(such as {map_option('response_ms_p95', guessed[key])}), leave it out with "
-        f"{map_option(Role.IGNORED, guessed[key])}, or insist on it with {map_option(Role.FACTOR, guessed[key])}"
+        f"(such as {map_option(guessed[key], 'response_ms_p95')}), leave it out with "
+        f"{map_option(guessed[key], Role.IGNORED)}, or insist on it with {map_option(guessed[key], Role.FACTOR)}"
         for key in splitting_columns(points, guessed)
     ]
 
@@ -91,7 +82,7 @@ class _Builder:
         self._study = study
         self._file_name = file_name
         self._names = names
-        self._rate_unit = next(column.unit for column in columns if column.role is Role.THROUGHPUT) or "tps"
+        self._rate_unit = next(column.means.unit for column in columns if column.role is Role.THROUGHPUT)
 
     def build(self, position: int, group: Group) -> ImportedTrial:
         trial = TrialRecord(
@@ -99,7 +90,7 @@ class _Builder:
             study=self._study,
             system=self._system(group),
             workload=WorkloadRecord(name=group.first.workload, rate_unit=self._rate_unit),
-            level=LevelRecord(connections=group.connections, connections_per_instance=group.first.level_per_instance),
+            level=Level(connections=group.connections, connections_per_instance=group.first.level_per_instance),
             repetition=group.repetition,
             position=position,
             origin=Origin(kind="imported-table", detail=f"{self._file_name}, {_show_lines(group.lines)}"),

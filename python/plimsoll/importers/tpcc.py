@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from plimsoll.analyse import catalogue
+from plimsoll.analyse.doubts import Code
 from plimsoll.importers.csv_table import raise_faults
 from plimsoll.importers.kit_frames import error_rows, interval_rows
 from plimsoll.importers.kit_run import KitRun
@@ -24,16 +24,10 @@ from plimsoll.importers.repetition_doubts import repetition_words, with_doubts
 from plimsoll.importers.skipped_logs import SkippedLog
 from plimsoll.importers.sysbench import import_sysbench
 from plimsoll.importers.trials import ImportedTrial, ImportResult
-from plimsoll.record.model import (
-    Environment,
-    LevelRecord,
-    Outcome,
-    SystemRecord,
-    TrialRecord,
-    Verdict,
-    Window,
-    WorkloadRecord,
-)
+from plimsoll.prose.catalogue import warning
+from plimsoll.record.environment import Environment
+from plimsoll.record.level import Level
+from plimsoll.record.model import Outcome, SystemRecord, TrialRecord, Verdict, Window, WorkloadRecord
 from plimsoll.record.origin import Origin
 from plimsoll.record.reported import ReportedResult, ReportedType
 from plimsoll.spec.tpcc import TPCC
@@ -103,7 +97,7 @@ def _trial(study: str, position: int, found: FoundRun[KitRun], place: Place) -> 
         study=study,
         system=SystemRecord(name=place.system, factors=dict(place.factors)),
         workload=_workload(place, run),
-        level=LevelRecord(connections=place.connections),
+        level=Level(connections=place.connections),
         repetition=0,
         position=position,
         interval_s=run.interval_s,
@@ -120,7 +114,7 @@ def _workload(place: Place, run: KitRun) -> WorkloadRecord:
 
 
 def _outcome(run: KitRun) -> Outcome:
-    doubts = () if run.is_whole else (catalogue.LOG_CUT_SHORT.seen(_cut_words(run)),)
+    doubts = () if run.is_whole else (warning(Code.LOG_CUT_SHORT, _cut_words(run)),)
     return Outcome(
         verdict=Verdict.COMPLETE,
         window=Window(first=0, last=len(run.intervals) - 1) if run.intervals else None,

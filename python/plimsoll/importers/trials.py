@@ -12,7 +12,8 @@ import polars as pl
 
 from plimsoll.importers.joining import Cell, Joiner
 from plimsoll.importers.skipped_logs import SkippedLog, keep_skipped
-from plimsoll.record.model import Environment, Outcome, TrialRecord
+from plimsoll.record.environment import Environment
+from plimsoll.record.model import Outcome, TrialRecord
 from plimsoll.record.store import read_study, refuse_newer_study, write_recording
 
 

@@ -1,28 +1,30 @@
 """Study spec in, plan out.
 
-Order: repetitions are the outer loop, so that a slow change of the environment meets all systems alike. Within a
-repetition the systems come in seeded random order, each as one block; within a block workloads and levels are shuffled
-too, so that no level always follows the same other one.
+Deliberately not here: the order (`order`).
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-import random
 import re
 from collections.abc import Mapping, Sequence
 
+from plimsoll.plan.capacity import remaining_s
+from plimsoll.plan.disk import ROW_BYTES, data_bytes, disk_bytes
+from plimsoll.plan.duet import duet_cells, duet_identity, load_s_of_duet
 from plimsoll.plan.model import Estimates, Plan, PlannedTrial
+from plimsoll.plan.order import blocks_in_order, cell_order
+from plimsoll.plan.searches import planned_searches, search_settings
+from plimsoll.record.level import Level
 from plimsoll.spec.clients import CLIENTS
-from plimsoll.spec.shares import shares
-from plimsoll.spec.statements import Workload, data_sets
-from plimsoll.spec.study import StudySection, StudySpec
-from plimsoll.spec.system import SystemSpec
+from plimsoll.spec.hooks import hooks_identity
+from plimsoll.spec.paths import NO_INPUTS
+from plimsoll.spec.statements import Workload
+from plimsoll.spec.study import StudySpec
+from plimsoll.spec.study_section import StudySection
+from plimsoll.spec.system import ServerSpec, SystemSpec
 from plimsoll.spec.terminals import checks_each_trial
-
-ROW_BYTES = 250
-"""Typical size of a row of the OLTP tables on disk, its indexes included."""
 
 LOAD_ROWS_PER_S = 100_000
 COPY_BYTES_PER_S = 300_000_000
@@ -35,17 +37,31 @@ OVERHEAD_S = 1.5
 AUTO_WARM_UP_S = 30.0
 """Typical length of a warm-up whose end is found from the data."""
 
-REDO_BYTES = 1_500_000_000
-"""Typical size of a server's own files: redo log, undo, system tables."""
+AUTO_DURATION_S = 90.0
+"""Typical length of a trial that is measured until its throughput is known well enough."""
 
 RECORDING_BYTES_PER_S = 10_000
-"""Typical size of what a second of a trial leaves: 64 connections, one or two types of transactions, one server."""
+"""Size of what a second of a trial leaves, with telemetry: 64 connections, one server; 1,000 to 6,000 were measured."""
+
+SEGMENTS_BYTES_PER_S = 20_000
+"""What a second takes while its trial is written, in segments that lie beside the joined tables at its end."""
+
+EVENTS_BYTES_PER_S = 400
+"""What the log of events keeps of a second."""
 
 RECORDING_BYTES = 100_000
 """Typical size of a recording's documents."""
 
 CHECKED_ROWS_PER_S = 2_000_000
 """Typical speed of looking at the consistency of rows."""
+
+_KEYS_OF_EVERY_SERVER = frozenset({"managed", "command", "profile", "buffer_pool", "options", "data_dir"})
+"""Keys of a managed server that are inputs of its trials' ids, written or not."""
+
+_CAME_LATER = ("host", "parameters", "environment", "targets")
+"""Keys of a system that are inputs where they were written, so that ids stay as they were."""
+
+_LOGIN = ("password_env", "defaults_file", "server_public_key_path", "get_server_public_key")
 
 
 def build_plan(spec: StudySpec, former_ids: Mapping[str, str] | None = None) -> Plan:
@@ -60,7 +76,24 @@ def build_plan(spec: StudySpec, former_ids: Mapping[str, str] | None = None) -> 
         trial.model_copy(update={"trial_id": former.get(trial.trial_id, trial.trial_id)}) for trial in _trials(spec)
     )
     known = {new: old for new, old in former.items() if any(trial.trial_id == old for trial in trials)}
-    return Plan(study=spec.study.name, trials=trials, estimates=_estimates(spec, trials), former_ids=known)
+    searches = planned_searches(spec, _in_common(spec))
+    estimates = _estimates(spec, trials, len(searches))
+    return Plan(study=spec.study.name, searches=searches, trials=trials, estimates=estimates, former_ids=known)
+
+
+def _in_common(spec: StudySpec) -> dict[tuple[str, str], dict[str, object]]:
+    """What the trials of a search have in common, by system and workload."""
+    level = Level(connections=max(spec.study.levels.connections))
+    left_out = {"connections", "repetition"}
+    return {
+        (system.name, workload.name): {
+            name: value
+            for name, value in _inputs(spec, system, workload, level, repetition=0, former=False).items()
+            if name not in left_out
+        }
+        for system in spec.system
+        for workload in spec.workload
+    }
 
 
 def former_ids(spec: StudySpec) -> dict[str, str]:
@@ -72,46 +105,42 @@ def former_ids(spec: StudySpec) -> dict[str, str]:
     return {new.trial_id: old.trial_id for new, old in both if new.trial_id != old.trial_id}
 
 
-_LOGIN = ("password_env", "defaults_file", "server_public_key_path", "get_server_public_key")
-
-
 def _trials(spec: StudySpec, *, former: bool = False) -> list[PlannedTrial]:
     """All trials in order, with ids by the rule of now or the former one."""
-    shuffle = random.Random(spec.study.seed)  # noqa: S311 - an order, not a secret
     trials: list[PlannedTrial] = []
-    for repetition in range(spec.study.repetitions):
-        systems = list(spec.system)
-        shuffle.shuffle(systems)
-        for system in systems:
-            cells = [(workload, load) for workload in spec.workload for load in spec.study.levels.loads]
-            shuffle.shuffle(cells)
-            block = trials[-1].block + 1 if trials else 0
-            for workload, load in cells:
-                inputs = _inputs(spec, system, workload, load, repetition=repetition, former=former)
-                trials.append(_trial(system, workload, load, inputs, repetition=repetition, block=block))
+    if spec.study.is_duet:
+        for block, (repetition, workload, level) in enumerate(duet_cells(spec)):
+            for system in spec.system:
+                inputs = _inputs(spec, system, workload, level, repetition=repetition, former=former)
+                trials.append(_trial(system, workload, level, inputs, repetition=repetition, block=block))
+        return trials
+    levels = [(workload, level) for workload in spec.workload for level in spec.study.levels.levels]
+    for block, (repetition, system) in enumerate(blocks_in_order(spec)):
+        for workload, level in cell_order(levels, seed=spec.study.seed, repetition=repetition):
+            inputs = _inputs(spec, system, workload, level, repetition=repetition, former=former)
+            trials.append(_trial(system, workload, level, inputs, repetition=repetition, block=block))
     return trials
 
 
 def _trial(
     system: SystemSpec,
     workload: Workload,
-    load: tuple[int, float | None],
+    level: Level,
     inputs: dict[str, object],
     *,
     repetition: int,
     block: int,
 ) -> PlannedTrial:
-    connections, rate_tps = load
     digest = hashlib.sha256(json.dumps(inputs, sort_keys=True).encode()).digest()
-    level = f"c{connections}" if rate_tps is None else _slug(f"{rate_tps:.12g}tps")
-    name = f"{_slug(system.name)}-{_slug(workload.name)}-{level}-r{repetition}-{digest.hex()[:10]}"
+    load = f"c{level.connections}" if level.rate_tps is None else _slug(f"{level.rate_tps:.12g}tps")
+    name = f"{_slug(system.name)}-{_slug(workload.name)}-{load}-r{repetition}-{digest.hex()[:10]}"
     return PlannedTrial(
         trial_id=name,
         system=system.name,
         workload=workload.name,
         instances=system.instances,
-        connections=connections,
-        rate_tps=rate_tps,
+        connections=level.connections,
+        rate_tps=level.rate_tps,
         repetition=repetition,
         block=block,
         seed=int.from_bytes(digest[16:22], "big"),
@@ -122,27 +151,32 @@ def _inputs(
     spec: StudySpec,
     system: SystemSpec,
     workload: Workload,
-    load: tuple[int, float | None],
+    level: Level,
     *,
     repetition: int,
     former: bool,
 ) -> dict[str, object]:
     """What a trial's id follows from: whatever changes what is measured, and nothing else."""
     study = spec.study
-    connections, rate_tps = load
     inputs = {
         "system": _identity(system, former=former),
         "workload": workload.identity(),
-        "connections": connections,
+        "connections": level.connections,
         "repetition": repetition,
         "reset": spec.reset_of(system),
         "times": _times(study, former=former),
         "seed": study.seed,
     }
-    if rate_tps is not None:
-        inputs["rate_tps"] = rate_tps
+    if level.rate_tps is not None:
+        inputs["rate_tps"] = level.rate_tps
+    if study.client is not None:
+        inputs["client"] = study.client.model_dump(mode="json")
+    if len(study.drivers) != 1:
+        inputs["drivers"] = len(study.drivers)
     if study.clients != CLIENTS:
         inputs["clients"] = study.clients.identity()
+    if study.is_duet:
+        inputs["duet"] = duet_identity(study, [_identity(one, former=former) for one in spec.system])
     return inputs
 
 
@@ -156,15 +190,32 @@ def _times(study: StudySection, *, former: bool) -> list[float | None]:
     if former:
         return [study.warm_up, study.warm_up_limit, study.settle_limit, study.duration]
     limit = study.warm_up_limit if study.warm_up is None else usual["warm_up_limit"].default
-    return [study.warm_up, limit, usual["settle_limit"].default, study.duration]
+    until = [study.duration] if study.duration is not None else [None, study.target_interval, study.duration_limit]
+    return [study.warm_up, limit, usual["settle_limit"].default, *until]
 
 
 def _identity(system: SystemSpec, *, former: bool) -> dict[str, object]:
     """What makes it this system and no other: not where its secrets and certificates lie."""
-    said = system.model_dump(mode="json", exclude={"cost_per_month", "reset", *_LOGIN})
-    if system.instances == 1 and said["server"] is not None:
-        del said["server"]["instances"]  # trials of one server are what they were before there could be more
+    said = system.model_dump(mode="json", exclude={"cost_per_month", "cost", "reset", "exporters", "hooks", *_LOGIN})
+    said = {name: value for name, value in said.items() if name not in _CAME_LATER or value}
+    if not system.replicas:
+        del said["reads"]
+    if system.hooks is not None and (commands := hooks_identity(system.hooks)):
+        said["hooks"] = commands
+    if system.server is not None:
+        said["server"] = _server_identity(system.server, said["server"])
     return said if former else {**said, "ca": None, "cert": None, "key": None}
+
+
+def _server_identity(server: ServerSpec, said: dict[str, object]) -> dict[str, object]:
+    """What makes it this server; keys that came later count where they were written, so that ids stay as they were."""
+    usual = {name: field.default for name, field in ServerSpec.model_fields.items()}
+    came_later = set(usual) - _KEYS_OF_EVERY_SERVER
+    return {
+        name: value
+        for name, value in said.items()
+        if name not in NO_INPUTS and not (name in came_later and getattr(server, name) == usual[name])
+    }
 
 
 def _slug(name: str) -> str:
@@ -176,50 +227,51 @@ def _slug(name: str) -> str:
     return re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")[:18].strip("-") or "x"
 
 
-def data_bytes(spec: StudySpec, instances: int = 1) -> int:
-    """Expected size of the rows of one system, bytes; all its instances together."""
-    parts = (part for workload in data_sets(spec.workload) for part in shares(workload, instances))
-    return sum(part.rows_count for part in parts) * ROW_BYTES
-
-
-def disk_bytes(spec: StudySpec, system: SystemSpec) -> int:
-    """Space for the data of a system, with the copy that resets need, bytes; 0 where Plimsoll starts no server."""
-    if system.server is None:
-        return 0
-    copies = 1 if spec.reset_of(system) == "never" else 2
-    return copies * data_bytes(spec, system.instances) + system.instances * REDO_BYTES
-
-
 def recordings_bytes(spec: StudySpec, count: int) -> int:
-    """Space for the recordings of so many trials, bytes; the one that is being joined needs its own twice."""
+    """Space for the recordings of so many trials, bytes, with the segments of the one that is being written."""
     study = spec.study
-    load_s = study.duration + (study.warm_up_limit if study.warm_up is None else study.warm_up)
-    instances = max(system.instances for system in spec.system)
-    each = RECORDING_BYTES + load_s * RECORDING_BYTES_PER_S * instances
-    return round((count + 1) * each)
+    load_s = study.duration_most + (study.warm_up_limit if study.warm_up is None else study.warm_up)
+    instances, drivers = max(system.instances + system.replicas for system in spec.system), len(study.drivers)
+    each = RECORDING_BYTES + load_s * (RECORDING_BYTES_PER_S * instances * drivers + EVENTS_BYTES_PER_S)
+    return round(count * each + load_s * SEGMENTS_BYTES_PER_S * instances * drivers)
 
 
-def _estimates(spec: StudySpec, trials: Sequence[PlannedTrial]) -> Estimates:
+def _search_s(spec: StudySpec, warm_up_s: float) -> tuple[int, float]:
+    """How many trials a search has and how long it takes besides resets, seconds; nothing where there is none."""
+    if spec.study.levels.capacity is None:
+        return 0, 0.0
+    count, load_s = remaining_s(search_settings(spec), ())
+    return count, load_s + count * (warm_up_s + OVERHEAD_S)
+
+
+def _estimates(spec: StudySpec, trials: Sequence[PlannedTrial], searches_count: int = 0) -> Estimates:
     study = spec.study
     warm_up_s = study.warm_up if study.warm_up is not None else min(study.warm_up_limit, AUTO_WARM_UP_S)
-    load_s = warm_up_s + study.duration + OVERHEAD_S
-    start_s = {system.name: system.instances * START_S for system in spec.system}
+    measured_s = study.duration or min(study.duration_limit, AUTO_DURATION_S)
+    load_s = warm_up_s + measured_s + OVERHEAD_S
+    if study.is_duet:  # the turns of all systems are one run; each has its share of it
+        load_s = load_s_of_duet(study, warm_up_s, len(spec.system)) / len(spec.system) + OVERHEAD_S
+    start_s = {system.name: (system.instances + system.replicas) * START_S for system in spec.system}
     size = {system.name: data_bytes(spec, system.instances) for system in spec.system}
+    copied = {system.name: size[system.name] * (1 + system.replicas) for system in spec.system}
     trial_s = {
         (system.name, workload.name): load_s
-        + (start_s[system.name] + size[system.name] / COPY_BYTES_PER_S) * (spec.reset_of(system) == "per_trial")
+        + (start_s[system.name] + copied[system.name] / COPY_BYTES_PER_S) * (spec.reset_of(system) == "per_trial")
         + _check_s(workload)
         for system in spec.system
         for workload in spec.workload
     }
+    in_search, search_s = _search_s(spec, warm_up_s)
+    more_s = max(trial_s.values()) - load_s  # resets and checks
     return Estimates(
         trial_s=max(trial_s.values()),
         total_s=sum(trial_s[trial.system, trial.workload] for trial in trials)
-        + study.repetitions * sum(start_s.values())
+        + searches_count * (search_s + in_search * more_s)
+        + study.repetition_count * sum(start_s.values())
         + sum(size.values()) / ROW_BYTES / LOAD_ROWS_PER_S,
         disk_bytes=sum(disk_bytes(spec, system) for system in spec.system),
-        recordings_bytes=recordings_bytes(spec, len(trials)),
-        settle_s_max=len(trials) * study.settle_limit,
+        recordings_bytes=recordings_bytes(spec, len(trials) + searches_count * in_search),
+        settle_s_max=(len(trials) + searches_count * in_search) * study.settle_limit,
     )
 
 

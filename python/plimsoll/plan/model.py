@@ -4,10 +4,17 @@ from __future__ import annotations
 
 from pydantic import Field
 
+from plimsoll.record.capacity import RunRole
 from plimsoll.record.document import Document
+from plimsoll.record.fitted import FittedBudget
+from plimsoll.record.level import Level
 
 PLAN_FORMAT = 2
 """Version of `plan.json`."""
+
+
+AGAIN = "-again"
+"""Ends the id of a trial that measures another one again."""
 
 
 class PlannedTrial(Document):
@@ -17,10 +24,14 @@ class PlannedTrial(Document):
         trial_id: A readable name and a hash of the trial's own inputs: what else a study holds does not change it.
         instances: How many servers the system has.
         connections: Of all instances together, as is `rate_tps`.
-        rate_tps: Transactions per second that are wanted; None where each connection goes at its own pace.
+        rate_tps: Transactions per second to offer; None where each connection goes at its own pace.
         repetition: 0, 1, 2, …
         block: Trials of a block run one after the other, with no other system in between.
         seed: All randomness of its load follows from it.
+        repeats: The trial that it measures again; None for none.
+        duration_s: Length of its measured window where it is not that of the study; None otherwise.
+        search_id: Of the search for a capacity that it is a run of; None for others.
+        search_role: What it is for in that search; None for others.
     """
 
     trial_id: str
@@ -32,6 +43,37 @@ class PlannedTrial(Document):
     repetition: int
     block: int
     seed: int
+    repeats: str | None = None
+
+    def again(self, block: int) -> PlannedTrial:
+        """The trial that measures this one again."""
+        changes = {"trial_id": f"{self.trial_id}{AGAIN}", "repeats": self.trial_id, "block": block}
+        return self.model_copy(update=changes)
+
+    duration_s: float | None = None
+    search_id: str | None = None
+    search_role: RunRole | None = None
+
+    @property
+    def level(self) -> Level:
+        """What is offered."""
+        return Level(connections=self.connections, rate_tps=self.rate_tps)
+
+
+class PlannedSearch(Document):
+    """A search for a capacity to come; its trials join the plan one by one.
+
+    Attributes:
+        search_id: A readable name and a hash of what all its trials have in common.
+        repetition: 0, 1, 2, …
+        block: As that of a trial.
+    """
+
+    search_id: str
+    system: str
+    workload: str
+    repetition: int
+    block: int
 
 
 class Estimates(Document):
@@ -56,11 +98,16 @@ class Plan(Document):
     """All trials of a study in the order in which they run.
 
     Attributes:
+        searches: For capacities, in the order in which they run.
+        trials: Those of searches as far as they are known.
         former_ids: Ids of trials that were recorded under an earlier rule, by the ids that they would have now.
+        fitted: How repetitions were reduced to fit the budget; None where they were not.
     """
 
     plan_format: int = PLAN_FORMAT
     study: str
+    searches: tuple[PlannedSearch, ...] = ()
     trials: tuple[PlannedTrial, ...]
     estimates: Estimates
     former_ids: dict[str, str] = Field(default_factory=dict)
+    fitted: FittedBudget | None = None

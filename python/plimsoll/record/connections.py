@@ -9,11 +9,13 @@ class ConnectFailureRecord(Document):
     """Connections to one instance that could not be opened, for one reason.
 
     Attributes:
+        role: Of the server, `source` or `replica`.
         code: MySQL's error number; None when no server answered with one.
         message: What was said to the first of them.
     """
 
     instance: str
+    role: str = "source"
     code: int | None = None
     count: int
     message: str
@@ -53,6 +55,7 @@ class OutageRecord(Document):
     """From the first connection to an instance that was lost until they were back.
 
     Attributes:
+        role: Of the server, `source` or `replica`.
         from_s: When the first was lost, or fell silent, seconds since interval 0 began.
         to_s: When they were back; None when they were not before the trial ended.
         connections_count: How many were lost.
@@ -60,6 +63,7 @@ class OutageRecord(Document):
     """
 
     instance: str
+    role: str = "source"
     from_s: float
     to_s: float | None = None
     connections_count: int

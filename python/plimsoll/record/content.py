@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 import io
 import json
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import TypeVar
 
@@ -19,7 +19,7 @@ from plimsoll.errors import NewerFormatError, RecordError
 from plimsoll.record import frames
 from plimsoll.record.document import Document, FileMark
 from plimsoll.record.files import mark_of_file
-from plimsoll.record.model import RECORD_FORMAT
+from plimsoll.record.model import RECORD_FORMAT_MAX
 from plimsoll.regular_file import read_regular
 
 TABLES: Mapping[str, dict[str, pl.DataType]] = {
@@ -27,8 +27,13 @@ TABLES: Mapping[str, dict[str, pl.DataType]] = {
     "errors.parquet": frames.ERRORS,
     "histograms.parquet": frames.HISTOGRAMS,
     "telemetry.parquet": frames.TELEMETRY,
+    "turns.parquet": frames.TURNS,
+    "replication.parquet": frames.REPLICATION,
 }
 """Columns and types of each table by the name of its file."""
+
+GROUP_ROWS: Mapping[str, int] = {"histograms.parquet": 64}
+"""Rows of a row group, which is what a reader takes apart or passes over as a whole: of one measure, or of two."""
 
 DAMAGE_CURE = "Restore the folder from a copy, or remove it and run the study again."
 """What to do about a damaged recording."""
@@ -44,11 +49,16 @@ def document_bytes(document: Document) -> bytes:
 
 
 def table_bytes(name: str, frame: pl.DataFrame) -> bytes:
-    """The frame as Parquet. It must be what `read_table` accepts for that name, columns in any order."""
+    """The frame as Parquet. It must be what `read_table` accepts for that name, columns in any order.
+
+    Rows with a measure are sorted by it, and as they were among those of one measure.
+    """
     fault = _table_fault(name, frame)
     assert not fault, f"{name}: {fault}"
+    rows = frame.select(list(TABLES[name]))
+    rows = rows.sort("measure", maintain_order=True) if "measure" in rows.columns else rows
     buffer = io.BytesIO()
-    frame.select(list(TABLES[name])).write_parquet(buffer, compression="zstd")
+    rows.write_parquet(buffer, compression="zstd", row_group_size=GROUP_ROWS.get(name))
     return buffer.getvalue()
 
 
@@ -77,15 +87,21 @@ def read_document(path: Path, kind: type[_Document], mark: FileMark | None = Non
         raise RecordError(f"{path}: {place}{': ' if place else ''}{first['msg']}. {DAMAGE_CURE}") from error
 
 
-def read_table(path: Path, mark: FileMark) -> pl.DataFrame:
+def read_table(path: Path, mark: FileMark, measures: Collection[str] | None = None) -> pl.DataFrame:
     """Reads the table of the file's name.
+
+    Args:
+        path: The file.
+        mark: What its bytes must be like.
+        measures: Only rows of these; None for all, and for tables without measures. Older files are read whole for it.
 
     Raises:
         RecordError: The file is missing, damaged, or has other columns or types.
     """
     content = _read_bytes(path, mark)
     try:
-        frame = pl.read_parquet(io.BytesIO(content))
+        rows = pl.scan_parquet(io.BytesIO(content))
+        frame = (rows if measures is None else rows.filter(pl.col("measure").is_in(list(measures)))).collect()
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
         raise RecordError(f"{path}: is no Parquet table: {error}. {DAMAGE_CURE}") from error
     frame = _with_later_columns(path.name, frame)
@@ -110,20 +126,29 @@ def refuse_newer(path: Path) -> None:
         version = json.loads(content)["record_format"]
     except (ValueError, KeyError, TypeError, RecursionError):
         raise RecordError(f"{path}: is cut short, or no JSON object with a record_format. {DAMAGE_CURE}") from None
-    if isinstance(version, int) and version <= RECORD_FORMAT:
+    if isinstance(version, int) and version <= RECORD_FORMAT_MAX:
         return
     if _stated_digest(path) not in (None, mark_of(content).sha256):
-        raise RecordError(f"{path}: its bytes changed since it was written. {DAMAGE_CURE}")
+        raise _changed(path)
     raise NewerFormatError(
-        f"{path}: written by a newer Plimsoll: record_format is {version!r}, this one reads up to {RECORD_FORMAT}. "
+        f"{path}: written by a newer Plimsoll: record_format is {version!r}, this one reads up to {RECORD_FORMAT_MAX}. "
         "Upgrade Plimsoll to read it."
     )
+
+
+def _changed(path: Path) -> RecordError:
+    return RecordError(f"{path}: its bytes changed since it was written. {DAMAGE_CURE}")
+
+
+def unreadable(path: Path, error: OSError) -> RecordError:
+    """What is told of a file or folder of a study that the disk does not give."""
+    return RecordError(f"{path}: cannot be read: {error.strerror}. Check the disk and the rights.")
 
 
 def _stated_digest(trial: Path) -> str | None:
     """The digest of `trial.json` that the recording's outcome states; None if it states none."""
     try:
-        stated = json.loads(trial.with_name("outcome.json").read_bytes())["files"][trial.name]["sha256"]
+        stated = json.loads(read_regular(trial.with_name("outcome.json")))["files"][trial.name]["sha256"]
     except (OSError, ValueError, KeyError, TypeError, RecursionError):
         return None
     return str(stated)
@@ -139,9 +164,9 @@ def check_bytes(path: Path, mark: FileMark) -> None:
     try:
         found = mark_of_file(path)
     except OSError as error:
-        raise RecordError(f"{path}: cannot be read: {error.strerror}. Check the disk and the rights.") from error
+        raise unreadable(path, error) from error
     if found != mark:
-        raise RecordError(f"{path}: its bytes changed since it was written. {DAMAGE_CURE}")
+        raise _changed(path)
 
 
 def check_size(path: Path, mark: FileMark) -> None:
@@ -168,15 +193,17 @@ def _read_bytes(path: Path, mark: FileMark | None = None) -> bytes:
         hint = "the recording was never finished" if path.name == "outcome.json" else "the file is missing"
         raise RecordError(f"{path}: {hint}. {DAMAGE_CURE}") from None
     except OSError as error:
-        raise RecordError(f"{path}: cannot be read: {error.strerror}. Check the disk and the rights.") from error
+        raise unreadable(path, error) from error
     if mark and mark_of(content) != mark:
-        raise RecordError(f"{path}: its bytes changed since it was written. {DAMAGE_CURE}")
+        raise _changed(path)
     return content
 
 
 def _with_later_columns(name: str, frame: pl.DataFrame) -> pl.DataFrame:
     """The frame with the columns that its writer did not know yet, without values."""
     later = [column for column in _later(TABLES[name]) if column not in frame.columns]
+    if not later:
+        return frame
     return frame.with_columns(pl.lit(None, TABLES[name][column]).alias(column) for column in later)
 
 
@@ -196,6 +223,7 @@ def _table_fault(name: str, frame: pl.DataFrame) -> str | None:
     nulls = [column for column in expected if column not in later and frame[column].null_count()]
     if nulls:
         return f"values missing in {', '.join(nulls)}"
-    if "buckets" in expected and not (frame["buckets"].list.len() == frame["counts"].list.len()).all():
+    alike = pl.col("buckets").list.len() == pl.col("counts").list.len()
+    if "buckets" in expected and not frame.select(alike.all()).item():
         return "buckets and counts differ in length"
     return None

@@ -33,13 +33,23 @@ def write_file(path: Path, content: bytes, *, durable: bool = True) -> None:
         content: All of it.
         durable: Waits until the disk has it. While load runs that would disturb what is measured.
     """
-    unfinished = path.with_name(f".{path.name}.writing")
-    with unfinished.open("wb") as file:
+    unfinished = partial_of(path)
+    with open(unfinished, "wb", opener=_open_own) as file:
         file.write(content)
         if durable:
             file.flush()
             os.fsync(file.fileno())
     unfinished.rename(path)
+
+
+def partial_of(path: Path) -> Path:
+    """Where a file is until it is whole."""
+    return path.with_name(f".{path.name}.partial")
+
+
+def _open_own(path: str, flags: int) -> int:
+    """Opens a file of ours for writing: waits for no reader of a pipe, and follows no link to what is not ours."""
+    return os.open(path, flags | os.O_NOFOLLOW | os.O_NONBLOCK, 0o666)
 
 
 def sync_file(path: Path) -> None:

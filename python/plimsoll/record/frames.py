@@ -1,7 +1,8 @@
 """The tables of a recording: their columns, types and units. Every row carries driver, host and instance.
 
 `driver` is the machine that drove the load, `host` the machine that a row is about, `instance` the server's name
-(empty where a row is about the whole host).
+(empty where a row is about the whole host). `role` is the server's role, source or replica: a transaction counts with
+the server that it ran on. Older recordings and imports have no role: all is of sources.
 """
 
 from __future__ import annotations
@@ -10,8 +11,10 @@ import polars as pl
 
 _PLACE = {"driver": pl.String(), "host": pl.String(), "instance": pl.String()}
 
+_ROLE = {**_PLACE, "role": pl.String()}
+
 INTERVALS: dict[str, pl.DataType] = {
-    **_PLACE,
+    **_ROLE,
     "interval": pl.UInt32(),  # 0, 1, 2, …
     "from_s": pl.Float64(),  # seconds since interval 0 began
     "to_s": pl.Float64(),
@@ -30,7 +33,7 @@ INTERVALS: dict[str, pl.DataType] = {
 """`intervals.parquet`: counts by interval and transaction type."""
 
 ERRORS: dict[str, pl.DataType] = {
-    **_PLACE,
+    **_ROLE,
     "interval": pl.UInt32(),
     "transaction": pl.String(),  # type that met it; null outside of transactions, and where nobody said
     "class": pl.String(),  # retryable, connection, statement
@@ -40,7 +43,7 @@ ERRORS: dict[str, pl.DataType] = {
 """`errors.parquet`: failed statements by interval, transaction type, class and code. No rows when there were none."""
 
 HISTOGRAMS: dict[str, pl.DataType] = {
-    **_PLACE,
+    **_ROLE,
     "interval": pl.UInt32(),
     "transaction": pl.String(),  # empty for what was in flight: of which type it is, is known when it ends
     "measure": pl.String(),  # response, service, pool_wait, dispatch_delay; in_flight_… of what was in flight
@@ -64,8 +67,42 @@ TELEMETRY: dict[str, pl.DataType] = {
 }
 """`telemetry.parquet`: one row for each sample of each metric."""
 
+REPLICATION: dict[str, pl.DataType] = {
+    **_ROLE,  # of the replica
+    "interval": pl.UInt32(),
+    "lag_s": pl.Float64(),  # the largest within the interval; null where nobody knows
+    "lag_end_s": pl.Float64(),  # at its end
+    "reads": pl.UInt64(),  # transactions that were sent there because they only read
+    "stale_reads": pl.UInt64(),  # those that may have missed the last write of their connection
+    "waits": pl.UInt64(),  # for the connection's last write, those that were given up included
+    "wait_s": pl.Float64(),  # all together; part of the response times
+    "wait_timeouts": pl.UInt64(),  # waits that were given up: the read ran on the source
+}
+"""`replication.parquet`: lag and reads of each replica by interval. Only of systems with replicas."""
+
+TURNS: dict[str, pl.DataType] = {
+    **_PLACE,
+    "interval": pl.UInt32(),  # the row of `intervals.parquet` that is the counted part of the turn
+    "pair": pl.UInt32(),  # ordinal of the pair of neighbouring turns in its round, the same with the other system
+    "position": pl.UInt32(),  # 0 for the first turn of the pair, 1 for the second
+    "against": pl.String(),  # the system whose turn the other one of the pair was
+    "from_s": pl.Float64(),  # seconds since the load began, as in `intervals.parquet`: transactions begin
+    "counted_from_s": pl.Float64(),  # from here they count
+    "to_s": pl.Float64(),  # to here they count, and no transaction begins any more
+    "drained_s": pl.Float64(),  # the last transaction in flight ended
+    "completed": pl.UInt64(),  # within the counted part
+    "completed_besides": pl.UInt64(),  # before and after it
+    "failed": pl.UInt64(),  # of the whole turn
+}
+"""`turns.parquet`: the turns of one system in a duet. Only recordings of duets have it; its instance is empty."""
+
 IN_FLIGHT = "in_flight_"
 """Begins the measures of what was in flight."""
 
-LATER = (("rolled_back", INTERVALS), ("transaction", ERRORS))
+LATER = (
+    ("rolled_back", INTERVALS),
+    ("transaction", ERRORS),
+    *(("role", table) for table in (INTERVALS, ERRORS, HISTOGRAMS)),
+    *((name, REPLICATION) for name in ("lag_s", "lag_end_s")),
+)
 """Columns, with their tables, whose values may be missing, and which older recordings do not have."""

@@ -8,15 +8,28 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import Any
 
-from pydantic import Field
+from pydantic import Field, field_serializer
 
+from plimsoll.record.capacity import RunRole
 from plimsoll.record.connections import ConnectionsRecord, OutageRecord
+from plimsoll.record.data import DataState
 from plimsoll.record.document import Document, FileMark
+from plimsoll.record.drivers import DriverRecord
+from plimsoll.record.hooks import HookRecord
+from plimsoll.record.level import Level
 from plimsoll.record.origin import Origin
+from plimsoll.record.price import Price
 from plimsoll.record.reported import ReportedResult
+from plimsoll.record.weather import Weather
 
 RECORD_FORMAT = 2
 """Version of the recording's format. A reader refuses a newer one and upgrades an older one."""
+
+DUET_FORMAT = 3
+"""Version of a recording of a duet, which has a table that earlier readers do not know."""
+
+RECORD_FORMAT_MAX = DUET_FORMAT
+"""The newest that is read."""
 
 
 class State(StrEnum):
@@ -60,12 +73,26 @@ class SystemRecord(Document):
         factors: What tells it from other systems: name and value as text, such as `{"storage": "SAN"}`.
         instances: How many servers it consists of.
         cost_per_month: In the user's currency; None when not given.
+        price: The same with currency, term and date; None when not given.
+        factor_values: Its value of each factor of the study's `[factors]`, by the factor's name, in the order of the
+            file; empty where systems were written out.
+        environment: The environment of the study in which it is measured; None where environments are not switched.
     """
 
     name: str
     factors: dict[str, str] = Field(default_factory=dict)
     instances: int = 1
     cost_per_month: float | None = None
+    price: Price | None = None
+    factor_values: dict[str, str] = Field(default_factory=dict)
+    environment: str | None = None
+
+
+def price_of(system: SystemRecord) -> Price | None:
+    """What a system costs; older recordings have only the number."""
+    if system.price is not None or system.cost_per_month is None:
+        return system.price
+    return Price(per_month=system.cost_per_month)
 
 
 class WorkloadRecord(Document):
@@ -85,20 +112,6 @@ class WorkloadRecord(Document):
     options: dict[str, Any] = Field(default_factory=dict)
     working_set: dict[str, int] = Field(default_factory=dict)
     rate_unit: str = "tps"
-
-
-class LevelRecord(Document):
-    """One offered load.
-
-    Attributes:
-        connections: Of all instances together.
-        connections_per_instance: When connections were stated for each instance; None when in total.
-        rate_tps: Transactions per second that were wanted; None where each connection went at its own pace.
-    """
-
-    connections: int
-    connections_per_instance: int | None = None
-    rate_tps: float | None = None
 
 
 class StateMark(Document):
@@ -130,6 +143,9 @@ class TrialRecord(Document):
         seed: All randomness of the load follows from it.
         interval_s: Length of an interval, seconds.
         duration_s: Planned length of the measured window, seconds; None for imports that do not say.
+        repeats: The trial that this one replaces, because the machine was slow around it; None for none.
+        search_id: Of the search for a capacity that it is a run of; None for others.
+        search_role: What it was for in that search; None for others.
     """
 
     record_format: int = RECORD_FORMAT
@@ -137,7 +153,7 @@ class TrialRecord(Document):
     study: str
     system: SystemRecord
     workload: WorkloadRecord
-    level: LevelRecord
+    level: Level
     repetition: int
     position: int = 0
     block: int = 0
@@ -147,99 +163,15 @@ class TrialRecord(Document):
     interval_s: float = 1.0
     duration_s: float | None = None
     origin: Origin = Origin()
+    repeats: str | None = None
     states: tuple[StateMark, ...] = ()
+    search_id: str | None = None
+    search_role: RunRole | None = None
 
-
-class HostFacts(Document):
-    """A machine. Whatever cannot be found out is None."""
-
-    name: str | None = None
-    kernel: str | None = None
-    operating_system: str | None = None
-    virtualisation: str | None = None
-    cpu_model: str | None = None
-    cpu_sockets: int | None = None
-    cpu_cores: int | None = None
-    cpu_threads: int | None = None
-    cpu_governor: str | None = None
-    numa_nodes: int | None = None
-    memory_bytes: int | None = None
-    clock_source: str | None = None
-    pressure_stall_information: bool | None = None
-
-
-class StorageFacts(Document):
-    """Where an instance keeps its data. Whatever cannot be found out is None.
-
-    Attributes:
-        flush_ms_median: Of a small write with fdatasync in the data directory, milliseconds.
-    """
-
-    path: str | None = None
-    file_system: str | None = None
-    mount_options: str | None = None
-    device: str | None = None
-    device_model: str | None = None
-    rotational: bool | None = None
-    scheduler: str | None = None
-    free_bytes: int | None = None
-    flush_ms_median: float | None = None
-
-
-class InstanceFacts(Document):
-    """A running server.
-
-    Attributes:
-        name: Unique within its system.
-        version: As the server says it.
-        flavour: `mariadb` or `mysql`.
-        started_unix_s: When its process began, by the server's clock, whole seconds.
-        variables: Every effective global variable.
-        tables: Definition of each table of the data set, as SHOW CREATE TABLE prints it.
-        data_bytes: Size of the data set's tables with their indexes.
-        option_file: Text of the option file of a managed server.
-        storage: Where its data is; None when the server is not on this machine.
-    """
-
-    name: str
-    version: str | None = None
-    flavour: str | None = None
-    started_unix_s: int | None = None
-    variables: dict[str, str] = Field(default_factory=dict)
-    tables: dict[str, str] = Field(default_factory=dict)
-    data_bytes: int | None = None
-    option_file: str | None = None
-    storage: StorageFacts | None = None
-
-
-class ClientFacts(Document):
-    """What drove the load.
-
-    Attributes:
-        on_server_host: Client and server shared a machine; None when unknown.
-        server_place: How that was found, or why it is unknown; None for imports.
-        limit_tps: What it reached at this level against a server that answers at once; None when never measured.
-    """
-
-    plimsoll_version: str | None = None
-    engine_version: str | None = None
-    python_version: str | None = None
-    on_server_host: bool | None = None
-    server_place: str | None = None
-    limit_tps: float | None = None
-
-
-class Environment(Document):
-    """`environment.json`: what the number was measured on.
-
-    Attributes:
-        reported: What an import's source says about its machines, as name and text.
-    """
-
-    host: HostFacts = HostFacts()
-    instances: tuple[InstanceFacts, ...] = ()
-    client: ClientFacts = ClientFacts()
-    reported: dict[str, str] = Field(default_factory=dict)
+    @field_serializer("level")
+    def _stored_level(self, level: Level) -> dict[str, Any]:
+        """Terminals are the workload's and stand with its options."""
+        return level.model_dump(exclude={"terminals"})
 
 
 class EngineAccount(Document):
@@ -278,9 +210,13 @@ class Outcome(Document):
         window: Which intervals count; None when there are none.
         account: None for imports.
         connections: None for imports, and when the load never began.
+        drivers: Those that shared the load; empty where it was one engine on the machine that ran Plimsoll.
         outages: The first thousand, by instance and time.
         outages_count: How many there were.
         reported: None for what was measured here, and where the source of an import states nothing of the whole run.
+        weather: How fast the machine was; None for imports and older recordings.
+        data: What the trial's data was before and after; None for imports and older recordings.
+        hooks: Those that ran since the trial before, and in this one.
         files: The recording's other files by name. Filled in when the recording is written.
     """
 
@@ -289,8 +225,12 @@ class Outcome(Document):
     window: Window | None = None
     account: EngineAccount | None = None
     connections: ConnectionsRecord | None = None
+    drivers: tuple[DriverRecord, ...] = ()
     outages: tuple[OutageRecord, ...] = ()
     outages_count: int = 0
     reported: ReportedResult | None = None
+    weather: Weather | None = None
+    data: DataState | None = None
+    hooks: tuple[HookRecord, ...] = ()
     warnings: tuple[TrialWarning, ...] = ()
     files: dict[str, FileMark] = Field(default_factory=dict)

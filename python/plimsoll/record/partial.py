@@ -20,8 +20,10 @@ from typing import Self
 import polars as pl
 
 from plimsoll.errors import RecordError
-from plimsoll.record.content import TABLES, document_bytes, table_bytes
+from plimsoll.record.attached import COLLECTED_FOLDER, FOLDERS, OUTPUT_FOLDER, attached_files
+from plimsoll.record.content import GROUP_ROWS, TABLES, document_bytes, table_bytes
 from plimsoll.record.document import Document
+from plimsoll.record.environment import Environment
 from plimsoll.record.files import (
     make_directory,
     mark_of_file,
@@ -31,13 +33,12 @@ from plimsoll.record.files import (
     sync_file,
     write_file,
 )
-from plimsoll.record.model import Environment, Outcome, TrialRecord
+from plimsoll.record.model import Outcome, TrialRecord
 
 PREFIX = ".partial-"
 DRAFT_FILE = "unfinished.json"
 """The outcome that counts if the process ends before the trial does."""
 
-_GROUP_ROWS = {"histograms.parquet": 2_000}
 _GROUP_ROWS_USUAL = 200_000
 """Rows that are in memory at once while tables are joined."""
 
@@ -97,6 +98,29 @@ class PartialRecording:
             write_file(self.path / f"{Path(name).stem}.{number:06}.parquet", content, durable=False)
         self._segments_count[name] = number + 1
 
+    def attach_output(self, name: str, content: bytes) -> str:
+        """Keeps the output of a hook; returns the file's name within the recording.
+
+        Raises:
+            StorageError: The disk is full, or the folder is gone.
+        """
+        folder = self.path / OUTPUT_FOLDER
+        with storing(self._final):
+            folder.mkdir(exist_ok=True)
+            write_file(folder / name, content, durable=False)
+        return f"{OUTPUT_FOLDER}/{name}"
+
+    def folder_to_collect(self) -> Path:
+        """A folder whose files become part of the recording.
+
+        Raises:
+            StorageError: It cannot be made.
+        """
+        folder = self.path / COLLECTED_FOLDER
+        with storing(self._final):
+            folder.mkdir(exist_ok=True)
+        return folder
+
     def commit(self, trial: TrialRecord, environment: Environment, outcome: Outcome) -> Path:
         """Joins the segments, flushes everything to the disk and gives the folder its name.
 
@@ -109,7 +133,10 @@ class PartialRecording:
             documents: dict[str, Document] = {"trial.json": trial, "environment.json": environment}
             for name, document in documents.items():
                 write_file(self.path / name, document_bytes(document))
-            marks = {name: mark_of_file(self.path / name) for name in (*documents, *sorted(self._tables))}
+            attached = attached_files(self.path)
+            for name in attached:
+                sync_file(self.path / name)
+            marks = {name: mark_of_file(self.path / name) for name in (*documents, *sorted(self._tables), *attached)}
             write_file(self.path / "outcome.json", document_bytes(outcome.model_copy(update={"files": marks})))
             sync_directory(self.path)
             return self.publish(marks.keys() | {"outcome.json"})
@@ -123,7 +150,10 @@ class PartialRecording:
             OSError: The disk refused it.
         """
         for path in self.path.iterdir():
-            if path.name not in files:
+            if path.name in FOLDERS:
+                if not any(name.startswith(f"{path.name}/") for name in files):
+                    remove_directory(path)
+            elif path.name not in files:
                 path.unlink()
         sync_directory(self.path)
         final, replaced = self._final, self._final.with_name(f".replaced-{self._final.name}")
@@ -190,7 +220,8 @@ class PartialRecording:
             else:
                 rows = pl.scan_parquet(segments)
                 rows = _without_silent(rows) if name == "telemetry.parquet" else rows
-                size = _GROUP_ROWS.get(name, _GROUP_ROWS_USUAL)
+                rows = _by_measure(rows) if name == "histograms.parquet" else rows
+                size = GROUP_ROWS.get(name, _GROUP_ROWS_USUAL)
                 rows.sink_parquet(joined, compression="zstd", row_group_size=size)
             sync_file(joined)
         except pl.exceptions.PolarsError as error:
@@ -234,6 +265,12 @@ def _link(segment: Path, joined: Path) -> None:
         joined.hardlink_to(segment)
     except OSError:
         shutil.copyfile(segment, joined)
+
+
+def _by_measure(rows: pl.LazyFrame) -> pl.LazyFrame:
+    """Sorted by measure, and as they were among those of one: measure after measure, so that few rows are in memory."""
+    measures = sorted(rows.select(pl.col("measure").unique()).collect().to_series())
+    return pl.concat([rows.filter(pl.col("measure") == measure) for measure in measures])
 
 
 def _without_silent(rows: pl.LazyFrame) -> pl.LazyFrame:

@@ -12,11 +12,12 @@ from pathlib import Path
 import polars as pl
 
 from plimsoll.errors import NewerFormatError, RecordError
-from plimsoll.record.content import TABLES, check_bytes, read_document, refuse_newer
+from plimsoll.record.content import TABLES, read_document, refuse_newer
+from plimsoll.record.environment import Environment
 from plimsoll.record.files import remove_directory, storing
-from plimsoll.record.model import Environment, Outcome, TrialRecord, Verdict, Window
+from plimsoll.record.model import Outcome, TrialRecord, Verdict, Window
 from plimsoll.record.partial import DRAFT_FILE, PREFIX, PartialRecording, recordings_folder
-from plimsoll.record.store import verdict_of
+from plimsoll.record.store import intact_outcome, verdict_of
 from plimsoll.units import format_duration
 
 
@@ -67,7 +68,7 @@ def _recovered(path: Path) -> Recovered | None:
         refuse_newer(path / "trial.json")
         trial = read_document(path / "trial.json", TrialRecord)
         partial = PartialRecording(path, trial.trial_id)
-        outcome = _whole(path)
+        outcome = intact_outcome(path)  # one that lacks nothing but its name
         if outcome is not None:
             return Recovered(partial.publish({*outcome.files, "outcome.json"}), outcome)
         environment = read_document(path / "environment.json", Environment)
@@ -83,17 +84,6 @@ def _recovered(path: Path) -> Recovered | None:
     for name, schema in TABLES.items():  # one to which no row came is there as well
         partial.add(name, pl.DataFrame(schema=schema))
     return Recovered(partial.commit(trial, environment, outcome), outcome)
-
-
-def _whole(path: Path) -> Outcome | None:
-    """The outcome of a recording that only lacks its name; None when more is missing."""
-    try:
-        outcome = read_document(path / "outcome.json", Outcome)
-        for name, mark in outcome.files.items():
-            check_bytes(path / name, mark)
-    except RecordError:
-        return None
-    return outcome
 
 
 def _closed(partial: PartialRecording, trial: TrialRecord, draft: Outcome) -> Outcome | None:

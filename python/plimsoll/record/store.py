@@ -10,7 +10,7 @@ recording is replaced, the old one waits as `.replaced-<trial>` until the new on
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,6 +18,7 @@ from pathlib import Path
 import polars as pl
 
 from plimsoll.errors import NewerFormatError, RecordError
+from plimsoll.record.attached import is_attached
 from plimsoll.record.content import (
     DAMAGE_CURE,
     TABLES,
@@ -26,9 +27,11 @@ from plimsoll.record.content import (
     read_document,
     read_table,
     refuse_newer,
+    unreadable,
 )
+from plimsoll.record.environment import Environment
 from plimsoll.record.files import storing
-from plimsoll.record.model import Environment, Outcome, TrialRecord, Verdict
+from plimsoll.record.model import Outcome, TrialRecord, Verdict
 from plimsoll.record.partial import PartialRecording, checked_id, recordings_folder
 
 
@@ -64,13 +67,16 @@ class Recording:
         """
         return self._table("errors.parquet")
 
-    def histograms(self) -> pl.DataFrame | None:
+    def histograms(self, measures: Collection[str] | None = None) -> pl.DataFrame | None:
         """Durations by interval, type and measure (`frames.HISTOGRAMS`); None when the trial has none.
+
+        Args:
+            measures: Only rows of these, which takes less time; None for all.
 
         Raises:
             RecordError: As `intervals`.
         """
-        return self._table("histograms.parquet")
+        return self._table("histograms.parquet", measures)
 
     def telemetry(self) -> pl.DataFrame | None:
         """Samples of host, processes and server (`frames.TELEMETRY`); None when the trial has none.
@@ -80,9 +86,21 @@ class Recording:
         """
         return self._table("telemetry.parquet")
 
-    def _table(self, name: str) -> pl.DataFrame | None:
+    def turns(self) -> pl.DataFrame | None:
+        """Turns of a duet (`frames.TURNS`); None for other trials.
+
+        Raises:
+            RecordError: As `intervals`.
+        """
+        return self._table("turns.parquet")
+
+    def replication(self) -> pl.DataFrame | None:
+        """Lag and reads of replicas (`frames.REPLICATION`); None for systems without; raises as `intervals`."""
+        return self._table("replication.parquet")
+
+    def _table(self, name: str, measures: Collection[str] | None = None) -> pl.DataFrame | None:
         mark = self.outcome.files.get(name)
-        return read_table(self.path / name, mark) if mark else None
+        return read_table(self.path / name, mark, measures) if mark else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,6 +141,8 @@ def write_recording(
     errors: pl.DataFrame | None = None,
     histograms: pl.DataFrame | None = None,
     telemetry: pl.DataFrame | None = None,
+    turns: pl.DataFrame | None = None,
+    replication: pl.DataFrame | None = None,
 ) -> Path:
     """Commits what a trial left, in the place of an older recording of the same trial if there is one.
 
@@ -140,7 +160,7 @@ def write_recording(
         study.mkdir(parents=True, exist_ok=True)
     partial = PartialRecording.begin(study, trial.trial_id)
     try:
-        for name, table in zip(TABLES, (intervals, errors, histograms, telemetry), strict=True):
+        for name, table in zip(TABLES, (intervals, errors, histograms, telemetry, turns, replication), strict=True):
             if table is not None:
                 partial.add(name, table)
         return partial.commit(trial, environment, outcome)
@@ -192,17 +212,6 @@ def read_study(study: Path) -> StudyRecordings:
     return StudyRecordings(tuple(recordings), tuple(damaged))
 
 
-def finished_ids(study: Path) -> dict[str, Verdict]:
-    """The verdict of each recording that is as it was written, to the last byte: for a run that resumes.
-
-    A damaged recording is left out: its trial is to run again. A study that does not exist yet has none.
-
-    Raises:
-        NewerFormatError: A newer Plimsoll wrote recordings of this study.
-    """
-    return {trial_id: verdict for trial_id, verdict in verdicts(study).items() if verdict is not None}
-
-
 def verdicts(study: Path) -> dict[str, Verdict | None]:
     """The verdict of each recording; None for a damaged one. A study that does not exist yet has none.
 
@@ -234,7 +243,13 @@ def refuse_newer_study(study: Path) -> None:
 
 
 def verdict_of(path: Path) -> Verdict | None:
-    """The verdict of one recording whose every byte is as it was written; None when it is damaged or missing.
+    """The verdict of one recording whose every byte is as it was written; None as `intact_outcome`."""
+    outcome = intact_outcome(path)
+    return None if outcome is None else outcome.verdict
+
+
+def intact_outcome(path: Path) -> Outcome | None:
+    """The outcome of one recording whose every byte is as it was written; None when it is damaged or missing.
 
     Raises:
         NewerFormatError: A newer Plimsoll wrote it.
@@ -248,7 +263,7 @@ def verdict_of(path: Path) -> Verdict | None:
         raise
     except RecordError:
         return None
-    return outcome.verdict
+    return outcome
 
 
 def _entries(study: Path) -> Iterator[tuple[str, Path]]:
@@ -259,7 +274,7 @@ def _entries(study: Path) -> Iterator[tuple[str, Path]]:
     try:
         names = {path.name for path in folder.iterdir() if path.is_dir()} if folder.exists() else set()
     except OSError as error:
-        raise RecordError(f"{folder}: cannot be read: {error.strerror}. Check the disk and the rights.") from error
+        raise unreadable(folder, error) from error
     for name in sorted(names, key=lambda name: name.removeprefix(".replaced-")):
         trial_id = name.removeprefix(".replaced-")
         if not trial_id.startswith(".") and (name == trial_id or trial_id not in names):
@@ -273,7 +288,7 @@ def _read_outcome(path: Path) -> Outcome:
         if name not in outcome.files:
             raise RecordError(f"{path / 'outcome.json'}: files: {name} is not listed. {DAMAGE_CURE}")
     for name, mark in outcome.files.items():
-        if name not in ("trial.json", "environment.json", *TABLES):
+        if name not in ("trial.json", "environment.json", *TABLES) and not is_attached(name):
             raise RecordError(f"{path / 'outcome.json'}: files: {name!r} is unknown. {DAMAGE_CURE}")
         check_size(path / name, mark)
     return outcome

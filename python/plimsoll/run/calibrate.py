@@ -1,14 +1,15 @@
 """What this client can drive at most: the load engine against a fake server that answers every statement at once.
 
 The fake server is a process of its own, on the same machine and reached the same way as the real one, with the same
-statements and as many rows in its answers. It takes processor time too, so on a machine that the client shares with it
-the figure is rather too low than too high.
+statements and answers as large: those of the OLTP workloads are known, those of a workload file are recorded from a
+real server. It takes processor time too, so on a machine that the client shares with it the figure is rather too low
+than too high.
 """
 
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -18,13 +19,15 @@ from plimsoll.drive.engine import Driver
 from plimsoll.drive.plans import SimColumn, SimShape, sim_line
 from plimsoll.drive.protocol import Interval, Listening
 from plimsoll.errors import HostError, SpecError, TargetError
-from plimsoll.run.answers import answers
+from plimsoll.run.answers import recorded_answers
 from plimsoll.run.client_limits import ClientLimit
 from plimsoll.run.single import run_single
 from plimsoll.run.single_run import SingleRun
+from plimsoll.servers.control import connect
 from plimsoll.spec.statements import StatementsSpec, Workload
 from plimsoll.spec.target import Target
 from plimsoll.spec.tpcc import TpccSpec
+from plimsoll.spec.workload import WorkloadSpec
 
 _C_BYTES = 119
 """Length of column c of the OLTP tables."""
@@ -40,6 +43,7 @@ def calibrate(
     workload: Workload,
     connections: int,
     *,
+    shapes: Sequence[SimShape],
     by_socket: bool,
     duration_s: float,
     seen: Callable[[Interval], None] = lambda _: None,
@@ -50,7 +54,7 @@ def calibrate(
         HostError, EngineBugError: The engine or the fake server cannot be run, or ended before the other.
         InvalidTrialError, TargetError: Nothing completed, or nothing any more at the end.
     """
-    with fake_server(driver, workload, by_socket=by_socket) as target:
+    with fake_server(driver, shapes, by_socket=by_socket) as target:
         run = SingleRun(
             workload=workload.without_pauses() if isinstance(workload, StatementsSpec) else workload,
             target=target,
@@ -87,15 +91,17 @@ def _refuse_errors(summary: TrialSummary) -> None:
 
 
 @contextmanager
-def fake_server(driver: Driver, workload: Workload, *, by_socket: bool) -> Iterator[Target]:
-    """A fake server for a workload; it ends with the context.
+def fake_server(
+    driver: Driver, shapes: Sequence[SimShape], *, by_socket: bool, delay_s: float = 0.0
+) -> Iterator[Target]:
+    """A fake server that answers with these result sets, so long after each statement; it ends with the context.
 
     Raises:
         HostError, EngineBugError: It cannot be had.
     """
     with tempfile.TemporaryDirectory(prefix="plimsoll-sim-") as folder:
         socket = Path(folder) / "socket" if by_socket else None
-        with driver.launch("sim", sim_line(socket, shapes_of(workload))) as server:
+        with driver.launch("sim", sim_line(socket, shapes, delay_s=delay_s)) as server:
             port = server.expect(Listening).port
             if socket is None:
                 yield Target(user="sim", database="sim", host="127.0.0.1", port=port)
@@ -103,16 +109,42 @@ def fake_server(driver: Driver, workload: Workload, *, by_socket: bool) -> Itera
                 yield Target(user="sim", database="sim", socket=socket)
 
 
-def shapes_of(workload: Workload) -> tuple[SimShape, ...]:
-    """Result sets as large as the workload's statements get from a real server.
+def refuse_wrong_server(workload: Workload, *, is_given: bool) -> None:
+    """Refuses a workload for which no answers can be had, one that needs a real server, and a server that it needs not.
+
+    Args:
+        workload: What the client is to drive.
+        is_given: There is a real server.
 
     Raises:
-        SpecError: The workload goes on with what it reads, which no fake server can answer.
+        SpecError: One of these, with the cure.
     """
-    if isinstance(workload, StatementsSpec):
-        return tuple(answer.shape for answer in answers(workload))
     if isinstance(workload, TpccSpec):
-        raise SpecError("the fake server has no rows that tpcc could work on; take another workload")
+        raise SpecError("the fake server cannot serve tpcc; choose another workload")
+    if isinstance(workload, StatementsSpec) and not is_given:
+        raise SpecError(
+            f"--target: is missing; what a server answers to the statements of {workload.name} is recorded from one"
+            " that has their tables: give its URL (plimsoll prepare makes the tables), or --target managed, which"
+            " starts a throwaway server"
+        )
+    if isinstance(workload, WorkloadSpec) and is_given:
+        raise SpecError(f"--target: is of no use to {workload.name}, whose answers are known; leave it out")
+
+
+def shapes_of(workload: Workload, target: Target | None = None) -> tuple[SimShape, ...]:
+    """Result sets as large as the workload's statements get from a real server.
+
+    Args:
+        workload: One that `refuse_wrong_server` takes.
+        target: For a workload file: a server that has its tables.
+
+    Raises:
+        TargetError: It cannot be reached, or refuses a statement.
+    """
+    if isinstance(workload, StatementsSpec) and target is not None:
+        with connect(target) as control:
+            return recorded_answers(workload, control)
+    assert isinstance(workload, WorkloadSpec), "others were refused before"
     sum_, c, row = ((SimColumn("c", size),) for size in (_SUM_BYTES, _C_BYTES, _ROW_BYTES))
     return (
         SimShape("SUM(", 1, sum_),

@@ -1,27 +1,31 @@
-"""What of this machine matters before anything is measured, each with what to do where it is not as it should be."""
+"""What of this machine, and of a server, matters before anything is measured: each with its findings in words."""
 
 from __future__ import annotations
 
 import resource
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from plimsoll.analyse.doubts import Doubt
+from plimsoll.analyse.durability import durability_of
+from plimsoll.analyse.readiness import limits, load, memory, processors, servers
+from plimsoll.analyse.readiness.model import Demand, Moment, Readiness, ReadinessCheck
+from plimsoll.analyse.redo import redo_bytes
 from plimsoll.analyse.trial_checks import FLUSH_MS_OF_A_DEVICE
 from plimsoll.drive.executable import engine_version
 from plimsoll.errors import HostError
-from plimsoll.record.model import HostFacts
+from plimsoll.prose.phrases import counted
+from plimsoll.record.environment import HostFacts, InstanceFacts
+from plimsoll.run.instance import Instance
+from plimsoll.run.readiness import ReadinessFinding, in_words, machine_readiness, servers_readiness
 from plimsoll.servers.command import find_server
 from plimsoll.servers.directory import default_base_dir, nearest_existing
-from plimsoll.servers.facts import host_facts
-from plimsoll.servers.storage import measure_flush, storage_facts
-from plimsoll.units import format_bytes, format_ms
+from plimsoll.servers.storage import measure_flush
+from plimsoll.units import format_bytes, format_ms, format_percent, parse_whole
 
-_FILES_WANTED = 4096 + 256
-"""A connection is an open file; the largest levels that people measure have some thousands of them."""
-
-_FREE_BYTES_WANTED = 5 * 2**30
-_STEADY_CLOCKS = ("tsc", "arch_sys_counter", "kvm-clock", "hyperv_clocksource_tsc_page")
+_WANTED = Demand(connections=4096)
+"""The largest levels that people measure have some thousands of connections."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,24 +34,35 @@ class Check:
 
     Attributes:
         found: What it is.
-        advice: What to do about it; None when it is as it should be.
+        advice: What to do about it; None when it is as it should be, or `findings` say it.
+        findings: What is not as it should be, the gravest first.
     """
 
     name: str
     found: str
     advice: str | None = None
+    findings: tuple[ReadinessFinding, ...] = ()
 
 
-def checks() -> Iterator[Check]:
-    """Looks at everything; nothing is changed but a small file that is written and removed to time the flush."""
-    host = host_facts()
+def checks(instance: Instance | None = None) -> Iterator[Check]:
+    """Looks at everything; nothing is changed but a small file that is written and removed to time the flush.
+
+    Args:
+        instance: A running server to look at as well.
+
+    Raises:
+        TargetError: It does not answer.
+    """
+    folder = nearest_existing(default_base_dir())
+    facts = machine_readiness((folder, Path.cwd()), _WANTED)
     yield _engine()
     yield from _servers()
-    yield _processors(host)
-    yield _clock(host)
-    yield _pressure(host)
-    yield _open_files()
-    yield from _storage()
+    yield from _of_machine(facts)
+    yield _pressure(facts.host)
+    yield from _storage(facts)
+    yield _flush(folder)
+    if instance is not None:
+        yield from _of_server(servers_readiness([instance], host=facts.host))
 
 
 def _engine() -> Check:
@@ -65,49 +80,93 @@ def _servers() -> Iterator[Check]:
             yield Check(f"{name} server", "not found", f"Needed only for managed servers of that kind: {error}")
 
 
-def _processors(host: HostFacts) -> Check:
-    found = f"{host.cpu_model or 'unknown model'}, {host.cpu_threads or 'unknown'} hardware threads"
-    if host.cpu_governor not in (None, "performance"):
-        advice = (
-            "Set the governor to performance while you measure: processors that slow down when idle blur low levels."
+def _judged(name: str, found: str, facts: Readiness, *judges: ReadinessCheck) -> Check:
+    doubts: list[Doubt] = [doubt for judge in judges for doubt in judge(facts)]
+    return Check(name, found, findings=tuple(in_words(doubt) for doubt in doubts))
+
+
+def _of_machine(facts: Readiness) -> Iterator[Check]:
+    host, moment = facts.host, facts.moment
+    yield _judged("instance type", host.product_name or "not shown by the firmware", facts, processors.burstable)
+    model = f"{host.cpu_model or 'unknown model'}, {_counts(host)}"
+    settings = f"governor {host.cpu_governor or 'not shown'}, turbo {_switch(host.cpu_turbo)}"
+    settings += f", SMT {_switch(host.cpu_smt)}"
+    yield _judged("processors", f"{model}, {settings}", facts, processors.governor, processors.turbo, processors.smt)
+    yield physical_cpus(host, moment)
+    yield _judged("clock source", host.clock_source or "unknown", facts, processors.clock)
+    busy = "unknown"
+    if moment is not None:
+        busy = (
+            f"{format_percent(moment.busy_ratio)} of the processors busy, {format_percent(moment.steal_ratio)} stolen"
         )
-        return Check("processors", f"{found}, governor {host.cpu_governor}", advice)
-    return Check("processors", found)
+    yield _judged("other load", busy, facts, load.other_load, load.steal)
+    yield _judged("memory", _memory(host), facts, memory.swap, memory.huge_pages)
+    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    found = "unlimited" if hard == resource.RLIM_INFINITY else f"{hard:,}"
+    yield _judged("open files", found, facts, limits.open_files)
 
 
-def _clock(host: HostFacts) -> Check:
-    source = host.clock_source or "unknown"
-    if source in _STEADY_CLOCKS or source == "unknown":
-        return Check("clock source", source)
-    return Check("clock source", source, "Each look at this clock is slow; use tsc where the machine offers it.")
+def physical_cpus(host: HostFacts, moment: Moment | None) -> Check:
+    """What is known of the physical CPUs behind those of this machine, and what cannot be known in a guest."""
+    parts = {"socket": host.cpu_sockets, "core": host.cpu_cores, "hardware thread": host.cpu_threads}
+    shape = ", ".join(counted(count, part) if count else f"unknown {part}s" for part, count in parts.items())
+    if host.virtualisation == "none":
+        return Check("physical CPUs", f"no hypervisor: {shape} are those of the machine")
+    since = None if moment is None else moment.steal_ratio_since_boot
+    steal = (
+        "unknown"
+        if moment is None or since is None
+        else (f"{format_percent(moment.steal_ratio)} now, {format_percent(since)} since the machine started")
+    )
+    if host.virtualisation is None:
+        known = f"whether there is a hypervisor is not shown; the kernel sees {shape}"
+        unknown = "If this is a guest, h"
+    else:
+        known, unknown = f"hypervisor {host.virtualisation}; it shows {shape}", "H"
+    return Check(
+        "physical CPUs",
+        f"{known}; steal {steal}",
+        f"{unknown}ow many physical CPUs are behind these, and with how many other guests they are shared, cannot be"
+        " seen from inside a guest; ask the provider. Steal shows it only while others use them, and some hypervisors"
+        " hide it.",
+    )
+
+
+def _counts(host: HostFacts) -> str:
+    return f"{host.cpu_cores or 'unknown'} cores, {host.cpu_threads or 'unknown'} hardware threads"
+
+
+def _switch(is_on: bool | None) -> str:
+    return {True: "on", False: "off", None: "not shown"}[is_on]
+
+
+def _memory(host: HostFacts) -> str:
+    size = "unknown size" if host.memory_bytes is None else format_bytes(host.memory_bytes)
+    swap = "unknown swap" if host.swap_bytes is None else f"{format_bytes(host.swap_bytes)} of swap"
+    pages = host.transparent_huge_pages or "not shown"
+    return f"{size}, {swap}, vm.swappiness {host.swappiness}, transparent huge pages {pages}"
 
 
 def _pressure(host: HostFacts) -> Check:
     if host.pressure_stall_information:
-        return Check("pressure stall information", "there")
-    return Check("pressure stall information", "missing", "Boot with psi=1 to see what waits for CPU, memory and disk.")
-
-
-def _open_files() -> Check:
-    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    found = "unlimited" if hard == resource.RLIM_INFINITY else f"{hard:,}"
-    if hard != resource.RLIM_INFINITY and hard < _FILES_WANTED:
-        return Check(
-            "open files", found, f"Raise the hard limit (`ulimit -Hn`) above {_FILES_WANTED:,} for many connections."
-        )
-    return Check("open files", found)
-
-
-def _storage() -> Iterator[Check]:
-    folder = nearest_existing(default_base_dir())
-    facts = storage_facts(folder)
-    free = facts.free_bytes or 0
-    place = f"{folder} on {facts.device or facts.file_system or 'an unknown device'}"
-    little = f"Free space, or set PLIMSOLL_DATA_DIR: servers and their copies need more than {format_bytes(free)}."
-    yield Check(
-        "space for servers", f"{format_bytes(free)} free in {place}", little if free < _FREE_BYTES_WANTED else None
+        return Check("pressure stall information", "available")
+    return Check(
+        "pressure stall information",
+        "missing",
+        "Boot with psi=1 to record pressure stall information for CPU, memory and disk.",
     )
-    yield _flush(folder)
+
+
+def _storage(facts: Readiness) -> Iterator[Check]:
+    """Free space by file system."""
+    told: set[str] = set()
+    for one in facts.storage:
+        device = one.device or one.file_system or "an unknown device"
+        if device not in told:
+            told.add(device)
+            alone = Readiness(storage=(one,))
+            free = f"{format_bytes(one.free_bytes or 0)} free in {one.path} on {device}"
+            yield _judged("free space", free, alone, limits.free_space)
 
 
 def _flush(folder: Path) -> Check:
@@ -118,6 +177,41 @@ def _flush(folder: Path) -> Check:
     found = f"{format_ms(times.ms_median)} for a small write that must be durable, in {folder}"
     if times.ms_median < FLUSH_MS_OF_A_DEVICE:
         return Check(
-            "flush", found, "No device is so fast: durability means nothing here, so use a data_dir elsewhere."
+            "flush", found, "No device is that fast: flushes are probably not durable here. Choose another data_dir."
         )
     return Check("flush", found)
+
+
+def _of_server(facts: Readiness) -> Iterator[Check]:
+    (server,) = facts.servers
+    variables = server.variables
+    yield _judged("server", server.version or "unknown version", facts, servers.debug_build, servers.query_cache)
+    pool = _bytes_of(variables.get("innodb_buffer_pool_size"))
+    data = "unknown" if server.data_bytes is None else format_bytes(server.data_bytes)
+    yield _judged("buffer pool", f"{pool}, data {data}", facts, memory.pools_and_memory, memory.data_and_memory)
+    redo = redo_bytes(variables)
+    yield _judged("redo log", "unknown" if redo is None else format_bytes(redo), facts, servers.small_redo_log)
+    yield _judged("durability", _durability(server), facts, servers.durability)
+    found = ", ".join(f"{name} {variables[name]}" for name in _LIMITS if name in variables)
+    yield Check("limits of the server", found or "unknown")
+    places = [one for one in facts.placements if one.shared_cpus]
+    where = "share CPUs" if places else "apart" if facts.placements else "not on this machine, or not shown"
+    yield _judged("client and server", where, facts, load.shared_cpus)
+
+
+_LIMITS = ("max_connections", "max_prepared_stmt_count", "open_files_limit", "table_open_cache")
+
+
+def _bytes_of(text: str | None) -> str:
+    size = parse_whole(text or "")
+    return "unknown" if size is None else format_bytes(size)
+
+
+def _durability(server: InstanceFacts) -> str:
+    found = durability_of(server.variables)
+    return "unknown" if found is None else found.name
+
+
+def findings_of(found: Iterable[Check]) -> tuple[ReadinessFinding, ...]:
+    """All findings of some checks."""
+    return tuple(finding for one in found for finding in one.findings)

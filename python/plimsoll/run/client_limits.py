@@ -16,7 +16,7 @@ from pydantic import ValidationError
 
 from plimsoll.errors import HostError
 from plimsoll.record.document import Document
-from plimsoll.record.model import HostFacts
+from plimsoll.record.environment import HostFacts
 from plimsoll.regular_file import read_regular
 from plimsoll.spec.statements import Workload
 from plimsoll.spec.target import Target

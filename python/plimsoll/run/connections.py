@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from plimsoll.analyse.readiness.limits import OWN_CONNECTIONS
 from plimsoll.errors import TargetError
 from plimsoll.run.keeper import ANSWER_LIMIT_S
 from plimsoll.servers.control import connect
@@ -16,9 +17,6 @@ from plimsoll.spec.study import StudySpec
 from plimsoll.spec.system import ServerSpec
 from plimsoll.spec.target import Target
 from plimsoll.units import parse_whole
-
-OWN_CONNECTIONS = 8
-"""Those that look and watch beside the load, with room to spare."""
 
 
 def crowded_managed(spec: StudySpec) -> Iterable[str]:
@@ -30,7 +28,7 @@ def crowded_managed(spec: StudySpec) -> Iterable[str]:
         if limit is not None and level + OWN_CONNECTIONS > limit:
             yield (
                 f"system[{index}].server.options: max_connections is {limit}, too few for the level of {level:,} and"
-                f" what Plimsoll itself needs; set options = {{ max_connections = {level + OWN_CONNECTIONS} }}"
+                f" Plimsoll's own connections; set options = {{ max_connections = {level + OWN_CONNECTIONS} }}"
             )
 
 
@@ -48,7 +46,7 @@ def unready_targets(spec: StudySpec, targets: Iterable[Target]) -> Iterable[str]
         for name, limit in (("max_connections", of_server), ("max_user_connections of the account", of_account)):
             if limit and level + OWN_CONNECTIONS > limit:
                 yield (
-                    f"{target}: {name} is {limit}, too few for the level of {level:,} and what Plimsoll itself needs;"
+                    f"{target}: {name} is {limit}, too few for the level of {level:,} and Plimsoll's own connections;"
                     f" set it to {level + OWN_CONNECTIONS}, or use lower levels"
                 )
 

@@ -20,6 +20,11 @@ from plimsoll.errors import RecordError, StorageError
 from plimsoll.record.document import Document
 from plimsoll.record.model import State, TrialWarning, Verdict
 from plimsoll.regular_file import open_regular
+from plimsoll.run.answer_events import AnswerProgressed, DuetProgressed
+from plimsoll.run.data_events import DataKept, DataPutBack, DeviceShared
+from plimsoll.run.hook_events import EnvironmentTurn, HookBegan, HookEnded
+from plimsoll.run.search_events import SearchBegan, SearchEnded, SearchProgressed
+from plimsoll.run.storage_events import StorageMeasured
 
 
 class StudyBegan(Document):
@@ -30,6 +35,7 @@ class StudyBegan(Document):
     trial_count: int
     finished_count: int
     unplanned_count: int = 0
+    searches_count: int = 0
     estimated_s: float
 
 
@@ -52,7 +58,7 @@ class DataProgressed(Document):
 
 
 class TrialBegan(Document):
-    """A trial runs. `position` counts from 1 over the whole study."""
+    """A trial runs. `position` counts from 1 over the whole study; in a duet the repetition is a round."""
 
     type: Literal["trial_began"] = "trial_began"
     trial_id: str
@@ -60,6 +66,7 @@ class TrialBegan(Document):
     workload: str
     connections: int
     rate_tps: float | None = None
+    is_duet: bool = False
     repetition: int
     position: int
     remaining_s: float
@@ -135,6 +142,20 @@ class MachineMeasured(Document):
     reason: str
 
 
+class ReadinessJudged(Document):
+    """Pre-flight checks of a machine, or of a system's servers: what is not as it should be, the gravest first.
+
+    Attributes:
+        system: Whose servers; None for a machine.
+        host: The machine as the study calls it; None for this one, and for servers.
+    """
+
+    type: Literal["readiness_judged"] = "readiness_judged"
+    system: str | None = None
+    host: str | None = None
+    findings: tuple[TrialWarning, ...] = ()
+
+
 class StudyEnded(Document):
     """The study stopped running: all is done, or it was interrupted, or it could not go on.
 
@@ -156,8 +177,21 @@ Event = (
     | TrialBegan
     | StateBegan
     | IntervalEnded
+    | AnswerProgressed
+    | DuetProgressed
+    | SearchBegan
+    | SearchProgressed
+    | SearchEnded
     | EnvironmentChanged
     | MachineMeasured
+    | DataPutBack
+    | DataKept
+    | DeviceShared
+    | StorageMeasured
+    | ReadinessJudged
+    | HookBegan
+    | HookEnded
+    | EnvironmentTurn
     | TrialEnded
     | StudyEnded
 )

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-import os
 import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -18,7 +17,9 @@ from pydantic import ValidationError
 from plimsoll.errors import HostError, NewerFormatError, RecordError, SpecError
 from plimsoll.plan.build import former_ids
 from plimsoll.plan.model import PLAN_FORMAT, Plan
+from plimsoll.record.content import unreadable
 from plimsoll.record.document import Document, is_newer
+from plimsoll.record.files import partial_of, write_file
 from plimsoll.regular_file import read_regular, text_regular
 from plimsoll.run.held import LOCK_FILE, HeldFolder
 from plimsoll.run.users_file import POINTER_FILE, pointer_text
@@ -30,7 +31,7 @@ PLAN_FILE = "plan.json"
 EVENTS_FILE = "events.jsonl"
 MACHINE_FILE = "machine.json"
 _Kept = TypeVar("_Kept", bound=Document)
-UNPLANNED = "made before the study was changed; kept, but no part of its guide"
+UNPLANNED = "made before the study was changed; kept, but not part of its guide"
 """What recordings are whose trial is not in the plan."""
 
 
@@ -43,7 +44,7 @@ def resolve(path: Path, to: Path | None) -> tuple[Path, StudySpec, Path]:
     if path.is_dir():
         file = path / STUDY_FILE
         if not file.exists():
-            raise SpecError(f"{path}: this folder holds no {STUDY_FILE}; name a study file, or a folder of a study")
+            raise SpecError(f"{path}: this folder has no {STUDY_FILE}; name a study file or the folder of a study")
         return file, read_study(file), path if to is None else to
     spec = read_study(path)
     return path, spec, to if to is not None else Path(_folder_name(spec.study.name))
@@ -56,7 +57,7 @@ def read_plan(folder: Path) -> Plan | None:
         NewerFormatError: A newer Plimsoll wrote it.
         RecordError: It cannot be read.
     """
-    cure = "run the study again to write it anew"
+    cure = "run the study again to restore it"
     return read_kept(folder / PLAN_FILE, Plan, version=("plan_format", PLAN_FORMAT), cure=cure)
 
 
@@ -76,12 +77,12 @@ def read_kept(file: Path, kind: type[_Kept], *, version: tuple[str, int], cure: 
     try:
         content = read_regular(file)
         if is_newer(content, *version):
-            raise NewerFormatError(f"{file}: written by a newer Plimsoll. Upgrade Plimsoll to go on with this study.")
+            raise NewerFormatError(f"{file}: written by a newer Plimsoll. Upgrade Plimsoll to continue this study.")
         return kind.model_validate_json(content)
     except FileNotFoundError:
         return None
     except OSError as error:
-        raise RecordError(f"{file}: cannot be read: {error.strerror}. Check the disk and the rights.") from None
+        raise unreadable(file, error) from None
     except ValidationError:
         raise RecordError(f"{file}: is damaged; {cure}") from None
 
@@ -158,7 +159,7 @@ def known_former_ids(folder: Path, recorded: Iterable[str]) -> dict[str, str]:
     except NewerFormatError:
         raise
     except RecordError:
-        plan = None  # it is written anew
+        plan = None  # it is written again
     return found if plan is None else {**plan.former_ids, **found}
 
 
@@ -168,19 +169,21 @@ def _text_of(file: Path, spec: StudySpec) -> str:
         text = text_regular(file)
         if parse_study(text, reader(file.parent, kept_files(file.parent))) == spec:
             return text
-    raise SpecError(f"{file}: changed while it was read, or cannot be read twice; name a file that stays as it is")
+    raise SpecError(
+        f"{file}: changed while it was read, or cannot be read twice; name a regular file that does not change"
+    )
 
 
 def _refuse_foreign(folder: Path, spec: StudySpec) -> None:
     """A folder that is not empty must hold this study. What a run left that was killed while it began is nothing."""
     ours = {
         LOCK_FILE,
-        _partial(folder / STUDY_FILE).name,
-        _partial(folder / PLAN_FILE).name,
-        _partial(folder / WORKLOADS_FILE).name,
+        partial_of(folder / STUDY_FILE).name,
+        partial_of(folder / PLAN_FILE).name,
+        partial_of(folder / WORKLOADS_FILE).name,
         WORKLOADS_FILE,
         POINTER_FILE,
-        _partial(folder / POINTER_FILE).name,
+        partial_of(folder / POINTER_FILE).name,
     }
     try:
         if not folder.is_dir() or {path.name for path in folder.iterdir()} <= ours:
@@ -189,8 +192,8 @@ def _refuse_foreign(folder: Path, spec: StudySpec) -> None:
         raise HostError(f"{folder}: cannot be read: {error.strerror}; choose another folder with --to") from None
     if not (folder / STUDY_FILE).exists():
         if (folder / "recordings").is_dir():
-            raise SpecError(f"{folder}: holds imported recordings; measure into a folder of its own with --to")
-        raise SpecError(f"{folder}: is not empty and holds no study; choose another folder with --to")
+            raise SpecError(f"{folder}: holds imported recordings; choose another folder with --to")
+        raise SpecError(f"{folder}: is not empty and is not a study; choose another folder with --to")
     held = read_study(folder / STUDY_FILE).study.name
     if held != spec.study.name:
         raise SpecError(f"{folder}: holds the study {held!r}, not {spec.study.name!r}; choose another folder with --to")
@@ -206,11 +209,11 @@ def refuse_for_recordings(folder: Path) -> None:
     if not folder.exists():
         return
     if not folder.is_dir():
-        raise SpecError(f"{folder}: is no folder; choose another place for the study")
+        raise SpecError(f"{folder}: is not a folder; choose another path")
     for name in (STUDY_FILE, PLAN_FILE):
         if (folder / name).exists():
             raise SpecError(
-                f"{folder}: holds a study that is measured here ({name}), whose guide shows its own trials alone;"
+                f"{folder}: holds a study that was measured here ({name}), and its guide shows only its own trials;"
                 " choose another folder"
             )
     try:
@@ -221,27 +224,12 @@ def refuse_for_recordings(folder: Path) -> None:
     except OSError as error:
         raise HostError(f"{folder}: cannot be read: {error.strerror}; choose another folder") from None
     if is_foreign:
-        raise SpecError(f"{folder}: is not empty and holds no recordings; choose another folder")
+        raise SpecError(f"{folder}: is not empty and has no recordings; choose another folder")
 
 
 def _replace(path: Path, text: str) -> None:
     """Writes a small file whole or not at all."""
-    partial = _partial(path)
     try:
-        with open(partial, "w", encoding="utf-8", opener=_open_own) as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        partial.rename(path)
+        write_file(path, text.encode())
     except OSError as error:
         raise HostError(f"{path}: cannot be written: {error.strerror}; free space or choose another --to") from None
-
-
-def _open_own(path: str, flags: int) -> int:
-    """Opens a file of ours for writing: waits for no reader of a pipe, and follows no link to what is not ours."""
-    return os.open(path, flags | os.O_NOFOLLOW | os.O_NONBLOCK, 0o666)
-
-
-def _partial(path: Path) -> Path:
-    """Where a small file is until it is whole."""
-    return path.with_name(f".{path.name}.partial")

@@ -46,7 +46,9 @@ class HeldFolder:
             raise HostError(f"{path}: cannot be written: {error.strerror}; choose another folder") from None
         if not _locked(self._lock, _PATIENCE_S):
             self.close()
-            raise HostError(f"{path}: another plimsoll measures into it; wait for that, or choose another folder")
+            raise HostError(
+                f"{path}: another plimsoll process is using this folder; wait for it, or choose another folder"
+            )
 
     def refuse_moved(self) -> None:
         """Makes sure that the folder still is where it was.
@@ -63,13 +65,13 @@ class HeldFolder:
             return
         if held.st_nlink == 0:
             raise StorageError(
-                f"{self.path}: the folder was removed while it was measured into, with all that was in it; run the same"
-                " command again to begin anew"
+                f"{self.path}: the folder was removed during the run, with everything in it; run the same command again"
+                " to start over"
             )
         place = os.readlink(f"/proc/self/fd/{self._folder}")  # noqa: PTH115 - no path, but what the kernel calls it
         raise StorageError(
-            f"{self.path}: the folder was moved to {place} while it was measured into. Everything that was recorded is"
-            " there: move it back, or go on with that folder"
+            f"{self.path}: the folder was moved to {place} during the run. Everything recorded is there: move it back,"
+            " or continue with that folder"
         )
 
     def close(self) -> None:

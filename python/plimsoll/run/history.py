@@ -10,7 +10,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from plimsoll.analyse.environments import began_unix_s
-from plimsoll.record.model import Environment, Verdict
+from plimsoll.record.environment import Environment
+from plimsoll.record.model import Verdict
 from plimsoll.record.store import each_recording
 
 

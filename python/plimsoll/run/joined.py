@@ -1,6 +1,6 @@
 """A run that no plan foresaw, recorded into a folder of such runs: a repetition of what is there, or something new.
 
-`plimsoll trial --record` and `plimsoll sysbench --record` share it. Deliberately not here: what runs.
+`plimsoll trial --record` and `plimsoll sysbench --plimsoll-record` share it. Deliberately not here: what runs.
 """
 
 from __future__ import annotations
@@ -12,7 +12,8 @@ from pathlib import Path
 
 from plimsoll.errors import SpecError, StorageError
 from plimsoll.importers.joining import Joiner
-from plimsoll.record.model import Environment, Outcome, StateMark, TrialRecord, Verdict
+from plimsoll.record.environment import Environment
+from plimsoll.record.model import Outcome, StateMark, TrialRecord, Verdict
 from plimsoll.record.partial import PartialRecording
 from plimsoll.record.recovery import recover
 from plimsoll.record.store import read_study, refuse_newer_study
@@ -46,13 +47,12 @@ class Joined:
 
     Attributes:
         notes: What the user should know of it, one line each.
-        spool: Takes what is measured, once the recording has begun.
     """
 
     def __init__(self, held: HeldFolder) -> None:
         folder = held.path
         self._held = held
-        self._recovered = [f"a run that was cut short is kept: {one.path.name}" for one in recover(folder)]
+        self._recovered = [f"a run that was cut short was kept: {one.path.name}" for one in recover(folder)]
         self.notes = list(self._recovered)
         self._session = Session(read_history(folder))
         self._trial: TrialRecord | None = None
@@ -91,9 +91,14 @@ class Joined:
         self.notes = list(self._recovered)
         if (changed := self._session.changed(placed.system.name, environment)) is not None:
             self.notes.append(
-                f"{changed.system} is not what it was in {changed.trial_id}: {changed.changes}; guides show them apart"
+                f"{changed.system} has changed since {changed.trial_id}: {changed.changes}; guides list both"
             )
         self.notes += joiner.report
+
+    @property
+    def environment(self) -> Environment:
+        """What the trial is measured on, as it is kept."""
+        return self._environment
 
     def keep(self, spool: Spool, states: tuple[StateMark, ...], outcome: Outcome) -> Path:
         """Commits the recording.
@@ -157,7 +162,7 @@ def recording_wanted(
     """
     faults = name_faults(folder, system, workload)
     if folder is not None and arrivals is not None and arrivals.steady_tps is None:
-        faults.append("--record: a rate that changes is no level that a guide could compare; give --rate one rate")
+        faults.append("--record: guides cannot compare a rate that changes; give --rate a single rate")
     if faults:
         raise SpecError(*faults)
     if folder is None:
@@ -169,9 +174,9 @@ def recording_wanted(
 def name_faults(folder: Path | None, system: str | None, workload: str | None, option: str = "--record") -> list[str]:
     """What is wrong with the options that say where a run is kept and under which names, one line each."""
     names = {f"{option}-system": system, f"{option}-workload": workload}
-    given = {option: name for option, name in names.items() if name is not None}
+    given = {naming: name for naming, name in names.items() if name is not None}
     if folder is None:
-        return [f"{name}: {option} is missing, the folder that keeps the run" for name in given]
+        return [f"{naming}: needs {option}, the folder to record into" for naming in given]
     return [
         f"{naming}: must be printable text, is {name!r}"
         for naming, name in given.items()
@@ -181,8 +186,6 @@ def name_faults(folder: Path | None, system: str | None, workload: str | None, o
 
 def told(trial: TrialRecord, outcome: Outcome, folder: Path) -> str:
     """What was kept where, as one line."""
-    level = trial.level
-    rate = "" if level.rate_tps is None else f" at {level.rate_tps:g} tps"
-    cell = f"{trial.system.name}, {trial.workload.name}, {level.connections} connections{rate}"
+    cell = f"{trial.system.name}, {trial.workload.name}, {trial.level.label()}"
     verdict = "" if outcome.verdict is Verdict.COMPLETE else f" as {outcome.verdict}: {outcome.reason}"
     return f"recorded{verdict}: {cell}, repetition {trial.repetition + 1}; next: plimsoll guide {folder}"

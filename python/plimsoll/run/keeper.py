@@ -15,6 +15,7 @@ from plimsoll.drive.protocol import Done, EngineWarning, Progress
 from plimsoll.errors import DataError, TargetError
 from plimsoll.servers.control import connect
 from plimsoll.servers.settle import Asked
+from plimsoll.spec.paths import AS_USUAL, TableOptions
 from plimsoll.spec.shares import shares
 from plimsoll.spec.statements import Workload
 from plimsoll.spec.target import Target
@@ -36,6 +37,7 @@ class DataKeeper:
         driver: Runs the engine.
         data_sets: Workloads that use them, one for each set of tables.
         changing: Workloads insert or delete rows, so that any number of them is right after a trial.
+        table_options: Further options of CREATE TABLE, after those of a workload.
         progress: Is told how far loading is.
         warn: Is told of doubts.
     """
@@ -43,6 +45,7 @@ class DataKeeper:
     driver: Driver
     data_sets: tuple[Workload, ...]
     changing: bool = False
+    table_options: TableOptions = AS_USUAL
     progress: Callable[[Progress], None] = lambda _: None
     warn: Callable[[EngineWarning], None] = lambda _: None
 
@@ -119,7 +122,7 @@ class DataKeeper:
                 raise DataError(f"{when}: {error}", code=error.code, sqlstate=error.sqlstate) from None
 
     def _run(self, command: DataCommand, data_set: Workload, target: Target) -> Done:
-        line = data_line(data_set, target, loaders=LOADERS, changing=self.changing)
+        line = data_line(data_set, target, loaders=LOADERS, changing=self.changing, table_options=self.table_options)
         return run_data_command(self.driver, command, line, progress=self.progress, warn=self.warn)
 
 

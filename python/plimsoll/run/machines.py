@@ -12,11 +12,12 @@ from pathlib import Path
 
 from pydantic import Field
 
-from plimsoll.errors import HostError
+from plimsoll.hosts.host import Host
+from plimsoll.hosts.local import HERE
 from plimsoll.record.document import Document
 from plimsoll.record.files import storing, write_file
-from plimsoll.record.model import HostFacts
 from plimsoll.run.folder import MACHINE_FILE, read_kept
+from plimsoll.servers.directory import make_base_dir
 from plimsoll.servers.facts import host_facts, usable_memory_bytes
 from plimsoll.servers.managed_spec import measure_machine
 from plimsoll.servers.option_file import MachineSizes
@@ -72,51 +73,57 @@ class MachineRecord(Document):
 class Machines:
     """Sizes by place, from the study's folder where they are known."""
 
-    def __init__(self, folder: Path, say: Callable[[Path, str], None] = lambda _folder, _why: None) -> None:
-        """Reads what is known.
+    def __init__(
+        self, folder: Path, say: Callable[[Path, str], None] = lambda _folder, _why: None, host: Host = HERE
+    ) -> None:
+        """Nothing is read or looked at yet: the machine need not be there.
 
         Args:
             folder: The study's.
+            host: The machine; each has a file of its own.
             say: Is told of each place that is measured again, and why.
-
-        Raises:
-            RecordError: `machine.json` cannot be read.
         """
-        self._file, self._say = folder / MACHINE_FILE, say
-        self._host = _host_now(host_facts())
-        cure = "remove it, then the machine is measured again"
-        kept = read_kept(self._file, MachineRecord, version=("machine_format", MACHINE_FORMAT), cure=cure)
-        self._record = kept or MachineRecord(host=self._host)
+        self._file, self._say, self._on = folder / _file_name(host), say, host
+        self._record: MachineRecord | None = None
         self._stale: dict[str, str] = {}
-        if (why := _difference(self._record.host, self._host)) is not None:
-            self._stale = dict.fromkeys(self._record.places, why)
-            self._record = MachineRecord(host=self._host)
 
     def at(self, base_dir: Path) -> MachineSizes:
         """Memory, free space and flush time at a folder, which is made if need be.
 
         Raises:
             HostError: It cannot be written to.
+            RecordError: `machine.json` cannot be read.
         """
-        try:
-            base_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
-        except OSError as error:
-            raise HostError(f"data_dir: {base_dir} cannot be made: {error.strerror}; choose another") from None
+        if self._record is None:
+            self._record = self._read()
+        self._on.call(make_base_dir, base_dir)
         kept, why = self._record.places.get(str(base_dir)), self._stale.pop(str(base_dir), None)
-        facts = storage_facts(base_dir)
+        facts = self._on.call(storage_facts, base_dir)
         if kept is not None and (kept.file_system, kept.device) != (facts.file_system, facts.device):
-            why = f"it lies on {facts.device or facts.file_system} now and lay on {kept.device or kept.file_system}"
+            why = f"it is on {facts.device or facts.file_system} now and was on {kept.device or kept.file_system}"
         if why is not None:
             self._say(base_dir, why)
         if kept is None or why is not None:
-            kept = self._measured(base_dir)
+            kept = self._measured(base_dir, self._record)
         return MachineSizes(
             memory_bytes=self._record.host.memory_bytes, free_bytes=kept.free_bytes, flush_ms_min=kept.flush_ms_min
         )
 
-    def _measured(self, base_dir: Path) -> PlaceSizes:
+    def _read(self) -> MachineRecord:
+        """What is known of the machine, if it is still the one that was measured."""
+        host = _host_now(self._on)
+        cure = "remove it, and the machine is measured again"
+        kept = read_kept(self._file, MachineRecord, version=("machine_format", MACHINE_FORMAT), cure=cure)
+        if kept is None:
+            return MachineRecord(host=host)
+        if (why := _difference(kept.host, host)) is None:
+            return kept
+        self._stale = dict.fromkeys(kept.places, why)
+        return MachineRecord(host=host)
+
+    def _measured(self, base_dir: Path, known: MachineRecord) -> PlaceSizes:
         """Measures a place and keeps what was found."""
-        sizes, facts = measure_machine(base_dir), storage_facts(base_dir)
+        sizes, facts = self._on.call(measure_machine, base_dir), self._on.call(storage_facts, base_dir)
         place = PlaceSizes(
             file_system=facts.file_system,
             device=facts.device,
@@ -124,15 +131,26 @@ class Machines:
             free_bytes=sizes.free_bytes,
             flush_ms_min=sizes.flush_ms_min,
         )
-        self._record = MachineRecord(host=self._host, places={**self._record.places, str(base_dir): place})
+        self._record = known.model_copy(update={"places": {**known.places, str(base_dir): place}})
         with storing(self._file):
             write_file(self._file, self._record.model_dump_json(indent=1).encode() + b"\n")
         return place
 
 
-def _host_now(host: HostFacts) -> HostSizes:
+def _file_name(host: Host) -> str:
+    if host.is_here:
+        return MACHINE_FILE
+    plain = "".join(sign if sign.isalnum() or sign in "-." else "_" for sign in host.name)
+    return f"{MACHINE_FILE.removesuffix('.json')}.{plain}.json"
+
+
+def _host_now(host: Host) -> HostSizes:
+    facts = host.call(host_facts)
     return HostSizes(
-        name=host.name, cpu_model=host.cpu_model, cpu_threads=host.cpu_threads, memory_bytes=usable_memory_bytes()
+        name=facts.name,
+        cpu_model=facts.cpu_model,
+        cpu_threads=facts.cpu_threads,
+        memory_bytes=host.call(usable_memory_bytes),
     )
 
 

@@ -3,28 +3,46 @@
 from __future__ import annotations
 
 import shutil
-from collections import defaultdict
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
+from plimsoll.drive.engine import Driver
+from plimsoll.drive.shared import SharedDriver
 from plimsoll.errors import HostError, SpecError
-from plimsoll.plan.build import disk_bytes, recordings_bytes
+from plimsoll.run.aged import unfit_kept_data
 from plimsoll.run.connections import crowded_managed, unready_targets
+from plimsoll.run.disk_space import missing_space
+from plimsoll.run.elsewhere import unfit_hosts
+from plimsoll.run.environments import is_switched_by_hook, there_from_the_start
 from plimsoll.run.events import DataProgressed
+from plimsoll.run.hosts import Hosts
+from plimsoll.run.huge_page_limits import missing_huge_pages
+from plimsoll.run.permitted import unpermitted
+from plimsoll.run.role_targets import role_targets, unfit_roles
 from plimsoll.run.running_servers import unfit_targets
+from plimsoll.run.same_device import refused_devices
+from plimsoll.run.storage import storages_faults
+from plimsoll.run.target_system import exporters_of
 from plimsoll.servers.command import find_server
-from plimsoll.servers.directory import default_base_dir, nearest_existing
+from plimsoll.spec.hooks import all_hooks
+from plimsoll.spec.origin import placed
 from plimsoll.spec.secrets import with_secrets
 from plimsoll.spec.study import StudySpec
 from plimsoll.spec.system import SystemSpec
 from plimsoll.spec.target import Target
-from plimsoll.units import format_bytes
 
 DESCRIPTORS_BESIDE_CONNECTIONS = 64
 
 
 def refuse_before_start(
-    spec: StudySpec, folder: Path, trial_count: int, watch: Callable[[DataProgressed], None] = lambda _: None
+    spec: StudySpec,
+    folder: Path,
+    trial_count: int,
+    watch: Callable[[DataProgressed], None] = lambda _: None,
+    *,
+    hosts: Hosts | None = None,
+    driver: Driver | None = None,
+    hooks_folder: Path | None = None,
 ) -> None:
     """Looks for what a whole study needs, from passwords to disk space.
 
@@ -36,35 +54,48 @@ def refuse_before_start(
         folder: Of the study.
         trial_count: How many trials will run.
         watch: Is told how far looking at tables is.
+        hosts: Of the study; None for this machine only.
+        driver: What will drive the load; None for one engine on this machine.
+        hooks_folder: Where hooks run; the current folder when not given.
 
     Raises:
         SpecError: A password is not where the study says; all of them at once.
         HostError: Something else is missing; all of it at once, with the cures.
     """
-    targets = _targets(spec)
+    targets = [(system, target) for system, target in _targets(spec) if runs_already(spec, system)]
     faults = [
+        *(unfit_hosts(spec, hosts, there_from_the_start(spec)) if hosts is not None else ()),
+        *(driver.faults() if isinstance(driver, SharedDriver) else ()),
         *_missing_commands(spec),
-        *_missing_space(spec, folder, trial_count),
+        *_missing_hooks(spec, hooks_folder or Path.cwd()),
+        *missing_space(spec, folder, trial_count),
         *_missing_descriptors(spec),
+        *storages_faults(spec.storage),
         *crowded_managed(spec),
-        *unready_targets(spec, [target for _, target in targets]),
+        *refused_devices(spec),
+        *missing_huge_pages(spec),
+        *unfit_kept_data(spec),
+        *unpermitted(spec),
+        *unready_targets(spec, [one for system, _ in targets for one in role_targets(system)]),
     ]
+    faults = faults or [*unfit_roles(spec, [system for system, _ in targets])]
     faults = faults or list(unfit_targets(spec, targets, watch))
     if faults:
-        raise HostError("\n".join(faults))
+        raise HostError("\n".join(placed(faults, [system.origin for system in spec.system])))
 
 
 def _targets(spec: StudySpec) -> list[tuple[SystemSpec, Target]]:
     """Every running server of the study, with its password."""
     targets, faults = [], []
     for index, system in enumerate(spec.system):
-        if system.target is None:
+        if system.server is not None:
             continue
         try:
             target = with_secrets(
                 system.parsed_target(), password_env=system.password_env, defaults_file=system.defaults_file
             )
             targets.append((system, target))
+            exporters_of(system)
         except SpecError as error:
             faults += [f"system[{index}].{fault}" for fault in error.faults]
     if faults:
@@ -72,8 +103,23 @@ def _targets(spec: StudySpec) -> list[tuple[SystemSpec, Target]]:
     return targets
 
 
+def runs_already(spec: StudySpec, system: SystemSpec) -> bool:
+    """Whether a target can be looked at before the study begins: no hook starts it, or its environment."""
+    is_started = system.hooks is not None and system.hooks.start is not None
+    return not is_started and not is_switched_by_hook(spec)
+
+
+def _missing_hooks(spec: StudySpec, folder: Path) -> Iterable[str]:
+    """Commands of hooks that cannot be executed; a path is one from the folder of the study file."""
+    for place, hook in all_hooks(spec):
+        program = hook.command[0]
+        if shutil.which(str(folder / program) if "/" in program else program) is None:
+            where = f"in {folder}" if "/" in program else "on PATH"
+            yield f"{place}: {program} is no program that can be executed {where}; check its name and rights (chmod +x)"
+
+
 def _missing_commands(spec: StudySpec) -> Iterable[str]:
-    wanted = {(system.server.managed, system.server.command) for system in spec.system if system.server}
+    wanted = {(server.managed, server.command) for one in spec.system if (server := one.server_here)}
     for managed, command in sorted(wanted, key=str):
         try:
             found = find_server(command or managed)
@@ -87,31 +133,6 @@ def _missing_commands(spec: StudySpec) -> Iterable[str]:
             )
 
 
-def _missing_space(spec: StudySpec, folder: Path, trial_count: int) -> Iterable[str]:
-    """Each file system must hold everything that comes to lie on it: data of servers, its copies, recordings."""
-    wanted = [(folder, recordings_bytes(spec, trial_count))]
-    for system in spec.system:
-        if system.server is not None:
-            place = Path(system.server.data_dir) if system.server.data_dir else default_base_dir()
-            wanted.append((place, disk_bytes(spec, system)))
-    for places in _by_file_system(wanted):
-        size, free = sum(places.values()), shutil.disk_usage(nearest_existing(next(iter(places)))).free
-        if size > free:
-            told = ", ".join(f"{format_bytes(of_one)} for {place}" for place, of_one in places.items())
-            yield (
-                f"about {format_bytes(size)} are needed on one file system and {format_bytes(free)} are free: {told};"
-                " free space, name another data_dir, or make table_size smaller"
-            )
-
-
-def _by_file_system(wanted: Iterable[tuple[Path, int]]) -> Iterable[dict[Path, int]]:
-    """Space by place, those of one file system together, bytes."""
-    found: dict[int, dict[Path, int]] = defaultdict(lambda: defaultdict(int))
-    for place, size in wanted:
-        found[nearest_existing(place).stat().st_dev][place] += size
-    return found.values()
-
-
 def _missing_descriptors(spec: StudySpec) -> Iterable[str]:
     """The engine needs one file descriptor for each connection; it may raise the soft limit up to the hard one."""
     import resource
@@ -119,4 +140,4 @@ def _missing_descriptors(spec: StudySpec) -> Iterable[str]:
     _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     wanted = spec.sessions_max + DESCRIPTORS_BESIDE_CONNECTIONS
     if hard not in {resource.RLIM_INFINITY} and wanted > hard:
-        yield f"study.levels.connections: {wanted} open files are needed and {hard} allowed; raise ulimit -n"
+        yield f"study.levels.connections: {wanted} open files are needed, {hard} are allowed; raise ulimit -n"

@@ -5,6 +5,7 @@ Deliberately not here: what is done with a system and the engine (`trial`).
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -16,25 +17,34 @@ from plimsoll.analyse.working_set import working_set
 from plimsoll.drive.protocol import Done, EngineWarning, Outage, Progress, Ready
 from plimsoll.plan.model import PlannedTrial
 from plimsoll.record.connections import ConnectFailureRecord, ConnectionsRecord, EncryptionRecord, OutageRecord
+from plimsoll.record.data import DataState
+from plimsoll.record.drivers import DriverRecord
+from plimsoll.record.environment import Environment
 from plimsoll.record.model import (
+    DUET_FORMAT,
+    RECORD_FORMAT,
     EngineAccount,
-    Environment,
-    LevelRecord,
     Outcome,
     State,
     StateMark,
     TrialRecord,
     TrialWarning,
     Verdict,
+    Window,
     WorkloadRecord,
 )
+from plimsoll.record.weather import Weather
 from plimsoll.run.events import DataProgressed, TrialEnded
+from plimsoll.run.hooks import SystemHooks
 from plimsoll.run.measured import Measured
 from plimsoll.run.rows import IntervalRows
 from plimsoll.run.session import Session, server_start_id
 from plimsoll.run.systems import System
+from plimsoll.spec.duet import counted_s_of_duet, counted_turn_s
+from plimsoll.spec.paths import AS_USUAL, TableOptions
+from plimsoll.spec.reads import Reads
 from plimsoll.spec.statements import Workload
-from plimsoll.spec.study import StudySection
+from plimsoll.spec.study_section import StudySection
 
 INTERVAL_S = 1.0
 """Length of an interval, seconds."""
@@ -48,8 +58,13 @@ class TrialTask:
         folder: The study's folder.
         resets: Whether data is put back before this trial.
         changing: Workloads of the study insert or delete rows.
+        table_options: Further options of CREATE TABLE that the system's tables have.
+        limit_s: With `duration = "auto"`: measure at most so long, by what the budget leaves.
         position: Place in the study's order, from 0.
         session: The running of the study that it is part of.
+        system_count: How many take turns in a duet, this one included.
+        hooks: Of its system; None where nobody may have written any.
+        reads: How reads are spread over the system's replicas; None keeps them on the source.
     """
 
     folder: Path
@@ -61,6 +76,11 @@ class TrialTask:
     position: int
     session: Session
     changing: bool = False
+    table_options: TableOptions = AS_USUAL
+    limit_s: float = math.inf
+    system_count: int = 1
+    hooks: SystemHooks | None = None
+    reads: Reads | None = None
 
 
 @dataclass(slots=True)
@@ -80,9 +100,13 @@ class Progressing:
     throughput_tps: list[float] = field(default_factory=list)
     measured: Measured = field(default_factory=Measured)
     first_measured: int | None = None
+    is_measured: bool = False
+    weather: Weather | None = None
+    data: DataState = field(default_factory=DataState)
     warm_note: str | None = None
     ready: Ready | None = None
     done: Done | None = None
+    drivers: tuple[DriverRecord, ...] = ()
     summary: TrialSummary | None = None
 
     @property
@@ -129,8 +153,11 @@ def outcome_of(
         window=measured.window,
         account=None if done is None else account_of(done),
         connections=None if progressing.ready is None else connections_of(progressing.ready),
+        drivers=progressing.drivers,
         outages=() if done is None else outages_of(done),
         outages_count=0 if done is None else done.outages_count,
+        weather=progressing.weather,
+        data=None if progressing.data == DataState() else progressing.data,
         warnings=tuple(progressing.warnings),
     )
 
@@ -167,6 +194,7 @@ def outages_of(done: Done) -> tuple[OutageRecord, ...]:
 def _outage(one: Outage) -> OutageRecord:
     return OutageRecord(
         instance=one.instance,
+        role=one.role,
         from_s=one.from_ns / 1e9,
         to_s=None if one.to_ns is None else one.to_ns / 1e9,
         connections_count=one.connections_count,
@@ -192,16 +220,20 @@ def trial_record(task: TrialTask, progressing: Progressing) -> TrialRecord:
         study=task.study.name,
         system=task.system.record,
         workload=workload_record(task.workload, task.study.clients.stated()),
-        level=LevelRecord(connections=task.planned.connections, rate_tps=task.planned.rate_tps),
+        level=task.planned.level,
         repetition=task.planned.repetition,
         position=task.position,
         block=progressing.block or 0,
         session_id=task.session.session_id,
         server_start_id=server_start_id(progressing.environment.instances),
         seed=task.planned.seed,
-        interval_s=INTERVAL_S,
-        duration_s=task.study.duration,
+        repeats=task.planned.repeats,
+        interval_s=counted_turn_s(task.study) if task.study.is_duet else INTERVAL_S,
+        duration_s=counted_s_of_duet(task.study, task.system_count) if task.study.is_duet else task.study.duration_most,
+        record_format=DUET_FORMAT if task.study.is_duet else RECORD_FORMAT,
         states=tuple(progressing.states),
+        search_id=task.planned.search_id,
+        search_role=task.planned.search_role,
     )
 
 
@@ -223,3 +255,10 @@ def ended(task: TrialTask, outcome: Outcome, progressing: Progressing) -> TrialE
         stalled_ratio=0.0 if summary is None else summary.quiet.stalled_ratio,
         warnings=outcome.warnings,
     )
+
+
+def draft_of(progressing: Progressing) -> Outcome:
+    """The outcome that counts if this process is killed; its window then goes as far as the trial got."""
+    draft = outcome_of(progressing, interruption=f"stopped in the state {progressing.state}")
+    first = progressing.first_measured
+    return draft if first is None else draft.model_copy(update={"window": Window(first=first, last=first)})

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -12,7 +12,8 @@ import polars as pl
 
 from plimsoll.analyse.durations import percentile_ms
 from plimsoll.analyse.histograms import SparseHistogram, merge
-from plimsoll.drive.protocol import GroupInterval, Histogram, Interval
+from plimsoll.drive.merging import SharedInterval
+from plimsoll.drive.protocol import GroupInterval, Histogram, Interval, ReplicationInterval
 from plimsoll.record import frames
 
 GROUP_METRICS = {"backlog_count": "transactions", "connected_count": "connections"}
@@ -28,10 +29,9 @@ class IntervalRows:
     """Rows of a recording's tables, gathered while a trial runs until somebody takes them.
 
     Attributes:
-        driver: Name of the machine that drives the load.
+        driver: Name of the machine that drives the load; where several do, each has rows under its own name.
         host: Name of the machine that the instances run on; empty when unknown.
-        connected: Connections that were open at the end of the last interval, by instance.
-        interval_count: How many intervals were taken in.
+        connected: Connections to sources that were open at the end of the last interval, by instance.
     """
 
     driver: str
@@ -40,8 +40,9 @@ class IntervalRows:
     _errors: list[dict[str, Any]] = field(default_factory=list)
     _histograms: list[dict[str, Any]] = field(default_factory=list)
     _client: list[dict[str, Any]] = field(default_factory=list)
+    _turns: list[dict[str, Any]] = field(default_factory=list)
+    _replication: list[dict[str, Any]] = field(default_factory=list)
     connected: dict[str, int] = field(default_factory=dict)
-    interval_count: int = 0
     _errors_met: Counter[tuple[str, int]] = field(default_factory=Counter)
 
     def add(self, interval: Interval, *, began_unix_s: float) -> None:
@@ -51,26 +52,33 @@ class IntervalRows:
             interval: As the engine sent it.
             began_unix_s: When interval 0 began, wall clock.
         """
-        self.interval_count += 1
+        parts = interval.parts if isinstance(interval, SharedInterval) else {self.driver: interval}
+        for driver, part in parts.items():
+            self._add_part(driver, part, unix_s=began_unix_s + interval.to_ns / 1e9)
+        sources = [group for group in interval.groups if group.role == "source"]
+        self.connected.update({group.instance: group.connected_count for group in sources})
+
+    def _add_part(self, driver: str, interval: Interval, *, unix_s: float) -> None:
+        """What one driver did; `unix_s` is the same for all, so that their samples can be added up."""
         for group in interval.groups:
-            self._add_group(interval, group)
-            self.connected[group.instance] = group.connected_count
+            self._add_group(driver, interval, group)
         length_s = max((interval.to_ns - interval.from_ns) / 1e9, 1e-9)
-        place = {"driver": self.driver, "host": self.driver, "instance": ""}
-        at = {**place, "unix_s": began_unix_s + interval.to_ns / 1e9, "source": "engine"}
+        at = {"driver": driver, "host": driver, "instance": "", "unix_s": unix_s, "source": "engine"}
         for group in interval.groups:
-            place = {"host": self.host, "instance": group.instance}
-            self._client.extend(
-                {**at, **place, "metric": metric, "value": float(getattr(group, metric))} for metric in GROUP_METRICS
-            )
+            if group.role == "source":
+                place = {"host": self.host, "instance": group.instance}
+                self._client.extend(
+                    {**at, **place, "metric": name, "value": float(getattr(group, name))} for name in GROUP_METRICS
+                )
         for name, used_ns in zip(
             _USED, (interval.client.user_ns, interval.client.system_ns, interval.run_delay_ns), strict=True
         ):
             if used_ns is not None:
                 self._client.append({**at, "metric": f"{name}_s_per_s", "value": used_ns / 1e9 / length_s})
 
-    def _add_group(self, interval: Interval, group: GroupInterval) -> None:
-        key = {"driver": self.driver, "host": self.host, "instance": group.instance, "interval": interval.index}
+    def _add_group(self, driver: str, interval: Interval, group: GroupInterval) -> None:
+        place = {"driver": driver, "host": self.host, "instance": group.instance, "role": group.role}
+        key = {**place, "interval": interval.index}
         span = {"from_s": interval.from_ns / 1e9, "to_s": interval.to_ns / 1e9}
         for name, transaction in group.snapshot.transactions.items():
             self._intervals.append({**key, **span, "transaction": name, **transaction.counts.model_dump()})
@@ -87,6 +95,12 @@ class IntervalRows:
                 {**key, "transaction": e.transaction, "class": e.error_class, "code": e.code, "count": e.count}
             )
             self._errors_met[e.error_class, e.code] += e.count
+        if group.replication is not None:
+            self._replication.append({**key, **_replication(group.replication)})
+
+    def add_turn(self, turn: Mapping[str, Any]) -> None:
+        """Takes a turn of a duet in, as a row of `frames.TURNS` without its place."""
+        self._turns.append({"driver": self.driver, "host": self.host, "instance": "", **turn})
 
     def take(self) -> dict[str, pl.DataFrame]:
         """The rows since they were last taken, by the file of their table; of telemetry the engine's part."""
@@ -96,13 +110,31 @@ class IntervalRows:
             "histograms.parquet": pl.DataFrame(self._histograms, schema=frames.HISTOGRAMS),
             "telemetry.parquet": pl.DataFrame(self._client, schema=frames.TELEMETRY),
         }
+        if self._turns:
+            taken["turns.parquet"] = pl.DataFrame(self._turns, schema=frames.TURNS)
+        if self._replication:
+            taken["replication.parquet"] = pl.DataFrame(self._replication, schema=frames.REPLICATION)
         self._intervals, self._errors, self._histograms, self._client = [], [], [], []
+        self._turns, self._replication = [], []
         return taken
 
     def told_errors(self, most: int = 3) -> str:
         """The most frequent errors of the whole trial, as words that follow a message; empty when there were none."""
         told = [f"{code} ({kind}) {count:,} times" for (kind, code), count in self._errors_met.most_common(most)]
         return f"; errors: {', '.join(told)}" if told else ""
+
+
+def _replication(part: ReplicationInterval) -> dict[str, Any]:
+    """Its columns."""
+    return {
+        "lag_s": None if part.lag_ns is None else part.lag_ns / 1e9,
+        "lag_end_s": None if part.lag_end_ns is None else part.lag_end_ns / 1e9,
+        "reads": part.reads_count,
+        "stale_reads": part.stale_count,
+        "waits": part.waits_count,
+        "wait_s": part.wait_ns / 1e9,
+        "wait_timeouts": part.wait_timeouts_count,
+    }
 
 
 def _compact(histogram: Histogram) -> dict[str, Any]:

@@ -43,7 +43,7 @@ def _told_of(system: str, watch: Callable[[DataProgressed], None]) -> Callable[[
 
 
 def _unfit(spec: StudySpec, system: SystemSpec, target: Target, progress: Callable[[Progress], None]) -> Iterator[str]:
-    resets = spec.reset_of(system) != "never"
+    resets = spec.reset_of(system) not in ("never", "hook")
     keeper = DataKeeper(
         driver=LocalDriver(),
         data_sets=data_sets(spec.workload),

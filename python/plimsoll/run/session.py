@@ -9,8 +9,10 @@ import hashlib
 import secrets
 from collections.abc import Sequence
 
-from plimsoll.analyse.environments import began_unix_s, changes, told
-from plimsoll.record.model import Environment, InstanceFacts, Outcome, TrialRecord, Verdict
+from plimsoll.analyse.environments import began_unix_s, changes
+from plimsoll.prose.phrases import told_changes
+from plimsoll.record.environment import Environment, InstanceFacts
+from plimsoll.record.model import Outcome, TrialRecord, Verdict
 from plimsoll.run.events import EnvironmentChanged
 from plimsoll.run.history import History, LastTrial
 
@@ -52,7 +54,7 @@ class Session:
         found = () if last is None else changes(last.environment, environment)
         if last is None or not found:
             return None
-        return EnvironmentChanged(system=system, trial_id=last.trial_id, changes=told(found))
+        return EnvironmentChanged(system=system, trial_id=last.trial_id, changes=told_changes(found))
 
     def ended(self, trial: TrialRecord, environment: Environment, outcome: Outcome) -> None:
         """Remembers what a complete trial ran on."""

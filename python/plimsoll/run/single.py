@@ -6,7 +6,6 @@ Deliberately not here: settling, resets and waiting for a warm server; a study d
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
@@ -14,38 +13,34 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from plimsoll.analyse.trial_checks import CHECKS_OF_A_RUN
-from plimsoll.analyse.trial_summary import TrialSummary, summarise
-from plimsoll.drive.engine import LocalDriver
+from plimsoll.analyse.trial_summary import TrialSummary
+from plimsoll.drive.engine import LocalDriver, TrialRun
 from plimsoll.drive.plans import trial_line
 from plimsoll.drive.protocol import Done, EngineWarning, Interval, Progress
 from plimsoll.errors import InvalidTrialError, PlimsollError, StorageError, TargetError
-from plimsoll.record.model import (
-    Environment,
-    Outcome,
-    State,
-    StateMark,
-    SystemRecord,
-    TrialRecord,
-    Verdict,
-)
+from plimsoll.prose.evidence import recorded_warning
+from plimsoll.record.environment import Environment
+from plimsoll.record.model import Outcome, State, StateMark, SystemRecord, TrialRecord, Verdict
 from plimsoll.record.partial import PartialRecording
-from plimsoll.record.store import read_recording
+from plimsoll.run.drivers import driven_from, driver_of, to_be_driven
 from plimsoll.run.ending import ending
 from plimsoll.run.environment import Surveyor
+from plimsoll.run.instance import Instance, located
 from plimsoll.run.joined import RecordingWanted, joining, told
 from plimsoll.run.keeper import DataKeeper
 from plimsoll.run.progressing import INTERVAL_S, Progressing, outcome_of, warning_of
 from plimsoll.run.rows import IntervalRows
-from plimsoll.run.single_run import SingleRun, client_facts, system_record, trial_record
+from plimsoll.run.single_run import SingleRun, client_facts, group_servers, named_instances, system_record, trial_record
 from plimsoll.run.spool import Spool
-from plimsoll.run.spooled import summary_of
-from plimsoll.run.systems import Instance, located
-from plimsoll.run.unanswered import why_unanswered
+from plimsoll.run.spooled import measured_until_the_end
 from plimsoll.run.watch import Watch, unseen, unwatched, watching
 from plimsoll.servers.control import connect
 from plimsoll.spec.target import Target
 from plimsoll.spec.terminals import checks_each_trial
 from plimsoll.units import format_duration
+
+Watching = Callable[[int | None], AbstractContextManager[None]]
+"""Watches for the time of the load, with the engine's process on this machine, if there is one."""
 
 
 class Interrupted(KeyboardInterrupt):
@@ -85,10 +80,8 @@ def run_single(run: SingleRun, seen: Callable[[Interval], None] = lambda _: None
         drive = _Drive(run, spool, seen)
         drive.through(lambda _pid: nullcontext())
         trial = trial_record(run, SystemRecord(name=str(run.target))).model_copy(update={"trial_id": "single"})
-        environment = Environment(client=client_facts(run))
-        outcome = drive.outcome(trial, environment)
-        path = spool.partial.commit(trial, environment, outcome)
-        return drive.judged(summarise(read_recording(path)), outcome)
+        environment = to_be_driven(Environment(client=client_facts(run)), run.drivers)
+        return drive.judged(*drive.measured(trial, environment))
 
 
 def record_single(
@@ -115,23 +108,24 @@ def record_single(
         surveyor, watch = Surveyor(), Watch()
         here = surveyor.host.name or ""
         system = system_record(run, wanted)
-        instance = replace(run.managed or _found(run.target), name=f"{system.name}/0")
-        environment = surveyor.environment([instance], run.workload, run.connections)
+        servers = named_instances(run, system.name, run.managed or _found(run.target))
+        environment = surveyor.environment(servers, run.workload, run.connections)
+        environment = to_be_driven(environment, run.drivers)
         rows = IntervalRows(driver=here, host=environment.host.name or "")
         spool = joined.begin(trial_record(run, system, wanted), environment, rows, watch)
-        drive = _Drive(run, spool, seen)
+        drive = _Drive(run, spool, seen, system.name)
         try:
-            drive.through(lambda pid: watching([instance], host=here, engine_pid=pid, watch=watch), unseen([instance]))
+            drive.through(lambda pid: watching(servers, host=here, engine_pid=pid, watch=watch), unseen(servers))
         except StorageError:
             joined.refuse_moved()
             raise
         except PlimsollError as error:
             joined.give_up(spool, drive.states, drive.failed(error))
             raise
-        outcome = drive.outcome(joined.trial, environment)
-        path = joined.keep(spool, drive.states, outcome)
+        summary, outcome = drive.measured(joined.trial, joined.environment)
+        joined.keep(spool, drive.states, outcome)
         notes = (*joined.notes, told(joined.trial, outcome, wanted.study))
-        return drive.judged(summarise(read_recording(path)), outcome, notes), notes
+        return drive.judged(summary, outcome, notes), notes
 
 
 def _found(target: Target) -> Instance:
@@ -143,20 +137,22 @@ def _found(target: Target) -> Instance:
 class _Drive:
     """One going through of the load."""
 
-    def __init__(self, run: SingleRun, spool: Spool, seen: Callable[[Interval], None]) -> None:
-        self._run, self._spool, self._seen = run, spool, seen
+    def __init__(self, run: SingleRun, spool: Spool, seen: Callable[[Interval], None], name: str = "target") -> None:
+        self._run, self._spool, self._seen, self._name = run, spool, seen, name
         self._first = math.ceil(run.warm_up_s / INTERVAL_S)
         self._count = math.ceil(run.duration_s / INTERVAL_S)
         self._progressing = Progressing(spool.rows)
         self._began_unix_s = 0.0
         self._is_ended = False
 
-    def through(self, watched: Callable[[int], AbstractContextManager[None]], unseen: Sequence[str] = ()) -> None:
+    def through(
+        self, watched: Callable[[int | None], AbstractContextManager[None]], unseen: Sequence[str] = ()
+    ) -> None:
         """Runs it to its end, or until somebody ends it."""
         run, progressing = self._run, self._progressing
         plan = trial_line(
             run.workload,
-            {"target": run.target},
+            group_servers(run, self._name),
             connections=run.connections,
             duration_s=(self._first + self._count) * INTERVAL_S,
             seed=run.seed,
@@ -164,22 +160,29 @@ class _Drive:
             clients=run.clients,
             look_first=run.look_first,
         )
-        with LocalDriver().launch("trial", plan) as engine:
+        with driver_of(run.drivers) as driver, driver.launch_trial(plan) as engine:
             progressing.ready = engine.ready(lambda warning: progressing.warnings.append(warning_of(warning)))
-            with watched(engine.pid):
-                self._began_unix_s = time.time()
-                engine.start()
-                with ending(engine) as asked:
-                    for message in engine.messages():
-                        match message:
-                            case Interval():
-                                self._take(message)
-                            case EngineWarning():
-                                progressing.warnings.append(warning_of(message))
-                            case Done():
-                                progressing.done = message
-            self._is_ended = asked.is_asked
+            self._spool.driver = driven_from(engine)
+            with watched(engine.local_pid):
+                try:
+                    self._follow(engine)
+                finally:
+                    progressing.drivers = engine.drivers
         progressing.warnings += [unwatched(fault) for fault in (*unseen, *self._spool.watch.faults)]
+
+    def _follow(self, engine: TrialRun) -> None:
+        """Lets the load begin, and takes in what is said of it until its end."""
+        self._began_unix_s = engine.start()
+        with ending(engine) as asked:
+            for message in engine.messages():
+                match message:
+                    case Interval():
+                        self._take(message)
+                    case EngineWarning():
+                        self._progressing.warnings.append(warning_of(message))
+                    case Done():
+                        self._progressing.done = message
+        self._is_ended = asked.is_asked
 
     def _take(self, interval: Interval) -> None:
         self._spool.add(interval, began_unix_s=self._began_unix_s)
@@ -188,17 +191,20 @@ class _Drive:
             if interval.index >= self._first:
                 self._progressing.measured.add(interval)
 
-    def outcome(self, trial: TrialRecord, environment: Environment) -> Outcome:
-        """What became of it. It has failed where the server was gone or silent when the load ended."""
-        progressing, spool = self._progressing, self._spool
+    def measured(self, trial: TrialRecord, environment: Environment) -> tuple[TrialSummary | None, Outcome]:
+        """The measured window, and its outcome: `failed` where the server was gone or silent when the load ended."""
+        progressing = self._progressing
+        summary, reason = measured_until_the_end(progressing, self._spool, trial, environment)
         if self._is_ended:
-            return outcome_of(progressing, interruption=f"stopped after {format_duration(self._load_s)} of load")
-        outcome = outcome_of(progressing)
-        summary = summary_of(spool, trial, outcome, environment)
-        return outcome_of(progressing, why_unanswered(outcome, spool.rows.connected, summary))
+            return summary, outcome_of(
+                progressing, interruption=f"stopped after {format_duration(self._load_s)} of load"
+            )
+        return summary, outcome_of(progressing, reason)
 
     def failed(self, error: PlimsollError) -> Outcome:
         """What became of it when it did not run to its end."""
+        if isinstance(error, InvalidTrialError):
+            return outcome_of(self._progressing, doubt=str(error))
         return outcome_of(self._progressing, str(error))
 
     @property
@@ -225,7 +231,8 @@ class _Drive:
         """
         is_empty = summary is None or summary.counts is None or self._progressing.measured.completed == 0
         if summary is not None and not is_empty:
-            doubts = [warning for check in CHECKS_OF_A_RUN for warning, _ in check(summary)]
+            summary = replace(summary, outcome=outcome)
+            doubts = [recorded_warning(doubt) for check in CHECKS_OF_A_RUN for doubt in check(summary)]
             judged = outcome.model_copy(update={"warnings": (*doubts, *outcome.warnings)})
             summary = replace(summary, outcome=judged)
         if self._is_ended:
@@ -235,7 +242,7 @@ class _Drive:
         if summary is None or is_empty:
             raise InvalidTrialError(
                 f"no transaction completed within {self._run.duration_s:g} s{self._spool.rows.told_errors()}; measure"
-                " longer, or look at the server"
+                " longer, or check the server"
             )
         return summary
 

@@ -6,6 +6,8 @@ segments become a recording (`record.partial`).
 
 from __future__ import annotations
 
+import polars as pl
+
 from plimsoll.drive.protocol import Interval
 from plimsoll.record.partial import PartialRecording
 from plimsoll.run.rows import IntervalRows
@@ -23,12 +25,15 @@ class Spool:
         rows: Those of the engine.
         watch: Gives those of telemetry.
         intervals_count: How many intervals there were.
+        driver: Drives the load where this machine does not; rows of telemetry name it then.
     """
 
     def __init__(self, partial: PartialRecording, rows: IntervalRows, watch: Watch) -> None:
         """Makes sure that every table will be there, if only without rows."""
         self.partial, self.rows, self.watch = partial, rows, watch
         self.intervals_count = 0
+        self.driver: str | None = None
+        self._unwritten: dict[str, pl.DataFrame] = {}
         self.flush()
 
     def add(self, interval: Interval, *, began_unix_s: float) -> None:
@@ -43,8 +48,22 @@ class Spool:
             self.flush()
 
     def flush(self) -> None:
-        """Writes what was not written yet; raises as `add`."""
+        """Writes what was not written yet, also what an interruption kept from being written; raises as `add`."""
+        self._write()
         taken = self.rows.take()
-        taken["telemetry.parquet"] = self.watch.take(taken["telemetry.parquet"])
-        for name, rows in taken.items():
-            self.partial.add(name, rows)
+        taken["telemetry.parquet"] = self._watched(taken["telemetry.parquet"])
+        self._unwritten = taken
+        self._write()
+
+    def _write(self) -> None:
+        for name in tuple(self._unwritten):
+            self.partial.add(name, self._unwritten[name])
+            del self._unwritten[name]
+
+    def _watched(self, engines: pl.DataFrame) -> pl.DataFrame:
+        """All telemetry, with that of the engines."""
+        rows = self.watch.take(engines)
+        if self.driver is None:
+            return rows
+        of_engines = pl.col("source") == "engine"
+        return rows.with_columns(pl.when(of_engines).then("driver").otherwise(pl.lit(self.driver)).alias("driver"))

@@ -11,10 +11,12 @@ from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
-from plimsoll.analyse.missing import group_words, missing_groups, never_ran
+from plimsoll.analyse.missing import missing_groups, never_ran
 from plimsoll.errors import RecordError
 from plimsoll.plan.model import Plan
+from plimsoll.prose.phrases import group_words, repeat_noun
 from plimsoll.record.document import Document
+from plimsoll.record.level import Level
 from plimsoll.record.model import State, Verdict
 from plimsoll.record.partial import load_kept_s, partials
 from plimsoll.record.store import verdicts
@@ -30,7 +32,9 @@ from plimsoll.run.events import (
 )
 from plimsoll.run.folder import EVENTS_FILE, PLAN_FILE, read_plan
 from plimsoll.run.held import is_held
-from plimsoll.units import format_level, format_ms, format_rate
+from plimsoll.run.hook_events import HookBegan
+from plimsoll.run.planning import unplanned_count
+from plimsoll.units import format_ms, format_rate
 
 STATUS_FORMAT = 1
 """Version of what `study status --json` prints."""
@@ -72,6 +76,7 @@ class CurrentTrial(Document):
     """A trial under way, as the last events tell it.
 
     Attributes:
+        is_duet: Systems take turns, and the repetition is a round.
         began_unix_s: When it began, wall clock.
         state: None before the first one began.
         throughput_tps: Of its last interval; None before the load.
@@ -84,6 +89,7 @@ class CurrentTrial(Document):
     workload: str
     connections: int
     rate_tps: float | None
+    is_duet: bool = False
     repetition: int
     position: int
     began_unix_s: float
@@ -153,10 +159,10 @@ def study_status(folder: Path) -> StudyStatus:
     is_running = is_held(folder)  # first: what ends while we read has said its last word by then
     plan = read_plan(folder)
     if plan is None:
-        raise RecordError(f"{folder}: there is no study here (no {PLAN_FILE}); name the folder of a study")
+        raise RecordError(f"{folder}: no study here (no {PLAN_FILE}); name the folder of a study")
     found, heard, now_s = verdicts(folder), _heard(folder), time.time()
     counts = _counts(plan, found)
-    state = _state(heard, counts, is_running=is_running)
+    state = _state(heard, counts, is_running=is_running, searches=bool(plan.searches))
     since_s = None if heard.last_unix_s is None else max(now_s - heard.last_unix_s, 0.0)
     is_cut = state in (RunState.RUNNING, RunState.KILLED)
     return StudyStatus(
@@ -171,7 +177,7 @@ def study_status(folder: Path) -> StudyStatus:
         doing=heard.doing if is_cut else None,
         remaining_s=_remaining_s(plan, counts, heard, now_s, is_running=is_running),
         not_yet_run=tuple(map(group_words, missing_groups(never_ran(plan.trials, found.keys())))),
-        unplanned_count=len(found.keys() - {trial.trial_id for trial in plan.trials}),
+        unplanned_count=unplanned_count(plan, found),
         kept=() if is_running else _kept(folder),
     )
 
@@ -190,14 +196,15 @@ def _counts(plan: Plan, found: dict[str, Verdict | None]) -> TrialCounts:
     )
 
 
-def _state(heard: _Heard, counts: TrialCounts, *, is_running: bool) -> RunState:
+def _state(heard: _Heard, counts: TrialCounts, *, is_running: bool, searches: bool) -> RunState:
     if is_running:
         return RunState.RUNNING
     if heard.last_unix_s is None:
         return RunState.NOT_BEGUN
     if heard.ended is None:
         return RunState.KILLED
-    return RunState.STOPPED if counts.left else RunState.FINISHED
+    is_left = counts.left or (searches and heard.ended.missing_count)  # trials of searches are not known before
+    return RunState.STOPPED if is_left else RunState.FINISHED
 
 
 def _remaining_s(plan: Plan, counts: TrialCounts, heard: _Heard, now_s: float, *, is_running: bool) -> float:
@@ -212,10 +219,10 @@ def _heard(folder: Path) -> _Heard:
     for stamped in read_events(folder / EVENTS_FILE):
         heard.last_unix_s, heard.ended = stamped.unix_s, None
         match stamped.event:
-            case SystemBegan(system=system):
-                heard.trial, heard.doing = None, f"starting {system}"
-            case DataProgressed() as progress if heard.trial is None:
-                heard.doing = f"{progress.system}: {progress.phase} {progress.done_count:,} of {progress.total_count:,}"
+            case SystemBegan():
+                heard.trial, heard.doing = None, _doing(stamped.event)
+            case (DataProgressed() | HookBegan()) as event if heard.trial is None:
+                heard.doing = _doing(event)
             case TrialBegan() as began:
                 kept = began.model_dump(exclude={"type", "remaining_s"})
                 heard.trial = CurrentTrial(**kept, began_unix_s=stamped.unix_s)
@@ -234,14 +241,24 @@ def _heard(folder: Path) -> _Heard:
     return heard
 
 
+def _doing(event: SystemBegan | DataProgressed | HookBegan) -> str:
+    """What goes on between trials."""
+    match event:
+        case SystemBegan(system=system):
+            return f"starting {system}"
+        case HookBegan(hook=hook, system=system):
+            return f"hook {hook}" if system is None else f"{system}: hook {hook}"
+    return f"{event.system}: {event.phase} {event.done_count:,} of {event.total_count:,}"
+
+
 def _kept(folder: Path) -> tuple[KeptPart, ...]:
     seen = ((path, load_kept_s(path)) for path in partials(folder))
     return tuple(KeptPart(folder=path.name, load_s=load_s) for path, load_s in seen if load_s is not None)
 
 
 def _trial_words(trial: CurrentTrial) -> str:
-    words = f"{trial.system}, {trial.workload}, {format_level(trial.connections, trial.rate_tps)}"
-    words += f", repetition {trial.repetition + 1}"
+    words = f"{trial.system}, {trial.workload}, {Level(connections=trial.connections, rate_tps=trial.rate_tps).label()}"
+    words += f", {repeat_noun(is_duet=trial.is_duet)} {trial.repetition + 1}"
     if trial.state is not None:
         words += f", {trial.state}"
     if trial.throughput_tps is None:

@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
+from plimsoll.record.level import Level
+from plimsoll.run.answer_events import DuetProgressed
 from plimsoll.run.events import IntervalEnded
 from plimsoll.run.folder import UNPLANNED
-from plimsoll.run.status import RunState, StudyStatus, interval_figures, study_status
+from plimsoll.run.status import RunState, StudyStatus, interval_figures
 from plimsoll.units import format_duration
-
-
-def status_lines(folder: Path) -> list[str]:
-    """What a person wants to know about a study, as lines; raises as `study_status`."""
-    return lines_of(study_status(folder))
 
 
 def lines_of(status: StudyStatus) -> list[str]:
@@ -44,7 +39,7 @@ def _run_lines(status: StudyStatus) -> list[str]:
         case RunState.RUNNING:
             return [f"running; last event {ago or 'not yet'}", f"  now: {doing}", f"  {left}"]
         case RunState.KILLED:
-            lines = [f"killed {ago}: no process runs it, and it did not say that it ended", f"  then: {doing}"]
+            lines = [f"killed {ago}: it has no process and did not end by itself", f"  then: {doing}"]
         case RunState.STOPPED:
             lines = [f"stopped {ago}{f': {status.reason}' if status.reason else ''}"]
         case RunState.FINISHED:
@@ -52,7 +47,27 @@ def _run_lines(status: StudyStatus) -> list[str]:
         case RunState.NOT_BEGUN:
             return ["not begun", f"  {left}"]
     kept = [f"  kept of it: {format_duration(one.load_s)} of load ({one.folder})" for one in status.kept]
-    return [*lines, *kept, f"  {left}; run the same command again to go on"]
+    return [*lines, *kept, f"  {left}; run the same command again to continue"]
+
+
+def duet_words(event: DuetProgressed) -> str:
+    """How two systems of a duet compare so far."""
+    cell = f"{event.workload}, {Level(connections=event.connections).label()}"
+    bounds = "" if event.low is None or event.high is None else f" ({_change(event.low)} to {_change(event.high)})"
+    ratio = f"{event.system} {_change(event.ratio)}{bounds} against {event.base}"
+    if event.pair_count is not None:
+        pairs = f"pair {event.pair_count} of {event.pairs_planned}"
+        return f"round {event.rounds_count + 1} of {event.rounds_planned}, {pairs}: {ratio} so far"
+    return f"{cell}: {ratio}, after {event.rounds_count} of {event.rounds_planned} rounds"
+
+
+def _change(ratio: float) -> str:
+    """A ratio as a change.
+
+    >>> _change(1.0712), _change(0.95)
+    ('+7.1 %', '-5.0 %')
+    """
+    return f"{(ratio - 1) * 100:+.1f} %"
 
 
 def interval_words(event: IntervalEnded) -> str:

@@ -7,42 +7,40 @@ the same study again does what is missing or failed.
 from __future__ import annotations
 
 import itertools
-import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from plimsoll.drive.engine import LocalDriver
 from plimsoll.drive.executable import find_engine
-from plimsoll.errors import HostError, PlimsollError, StorageError, TargetError
-from plimsoll.plan.model import Plan, PlannedTrial
-from plimsoll.record.model import Outcome, Verdict
+from plimsoll.errors import PlimsollError, StorageError
+from plimsoll.plan.model import Plan, PlannedSearch, PlannedTrial
+from plimsoll.record.model import Outcome
 from plimsoll.record.recovery import recover
 from plimsoll.record.store import refuse_newer_study
 from plimsoll.run import folder as study_folder
-from plimsoll.run.environment import Surveyor
-from plimsoll.run.events import Event, EventLog, MachineMeasured, StudyBegan, StudyEnded, SystemBegan, TrialBegan
+from plimsoll.run.deciding import Answering, until_decided
+from plimsoll.run.drivers import driver_of
+from plimsoll.run.environments import Switcher, Turn, there_from_the_start, turn_now
+from plimsoll.run.equal_machines import EqualMachines
+from plimsoll.run.events import Event, EventLog, StudyBegan, StudyEnded
+from plimsoll.run.execution import Execution
 from plimsoll.run.history import read_history
-from plimsoll.run.keeper import DataKeeper
-from plimsoll.run.machines import Machines
-from plimsoll.run.planning import plan_study
+from plimsoll.run.hook_events import EnvironmentTurn
+from plimsoll.run.hooks import HookPlace
+from plimsoll.run.hosts import Hosts
+from plimsoll.run.planning import PlannedStudy, plan_study, was_fitted
 from plimsoll.run.preflight import refuse_before_start
-from plimsoll.run.progressing import TrialTask, data_progressed
-from plimsoll.run.session import Session
-from plimsoll.run.systems import System, open_system
-from plimsoll.run.trial import TrialRunner
-from plimsoll.servers.directory import default_base_dir
-from plimsoll.servers.sweep import sweep
-from plimsoll.spec.statements import data_sets
+from plimsoll.run.repeats import trials_to_repeat
+from plimsoll.run.same_device import shared_devices
+from plimsoll.run.storage import measure_study
+from plimsoll.run.storage_events import told
+from plimsoll.run.study_preflight import StudyPreflight
+from plimsoll.run.study_search import StudySearch
+from plimsoll.run.systems import System
+from plimsoll.run.users_file import folder_of_file
+from plimsoll.run.visiting import look_at_machines
 from plimsoll.spec.study import StudySpec
-
-FAILURES_IN_A_ROW_MAX = 3
-"""A study whose trials keep failing has one cause; it stops and says it."""
-
-
-PACE_AFTER_TRIALS = 4
-"""After so many trials their own pace is a better guess than the plan's."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,14 +51,25 @@ class StudyResult:
         complete_count: Trials whose recordings can be used.
         failed_count: Trials that failed or are invalid; running the study again tries them again.
         missing_count: Trials that did not run.
+        following: With environments that are switched by hand: the one that the user switches to next; None for none.
     """
 
     complete_count: int
     failed_count: int
     missing_count: int
+    following: str | None = None
 
 
-def run_study(file: Path, spec: StudySpec, folder: Path, watch: Callable[[Event], None]) -> StudyResult:
+def run_study(
+    file: Path,
+    spec: StudySpec,
+    folder: Path,
+    watch: Callable[[Event], None],
+    *,
+    strict: bool = False,
+    fit_budget: bool = False,
+    environment: str | None = None,
+) -> StudyResult:
     """Runs what is missing of a study.
 
     Args:
@@ -68,31 +77,51 @@ def run_study(file: Path, spec: StudySpec, folder: Path, watch: Callable[[Event]
         spec: What it says.
         folder: Where everything about the study is kept.
         watch: Is told of every event.
+        strict: Refuse to measure where pre-flight checks find figures wrong or uncertain.
+        fit_budget: Whether repetitions are reduced where the plan would take longer than the budget.
+        environment: The one that is there, where environments are switched by hand; None to find it by checks.
 
     Raises:
         SpecError, TargetError, HostError: It could not begin, or could not go on.
         RecordError: A newer Plimsoll wrote something in the folder.
         KeyboardInterrupt: Somebody stopped it; all finished trials are kept.
     """
-    plan_study(spec)
+    plan_study(spec, fit_budget=fit_budget or was_fitted(spec, folder))
     find_engine()
-    with study_folder.opened(folder, file, spec) as opened:
-        for base_dir in {
-            default_base_dir(),
-            *(Path(s.server.data_dir) for s in spec.system if s.server and s.server.data_dir),
-        }:
-            sweep(base_dir)
+    with (
+        study_folder.opened(folder, file, spec) as opened,
+        Hosts() as hosts,
+        driver_of(spec.study.drivers, spec.study.client_cpus) as driver,
+    ):
         refuse_newer_study(folder)
         recover(folder)
-        planned = plan_study(spec, folder)
-        plan = planned.plan
-        opened.keep(plan)
-        todo = [trial for trial in plan.trials if trial.trial_id not in planned.finished]
-        if todo:
-            refuse_before_start(spec, folder, len(todo), watch)
+        planned = plan_study(spec, folder, fit_budget=fit_budget)
+        spec = planned.spec
+        opened.keep(planned.plan)
+        place = HookPlace(study=spec.study.name, folder=folder_of_file(folder, file), say=watch)
+        turn, todo = turn_now(spec, planned, folder, place, environment), planned.missing
+        if turn is not None:
+            todo = list(turn.todo)
+            spec = spec.model_copy(
+                update={"system": tuple(one for one in spec.system if one.environment == turn.environment)}
+            )
+        hosts.sweep(there_from_the_start(spec))
+        if todo or planned.plan.searches:
+            refuse_before_start(spec, folder, len(todo), watch, hosts=hosts, driver=driver, hooks_folder=place.folder)
         log = EventLog(folder / study_folder.EVENTS_FILE, watch, opened.held.refuse_moved)
         try:
-            return _Run(spec, plan, folder, log, planned.finished).run(todo, planned.unplanned_count)
+            for shared in shared_devices(spec):
+                log.say(shared)
+            preflight = StudyPreflight(spec, folder, log, hosts, strict=strict)
+            switcher = Switcher(spec, replace(place, say=log.say), hosts)
+            history = read_history(folder, (trial.trial_id for trial in planned.plan.trials))
+            if todo or planned.plan.searches:
+                look_at_machines(spec, todo, switcher, preflight, EqualMachines(planned.spec, history))
+            execution = Execution(
+                spec, planned, folder, log, preflight=preflight, hosts=hosts, driver=driver, todo_count=len(todo),
+                switcher=switcher, history=history,
+            )  # fmt: skip
+            return _Course(spec, planned, folder, log, opened.keep, execution=execution, turn=turn).run()
         except StorageError:
             opened.held.refuse_moved()  # which says more than a file that is not there
             raise
@@ -100,40 +129,58 @@ def run_study(file: Path, spec: StudySpec, folder: Path, watch: Callable[[Event]
             log.close()
 
 
-class _Run:
-    """One going through a plan."""
+class _Course:
+    """One going through a plan: what comes next."""
 
-    def __init__(self, spec: StudySpec, plan: Plan, folder: Path, log: EventLog, finished: set[str]) -> None:
-        self._spec, self._plan, self._folder, self._log, self._finished = spec, plan, folder, log, finished
-        self._systems: dict[str, System] = {}
-        self._failed: set[str] = set()
-        self._failures_in_a_row = 0
-        self._todo_count, self._began_s = 0, 0.0
-        self._driver = LocalDriver()
-        self._machines = Machines(folder, self._say_measured)
-        self._runner = TrialRunner(self._driver, Surveyor(), log)
-        self._session = Session(read_history(folder, (trial.trial_id for trial in plan.trials)))
+    def __init__(
+        self,
+        spec: StudySpec,
+        planned: PlannedStudy,
+        folder: Path,
+        log: EventLog,
+        keep: Callable[[Plan], None],
+        *,
+        execution: Execution,
+        turn: Turn | None,
+    ) -> None:
+        self._spec, self._folder, self._log, self._keep = spec, folder, log, keep
+        self._turn = turn
+        self._todo = planned.missing if turn is None else list(turn.todo)
+        self._finished_count = len(planned.plan.trials) - len(planned.missing)
+        self._unplanned_count = planned.unplanned_count
+        self._left = len(self._todo)
+        self._execution = execution
+        self._answering = Answering(spec, folder, planned.plan) if spec.study.is_until_decided else None
+        self._searched: set[str] = set()
 
-    def run(self, todo: list[PlannedTrial], unplanned_count: int) -> StudyResult:
-        """Runs all trials that are to do, block by block; says how many recordings are no part of the plan."""
-        self._todo_count, self._began_s = len(todo), time.monotonic()
+    def run(self) -> StudyResult:
+        """Runs all trials that are to do, repetition by repetition; then searches, and repeats of trials."""
+        plan, reason = self._execution.plan, None
         self._log.say(
             StudyBegan(
                 study=self._spec.study.name,
-                trial_count=len(self._plan.trials),
-                finished_count=len(self._plan.trials) - len(todo),
-                unplanned_count=unplanned_count,
-                estimated_s=self._remaining_s(len(todo)),
+                trial_count=len(plan.trials),
+                finished_count=self._finished_count,
+                unplanned_count=self._unplanned_count,
+                searches_count=len(plan.searches),
+                estimated_s=plan.estimates.total_s if plan.searches else self._execution.remaining_s(len(self._todo)),
             )
         )
-        remaining, reason = len(todo), None
+        if self._turn is not None:
+            self._log.say(EnvironmentTurn(environment=self._turn.environment, trial_count=len(self._todo)))
         try:
-            for _, block in itertools.groupby(todo, key=lambda trial: trial.block):
-                trials = list(block)
-                with self._started(trials[0]) as system:
-                    for index, planned in enumerate(trials):
-                        self._run_trial(planned, system, first=index == 0, remaining=remaining)
-                        remaining -= 1
+            measure_study(self._spec.storage, self._folder, lambda record, one: self._log.say(told(record, one)))
+            for _, own in itertools.groupby(self._todo, key=lambda trial: trial.repetition):
+                repetition = list(own)
+                if self._spec.study.is_duet:
+                    self._run_round(repetition)
+                else:
+                    self._run_repetition(repetition)
+                if self._is_answered():
+                    break
+            self._run_searches()
+            self._repeat()
+            self._execution.keep_data()
         except KeyboardInterrupt:
             reason = "interrupted"
             raise
@@ -142,103 +189,105 @@ class _Run:
             raise
         finally:
             result = self._result()
-            for system in self._systems.values():
-                system.close()
-            counts = {name: getattr(result, name) for name in result.__slots__}
+            self._execution.close()
+            counts = {name: getattr(result, name) for name in result.__slots__ if name.endswith("_count")}
             self._log.say_last(StudyEnded(**counts, reason=reason))
         return result
 
-    def _say_measured(self, folder: Path, reason: str) -> None:
-        self._log.say(MachineMeasured(folder=str(folder), reason=reason))
+    def _run_repetition(self, repetition: Sequence[PlannedTrial]) -> None:
+        """Runs what is missing of a repetition, system by system."""
+        for _, block in itertools.groupby(repetition, key=lambda trial: trial.block):
+            trials = list(block)
+            with self._execution.started(trials[0]) as system:
+                for index, planned in enumerate(trials):
+                    self._execution.run_trial(planned, system, first=index == 0, remaining=self._left)
+                    self._left -= 1
 
-    @contextmanager
-    def _started(self, first: PlannedTrial) -> Iterator[System]:
-        """The system of a block, running; afterwards it is cleanly stopped."""
-        spec = next(system for system in self._spec.system if system.name == first.system)
-        if spec.name not in self._systems:
-            self._systems[spec.name] = open_system(
-                spec, self._keeper(spec.name), self._machines, resets=self._spec.reset_of(spec) != "never"
-            )
-        system = self._systems[spec.name]
-        self._log.say(SystemBegan(system=spec.name, block=first.block))
-        system.start()
-        try:
-            yield system
-        finally:
-            system.stop()
+    def _run_round(self, missing: Sequence[PlannedTrial]) -> None:
+        """Runs the cells of a round of which anything is missing: a cell counts for all systems or for none."""
+        blocks = {trial.block for trial in missing}
+        again = [trial for trial in self._execution.plan.trials if trial.block in blocks]
+        cells = [list(own) for _, own in itertools.groupby(again, key=lambda trial: trial.block)]
+        with ExitStack() as stack:
+            for one in cells[0]:
+                stack.enter_context(self._execution.started(one))
+            for index, trials in enumerate(cells):
+                self._execution.run_turns(trials, first=index == 0, remaining=self._left)
+                self._left = max(self._left - len(trials), 0)
 
-    def _keeper(self, system: str) -> DataKeeper:
-        """Keeps the rows of a system."""
-        return DataKeeper(
-            driver=self._driver,
-            data_sets=data_sets(self._spec.workload),
-            changing=self._changes_row_count,
-            progress=lambda progress: self._log.say(data_progressed(system, progress)),
-        )
+    def _is_answered(self) -> bool:
+        """Whether a study that goes on until its answer is decided stops after this repetition; its plan ends then.
 
-    @property
-    def _changes_row_count(self) -> bool:
-        return any(workload.changes_row_count for workload in self._spec.workload)
+        It also stops when another repetition would take it beyond its budget.
+        """
+        if self._answering is None:
+            return False
+        self._answering.read(self._execution.finished)
+        progress = self._answering.progress()
+        self._log.say(progress)
+        if not progress.is_decided and not self._answering.is_over_budget():
+            return False
+        decided = self._answering.decided_after or progress.repetitions
+        self._keep_plan(until_decided(self._execution.plan, decided))
+        return True
 
-    def _run_trial(self, planned: PlannedTrial, system: System, *, first: bool, remaining: int) -> None:
-        position = self._plan.trials.index(planned)
-        self._log.say(
-            TrialBegan(
-                **planned.model_dump(
-                    include={"trial_id", "system", "workload", "connections", "rate_tps", "repetition"}
-                ),
-                position=position + 1,
-                remaining_s=self._remaining_s(remaining),
-            )
-        )
-        task = TrialTask(
+    def _keep_plan(self, plan: Plan) -> None:
+        self._execution.plan = plan
+        self._keep(plan)
+
+    def _run_searches(self) -> None:
+        """Searches for capacities, block by block; what is recorded of them is read and not run again."""
+        for _, block in itertools.groupby(self._execution.plan.searches, key=lambda search: search.block):
+            searches = list(block)
+            with self._execution.started(searches[0]) as system:
+                for index, planned in enumerate(searches):
+                    self._search(planned, system, first=index == 0)
+
+    def _search(self, planned: PlannedSearch, system: System, *, first: bool) -> None:
+        ran = 0
+
+        def run_trial(trial: PlannedTrial, after_overload: bool) -> Outcome:
+            nonlocal ran
+            plan = self._execution.plan
+            if trial not in plan.trials:
+                self._keep_plan(plan.model_copy(update={"trials": (*plan.trials, trial)}))
+            is_fresh = first and ran == 0
+            ran += 1
+            return self._execution.run_trial(trial, system, first=is_fresh or after_overload, remaining=0)
+
+        StudySearch(
+            spec=self._spec,
             folder=self._folder,
-            study=self._spec.study,
             planned=planned,
-            workload=next(w for w in self._spec.workload if w.name == planned.workload),
-            system=system,
-            resets=self._resets_now(planned, first=first),
-            changing=self._changes_row_count,
-            position=position,
-            session=self._session,
-        )
-        self._count(planned, self._runner.run(task), system)
+            finished=self._execution.finished,
+            log=self._log,
+            run_trial=run_trial,
+        ).run()
+        self._searched.add(planned.search_id)
 
-    def _resets_now(self, planned: PlannedTrial, *, first: bool) -> bool:
-        """Whether data is put back before this trial. What was never used needs no reset."""
-        spec = next(system for system in self._spec.system if system.name == planned.system)
-        return {"per_trial": True, "per_system": first, "never": False}[self._spec.reset_of(spec)]
-
-    def _count(self, planned: PlannedTrial, outcome: Outcome, system: System) -> None:
-        """Counts a trial; after a failure the system is started anew, and after several the study stops."""
-        if outcome.verdict is Verdict.COMPLETE:
-            self._finished.add(planned.trial_id)
-            self._failures_in_a_row = 0
+    def _repeat(self) -> None:
+        """Measures trials again whose machine was slow, while the budget leaves time for a whole one."""
+        execution = self._execution
+        if execution.budget.ends_s is None or execution.failed or self._spec.study.is_duet:
             return
-        self._failed.add(planned.trial_id)
-        self._failures_in_a_row += 1
-        if self._failures_in_a_row >= FAILURES_IN_A_ROW_MAX:
-            raise TargetError(
-                f"{self._failures_in_a_row} trials failed one after the other, the last one: {outcome.reason}"
-                " - mend it and run the same command again: finished trials are kept"
-            )
-        if outcome.verdict is Verdict.FAILED:
-            try:
-                system.stop()
-                system.start()
-            except PlimsollError as error:
-                raise HostError(
-                    f"{planned.system}: could not be started again after a failed trial: {error}"
-                ) from error
+        here = {system.name for system in self._spec.system}
+        again = [one for one in trials_to_repeat(self._folder, execution.plan) if one.system in here]
+        for _, block in itertools.groupby(again, key=lambda trial: trial.block):
+            trials = list(block)
+            if not self._has_time():
+                return
+            with execution.started(trials[0]) as system:
+                for index, planned in enumerate(trials):
+                    if self._has_time():
+                        execution.run_trial(planned, system, first=index == 0, remaining=1)
 
-    def _remaining_s(self, trial_count: int) -> float:
-        """How long so many trials will take: at the pace so far, at first at that of the plan."""
-        ran = self._todo_count - trial_count
-        if ran >= PACE_AFTER_TRIALS:
-            return (time.monotonic() - self._began_s) / ran * trial_count
-        return self._plan.estimates.total_s * trial_count / max(len(self._plan.trials), 1)
+    def _has_time(self) -> bool:
+        left_s = self._execution.budget.left_s
+        return left_s is None or left_s > self._execution.plan.estimates.trial_s
 
     def _result(self) -> StudyResult:
-        planned = {trial.trial_id for trial in self._plan.trials}
-        complete, failed = len(planned & self._finished), len(planned & self._failed)
-        return StudyResult(complete, failed, len(planned) - complete - failed)
+        planned = {trial.trial_id for trial in self._execution.plan.trials}
+        complete, failed = len(planned & self._execution.finished), len(planned & self._execution.failed)
+        left = sum(search.search_id not in self._searched for search in self._execution.plan.searches)
+        following = None if self._turn is None or failed else self._turn.following
+        return StudyResult(complete, failed, len(planned) - complete - failed + left, following)

@@ -18,8 +18,8 @@ import polars as pl
 from plimsoll.drive.protocol import Done, EngineWarning, Failed, Interval, Progress, Ready
 from plimsoll.drive.sysbench import SysbenchProcess
 from plimsoll.errors import SpecError, StorageError
+from plimsoll.record.level import Level
 from plimsoll.record.model import (
-    LevelRecord,
     Outcome,
     State,
     StateMark,
@@ -32,9 +32,8 @@ from plimsoll.run.environment import Surveyor
 from plimsoll.run.joined import Joined, RecordingWanted, joining, name_faults, told
 from plimsoll.run.progressing import INTERVAL_S, Progressing, outcome_of, warning_of, workload_record
 from plimsoll.run.rows import IntervalRows
-from plimsoll.run.spooled import summary_of
+from plimsoll.run.spooled import measured_until_the_end
 from plimsoll.run.sysbench_server import Servers, no_servers, of_no_server, servers_of, survey, without_servers
-from plimsoll.run.unanswered import why_unanswered
 from plimsoll.run.watch import Watch, unseen, unwatched, watching
 from plimsoll.spec.sysbench_line import HOST_TESTS, SysbenchLine, read_line
 from plimsoll.spec.sysbench_workload import given_options, workload_of
@@ -94,7 +93,7 @@ def refuse(line: SysbenchLine, wanted: RecordingWanted) -> None:
     cure = f"leave {record} out"
     faults = name_faults(wanted.study, wanted.system, wanted.workload, record)
     if test in HOST_TESTS:
-        faults.append(f"{record}: {test} runs against no server, and only such runs are recorded; {cure}")
+        faults.append(f"{record}: {test} does not use a server, and only runs against a server are recorded; {cure}")
     elif test in (None, "-") or command is None:
         faults.append(f"{record}: a test and its command run are missing; {cure}, or add them")
     elif command != "run":
@@ -205,8 +204,8 @@ class _Run:
         outcome = outcome_of(self.progressing, self._why_failed(exit_code))
         if outcome.verdict is not Verdict.COMPLETE:
             return outcome
-        summary = summary_of(self.spool, self._joined.trial, outcome, self._environment)
-        return outcome_of(self.progressing, why_unanswered(outcome, self.progressing.rows.connected, summary))
+        _, reason = measured_until_the_end(self.progressing, self.spool, self._joined.trial, self._environment)
+        return outcome_of(self.progressing, reason)
 
     def _move_from_servers(self) -> None:
         """Rows that were taken for those of a server become those of this client alone."""
@@ -225,7 +224,7 @@ class _Run:
             states.insert(0, StateMark(state=State.WARM, began_unix_s=began, note=note))
         workload = self._workload_record()
         rate = self._line.whole("rate", 0)
-        level = LevelRecord(connections=self._threads, rate_tps=float(rate) if rate > 0 else None)
+        level = Level(connections=self._threads, rate_tps=float(rate) if rate > 0 else None)
         seed = self._line.whole("rand-seed", 0) % 2**64  # as the engine takes it
         inputs = ("sysbench", self._servers.record.factors, workload.options, level, seed, began, os.getpid())
         return TrialRecord(

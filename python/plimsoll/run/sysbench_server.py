@@ -11,11 +11,13 @@ from typing import TypeVar
 
 import polars as pl
 
-from plimsoll.drive.protocol import Done, EngineMessage, Interval, Ready
+from plimsoll.drive.engine_message import EngineMessage
+from plimsoll.drive.protocol import Done, Interval, Ready
 from plimsoll.errors import SpecError, TargetError
-from plimsoll.record.model import Environment, HostFacts, InstanceFacts, SystemRecord
+from plimsoll.record.environment import Environment, HostFacts, InstanceFacts
+from plimsoll.record.model import SystemRecord
 from plimsoll.run.environment import Surveyor
-from plimsoll.run.systems import Instance, located
+from plimsoll.run.instance import Instance, located
 from plimsoll.servers.control import ControlConnection, connect
 from plimsoll.servers.facts import instance_facts
 from plimsoll.spec.sysbench_line import SysbenchLine

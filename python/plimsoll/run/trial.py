@@ -7,50 +7,50 @@ the engine; which intervals count is decided here.
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Callable, Iterator
 
-from plimsoll.drive.engine import Driver
+from plimsoll.analyse.doubts import Code
+from plimsoll.drive.engine import Driver, TrialRun
 from plimsoll.drive.plans import trial_line
 from plimsoll.drive.protocol import Done, EngineWarning, Interval
-from plimsoll.errors import DataError, InvalidTrialError, PlimsollError, StorageError, TargetError
-from plimsoll.record.model import (
-    Environment,
-    Outcome,
-    State,
-    StateMark,
-    TrialWarning,
-    Window,
-)
+from plimsoll.errors import DataError, InvalidTrialError, PlimsollError, StorageError
+from plimsoll.prose.catalogue import warning
+from plimsoll.prose.data import reset_words
+from plimsoll.record.environment import Environment
+from plimsoll.record.model import Outcome, State, StateMark
 from plimsoll.record.partial import PartialRecording
+from plimsoll.run.collecting import collected, with_hooks
+from plimsoll.run.data_events import DataPutBack
+from plimsoll.run.data_state import RowCounts, note_after, note_before, note_reset, note_warm
+from plimsoll.run.drivers import as_driven, driven_from
 from plimsoll.run.environment import Surveyor
 from plimsoll.run.events import EventLog, IntervalEnded, StateBegan
+from plimsoll.run.instance import Instance, sources_of
 from plimsoll.run.keeper import DataKeeper
+from plimsoll.run.load_servers import load_servers
+from plimsoll.run.measuring import ends, weather_after, weather_before
 from plimsoll.run.progressing import (
     INTERVAL_S,
     Progressing,
     TrialTask,
     data_progressed,
+    draft_of,
     ended,
     outcome_of,
     trial_record,
     warning_of,
 )
+from plimsoll.run.refusing import refuse_unanswered
+from plimsoll.run.replicated import caught_up, refuse_different_replicas
 from plimsoll.run.rows import IntervalRows, oldest_in_flight_ms, response_ms_p99
 from plimsoll.run.session import server_start_id
+from plimsoll.run.settling import settled
 from plimsoll.run.spool import Spool
-from plimsoll.run.spooled import summary_of
-from plimsoll.run.systems import Instance
-from plimsoll.run.unanswered import why_unanswered
 from plimsoll.run.warm import trends
 from plimsoll.run.watch import Watch, unseen, unwatched, watching
-from plimsoll.servers.control import connect
-from plimsoll.servers.settle import settle
-from plimsoll.servers.storage import data_device
 from plimsoll.spec.arrivals import steady
 from plimsoll.spec.terminals import checks_each_trial, ramp_up_s
-from plimsoll.telemetry.device import device_busy_ratio
 from plimsoll.units import format_duration
 
 
@@ -62,6 +62,7 @@ class TrialRunner:
     ) -> None:
         self._driver, self._surveyor, self._log, self._clock = driver, surveyor, log, clock
         self._here = surveyor.host.name or ""
+        self._row_counts: RowCounts = {}
 
     def run(self, task: TrialTask) -> Outcome:
         """Runs one trial and commits its recording.
@@ -72,15 +73,11 @@ class TrialRunner:
             StorageError: The recording cannot be written. What was written so far is found by the next run.
             KeyboardInterrupt: Somebody ended it.
         """
-        partial = PartialRecording.begin(task.folder, task.planned.trial_id)
-        progressing = Progressing(
-            rows=IntervalRows(driver=self._here, host=""), environment=Environment(host=self._surveyor.host)
-        )
-        spool = Spool(partial, progressing.rows, Watch())
+        progressing, spool = self._begin(task)
         try:
             self._make_ready(task, progressing, spool)
             self._drive(task, progressing, spool)
-            _refuse_unanswered(task, progressing, spool)
+            refuse_unanswered(task, progressing, spool)
             self._verify(task, progressing, spool)
             outcome = outcome_of(progressing)
         except StorageError:
@@ -92,8 +89,27 @@ class TrialRunner:
         except KeyboardInterrupt:
             self._keep_interrupted(task, progressing, spool)
             raise
+        try:
+            outcome = collected(task.hooks, spool.partial, outcome)
+        finally:
+            self._commit(task, progressing, spool, outcome)
+        return outcome
+
+    def fail(self, task: TrialTask, reason: str) -> Outcome:
+        """Records a trial as failed whose system could not be brought up. Raises as `run`."""
+        progressing, spool = self._begin(task)
+        self._enter(task, progressing, spool, State.RESET)
+        outcome = outcome_of(progressing, failure=reason)
         self._commit(task, progressing, spool, outcome)
         return outcome
+
+    def _begin(self, task: TrialTask) -> tuple[Progressing, Spool]:
+        """What is known of a trial that begins: the machine that drives it."""
+        partial = PartialRecording.begin(task.folder, task.planned.trial_id)
+        rows = IntervalRows(driver=self._here, host="")
+        if task.hooks is not None:
+            task.hooks.begin_trial(task.planned)
+        return Progressing(rows=rows, environment=Environment(host=self._surveyor.host)), Spool(partial, rows, Watch())
 
     def _keep_interrupted(self, task: TrialTask, progressing: Progressing, spool: Spool) -> None:
         """Keeps what an interrupted trial measured; nothing where no load ran."""
@@ -104,8 +120,10 @@ class TrialRunner:
 
     def _commit(self, task: TrialTask, progressing: Progressing, spool: Spool, outcome: Outcome) -> None:
         spool.flush()
+        outcome = with_hooks(task.hooks, spool.partial, outcome)
         if progressing.block is None:
             progressing.block = task.session.block_of(task.planned.block, None)
+        progressing.environment = progressing.environment.model_copy(update={"exporters": spool.watch.exporters})
         trial = trial_record(task, progressing)
         spool.partial.commit(trial, progressing.environment, outcome)
         task.session.ended(trial, progressing.environment, outcome)
@@ -116,7 +134,7 @@ class TrialRunner:
     ) -> None:
         """Notes that a state began, also for the case that this process is killed in it."""
         progressing.states.append(StateMark(state=state, began_unix_s=began_unix_s or self._clock()))
-        spool.partial.draft(trial_record(task, progressing), progressing.environment, _draft(progressing))
+        spool.partial.draft(trial_record(task, progressing), progressing.environment, draft_of(progressing))
         self._log.say(StateBegan(state=state))
 
     def _note(self, progressing: Progressing, note: str) -> None:
@@ -125,18 +143,21 @@ class TrialRunner:
     def _make_ready(self, task: TrialTask, progressing: Progressing, spool: Spool) -> None:
         """Resets and settles, then records the environment as it will be measured."""
         self._enter(task, progressing, spool, State.RESET)
-        if task.resets:
-            task.system.reset()
-        data = "data as prepared" if task.resets else "data as the last trial left it"
-        self._note(progressing, data + self._consistency(task, "before the load"))
+        (task.system.reset if task.resets else task.system.leave)()
+        note_reset(task, progressing, self._row_counts)
+        if (reset := progressing.data.reset) is not None and reset.way != "left":
+            self._log.say(DataPutBack(system=task.planned.system, reset=reset))
+        self._note(progressing, reset_words(reset) + self._consistency(task, "before the load"))
         task.system.locate()
         if all(instance.is_here for instance in task.system.instances):
             progressing.rows.host = self._here
         self._enter(task, progressing, spool, State.SETTLE)
-        notes = [_settled(instance, task.study.settle_limit) for instance in task.system.instances]
+        caught_up(task.system.instances)
+        notes = [settled(instance, task.study.settle_limit) for instance in task.system.instances]
         self._note(progressing, "; ".join(notes))
         environment = self._surveyor.environment(task.system.instances, task.workload, task.planned.connections)
         progressing.environment = environment
+        note_before(task, progressing)
         progressing.block = task.session.block_of(task.planned.block, server_start_id(environment.instances))
         if (changed := task.session.changed(task.planned.system, environment)) is not None:
             self._log.say(changed)
@@ -146,31 +167,40 @@ class TrialRunner:
         warm_up_s = study.warm_up_limit if study.warm_up is None else study.warm_up
         plan = trial_line(
             task.workload,
-            {instance.name: instance.target for instance in task.system.instances},
+            load_servers(task.system.instances, task.reads),
             connections=task.planned.connections,
-            duration_s=warm_up_s + study.duration + 2 * INTERVAL_S,
+            duration_s=warm_up_s + study.duration_most + 2 * INTERVAL_S,
             seed=task.planned.seed,
             arrivals=None if task.planned.rate_tps is None else steady(task.planned.rate_tps),
             clients=study.clients,
         )
-        with self._driver.launch("trial", plan) as run:
+        progressing.weather = weather_before(task.system)
+        with self._driver.launch_trial(plan) as run:
             progressing.ready = run.ready(lambda warning: progressing.warnings.append(warning_of(warning)))
-            with watching(task.system.instances, host=self._here, engine_pid=run.pid, watch=spool.watch):
+            progressing.environment = as_driven(progressing.environment, run)
+            spool.driver = driven_from(run)
+            with watching(task.system.instances, host=self._here, engine_pid=run.local_pid, watch=spool.watch):
                 self._enter(task, progressing, spool, State.WARM)
-                began_unix_s = self._clock()
-                run.start()
-                for message in run.messages():
-                    match message:
-                        case Interval():
-                            self._take(task, progressing, spool, message, began_unix_s)
-                            if progressing.measured.intervals_count >= math.ceil(study.duration / INTERVAL_S):
-                                run.stop()
-                        case EngineWarning():
-                            progressing.warnings.append(warning_of(message))
-                        case Done():
-                            progressing.done = message
-        unwatchable = (*unseen(task.system.instances), *spool.watch.faults)
-        progressing.warnings += [unwatched(fault) for fault in unwatchable]
+                try:
+                    self._follow(task, progressing, spool, run)
+                finally:
+                    progressing.drivers = run.drivers
+        progressing.weather = weather_after(task.system, progressing.weather)
+        progressing.warnings += map(unwatched, (*unseen(task.system.instances), *spool.watch.faults))
+
+    def _follow(self, task: TrialTask, progressing: Progressing, spool: Spool, run: TrialRun) -> None:
+        """Lets the load begin, and takes in what is said of it until its end."""
+        began_unix_s = run.start()
+        for message in run.messages():
+            match message:
+                case Interval():
+                    self._take(task, progressing, spool, message, began_unix_s)
+                    if progressing.is_measured:
+                        run.stop()
+                case EngineWarning():
+                    progressing.warnings.append(warning_of(message))
+                case Done():
+                    progressing.done = message
 
     def _take(
         self, task: TrialTask, progressing: Progressing, spool: Spool, interval: Interval, began_unix_s: float
@@ -179,12 +209,14 @@ class TrialRunner:
         if progressing.first_measured is None and self._is_warm(task, progressing, spool.watch):
             self._note(progressing, progressing.warm_note or "")
             progressing.first_measured = interval.index
+            note_warm(progressing, spool.watch.redo_bytes())
             self._enter(task, progressing, spool, State.MEASURE, began_unix_s + interval.from_ns / 1e9)
         spool.add(interval, began_unix_s=began_unix_s)
         progressing.throughput_tps.append(interval.throughput_tps)
         has_begun = progressing.first_measured is not None
-        if has_begun and progressing.measured.intervals_count < task.study.duration / INTERVAL_S:
+        if has_begun and not progressing.is_measured:
             progressing.measured.add(interval)
+            progressing.is_measured = ends(task, progressing)
         self._log.say(
             IntervalEnded(
                 index=interval.index,
@@ -215,10 +247,9 @@ class TrialRunner:
             return False
         progressing.warm_note = f"still trending at the limit of {study.warm_up_limit:g} s: {', '.join(moving)}"
         progressing.warnings.append(
-            TrialWarning(
-                code="not-warm-at-limit",
-                evidence=f"After {study.warm_up_limit:g} s of warm-up there was still a trend in: {', '.join(moving)}.",
-                advice="Raise warm_up_limit, or measure longer.",
+            warning(
+                Code.NOT_WARM_AT_LIMIT,
+                f"After {study.warm_up_limit:g} s of warm-up there was still a trend in: {', '.join(moving)}.",
             )
         )
         return True
@@ -227,11 +258,13 @@ class TrialRunner:
         """The rows must still be there after the load, and consistent where the workload asks for that."""
         self._enter(task, progressing, spool, State.VERIFY)
         rows_count = sum(keeper.check(instance.target) for instance, keeper in self._kept(task))
+        note_after(task, progressing, rows_count, self._row_counts)
         try:
             consistency = self._consistency(task, "after the load")
         except DataError as error:
             raise InvalidTrialError(str(error)) from None
-        self._note(progressing, f"{rows_count} rows{consistency}")
+        same = refuse_different_replicas(task.system.instances, task.workload.table_names)
+        self._note(progressing, f"{rows_count} rows{consistency}{same}")
 
     def _consistency(self, task: TrialTask, when: str) -> str:
         """Looks at the conditions of the workload on every instance, if it asks for that.
@@ -249,12 +282,13 @@ class TrialRunner:
         return "; the twelve conditions hold"
 
     def _kept(self, task: TrialTask) -> Iterator[tuple[Instance, DataKeeper]]:
-        """Every instance of the system with the keeper of its rows."""
-        instances, name = task.system.instances, task.planned.system
+        """Every instance of the system that has rows of its own, with their keeper."""
+        instances, name = sources_of(task.system.instances), task.planned.system
         keeper = DataKeeper(
             driver=self._driver,
             data_sets=(task.workload,),
             changing=task.changing,
+            table_options=task.table_options,
             progress=lambda progress: self._log.say(data_progressed(name, progress)),
         )
         return zip(instances, keeper.divided(len(instances)), strict=True)
@@ -264,36 +298,3 @@ def _interruption(progressing: Progressing, spool: Spool) -> str:
     """What is said of a trial that somebody ended."""
     load_s = spool.intervals_count * INTERVAL_S
     return f"stopped in the state {progressing.state}, after {format_duration(load_s)} of load"
-
-
-def _draft(progressing: Progressing) -> Outcome:
-    """The outcome that counts if this process is killed; its window then goes as far as the trial got."""
-    draft = outcome_of(progressing, interruption=f"stopped in the state {progressing.state}")
-    first = progressing.first_measured
-    return draft if first is None else draft.model_copy(update={"window": Window(first=first, last=first)})
-
-
-def _refuse_unanswered(task: TrialTask, progressing: Progressing, spool: Spool) -> None:
-    """Sums the measured window up, and refuses it where the server was gone or silent when the load ended.
-
-    Raises:
-        TargetError: It was.
-    """
-    outcome = outcome_of(progressing)
-    if progressing.measured.intervals_count:
-        progressing.summary = summary_of(spool, trial_record(task, progressing), outcome, progressing.environment)
-    if (reason := why_unanswered(outcome, progressing.rows.connected, progressing.summary)) is not None:
-        raise TargetError(reason)
-
-
-def _settled(instance: Instance, limit_s: float) -> str:
-    """Waits until an instance and its device are quiet; says how that ended."""
-    device = data_device(instance.data_dir) if instance.data_dir and instance.is_managed else None
-    with connect(instance.target) as control:
-        settled = settle(
-            control,
-            limit_s=limit_s,
-            may_set_variables=instance.is_managed,
-            device_busy_ratio=device_busy_ratio(device) if device else None,
-        )
-    return settled.note

@@ -24,12 +24,12 @@ def why_unanswered(outcome: Outcome, connected: Mapping[str, int], summary: Tria
         if outage.to_s is None and connected.get(outage.instance) == 0:
             return (
                 f"{outage.instance}: no connection to the server could be opened again from {outage.from_s:.1f} s until"
-                f" the load was ended at {end_s:.1f} s; look at the server's error log"
+                f" the load ended at {end_s:.1f} s; check the server's error log"
             )
     silence = None if summary is None else summary.quiet.silence
     if silence is not None:
         return (
-            f"{silence.instance}: the server answered nothing from {silence.from_s:.1f} s until the load was ended at"
-            f" {end_s:.1f} s, and its connections stayed open; look at the server and at the network to it"
+            f"{silence.instance}: the server answered nothing from {silence.from_s:.1f} s until the load ended at"
+            f" {end_s:.1f} s, and its connections stayed open; check the server and the network"
         )
     return None

@@ -1,8 +1,8 @@
 """Where the study file of the user is whose study a folder holds, and what of it counts without measuring again.
 
-A folder keeps a copy of the file as it was when the study ran. Costs and the objective are no conditions of a trial:
-they may change later, in the user's file or in the copy, and the one that was changed last counts. Deliberately not
-here: everything else of a study, which changes when it runs again.
+A folder keeps a copy of the file as it was when the study ran. Costs, the objective and `equal_within` are no
+conditions of a trial: they may change later, in the user's file or in the copy, and the one that was changed last
+counts. Deliberately not here: everything else of a study, which changes when it runs again.
 """
 
 from __future__ import annotations
@@ -26,6 +26,18 @@ def pointer_text(folder: Path, file: Path) -> str | None:
         return None
     path = os.path.relpath(file.absolute(), folder.absolute())
     return None if any("\ud800" <= one <= "\udfff" for one in path) else path
+
+
+def folder_of_file(folder: Path, file: Path) -> Path:
+    """The folder of the user's study file, where hooks run, also where the copy of a study's folder was named.
+
+    Args:
+        folder: Of the study.
+        file: What the user named.
+    """
+    if file.absolute() == (folder / STUDY_FILE).absolute() and (users := _users_file(folder)) is not None:
+        return users.parent.absolute()
+    return file.absolute().parent
 
 
 def current_spec(folder: Path) -> tuple[StudySpec | None, str | None]:
@@ -65,10 +77,8 @@ def _users_file(folder: Path) -> Path | None:
 
 
 def _with_what_may_change(spec: StudySpec, said: StudySpec) -> StudySpec:
-    costs = {system.name: system.cost_per_month for system in said.system}
-    systems = tuple(
-        system.model_copy(update={"cost_per_month": costs.get(system.name, system.cost_per_month)})
-        for system in spec.system
-    )
-    study = spec.study.model_copy(update={"objective": said.study.objective})
+    costs = {one.name: {"cost_per_month": one.cost_per_month, "cost": one.cost} for one in said.system}
+    systems = tuple(system.model_copy(update=costs.get(system.name, {})) for system in spec.system)
+    later = ("objective", "utilisation", "equal_within")
+    study = spec.study.model_copy(update={name: getattr(said.study, name) for name in later})
     return spec.model_copy(update={"system": systems, "study": study})

@@ -2,19 +2,36 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import defaultdict, deque
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import replace
+from contextlib import ExitStack, contextmanager
 
 import polars as pl
 
+from plimsoll.analyse.doubts import Code
+from plimsoll.hosts.host import Collecting, Host, Wanted
+from plimsoll.hosts.local import HERE
+from plimsoll.prose.catalogue import warning
+from plimsoll.record.environment import ExporterFacts
 from plimsoll.record.model import TrialWarning
-from plimsoll.run.systems import Instance
+from plimsoll.run.freezer import Freezer
+from plimsoll.run.instance import Instance, replicas_of
 from plimsoll.run.warm import STOCKS
-from plimsoll.telemetry.collector import Collector
-from plimsoll.telemetry.sampler import Sample, Sampler
-from plimsoll.telemetry.standard import WatchedInstance, trial_samplers
+from plimsoll.telemetry.collector import Placed
+from plimsoll.telemetry.exporters.sampler import exporter_facts, placed_exporters
+from plimsoll.telemetry.sampler import Sample
+from plimsoll.telemetry.standard import WatchedInstance
+
+REDO_LSN = frozenset({"innodb_lsn_current", "innodb_redo_log_current_lsn"})
+"""Status variables that say how many bytes of redo were ever written: of MariaDB, and of MySQL from 8.0.30 on."""
+
+
+STOCKS_KEPT = 60
+"""A trial of hours must not remember each second; the end of a warm-up is judged by the last ten."""
+
+
+def _last_seconds() -> deque[float]:
+    return deque(maxlen=STOCKS_KEPT)
 
 
 class Watch:
@@ -22,16 +39,36 @@ class Watch:
 
     Attributes:
         faults: What could not be sampled, once for each sampler.
-        stocks: By instance and status variable, one value for each second.
+        stocks: By instance and status variable, one value for each of the last seconds.
+        redo_lsn: By instance, the first log sequence number and the last one, bytes.
+        first_hand: By instance, metrics that were sampled without an exporter.
+        exporters: What was read from exporters; known at the end.
     """
 
     def __init__(self) -> None:
         self.faults: tuple[str, ...] = ()
-        self.stocks: dict[str, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
-        self.collector: Collector | None = None
+        self.stocks: dict[str, dict[str, deque[float]]] = defaultdict(lambda: defaultdict(_last_seconds))
+        self.redo_lsn: dict[str, list[float]] = defaultdict(list)
+        self.first_hand: dict[str, set[str]] = defaultdict(set)
+        self.exporters: tuple[ExporterFacts, ...] = ()
+        self._collecting: list[Collecting] = []
+
+    def collect(self, host: Host, wanted: Wanted) -> Collecting:
+        """Begins to watch a host; its rows are taken with the others."""
+        collecting = host.collect(wanted)
+        self._collecting.append(collecting)
+        return collecting
+
+    def saw(self, instance: str, sample: Sample) -> None:
+        """Notes a sample of a server where the running trial can see it."""
+        self.first_hand[instance].add(sample.metric)
+        if sample.metric in STOCKS:
+            self.stocks[instance][sample.metric].append(sample.value)
+        elif sample.metric in REDO_LSN:
+            self.redo_lsn[instance][1:] = [sample.value]  # the first one stays
 
     def series(self) -> Mapping[str, Sequence[float]]:
-        """The servers' stocks so far, of all instances together: one value for each second, by status variable."""
+        """The servers' stocks lately, of all instances together: one value for each second, by status variable."""
         seen = [dict(of_one) for of_one in list(self.stocks.values())]
         names = dict.fromkeys(name for of_one in seen for name in of_one)
         return {
@@ -39,73 +76,81 @@ class Watch:
             for name in names
         }
 
+    def redo_bytes(self) -> int | None:
+        """Redo that the servers have written so far, all instances together; None when that is not known of each."""
+        seen = [list(numbers) for numbers in self.redo_lsn.values()]
+        if not seen or any(len(numbers) < 2 for numbers in seen):
+            return None
+        return int(sum(numbers[-1] - numbers[0] for numbers in seen))
+
     def take(self, *others: pl.DataFrame) -> pl.DataFrame:
         """Rows of the telemetry table since they were last taken, with rows from elsewhere, in order of time."""
-        collected = () if self.collector is None else (self.collector.take(),)
-        table: pl.DataFrame = pl.concat([*collected, *others])
+        table: pl.DataFrame = pl.concat([*(one.take() for one in self._collecting), *others])
         return table.sort("unix_s", maintain_order=True)
 
 
-class _Tapped(Sampler):
-    """A sampler whose stocks are also kept where the running trial can see them."""
-
-    def __init__(self, sampler: Sampler, stocks: dict[str, list[float]]) -> None:
-        self._sampler, self._stocks = sampler, stocks
-
-    @property
-    def source(self) -> str:  # type: ignore[override]  # as `waits`
-        """Where the samples come from."""
-        return self._sampler.source
-
-    @property
-    def waits(self) -> bool:  # type: ignore[override]  # the class's constant becomes that of the sampler inside
-        """Whether a sample may wait for another process."""
-        return self._sampler.waits
-
-    def sample(self, at_unix_s: float) -> list[Sample]:
-        """Looks once."""
-        samples = self._sampler.sample(at_unix_s)
-        for sample in samples:
-            if sample.metric in STOCKS:
-                self._stocks[sample.metric].append(sample.value)
-        return samples
-
-    def close(self) -> None:
-        """Gives up what is held."""
-        self._sampler.close()
-
-
 @contextmanager
-def watching(instances: Sequence[Instance], *, host: str, engine_pid: int, watch: Watch) -> Iterator[None]:
+def watching(
+    instances: Sequence[Instance],
+    *,
+    host: str,
+    engine_pid: int | None,
+    watch: Watch,
+    freezer: Freezer | None = None,
+    interval_s: float = 1.0,
+) -> Iterator[None]:
     """Collects telemetry for the time of a trial's load.
 
     Args:
         instances: The servers that the load runs on.
         host: The name of this machine.
-        engine_pid: The process that drives the load.
+        engine_pid: The process that drives the load; None where none on this machine does.
         watch: Receives what is seen.
+        freezer: Freezes the servers at times; what is seen is then of the servers alone, since others share the host.
+            None for servers that always run.
+        interval_s: Time between two samples; a trial takes one a second.
     """
-    watched = [
-        WatchedInstance(
-            name=instance.name,
-            target=instance.target,
-            is_here=instance.is_here,
-            pid=instance.pid,
-            data_dir=instance.data_dir,
-        )
-        for instance in instances
-    ]
-    placed = [
-        replace(place, sampler=_Tapped(place.sampler, watch.stocks[place.instance])) if place.instance else place
-        for place in trial_samplers(host=host, instances=watched, client_pid=engine_pid)
-    ]
-    collector = watch.collector = Collector(placed, driver=host)
-    collector.start()
-    try:
+    by_host: dict[int, list[Instance]] = defaultdict(list)
+    for instance in instances:
+        by_host[id(instance.host)].append(instance)
+    here = by_host.pop(id(HERE), [])
+    exporters = placed_exporters(instances, watch.first_hand) if freezer is None else []
+    parts = [(HERE, here, engine_pid), *((of_one[0].host, of_one, None) for of_one in by_host.values())]
+    with ExitStack() as stack:
+        stack.callback(_note_exporters, watch, instances, exporters)
+        for on, there, client_pid in parts:
+            wanted = Wanted(
+                instances=[_watched(instance, has_replicas=bool(replicas_of(instances))) for instance in there],
+                driver=host,
+                client_pid=client_pid,
+                interval_s=interval_s,
+                asking=None if freezer is None else freezer.asking,
+                saw=watch.saw,
+                others=exporters if on.is_here else (),
+            )
+            stack.callback(_end, watch, watch.collect(on, wanted))
         yield
-    finally:
-        collector.stop()
-        watch.faults = collector.faults
+
+
+def _watched(instance: Instance, *, has_replicas: bool) -> WatchedInstance:
+    """What samplers need to know; on the host through which a server is watched it is "here"."""
+    return WatchedInstance(
+        name=instance.name,
+        target=instance.target,
+        is_here=instance.is_here or not instance.host.is_here,
+        pid=instance.pid,
+        data_dir=instance.data_dir,
+        replication=instance.role if has_replicas else None,
+    )
+
+
+def _note_exporters(watch: Watch, instances: Sequence[Instance], exporters: Sequence[Placed]) -> None:
+    watch.exporters = exporter_facts(instances, exporters)
+
+
+def _end(watch: Watch, collecting: Collecting) -> None:
+    collecting.stop()
+    watch.faults = (*watch.faults, *collecting.faults)
 
 
 def unseen(instances: Sequence[Instance]) -> list[str]:
@@ -115,8 +160,4 @@ def unseen(instances: Sequence[Instance]) -> list[str]:
 
 def unwatched(fault: str) -> TrialWarning:
     """The doubt that something which could not be watched gives rise to."""
-    return TrialWarning(
-        code="telemetry-missing",
-        evidence=f"Not everything could be watched: {fault}.",
-        advice="Remove the cause and measure again; until then what rests on it is not judged.",
-    )
+    return warning(Code.TELEMETRY_MISSING, f"Not everything could be watched: {fault}.")

@@ -45,6 +45,6 @@ def answers(target: Target, data_dir: Path) -> bool:
 
 def _astray(data_dir: Path, evidence: str) -> TargetError:
     return TargetError(
-        f"server command: the server that it started {evidence}, so it does not run on {data_dir}. It was ended, and"
-        " its accounts were not changed. The command must pass its arguments on, unchanged and last"
+        f"server command: the server that it started {evidence}, so it does not run on {data_dir}. It was stopped, and"
+        " its accounts were not changed. The command must pass on its arguments, unchanged and last"
     )

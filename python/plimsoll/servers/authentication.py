@@ -15,6 +15,7 @@ from cryptography.hazmat.primitives.serialization import load_pem_public_key
 from pymysql import err
 
 from plimsoll.errors import SpecError
+from plimsoll.regular_file import read_regular
 from plimsoll.servers.login_methods import OwnMethodsConnection
 from plimsoll.spec.target import Target
 from plimsoll.spec.tls import Tls
@@ -65,7 +66,7 @@ def _server_key(tls: Tls) -> bytes | None:
     if path is None:
         return None
     try:
-        pem = path.read_bytes()
+        pem = read_regular(path)
         load_pem_public_key(pem)
     except OSError as error:
         raise SpecError(f"server_public_key_path: {path} cannot be read: {error.strerror}") from None

@@ -95,6 +95,7 @@ def initialise_words(command: ServerCommand, option_file: Path, place: Sequence[
         "--auth-root-authentication-method=normal",
         "--skip-test-db",
         "--skip-name-resolve",
+        "--force",  # the initialiser otherwise ends where the machine's name and localhost do not resolve
         *place,
     ]
 
@@ -110,7 +111,7 @@ def parse_version(text: str) -> Flavour:
     """
     match = re.search(r"Ver (\d+)\.(\d+)\.(\d+)", text)
     if match is None:
-        raise HostError(f"server command: prints no version of MySQL or MariaDB but {text.strip()[:200]!r}")
+        raise HostError(f"server command: must print a version of MySQL or MariaDB, printed {text.strip()[:200]!r}")
     name = FlavourName.MARIADB if "mariadb" in text.lower() else FlavourName.MYSQL
     return Flavour(name, (int(match[1]), int(match[2]), int(match[3])))
 
@@ -123,7 +124,7 @@ def _find_by_name(name: str) -> ServerCommand:
             return ServerCommand(program=(path,), arguments=(), flavour=flavour, version_text=text)
         other = f"{path} is {flavour.name.value}"
     found = f" ({other})" if other else ""
-    raise HostError(f"server {name}: no such server is installed here{found}. {_PACKAGES[name]}")
+    raise HostError(f"server {name}: not installed on this machine{found}. {_PACKAGES[name]}")
 
 
 def _candidates(programs: Sequence[str]) -> list[str]:

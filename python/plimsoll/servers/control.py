@@ -9,12 +9,14 @@ import contextlib
 import logging
 import socket
 import ssl
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from types import TracebackType
 from typing import Any, Self
 
 import pymysql
 from pymysql import err
+from pymysql.constants import FIELD_TYPE
 
 from plimsoll.errors import TargetError
 from plimsoll.servers.authentication import NO_KEY, NO_KEY_CURE, connection_class, login_arguments
@@ -28,18 +30,44 @@ _LOG = logging.getLogger(__name__)
 Row = tuple[Any, ...]
 
 _CURES = {
-    1040: "every connection of the server is taken: raise max_connections, or end other clients",
-    1044: "the user may not use this database: grant it, or name another database",
-    1045: "user or password is wrong: check the option file or the variable that the password comes from",
+    1040: "the server has no free connection: raise max_connections, or close other clients",
+    1044: "the user has no privileges on this database: grant them, or name another database",
+    1045: "wrong user or password: check the option file or the variable that holds the password",
     1049: "the database does not exist: create it, or name another",
-    1129: "the server blocks this host after too many failed connections: FLUSH HOSTS on the server",
-    1130: "the server lets no user connect from this host: create the user for it",
+    1129: "the server blocks this host after too many failed connections: run FLUSH HOSTS on the server",
+    1130: "no user may connect from this host: create a user for it",
     1142: "the user lacks the privilege: grant it",
-    1146: "the table does not exist: plimsoll prepare makes it",
-    1203: "the user has too many connections: raise max_user_connections, or end other clients",
+    1146: "the table does not exist: plimsoll prepare creates it",
+    1203: "the user has too many connections: raise max_user_connections, or close other clients",
     1227: "the user lacks the privilege: grant it",
     1698: "this user may only log in through the operating system: use a user with a password",
 }
+
+
+_WHOLE = {FIELD_TYPE.TINY, FIELD_TYPE.SHORT, FIELD_TYPE.INT24, FIELD_TYPE.LONG, FIELD_TYPE.LONGLONG, FIELD_TYPE.YEAR}
+_DECIMAL = {FIELD_TYPE.DECIMAL, FIELD_TYPE.NEWDECIMAL}
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What a server said to a statement.
+
+    Attributes:
+        columns: The name of each, and whether it holds whole numbers; none where there is no result set.
+        rows: All of them.
+        changed: How many rows it changed.
+        insert_id: The AUTO_INCREMENT value that it generated; 0 for none.
+    """
+
+    columns: tuple[tuple[str, bool], ...]
+    rows: tuple[Row, ...]
+    changed: int
+    insert_id: int
+
+    @property
+    def count(self) -> int:
+        """Rows that were found or changed."""
+        return len(self.rows) if self.columns else self.changed
 
 
 class ControlConnection:
@@ -71,6 +99,15 @@ class ControlConnection:
         if any(len(row) < columns for row in found):
             raise _wrong_protocol(self.target)
         return found
+
+    def reply(self, statement: str, values: Sequence[object]) -> Reply:
+        """Runs a statement with a value for each `?` in it. Raises as `rows`."""
+        text = statement.replace("%", "%%").replace("?", "%s") if values else statement
+        with _translated(self.target), self._connection.cursor() as cursor:
+            cursor.execute(text, tuple(values) or None)
+            said = cursor.description or ()
+            columns = tuple((one[0], one[1] in _WHOLE or (one[1] in _DECIMAL and one[5] == 0)) for one in said)
+            return Reply(columns, tuple(cursor.fetchall()), cursor.rowcount, cursor.lastrowid or 0)
 
     def value(self, statement: str, *arguments: object) -> Any:
         """The first column of the first row; None when there is no row. Raises as `rows`."""
@@ -147,7 +184,7 @@ def _translated(target: Target) -> Iterator[None]:
         raise _target_error(target, error) from None
     except RuntimeError:
         raise TargetError(
-            f"{target}: asks for a file of this machine in reply to a statement (LOAD DATA LOCAL); none was sent. No"
+            f"{target}: answered a statement with a request for a local file (LOAD DATA LOCAL); none was sent. No"
             " honest server does that: check host and port"
         ) from None
     except OSError as error:
@@ -177,8 +214,8 @@ def _own_words(target: Target, code: int, text: str, error: err.MySQLError) -> s
         return _unreachable(target, error)
     if code == 2026:
         return (
-            f"offers no encrypted connections (TLS), and tls={target.tls.mode} asks for one; switch TLS on at the"
-            " server, or choose tls=disabled"
+            f"offers no encryption (TLS), and tls={target.tls.mode} requires it; enable TLS on the server, or choose"
+            " tls=disabled"
         )
     if code == NO_KEY:
         return NO_KEY_CURE
@@ -209,7 +246,7 @@ def _broken_off(target: Target, code: int, text: str) -> str:
             " account with caching_sha2_password, mysql_native_password or client_ed25519"
         )
     what = "does not answer" if "timed out" in text else "closed the connection"
-    return f"{what}; check host and port, and the server's error log when it is the right one"
+    return f"{what}; check host, port and the server's error log"
 
 
 def _unreachable(target: Target, error: err.MySQLError) -> str:
@@ -219,13 +256,13 @@ def _unreachable(target: Target, error: err.MySQLError) -> str:
     if isinstance(cause, ConnectionRefusedError):
         return "nothing listens there; start the server, or correct host and port"
     if isinstance(cause, FileNotFoundError):
-        return "there is no such socket; start the server, or correct the path"
+        return "the socket does not exist; start the server, or correct the path"
     if isinstance(cause, PermissionError):
-        return "the socket may not be used by this user"
+        return "no permission to use the socket"
     if isinstance(cause, TimeoutError):
         return "does not answer; check host, port and firewall"
     return f"cannot be reached: {error.args[-1]}"
 
 
 def _wrong_protocol(target: Target) -> TargetError:
-    return TargetError(f"{target}: what answers there does not speak MySQL's protocol; correct host and port")
+    return TargetError(f"{target}: the program there does not speak MySQL's protocol; correct host and port")

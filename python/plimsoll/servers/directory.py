@@ -1,23 +1,28 @@
 """The directory of one managed server: made, marked, locked, copied and removed.
 
-Everything an instance writes is below it, so that removing it removes the instance. Deliberately not here: what the
-server does in it (`managed`), and finding directories that others left (`sweep`).
+Everything an instance writes is below it, so that removing it removes the instance. Where redo log, binary logs, undo
+or temporary files have paths of their own, a directory of the same name is made there. Its marker names the instance's
+directory, the marker of that one names it, and both are removed together. Deliberately not here: what the server does
+in them (`managed`), and finding directories that others left (`sweep`).
 """
 
 from __future__ import annotations
 
+import contextlib
 import fcntl
 import os
 import re
 import secrets
 import stat
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from plimsoll.errors import HostError, SpecError
-from plimsoll.servers.guardian import LOCK, remove_directory, write_marker
+from plimsoll.servers.guardian import ELSEWHERE, LOCK, PART_OF, remove_directory, write_marker
 from plimsoll.servers.option_file import InstancePaths
 from plimsoll.servers.storage import storage_facts
+from plimsoll.spec.paths import Role
 
 SOCKET_PATH_BYTES_MAX = 107
 """What fits into `sun_path` of a unix socket's address, without its closing zero byte."""
@@ -28,7 +33,7 @@ INSTANCE_NAME = re.compile(r"[a-z0-9-]{1,20}-[0-9a-f]{6}")
 DATA, TEMPORARY = "data", "tmp"
 """The folders that it has from the beginning."""
 
-_FOREIGN_DATA = ("ibdata1", "mysql.ibd", "aria_log_control", "auto.cnf")
+_FOREIGN_DATA = ("ibdata1", "mysql.ibd", "aria_log_control", "auto.cnf", "ib_logfile0", "#innodb_redo", "undo001")
 _VOLATILE = frozenset({"tmpfs", "ramfs"})
 
 
@@ -36,6 +41,18 @@ def default_base_dir() -> Path:
     """Where instances are made unless the study says otherwise: `PLIMSOLL_DATA_DIR`, or a folder below /var/tmp."""
     stated = os.environ.get("PLIMSOLL_DATA_DIR")
     return Path(stated) if stated else Path(f"/var/tmp/plimsoll-{os.geteuid()}")  # noqa: S108  (its owner is checked)
+
+
+def make_base_dir(base_dir: Path) -> None:
+    """Makes a folder below which instances will be, if it is not there.
+
+    Raises:
+        HostError: It cannot be made.
+    """
+    try:
+        base_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except OSError as error:
+        raise HostError(f"data_dir: {base_dir} cannot be created: {error.strerror}; choose another") from None
 
 
 def nearest_existing(folder: Path) -> Path:
@@ -51,14 +68,22 @@ class InstanceDirectory:
 
     Attributes:
         lock_fd: Held as long as this process or the guardian lives, which tells living directories from stale ones.
+        roles: Folders of what does not lie with the data, below directories of the same name elsewhere.
     """
 
     path: Path
     lock_fd: int
+    roles: dict[Role, Path] = field(default_factory=dict)
 
     @classmethod
     def create(
-        cls, base_dir: Path, name: str, *, throwaway: bool = True, allow_tmpfs: bool = False
+        cls,
+        base_dir: Path,
+        name: str,
+        *,
+        throwaway: bool = True,
+        allow_tmpfs: bool = False,
+        role_bases: Mapping[Role, Path] | None = None,
     ) -> InstanceDirectory:
         """Makes a new directory with mode 0700 below the base, which is made too if need be.
 
@@ -69,17 +94,19 @@ class InstanceDirectory:
             name: Of the instance; what of it fits becomes part of the path.
             throwaway: Whether guardian and sweep may remove it.
             allow_tmpfs: Data in memory is wanted, though durability then means nothing.
+            role_bases: Where other directories are made, by what goes there.
 
         Raises:
             HostError: The place cannot be used; the message says why.
             SpecError: The path is too long for a socket.
         """
-        _make_base(base_dir)
-        _refuse_foreign_link(base_dir)
-        base_dir = base_dir.resolve()
-        _check_base(base_dir, allow_tmpfs=allow_tmpfs)
+        base_dir = _checked_base(base_dir, "data_dir", allow_tmpfs=allow_tmpfs)
+        bases = {
+            role: _checked_base(base, f"{role}_dir", allow_tmpfs=allow_tmpfs or role == "tmp")
+            for role, base in (role_bases or {}).items()
+        }
         path = base_dir / f"{_short_name(name)}-{secrets.token_hex(3)}"
-        directory = cls(path, -1)
+        directory = cls(path, -1, {role: base / path.name / role for role, base in bases.items() if base != base_dir})
         excess = len(os.fsencode(directory.socket)) - SOCKET_PATH_BYTES_MAX
         if excess > 0:
             raise SpecError(f"data_dir: {base_dir} is {excess} bytes too long for the path of a socket; choose another")
@@ -87,13 +114,36 @@ class InstanceDirectory:
             path.mkdir(mode=0o700)
             directory.lock_fd = os.open(path / LOCK, os.O_CREAT | os.O_EXCL | os.O_RDWR | os.O_CLOEXEC, 0o600)
             fcntl.flock(directory.lock_fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            for folder in (directory.data, directory.temporary):
+            for folder in (directory.data, path / TEMPORARY):
                 folder.mkdir(mode=0o700)
             marker = {"made_by": "plimsoll", "format": 1, "name": name, "throwaway": throwaway}
-            write_marker(path, marker)
+            write_marker(path, marker | ({ELSEWHERE: [*map(str, directory.elsewhere)]} if directory.roles else {}))
+            for one in directory.elsewhere:
+                one.mkdir(mode=0o700)
+                write_marker(one, {**marker, PART_OF: str(path)})
+            for folder in directory.roles.values():
+                folder.mkdir(mode=0o700)
         except OSError as error:
-            raise HostError(f"data_dir: {path} cannot be made: {error.strerror}; choose another data_dir") from None
+            with contextlib.suppress(HostError):
+                directory.remove()
+            raise HostError(
+                f"{error.filename or path}: cannot be created: {error.strerror}; choose another data_dir"
+            ) from None
         return directory
+
+    @property
+    def elsewhere(self) -> tuple[Path, ...]:
+        """The directories that it has on other paths."""
+        return tuple(dict.fromkeys(folder.parent for folder in self.roles.values()))
+
+    @property
+    def kept_folders(self) -> dict[str, tuple[Path, Path]]:
+        """What a server's state consists of: its folder and where a copy is saved, on the same path, by what it is."""
+        apart = {role: folder for role, folder in self.roles.items() if role != "tmp"}
+        return {
+            "data": (self.data, self.pristine),
+            **{role: (folder, folder.parent / f"pristine-{role}") for role, folder in apart.items()},
+        }
 
     @property
     def data(self) -> Path:
@@ -108,7 +158,7 @@ class InstanceDirectory:
     @property
     def temporary(self) -> Path:
         """Where the server puts temporary files."""
-        return self.path / TEMPORARY
+        return self.roles.get("tmp", self.path / TEMPORARY)
 
     @property
     def socket(self) -> Path:
@@ -125,14 +175,18 @@ class InstanceDirectory:
         """What the server and its initialiser print."""
         return self.path / "error.log"
 
-    def paths(self, port: int) -> InstancePaths:
-        """Where a server in this directory keeps its things, and the port on which it listens."""
+    def paths(self, port: int, address: str = "127.0.0.1") -> InstancePaths:
+        """Where a server in this directory keeps its things, and where it listens."""
         return InstancePaths(
             data_dir=self.data,
             socket=self.socket,
             pid_file=self.path / "server.pid",
             temporary_dir=self.temporary,
             port=port,
+            address=address,
+            redo_dir=self.roles.get("redo"),
+            undo_dir=self.roles.get("undo"),
+            binlog_dir=self.roles.get("binlog"),
         )
 
     def close_lock(self) -> None:
@@ -160,39 +214,51 @@ def _short_name(name: str) -> str:
     return re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")[:20] or "server"
 
 
-def _make_base(base_dir: Path) -> None:
+def _checked_base(base_dir: Path, key: str, *, allow_tmpfs: bool) -> Path:
+    """A folder in which directories may be made; it is made too if need be.
+
+    Args:
+        base_dir: As written.
+        key: Of the study file, for messages.
+        allow_tmpfs: It may be in memory.
+
+    Raises:
+        HostError: It cannot be used.
+    """
     try:
         base_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError as error:
-        raise HostError(f"data_dir: {base_dir} cannot be made: {error.strerror}; choose another data_dir") from None
+        raise HostError(f"{key}: {base_dir} cannot be created: {error.strerror}; choose another {key}") from None
+    _refuse_foreign_link(base_dir, key)
+    base_dir = base_dir.resolve()
+    _check_base(base_dir, key, allow_tmpfs=allow_tmpfs)
+    return base_dir
 
 
-def _refuse_foreign_link(base_dir: Path) -> None:
+def _refuse_foreign_link(base_dir: Path, key: str) -> None:
     """Somebody else's symbolic link could lead to a folder whose entries they may exchange."""
     place = base_dir.lstat()
     if stat.S_ISLNK(place.st_mode) and place.st_uid not in {0, os.geteuid()}:
-        raise HostError(f"data_dir: {base_dir} is a link of another user ({place.st_uid}); set PLIMSOLL_DATA_DIR")
+        raise HostError(f"{key}: {base_dir} is a link of another user ({place.st_uid}); set PLIMSOLL_DATA_DIR")
 
 
-def _check_base(base_dir: Path, *, allow_tmpfs: bool) -> None:
+def _check_base(base_dir: Path, key: str, *, allow_tmpfs: bool) -> None:
     """Refuses a base where instances would be unsafe, or data would not be on a disk.
 
     Below a folder that anybody may write to, somebody else could have made our default base before us.
     """
     place = base_dir.stat()
     if not stat.S_ISDIR(place.st_mode):
-        raise HostError(f"data_dir: {base_dir} is no directory; choose another data_dir")
+        raise HostError(f"{key}: {base_dir} is not a directory; choose another {key}")
     if not os.access(base_dir, os.W_OK | os.X_OK):
-        raise HostError(
-            f"data_dir: {base_dir} is not writable for this user; choose another data_dir or change its mode"
-        )
+        raise HostError(f"{key}: {base_dir} is not writable for this user; choose another {key} or change its mode")
     if base_dir.name.startswith("plimsoll-") and place.st_uid != os.geteuid():
-        raise HostError(f"data_dir: {base_dir} belongs to another user ({place.st_uid}); set PLIMSOLL_DATA_DIR")
+        raise HostError(f"{key}: {base_dir} belongs to another user ({place.st_uid}); set PLIMSOLL_DATA_DIR")
     if any((base_dir / name).exists() for name in _FOREIGN_DATA):
-        raise HostError(f"data_dir: {base_dir} is the data directory of another server; name an empty folder")
+        raise HostError(f"{key}: {base_dir} is the data directory of another server; name an empty folder")
     file_system = storage_facts(base_dir).file_system
     if file_system in _VOLATILE and not allow_tmpfs:
         raise HostError(
-            f"data_dir: {base_dir} is on {file_system}, which is memory: durability would mean nothing; "
+            f"{key}: {base_dir} is on {file_system}, which is in memory, so nothing there is durable; "
             "choose a folder on a disk"
         )

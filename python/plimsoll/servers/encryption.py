@@ -32,12 +32,12 @@ def why_refused(error: ssl.SSLError) -> str:
     """What went wrong between the two ends, and the cure."""
     if isinstance(error, ssl.SSLCertVerificationError):
         return (
-            f"its certificate is not trusted ({error.verify_message}): name the file of the authority that signed it in"
-            " ca, and use a name that the certificate has, or tls=verify-ca, which takes any name"
+            f"its certificate is not trusted ({error.verify_message}): set ca to the certificate of the authority that"
+            " signed it, and connect by a name in the certificate, or use tls=verify-ca, which accepts any name"
         )
     return (
-        f"no encrypted connection (TLS) came about ({error.reason or error}): does it know TLS 1.2 or 1.3, and does it"
-        " want a client certificate (cert and key)?"
+        f"the TLS handshake failed ({error.reason or error}): does the server support TLS 1.2 or 1.3? Does it"
+        " require a client certificate (cert and key)?"
     )
 
 

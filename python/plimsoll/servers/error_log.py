@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+from plimsoll.units import format_bytes
+
 _TAIL_BYTES = 64 * 1024
 _INSTALLER_ADVICE = "\nInstallation of system tables failed!"
 """From here on mariadb-install-db guesses, and suggests to start a server without passwords."""
@@ -12,7 +14,7 @@ _INSTALLER_ADVICE = "\nInstallation of system tables failed!"
 _MEANINGS = (
     (
         r"unknown (?:variable|option) '(?:--)?([A-Za-z0-9_-]+)",
-        "the server does not know the option {0}: remove it from the system's options, or spell it as it does",
+        "the server does not know the option {0}: remove it from the system's options, or correct its spelling",
     ),
     (
         r"(?:Unknown suffix .* used for variable|Error while setting value .* to|Wrong value .* for|Invalid value for) "
@@ -22,18 +24,18 @@ _MEANINGS = (
     (r"Address already in use|port is already in use", "its port is used by another program"),
     (
         r"No space left on device|errno: 28|OS error(?: number)? 28|Error: 28|disk is full|Disk is full",
-        "the disk is full: free some space, make buffer pool and redo log smaller, or choose another data_dir",
+        "the disk is full: free some space, reduce the buffer pool and redo log, or choose another data_dir",
     ),
     (
         r"(?:Cannot|Can't) allocate memory|OS error(?: number)? 12|errno: 12|mmap\([^)]*\) failed",
-        "the machine has too little memory for it: state a smaller buffer_pool",
+        "the machine has too little memory: choose a smaller buffer_pool",
     ),
     (r"Unable to lock \S+|Cannot lock file", "another server uses the same data directory"),
     (
         r"Permission denied|errno: 13|OS error(?: number)? 13|Operation not permitted",
-        "a file or folder may not be used by this user: check the rights of data_dir, and AppArmor or SELinux",
+        "no permission for a file or folder: check the permissions of data_dir, and AppArmor or SELinux",
     ),
-    (r"Too many open files|errno: 24", "it may not open enough files: raise the limit (ulimit -n)"),
+    (r"Too many open files|errno: 24", "too few open files allowed: raise the limit (ulimit -n)"),
     (r"my_print_defaults", "mariadb-install-db needs my_print_defaults: install mariadb-client-core"),
 )
 
@@ -72,8 +74,13 @@ def explain_log(text: str) -> str | None:
     return None
 
 
-def explain_exit(code: int) -> str:
-    """How a process ended, from its exit code (negative: by a signal)."""
+def explain_exit(code: int, memory_limit_bytes: int | None = None) -> str:
+    """How a process ended, from its exit code (negative: by a signal) and the limit of its memory, if it had one."""
+    if code == -9 and memory_limit_bytes is not None:
+        limit = format_bytes(memory_limit_bytes)
+        return (
+            f"was killed by SIGKILL (the kernel does so when a server needs more than its memory_limit, here {limit})"
+        )
     if code == -9:
         return "was killed by SIGKILL (the kernel does so when memory runs out; see dmesg)"
     if code < 0:

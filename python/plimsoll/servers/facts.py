@@ -10,12 +10,17 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
-from plimsoll.record.model import HostFacts, InstanceFacts, StorageFacts
+from plimsoll.record.environment import HostFacts, InstanceFacts, StorageFacts
 from plimsoll.servers.control import ControlConnection
+from plimsoll.servers.machine_settings import machine_settings
+from plimsoll.units import parse_whole
 
 _PROC = Path("/proc")
 _SYS = Path("/sys")
 _CLOCK_TRIES = 5
+_EMULATED = "TCG"
+"""In the name of the processor that QEMU shows where it runs without KVM."""
+
 _HYPERVISORS = {
     "kvm": "kvm",
     "qemu": "kvm",
@@ -54,6 +59,7 @@ def host_facts(*, proc: Path = _PROC, sys: Path = _SYS, etc: Path = Path("/etc")
         memory_bytes=_meminfo_bytes(proc, "MemTotal"),
         clock_source=_read(sys / "devices/system/clocksource/clocksource0/current_clocksource"),
         pressure_stall_information=(proc / "pressure/cpu").exists(),
+        **machine_settings(proc, sys),
     )
 
 
@@ -118,8 +124,9 @@ def started_unix_s(control: ControlConnection) -> int | None:
         before = control.value("SELECT UNIX_TIMESTAMP()")
         uptime = control.rows("SHOW GLOBAL STATUS LIKE 'Uptime'")
         if before == control.value("SELECT UNIX_TIMESTAMP()"):
-            text = str(uptime[0][1]) if uptime and len(uptime[0]) > 1 else ""
-            return int(before) - int(text) if text.isdecimal() else None
+            up_s = parse_whole(str(uptime[0][1])) if uptime and len(uptime[0]) > 1 else None
+            now_s = parse_whole(str(before))
+            return None if up_s is None or now_s is None else now_s - up_s
     return None
 
 
@@ -159,6 +166,8 @@ def _virtualisation(cpu: dict[str, str], sys: Path) -> str | None:
     """The hypervisor's name; `unknown hypervisor` when only the processor's flag shows one; `none` on bare metal."""
     maker = " ".join(_read(sys / "class/dmi/id" / name) or "" for name in ("sys_vendor", "product_name")).lower()
     known = next((name for mark, name in _HYPERVISORS.items() if mark in maker), None)
+    if _EMULATED in cpu.get("model name", "").split():
+        return "qemu, which emulates the processor"
     if known and "hypervisor" in cpu.get("flags", "hypervisor").split():
         return known
     flags = cpu.get("flags")

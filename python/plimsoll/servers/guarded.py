@@ -39,6 +39,8 @@ _PASSED_ON = frozenset(
 )
 """Environment that a server may see. Passwords that the user keeps in others stay here."""
 
+_SWITCHED = ("frozen", "thawed")
+
 
 class Guard:
     """A guardian process and the one server that it may run."""
@@ -71,8 +73,13 @@ class Guard:
         """The guardian's process number."""
         return self._process.pid
 
-    def start(self, argv: list[str], log: Path) -> int:
+    def start(self, argv: list[str], log: Path, placement: dict[str, Any] | None = None) -> int:
         """Starts a program as the guardian's child, its output appended to a log.
+
+        Args:
+            argv: Its command line.
+            log: Where its output goes.
+            placement: What it may use of the machine, as `placing.place_here` takes it.
 
         Returns:
             Its process number.
@@ -82,7 +89,7 @@ class Guard:
         """
         assert not self._running, "a guardian runs one server at a time"
         self._exit_code = None
-        self._send({"do": "start", "argv": argv, "log": str(log)})
+        self._send({"do": "start", "argv": argv, "log": str(log), "placement": placement})
         event = self._expect("started", "refused", limit_s=30)
         if event["event"] == "refused":
             raise HostError(f"{argv[0]}: cannot be started: {event['reason']}")
@@ -101,6 +108,8 @@ class Guard:
         """
         if self._running:
             event = self._next_event(limit_s)
+            while event is not None and event["event"] in _SWITCHED:  # nobody waits for it any more
+                event = self._next_event(limit_s)
             if event is not None:
                 assert event["event"] == "exited"
                 self._running, self._exit_code = False, int(event["code"])
@@ -117,9 +126,49 @@ class Guard:
             self._send({"do": "stop", "grace_s": grace_s})
             if self.wait(grace_s + 60) is None:
                 raise HostError(
-                    f"{self._directory}: the server did not end by SIGKILL within 60 s; its device may hang"
+                    f"{self._directory}: the server did not end within 60 s of SIGKILL; its storage may hang"
                 )
         return self._exit_code
+
+    def kill(self) -> None:
+        """Kills the program and all of its process group at once, as a crash does, and waits for its end.
+
+        Raises:
+            HostError: It did not even end by SIGKILL, or the guardian is gone.
+        """
+        if self._running:
+            self._send({"do": "kill"})
+            if self.wait(60) is None:
+                raise HostError(
+                    f"{self._directory}: the server did not end within 60 s of SIGKILL; its storage may hang"
+                )
+
+    def freeze(self) -> None:
+        """Stops the program where it is, until `thaw`. When Plimsoll dies the guardian thaws it to end it.
+
+        Raises:
+            HostError: It ended, did not stop, or the guardian is gone.
+        """
+        self._switch("freeze", "frozen")
+
+    def thaw(self) -> None:
+        """Lets the program go on; nothing for one that was not frozen. Raises as `freeze`."""
+        self._switch("thaw", "thawed")
+
+    def _switch(self, request: str, done: str) -> None:
+        if not self._running:
+            raise HostError(f"{self._directory}: the server has ended; it cannot be told to {request}")
+        self._send({"do": request})
+        event = self._expect(*_SWITCHED, "refused", "exited", limit_s=guardian.FREEZE_LIMIT_S + 30)
+        while (
+            event["event"] in _SWITCHED and event["event"] != done
+        ):  # somebody was interrupted before it read that one
+            event = self._expect(*_SWITCHED, "refused", "exited", limit_s=guardian.FREEZE_LIMIT_S + 30)
+        if event["event"] == "exited":
+            self._running, self._exit_code = False, int(event["code"])
+            raise HostError(f"{self._directory}: the server ended with {event['code']} when it was to {request}")
+        if event["event"] == "refused":
+            raise HostError(f"{self._directory}: the server could not {request}: {event['reason']}")
 
     def close(self, limit_s: float = 60) -> None:
         """Ends the guardian, which ends what still runs and removes a throwaway directory."""

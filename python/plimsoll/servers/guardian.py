@@ -3,9 +3,10 @@
 A process of its own, started as `python -I -S guardian.py DIRECTORY LOCK_FD`: it uses the standard library only, lives
 in a session of its own so that Ctrl-C does not reach it, and starts the server as its child. Three things can happen:
 
-* Plimsoll asks over stdin, one JSON object a line: `{"do": "start", "argv": [...], "log": PATH}` and
-  `{"do": "stop", "grace_s": 60}`. Answers on stdout: `{"event": "started", "pid": 1}`,
-  `{"event": "refused", "reason": "..."}`, `{"event": "exited", "code": 0}` (negative: ended by that signal).
+* Plimsoll asks over stdin, one JSON object a line: `{"do": "start", "argv": [...], "log": PATH}`,
+  `{"do": "stop", "grace_s": 60}`, `{"do": "kill"}`, `{"do": "freeze"}` and `{"do": "thaw"}`; a start may have a
+  placement. Answers on stdout: `{"event": "started", "pid": 1}`, `{"event": "refused", "reason": "..."}`,
+  `{"event": "frozen"}`, `{"event": "thawed"}`, `{"event": "exited", "code": 0}` (negative: ended by that signal).
 * stdin ends, since Plimsoll is gone, by SIGKILL even: the server gets SIGTERM, after 5 s SIGKILL, and the directory is
   removed if its marker says that it is throwaway.
 * The guardian itself is killed: the kernel then kills the server (PR_SET_PDEATHSIG), and a later sweep removes the
@@ -17,11 +18,9 @@ Deliberately not here: waiting until a server answers (`managed`), and the choic
 from __future__ import annotations
 
 import contextlib
-import ctypes
 import errno
 import json
 import os
-import resource
 import select
 import selectors
 import shutil
@@ -33,12 +32,17 @@ import time
 from pathlib import Path
 from typing import Any
 
+if __name__ == "__main__":  # isolated: where the package lies is not on the path
+    sys.path.append(str(Path(__file__).resolve().parents[2]))
+
+from plimsoll.servers import freezing, placing
+from plimsoll.servers.placing import die_with_parent, place_here, raise_file_limit, remove_groups, unified_group
+
 MARKER = "plimsoll-instance.json"
 PARTIAL_MARKER = f".{MARKER}"
-LOCK = "lock"
-SERVER_NOTE = "server.json"
-ORPHAN_GRACE_S = 5.0
-_PR_SET_PDEATHSIG = 1
+LOCK, SERVER_NOTE = "lock", "server.json"
+ELSEWHERE, PART_OF = "elsewhere", "part_of"
+ORPHAN_GRACE_S, FREEZE_LIMIT_S = 5.0, 20.0
 
 
 class Guardian:
@@ -49,6 +53,7 @@ class Guardian:
         self._child: subprocess.Popen[bytes] | None = None
         self._child_fd = -1
         self._kill_at_s: float | None = None
+        self._freezer: freezing.ServerFreezer | None = None
         self._unread = b""
         self._selector = selectors.DefaultSelector()
         self._selector.register(0, selectors.EVENT_READ)
@@ -78,7 +83,7 @@ class Guardian:
         """Ends the child: SIGTERM, and SIGKILL when it is still there after the grace."""
         if self._child is None:
             return
-        self._signal_child(signal.SIGTERM)
+        self._terminate_child()
         if not select.select([self._child_fd], [], [], grace_s)[0]:
             self._signal_child(signal.SIGKILL)
         self._child_exited()
@@ -93,18 +98,45 @@ class Guardian:
 
     def _obey(self, request: dict[str, Any]) -> None:
         if request["do"] == "start":
-            self._start(request["argv"], request["log"])
+            self._start(request["argv"], request["log"], request.get("placement") or {})
         elif request["do"] == "stop" and self._child is not None and self._kill_at_s is None:
             self._kill_at_s = time.monotonic() + request["grace_s"]
-            self._signal_child(signal.SIGTERM)
+            self._terminate_child()
+        elif request["do"] == "kill" and self._child is not None:
+            self._signal_child(signal.SIGKILL)
+        elif request["do"] == "freeze" and self._freezer is not None:
+            self._freeze(self._freezer)
+        elif request["do"] == "thaw" and self._freezer is not None and self._freezer.thaw():
+            _say(event="thawed")
 
-    def _start(self, argv: list[str], log: str) -> None:
+    def _freeze(self, freezer: freezing.ServerFreezer) -> None:
+        """Freezes the child and says so. Where the child ends instead, that is said as always."""
+        if is_frozen := freezer.freeze(FREEZE_LIMIT_S):
+            _say(event="frozen")
+        elif is_frozen is False:
+            _say(event="refused", reason=f"it did not stop within {FREEZE_LIMIT_S:.0f} s; its storage may hang")
+
+    def _terminate_child(self) -> None:
+        """Asks the child to end; a frozen one would not hear it."""
+        assert self._freezer is not None
+        self._signal_child(signal.SIGTERM)
+        self._freezer.thaw()
+
+    def _start(self, argv: list[str], log: str, placement: dict[str, Any]) -> None:
         assert self._child is None, "one child at a time"
         guardian_pid = os.getpid()
+        group = freezing.make_group(f"{self._directory.name}.{guardian_pid}", below=unified_group(placement))
+        faults_fd, fault_fd = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK)
 
         def in_child() -> None:
-            _die_with_parent(guardian_pid)
-            _raise_file_limit()
+            die_with_parent(guardian_pid)
+            raise_file_limit()
+            try:
+                place_here(placement)
+            except OSError as error:
+                os.write(fault_fd, str(error.strerror).encode()[:1000])
+                raise
+            freezing.join_group(group)
 
         try:
             with Path(log).open("ab") as output:
@@ -118,13 +150,22 @@ class Guardian:
                     preexec_fn=in_child,  # noqa: PLW1509  (this process has one thread)
                 )
         except (OSError, subprocess.SubprocessError) as error:
-            _say(event="refused", reason=str(error))
+            reason = str(error)
+            with contextlib.suppress(BlockingIOError):  # nothing is in it: it was not about the placement
+                reason = os.read(faults_fd, 1000).decode()
+            if group is not None:
+                freezing.remove_group(group)
+            _say(event="refused", reason=reason)
             return
+        finally:
+            os.close(faults_fd)
+            os.close(fault_fd)
         pid = self._child.pid
+        self._freezer = freezing.ServerFreezer(pid, group)
         self._child_fd = os.pidfd_open(pid)
         self._selector.register(self._child_fd, selectors.EVENT_READ)
-        note = json.dumps({"pid": pid, "start_ticks": start_ticks(pid)})
-        (self._directory / SERVER_NOTE).write_text(note, encoding="utf-8")
+        note = {"pid": pid, "start_ticks": start_ticks(pid), "group": str(self._freezer.group or "")}
+        (self._directory / SERVER_NOTE).write_text(json.dumps(note), encoding="utf-8")
         _say(event="started", pid=pid)
 
     def _signal_child(self, number: signal.Signals) -> None:
@@ -135,11 +176,14 @@ class Guardian:
 
     def _child_exited(self) -> None:
         assert self._child is not None
+        assert self._freezer is not None
         self._signal_child(signal.SIGKILL)  # whatever the child left in its group
         code = self._child.wait()
+        placing.await_group(self._child.pid, ORPHAN_GRACE_S)
+        self._freezer.close()
         self._selector.unregister(self._child_fd)
         os.close(self._child_fd)
-        self._child, self._child_fd, self._kill_at_s = None, -1, None
+        self._child, self._child_fd, self._kill_at_s, self._freezer = None, -1, None, None
         (self._directory / SERVER_NOTE).unlink(missing_ok=True)
         _say(event="exited", code=code)
 
@@ -147,8 +191,7 @@ class Guardian:
 def start_ticks(pid: int) -> int | None:
     """When a process started, in clock ticks since boot, which tells it from a later one with its number.
 
-    Returns:
-        None when there is no such process, or only the remains of one that nobody has waited for.
+    Returns: None when there is no such process, or only the remains of one that nobody has waited for.
     """
     try:
         fields = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()
@@ -160,8 +203,7 @@ def start_ticks(pid: int) -> int | None:
 def read_marker(directory: Path) -> dict[str, Any] | None:
     """What the marker of an instance's directory says.
 
-    Returns:
-        None when it is no directory that Plimsoll made for this user: no marker, a symbolic link, another owner.
+    Returns: None when Plimsoll did not make it for this user: no marker, a symbolic link, another owner.
     """
     try:
         place, marker = directory.lstat(), (directory / MARKER).lstat()
@@ -178,15 +220,20 @@ def read_marker(directory: Path) -> dict[str, Any] | None:
 def remove_directory(directory: Path) -> None:
     """Removes an instance's directory, and nothing else: symbolic links are removed and never followed.
 
-    The marker goes last, so that what an interrupted removal leaves is still known as ours. What a process that was
-    just killed still writes, or what somebody else removes too, takes another turn: the marker is restored before it.
+    Directories on other paths that it names, and that name it, are removed before it. The marker goes last, so
+    that what an interrupted removal leaves is still known as ours. What a process that was just killed still writes, or
+    what somebody else removes too, takes another turn: the marker is restored before it.
 
     Raises:
         OSError: The directory has no marker of ours, or something in it cannot be removed.
     """
-    marker = read_marker(directory)
-    if marker is None:
-        raise OSError(f"{directory} has no marker of Plimsoll; it is left alone")
+    if (marker := read_marker(directory)) is None:
+        raise OSError(f"{directory} has no marker of Plimsoll; it was not touched")
+    for part in map(Path, marker.get(ELSEWHERE, ())):
+        if (read_marker(part) or {}).get(PART_OF) == str(directory):
+            remove_directory(part)
+    freezing.remove_noted_group(directory / SERVER_NOTE)
+    remove_groups(directory)
     for pause_s in (0.05, 0.2, 1.0, None):
         try:
             _remove_content(directory)
@@ -225,20 +272,6 @@ def _remove_content(directory: Path) -> None:
             Path(entry.path).unlink(missing_ok=True)
 
 
-def _die_with_parent(parent_pid: int) -> None:
-    """Lets the kernel kill this process when its parent is gone; dies at once when that has already happened."""
-    if ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, int(signal.SIGKILL), 0, 0, 0) != 0:
-        raise OSError("prctl(PR_SET_PDEATHSIG) failed")
-    if os.getppid() != parent_pid:
-        os._exit(1)
-
-
-def _raise_file_limit() -> None:
-    """Allows as many open files as may be: a connection needs several."""
-    hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
-    resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
-
-
 def _say(**event: Any) -> None:
     """Writes an event. When nobody reads, stdin has ended too, which is what counts."""
     with contextlib.suppress(BrokenPipeError):
@@ -250,6 +283,7 @@ def main(arguments: list[str]) -> None:
     directory, lock_fd = Path(arguments[0]), int(arguments[1])
     os.fstat(lock_fd)
     os.set_inheritable(lock_fd, False)
+    placing.adopt_orphans()
     guardian = Guardian(directory)
     signal.signal(signal.SIGTERM, lambda *_: guardian.terminate())
     for number in (signal.SIGINT, signal.SIGHUP):
@@ -257,8 +291,8 @@ def main(arguments: list[str]) -> None:
     _say(event="ready")
     guardian.serve()
     guardian.end_child(ORPHAN_GRACE_S)
-    marker = read_marker(directory)
-    if marker is not None and marker.get("throwaway"):
+    remove_groups(directory)
+    if (marker := read_marker(directory)) is not None and marker.get("throwaway"):
         remove_directory(directory)
 
 

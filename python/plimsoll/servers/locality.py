@@ -35,7 +35,7 @@ _BEGINS_S = 5.0
 """A server counts its time from shortly after its process began, in whole seconds."""
 
 _PORTS = ("port", "extra_port", "admin_port")
-_ANOTHER_USER = "its process is another user's: run plimsoll as root or as that user to watch it"
+_ANOTHER_USER = "its process belongs to another user: run plimsoll as root or as that user to watch it"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -121,17 +121,17 @@ def judge(evidence: Evidence) -> Locality:
         case Where.HIDDEN:
             return _by_name(evidence)
         case Where.FORWARDED:
-            reason = f"nothing of this machine answers at {far_end.address}: it leads elsewhere, as to a container"
+            reason = f"nothing on this machine answers at {far_end.address}: it leads elsewhere, such as to a container"
             return Locality(is_here=None, reason=reason)
         case Where.BEYOND_VIRTUAL:
             through = far_end.interface or "an unknown interface"
             reason = (
-                f"{far_end.address} is reached through {through}, which leads to no network card: there may be a"
-                " container or a virtual machine of this machine behind it, or another one"
+                f"{far_end.address} is reached through {through}, which has no network card: behind it may be a"
+                " container or virtual machine on this machine, or another machine"
             )
             return Locality(is_here=None, reason=reason)
         case Where.BEYOND_CARD:
-            return Locality(is_here=False, reason=f"{far_end.address} is no address of this machine")
+            return Locality(is_here=False, reason=f"{far_end.address} is not an address of this machine")
 
 
 def _by_process(evidence: Evidence) -> Locality:
@@ -141,7 +141,7 @@ def _by_process(evidence: Evidence) -> Locality:
     if name == _LISTENS_FOR_OTHERS:
         return _by_name(evidence)
     if pid != evidence.pid_in_file and not name.startswith(_SERVER_NAMES):
-        reason = f"{ends}, which is not known to be the server: it may pass the connection on"
+        reason = f"{ends}, which may not be the server: it may forward the connection"
         return Locality(is_here=None, reason=reason)
     return Locality(is_here=True, reason=ends, pid=pid)
 
@@ -157,7 +157,9 @@ def _by_name(evidence: Evidence) -> Locality:
         return Locality(is_here=None, reason=reason)
     ports = [evidence.variables.get(name) for name in _PORTS]
     if evidence.port is not None and str(evidence.port) not in ports:
-        reason = f"the server listens on port {ports[0]} and was reached on port {evidence.port}: something is between"
+        reason = (
+            f"the server listens on port {ports[0]} and was reached on port {evidence.port}: something is in between"
+        )
         return Locality(is_here=None, reason=reason)
     pid = _only_server(evidence)
     return Locality(
@@ -202,10 +204,10 @@ def _pid_in_file(path: str) -> int | None:
 
 def _servers_here() -> dict[int, float]:
     found = psutil.process_iter(["name", "cmdline", "create_time"])
-    return {one.pid: one.info["create_time"] for one in found if _is_server(one.info["name"], one.info["cmdline"])}
+    return {one.pid: one.info["create_time"] for one in found if is_server(one.info["name"], one.info["cmdline"])}
 
 
-def _is_server(name: str | None, words: Sequence[str] | None) -> bool:
-    """By its own name, or by its program's where a loader or a wrapper runs it."""
+def is_server(name: str | None, words: Sequence[str] | None) -> bool:
+    """Whether a process is a database server: by its name, or by its program's where a loader or a wrapper runs it."""
     programs = (word.rpartition("/")[2] for word in words or ())
     return (name or "").startswith(_SERVER_NAMES) or any(program in _SERVER_NAMES for program in programs)

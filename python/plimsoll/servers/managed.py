@@ -8,31 +8,33 @@ from __future__ import annotations
 
 import os
 import secrets
-import socket
-import time
+from collections.abc import Callable
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import Any, Self
 
 from pydantic import SecretStr
 
 from plimsoll.errors import TargetError
-from plimsoll.record.model import StorageFacts
-from plimsoll.servers import data_copy
-from plimsoll.servers.accounts import account_statements, account_target
-from plimsoll.servers.answering import answers
+from plimsoll.record.environment import StorageFacts
+from plimsoll.servers import instance_data
+from plimsoll.servers.accounts import LOOPBACK, account_statements, account_target
+from plimsoll.servers.buffer_pool import pool_options, wait_until_loaded
 from plimsoll.servers.command import ServerCommand, find_server, initialise_words
+from plimsoll.servers.control import connect
+from plimsoll.servers.data_copy import Copied
 from plimsoll.servers.directory import InstanceDirectory, default_base_dir
-from plimsoll.servers.error_log import explain_exit, explain_log, read_tail
+from plimsoll.servers.error_log import explain_log
+from plimsoll.servers.free_port import free_port
 from plimsoll.servers.guarded import Guard
 from plimsoll.servers.managed_spec import ManagedSpec, measure_machine
-from plimsoll.servers.option_file import Flavour, MachineSizes, option_file_text, place_words
+from plimsoll.servers.option_file import Flavour, InstancePaths, MachineSizes, option_file_text, place_words
+from plimsoll.servers.placement import set_up
 from plimsoll.servers.private_file import write_private
-from plimsoll.servers.storage import measure_flush, storage_facts
+from plimsoll.servers.server_process import ServerProcess
+from plimsoll.servers.storage import FlushTimes, measure_flush, storage_facts
 from plimsoll.spec.server_options import checked_options
 from plimsoll.spec.target import Target
-
-__all__ = ["ManagedServer", "ManagedSpec", "measure_machine"]
 
 _PORT_TRIES = 3
 
@@ -49,21 +51,24 @@ class ManagedServer:
         directory: InstanceDirectory,
         guard: Guard,
         machine: MachineSizes | None = None,
+        flush: FlushTimes | None = None,
+        address: str = LOOPBACK,
     ) -> None:
         """Use `create`, which also fills the directory."""
         self.name = name
         self.spec = spec
-        self.command = command
-        self.directory = directory
-        flush = measure_flush(directory.path)
+        self.command, self.directory = command, directory
+        flush = flush or measure_flush(directory.path)
         self.flush_ms_median = flush.ms_median
+        self._storage_of_roles = instance_data.storage_of_roles(directory)
         self._machine = machine or measure_machine(directory.path, flush)
         self._guard = guard
-        self._password = SecretStr(secrets.token_urlsafe(24))
-        self._port = free_port()
-        self._pid: int | None = None
-        self._has_accounts = False
-        self._log_offset = 0
+        limit = spec.placement.share.memory_limit_bytes
+        self._process = ServerProcess(name, guard, directory.error_log, memory_limit_bytes=limit)
+        self._password, self._has_accounts = SecretStr(secrets.token_urlsafe(24)), False
+        self.pool_bytes: int | None = None
+        self._address, self._port = address, free_port(address)
+        self._placement: dict[str, Any] | None = None
 
     @classmethod
     def create(
@@ -73,7 +78,9 @@ class ManagedServer:
         spec: ManagedSpec,
         base_dir: Path | None = None,
         machine: MachineSizes | None = None,
+        flush: FlushTimes | None = None,
         throwaway: bool = True,
+        address: str = LOOPBACK,
     ) -> ManagedServer:
         """Finds the server, makes the instance's directory and initialises its data. It does not run yet.
 
@@ -83,7 +90,9 @@ class ManagedServer:
             base_dir: Where directories are made when the spec states no `data_dir`; None for the default.
             machine: What the production profile is sized to, so that servers which are compared are sized alike; None
                 measures now (`measure_machine`).
+            flush: How long small writes take there, where others write meanwhile; None measures now.
             throwaway: Whether the directory is removed when this process is gone.
+            address: Of this machine, on which it listens.
 
         Raises:
             SpecError: Profile or options are wrong; all faults at once.
@@ -94,12 +103,14 @@ class ManagedServer:
         spec.checked_profile()
         command = find_server(spec.server)
         base = spec.data_dir or base_dir or default_base_dir()
-        directory = InstanceDirectory.create(base, name, throwaway=throwaway, allow_tmpfs=spec.allow_tmpfs)
-        guard = None
+        kept: dict[str, Any] = {"throwaway": throwaway, "allow_tmpfs": spec.allow_tmpfs, "role_bases": spec.role_dirs}
+        directory, guard = InstanceDirectory.create(base, name, **kept), None
         try:
             guard = Guard(directory)
-            server = cls(name=name, spec=spec, command=command, directory=directory, guard=guard, machine=machine)
-            server._initialise()
+            made: dict[str, Any] = {"directory": directory, "guard": guard, "machine": machine, "flush": flush}
+            server = cls(name=name, spec=spec, command=command, address=address, **made)
+            if not spec.is_copy:
+                server._initialise()
         except BaseException:
             if guard is not None:
                 guard.close()
@@ -114,8 +125,9 @@ class ManagedServer:
 
     @property
     def target(self) -> Target:
-        """How clients reach it: TCP on this machine, as an account of its own."""
-        return account_target(self._password, port=self._port, server_key=self.flavour.server_key(self.directory.data))
+        """How clients reach it: over TCP, as an account of its own."""
+        key = self.flavour.server_key(self.directory.data)
+        return account_target(self._password, host=self._address, port=self._port, server_key=key)
 
     @property
     def socket_target(self) -> Target:
@@ -125,13 +137,13 @@ class ManagedServer:
     @property
     def pid(self) -> int:
         """The server's process number; it must be running."""
-        assert self._pid is not None, "the server is not running"
-        return self._pid
+        assert self._process.pid is not None, "the server is not running"
+        return self._process.pid
 
     @property
     def is_running(self) -> bool:
         """Whether it was started and has not been seen to end."""
-        return self._pid is not None
+        return self._process.pid is not None
 
     @property
     def storage(self) -> StorageFacts:
@@ -140,40 +152,61 @@ class ManagedServer:
         return facts.model_copy(update={"flush_ms_median": self.flush_ms_median})
 
     @property
+    def storage_of_roles(self) -> dict[str, StorageFacts]:
+        """Where that lies which has a path of its own, by what it is."""
+        return self._storage_of_roles
+
+    @property
+    def data_dir(self) -> Path:
+        """Its data directory."""
+        return self.directory.data
+
+    def use_pool(self, size_bytes: int) -> None:
+        """Sets the size of its buffer pool for the next start, bytes."""
+        self.pool_bytes = size_bytes
+
+    @property
     def option_file_text(self) -> str:
         """Its option file, as it is in force."""
         return option_file_text(
             flavour=self.flavour,
             profile=self.spec.checked_profile(),
-            paths=self.directory.paths(self._port),
+            paths=self._paths(),
             machine=self._machine,
             buffer_pool_bytes=self.spec.buffer_pool_bytes,
             options=self.spec.options,
-            as_root=_is_root(),
+            derived={**self.spec.derived, **(pool_options(self.pool_bytes) if self.pool_bytes else {})},
+            as_root=os.geteuid() == 0,
         )
 
     def start(self, *, limit_s: float = 120) -> None:
-        """Starts the server and waits until it answers.
+        """Starts the server and waits until it answers; its caches are then as its spec says of the start.
 
         Raises:
             TargetError: It ended, or did not answer within the limit; the message has the tail of its log.
             HostError: It could not be started at all.
         """
         assert not self.is_running, "the server is running"
+        self._placement = self._placement or set_up(self.spec.placement, self.directory.path)
+        if self.spec.start == "cold":
+            instance_data.drop_caches(self.directory)
         for tries_left in reversed(range(_PORT_TRIES)):
             self._write_option_file()
             try:
                 words = [*self._place_words(), *self._account_words()]
-                self._launch(self.command.words(self.directory.option_file, *words))
-                self._wait_until_answers(limit_s)
+                self._process.launch(self.command.words(self.directory.option_file, *words), self._placement)
+                self._process.wait_until_answers(self.socket_target, self.directory.data, limit_s)
                 break
             except TargetError:
                 self.stop(grace_s=5)
-                if not tries_left or "port" not in (explain_log(self.error_log_tail()) or "").split():
+                if not tries_left or "port" not in (explain_log(self._process.log_tail()) or "").split():
                     raise
-                self._port = free_port()
+                self._port = free_port(self._address)
         self._has_accounts = True
         self._account_file.unlink(missing_ok=True)
+        if self.spec.start == "warm":
+            with connect(self.socket_target) as control:
+                wait_until_loaded(control)
 
     def check(self) -> None:
         """Makes sure that the server still runs.
@@ -182,8 +215,8 @@ class ManagedServer:
             TargetError: It ended; the message has the tail of its log and what that means.
             HostError: The guardian ended, and the server with it.
         """
-        if self._pid is not None:
-            self._raise_if_ended(0)
+        if self.is_running:
+            self._process.raise_if_ended(0)
 
     def stop(self, *, grace_s: float = 120) -> None:
         """Stops the server cleanly, and by force when that takes longer than the grace. Nothing to do is fine.
@@ -191,10 +224,19 @@ class ManagedServer:
         Raises:
             HostError: It cannot be ended, or the guardian is gone (and with it the server).
         """
-        if self._pid is None:
-            return
-        self._pid = None
-        self._guard.stop(grace_s)
+        self._process.stop(grace_s)
+
+    def kill(self) -> None:
+        """Kills the server, with all that was started for it, as a crash does. Raises as `stop`."""
+        self._process.kill()
+
+    def freeze(self) -> None:
+        """Stops the running server where it is, until `thaw`; connections stay open. Raises HostError if it ended."""
+        self._guard.freeze()
+
+    def thaw(self) -> None:
+        """Lets a frozen server go on; nothing for one that runs. Raises as `freeze`."""
+        self._guard.thaw()
 
     def remove(self) -> None:
         """Ends the server and removes its directory and nothing else. May be called again.
@@ -205,32 +247,20 @@ class ManagedServer:
         try:
             self.stop(grace_s=5)
         finally:
-            self._pid = None
+            self._process.pid = None
             self.directory.close_lock()
             self._guard.close()
             self.directory.remove()
 
-    def save_data(self) -> None:
-        """Keeps a copy of the data as it is now. The server must be stopped.
-
-        Raises:
-            HostError: Not enough free space, or the copy failed.
-        """
+    def save_data(self, is_ended: Callable[[], bool] = lambda: False) -> Copied:
+        """Keeps a copy of the data as it is now; as `instance_data.save`."""
         assert not self.is_running, "data can only be copied while the server is stopped"
-        data_copy.replace_tree(self.directory.data, self.directory.pristine)
+        return instance_data.save(self.directory, is_ended)
 
-    def restore_data(self) -> None:
-        """Sets the data back to what `save_data` kept. The server must be stopped.
-
-        Raises:
-            HostError: Nothing was saved, not enough free space, or the copy failed.
-        """
+    def restore_data(self, is_ended: Callable[[], bool] = lambda: False) -> Copied:
+        """Sets the data back to what was saved; as `instance_data.restore`. The server must be stopped."""
         assert not self.is_running, "data can only be copied while the server is stopped"
-        data_copy.replace_tree(self.directory.pristine, self.directory.data)
-
-    def error_log_tail(self, lines: int = 15) -> str:
-        """The last lines of what the server printed since it was last started."""
-        return read_tail(self.directory.error_log, offset=self._log_offset, lines=lines)
+        return instance_data.restore(self.directory, is_ended)
 
     def __enter__(self) -> Self:
         return self
@@ -246,59 +276,25 @@ class ManagedServer:
 
     def _initialise(self, limit_s: float = 300) -> None:
         self._write_option_file()
-        self._launch(initialise_words(self.command, self.directory.option_file, self._place_words()))
-        code = self._guard.wait(limit_s)
-        self._pid = None
-        if code is None:
-            self._guard.stop(0)
-            raise TargetError(
-                f"server {self.name}: its data was not initialised within {limit_s:.0f} s{self._log_note()}"
-            )
-        if code != 0:
-            raise TargetError(f"server {self.name}: initialising its data {explain_exit(code)}{self._log_note()}")
-        write_private(self._account_file, account_statements(self.flavour, self._password, self.directory.data))
+        self._process.launch(initialise_words(self.command, self.directory.option_file, self._place_words()))
+        self._process.wait_until_done(limit_s, "initialising its data")
+        self.renew_accounts()
+
+    def renew_accounts(self) -> None:
+        """Lets the next start make this server's account, as data that came from elsewhere needs it."""
+        self._has_accounts = False
+        made = account_statements(self.flavour, self._password, self.directory.data, self._address)
+        write_private(self._account_file, made)
 
     def _place_words(self) -> list[str]:
-        return place_words(self.flavour, self.directory.paths(self._port), as_root=_is_root())
+        return place_words(self.flavour, self._paths(), as_root=os.geteuid() == 0)
 
     def _account_words(self) -> list[str]:
         """Accounts are made by the first start, before the server lets anybody in."""
         return [] if self._has_accounts else [f"--init-file={self._account_file}"]
 
+    def _paths(self) -> InstancePaths:
+        return self.directory.paths(self._port, self._address)
+
     def _write_option_file(self) -> None:
         write_private(self.directory.option_file, self.option_file_text)
-
-    def _launch(self, words: list[str]) -> None:
-        log = self.directory.error_log
-        self._log_offset = log.stat().st_size if log.exists() else 0
-        self._pid = self._guard.start(words, log)
-
-    def _wait_until_answers(self, limit_s: float) -> None:
-        until_s = time.monotonic() + limit_s
-        while time.monotonic() < until_s:
-            self._raise_if_ended(0.05)
-            if answers(self.socket_target, self.directory.data):
-                return
-        raise TargetError(f"server {self.name}: did not answer within {limit_s:.0f} s{self._log_note()}")
-
-    def _raise_if_ended(self, limit_s: float) -> None:
-        code = self._guard.wait(limit_s)
-        if code is not None:
-            self._pid = None
-            raise TargetError(f"server {self.name}: {explain_exit(code)}{self._log_note()}")
-
-    def _log_note(self) -> str:
-        tail, meaning = self.error_log_tail(), explain_log(self.error_log_tail(lines=1000))
-        return (f": {meaning}" if meaning else "") + (f"\nThe end of its error log:\n{tail}" if tail else "")
-
-
-def free_port() -> int:
-    """A TCP port of 127.0.0.1 that was free a moment ago."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
-
-
-def _is_root() -> bool:
-    return os.geteuid() == 0

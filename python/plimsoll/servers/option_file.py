@@ -58,13 +58,17 @@ class Profile(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InstancePaths:
-    """Where an instance keeps its things, and where it listens."""
+    """Where an instance keeps its things, and where it listens. What is None lies in the data directory."""
 
     data_dir: Path
     socket: Path
     pid_file: Path
     temporary_dir: Path
     port: int
+    address: str = "127.0.0.1"
+    redo_dir: Path | None = None
+    undo_dir: Path | None = None
+    binlog_dir: Path | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,7 +77,7 @@ class MachineSizes:
 
     Attributes:
         memory_bytes: Of this machine, or of the control group that this process may use.
-        free_bytes: Of the file system that holds the data; None when unknown.
+        free_bytes: Of the file system that holds the redo log; None when unknown.
         flush_ms_min: Shortest time of a small write with flush on the data's device; None when not measured.
         instances: So many servers of one system share it, and divide what is taken of it.
     """
@@ -83,6 +87,12 @@ class MachineSizes:
     flush_ms_min: float | None = None
     instances: int = 1
 
+
+UNDO_TABLESPACES = 3
+"""Of MariaDB where undo has a path of its own, as is its default from 11.0 on."""
+
+BINLOG = "binlog"
+"""How files of the binary log begin."""
 
 _IO_CAPACITY_MIN = 100
 """Servers take no less."""
@@ -98,6 +108,7 @@ def option_file_text(
     machine: MachineSizes,
     buffer_pool_bytes: int | None = None,
     options: Mapping[str, OptionValue] | None = None,
+    derived: Mapping[str, OptionValue] | None = None,
     as_root: bool = False,
 ) -> str:
     """The whole text of an instance's option file. Later lines win, and the user's are last.
@@ -109,13 +120,20 @@ def option_file_text(
         machine: What the production profile is sized to.
         buffer_pool_bytes: Of all servers together that share the machine; None lets the profile choose.
         options: The user's, by name with `-` or `_`.
+        derived: What follows from other keys of the study file than `options`; over those of the profile.
         as_root: The server is to run as root, which it refuses unless told.
 
     Raises:
         SpecError: Options with bad names or values, or that would escape the instance; all faults at once.
     """
     stated = checked_options(options or {})
-    base = _profile_options(flavour, profile, machine, buffer_pool_bytes)
+    base = _profile_options(flavour, profile, machine, buffer_pool_bytes) | dict(derived or {})
+    if paths.undo_dir is not None and flavour.name is FlavourName.MARIADB:
+        base["innodb_undo_tablespaces"] = UNDO_TABLESPACES  # without any, undo is part of the system tablespace
+    if paths.binlog_dir is not None or "log_bin" in (derived or {}):
+        base.pop("skip_log_bin", None)
+    if paths.binlog_dir is not None:
+        base.pop("log_bin", None)
     for name in stated:
         base.pop(name.removeprefix("skip_"), None)
         base.pop(f"skip_{name}", None)
@@ -157,9 +175,17 @@ def _place_options(flavour: Flavour, paths: InstancePaths, *, as_root: bool) -> 
         "socket": str(paths.socket),
         "pid_file": str(paths.pid_file),
         "tmpdir": str(paths.temporary_dir),
-        "bind_address": "127.0.0.1",
+        "bind_address": paths.address,
         "port": paths.port,
     }
+    if paths.redo_dir is not None:
+        place["innodb_log_group_home_dir"] = str(paths.redo_dir)
+    if paths.undo_dir is not None:
+        place["innodb_undo_directory"] = str(paths.undo_dir)
+    if paths.binlog_dir is not None:
+        place["log_bin"] = str(paths.binlog_dir / BINLOG)
+    if flavour.name is FlavourName.MYSQL and paths.temporary_dir.parent != paths.data_dir.parent:
+        place["loose_innodb_temp_tablespaces_dir"] = str(paths.temporary_dir)
     if flavour.name is FlavourName.MYSQL:
         place |= {"loose_mysqlx": False, "secure_file_priv": "NULL"}
     if as_root:
@@ -180,7 +206,7 @@ def _profile_options(
     common: dict[str, OptionValue] = {
         "innodb_buffer_pool_size": _each(pool, machine.instances),
         "innodb_flush_method": "O_DIRECT",
-        **_redo_options(flavour, _each(_redo_bytes(pool, machine.free_bytes), machine.instances)),
+        **_redo_options(flavour, _each(profile_redo_bytes(pool, machine.free_bytes), machine.instances)),
         "local_infile": True,
         "skip_name_resolve": True,
         # Load must be limited by the server and not by its door.
@@ -202,7 +228,7 @@ def _production(flavour: Flavour, machine: MachineSizes) -> dict[str, OptionValu
         "innodb_flush_log_at_trx_commit": 1,
         "innodb_io_capacity": capacity,
         "innodb_io_capacity_max": 2 * capacity,
-        "log_bin": "binlog",
+        "log_bin": BINLOG,
         "sync_binlog": 1,
         "server_id": 1,
         # Long studies would fill the disk with binary logs that nobody reads.
@@ -236,7 +262,7 @@ def _redo_options(flavour: Flavour, redo_bytes: int) -> dict[str, OptionValue]:
     return {"innodb_log_file_size": redo_bytes if one_file else redo_bytes // 2}
 
 
-def _redo_bytes(pool_bytes: int, free_bytes: int | None) -> int:
+def profile_redo_bytes(pool_bytes: int, free_bytes: int | None) -> int:
     """Half the buffer pool, 256 MiB to 8 GiB, and never more than a tenth of the free space (but 64 MiB)."""
     wanted = min(max(pool_bytes // 2, 256 * MIB), 8 * GIB)
     allowed = wanted if free_bytes is None else max(free_bytes // 10, 64 * MIB)

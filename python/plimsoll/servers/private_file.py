@@ -15,8 +15,13 @@ from plimsoll.errors import HostError
 _OWNER_ONLY = 0o600
 
 
-def write_private(path: Path, text: str) -> None:
+def write_private(path: Path, text: str, *, cure: str = "choose another data_dir") -> None:
     """Writes a new file with mode 0600 in the place of an old one.
+
+    Args:
+        path: The file.
+        text: All of it.
+        cure: What to do where it cannot be written.
 
     Raises:
         HostError: It cannot be written, or its file system does not keep modes.
@@ -29,13 +34,13 @@ def write_private(path: Path, text: str) -> None:
             _check_mode(path, stat.S_IMODE(os.fstat(descriptor).st_mode))
             file.write(text)
     except OSError as error:
-        raise HostError(f"{path}: cannot be written: {error.strerror}; choose another data_dir") from None
+        raise HostError(f"{path}: cannot be written: {error.strerror}; {cure}") from None
 
 
 def _check_mode(path: Path, mode: int) -> None:
     """Refuses what a file system without modes makes of a file."""
     if mode != _OWNER_ONLY:
         raise HostError(
-            f"{path}: has mode {mode:04o} and cannot be given 0600, since its file system keeps no modes; servers skip"
-            " option files that others may write to. Choose a data_dir on another file system"
+            f"{path}: has mode {mode:04o}, and its file system does not support 0600; servers skip option"
+            " files that others may write to. Choose a data_dir on another file system"
         )

@@ -15,7 +15,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from plimsoll.errors import HostError
-from plimsoll.record.model import StorageFacts
+from plimsoll.record.environment import StorageFacts
+from plimsoll.servers.block_layers import device_layers
+from plimsoll.units import parse_whole
 
 _WRITE_BYTES = 512
 
@@ -58,6 +60,9 @@ def storage_facts(path: Path, *, proc: Path = Path("/proc"), sys: Path = Path("/
         rotational=None if rotational is None else rotational == "1",
         scheduler=_chosen(_read(queue / "scheduler")),
         free_bytes=usage.f_bavail * usage.f_frsize,
+        write_cache=_read(queue / "write_cache"),
+        queue_requests=parse_whole(_read(queue / "nr_requests") or ""),
+        layers=device_layers(device, sys),
     )
 
 

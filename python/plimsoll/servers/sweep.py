@@ -1,8 +1,9 @@
 """Removes what a killed Plimsoll and its killed guardian left: stale instances, with their servers if any still run.
 
 A directory is stale when it has our marker, belongs to this user, and nobody holds its lock. One whose making was
-interrupted before it had a marker is empty: of those only empty folders and the lock are removed. Everything else is
-left alone. Deliberately not here: the removal of living instances (`managed`).
+interrupted before it had a marker is empty: of those only empty folders and the lock are removed. A directory that an
+instance has on another path is as stale as the instance. Everything else is left alone. Deliberately not here: the
+removal of living instances (`managed`).
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from pathlib import Path
 from plimsoll.servers.directory import DATA, INSTANCE_NAME, TEMPORARY
 from plimsoll.servers.guardian import (
     LOCK,
+    PART_OF,
     PARTIAL_MARKER,
     SERVER_NOTE,
     read_marker,
@@ -55,18 +57,28 @@ def _sweep_one(directory: Path, grace_s: float) -> bool:
         return _remove_unfinished(directory)
     if not marker.get("throwaway"):
         return False
+    whole = Path(marker.get(PART_OF) or directory)  # the lock of an instance is in its main directory
+    if not whole.exists():
+        return _removed(directory)
     try:
-        lock_fd = os.open(directory / LOCK, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+        lock_fd = os.open(whole / LOCK, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
     except OSError:
         return False
     try:
         fcntl.flock(lock_fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        end_left_server(directory, grace_s=grace_s)
-        remove_directory(directory)
+        end_left_server(whole, grace_s=grace_s)
+        return _removed(directory)
     except OSError:
         return False
     finally:
         os.close(lock_fd)
+
+
+def _removed(directory: Path) -> bool:
+    try:
+        remove_directory(directory)
+    except OSError:
+        return False
     return True
 
 

@@ -20,10 +20,15 @@ BACKLOG_MAX = 10_000
 
 RATE_MAX_TPS = 1e7
 
+BURST_S = 1.0
+"""How long a burst and a lull last on average, seconds; longer where burstiness needs that."""
+
+BURSTINESS_MAX = 1e5
+
 
 @dataclass(frozen=True, slots=True)
 class RateStep:
-    """A stretch of time in which the wanted rate goes from one value to another in a straight line.
+    """A stretch of time in which the target rate goes from one value to another in a straight line.
 
     Attributes:
         duration_s: How long it takes; None for the last step, whose final rate goes on.
@@ -57,7 +62,7 @@ class OpenArrivals:
         return rates.pop() if len(rates) == 1 else None
 
     def falls_s(self) -> tuple[float, ...]:
-        """When the wanted rate is lower than just before, or begins to fall: seconds since the load began."""
+        """When the target rate is lower than just before, or begins to fall: seconds since the load began."""
         at_s, found = 0.0, list[float]()
         for position, step in enumerate(self.steps):
             before = self.steps[position - 1].to_tps if position else step.from_tps

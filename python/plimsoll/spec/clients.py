@@ -11,6 +11,7 @@ from typing import Annotated, Any, Self
 from pydantic import Field, ValidationError, ValidationInfo, field_validator, model_validator
 
 from plimsoll.errors import SpecError
+from plimsoll.spec.arrivals import BURSTINESS_MAX
 from plimsoll.spec.fields import DurationS, TimeLimit, Written, faults_of
 from plimsoll.units import format_duration, format_ms
 
@@ -30,12 +31,12 @@ CodeNumber = Annotated[int, Field(ge=1, le=65_535)]
 
 
 class ThinkTime(Written):
-    """A pause between the end of a transaction and the due time of the connection's next, seconds.
+    """Think time: the pause between two transactions of a connection. Either `mean`, or `min` and `max`.
 
     Attributes:
-        mean: Of an exponential distribution; excludes `min` and `max`.
-        min: The shortest of an even distribution.
-        max: The longest.
+        mean: Mean of exponentially distributed pauses.
+        min: Shortest of uniformly distributed pauses.
+        max: Longest of uniformly distributed pauses.
     """
 
     mean: DurationS | None = None
@@ -70,12 +71,13 @@ class ThinkTime(Written):
 
 
 class RetryRule(Written):
-    """One `[[study.clients.retry]]`: which errors make a transaction be tried again, and how often.
+    """One `[[study.clients.retry]]`: which errors are retried, and how often.
 
     Attributes:
-        limit: How often one transaction is repeated after these codes, all of them together.
-        pause: Before the first repetition, seconds; each further one is twice as long.
-        pause_max: The longest pause.
+        codes: Error codes of the server.
+        limit: Most retries of one transaction for all these codes together; then it has failed.
+        pause: Pause before the first retry, doubled each time.
+        pause_max: Longest pause.
     """
 
     codes: tuple[CodeNumber, ...] = Field(min_length=1)
@@ -109,18 +111,18 @@ TIMEOUT_MAX_S = 86_400.0
 
 
 class Reconnect(Written):
-    """`[study.clients.reconnect]`: when connections count as lost, and how they are opened again.
+    """`[study.clients.reconnect]`: when a connection counts as lost, and how it is opened again.
 
     Attributes:
-        pause: The longest after the first attempt that failed, seconds; each further one is twice as long. Pauses are
-            drawn between half of that and all of it.
-        pause_max: The longest pause.
-        network_timeout: A connection over TCP is lost when the server's machine acknowledges nothing for so long,
-            seconds: it is gone, or the way to it is.
-        read_timeout: A connection is lost when the server sends no byte of an answer for so long, seconds; written as
-            "none", None waits for ever. Longer than any statement, and any wait for a lock.
-        back_ratio: An outage is over when so large a share of the connections is open.
-        give_up: The trial ends when there was no connection for so long.
+        pause: Longest pause after the first failed attempt, doubled each time. Each pause is drawn between half of it
+            and all of it.
+        pause_max: Longest pause.
+        network_timeout: A TCP connection counts as lost after this long without a packet from the server's machine: the
+            machine or the network is gone.
+        read_timeout: A connection counts as lost after a statement has gone unanswered for this long; "none" waits for
+            ever. It must be longer than any statement and any lock wait.
+        back_ratio: An outage is over when this share of the connections is open again, 0 to 1.
+        give_up: The trial ends after this long without any connection.
     """
 
     pause: Annotated[DurationS, Field(le=PAUSE_MAX_S)] = 0.01
@@ -166,13 +168,17 @@ class Reconnect(Written):
 
 
 class Clients(Written):
-    """`[study.clients]`.
+    """How clients connect, how long they think, and how they handle errors.
 
     Attributes:
-        think_time: Written as "5s" (the mean of an exponential distribution) or as a table; None for none.
-        connect_per_s: How many connections are opened each second; None for as fast as they come.
-        all_connections: A connection that cannot be opened ends the trial; otherwise it runs with those that came.
-        retry: Which errors make a transaction be tried again; empty for none.
+        think_time: Pause between two transactions of a connection: a mean such as "5s" (exponentially distributed), or
+            a table. Default: none.
+        connect_per_s: Open at most this many connections per second. Default: as fast as possible.
+        all_connections: End the trial if a connection cannot be opened. Otherwise it runs with those that opened.
+        retry: Which errors are retried; `[]` for none. Default: deadlocks, lock wait timeouts and error 1020.
+        reconnect: When a connection counts as lost, and how it is opened again.
+        burstiness: Of arrivals at a target rate: their index of dispersion over long windows (variance over mean of
+            counts). 1, the default, is a Poisson process; measured loads have 10 to 1,000.
     """
 
     think_time: ThinkTime | None = None
@@ -180,6 +186,7 @@ class Clients(Written):
     all_connections: bool = False
     retry: tuple[RetryRule, ...] = (RetryRule(codes=RETRIED),)
     reconnect: Reconnect = Reconnect()
+    burstiness: Annotated[float, Field(ge=1, le=BURSTINESS_MAX, allow_inf_nan=False)] = 1.0
 
     @field_validator("think_time", mode="before")
     @classmethod
@@ -208,6 +215,8 @@ class Clients(Written):
         for key in ("network_timeout", "read_timeout"):
             if said["reconnect"][key] == getattr(CLIENTS.reconnect, key):
                 del said["reconnect"][key]
+        if self.burstiness == CLIENTS.burstiness:
+            del said["burstiness"]
         return said
 
     def line(self) -> dict[str, Any]:
@@ -227,6 +236,8 @@ class Clients(Written):
             found["retry"] = "; ".join(map(str, self.retry)) or "nothing"
         if self.connect_per_s is not None:
             found["connect_per_s"] = f"{self.connect_per_s:g}"
+        if self.burstiness != usual.burstiness:
+            found["burstiness"] = f"{self.burstiness:g}"
         return {**found, **self.reconnect.stated()}
 
 

@@ -4,12 +4,22 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    SerializerFunctionWrapHandler,
+    ValidationError,
+    model_serializer,
+)
 
 from plimsoll.errors import SpecError
-from plimsoll.units import parse_duration_s, parse_size_bytes
+from plimsoll.spec.server_options import OptionValue
+from plimsoll.units import parse_duration_s, parse_percent, parse_size_bytes
 
 
 class Written(BaseModel):
@@ -18,7 +28,26 @@ class Written(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 
 
-def _reader(parse: Callable[[str], float | None], example: str) -> BeforeValidator:
+class Extended(Written):
+    """Something written that got more keys later: those are not said while they are not given.
+
+    So what says nothing of them keeps the identity that it had before there were such keys.
+    """
+
+    LATER: ClassVar[frozenset[str]] = frozenset()
+    """The keys that came later."""
+
+    @model_serializer(mode="wrap")
+    def _without_later(self, serialize: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        unsaid: set[str] = set()
+        for key in self.LATER:
+            field = type(self).model_fields[key]
+            if getattr(self, key) == field.get_default(call_default_factory=True):
+                unsaid |= {key, field.alias or key}
+        return {key: value for key, value in serialize(self).items() if key not in unsaid}
+
+
+def reader(parse: Callable[[str], float | None], example: str) -> BeforeValidator:
     """A validator that reads text with `parse`. A number without a unit is a fault."""
 
     def read(value: object) -> float | None:
@@ -32,19 +61,43 @@ def _reader(parse: Callable[[str], float | None], example: str) -> BeforeValidat
     return BeforeValidator(read)
 
 
-DurationS = Annotated[float, _reader(parse_duration_s, "60s")]
+DurationS = Annotated[float, reader(parse_duration_s, "60s")]
 """Written as "60s"; kept in seconds."""
 
-SizeBytes = Annotated[int, _reader(parse_size_bytes, "2G")]
+SizeBytes = Annotated[int, reader(parse_size_bytes, "2G")]
 """Written as "2G"; kept in bytes."""
 
 WarmUp = Annotated[
-    float | None, _reader(lambda text: None if text == "auto" else parse_duration_s(text), '120s" or "auto')
+    float | None, reader(lambda text: None if text == "auto" else parse_duration_s(text), '120s" or "auto')
 ]
 """Written as "auto" (kept as None: found from the data) or as a duration; kept in seconds."""
 
+
+def _read_repetitions(value: object) -> object:
+    """None for "auto"."""
+    if value is None or (isinstance(value, str) and value != "auto"):
+        raise ValueError(f'must be a whole number or "auto", is {_shown(value)}')
+    return None if value == "auto" else value
+
+
+Length = Annotated[
+    float | None, reader(lambda text: None if text == "auto" else parse_duration_s(text), '60s" or "auto')
+]
+"""Written as "auto" (kept as None: found from the data) or as a duration; kept in seconds."""
+
+
+def _parse_share(text: str) -> float:
+    share = parse_percent(text)
+    if not 0 < share < 1:
+        raise SpecError(f'must be above "0%" and below "100%", is {share * 100:g} %')
+    return share
+
+
+Share = Annotated[float, reader(_parse_share, "5%")]
+"""Written as "5%"; kept as 0.05."""
+
 TimeLimit = Annotated[
-    float | None, _reader(lambda text: None if text == "none" else parse_duration_s(text), '60s" or "none')
+    float | None, reader(lambda text: None if text == "none" else parse_duration_s(text), '60s" or "none')
 ]
 """Written as "none" (kept as None: there is no limit) or as a duration; kept in seconds."""
 
@@ -94,8 +147,21 @@ def _checked_variable(name: str) -> str:
 VariableName = Annotated[str, AfterValidator(_checked_variable)]
 """The name of an environment variable."""
 
+
+def _plain_value(value: object) -> object:
+    if not isinstance(value, OptionValue):
+        raise ValueError(f"must be text, a number, true or false, is {str(value)[:60]!r}")
+    return value
+
+
+PlainValue = Annotated[OptionValue, BeforeValidator(_plain_value)]
+"""Text, a number, true or false."""
+
 Count = Annotated[int, Field(gt=0, le=2**31 - 1)]
 """A number of things, at least one; the engine counts them in 32 bits."""
+
+Repetitions = Annotated[Count | None, BeforeValidator(_read_repetitions)]
+"""Written as a number, or as "auto" (kept as None: until the answer is decided)."""
 
 _MESSAGES = {
     "missing": "is missing",

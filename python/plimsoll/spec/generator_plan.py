@@ -7,36 +7,42 @@ from dataclasses import dataclass
 from typing import Any
 
 from plimsoll.spec.distribution import DistributionSpec
-from plimsoll.spec.generators import GeneratorSpec, Placeholder, template_parts, time_us
+from plimsoll.spec.generators import GeneratorSpec, time_us
+from plimsoll.spec.templates import Placeholder, template_parts
 from plimsoll.units import parse_duration_s
 
 SECOND_US = 1_000_000
 _ALPHABETS = {"digits": "digits", "letters": "letters", "hex": "hexadecimal"}
+_ROW_DIGITS = 10
+"""Of the largest number of a row."""
+
 VARCHAR_MAX = 16_000
 """Longer text gets the type LONGTEXT: a VARCHAR has at most 65,535 bytes, four for each character."""
 
 
 @dataclass(frozen=True, slots=True)
 class Keys:
-    """The keys of a table that a reference chooses from.
+    """The different values of a column that a reference chooses from: numbers, or one text around each number.
 
     Attributes:
-        first: In the first row.
-        step: From row to row.
-        count: How many rows there are.
+        first: The number in the first row.
+        step: From number to number.
+        count: How many there are.
+        around: The text before and after each number; None where numbers alone are values.
     """
 
     first: int
     step: int
     count: int
+    around: tuple[str, str] | None = None
 
 
-def generator_plan(spec: GeneratorSpec, keys: Mapping[str, Keys]) -> dict[str, Any]:
+def generator_plan(spec: GeneratorSpec, keys: Keys | None = None) -> dict[str, Any]:
     """A generator without faults.
 
     Args:
         spec: What was written.
-        keys: Of the tables that may be referred to.
+        keys: What a reference chooses from.
     """
     assert spec.generate is not None, "a generator without faults"
     return _PLANS[spec.generate](spec, keys)
@@ -47,14 +53,28 @@ def null_ratio(spec: GeneratorSpec) -> float:
     return 1.0 if spec.generate == "null" else spec.null_ratio
 
 
-def keys_of(spec: GeneratorSpec, rows: int) -> Keys:
-    """The values of a sequence over so many rows."""
-    sequence = _sequence(spec)
-    return Keys(sequence["first"], sequence["step"], rows)
+def keys_of(spec: GeneratorSpec, rows: int) -> Keys | None:
+    """The different values of a column over so many rows; None where they do not follow from numbers of rows alone."""
+    if spec.generate == "sequence":
+        sequence = _sequence(spec)
+        return Keys(sequence["first"], sequence["step"], values_count(sequence, rows))
+    if spec.generate != "text":
+        return None
+    parts = template_parts(spec.template or "")
+    if [part for part in parts if not isinstance(part, str)] != [Placeholder("row")]:
+        return None
+    at = parts.index(Placeholder("row"))
+    return Keys(1, 1, rows, ("".join(map(str, parts[:at])), "".join(map(str, parts[at + 1 :]))))
 
 
-def sql_type(spec: GeneratorSpec) -> str:
-    """The type of a column that holds all values of a generator."""
+def values_count(sequence: Mapping[str, int], rows: int) -> int:
+    """How many different values a sequence of the engine's protocol has in so many rows."""
+    values = -(-rows // sequence.get("each", 1))
+    return min(values, sequence.get("cycle", values))
+
+
+def sql_type(spec: GeneratorSpec, keys: Keys | None = None) -> str:
+    """The type of a column that holds all values of a generator; of a reference, all that it chooses from."""
     match spec.generate:
         case "decimal":
             digits = max(len(str(abs(end))) for end in spec.decimal_range)
@@ -69,7 +89,8 @@ def sql_type(spec: GeneratorSpec) -> str:
             assert spec.length is not None, "strings of characters have a length"
             return _text_type(spec.length[1])
         case _:
-            return "BIGINT"
+            around = keys.around if keys is not None else None
+            return "BIGINT" if around is None else _text_type(sum(map(len, around)) + _ROW_DIGITS)
 
 
 def _text_type(length: int) -> str:
@@ -77,7 +98,13 @@ def _text_type(length: int) -> str:
 
 
 def _sequence(spec: GeneratorSpec) -> dict[str, int]:
-    return {"first": 1 if spec.start is None else spec.start, "step": 1 if spec.step is None else spec.step}
+    """What changes nothing is left out: tables are known by what is said of them."""
+    later = {"each": spec.each if spec.each != 1 else None, "cycle": spec.cycle}
+    return {
+        "first": 1 if spec.start is None else spec.start,
+        "step": 1 if spec.step is None else spec.step,
+        **{key: value for key, value in later.items() if value is not None},
+    }
 
 
 def _integers(first: int, last: int, distribution: Any) -> dict[str, Any]:
@@ -122,7 +149,7 @@ def _part_length(part: str | Placeholder) -> int:
     if isinstance(part, str):
         return len(part)
     if part.way == "row":
-        return 10
+        return _ROW_DIGITS
     return len(str(part.high)) if part.way == "integer" else part.high
 
 
@@ -132,10 +159,15 @@ def _decimals(spec: GeneratorSpec) -> dict[str, Any]:
     return {"kind": "decimal", "scale": spec.decimal_places, **drawn}
 
 
-def _reference(spec: GeneratorSpec, keys: Mapping[str, Keys]) -> dict[str, Any]:
-    found = keys[spec.table or ""]
-    drawn = {"first": found.first, "step": found.step, "count": found.count, "distribution": _distribution(spec)}
-    return {"kind": "integer", **drawn}
+def _reference(spec: GeneratorSpec, keys: Keys | None) -> dict[str, Any]:
+    assert keys is not None, "a reference without faults"
+    drawn = {"first": keys.first, "step": keys.step, "count": keys.count, "distribution": _distribution(spec)}
+    number = {"kind": "integer", **drawn}
+    if keys.around is None:
+        return number
+    before, after = keys.around
+    parts: list[dict[str, Any]] = [{"text": before}, {"generated": number}, {"text": after}]
+    return {"kind": "template", "parts": [part for part in parts if part.get("text") != ""]}
 
 
 def _strings(spec: GeneratorSpec) -> dict[str, Any]:
@@ -156,7 +188,7 @@ def _distribution(spec: GeneratorSpec) -> Any:
     return (spec.distribution or DistributionSpec()).line()
 
 
-_PLANS: dict[str, Callable[[GeneratorSpec, Mapping[str, Keys]], dict[str, Any]]] = {
+_PLANS: dict[str, Callable[[GeneratorSpec, Keys | None], dict[str, Any]]] = {
     "sequence": lambda spec, _: {"kind": "sequence", **_sequence(spec)},
     "integer": lambda spec, _: _integers(spec.from_, spec.to, _distribution(spec)),
     "decimal": lambda spec, _: _decimals(spec),

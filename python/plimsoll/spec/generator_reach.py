@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from plimsoll.spec.distribution import DistributionSpec
-from plimsoll.spec.generator_plan import generator_plan
+from plimsoll.spec.generator_plan import generator_plan, values_count
 from plimsoll.spec.generators import INT64, GeneratorSpec
 
 PARTS_MAX = 10_000
@@ -31,12 +31,12 @@ def reach_faults(spec: GeneratorSpec, rows: int | None) -> Iterator[str]:
         spec: A generator without other faults.
         rows: Of the table whose column it fills; None where it makes values of statements.
     """
-    if spec.generate in (None, "reference", "null"):
+    if spec.generate in (None, "reference", "null", "next", "recent"):
         return
-    plan = generator_plan(spec, {})
+    plan = generator_plan(spec)
     match plan["kind"]:
         case "sequence":
-            yield from _sequence_faults(plan["first"], plan["step"], rows or 0)
+            yield from _sequence_faults(plan, rows or 0)
         case "timestamp_sequence":
             yield from _time_faults(plan["first_us"], plan["step_us"], rows or 0)
         case "integer" | "decimal" | "timestamp":
@@ -47,10 +47,10 @@ def reach_faults(spec: GeneratorSpec, rows: int | None) -> Iterator[str]:
             yield "weights: must have a finite sum; write smaller ones"
 
 
-def _sequence_faults(first: int, step: int, rows: int) -> Iterator[str]:
-    last = first + step * max(rows - 1, 0)
+def _sequence_faults(plan: dict[str, Any], rows: int) -> Iterator[str]:
+    last = plan["first"] + plan["step"] * max(values_count(plan, rows) - 1, 0)
     if last not in INT64:
-        yield f"step: leads to {last} in the last of {rows} rows; it must be a whole number of 64 bits"
+        yield f"step: leads to {last} within {rows} rows; it must be a whole number of 64 bits"
 
 
 def _time_faults(first_us: int, step_us: int, rows: int) -> Iterator[str]:

@@ -7,24 +7,35 @@ Each way has its keys; what belongs to another one is a fault. Deliberately not 
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from datetime import date, datetime, timedelta
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Field
 
 from plimsoll.errors import SpecError
 from plimsoll.spec.distribution import WrittenDistribution
-from plimsoll.spec.fields import Written
+from plimsoll.spec.fields import Extended
+from plimsoll.spec.templates import LENGTH_MAX, Placeholder, template_parts
 from plimsoll.units import parse_duration_s
 
 Way = Literal[
-    "sequence", "integer", "decimal", "digits", "letters", "hex", "text", "timestamp", "choice", "reference", "null"
+    "sequence",
+    "integer",
+    "decimal",
+    "digits",
+    "letters",
+    "hex",
+    "text",
+    "timestamp",
+    "choice",
+    "reference",
+    "null",
+    "next",
+    "recent",
 ]
 WAYS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
-    "sequence": ((), ("start", "step")),
+    "sequence": ((), ("start", "step", "each", "cycle")),
     "integer": (("from", "to"), ("distribution",)),
     "decimal": (("from", "to"), ("places", "distribution")),
     "digits": (("length",), ()),
@@ -33,18 +44,19 @@ WAYS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "text": (("template",), ()),
     "timestamp": (("from",), ("to", "every", "distribution")),
     "choice": (("values",), ("weights",)),
-    "reference": (("table",), ("distribution",)),
+    "reference": (("table",), ("column", "distribution")),
     "null": ((), ()),
+    "next": (("table",), ("column",)),
+    "recent": (("table",), ("column", "within", "distribution")),
 }
 """By way: the keys that it needs, and those that it may have."""
 
-LENGTH_MAX = 65_535
 CHOICES_MAX = 10_000
 INT64 = range(-(2**63), 2**63)
 PLACES_MAX = 18
 Whole = Annotated[int, Field(ge=INT64[0], le=INT64[-1])]
+Positive = Annotated[int, Field(ge=1, le=INT64[-1])]
 _EPOCH = datetime(1970, 1, 1)  # noqa: DTZ001 - the calendar without time zones, as DATETIME has it
-_CHARACTERS = ("digits", "letters", "hex")
 
 
 def _a_range(value: object) -> object:
@@ -68,13 +80,15 @@ LengthRange = Annotated[
 """Written as 8 or [8, 20]; both ends are included."""
 
 
-class GeneratorSpec(Written):
+class GeneratorSpec(Extended):
     """One way to make values.
 
     Attributes:
         generate: Which way; None where a value is no generated one.
         start: Of the sequence; 1 when not given.
-        step: From row to row of the sequence; 1 when not given.
+        step: From value to value of the sequence; 1 when not given.
+        each: So many rows in turn have the same value of the sequence; 1 when not given.
+        cycle: The sequence begins again after so many values; it never does when not given.
         from_: Smallest integer or decimal, or earliest time.
         to: Largest, or latest; included.
         every: Distance of a row's time to that of the row before, such as "10s".
@@ -83,14 +97,20 @@ class GeneratorSpec(Written):
         template: Text with `{row}`, `{digits:8}`, `{letters:3-8}`, `{hex:32}` or `{integer:1-100}` in it.
         values: What a choice is made of.
         weights: How often each is chosen, relative to the others.
-        table: The table whose keys are referred to.
+        table: The table that is referred to.
+        column: Its column whose values are chosen from; its primary key when not given.
+        within: From how many of the newest keys.
         distribution: How numbers are chosen.
         null_ratio: So many values are NULL, 0 to 1.
     """
 
+    LATER: ClassVar[frozenset[str]] = frozenset({"each", "cycle", "column", "within"})
+
     generate: Way | None = None
     start: Whole | None = None
     step: Whole | None = None
+    each: Positive | None = None
+    cycle: Positive | None = None
     from_: Any = Field(default=None, alias="from")
     to: Any = None
     every: str | None = None
@@ -100,6 +120,8 @@ class GeneratorSpec(Written):
     values: list[int | str] | None = None
     weights: list[Annotated[float, Field(ge=0, allow_inf_nan=False)]] | None = None
     table: str | None = None
+    column: str | None = None
+    within: Annotated[int, Field(ge=1, le=2**32 - 1)] | None = None
     distribution: WrittenDistribution | None = None
     null_ratio: Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)] = 0.0
 
@@ -129,6 +151,8 @@ class GeneratorSpec(Written):
         match self.generate:
             case "sequence" if not in_rows:
                 yield "generate: 'sequence' follows the rows of a table, which a value of a statement has not"
+            case "next" | "recent":
+                yield from self._key_faults(in_rows=in_rows)
             case "sequence" if self.step == 0:
                 yield "step: must not be 0"
             case "integer":
@@ -142,6 +166,14 @@ class GeneratorSpec(Written):
             case "choice":
                 yield from self._choice_faults()
 
+    def _key_faults(self, *, in_rows: bool) -> Iterator[str]:
+        if in_rows:
+            yield f"generate: {self.generate!r} belongs to values of statements; columns have 'sequence'"
+        if self.null_ratio > 0:
+            yield f"null_ratio: does not belong to {self.generate!r}"
+        if self.distribution is not None and self.distribution.scattered:
+            yield "distribution.scattered: does not belong to 'recent', whose first rank is the newest key"
+
     def _integer_faults(self) -> Iterator[str]:
         ends = {"from": self.from_, "to": self.to}
         wrong = {key: end for key, end in ends.items() if type(end) is not int or end not in INT64}
@@ -151,7 +183,7 @@ class GeneratorSpec(Written):
 
     def _decimal_faults(self) -> Iterator[str]:
         ends = {"from": self.from_, "to": self.to}
-        wrong = {k: e for k, e in ends.items() if type(e) not in (int, float) or not math.isfinite(e)}
+        wrong = {k: e for k, e in ends.items() if type(e) is not int and not (type(e) is float and math.isfinite(e))}
         yield from (f"{key}: must be a number, is {end!r}" for key, end in wrong.items())
         if wrong:
             return
@@ -159,7 +191,7 @@ class GeneratorSpec(Written):
         if first > last:
             yield f"to: must be at least {self.from_}, is {self.to}"
         if first not in INT64 or last not in INT64:
-            yield f"places: {self.places} leads to more than 18 digits"
+            yield f"places: {self.decimal_places} leads to more than 18 digits"
 
     @property
     def decimal_range(self) -> tuple[int, int]:
@@ -224,56 +256,6 @@ def time_us(value: object) -> int | None:
     if not isinstance(value, datetime) or value.tzinfo is not None:
         return None
     return (value - _EPOCH) // timedelta(microseconds=1)
-
-
-@dataclass(frozen=True, slots=True)
-class Placeholder:
-    """Something in braces in a template.
-
-    Attributes:
-        way: `row`, `digits`, `letters`, `hex` or `integer`.
-        low: Smallest length or number.
-        high: Largest.
-    """
-
-    way: str
-    low: int = 0
-    high: int = 0
-
-
-_TEMPLATE = re.compile(r"\{\{|\}\}|\{([^{}]*)\}|[{}]")
-_PLACEHOLDER = re.compile(r"(row)|(digits|letters|hex|integer):(\d{1,18})(?:-(\d{1,18}))?")
-
-
-def template_parts(template: str) -> list[str | Placeholder]:
-    """Text and placeholders of a template, in their order.
-
-    Raises:
-        ValueError: Something in braces is not known, or a brace stands alone.
-    """
-    parts: list[str | Placeholder] = []
-    at = 0
-    for found in _TEMPLATE.finditer(template):
-        parts.append(template[at : found.start()])
-        at = found.end()
-        parts.append(found[0][0] if found[0] in ("{{", "}}") else _placeholder(found[0], found[1]))
-    parts.append(template[at:])
-    return [part for part in parts if part != ""]
-
-
-def _placeholder(braces: str, inner: str | None) -> Placeholder:
-    read = _PLACEHOLDER.fullmatch(inner) if inner is not None else None
-    if read is None:
-        raise ValueError(
-            f"{braces!r} is not known; {{row}}, {{digits:8}}, {{letters:3-8}}, {{hex:32}} and {{integer:1-100}} are;"
-            " write {{ and }} for braces themselves"
-        )
-    if read[1]:
-        return Placeholder("row")
-    placeholder = Placeholder(read[2], int(read[3]), int(read[4] or read[3]))
-    if placeholder.low > placeholder.high or (read[2] in _CHARACTERS and placeholder.high > LENGTH_MAX):
-        raise ValueError(f"{braces!r} must rise, and lengths must be at most {LENGTH_MAX}")
-    return placeholder
 
 
 def _template_faults(template: str, *, in_rows: bool) -> Iterator[str]:

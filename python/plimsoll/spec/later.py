@@ -6,12 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 _LATER = {
-    ("system", "host"): "other hosts (ssh) are not available yet; run Plimsoll on the server's host or leave host out",
-    ("system", "hooks"): 'hooks are not available yet; use a managed server, or reset = "never" and reset by hand',
     ("system", "instances"): "belongs into server: Plimsoll starts several managed servers; a target is one instance",
-    ("system", "server", "cpus"): "binding a server to processors is not available yet",
-    ("system", "server", "replicas"): "replicas are not available yet",
-    ("system", "server", "log_dir"): "a log directory of its own is not available yet",
 }
 """Keys of the study file's design that a later version will understand: refused with a reason, not ignored."""
 
@@ -30,11 +25,6 @@ def later_faults(written: dict[str, Any]) -> Iterable[str]:
         for place, table in _tables(written, path[:-1]):
             if path[-1] in table:
                 yield f"{place}.{path[-1]}: {reason}"
-    for place, table in _tables(written, ("system",)):
-        if table.get("reset") == "hook":
-            yield f"{place}.reset: hooks are not available yet; use per_trial, per_system or never"
-    if isinstance(study := written.get("study"), dict) and study.get("reset") == "hook":
-        yield "study.reset: hooks are not available yet; use per_trial, per_system or never"
 
 
 def _tables(written: object, path: tuple[str, ...], place: str = "") -> Iterable[tuple[str, dict[str, Any]]]:

@@ -29,6 +29,15 @@ def pace_faults(workload: object, connections: int, *, is_open: bool, has_think_
                 yield f"file: transaction[{index}].think_time: {reason}; give only one of them"
 
 
+def has_own_pace(workload: object) -> bool:
+    """Whether any workload, without faults, has pauses of its own."""
+    if isinstance(workload, TpccSpec):
+        return workload.has_own_pace
+    if isinstance(workload, StatementsSpec):
+        return any(transaction.pause is not None for transaction in workload.definition.transaction)
+    return False
+
+
 def _terminal_faults(workload: TpccSpec, connections: int, *, is_open: bool, has_think_time: bool) -> Iterable[str]:
     if workload.terminals is not None and workload.terminals < connections:
         yield f"terminals: must be at least as many as connections, {connections:,}, are {workload.terminals:,}"

@@ -33,7 +33,7 @@ def with_secrets(
     if target.password.get_secret_value():
         return target
     if password_env is not None:
-        return target.with_password(_taken(password_env))
+        return target.with_password(taken(password_env, key="password_env"))
     if defaults_file is not None:
         return target.with_password(_password_from(Path(defaults_file).expanduser()))
     if prompt is not None:
@@ -47,19 +47,26 @@ _TAKEN: dict[str, str] = {}
 """Passwords by the variable that they were taken from."""
 
 
-def _taken(variable: str) -> str:
+def taken(variable: str, *, key: str) -> str:
     """The value of a variable, which is then no longer in the environment that child processes inherit.
 
     Whoever may look at a process on this machine may read its environment, and servers and engines need no password
     there.
+
+    Args:
+        variable: Its name.
+        key: What named it, for the message.
+
+    Raises:
+        SpecError: There is no such variable.
     """
     if variable in os.environ:
         _TAKEN[variable] = os.environ.pop(variable)
     if variable not in _TAKEN:
         # The name is not repeated: whoever gives the password in its place must not find it in a log.
         raise SpecError(
-            "password_env: the environment has no variable of the name that was given; set it and export it, and give"
-            " its name, not the password itself"
+            f"{key}: the environment has no variable of the name that was given; set it and export it, and give its"
+            " name, not the password itself"
         )
     return _TAKEN[variable]
 
@@ -77,3 +84,14 @@ def _password_from(path: Path) -> str:
     if password is None:
         raise SpecError(f"defaults_file: {path} has no password in its [client] section; add password = …")
     return password.strip().strip("\"'")
+
+
+def known_secret(variable: str | None) -> dict[str, str]:
+    """The variable of a password with its value, for a child process of the user's own that needs it; empty for none.
+
+    It was taken out of the environment that other children inherit.
+    """
+    if variable is None:
+        return {}
+    value = _TAKEN.get(variable, os.environ.get(variable))
+    return {} if value is None else {variable: value}

@@ -15,7 +15,7 @@ from plimsoll.units import format_bytes
 
 INSTANCES_MAX = 64
 
-_POOL_BYTES_MIN = 8 * 2**20
+POOL_BYTES_MIN = 8 * 2**20
 """Of each instance; servers take no less than 5 MiB, and would silently take that."""
 
 
@@ -78,10 +78,10 @@ def share_faults(
             f"{place}: is {count}, but study.levels has {fewest} connection{'' if fewest == 1 else 's'} for all"
             f" instances together; begin with at least {count}"
         )
-    if buffer_pool is not None and buffer_pool // count < _POOL_BYTES_MIN:
+    if buffer_pool is not None and buffer_pool // count < POOL_BYTES_MIN:
         yield (
             f"{place}: is {count}, which leaves each {format_bytes(buffer_pool // count)} of buffer_pool; give it at"
-            f" least {format_bytes(count * _POOL_BYTES_MIN)}"
+            f" least {format_bytes(count * POOL_BYTES_MIN)}"
         )
 
 

@@ -15,7 +15,10 @@ from plimsoll.spec.fields import path_text
 Loc = tuple[str | int, ...]
 
 _NAMING = frozenset(
-    {"values", "keep", "keep_insert_id", "sql", "name", "column", "primary_key", "columns", "generate", "table"}
+    {
+        *("values", "keep", "keep_insert_id", "sql", "loops", "loop"),
+        *("name", "column", "primary_key", "columns", "foreign_key", "generate", "table"),
+    }
 )
 """Keys by which the parts of a table or a transaction know each other."""
 

@@ -75,3 +75,14 @@ def read_sql(text: str) -> SqlText:
     if read.first_word in _CONTROL:
         raise ValueError(f"must not be {read.first_word}; write begin = true for a transaction with several statements")
     return read
+
+
+def masked(sql: str) -> str:
+    """A statement in which what is quoted, and comments, are dots: as long as it, and nothing in it stands for more.
+
+    >>> masked("SELECT 'VALUES (' /* ( */, `a(`")
+    'SELECT .......... ......., ....'
+    """
+    return "".join(
+        token[0] if len(token[0]) == 1 or token["name"] else "." * len(token[0]) for token in _TOKEN.finditer(sql)
+    )

@@ -18,21 +18,14 @@ from pydantic import Field
 from plimsoll.errors import SpecError
 from plimsoll.regular_file import text_regular
 from plimsoll.spec.fields import Name, Written
-from plimsoll.spec.generator_plan import generator_plan, keys_of, null_ratio, sql_type
-from plimsoll.spec.generators import GeneratorSpec
+from plimsoll.spec.foreign_keys import column_type, foreign_key_plans
+from plimsoll.spec.key_counters import counters_of
 from plimsoll.spec.sql_text import SqlText, read_sql
 from plimsoll.spec.tpcc import TpccSpec
+from plimsoll.spec.transaction_plan import generated, transaction_line
 from plimsoll.spec.workload import WorkloadSpec
-from plimsoll.spec.workload_checks import key_column
-from plimsoll.spec.workload_file import (
-    StatementSpec,
-    TableSpec,
-    TransactionSpec,
-    Values,
-    ValueSpec,
-    WorkloadFile,
-    parse_workload,
-)
+from plimsoll.spec.workload_file import WorkloadFile, parse_workload
+from plimsoll.spec.workload_tables import TableSpec
 
 FILE_BYTES_MAX = 1_000_000
 
@@ -97,7 +90,7 @@ class StatementsSpec(Written):
 
     @property
     def _statements(self) -> list[SqlText]:
-        return [read_sql(one.sql) for each in self.definition.transaction for one in each.statement]
+        return [read_sql(text) for each in self.definition.transaction for one in each.statement for text in one.texts]
 
     @property
     def table_names(self) -> list[str]:
@@ -111,7 +104,7 @@ class StatementsSpec(Written):
 
     def identity(self) -> dict[str, Any]:
         """What makes it this workload and no other: not where its file lies, nor comments in it."""
-        exclude = {"description", "parameters", "prepared"}
+        exclude = {"description", "parameters", "prepared", "learned"}
         said = self.definition.model_dump(mode="json", exclude=exclude, by_alias=True)
         return {"name": self.name, "prepared": self.is_prepared, **said}
 
@@ -135,7 +128,8 @@ class StatementsSpec(Written):
         return {
             "kind": self.kind,
             "tables": self.table_names,
-            "transactions": [_transaction(one, file) for one in file.transaction],
+            "counters": [{"table": table, "column": column} for table, column in counters_of(file)],
+            "transactions": [transaction_line(one, file) for one in file.transaction],
             "prepared": self.is_prepared,
         }
 
@@ -189,64 +183,26 @@ def reader(folder: Path, kept: Mapping[str, str] | None = None) -> ReadFile:
     return read
 
 
-def _generated(spec: GeneratorSpec, file: WorkloadFile) -> dict[str, Any]:
-    keys = {
-        table.name: keys_of(column, table.rows) for table in file.table if (column := key_column(table)) is not None
-    }
-    return {"generator": generator_plan(spec, keys), "null_ratio": null_ratio(spec)}
-
-
 def _table(table: TableSpec, file: WorkloadFile) -> dict[str, Any]:
     columns = [
         {
             "name": column.name,
-            "sql_type": column.type or sql_type(column),
-            "nullable": null_ratio(column) > 0,
+            "sql_type": column_type(table, column, file.tables),
+            "nullable": column.takes_null,
             "auto_increment": column.auto_increment,
-            **_generated(column, file),
+            **generated(column, file),
         }
         for column in table.column
     ]
     indexes = [
-        {"name": name, "columns": list(one.columns), "unique": one.unique}
+        {
+            "name": name,
+            "columns": list(one.columns),
+            "unique": one.unique,
+            **({"lengths": list(one.lengths)} if any(one.lengths) else {}),
+        }
         for name, one in zip(table.index_names, table.index, strict=True)
     ]
     made = {"name": table.name, "rows": table.rows, "primary_key": list(table.key)}
-    return {**made, "columns": columns, "indexes": indexes}
-
-
-def _transaction(spec: TransactionSpec, file: WorkloadFile) -> dict[str, Any]:
-    think = spec.think_time
-    return {
-        "name": spec.name,
-        "weight": spec.weight,
-        "begin": spec.begin,
-        "isolation": spec.isolation or "server_default",
-        "values": _values(spec.values, file),
-        "statements": [_statement(one, file) for one in spec.statement],
-        "think_time": None if think is None else {"min_ms": think[0] * 1000, "max_ms": think[1] * 1000},
-    }
-
-
-def _statement(spec: StatementSpec, file: WorkloadFile) -> dict[str, Any]:
-    sql = read_sql(spec.sql)
-    return {
-        "sql": sql.sql,
-        "parameters": list(sql.names),
-        "values": _values(spec.values, file),
-        "keep": [{"column": column, "name": name} for name, column in spec.keep.items()],
-        "keep_insert_id": spec.keep_insert_id,
-        "no_row": spec.when_no_row,
-        "repeat_min": spec.repeat[0],
-        "repeat_max": spec.repeat[1],
-    }
-
-
-def _values(values: Values, file: WorkloadFile) -> list[dict[str, Any]]:
-    return [{"name": name, "source": _source(value, file)} for name, value in values.items()]
-
-
-def _source(value: ValueSpec, file: WorkloadFile) -> dict[str, Any]:
-    if value.sum_of is not None:
-        return {"sum": {"value": value.sum_of, "add": value.add or 0}}
-    return {"drawn": _generated(value, file)}
+    keys = foreign_key_plans(table, file.tables)
+    return {**made, "columns": columns, "indexes": indexes, **({"foreign_keys": keys} if keys else {})}

@@ -14,14 +14,24 @@ from pydantic import Field, ValidationError, field_validator
 
 from plimsoll.errors import SpecError
 from plimsoll.regular_file import text_regular
+from plimsoll.spec.capacity import CapacityLevels
+from plimsoll.spec.claims import ClaimSpec, faults_of_claims
 from plimsoll.spec.clients import Clients, Reconnect, RetryRule
 from plimsoll.spec.distribution import DistributionSpec
-from plimsoll.spec.fields import Count, DurationS, Name, WarmUp, Written, faults_of
+from plimsoll.spec.drivers import RayDrivers, driver_faults
+from plimsoll.spec.duet import duet_faults
+from plimsoll.spec.environments import EnvironmentSpec, environment_faults
+from plimsoll.spec.fields import Name, Written, faults_of
+from plimsoll.spec.hooks import HookSpec, HooksSpec, StudyHooksSpec, hook_faults
 from plimsoll.spec.later import later_faults, without_later
 from plimsoll.spec.levels import Levels, level_faults
+from plimsoll.spec.matrix import equal_systems, expand
+from plimsoll.spec.placement import ClientPlacement
 from plimsoll.spec.shares import share_faults
 from plimsoll.spec.statements import ReadFile, StatementsSpec, reader
-from plimsoll.spec.system import Reset, ServerSpec, SystemSpec, system_faults
+from plimsoll.spec.storage import StorageSpec, storage_faults
+from plimsoll.spec.study_section import Objective, StudySection
+from plimsoll.spec.system import SYSTEM_KEYS, Reset, SystemSpec, system_faults
 from plimsoll.spec.terminals import background_connections, study_faults
 from plimsoll.spec.tpcc import Mix, TpccSpec
 from plimsoll.spec.workload import UserDelay, WorkloadSpec
@@ -44,54 +54,22 @@ TRIALS_MAX = 100_000
 """More trials than anybody waits for; a plan is kept in memory."""
 
 
-class Objective(Written):
-    """What must hold for a load to count as carried."""
-
-    response_p99: DurationS | None = None
-
-
-class StudySection(Written):
-    """`[study]`.
+class StudySpec(Written):
+    """A whole study file.
 
     Attributes:
-        warm_up: None finds out when throughput is flat; a duration is waited for.
-        warm_up_limit: At most so long, when it is found out.
-        settle_limit: How long to wait at most for a quiet server before load begins.
-        reset: When data is put back as prepared. None: not said.
-        budget: The plan may take so long at most.
-        clients: How clients connect, how long they think, and what they do about errors.
-        seed: Order of trials and all randomness follow from it.
+        claim: What earlier studies found; the guide says whether this study confirms it.
+        environment: How to find out which environment is there, by the environment's name.
     """
-
-    name: Name
-    levels: Levels
-    warm_up: WarmUp = None
-    warm_up_limit: DurationS = 120.0
-    settle_limit: DurationS = 60.0
-    duration: DurationS = 60.0
-    repetitions: Count = 3
-    reset: Reset | None = None
-    budget: DurationS | None = None
-    objective: Objective = Objective()
-    clients: Clients = Clients()
-    seed: int = 1
-
-    @field_validator("duration", mode="after")
-    @classmethod
-    def _long_enough(cls, value: float) -> float:
-        if value < 1:
-            raise ValueError(f'must be at least "1s", is {value} s: an interval is one second')
-        return value
-
-
-class StudySpec(Written):
-    """A whole study file."""
 
     study: StudySection
     workload: tuple[WrittenWorkload, ...] = Field(min_length=1)
     system: tuple[SystemSpec, ...] = Field(min_length=1)
+    claim: tuple[ClaimSpec, ...] = ()
+    storage: tuple[StorageSpec, ...] = ()
+    environment: dict[Name, EnvironmentSpec] = Field(default_factory=dict)
 
-    @field_validator("workload", "system", mode="before")
+    @field_validator("workload", "system", "claim", "storage", mode="before")
     @classmethod
     def _a_list(cls, value: object) -> object:
         return tuple(value) if isinstance(value, list) else value
@@ -101,26 +79,40 @@ class StudySpec(Written):
         """The most connections that a trial opens."""
         return max(self.study.levels.connections) + max(background_connections(one) for one in self.workload)
 
+    @property
+    def environments(self) -> tuple[str, ...]:
+        """Environments of its systems, in the order of the file; none where systems do not name any."""
+        return tuple(dict.fromkeys(one.environment for one in self.system if one.environment is not None))
+
     def reset_of(self, system: SystemSpec) -> Reset:
         """When the data of a system is put back as prepared."""
         return system.reset or self.study.reset or "per_trial"
 
 
 _KNOWN = {
-    "": tuple(StudySpec.model_fields),
+    "": (*StudySpec.model_fields, "factors"),
     "study": tuple(StudySection.model_fields),
     "study.levels": tuple(Levels.model_fields),
+    "study.levels.capacity": tuple(CapacityLevels.model_fields),
+    "study.hooks": tuple(StudyHooksSpec.model_fields),
     "study.objective": tuple(Objective.model_fields),
+    "study.client": tuple(ClientPlacement.model_fields),
+    "study.drivers": ("ssh", *RayDrivers.model_fields),
     "study.clients": tuple(Clients.model_fields),
     "study.clients.retry": tuple(RetryRule.model_fields),
     "study.clients.reconnect": tuple(Reconnect.model_fields),
+    "claim": tuple(ClaimSpec.model_fields),
     "workload": (*{**WorkloadSpec.model_fields, **TpccSpec.model_fields}, "file", "rows", "parameters"),
     "workload.mix": tuple(Mix.model_fields),
-    "workload.distribution": tuple(DistributionSpec.model_fields),
-    "workload.k_distribution": tuple(DistributionSpec.model_fields),
+    "workload.distribution": tuple(key for key in DistributionSpec.model_fields if key not in DistributionSpec.LATER),
+    "workload.k_distribution": tuple(key for key in DistributionSpec.model_fields if key not in DistributionSpec.LATER),
     "workload.user_delay": tuple(UserDelay.model_fields),
-    "system": tuple(SystemSpec.model_fields),
-    "system.server": tuple(ServerSpec.model_fields),
+    **SYSTEM_KEYS,
+    "storage": tuple(StorageSpec.model_fields),
+    "environment": tuple(EnvironmentSpec.model_fields),
+    **{f"study.hooks.{name}": tuple(HookSpec.model_fields) for name in StudyHooksSpec.model_fields},
+    "system.hooks": tuple(HooksSpec.model_fields),
+    **{f"system.hooks.{name}": tuple(HookSpec.model_fields) for name in HooksSpec.model_fields},
 }
 
 
@@ -161,14 +153,15 @@ def parse_study(text: str, read_file: ReadFile | None = None) -> StudySpec:
         raise SpecError(f"holds a value that cannot be read: {error}") from None
     except RecursionError:
         raise SpecError("is nested too deeply; this is no study file") from None
-    later = (*later_faults(written), *read_workloads(written, read_file or reader(Path())))
+    matrix = expand(written)
+    later = (*matrix.faults, *later_faults(written), *read_workloads(written, read_file or reader(Path())))
     try:
         spec = StudySpec.model_validate(written)
     except ValidationError as error:
-        raise SpecError(*later, *(without_later(faults_of(error, known=_KNOWN), later))) from None
-    faults = (*later, *_contradictions(spec))
-    if faults:
-        raise SpecError(*faults)
+        faults = without_later(faults_of(error, known=_KNOWN), later)
+        raise SpecError(*matrix.placed((*later, *faults))) from None
+    if faults := [*later, *_contradictions(spec)]:
+        raise SpecError(*matrix.placed(faults))
     return spec
 
 
@@ -178,13 +171,21 @@ def _contradictions(spec: StudySpec) -> Iterable[str]:
             if count > 1:
                 yield f"{kind}: the name {name!r} is used {count} times; give each its own"
     yield from level_faults(spec.study.levels, spec.study.clients)
+    if spec.study.levels.capacity is not None and spec.study.repetitions is None:
+        yield 'study.repetitions: "auto" is for levels that are given; say how often a capacity is searched for'
+    if spec.study.levels.capacity is not None and spec.study.duration is None:
+        yield 'study.duration: must be a time where a capacity is searched for, such as "60s"'
     yield from _too_many_trials(spec)
+    yield from (*storage_faults(spec.storage), *duet_faults(spec), *equal_systems(spec.system))
+    yield from (*hook_faults(spec), *environment_faults(spec))
     for index, workload in enumerate(spec.workload):
         if isinstance(workload, StatementsSpec):
             yield from definition_faults(f"workload[{index}]", workload)
     yield from different_rows(spec.workload)
     yield from shared_table_faults(spec.workload)
     yield from study_faults(spec)
+    yield from driver_faults(spec)
+    yield from faults_of_claims(spec)
     writes = any(workload.writes for workload in spec.workload if is_sound(workload))
     for index, system in enumerate(spec.system):
         yield from system_faults(f"system[{index}]", system, needs_reset=writes and spec.study.reset is None)
@@ -199,8 +200,8 @@ def _contradictions(spec: StudySpec) -> Iterable[str]:
 
 
 def _too_many_trials(spec: StudySpec) -> Iterable[str]:
-    cells = len(spec.study.levels.loads) * len(spec.workload) * len(spec.system)
-    if (count := cells * spec.study.repetitions) > TRIALS_MAX:
+    cells = len(spec.study.levels.levels) * len(spec.workload) * len(spec.system)
+    if (count := cells * spec.study.repetition_count) > TRIALS_MAX:
         yield (
             f"study.repetitions: {count} trials follow from it, at most {TRIALS_MAX} can be planned; take fewer"
             " repetitions or levels"

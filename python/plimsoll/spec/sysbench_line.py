@@ -18,6 +18,7 @@ from plimsoll.errors import SpecError
 from plimsoll.regular_file import read_regular
 from plimsoll.spec.target import Target
 from plimsoll.spec.tls import Tls, TlsMode
+from plimsoll.units import parse_whole
 
 HOST_TESTS = frozenset({"cpu", "memory", "threads", "mutex", "fileio"})
 """Tests that need no server."""
@@ -136,7 +137,7 @@ def _whoever_runs_it() -> str:
 
 def _port(text: str) -> int:
     """0 for what is none: the engine will say so."""
-    return int(text) if text.isascii() and text.isdecimal() else 0
+    return parse_whole(text) or 0
 
 
 def read_line(arguments: Sequence[str]) -> SysbenchLine:

@@ -41,7 +41,7 @@ def study_faults(spec: StudySpec) -> Iterable[str]:
         faults = pace_faults(
             workload,
             max(study.levels.connections),
-            is_open=study.levels.rate_tps is not None,
+            is_open=study.levels.rate_tps is not None or study.levels.capacity is not None,
             has_think_time=study.clients.think_time is not None,
         )
         yield from (f"workload[{index}].{fault}" for fault in faults)

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import BeforeValidator, Field, model_validator
 
-from plimsoll.spec.distribution import DistributionSpec, WrittenDistribution
+from plimsoll.spec.distribution import DistributionSpec, TableDistribution
 from plimsoll.spec.fields import Count, DurationS, Name, Written
 from plimsoll.spec.oltp import (
     DATA_ONLY,
@@ -79,8 +79,8 @@ class WorkloadSpec(Written):
     kind: OltpKind
     tables: Annotated[int, Field(gt=0, le=100_000)] = 1
     table_size: Count = 10_000
-    distribution: WrittenDistribution = DistributionSpec()
-    k_distribution: WrittenDistribution | None = None
+    distribution: TableDistribution = DistributionSpec()
+    k_distribution: TableDistribution | None = None
     range_size: Count = 100
     range_selects: bool = True
     point_selects: MixCount = 10

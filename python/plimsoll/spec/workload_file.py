@@ -1,209 +1,29 @@
-"""A workload file as users write it: tables, statements, and where values come from; all faults at once.
+"""A workload file as users write it: tables, transactions and parameters; all faults at once.
 
-Deliberately not here: what must hold between its parts (`workload_checks`), where files lie (`statements`).
+Deliberately not here: its tables (`workload_tables`), what transactions do (`transactions`), what must hold between its
+parts (`workload_checks`), where files lie (`statements`).
 """
 
 from __future__ import annotations
 
 import tomllib
 from collections.abc import Iterator, Mapping
-from typing import Annotated, Any, Literal
+from functools import cached_property
+from typing import Annotated, Any
 
-from pydantic import AfterValidator, BeforeValidator, Field, ValidationError, field_validator
+from pydantic import BeforeValidator, Field, ValidationError
 
 from plimsoll.errors import SpecError
-from plimsoll.spec.fields import DurationS, Name, Written, faults_of, name_fault
-from plimsoll.spec.generators import GeneratorSpec, Whole
+from plimsoll.spec.fields import Written, faults_of
+from plimsoll.spec.generators import GeneratorSpec
+from plimsoll.spec.learned import CheckedKind, LearnedCheck, LearnedSpec
 from plimsoll.spec.sound_part import Loc, untouched, without
+from plimsoll.spec.sql_names import ValueName, a_list
+from plimsoll.spec.transactions import StatementSpec, TransactionSpec
 from plimsoll.spec.workload_parameters import filled, overridden
-from plimsoll.units import format_ms
+from plimsoll.spec.workload_tables import ForeignKeySpec, IndexSpec, TableSpec
 
-PARAMETERS_MAX = 256
-REPEAT_MAX = 1_000_000
-NAME_MAX = 64
-COLUMNS_MAX = 1_000
 TABLES_MAX = 10_000
-ROWS_MAX = 2**32 - 1
-THINK_S_MAX = 3600.0
-
-Isolation = Literal["read_uncommitted", "read_committed", "repeatable_read", "serializable"]
-NoRow = Literal["continue", "skip", "fail"]
-
-ValueName = Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]{0,63}$")]
-"""A name as it stands behind the colon in a statement."""
-
-
-def _plain_name(name: str) -> str:
-    """Servers take 64 characters of Unicode's first plane; people must be able to tell names from each other."""
-    if fault := name_fault(name):
-        raise ValueError(fault)
-    if len(name) > NAME_MAX or any(ord(one) > 0xFFFF for one in name):
-        raise ValueError(
-            f"must be 1 to {NAME_MAX} characters, none beyond U+FFFF, which servers do not take, is {name!r}"
-        )
-    return name
-
-
-SqlName = Annotated[str, AfterValidator(_plain_name)]
-"""The name of a table, a column or an index; it is quoted, whatever is in it."""
-
-ColumnType = Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9_ ,()]*$")]
-"""A type in SQL, without default, comment or collation clause that would need quotes."""
-
-
-def _a_list(value: object) -> object:
-    """TOML has lists, the models have tuples."""
-    return tuple(value) if isinstance(value, list) else value
-
-
-def _names(value: object) -> object:
-    """One name stands for a list of one."""
-    return (value,) if isinstance(value, str) else _a_list(value)
-
-
-SqlNames = Annotated[tuple[SqlName, ...], BeforeValidator(_names), Field(min_length=1)]
-
-
-def _pair(value: object) -> object:
-    return _a_list(value) if isinstance(value, list) else (value, value)
-
-
-def _rising(value: tuple[float, float]) -> tuple[float, float]:
-    if value[0] > value[1]:
-        raise ValueError(f"must rise, is {value[0]:g} to {value[1]:g}")
-    return value
-
-
-RepeatCount = Annotated[int, Field(ge=0, le=REPEAT_MAX)]
-Repeat = Annotated[tuple[RepeatCount, RepeatCount], BeforeValidator(_pair), AfterValidator(_rising)]
-"""Written as 3 or [1, 5]."""
-
-ThinkTime = Annotated[tuple[DurationS, DurationS], BeforeValidator(_pair), AfterValidator(_rising)]
-"""Written as "50ms" or ["10ms", "100ms"]; kept in seconds."""
-
-
-class ColumnSpec(GeneratorSpec):
-    """One `[[table.column]]`: its name, and how its values are made.
-
-    Attributes:
-        type: Its type in SQL; one that fits the values when not given.
-        auto_increment: The server numbers rows that are inserted later.
-    """
-
-    name: SqlName
-    type: ColumnType | None = None
-    auto_increment: bool = False
-
-
-class IndexSpec(Written):
-    """One `[[table.index]]`.
-
-    Attributes:
-        name: Made from the columns when not given.
-    """
-
-    columns: SqlNames
-    unique: bool = False
-    name: SqlName | None = None
-
-
-class TableSpec(Written):
-    """One `[[table]]`.
-
-    Attributes:
-        primary_key: Its columns; the first column of all when not given.
-    """
-
-    name: SqlName
-    rows: Annotated[int, Field(ge=0, le=ROWS_MAX)]
-    primary_key: SqlNames | None = None
-    column: Annotated[tuple[ColumnSpec, ...], BeforeValidator(_a_list), Field(min_length=1)]
-    index: Annotated[tuple[IndexSpec, ...], BeforeValidator(_a_list)] = ()
-
-    @property
-    def index_names(self) -> tuple[str, ...]:
-        """Those of its indexes, in their order; servers take 64 characters of a name."""
-        return tuple(one.name or "_".join(one.columns)[:NAME_MAX] for one in self.index)
-
-    @property
-    def key(self) -> tuple[str, ...]:
-        """The columns of its primary key."""
-        return self.primary_key or (self.column[0].name,)
-
-
-class ValueSpec(GeneratorSpec):
-    """A value of a statement: generated, or the sum of an earlier one and a constant.
-
-    Attributes:
-        sum_of: Name of the earlier value, a whole number.
-        add: The constant.
-    """
-
-    sum_of: ValueName | None = None
-    add: Whole | None = None
-
-
-Values = dict[ValueName, ValueSpec]
-
-
-class StatementSpec(Written):
-    """One `[[transaction.statement]]`.
-
-    Attributes:
-        sql: With `:name` where values go.
-        values: Drawn each time before it runs.
-        keep: By the name that later statements use: the column of its first row.
-        keep_insert_id: The name under which later statements use the AUTO_INCREMENT value that it generated.
-        no_row: What happens when it finds no row, or changes none.
-        repeat: How often it runs.
-    """
-
-    sql: str
-    values: Values = Field(default_factory=dict)
-    keep: dict[ValueName, SqlName] = Field(default_factory=dict)
-    keep_insert_id: ValueName | None = None
-    no_row: NoRow | None = None
-    repeat: Repeat = (1, 1)
-
-    @property
-    def when_no_row(self) -> NoRow:
-        """What happens when it finds nothing."""
-        return self.no_row or ("skip" if self.keep else "continue")
-
-
-class TransactionSpec(Written):
-    """One `[[transaction]]`.
-
-    Attributes:
-        name: Its name in recordings and guides.
-        weight: How often it is chosen, relative to the others.
-        begin: BEGIN before its statements and COMMIT after them.
-        isolation: Its isolation level; the server's own when not given.
-        think_time: A connection pauses for so long after it, seconds.
-        values: Drawn once, before its first statement.
-    """
-
-    name: Name
-    weight: Annotated[int, Field(gt=0, le=1_000_000)] = 1
-    begin: bool = False
-    isolation: Isolation | None = None
-    think_time: ThinkTime | None = None
-    values: Values = Field(default_factory=dict)
-    statement: Annotated[tuple[StatementSpec, ...], BeforeValidator(_a_list), Field(min_length=1)]
-
-    @property
-    def pause(self) -> str | None:
-        """How long a connection pauses after it, in words; None when it goes on at once."""
-        if self.think_time is None or self.think_time[1] == 0:
-            return None
-        return " to ".join(dict.fromkeys(format_ms(seconds * 1e3) for seconds in self.think_time))
-
-    @field_validator("think_time")
-    @classmethod
-    def _not_for_ever(cls, value: tuple[float, float] | None) -> tuple[float, float] | None:
-        if value is not None and value[1] > THINK_S_MAX:
-            raise ValueError(f'must be at most "1h", is {value[1]:g} s')
-        return value
 
 
 class WorkloadFile(Written):
@@ -213,24 +33,34 @@ class WorkloadFile(Written):
         description: What it is for; shown nowhere but in the file.
         prepared: Statements are prepared once for each connection; otherwise they are sent as text.
         parameters: Names for values: `"$name"` anywhere else stands for one.
+        learned: The log that it was learned from; changes nothing that runs.
     """
 
     description: str | None = None
     prepared: bool = True
     parameters: dict[ValueName, Any] = Field(default_factory=dict)
-    table: Annotated[tuple[TableSpec, ...], BeforeValidator(_a_list)] = ()
-    transaction: Annotated[tuple[TransactionSpec, ...], BeforeValidator(_a_list), Field(min_length=1)]
+    table: Annotated[tuple[TableSpec, ...], BeforeValidator(a_list)] = ()
+    transaction: Annotated[tuple[TransactionSpec, ...], BeforeValidator(a_list), Field(min_length=1)]
+    learned: LearnedSpec | None = None
+
+    @cached_property
+    def tables(self) -> dict[str, TableSpec]:
+        """By name."""
+        return {table.name: table for table in self.table}
 
 
 _GENERATOR = tuple(field.alias or name for name, field in GeneratorSpec.model_fields.items())
-_VALUE = (*_GENERATOR, "sum_of", "add")
 _KNOWN = {
     "": tuple(WorkloadFile.model_fields),
     "table": tuple(TableSpec.model_fields),
-    "table.column": ("name", "type", "auto_increment", *_GENERATOR),
+    "table.column": ("name", "type", "auto_increment", "nullable", *_GENERATOR),
     "table.index": tuple(IndexSpec.model_fields),
+    "table.foreign_key": tuple(ForeignKeySpec.model_fields),
     "transaction": tuple(TransactionSpec.model_fields),
     "transaction.statement": tuple(StatementSpec.model_fields),
+    "learned": tuple(field.alias or name for name, field in LearnedSpec.model_fields.items()),
+    "learned.check": tuple(LearnedCheck.model_fields),
+    "learned.check.figures": tuple(CheckedKind.model_fields),
 }
 
 

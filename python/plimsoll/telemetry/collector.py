@@ -1,19 +1,18 @@
-"""Samples everything once a second while a trial runs, and gives rows of the telemetry table when they are asked for.
+"""Samples everything once a second while a trial runs, and gives the samples when they are asked for.
 
 A sampler that fails records nothing for that second and is reported once; it never ends a trial. Deliberately not here:
-any metric, and writing the table (package `record`).
+any metric, and the telemetry table (`hosts.frame`).
 """
 
 from __future__ import annotations
 
+import contextlib
+import os
 import threading
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-import polars as pl
-
-from plimsoll.record.frames import TELEMETRY
 from plimsoll.telemetry.sampler import Sample, Sampler
 
 
@@ -29,6 +28,24 @@ class Placed:
     sampler: Sampler
     host: str
     instance: str = ""
+
+
+@dataclass(slots=True)
+class Columns:
+    """Samples as columns of equal length.
+
+    Attributes:
+        host: The machine that a sample is about.
+        instance: The server's name, or empty.
+        unix_s: When it was taken, on the clock of the machine that took it.
+    """
+
+    host: list[str] = field(default_factory=list)
+    instance: list[str] = field(default_factory=list)
+    unix_s: list[float] = field(default_factory=list)
+    source: list[str] = field(default_factory=list)
+    metric: list[str] = field(default_factory=list)
+    value: list[float] = field(default_factory=list)
 
 
 @dataclass(slots=True)
@@ -61,7 +78,6 @@ class Collector:
         self,
         placed: Sequence[Placed],
         *,
-        driver: str,
         interval_s: float = 1.0,
         origin_unix_s: float | None = None,
         on_fault: Callable[[str], None] | None = None,
@@ -70,12 +86,10 @@ class Collector:
 
         Args:
             placed: The samplers. Those that may wait for others get a thread each, the rest share one.
-            driver: The machine that drives the load.
             interval_s: Time between two samples.
             origin_unix_s: A point of the grid, such as the beginning of interval 0; None for whole seconds.
             on_fault: Told of each sampler's first failure, from a thread of the collector.
         """
-        self._driver = driver
         self._stopped = threading.Event()
         self._on_fault = on_fault
         self._faults: dict[int, str] = {}
@@ -101,11 +115,18 @@ class Collector:
         for thread in self._threads:
             thread.start()
 
-    def take(self) -> pl.DataFrame:
-        """The samples since they were last taken, in order of time; schema `record.frames.TELEMETRY`."""
-        taken = [self._frame(rows.take()) for _, rows in self._loops]
-        table = pl.concat(taken) if taken else pl.DataFrame(schema=TELEMETRY)
-        return table.sort("unix_s", maintain_order=True)
+    def take(self) -> Columns:
+        """The samples since they were last taken: of one sampler in order of time."""
+        columns = Columns()
+        for _, loop_rows in self._loops:
+            rows = loop_rows.take()
+            columns.host += [place.host for place in rows.place]
+            columns.instance += [_about(*one) for one in zip(rows.place, rows.sample, strict=True)]
+            columns.unix_s += rows.unix_s
+            columns.source += [sample.source for sample in rows.sample]
+            columns.metric += [sample.metric for sample in rows.sample]
+            columns.value += [sample.value for sample in rows.sample]
+        return columns
 
     def stop(self, *, limit_s: float = 5.0) -> None:
         """Ends sampling; the last samples can still be taken.
@@ -119,6 +140,7 @@ class Collector:
             thread.join(max(until_s - time.monotonic(), 0))
 
     def _run(self, group: Sequence[Placed], rows: _Rows) -> None:
+        _yield_to_others()
         while True:
             now_s = self._now_s()
             for place in group:
@@ -152,14 +174,18 @@ class Collector:
         rest_s = self._interval_s - (self._now_s() - self._origin_unix_s) % self._interval_s
         return rest_s if rest_s >= self._interval_s / 2 else rest_s + self._interval_s
 
-    def _frame(self, rows: _Rows) -> pl.DataFrame:
-        columns = {
-            "driver": [self._driver] * len(rows.place),
-            "host": [place.host for place in rows.place],
-            "instance": [place.instance for place in rows.place],
-            "unix_s": rows.unix_s,
-            "source": [sample.source for sample in rows.sample],
-            "metric": [sample.metric for sample in rows.sample],
-            "value": [sample.value for sample in rows.sample],
-        }
-        return pl.DataFrame(columns, schema=TELEMETRY)
+
+def _about(place: Placed, sample: Sample) -> str:
+    """The server that a row is about: an exporter tells of its host too, which is no server."""
+    return "" if sample.source == "host" != place.sampler.source else place.instance
+
+
+def _yield_to_others() -> None:
+    """Lets the calling thread wait for its turn when it wakes up, instead of interrupting whoever runs (sched(7)).
+
+    A thread of server or client that is interrupted while it holds a lock holds up all the others: under load that cost
+    several times the processor time of sampling itself.
+    """
+    with contextlib.suppress(OSError):  # not permitted here: it then samples as any other thread would
+        if os.sched_getscheduler(0) == os.SCHED_OTHER:
+            os.sched_setscheduler(0, os.SCHED_BATCH, os.sched_param(0))

@@ -11,12 +11,23 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import ClassVar
 
-from plimsoll.telemetry.sampler import PROC, Deltas, Sample, Sampler
+from plimsoll.telemetry.sampler import PROC, Deltas, Sample, Sampler, kernel_text
 
-_SECTOR_BYTES = 512
-_COLUMNS = {"reads": 3, "read_sectors": 5, "writes": 7, "written_sectors": 9, "busy_ms": 12, "queued_ms": 13}
+SECTOR_BYTES = 512
+_COLUMNS = {
+    "reads": 3,
+    "read_sectors": 5,
+    "read_ms": 6,
+    "writes": 7,
+    "written_sectors": 9,
+    "write_ms": 10,
+    "busy_ms": 12,
+    "queued_ms": 13,
+}
 """Columns of a line of /proc/diskstats. A sector has 512 bytes there, whatever the device says."""
-_FLUSHES = 18
+_FLUSHES, _FLUSH_MS = 18, 19
+_TIMED = {"read": ("reads", "read_ms"), "write": ("writes", "write_ms"), "flush": ("flushes", "flush_ms")}
+"""Kinds of operations, with their counters of operations and of milliseconds."""
 
 
 class DeviceSampler(Sampler):
@@ -33,6 +44,9 @@ class DeviceSampler(Sampler):
         "flush_per_s": "1/s",
         "busy_ratio": "0..1",
         "queue_length_mean": "operations",
+        "read_ms_mean": "ms",
+        "write_ms_mean": "ms",
+        "flush_ms_mean": "ms",
     }
 
     def __init__(self, device: str, proc: Path = PROC) -> None:
@@ -46,37 +60,68 @@ class DeviceSampler(Sampler):
         risen = self._deltas.rise(at_unix_s, self._counters())
         if risen is None:
             return []
-        elapsed_s, counted = risen
-        metrics = {
-            "read_bytes_per_s": counted["read_sectors"] * _SECTOR_BYTES / elapsed_s,
-            "write_bytes_per_s": counted["written_sectors"] * _SECTOR_BYTES / elapsed_s,
-            "read_per_s": counted["reads"] / elapsed_s,
-            "write_per_s": counted["writes"] / elapsed_s,
-            "busy_ratio": min(counted["busy_ms"] / 1000 / elapsed_s, 1.0),
-            "queue_length_mean": counted["queued_ms"] / 1000 / elapsed_s,
-        }
-        if "flushes" in counted:
-            metrics["flush_per_s"] = counted["flushes"] / elapsed_s
-        return [Sample(self.source, metric, value) for metric, value in metrics.items()]
+        return [Sample(self.source, metric, value) for metric, value in device_rates(*risen).items()]
+
+    @property
+    def busy_ms(self) -> float:
+        """For how long the device has been busy in all, milliseconds."""
+        return self._counters()["busy_ms"]
 
     def _counters(self) -> dict[str, float]:
-        for line in self._path.read_text().splitlines():
+        for line in kernel_text(self._path).splitlines():
             fields = line.split()
             if fields[2] == self._device:
                 counters = {name: float(fields[column]) for name, column in _COLUMNS.items()}
-                if len(fields) > _FLUSHES:
-                    counters["flushes"] = float(fields[_FLUSHES])
+                if len(fields) > _FLUSH_MS:
+                    counters |= {"flushes": float(fields[_FLUSHES]), "flush_ms": float(fields[_FLUSH_MS])}
                 return counters
         raise LookupError(f"{self._path} has no device {self._device}")
 
 
-def device_busy_ratio(
-    device: str, *, clock: Callable[[], float] = time.monotonic, proc: Path = PROC
-) -> Callable[[], float | None]:
-    """A function that says how busy a device was since the call before, 0..1; None at the first call."""
-    sampler = DeviceSampler(device, proc)
+def device_rates(elapsed_s: float, counted: Mapping[str, float]) -> dict[str, float]:
+    """Metrics from the rise of a device's counters.
+
+    Args:
+        elapsed_s: Time in which they rose.
+        counted: By the names of the columns of /proc/diskstats; `flushes` and `flush_ms` only where they are known.
+    """
+    metrics = {
+        "read_bytes_per_s": counted["read_sectors"] * SECTOR_BYTES / elapsed_s,
+        "write_bytes_per_s": counted["written_sectors"] * SECTOR_BYTES / elapsed_s,
+        "read_per_s": counted["reads"] / elapsed_s,
+        "write_per_s": counted["writes"] / elapsed_s,
+        "busy_ratio": min(counted["busy_ms"] / 1000 / elapsed_s, 1.0),
+        "queue_length_mean": counted["queued_ms"] / 1000 / elapsed_s,
+    }
+    if "flushes" in counted:
+        metrics["flush_per_s"] = counted["flushes"] / elapsed_s
+    return metrics | {
+        f"{kind}_ms_mean": counted[total_ms] / counted[count]
+        for kind, (count, total_ms) in _TIMED.items()
+        if counted.get(count, 0) > 0
+    }
+
+
+def device_busy_ms(device: str, proc: Path = PROC) -> float:
+    """For how long a device has been busy in all, milliseconds.
+
+    Raises:
+        LookupError: There is no such device.
+    """
+    return DeviceSampler(device, proc).busy_ms
+
+
+def busy_ratio(busy_ms: Callable[[], float], clock: Callable[[], float] = time.monotonic) -> Callable[[], float | None]:
+    """A function that says how busy a device was since the call before, 0..1; None at the first call.
+
+    Args:
+        busy_ms: As `device_busy_ms`, of whichever machine.
+        clock: Monotonic seconds.
+    """
+    deltas = Deltas()
 
     def ask() -> float | None:
-        return next((sample.value for sample in sampler.sample(clock()) if sample.metric == "busy_ratio"), None)
+        risen = deltas.rise(clock(), {"busy_ms": busy_ms()})
+        return None if risen is None else min(risen[1]["busy_ms"] / 1000 / risen[0], 1.0)
 
     return ask

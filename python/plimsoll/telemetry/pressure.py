@@ -1,6 +1,7 @@
 """Pressure stall information: the share of time in which tasks waited for processor, memory or devices.
 
-A kernel without it (before 4.20, or switched off) gives no samples; the host's facts say so.
+A kernel without it (before 4.20, or switched off) gives no samples; the host's facts say so. What was there and is
+there no longer is a failure.
 Source: https://docs.kernel.org/accounting/psi.html
 """
 
@@ -10,7 +11,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import ClassVar
 
-from plimsoll.telemetry.sampler import PROC, Deltas, Sample, Sampler
+from plimsoll.telemetry.sampler import PROC, Deltas, Sample, Sampler, kernel_text
 
 
 class PressureSampler(Sampler):
@@ -30,9 +31,14 @@ class PressureSampler(Sampler):
     def __init__(self, proc: Path = PROC) -> None:
         self._folder = proc / "pressure"
         self._deltas = Deltas()
+        self._was_there: set[str] = set()
 
     def sample(self, at_unix_s: float) -> list[Sample]:
-        """Looks once, see `Sampler`."""
+        """Looks once, see `Sampler`.
+
+        Raises:
+            OSError: A file that was there before cannot be read.
+        """
         totals: dict[str, float] = {}
         for resource in ("cpu", "io", "memory"):
             totals |= self._totals_us(resource)
@@ -49,9 +55,12 @@ class PressureSampler(Sampler):
     def _totals_us(self, resource: str) -> dict[str, float]:
         """`some avg10=0.00 avg60=0.00 avg300=0.00 total=0`, and the same for `full`."""
         try:
-            lines = (self._folder / resource).read_text().splitlines()
+            lines = kernel_text(self._folder / resource).splitlines()
         except OSError:
+            if resource in self._was_there:
+                raise
             return {}
+        self._was_there.add(resource)
         return {
             f"pressure_{resource}_{line.split()[0]}_ratio": float(line.rpartition("total=")[2])
             for line in lines

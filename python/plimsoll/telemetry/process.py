@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import ClassVar, Literal
 
-from plimsoll.telemetry.sampler import PROC, Deltas, Sample, Sampler
+from plimsoll.telemetry.sampler import PROC, Deltas, Sample, Sampler, kernel_text
 
 _UTIME, _STIME, _THREADS, _RSS = 11, 12, 17, 21
 """Fields of /proc/PID/stat (proc(5)), counted from the one after the command's name."""
@@ -42,7 +42,7 @@ class ProcessSampler(Sampler):
         self._deltas = Deltas()
         self._ticks_per_s = os.sysconf("SC_CLK_TCK")
         self._page_bytes = os.sysconf("SC_PAGE_SIZE")
-        self._cpus = max(sum(line.startswith("cpu") for line in (proc / "stat").read_text().splitlines()) - 1, 1)
+        self._cpus = max(sum(line.startswith("cpu") for line in kernel_text(proc / "stat").splitlines()) - 1, 1)
 
     def sample(self, at_unix_s: float) -> list[Sample]:
         """Looks once, see `Sampler`. The shares are of all CPUs of the host.
@@ -76,7 +76,7 @@ class ProcessSampler(Sampler):
 
     def _tree(self, pid: int) -> list[int]:
         try:
-            children = (self._proc / f"{pid}/task/{pid}/children").read_text().split()
+            children = kernel_text(self._proc / f"{pid}/task/{pid}/children").split()
         except OSError:
             children = []
         return [pid, *(member for child in children for member in self._tree(int(child)))]
@@ -84,7 +84,7 @@ class ProcessSampler(Sampler):
     def _stat(self, pid: int) -> list[str] | None:
         """The fields after the command's name; None when the process has ended, waited for or not."""
         try:
-            fields = (self._proc / f"{pid}/stat").read_text().rpartition(")")[2].split()
+            fields = kernel_text(self._proc / f"{pid}/stat").rpartition(")")[2].split()
         except OSError:
             return None
         return None if fields[0] in "ZX" else fields

@@ -23,6 +23,15 @@
     for (const figure of document.querySelectorAll("figure.chart")) await draw(figure);
     document.documentElement.dataset.charts = "live";
   }
+  // Paper has no summaries to click on.
+  let opened = [];
+  window.addEventListener("beforeprint", () => {
+    opened = [...document.querySelectorAll("details:not([open])")];
+    for (const one of opened) one.open = true;
+  });
+  window.addEventListener("afterprint", () => {
+    for (const one of opened) one.open = false;
+  });
   narrow.addEventListener("change", drawAll);
   drawAll();
 })();

@@ -1,0 +1,123 @@
+"""The capacities of systems from their searches: over repetitions, and compared.
+
+The unit is the search: one capacity for each repetition, on a scale of logarithms. A search knows its answer to the
+width of its last step only, so repetitions that agree to the digit still vary by at least that of an even distribution
+over it (width squared over twelve). Each search begins at rates that its own sweep found, so their steps lie
+independently of each other: the ratio of two capacities varies by at least twice as much in each repetition.
+
+Deliberately not here: how one search is made (`plimsoll.plan.capacity`).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import combinations
+
+import numpy as np
+
+from plimsoll.analyse.capacity_model import CapacityRatio, SystemCapacity
+from plimsoll.analyse.cell_model import Estimate, SpreadKind
+from plimsoll.analyse.comparison import ALPHA, compare_repetitions
+from plimsoll.analyse.prediction import next_at_least
+from plimsoll.analyse.throughput import log_bounds
+from plimsoll.analyse.within_run import MeanVariance
+from plimsoll.record.capacity import RESOLUTION_RATIO, RunRole, SearchRecord
+
+LEAST_VARIANCE = math.log1p(RESOLUTION_RATIO) ** 2 / 12
+"""Of the logarithm of one capacity, however much repetitions agree."""
+
+
+def capacities(searches: Iterable[SearchRecord]) -> tuple[SystemCapacity, ...]:
+    """The capacity of each system under each workload, in the order in which they were searched first.
+
+    Args:
+        searches: Those of a folder; unfinished ones count in no figure.
+    """
+    groups: dict[tuple[object, ...], list[SearchRecord]] = {}
+    for one in searches:
+        groups.setdefault((one.system, one.workload, one.capacity.objective.model_dump_json()), []).append(one)
+    return tuple(_capacity(found) for found in groups.values())
+
+
+def _capacity(searches: Sequence[SearchRecord]) -> SystemCapacity:
+    finished = [one.capacity for one in searches if one.is_finished]
+    known = [one.capacity_tps for one in finished if one.capacity_tps is not None]
+    lows = [one.low for one in finished if one.low is not None]
+    highs = [one.high for one in finished if one.high is not None]
+    is_whole = len(known) == len(finished)
+    return SystemCapacity(
+        system=searches[0].system,
+        workload=searches[0].workload,
+        objective=searches[0].capacity.objective,
+        capacity_tps=_mean(known) if known and is_whole else None,
+        low=min(lows) if lows and len(lows) == len(finished) else None,
+        high=max(highs, default=None),
+        next_low=next_at_least(lows, least_variance=LEAST_VARIANCE) if len(lows) == len(finished) else None,
+        searches=tuple(searches),
+    )
+
+
+def _mean(values: Sequence[float]) -> Estimate:
+    logs = np.log(values)
+    value, count = math.exp(float(logs.mean())), len(values)
+    if count == 1:
+        return Estimate(value=value, trial_count=1)
+    variance = MeanVariance(max(float(logs.var(ddof=1)), LEAST_VARIANCE) / count, count - 1)
+    method = f"t on logarithms, {count} searches ({count - 1} degree{'s' if count > 2 else ''} of freedom)"
+    bounds = log_bounds(value, variance, method, basis=SpreadKind.REPETITIONS)
+    return Estimate(value=value, bounds=bounds, trial_count=count)
+
+
+def capacity_ratios(found: Sequence[SystemCapacity]) -> tuple[CapacityRatio, ...]:
+    """Every two systems under the same workload and objective; corrected for how many are shown (Bonferroni)."""
+    pairs = list(_pairs(found))
+    return tuple(_ratio(base, system, alpha=ALPHA / len(pairs)) for base, system in pairs)
+
+
+def _pairs(found: Sequence[SystemCapacity]) -> Iterator[tuple[SystemCapacity, SystemCapacity]]:
+    for base, system in combinations(found, 2):
+        is_same = (base.workload, base.objective) == (system.workload, system.objective)
+        if is_same and base.capacity_tps is not None and system.capacity_tps is not None:
+            yield base, system
+
+
+def _ratio(base: SystemCapacity, system: SystemCapacity, *, alpha: float) -> CapacityRatio:
+    of_base, of_system = capacities_by_repetition(base), capacities_by_repetition(system)
+    both = sorted(of_base.keys() & of_system.keys())
+    paired = len(both) == len(of_base) == len(of_system)
+    compared = compare_repetitions(
+        [of_base[one] for one in (both if paired else of_base)],
+        [of_system[one] for one in (both if paired else of_system)],
+        paired=paired,
+        alpha=alpha,
+        least_variance=LEAST_VARIANCE,
+    )
+    return CapacityRatio(
+        workload=base.workload,
+        base=base.system,
+        system=system.system,
+        ratio=compared.ratio,
+        verdict=compared.verdict.value,
+        repetitions_needed=compared.repetitions_needed,
+    )
+
+
+def capacities_by_repetition(one: SystemCapacity) -> dict[int, float]:
+    """What each finished search of a system found, by its repetition, transactions per second."""
+    return {
+        search.repetition: search.capacity.capacity_tps
+        for search in one.searches
+        if search.is_finished and search.capacity.capacity_tps is not None
+    }
+
+
+def confirming_trials(found: Iterable[SystemCapacity]) -> frozenset[str]:
+    """The trials that confirmed an answer: of a search's runs only these are as the guide's other trials."""
+    return frozenset(
+        run.trial_id
+        for one in found
+        for search in one.searches
+        for run in search.capacity.runs
+        if run.role is RunRole.CONFIRM and run.rate_tps == search.capacity.capacity_tps
+    )

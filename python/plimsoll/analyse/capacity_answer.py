@@ -1,0 +1,85 @@
+"""What capacities say first: one finding for each system and workload that was searched, and how systems compare."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from plimsoll.analyse.capacity_model import CapacityRatio, SystemCapacity
+from plimsoll.analyse.finding_model import Finding, found
+
+
+def capacity_answer(capacities: Sequence[SystemCapacity], ratios: Sequence[CapacityRatio]) -> Iterator[Finding]:
+    """By workload: the highest capacity first, then how the highest compares with the others.
+
+    Where every search of several systems ended without a rate that holds, one finding says so for all.
+    """
+    for workload in dict.fromkeys(one.workload for one in capacities):
+        own = sorted((one for one in capacities if one.workload == workload), key=lambda one: -_value(one))
+        if len(own) > 1 and all(one.capacity_tps is None and all(_finished(one)) for one in own):
+            yield _none_holds(own)
+            continue
+        yield from map(_capacity, own)
+        yield from (_compared(one, own[0].system) for one in ratios if _is_of(one, own[0]))
+
+
+def _capacity(one: SystemCapacity) -> Finding:
+    finished = sum(_finished(one))
+    grown = [tps for search in one.searches if (tps := search.capacity.lag_grows_tps) is not None]
+    return found(
+        "capacity",
+        system=one.system,
+        workload=one.workload,
+        capacity_tps=one.capacity_tps,
+        low_tps=one.low,
+        high_tps=one.high,
+        objective_ms_p99=one.objective.response_ms_p99,
+        errors_ratio=one.objective.errors_ratio,
+        searches_count=finished,
+        unfinished_count=len(one.searches) - finished,
+        lag_grows_tps=min(grown, default=None),
+    )
+
+
+def _none_holds(own: Sequence[SystemCapacity]) -> Finding:
+    """Rates are the lowest at which the objective was judged."""
+    objective = own[0].objective
+    rates = [run.rate_tps for one in own for search in one.searches for run in search.capacity.runs if run.rate_tps]
+    return found(
+        "no-capacity",
+        workload=own[0].workload,
+        systems_count=len(own),
+        lowest_tps=min(rates, default=None),
+        objective_ms_p99=objective.response_ms_p99,
+        errors_ratio=objective.errors_ratio,
+    )
+
+
+def _compared(one: CapacityRatio, best: str) -> Finding:
+    """The higher capacity first."""
+    ratio = one.ratio
+    if one.system != best:
+        bounds = ratio.bounds
+        edges = None if bounds is None else {"low": 1 / bounds.high, "high": 1 / bounds.low}
+        turned = None if bounds is None else bounds.model_copy(update=edges)
+        ratio = ratio.model_copy(update={"value": 1 / ratio.value, "bounds": turned})
+    return found(
+        "capacity-compared",
+        system=best,
+        workload=one.workload,
+        base=one.base if one.system == best else one.system,
+        ratio=ratio,
+        verdict=one.verdict,
+        repetitions_needed=one.repetitions_needed,
+    )
+
+
+def _is_of(ratio: CapacityRatio, best: SystemCapacity) -> bool:
+    return ratio.workload == best.workload and best.system in (ratio.base, ratio.system)
+
+
+def _finished(one: SystemCapacity) -> list[bool]:
+    return [search.is_finished for search in one.searches]
+
+
+def _value(one: SystemCapacity) -> float:
+    return 0.0 if one.capacity_tps is None else one.capacity_tps.value

@@ -1,0 +1,52 @@
+"""What is said about the capacities of systems at an objective; part of the analysis."""
+
+from __future__ import annotations
+
+from plimsoll.analyse.cell_model import Estimate
+from plimsoll.record.capacity import CapacityObjective, SearchRecord
+from plimsoll.record.document import Document
+
+
+class SystemCapacity(Document):
+    """The capacity of one system under one workload, over the repetitions of its search.
+
+    Attributes:
+        system: Which.
+        workload: Which.
+        objective: What had to hold.
+        capacity_tps: Geometric mean of the capacities that the searches found; None where none found any.
+        low: The lowest rate, over the repetitions, up to which the objective clearly held, transactions per second.
+        high: The highest rate, over the repetitions, from which on it clearly did not.
+        next_low: What the next search will find at least, with 95 % confidence (prediction limit); None with one
+            repetition.
+        searches: Each repetition, with every run.
+    """
+
+    system: str
+    workload: str
+    objective: CapacityObjective
+    capacity_tps: Estimate | None = None
+    low: float | None = None
+    high: float | None = None
+    next_low: float | None = None
+    searches: tuple[SearchRecord, ...] = ()
+
+
+class CapacityRatio(Document):
+    """How the capacities of two systems compare under one workload.
+
+    Attributes:
+        workload: Under which.
+        base: What is compared with.
+        system: What is compared.
+        ratio: Capacity of `system` over that of `base`.
+        verdict: As that of a difference.
+        repetitions_needed: Further repetitions that would decide; None where not known.
+    """
+
+    workload: str
+    base: str
+    system: str
+    ratio: Estimate
+    verdict: str
+    repetitions_needed: int | None = None

@@ -1,0 +1,54 @@
+"""A run of a search for a capacity, from its recording: how much, how fast, and whether the objective held.
+
+Where the lag of a replica grows, the objective does not hold: a rate that replicas do not keep up with is no capacity.
+"""
+
+from __future__ import annotations
+
+from plimsoll.analyse.duration_rows import duration_rows
+from plimsoll.analyse.durations import durations
+from plimsoll.analyse.histograms import merge_window
+from plimsoll.analyse.replication.lag import lags_of
+from plimsoll.analyse.replication.model import LagState
+from plimsoll.analyse.trial_summary import RecordingLike
+from plimsoll.analyse.violations import arrivals_of, judge_run
+from plimsoll.analyse.window import counts_of
+from plimsoll.errors import RecordError
+from plimsoll.record.capacity import CapacityObjective, CapacityRun, RunRole, RunVerdict
+
+
+def judged_run(recording: RecordingLike, role: RunRole, objective: CapacityObjective) -> CapacityRun:
+    """What a complete recording says about an objective.
+
+    Args:
+        recording: At a rate; in a closed loop, in which nothing arrives by itself, no verdict is given.
+        role: What the run was for.
+        objective: What must hold.
+
+    Raises:
+        RecordError: A table is missing or damaged, or nothing was measured.
+    """
+    trial = recording.trial
+    intervals, histograms = recording.intervals(), recording.histograms()
+    counts = None if intervals is None else counts_of(trial, recording.outcome, intervals)
+    if intervals is None or histograms is None or counts is None:
+        raise RecordError(f"trial {trial.trial_id}: nothing was measured; remove its recording, and run again")
+    at = {"first": counts.first, "last": counts.last}
+    seen = arrivals_of(intervals, histograms, **at, limit_ms=objective.response_ms_p99)
+    rate_tps = trial.level.rate_tps
+    lags = lags_of(recording.replication(), recording.outcome.window, trial.interval_s)
+    lag_grows = any(one.state is LagState.GROWING for one in lags.values())
+    verdict = RunVerdict.NOT_JUDGED if rate_tps is None else judge_run(seen, objective)
+    return CapacityRun(
+        trial_id=trial.trial_id,
+        role=role,
+        connections=trial.level.connections,
+        rate_tps=rate_tps,
+        throughput_tps=counts.throughput_tps,
+        response_ms_p99=durations(merge_window(duration_rows(histograms), **at).get("response")).p99,
+        over_ratio=seen.over_ratio,
+        errors_ratio=seen.errors_ratio,
+        duration_s=trial.duration_s or counts.duration_s,
+        verdict=RunVerdict.DOES_NOT_HOLD if lag_grows and rate_tps is not None else verdict,
+        lag_grows=lag_grows,
+    )

@@ -1,0 +1,63 @@
+"""What systems cost for what they sustain, as values; part of the analysis."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+from plimsoll.analyse.cell_model import Estimate
+from plimsoll.record.document import Document
+from plimsoll.record.price import Price
+
+
+class OnFront(StrEnum):
+    """Whether no other system sustains as much for less."""
+
+    YES = "yes"
+    NO = "no"
+    UNDECIDED = "undecided"  # a cheaper one may sustain as much: the confidence intervals overlap
+
+
+class SystemCost(Document):
+    """What one system costs under one workload.
+
+    Attributes:
+        system: Which.
+        price: Of a month.
+        capacity_tps: The highest rate that it sustained; without load at rates its highest throughput.
+        is_saturation: The capacity is such a highest throughput, which no objective limits.
+        is_at_last_level: The capacity may be higher, and the cost lower: throughput was highest at the last level.
+        per_million: Cost of a million transactions at the stated utilisation of the capacity, with the interval that
+            follows from the capacity's.
+        on_front: Whether no other system of the same currency sustains as much for less (Pareto front).
+        beaten_by: One that does; null where there is none.
+    """
+
+    system: str
+    price: Price
+    capacity_tps: Estimate
+    is_saturation: bool
+    is_at_last_level: bool = False
+    per_million: Estimate
+    on_front: OnFront
+    beaten_by: str | None = None
+
+
+class WorkloadCost(Document):
+    """What systems cost under one workload.
+
+    Attributes:
+        workload: Which.
+        utilisation: Share of the capacity at which systems are taken to run, 0..1.
+        systems: Those with a price and a capacity; by currency, then the cheapest per million first.
+        currencies: All that occur; `""` for prices without one. Prices are compared within one only.
+        undecided: Those currencies in which it is not known which system is the cheapest: a capacity may be higher than
+            measured, or confidence intervals overlap.
+        without_price: Systems of which no price is known.
+    """
+
+    workload: str
+    utilisation: float
+    systems: tuple[SystemCost, ...]
+    currencies: tuple[str, ...]
+    undecided: tuple[str, ...] = ()
+    without_price: tuple[str, ...] = ()

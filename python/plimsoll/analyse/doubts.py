@@ -1,0 +1,167 @@
+"""Doubts about numbers as they are found, one place at a time, and how equal ones become one warning that lists where.
+
+Deliberately not here: when there is a doubt (`trial_checks`, `curve_checks`), and words (`plimsoll.prose`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from plimsoll.analyse.finding_model import Figure
+from plimsoll.analyse.warning_model import Evidence, PlacedWarning
+from plimsoll.record.level import Level
+from plimsoll.record.model import TrialRecord, TrialWarning
+
+
+class Code(StrEnum):
+    """Every warning, the gravest first. Those of the engine and of the run pass through the analysis as they are."""
+
+    THROUGHPUT_STALLED = "throughput-stalled"
+    TRANSACTIONS_UNFINISHED = "transactions-unfinished"
+    REPLICA_LAG_GROWS = "replica-lag-grows"
+    REPETITION_LAGS = "repetition-lags"
+    CLIENT_SATURATED = "client-saturated"
+    DRIVERS_STARTED_APART = "drivers-started-apart"
+    DRIVER_DIFFERS = "driver-differs"
+    CLIENT_ON_SERVER_HOST = "client-on-server-host"
+    NO_SERVER = "no-server"
+    SERVER_PLACE_UNKNOWN = "server-place-unknown"
+    HOST_BUSY_ELSEWHERE = "host-busy-elsewhere"
+    SERVER_THROTTLED = "server-throttled"
+    BURSTABLE_INSTANCE = "burstable-instance"
+    DEBUG_BUILD = "debug-build"
+    MEMORY_OVERCOMMITTED = "memory-overcommitted"
+    DATA_DIFFERS = "data-differs"
+    MACHINES_DIFFER = "machines-differ"
+    SINGLE_REPETITION = "single-repetition"
+    SHORT_WINDOW = "short-window"
+    LOG_CUT_SHORT = "log-cut-short"
+    REPETITIONS_MAY_DIFFER = "repetitions-may-differ"
+    NOT_WARM_AT_LIMIT = "not-warm-at-limit"
+    WARM_UP_UNFINISHED = "warm-up-unfinished"
+    THROUGHPUT_DRIFTS = "throughput-drifts"
+    THROUGHPUT_UNSTEADY = "throughput-unsteady"
+    FEW_CYCLES = "few-cycles"
+    INNODB_DRIFTS = "innodb-drifts"
+    TARGET_INTERVAL_MISSED = "target-interval-missed"
+    MACHINE_SLOWER = "machine-slower"
+    PLANS_DIFFER = "plans-differ"
+    LIMIT_TOO_LOW = "limit-too-low"
+    LITTLE_SPACE = "little-space"
+    CPU_FREQUENCY_VARIES = "cpu-frequency-varies"
+    HUGE_PAGES_ALWAYS = "huge-pages-always"
+    SWAP_LIKELY = "swap-likely"
+    SLOW_CLOCK = "slow-clock"
+    REDO_LOG_SMALL = "redo-log-small"
+    INSTANCE_LAGS = "instance-lags"
+    INSTANCES_SKEWED = "instances-skewed"
+    ERRORS_OCCURRED = "errors-occurred"
+    FAILED_TRIALS = "failed-trials"
+    TRIALS_NOT_RUN = "trials-not-run"
+    OUTAGE = "outage"
+    CONNECTIONS_MISSING = "connections-missing"
+    CONNECTIONS_STUCK = "connections-stuck"
+    INTERVALS_LATE = "intervals-late"
+    TELEMETRY_MISSING = "telemetry-missing"
+    COLLECT_FAILED = "collect-failed"
+    PEAK_AT_LAST_LEVEL = "peak-at-last-level"
+    PEAK_AT_FIRST_LEVEL = "peak-at-first-level"
+    LEVELS_DIFFER = "levels-differ"
+    READ_ONLY_SLOWER = "read-only-slower-than-read-write"
+    KEY_RANGE_MISSES_DATA = "key-range-misses-data"
+    COLUMNS_NOT_COMPARED = "columns-not-compared"
+    NO_PROGRESS = "no-progress"
+    QUERY_CACHE_ON = "query-cache-on"
+    REPLICA_WRITABLE = "replica-writable"
+    DATA_LARGER_THAN_BUFFER_POOL = "data-larger-than-buffer-pool"
+    DATA_IN_PAGE_CACHE = "data-in-page-cache"
+    FLUSH_COSTS_NOTHING = "flush-costs-nothing"
+    OPTION_NOT_IN_EFFECT = "option-not-in-effect"
+    CHARACTER_SET_KEPT = "character-set-kept"
+    PATHS_ON_ONE_DEVICE = "paths-on-one-device"
+    HUGE_PAGES_UNUSED = "huge-pages-unused"
+    ENVIRONMENT_CHANGED = "environment-changed"
+    ENCRYPTION_DIFFERS = "encryption-differs"
+    VARIABLES_DIFFER = "variables-differ-unexpectedly"
+    NOT_DURABLE = "not-durable"
+    TURBO_ON = "turbo-on"
+    SMT_ON = "smt-on"
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """What doubts are about; nothing for the whole study.
+
+    Attributes:
+        trials: Ids of the recordings in which it was seen.
+    """
+
+    system: str | None = None
+    workload: str | None = None
+    level: Level | None = None
+    trials: tuple[str, ...] = ()
+
+    def doubt(self, code: Code, seen: str, weight: float = 0.0, **figures: Figure) -> Doubt:
+        """A doubt in this place, with what was seen."""
+        return Doubt(self, code, Evidence(seen=seen, figures=figures), weight)
+
+
+@dataclass(frozen=True, slots=True)
+class Doubt:
+    """A doubt about a number.
+
+    Attributes:
+        code: Which; any text for a warning that a recording holds.
+        evidence: What was seen; `plimsoll.prose.evidence` says each kind of it in words.
+        weight: How strong the evidence is: the weightiest is shown first. Comparable within a code.
+        advice: Of a warning that a recording holds; empty for others.
+    """
+
+    place: Place
+    code: str
+    evidence: Evidence
+    weight: float = 0.0
+    advice: str = ""
+
+
+def place_of(trial: TrialRecord) -> Place:
+    """The place of a trial."""
+    return Place(trial.system.name, trial.workload.name, trial.level, (trial.trial_id,))
+
+
+def recorded(warning: TrialWarning, place: Place) -> Doubt:
+    """A warning that a recording holds, with its own words."""
+    return Doubt(place, warning.code, Evidence(text=warning.evidence), advice=warning.advice)
+
+
+def placed_warnings(doubts: Iterable[Doubt]) -> tuple[PlacedWarning, ...]:
+    """One warning for each code, the gravest first; codes that are not known come last."""
+    by_code: dict[str, list[Doubt]] = {}
+    for doubt in doubts:
+        by_code.setdefault(doubt.code, []).append(doubt)
+    rank = {code.value: index for index, code in enumerate(Code)}
+    return tuple(_merged(by_code[code]) for code in sorted(by_code, key=lambda code: (rank.get(code, len(rank)), code)))
+
+
+def _merged(same: Sequence[Doubt]) -> PlacedWarning:
+    weightiest_first = sorted(same, key=lambda doubt: -doubt.weight)
+    return PlacedWarning(
+        code=same[0].code,
+        evidence=tuple({one.evidence.model_dump_json(): one.evidence for one in weightiest_first}.values()),
+        advice=weightiest_first[0].advice,
+        systems=_seen(doubt.place.system for doubt in same),
+        workloads=_seen(doubt.place.workload for doubt in same),
+        levels=_levels(doubt.place.level for doubt in same),
+        trials=_seen(trial_id for doubt in weightiest_first for trial_id in doubt.place.trials),
+    )
+
+
+def _seen(names: Iterable[str | None]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(name for name in names if name))
+
+
+def _levels(levels: Iterable[Level | None]) -> tuple[Level, ...]:
+    by_order = {level.order: level for level in levels if level is not None and level.offered > 0}
+    return tuple(by_order[order] for order in sorted(by_order))

@@ -1,0 +1,1 @@
+"""Whether systems that are compared are alike in everything that is no factor: variables, data, plans, durability."""

@@ -1,0 +1,91 @@
+"""How many connections a pool should keep open: the fewest that are shown to lose no more than 5 % of throughput.
+
+A level is *shown to be enough* when, against every other level, the lower limit of the ratio of their throughputs is at
+least 0.95: an intersection-union test of non-inferiority, in which each comparison has a one-sided alpha of 0.05 and so
+has all of it (Berger and Hsu 1996). The smallest such level is advised. Noise makes limits lower, so noisy trials lead
+to more connections or to no advice, and never to fewer. Where no level is shown to be enough, the advice lies between
+the smallest level that may be enough (no upper limit is below 0.95) and the largest one.
+
+The practice of sizing the pool by the fewest connections that sustain what the peak sustains is that of HP's guide for
+ProLiant blades (2008). Deliberately not here: any guess beyond the measured levels.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from plimsoll.analyse.cells import MeasuredCell
+from plimsoll.analyse.comparison import ALPHA
+from plimsoll.analyse.curve_model import PoolAdvice, PoolReason
+from plimsoll.analyse.own_processors import servers_host, shares_processors
+from plimsoll.analyse.peaks import highest
+from plimsoll.analyse.ratios import log_ratio
+from plimsoll.analyse.throughput import MeanThroughput
+
+ENOUGH_RATIO = 0.95
+"""A pool loses at most 5 % of the best throughput."""
+
+
+def pool_advice(rising: Sequence[MeasuredCell]) -> PoolAdvice:
+    """The advice for one curve in a closed loop.
+
+    Args:
+        rising: Its cells by rising level.
+    """
+    means = [cell.throughput for cell in rising]
+    best = highest(means)
+    limits = [_limits(means, index) for index in range(len(means))]
+    enough = smallest_enough(means)
+    possible = [index for index, (_, high) in enumerate(limits) if high >= ENOUGH_RATIO] or [best]
+    chosen = possible[-1] if enough is None else enough
+    edges = (possible[0], possible[-1])
+    reason = _reason(rising, best, chosen, is_resolved=enough is not None or edges[0] == edges[1])
+    connections = rising[chosen].level.connections
+    cores = servers_host(rising[0].trials[0].environment).cpu_cores
+    is_open = reason is PoolReason.UNRESOLVED
+    return PoolAdvice(
+        connections=connections,
+        per_core=connections / cores if cores else None,
+        reason=reason,
+        between=(rising[edges[0]].level.connections, rising[edges[1]].level.connections) if is_open else None,
+        client_shared_processors=any(shares_processors(one.environment) for cell in rising for one in cell.trials),
+    )
+
+
+def smallest_enough(means: Sequence[MeanThroughput]) -> int | None:
+    """The first level that is shown to be enough; None where none is."""
+    indexes = range(len(means))
+    return next((index for index in indexes if _limits(means, index)[0] >= ENOUGH_RATIO), None)
+
+
+def _limits(means: Sequence[MeanThroughput], index: int) -> tuple[float, float]:
+    """The lowest lower and the lowest upper one-sided 95 % limit of the ratios of one level to all others."""
+    pairs = [_one_sided(means[index], other) for at, other in enumerate(means) if at != index]
+    return min((low for low, _ in pairs), default=1.0), min((high for _, high in pairs), default=1.0)
+
+
+def _one_sided(mean: MeanThroughput, other: MeanThroughput) -> tuple[float, float]:
+    """Of the ratio of two levels; without a spread the ratio of the two figures stands for both."""
+    if mean.value_tps <= 0 or other.value_tps <= 0:
+        ratio = 0.0 if mean.value_tps < other.value_tps else math.inf
+        return ratio, ratio
+    found = log_ratio(mean, other)
+    if found is None:  # single figures: nothing but the highest is shown to be enough
+        ratio = mean.value_tps / other.value_tps
+        return (ratio, ratio) if ratio >= 1.0 else (0.0, 0.0)
+    low, high = found.log_limits(1 - 2 * ALPHA)
+    return math.exp(max(low, -100.0)), math.exp(min(high, 100.0))
+
+
+def _reason(rising: Sequence[MeasuredCell], best: int, chosen: int, *, is_resolved: bool) -> PoolReason:
+    level, last = rising[chosen].level, rising[-1].level
+    reasons = (
+        (rising[best].throughput.value_tps <= 0, PoolReason.UNKNOWN),
+        (len(rising) == 1, PoolReason.ONLY_LEVEL),
+        (not is_resolved, PoolReason.UNRESOLVED),
+        (level == last, PoolReason.STILL_RISING),
+        (chosen == 0 and level.connections > 1, PoolReason.LOWEST_LEVEL),
+        (chosen != best, PoolReason.NO_GAIN),
+    )
+    return next((reason for applies, reason in reasons if applies), PoolReason.PEAK)

@@ -1,0 +1,209 @@
+"""What a trial used and waited for in each second of its measured window, from telemetry: one trial, reduced.
+
+Rates and shares are means over the samples of the window. Counters of the server (totals since its start) are the rise
+between the first and the last sample of the window over the time between them; one that fell, because the server was
+started again, is left out. What no sample says is absent: nothing here is guessed.
+
+Deliberately not here: what it comes to per transaction (`where_time`).
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import polars as pl
+
+from plimsoll.analyse.own_processors import own_utilisation, sides_of, utilisation_by_server
+from plimsoll.analyse.replication.roles import replicas_of
+from plimsoll.analyse.replication.telemetry import APPLY_CPU, replica_rises
+from plimsoll.analyse.samples import MetricSum, Samples, mean_of_sums
+from plimsoll.analyse.server_summaries import server_summaries
+from plimsoll.record.environment import Environment
+
+COUNTERS = {
+    "innodb_row_lock_time": "row_lock_wait_s",
+    "innodb_row_lock_waits": "row_lock_waits",
+    "innodb_log_waits": "log_buffer_waits",
+    "innodb_os_log_fsyncs": "redo_flushes",
+    "innodb_data_fsyncs": "data_flushes",
+    "innodb_data_written": "written_bytes",
+    "innodb_os_log_written": "redo_bytes",
+    "innodb_log_writes": "log_writes",
+    "innodb_buffer_pool_reads": "page_reads",
+    "binlog_commits": "binlog_commits",
+    "wait_redo_file_ms": "redo_file_wait_s",
+    "wait_binlog_file_ms": "binlog_file_wait_s",
+}
+"""Counters of the server, and what their rise in each second is called here."""
+
+_IN_MS = frozenset({"row_lock_wait_s", "redo_file_wait_s", "binlog_file_wait_s"})
+
+MEANS = {
+    "server_cpu_user_s_per_s": "server_cpu_s",
+    "server_cpu_system_s_per_s": "server_cpu_s",
+    "client_cpu_user_s_per_s": "client_cpu_s",
+    "client_cpu_system_s_per_s": "client_cpu_s",
+    "server_run_delay_s_per_s": "run_delay_s",
+    "server_context_switches_per_s": "context_switches",
+    "read_per_s": "device_reads",
+    "write_per_s": "device_writes",
+    "read_bytes_per_s": "device_read_bytes",
+    "write_bytes_per_s": "device_written_bytes",
+    "flush_per_s": "device_flushes",
+    "server_storage_read_bytes_per_s": "server_read_bytes",
+    "server_storage_write_bytes_per_s": "server_written_bytes",
+    "server_throttled_s_per_s": "throttled_s",
+}
+"""Metrics that are rates already, and what they add up to."""
+
+_PER_OPERATION = {"read_ms_mean": "read_per_s", "flush_ms_mean": "flush_per_s"}
+_WAITERS = "row_lock_waiters_"
+_COUNTING = ("server", "waits")
+_SOURCES = ("host", "process", "device", "server", "waits")
+
+
+@dataclass(frozen=True, slots=True)
+class Resources:
+    """One trial's use of resources; empty where there is no telemetry.
+
+    Attributes:
+        per_s: By the names of `COUNTERS` and `MEANS`, and `apply_cpu_s` of the appliers of replicas: so much in each
+            second, all servers together; what the appliers of replicas waited for is not among the counters.
+        utilisation: Share of time that each resource was busy, 0..1: `cpu` (all of the host), `busiest cpu`,
+            `server cpus` and `client cpus` (those of one side, where it had fewer), `cpus of NAME`, `device NAME`,
+            `disk NAME`.
+        operation_ms: Mean time of one `read_ms_mean` or `flush_ms_mean` at the device.
+        waiters: By table: transactions that waited for one of its row locks, mean of the samples.
+        summaries: What the performance schema counted in each second (`server_summaries`).
+    """
+
+    per_s: dict[str, float] = field(default_factory=dict)
+    utilisation: dict[str, float] = field(default_factory=dict)
+    operation_ms: dict[str, float] = field(default_factory=dict)
+    waiters: dict[str, float] = field(default_factory=dict)
+    summaries: dict[str, float] = field(default_factory=dict)
+
+
+def resources_of(samples: Samples | None, environment: Environment) -> Resources:
+    """Reduces the telemetry of one trial.
+
+    Args:
+        samples: Of the measured window.
+        environment: Says whether client and server share a machine.
+    """
+    if samples is None:
+        return Resources()
+    sums: dict[_Key, list[MetricSum]] = defaultdict(list)
+    for one in samples.sums:
+        # The client's own machine says nothing about the server.
+        is_clients = one.source == "host" and one.host == one.driver and not environment.client.on_server_host
+        if one.source in _SOURCES and not is_clients:
+            sums[one.source, one.instance, one.metric].append(one)
+    means = {key: mean_of_sums(found) for key, found in sums.items()}
+    replicas = [one.name for one in replicas_of(environment)]
+    of_transactions = _without_appliers(samples, replicas)
+    rates = _rates(means) | _counted(of_transactions, means) | _applied(samples)
+    busy = _busy(means)
+    own = own_utilisation(sides_of(environment), busy, rates.get("server_cpu_s"))
+    utilisation = {**dict(_utilisation(means)), **dict(own), **dict(utilisation_by_server(environment, busy))}
+    return Resources(
+        rates, utilisation, _operations(samples, means), _waiters(samples, sums), server_summaries(of_transactions.rows)
+    )
+
+
+def _without_appliers(samples: Samples, replicas: Sequence[str]) -> Samples:
+    """Without what replicas wait for: that is their appliers' work, of which no transaction's response time is made.
+
+    Pages that replicas read are read for transactions as well, and stay.
+    """
+    if not replicas:
+        return samples
+    counted = set(COUNTERS) - {"innodb_buffer_pool_reads"}
+    is_applied = pl.col("metric").is_in(list(counted)) | pl.col("metric").str.starts_with("wait_")
+    return Samples(samples.rows.filter(~(pl.col("instance").is_in(list(replicas)) & is_applied)), samples.sums)
+
+
+def _applied(samples: Samples) -> dict[str, float]:
+    """Processor time of all appliers in each second."""
+    rises = [per_s for (_, metric), per_s in replica_rises(samples).items() if metric == APPLY_CPU]
+    return {"apply_cpu_s": sum(rises)} if rises else {}
+
+
+_Key = tuple[str, str, str]
+"""Source, instance, metric."""
+
+Means = Mapping[_Key, float]
+
+
+def _rates(means: Means) -> dict[str, float]:
+    rates: dict[str, float] = {}
+    for (source, _, metric), value in means.items():
+        if source in ("process", "device") and metric in MEANS:
+            rates[MEANS[metric]] = rates.get(MEANS[metric], 0.0) + value
+    return rates
+
+
+def _counted(samples: Samples, means: Means) -> dict[str, float]:
+    """Counters of the server: their rise in each second."""
+    if not any(source == "server" for source, _, _ in means):
+        rates: dict[str, float] = {}
+    else:  # a counter that stayed at 0 has no rows
+        rates = dict.fromkeys(("row_lock_wait_s", "row_lock_waits", "log_buffer_waits", "page_reads"), 0.0)
+    if not any(source in _COUNTING and metric in COUNTERS for source, _, metric in means):
+        return rates
+    for _, metric, per_s in samples.rates(_COUNTING, COUNTERS):
+        name = COUNTERS[metric]
+        rates[name] = rates.get(name, 0.0) + per_s / (1000 if name in _IN_MS else 1)
+    return rates
+
+
+def _utilisation(means: Means) -> Iterator[tuple[str, float]]:
+    host = {metric: value for (source, _, metric), value in means.items() if source == "host"}
+    if "cpu_idle_ratio" in host:
+        yield "cpu", max(0.0, 1 - host["cpu_idle_ratio"] - host.get("cpu_iowait_ratio", 0.0))
+    if len(cpus := _busy(means)) > 1:
+        yield "busiest cpu", max(cpus.values())
+    for metric, value in sorted(host.items()):
+        if metric.startswith("disk_") and metric.endswith("_busy_ratio"):
+            yield f"disk {metric.removeprefix('disk_').removesuffix('_busy_ratio')}", value
+    for (source, instance, metric), value in means.items():
+        if (source, metric) == ("device", "busy_ratio"):
+            yield f"data device of {instance}" if instance else "data device", value
+
+
+def _busy(means: Means) -> dict[int, float]:
+    """Share of time that each CPU of the host was busy."""
+    found = ((re.fullmatch(r"cpu([0-9]+)_busy_ratio", metric), value) for (_, _, metric), value in means.items())
+    return {int(match[1]): value for match, value in found if match is not None}
+
+
+def _operations(samples: Samples, means: Means) -> dict[str, float]:
+    """Time of an operation at the device, each second weighed with its operations."""
+    found = {}
+    keys = ["instance", "unix_s"]
+    for time, count in _PER_OPERATION.items():
+        if not any((source, metric) == ("device", time) for source, _, metric in means):
+            continue
+        joined = samples.of(["device"], [time]).join(
+            samples.of(["device"], [count]).select(*keys, pl.col("value").alias("operations")), on=keys
+        )
+        total = float(joined["operations"].sum())
+        if total > 0:
+            found[time] = float((joined["value"] * joined["operations"]).sum()) / total
+    return found
+
+
+def _waiters(samples: Samples, sums: Mapping[_Key, Sequence[MetricSum]]) -> dict[str, float]:
+    """Sums over the samples with waiters, over all samples: in the others nobody waited."""
+    totals: dict[str, float] = {}
+    for (source, _, metric), found in sums.items():
+        if source == "waits" and metric.startswith(_WAITERS):
+            totals[metric] = totals.get(metric, 0.0) + sum(one.total for one in found)
+    if not totals:
+        return {}
+    times = samples.rows.filter(source="waits")["unix_s"].n_unique()
+    largest = sorted(totals.items(), key=lambda one: -one[1])
+    return {metric.removeprefix(_WAITERS): total / times for metric, total in largest}

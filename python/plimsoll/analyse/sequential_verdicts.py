@@ -1,0 +1,92 @@
+"""Verdicts of a study that went on until its answer was decided.
+
+Whoever stops by looking must be judged by intervals that hold at every look (`sequential`): by those for a fixed number
+of repetitions, equal systems would be called different too often. The comparisons of a study share its 5 % equally, as
+they did while it ran (`deciding`). Two peaks at different levels were chosen from the same data; each pair of levels
+takes its part there.
+Deliberately not here: a minimum detectable effect. Such a study has no number of repetitions that was fixed before.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from plimsoll.analyse.cell_model import Bounds, Estimate, SpreadKind
+from plimsoll.analyse.cells import MeasuredCell
+from plimsoll.analyse.comparison import ALPHA, LARGEST_LOG, Comparison, together
+from plimsoll.analyse.deciding import REPETITIONS_MIN, log_ratios
+from plimsoll.analyse.model import DifferenceVerdict
+from plimsoll.analyse.sequential import AnytimeInterval, anytime_interval, more_values
+
+
+def judge_at_any_look(
+    base: MeasuredCell, system: MeasuredCell, *, tests_count: int, equal_within: float
+) -> Comparison | None:
+    """Compares two cells over the repetitions that both have; None where those are none.
+
+    Args:
+        base: What is compared with.
+        system: What is compared.
+        tests_count: How many comparisons share the 5 %.
+        equal_within: Share within which the two count as equal.
+    """
+    values = log_ratios(_repetitions_tps(base), _repetitions_tps(system))
+    return judge_values(values, tests_count=tests_count, equal_within=equal_within)
+
+
+def judge_values(values: Sequence[float], *, tests_count: int, equal_within: float) -> Comparison | None:
+    """Judges a logarithm of a ratio by its values in each repetition; None where there are none.
+
+    Args:
+        values: In the order of the repetitions.
+        tests_count: How many comparisons share the 5 %.
+        equal_within: Share within which a ratio counts as 1.
+    """
+    if not values:
+        return None
+    alpha, margin = ALPHA / tests_count, math.log1p(equal_within)
+    corrected = anytime_interval(values, alpha)
+    verdict = _verdict(corrected, margin)
+    is_open = verdict is DifferenceVerdict.UNRESOLVED
+    return Comparison(
+        ratio=estimate_at_any_look(values),
+        simultaneous=_estimate(corrected, tests_count).bounds,
+        verdict=verdict,
+        equal_within=equal_within,
+        repetitions_needed=more_values(corrected, alpha, margin) if is_open else 0,
+    )
+
+
+def _repetitions_tps(cell: MeasuredCell) -> dict[int, float]:
+    return {one.trial.repetition: one.throughput_tps for one in cell.trials}
+
+
+def _verdict(interval: AnytimeInterval, margin: float) -> DifferenceVerdict:
+    if interval.count < REPETITIONS_MIN or not interval.is_decided(margin):
+        return DifferenceVerdict.UNRESOLVED
+    if interval.low > 0:
+        return DifferenceVerdict.FASTER
+    return DifferenceVerdict.SLOWER if interval.high < 0 else DifferenceVerdict.EQUAL
+
+
+def estimate_at_any_look(values: Sequence[float]) -> Estimate:
+    """The ratio, with an interval that stands for it alone.
+
+    Args:
+        values: Its logarithm in each repetition, at least one.
+    """
+    return _estimate(anytime_interval(values, ALPHA))
+
+
+def _estimate(interval: AnytimeInterval, comparisons: int = 1) -> Estimate:
+    bounds = None
+    if math.isfinite(interval.half_width):
+        bounds = Bounds(
+            low=math.exp(max(interval.low, -LARGEST_LOG)),
+            high=math.exp(min(interval.high, LARGEST_LOG)),
+            basis=SpreadKind.REPETITIONS,
+            degrees=interval.count - 1,
+            method="confidence sequence on logarithms of repetitions, valid after each of them" + together(comparisons),
+        )
+    return Estimate(value=math.exp(interval.mean), bounds=bounds, trial_count=interval.count)

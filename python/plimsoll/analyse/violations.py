@@ -1,0 +1,136 @@
+"""Whether a capacity objective held in one run: holds, does not hold, or undecided.
+
+Unit: a second of the run. Of n_i arrivals that ended in second i, o_i were over the objective: answered too late,
+failed, dropped, or still waiting at the end for longer than the objective. The objective holds when the share of all
+arrivals over it is at most p (1 % for a 99th percentile), that is when the mean of d_i = o_i - p * n_i is at most 0.
+
+Violations come in clusters (a checkpoint, a queue that drains), so seconds resemble their neighbours and the binomial
+error of the share is much too small. The error of the mean of d is that of `within_run` (effective sample size and
+overlapping batch means, the wider of the two) of o_i less its share of n_i (a ratio estimator; Cochran 1977, section
+2.11), so that seconds in which little or much ended count by their share and not by their number; and never less than
+the binomial one at p itself, so that a short run without any violation is no certainty (a score test; Wilson 1927).
+One-sided Student's t at `CERTAIN` in both directions; what lies between is undecided, and a longer run may decide it.
+
+Errors have a limit of their own and are too rare for a test of "less than 0.1 %" in a run of usual length: their share
+itself must be within the limit; only being over it is tested.
+
+Assumption: the run is stationary within its window; a queue that grows all the time only makes it worse than judged.
+Deliberately not here: how runs differ from each other. Confirmations of a search are for that.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+
+import numpy as np
+import polars as pl
+from scipy.special import ndtri
+
+from plimsoll.analyse.within_run import SHORTEST_SERIES, Series, quantile_t, variance_of_mean
+from plimsoll.record.buckets import bucket_of_ns
+from plimsoll.record.capacity import P99_ALLOWED_RATIO, CapacityObjective, RunVerdict
+from plimsoll.record.frames import IN_FLIGHT
+
+CERTAIN = 0.99
+"""Probability, one-sided, that a verdict other than undecided is right at the edge of the objective."""
+
+
+@dataclass(frozen=True, slots=True)
+class Arrivals:
+    """What became of the arrivals of one run, second by second.
+
+    Attributes:
+        ended: Arrivals that ended in each second, in any way, shape (seconds,).
+        over: Those of them that were over the objective's response time, shape (seconds,).
+        lost: Those of them that failed, were dropped, or waited in vain at the end, shape (seconds,).
+    """
+
+    ended: Series = field(repr=False)
+    over: Series = field(repr=False)
+    lost: Series = field(repr=False)
+
+    @property
+    def over_ratio(self) -> float:
+        """Share over the objective, 0..1; 1 where nothing arrived."""
+        return _ratio(self.over, self.ended)
+
+    @property
+    def errors_ratio(self) -> float:
+        """Share of those that were lost, 0..1; 1 where nothing arrived."""
+        return _ratio(self.lost, self.ended)
+
+
+def judge_run(arrivals: Arrivals, objective: CapacityObjective) -> RunVerdict:
+    """Whether the objective held; undecided where the run is too short to tell."""
+    if arrivals.ended.sum() == 0:
+        return RunVerdict.DOES_NOT_HOLD
+    verdict = _judge_share(arrivals.over, arrivals.ended, P99_ALLOWED_RATIO)
+    if objective.errors_ratio is None or verdict is RunVerdict.DOES_NOT_HOLD:
+        return verdict
+    if arrivals.errors_ratio <= objective.errors_ratio:
+        return verdict
+    errors = _judge_share(arrivals.lost, arrivals.ended, objective.errors_ratio)
+    return RunVerdict.DOES_NOT_HOLD if errors is RunVerdict.DOES_NOT_HOLD else RunVerdict.UNDECIDED
+
+
+def is_within(over_ratio: float, errors_ratio: float, objective: CapacityObjective) -> bool:
+    """Whether the shares themselves are within the objective, however sure they are."""
+    return over_ratio <= P99_ALLOWED_RATIO and errors_ratio <= (
+        1.0 if objective.errors_ratio is None else objective.errors_ratio
+    )
+
+
+def _judge_share(over: Series, ended: Series, allowed_ratio: float) -> RunVerdict:
+    excess, residual = over - allowed_ratio * ended, over - _ratio(over, ended) * ended
+    found = variance_of_mean(residual) if residual.size >= SHORTEST_SERIES else None
+    binomial = float(ended.sum()) * allowed_ratio * (1 - allowed_ratio) / excess.size**2
+    least = float(ndtri(CERTAIN)) * math.sqrt(binomial)
+    margin = max(least, 0.0 if found is None else quantile_t(CERTAIN, found.degrees) * math.sqrt(found.variance))
+    mean = float(excess.mean())
+    if mean + margin <= 0:
+        return RunVerdict.HOLDS
+    return RunVerdict.DOES_NOT_HOLD if mean - margin > 0 else RunVerdict.UNDECIDED
+
+
+def arrivals_of(
+    intervals: pl.DataFrame, histograms: pl.DataFrame, *, first: int, last: int, limit_ms: float
+) -> Arrivals:
+    """Counts the arrivals of a measured window.
+
+    Args:
+        intervals: All of the trial (`frames.INTERVALS`).
+        histograms: All of the trial (`frames.HISTOGRAMS`).
+        first: The first interval of the window.
+        last: The last one.
+        limit_ms: The objective's response time, milliseconds.
+    """
+    size = last - first + 1
+    counted = intervals.filter(pl.col("interval").is_between(first, last))
+    place = counted["interval"].to_numpy().astype(np.int64) - first
+    ended, lost = np.zeros(size), np.zeros(size)
+    failed = (counted["failed"] + counted["dropped"]).to_numpy().astype(np.float64)
+    np.add.at(lost, place, failed)
+    np.add.at(ended, place, counted["completed"].to_numpy().astype(np.float64) + failed)
+    late = _late(histograms.filter(pl.col("interval").is_between(first, last)), "response", first, size, limit_ms)
+    waiting = _late(histograms.filter(pl.col("interval") == last), f"{IN_FLIGHT}response", first, size, limit_ms)
+    return Arrivals(ended + waiting, late + lost + waiting, lost + waiting)
+
+
+def _late(rows: pl.DataFrame, measure: str, first: int, size: int, limit_ms: float) -> Series:
+    """How many of one measure took longer than the limit, in each second."""
+    found = np.zeros(size)
+    bucket = int(bucket_of_ns(np.array([round(limit_ms * 1e6)]))[0])
+    own = rows.filter((pl.col("measure") == measure) & (pl.col("buckets").list.len() > 0))
+    if own.is_empty():
+        return found
+    lengths = own["buckets"].list.len().to_numpy()
+    place = np.repeat(own["interval"].to_numpy().astype(np.int64) - first, lengths)
+    is_late = own["buckets"].explode().to_numpy() > bucket
+    np.add.at(found, place[is_late], own["counts"].explode().to_numpy().astype(np.float64)[is_late])
+    return found
+
+
+def _ratio(part: Series, whole: Series) -> float:
+    total = float(whole.sum())
+    return float(part.sum()) / total if total else 1.0

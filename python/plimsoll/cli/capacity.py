@@ -1,0 +1,171 @@
+"""`plimsoll capacity`: the highest rate at which an objective holds on one server."""
+
+from __future__ import annotations
+
+import sys
+from contextlib import ExitStack
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from plimsoll.cli import option_values
+from plimsoll.cli.groups import with_groups
+from plimsoll.cli.login import NO_LOGIN, Login
+from plimsoll.cli.options import (
+    ANY_DATA,
+    DataOptions,
+    DriversOption,
+    JsonOption,
+    ServerOption,
+    TargetOrManagedOption,
+    drivers_of,
+)
+
+if TYPE_CHECKING:
+    from plimsoll.plan.capacity import SearchSettings
+    from plimsoll.record.capacity import Capacity
+    from plimsoll.run.joined import RecordingWanted
+    from plimsoll.run.single_run import SingleRun
+
+NO_RATE = 1
+PROBES_IN_A_CONFIRMATION = 3
+"""A confirmation is so many times as long as the runs that look for the rate."""
+
+ResponseOption = Annotated[
+    str,
+    typer.Option(
+        "--response-p99", metavar="TIME", help="99 % of transactions must be answered within this time, such as 20ms."
+    ),
+]
+
+
+@with_groups
+def capacity(
+    target: TargetOrManagedOption,
+    response_p99: ResponseOption,
+    errors: Annotated[
+        str | None,
+        typer.Option(
+            "--errors",
+            metavar="SHARE",
+            help="At most this share may fail, such as 0.1%. Default: failures only count as too slow.",
+        ),
+    ] = None,
+    connections: Annotated[
+        int | None,
+        typer.Option(
+            "--connections", min=1, max=100_000, help="Connections that serve the load. Default: the best of 4, 16, 64."
+        ),
+    ] = None,
+    duration: Annotated[
+        str,
+        typer.Option("--duration", help="Length of each confirmation. Runs that look for the rate take a third of it."),
+    ] = "30s",
+    warm_up: Annotated[str, typer.Option("--warm-up", help="Load before each measurement.")] = "2s",
+    data: DataOptions = ANY_DATA,
+    seed: Annotated[int, typer.Option("--seed", min=0, max=2**62, help="Seed of all randomness.")] = 1,
+    drivers: DriversOption = None,
+    server: ServerOption = "mariadb",
+    login: Login = NO_LOGIN,
+    record: Annotated[
+        Path | None,
+        typer.Option("--record", metavar="FOLDER", help="Keep the runs in this folder; plimsoll guide reads it."),
+    ] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Find the highest rate at which response times stay within an objective.
+
+    Offers load at a rate that does not wait for the server. A short closed-loop sweep shows about how much the server
+    can do; further runs close in on the rate; the answer is then measured again three times, for longer. Failed and
+    dropped transactions count as too slow.
+
+    Ctrl-C ends the search and prints what is known. The exit code is 0 if a rate holds and 1 if none does.
+
+    Examples:
+
+      plimsoll capacity --target managed --workload oltp_read_only --response-p99 20ms
+
+      plimsoll capacity --target mysql://bench@127.0.0.1/sbtest --response-p99 50ms --errors '0.1%' --record runs --json
+    """
+    from plimsoll.run.joined import RecordingWanted, recording_wanted
+    from plimsoll.run.single_run import SingleRun
+
+    settings = _settings(response_p99, errors, connections, duration)
+    spec = data.spec
+    warm_up_s = option_values.duration_s(warm_up, "--warm-up")
+    shared = drivers_of(drivers, min(settings.connections), is_managed=target == "managed")
+    kept = recording_wanted(record, None, None, None)
+    with ExitStack() as stack:
+        if kept is None:
+            kept = RecordingWanted(
+                study=Path(stack.enter_context(TemporaryDirectory(prefix="plimsoll-capacity-"))) / "r"
+            )
+        managed = None
+        if target == "managed":
+            from plimsoll.cli.trial import throwaway
+
+            most = max(settings.connections)
+            managed = throwaway(stack, server, spec, login, most, kept if record else None)[0]
+        resolved = managed.target if managed else login.target(target)
+        run = SingleRun(workload=spec, target=resolved, managed=managed, connections=1, warm_up_s=warm_up_s,
+            duration_s=settings.probe_s, seed=seed, drivers=shared)  # fmt: skip
+        raise typer.Exit(_search_and_show(run, kept, settings, as_json=as_json))
+
+
+def _settings(response_p99: str, errors: str | None, connections: int | None, duration: str) -> SearchSettings:
+    from plimsoll.errors import SpecError
+    from plimsoll.plan.capacity import settings_of
+    from plimsoll.record.capacity import CapacityObjective
+    from plimsoll.spec.capacity import parse_share
+    from plimsoll.spec.levels import SWEEP_CONNECTIONS
+
+    try:
+        errors_ratio = None if errors is None else parse_share(errors)
+    except SpecError as error:
+        raise SpecError(f"--errors: {error}") from None
+    objective = CapacityObjective(
+        response_ms_p99=option_values.duration_s(response_p99, "--response-p99") * 1e3, errors_ratio=errors_ratio
+    )
+    confirm_s = option_values.duration_s(duration, "--duration")
+    if confirm_s < PROBES_IN_A_CONFIRMATION:
+        raise SpecError(f'--duration: must be at least "{PROBES_IN_A_CONFIRMATION}s", is {duration}')
+    return settings_of(objective, SWEEP_CONNECTIONS if connections is None else (connections,), confirm_s=confirm_s)
+
+
+def _search_and_show(run: SingleRun, kept: RecordingWanted, settings: SearchSettings, *, as_json: bool) -> int:
+    """Searches, shows what was found, also when somebody ended it; returns the exit code."""
+    from plimsoll.cli.failures import INTERRUPTED
+    from plimsoll.cli.search_progress import searching
+
+    with searching() as display:
+        from plimsoll.run.capacity_target import TargetSearch
+
+        search = TargetSearch(run, kept, settings, display.told)
+        display.begins(search.expected_s)
+        try:
+            found = search.run()
+        except KeyboardInterrupt:
+            found = search.so_far
+            if not found.runs:
+                raise
+            print("interrupted: what is known so far", file=sys.stderr)
+            _show(found, as_json=as_json)
+            return INTERRUPTED
+    _show(found, as_json=as_json)
+    return 0 if found.capacity_tps is not None else NO_RATE
+
+
+def _show(found: Capacity, *, as_json: bool) -> None:
+    from plimsoll.cli.fitted import echo_fitted, show
+    from plimsoll.guide.capacity import runs_table
+    from plimsoll.guide.terminal_table import show_table
+    from plimsoll.prose.capacity import capacity_sentences
+
+    if as_json:
+        typer.echo(found.model_dump_json(indent=2))
+        return
+    for line in capacity_sentences(found):
+        echo_fitted(line)
+    show(show_table(runs_table(found)))

@@ -1,0 +1,129 @@
+"""`plimsoll compare`: whether one system is faster than another, and the gate of a pipeline."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from plimsoll.cli import complete
+from plimsoll.cli.options import JsonOption
+
+if TYPE_CHECKING:
+    from plimsoll.analyse.compare_model import CompareAnswer
+    from plimsoll.analyse.gate import GateRule
+
+_UNDECIDED = "undecided"
+
+
+def compare(
+    base: Annotated[
+        str,
+        typer.Argument(
+            metavar="A",
+            autocompletion=complete.studies,
+            help="What is compared with: the folder of a study with one system, STUDY:SYSTEM, or the folder of one"
+            " recording.",
+        ),
+    ],
+    system: Annotated[
+        str,
+        typer.Argument(metavar="B", autocompletion=complete.studies, help="What is compared, in the same form."),
+    ],
+    fail_if: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--fail-if",
+            metavar="RULE",
+            help="End with exit code 1 if it is established that B is worse than A by more than a limit: slower:5%"
+            " (throughput), p99:10% (99th percentile of response time). undecided: also if neither that nor its"
+            " opposite is established. Repeatable.",
+        ),
+    ] = None,
+    equal_within: Annotated[
+        str, typer.Option("--equal-within", metavar="SHARE", help="Share within which the two count as equal.")
+    ] = "5%",
+    as_json: JsonOption = False,
+    as_markdown: Annotated[bool, typer.Option("--markdown", help="Print Markdown, fit for a pull request.")] = False,
+) -> None:
+    """Say whether B is faster or slower than A, and by how much.
+
+    Workloads and levels that both have are compared, with verdicts that are corrected for all of them. What is not the
+    same besides the two systems is named first. The exit code is 0, or 1 if a rule of --fail-if fails. docs/compare.md
+    states its error rates.
+
+    Examples:
+
+      plimsoll compare results/flush:durable results/flush:relaxed
+
+      plimsoll compare results/main results/branch --fail-if slower:5% --fail-if p99:10% --markdown
+    """
+    from plimsoll.analyse.compare import compare_sides
+    from plimsoll.errors import SpecError
+    from plimsoll.guide.sides import read_sides
+
+    if as_json and as_markdown:
+        raise SpecError("--json and --markdown: choose one")
+    written = [one.strip() for one in fail_if or ()]
+    rules = [_rule(one) for one in written if one != _UNDECIDED]
+    if _UNDECIDED in written and not rules:
+        raise SpecError("--fail-if undecided: needs another rule that can be undecided, such as --fail-if slower:5%")
+    margin = _share(equal_within, "--equal-within")
+    first, second, is_paired = read_sides(base, system)
+    answer = compare_sides(first, second, is_paired=is_paired, rules=rules, equal_within=margin)
+    _show(answer, as_json=as_json, as_markdown=as_markdown)
+    raise typer.Exit(1 if _fails(answer, is_strict=_UNDECIDED in written) else 0)
+
+
+def _show(answer: CompareAnswer, *, as_json: bool, as_markdown: bool) -> None:
+    from plimsoll.cli.fitted import show
+    from plimsoll.guide.compare import worded_comparison
+    from plimsoll.guide.compare_page import compare_markdown, compare_terminal
+
+    if as_json:
+        typer.echo(worded_comparison(answer).model_dump_json(indent=2))
+    elif as_markdown:
+        typer.echo(compare_markdown(answer).rstrip())
+    else:
+        show(compare_terminal(answer))
+
+
+def _fails(answer: CompareAnswer, *, is_strict: bool) -> bool:
+    """Says on standard error what is undecided: that ends with 0 unless it was asked otherwise."""
+    from plimsoll.analyse.compare_model import GateOutcome
+    from plimsoll.guide.compare import gate_words
+    from plimsoll.units import printable
+
+    undecided = [one for one in answer.gates if one.outcome is GateOutcome.UNDECIDED]
+    for one in undecided:
+        typer.echo(printable(f"warning: {gate_words(one)}"), err=True)
+    has_failed = any(one.outcome is GateOutcome.FAILED for one in answer.gates)
+    return has_failed or (is_strict and bool(undecided))
+
+
+def _rule(written: str) -> GateRule:
+    from plimsoll.analyse.compare_model import Metric
+    from plimsoll.analyse.gate import GateRule
+    from plimsoll.errors import SpecError
+
+    name, colon, limit = written.partition(":")
+    metrics = {"slower": Metric.THROUGHPUT, "p99": Metric.P99}
+    if not colon or name not in metrics:
+        raise SpecError(f"--fail-if: must be slower:5%, p99:10% or undecided, is {written[:60]!r}")
+    return GateRule(metrics[name], _share(limit, f"--fail-if {name}", allow_zero=True))
+
+
+def _share(written: str, option: str, *, allow_zero: bool = False) -> float:
+    """Reads `5%` or `0.05` as a share.
+
+    Raises:
+        SpecError: It is none.
+    """
+    from plimsoll.errors import SpecError
+
+    found = re.fullmatch(r"\s*(\d{1,3}(?:\.\d{1,6})?)\s*(%?)\s*", written, re.ASCII)
+    share = float(found[1]) / (100 if found[2] else 1) if found else -1.0
+    if share < 0 or share >= 1 or (share == 0 and not allow_zero):
+        raise SpecError(f"{option}: must be a share such as 5% or 0.05, below 100%, is {written[:60]!r}")
+    return share

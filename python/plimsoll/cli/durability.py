@@ -1,0 +1,111 @@
+"""`plimsoll durability`: what a server loses of acknowledged transactions when it is killed or loses power."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from plimsoll.cli import option_values
+from plimsoll.cli.fault_tests import load_seconds, run_and_show, say
+from plimsoll.cli.options import JsonOption, ServerOption
+
+if TYPE_CHECKING:
+    from plimsoll.record.durability import DurabilityRecord
+
+
+ManagedOption = Annotated[
+    str, typer.Option("--target", metavar="managed", help="Must be managed: only a throwaway server is killed.")
+]
+FaultOption = Annotated[
+    str,
+    typer.Option(
+        "--fault",
+        help="kill (SIGKILL of the server), power-loss (its device forgets what was not flushed; needs /dev/fuse"
+        " and root) or lying-device (it also only says that it flushes: shows that a loss is noticed).",
+    ),
+]
+FaultsOption = Annotated[int, typer.Option("--faults", min=1, max=1000, help="How many under each setting.")]
+FlushOption = Annotated[str, typer.Option("--flush", metavar="LIST", help="Values of innodb_flush_log_at_trx_commit.")]
+SyncOption = Annotated[str, typer.Option("--sync-binlog", metavar="LIST", help="Values of sync_binlog.")]
+DoublewriteOption = Annotated[str, typer.Option("--doublewrite", metavar="LIST", help="Values of innodb_doublewrite.")]
+WorkersOption = Annotated[int, typer.Option("--connections", min=1, max=1024, help="Workers that write at once.")]
+LoadOption = Annotated[
+    str, typer.Option("--load", help="Length of the throughput measurement, and of the load before a fault at most.")
+]
+SeedOption = Annotated[int, typer.Option("--seed", min=0, max=2**31, help="Seed of all randomness.")]
+FolderOption = Annotated[
+    Path | None,
+    typer.Option(
+        "-o", "--to", metavar="FOLDER", help="Also write the result there: as JSON, Markdown and one HTML file."
+    ),
+]
+DataDirOption = Annotated[
+    Path | None, typer.Option("--data-dir", metavar="FOLDER", help="Below which the server's directory is made.")
+]
+LedgerDirOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--ledger-dir",
+        metavar="FOLDER",
+        help="Where acknowledged transactions are noted. Default: the system's temporary folder.",
+    ),
+]
+
+
+def durability(
+    target: ManagedOption,
+    fault: FaultOption = "power-loss",
+    faults: FaultsOption = 3,
+    flush: FlushOption = "0,1,2",
+    sync_binlog: SyncOption = "0,1",
+    doublewrite: DoublewriteOption = "on,off",
+    connections: WorkersOption = 8,
+    load: LoadOption = "3s",
+    seed: SeedOption = 1,
+    server: ServerOption = "mariadb",
+    data_dir: DataDirOption = None,
+    ledger_dir: LedgerDirOption = None,
+    folder: FolderOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Test which acknowledged transactions a server loses.
+
+    Workers write numbered transactions on a throwaway server and note, outside of it, which were acknowledged. Then a
+    fault comes; recovery is timed, and every acknowledged transaction is looked for. Each setting's throughput stands
+    beside what it lost. docs/durability.md says how to read the result, and what it cannot show.
+
+    Ctrl-C prints the settings that were tested. The exit code is 1 if a setting lost what it promises to keep.
+
+    Examples:
+
+      plimsoll durability --target managed
+
+      plimsoll durability --target managed --server mysql --flush 1 --sync-binlog 1 --faults 50 --json
+
+      plimsoll durability --target managed --fault kill --flush 0,2
+    """
+    from plimsoll.guide.durability import durability_page
+    from plimsoll.prose.phrases import counted
+    from plimsoll.run.durability import DurabilityTest, duration_s
+    from plimsoll.spec.durability import DurabilitySpec, FaultKind, settings_of
+    from plimsoll.units import format_duration
+
+    load_s = load_seconds(target, load)
+    spec = DurabilitySpec(
+        fault=option_values.choice(fault, FaultKind, "--fault"),
+        settings=settings_of(flush, sync_binlog, doublewrite),
+        faults=faults,
+        connections=connections,
+        load_s=load_s,
+        seed=seed,
+    )
+    test = DurabilityTest(spec, server=server, data_dir=data_dir, ledger_dir=ledger_dir, say=say)
+    settings, each = counted(len(spec.settings), "setting"), counted(spec.faults, "fault")
+    say(f"{settings}, {each} each: about {format_duration(duration_s(spec))}")
+    raise typer.Exit(run_and_show(test.run, durability_page, _is_kept, folder=folder, as_json=as_json))
+
+
+def _is_kept(record: DurabilityRecord) -> bool:
+    return all(one.is_kept for one in record.settings)

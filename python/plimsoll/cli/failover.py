@@ -1,0 +1,148 @@
+"""`plimsoll failover`: how long clients stand still when the source dies, and what is lost."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from plimsoll.cli import option_values
+from plimsoll.cli.durability import (
+    DataDirOption,
+    FolderOption,
+    LedgerDirOption,
+    ManagedOption,
+    SeedOption,
+    WorkersOption,
+)
+from plimsoll.cli.fault_tests import load_seconds, run_and_show, say
+from plimsoll.cli.options import JsonOption, ServerOption
+
+if TYPE_CHECKING:
+    from plimsoll.spec.hooks import HookSpec
+
+ReplicasOption = Annotated[int, typer.Option("--replicas", min=1, max=16, help="How many replicas the source has.")]
+ReplicationOption = Annotated[
+    str, typer.Option("--replication", help="async, or semisync: a commit waits until replicas have received it.")
+]
+SemisyncReplicasOption = Annotated[
+    int,
+    typer.Option(
+        "--semisync-replicas", min=1, max=16, help="With semisync: how many replicas a commit waits for. MariaDB: 1."
+    ),
+]
+DelayOption = Annotated[
+    str, typer.Option("--replication-delay", help="One-way delay between source and replicas, such as 2ms.")
+]
+FaultOption = Annotated[
+    str,
+    typer.Option(
+        "--fault",
+        help="kill (SIGKILL of the source) or cut-off (replicas receive nothing for the last half second before it).",
+    ),
+]
+FaultsOption = Annotated[int, typer.Option("--faults", min=1, max=1000, help="How many.")]
+LoadOption = Annotated[str, typer.Option("--load", help="Length of the load before a fault at most.")]
+PromoteOption = Annotated[
+    str | None,
+    typer.Option(
+        "--promote",
+        metavar="COMMAND",
+        help="Chooses the next source: the last line that it writes is the name of a replica. Default: the replica that"
+        " has received most.",
+    ),
+]
+PromoteLimitOption = Annotated[str, typer.Option("--promote-limit", help="How long the command may take.")]
+ServerOptionsOption = Annotated[
+    list[str] | None,
+    typer.Option("--option", metavar="KEY=VALUE", help="A server option, such as sync_binlog=1. Repeatable."),
+]
+
+
+def failover(
+    target: ManagedOption,
+    replicas: ReplicasOption = 2,
+    replication: ReplicationOption = "async",
+    semisync_replicas: SemisyncReplicasOption = 1,
+    replication_delay: DelayOption = "0s",
+    fault: FaultOption = "kill",
+    faults: FaultsOption = 3,
+    promote: PromoteOption = None,
+    promote_limit: PromoteLimitOption = "60s",
+    connections: WorkersOption = 8,
+    load: LoadOption = "3s",
+    seed: SeedOption = 1,
+    server: ServerOption = "mariadb",
+    option: ServerOptionsOption = None,
+    data_dir: DataDirOption = None,
+    ledger_dir: LedgerDirOption = None,
+    folder: FolderOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Time failovers from a source to a replica, and find what is lost.
+
+    Workers write numbered transactions on a throwaway source with replicas, and note which were acknowledged. The
+    source is killed; a replica applies what it received and is promoted; the workers go on there. The outage is shown
+    by its parts, and every acknowledged transaction is looked for. docs/failover.md says how to read the result.
+
+    Ctrl-C prints the faults that were tested. The exit code is 1 if semisync lost an acknowledged transaction, or if
+    data was corrupt.
+
+    Examples:
+
+      plimsoll failover --target managed
+
+      plimsoll failover --target managed --server mysql --replication semisync --replication-delay 2ms --faults 20
+
+      plimsoll failover --target managed --promote ./choose-replica -o failover-report
+    """
+    from plimsoll.errors import SpecError
+    from plimsoll.guide.failover import failover_page
+    from plimsoll.prose.phrases import counted
+    from plimsoll.run.failover import FailoverTest, duration_s
+    from plimsoll.spec.failover import FailoverFault, FailoverSpec, Replication
+    from plimsoll.units import format_duration
+
+    load_s = load_seconds(target, load)
+    delay_s = option_values.duration_s(replication_delay, "--replication-delay")
+    if not 0 <= delay_s <= 10:
+        raise SpecError(f"--replication-delay: must be from 0s to 10s, is {replication_delay}")
+    spec = FailoverSpec(
+        fault=option_values.choice(fault, FailoverFault, "--fault"),
+        replicas=replicas,
+        replication=option_values.choice(replication, Replication, "--replication"),
+        semisync_replicas=semisync_replicas,
+        replication_delay_s=delay_s,
+        options=option_values.server_options(option or ()),
+        faults=faults,
+        connections=connections,
+        load_s=load_s,
+        seed=seed,
+        promote=_hook(promote, promote_limit),
+    )
+    test = FailoverTest(spec, server=server, data_dir=data_dir, ledger_dir=ledger_dir, say=say)
+    say(f"{counted(spec.faults, 'fault')}: about {format_duration(duration_s(spec))}")
+    raise typer.Exit(run_and_show(test.run, failover_page, lambda one: one.is_kept, folder=folder, as_json=as_json))
+
+
+def _hook(command: str | None, limit: str) -> HookSpec | None:
+    """The command that chooses.
+
+    Raises:
+        SpecError: It cannot be split into words, or the limit is none.
+    """
+    from pydantic import ValidationError
+
+    from plimsoll.errors import SpecError
+    from plimsoll.spec.hooks import HookSpec
+
+    limit_s = option_values.duration_s(limit, "--promote-limit")
+    if limit_s <= 0:
+        raise SpecError(f"--promote-limit: must be above 0s, is {limit}")
+    if command is None:
+        return None
+    try:
+        return HookSpec.model_validate({"command": command, "limit": limit})
+    except ValidationError as error:
+        why = error.errors()[0]["msg"].removeprefix("Value error, ")
+        raise SpecError(f"--promote: {why}, is {command!r}") from None

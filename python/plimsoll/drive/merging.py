@@ -1,0 +1,212 @@
+"""What several engines say of one trial as if one had said it: counts are added, histograms bucket by bucket.
+
+Deliberately not here: percentiles, which nobody may merge, and the order in which messages come (`shared`).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+
+from pydantic import SerializeAsAny
+
+from plimsoll.drive.protocol import (
+    ClientCpu,
+    Counts,
+    Done,
+    Encryption,
+    ErrorCount,
+    GroupInterval,
+    Histogram,
+    Interval,
+    Outage,
+    Ready,
+    ReplicationInterval,
+    Snapshot,
+    TransactionSnapshot,
+)
+
+
+class SharedInterval(Interval):
+    """An interval of all drivers together.
+
+    Attributes:
+        parts: That of each driver, by its name.
+    """
+
+    parts: dict[str, SerializeAsAny[Interval]]
+
+
+def merge_intervals(parts: Mapping[str, Interval]) -> SharedInterval:
+    """The same interval of all drivers, by their names."""
+    of_all = list(parts.values())
+    delays = [one.run_delay_ns for one in of_all if one.run_delay_ns is not None]
+    by_place: dict[tuple[str, str], list[GroupInterval]] = {}
+    for one in of_all:
+        for group in one.groups:
+            by_place.setdefault((group.instance, group.role), []).append(group)
+    return SharedInterval(
+        type="interval",
+        index=of_all[0].index,
+        from_ns=min(one.from_ns for one in of_all),
+        to_ns=max(one.to_ns for one in of_all),
+        client=_cpu(one.client for one in of_all),
+        groups=[_group(same) for same in by_place.values()],
+        run_delay_ns=sum(delays) if len(delays) == len(of_all) else None,
+        parts=dict(parts),
+    )
+
+
+def ended_part(last: Interval, later: Interval) -> Interval:
+    """What a driver that has ended adds to a later interval: its transactions that never ended stay in flight.
+
+    Args:
+        last: Its own last interval.
+        later: The same interval as it is of another driver.
+    """
+    nothing = Snapshot(transactions={}, errors=[])
+    changes = {"backlog_count": 0, "connected_count": 0, "snapshot": nothing, "replication": None}
+    return later.model_copy(
+        update={
+            "client": ClientCpu(user_ns=0, system_ns=0),
+            "run_delay_ns": None if last.run_delay_ns is None else 0,
+            "groups": [group.model_copy(update=changes) for group in last.groups],
+        }
+    )
+
+
+def _cpu(parts: Iterable[ClientCpu]) -> ClientCpu:
+    used = list(parts)
+    return ClientCpu(user_ns=sum(one.user_ns for one in used), system_ns=sum(one.system_ns for one in used))
+
+
+def _group(parts: Sequence[GroupInterval]) -> GroupInterval:
+    names = dict.fromkeys(name for one in parts for name in one.snapshot.transactions)
+    errors: Counter[tuple[str | None, str, int]] = Counter()
+    for one in parts:
+        for error in one.snapshot.errors:
+            errors[error.transaction, error.error_class, error.code] += error.count
+    return GroupInterval(
+        instance=parts[0].instance,
+        role=parts[0].role,
+        backlog_count=sum(one.backlog_count for one in parts),
+        connected_count=sum(one.connected_count for one in parts),
+        snapshot=Snapshot(
+            transactions={
+                name: _transaction(
+                    [one.snapshot.transactions[name] for one in parts if name in one.snapshot.transactions]
+                )
+                for name in names
+            },
+            errors=[
+                ErrorCount.model_validate({"transaction": transaction, "class": kind, "code": code, "count": count})
+                for (transaction, kind, code), count in errors.items()
+            ],
+        ),
+        in_flight=_histograms([one.in_flight for one in parts]),
+        replication=_replication([one.replication for one in parts if one.replication is not None]),
+    )
+
+
+def _replication(parts: Sequence[ReplicationInterval]) -> ReplicationInterval | None:
+    """The largest lag that any driver saw, and the sum of all counts."""
+    if not parts:
+        return None
+    lags = ("lag_ns", "lag_end_ns")
+    known = {name: [lag for one in parts if (lag := getattr(one, name)) is not None] for name in lags}
+    counts = (name for name in ReplicationInterval.model_fields if name not in lags)
+    return ReplicationInterval(
+        **{name: max(values, default=None) for name, values in known.items()},
+        **{name: sum(getattr(one, name) for one in parts) for name in counts},
+    )
+
+
+def _transaction(parts: Sequence[TransactionSnapshot]) -> TransactionSnapshot:
+    counts = {name: sum(getattr(one.counts, name) for one in parts) for name in Counts.model_fields}
+    return TransactionSnapshot(counts=Counts(**counts), histograms=_histograms([one.histograms for one in parts]))
+
+
+def _histograms(parts: Sequence[Mapping[str, Histogram]]) -> dict[str, Histogram]:
+    measures = dict.fromkeys(measure for one in parts for measure in one)
+    return {measure: merge_histograms([one[measure] for one in parts if measure in one]) for measure in measures}
+
+
+def merge_histograms(parts: Sequence[Histogram]) -> Histogram:
+    """All durations of some histograms in one; nothing is rounded, since all have the same buckets."""
+    counts: Counter[int] = Counter()
+    for one in parts:
+        for bucket, count in zip(one.buckets, one.counts, strict=True):
+            counts[bucket] += count
+    buckets = sorted(counts)
+    return Histogram(
+        buckets=buckets,
+        counts=[counts[bucket] for bucket in buckets],
+        sum_ns=sum(one.sum_ns for one in parts),
+        max_ns=max((one.max_ns for one in parts), default=0),
+    )
+
+
+def merge_ready(parts: Sequence[Ready]) -> Ready:
+    """How the connections of all drivers came about: opened side by side, so as long as the slowest took."""
+    encryptions = [one for part in parts for one in part.encryptions]
+    return Ready(
+        type="ready",
+        connections=sum(one.connections for one in parts),
+        wanted_count=sum(one.wanted_count for one in parts),
+        connect_ms=max(one.connect_ms for one in parts),
+        failures=[one for part in parts for one in part.failures],
+        encryptions=_different(encryptions),
+    )
+
+
+def _different(encryptions: Iterable[Encryption]) -> list[Encryption]:
+    """Each once; drivers that encrypt differently all stay to be seen."""
+    return list({one.model_dump_json(): one for one in encryptions}.values())
+
+
+def merge_done(parts: Sequence[Done], *, started_unix_ns: int) -> Done:
+    """The account of all drivers.
+
+    Args:
+        parts: Of each.
+        started_unix_ns: When the first of them began, by this machine's clock.
+    """
+    reasons = {one.reason for one in parts}
+    outages = merge_outages([outage for one in parts for outage in one.outages])
+    unlisted = sum(one.outages_count - len(one.outages) for one in parts)
+    return Done(
+        type="done",
+        reason=next(reason for reason in ("outage", "stopped", "completed") if reason in reasons),
+        started_unix_ns=started_unix_ns,
+        duration_ns=max(one.duration_ns for one in parts),
+        offered_count=sum(one.offered_count for one in parts),
+        unfinished_count=sum(one.unfinished_count for one in parts),
+        client=_cpu(one.client for one in parts),
+        memory_bytes_max=max(one.memory_bytes_max for one in parts),
+        rows_count=sum(one.rows_count for one in parts),
+        outages=outages,
+        outages_count=len(outages) + unlisted,
+    )
+
+
+def merge_outages(outages: Iterable[Outage]) -> list[Outage]:
+    """Outages of the same server that overlap are one: from the first connection lost until the last is back."""
+    found: dict[tuple[str, str], list[Outage]] = {}
+    for one in sorted(outages, key=lambda one: one.from_ns):
+        known = found.setdefault((one.instance, one.role), [])
+        if known and (known[-1].to_ns is None or one.from_ns <= known[-1].to_ns):
+            known[-1] = _joined(known[-1], one)
+        else:
+            known.append(one)
+    return [one for _, known in sorted(found.items()) for one in known]
+
+
+def _joined(one: Outage, other: Outage) -> Outage:
+    ends = (one.to_ns, other.to_ns)
+    return one.model_copy(
+        update={
+            "to_ns": None if None in ends else max(end for end in ends if end is not None),
+            "connections_count": one.connections_count + other.connections_count,
+            "lost_count": one.lost_count + other.lost_count,
+        }
+    )

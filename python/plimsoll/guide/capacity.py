@@ -1,0 +1,144 @@
+"""Capacities as tables: the runs of a search, and the systems of a study beside each other."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from plimsoll.analyse.capacity_model import CapacityRatio, SystemCapacity
+from plimsoll.analyse.model import Analysis
+from plimsoll.guide.numbers import NOT_KNOWN, show_change, show_rate
+from plimsoll.guide.sources import capacity_sources
+from plimsoll.guide.tables import Column, Entry, Table
+from plimsoll.prose.capacity import VERDICTS, objective_words, share_words
+from plimsoll.record.capacity import Capacity, CapacityRun
+from plimsoll.units import format_number, format_rate
+
+NOTE = (
+    "Capacity is the highest rate whose confirmations all held; of several searches the geometric mean. At the lower"
+    " limit the objective was clearly met in every search; at the upper limit it was clearly missed in every search."
+    " Clearly means with 99 % confidence, one-sided."
+)
+_VERDICTS = {
+    "faster": "higher",
+    "slower": "lower",
+    "equal": "equal",
+    "unresolved": "not resolved",
+    "untestable": "one search each says nothing",
+}
+
+
+def runs_table(found: Capacity, caption: str = "Runs of the search") -> Table:
+    """Every run of a search, in the order in which they ran."""
+    columns = (
+        Column(heading="run for", numeric=False),
+        Column(heading="rate tps"),
+        Column(heading="completed tps"),
+        Column(heading="p99 ms"),
+        Column(heading="over the objective"),
+        Column(heading="s"),
+        Column(heading="verdict", numeric=False),
+    )
+    notes = (f"Objective: {objective_words(found.objective)}.",)
+    return Table(caption=caption, columns=columns, rows=tuple(_run(one) for one in found.runs), notes=notes)
+
+
+def _run(run: CapacityRun) -> tuple[Entry, ...]:
+    figures = (
+        NOT_KNOWN if run.rate_tps is None else format_number(run.rate_tps),
+        format_number(run.throughput_tps),
+        NOT_KNOWN if run.response_ms_p99 is None else format_number(run.response_ms_p99),
+        NOT_KNOWN if run.rate_tps is None else share_words(run.over_ratio),
+        f"{run.duration_s:g}",
+    )
+    linked = (Entry(text, sources=() if text == NOT_KNOWN else (run.trial_id,)) for text in figures)
+    return (
+        Entry(run.role.value),
+        *linked,
+        Entry(VERDICTS[run.verdict] + (": replica lag grows" if run.lag_grows else "")),
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CapacityPart:
+    """What a guide says about capacities besides charts.
+
+    Attributes:
+        systems: Every system with its capacity.
+        ratios: Systems compared; None where there was nothing to compare.
+        runs: The runs of each search.
+    """
+
+    systems: Table
+    ratios: Table | None
+    runs: tuple[Table, ...]
+
+    @property
+    def tables(self) -> tuple[Table, ...]:
+        """Those that are shown before the single runs."""
+        return (self.systems,) if self.ratios is None else (self.systems, self.ratios)
+
+
+def capacity_part(analysis: Analysis) -> CapacityPart | None:
+    """Tables of a study's capacities; None where none was searched for."""
+    if not analysis.capacities:
+        return None
+    units = {one.name: one.rate_unit for one in analysis.workloads}
+    columns = (
+        Column(heading="system", numeric=False),
+        Column(heading="workload", numeric=False),
+        Column(heading="capacity"),
+        Column(heading="lower limit"),
+        Column(heading="upper limit"),
+        Column(heading="searches"),
+        Column(heading="objective", numeric=False),
+    )
+    rows = tuple(_system(one, units.get(one.workload, "tps")) for one in analysis.capacities)
+    systems = Table(caption="Capacity at the objective", columns=columns, rows=rows, notes=(NOTE,))
+    runs = tuple(
+        runs_table(
+            search.capacity,
+            f"{search.system}, {search.workload}, repetition {search.repetition + 1}"
+            + ("" if search.is_finished else ", not finished"),
+        )
+        for one in analysis.capacities
+        for search in one.searches
+    )
+    return CapacityPart(systems=systems, ratios=_ratios(analysis.capacity_ratios), runs=runs)
+
+
+def _system(one: SystemCapacity, unit: str) -> tuple[Entry, ...]:
+    shown = None if one.capacity_tps is None else show_rate(one.capacity_tps, unit)
+    return (
+        Entry(one.system),
+        Entry(one.workload),
+        Entry("not confirmed")
+        if shown is None
+        else Entry(f"{shown.value} {unit}", shown.bounds, sources=capacity_sources(one)),
+        Entry(NOT_KNOWN if one.low is None else format_rate(one.low, unit)),
+        Entry(NOT_KNOWN if one.high is None else format_rate(one.high, unit)),
+        Entry(str(len(one.searches))),
+        Entry(objective_words(one.objective)),
+    )
+
+
+def _ratios(ratios: Sequence[CapacityRatio]) -> Table | None:
+    if not ratios:
+        return None
+    columns = (
+        Column(heading="compared", numeric=False),
+        Column(heading="workload", numeric=False),
+        Column(heading="capacity"),
+        Column(heading="verdict", numeric=False),
+        Column(heading="more repetitions to decide"),
+    )
+    rows = tuple(_ratio(one) for one in ratios)
+    return Table(caption="Capacities compared", columns=columns, rows=rows)
+
+
+def _ratio(one: CapacityRatio) -> tuple[Entry, ...]:
+    change = show_change(one.ratio)
+    needed = NOT_KNOWN if one.repetitions_needed is None else str(one.repetitions_needed)
+    pair = Entry(f"{one.system} against {one.base}")
+    verdict = _VERDICTS.get(one.verdict, one.verdict)
+    return (pair, Entry(one.workload), Entry(change.value, change.bounds), Entry(verdict), Entry(needed))

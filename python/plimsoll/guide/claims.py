@@ -1,0 +1,119 @@
+"""The section "Earlier findings": what an earlier study found, and whether this one confirms it.
+
+Deliberately not here: how that is judged (`plimsoll.analyse.claims`).
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+
+from plimsoll.analyse.claim_model import CheckedClaim, ClaimVerdict
+from plimsoll.analyse.model import Analysis
+from plimsoll.guide.numbers import NOT_KNOWN, show_ratio
+from plimsoll.guide.sections import Section
+from plimsoll.guide.tables import Column, Entry, Table
+from plimsoll.prose.phrases import levels_words, listed
+from plimsoll.units import format_number
+
+VERDICTS = {
+    ClaimVerdict.SHOWS: "confirmed here",
+    ClaimVerdict.DOES_NOT_SHOW: "contradicted here",
+    ClaimVerdict.NOT_RESOLVED: "not resolved",
+    ClaimVerdict.NOT_MEASURED: "not measured",
+}
+_HEADINGS = ("finding", "system", "figure", "range that agrees", "measured here", "verdict")
+
+
+def claims_section(analysis: Analysis) -> Section | None:
+    """The whole section; None where the study file states no claim."""
+    if not analysis.claims:
+        return None
+    groups = [list(group) for _, group in itertools.groupby(analysis.claims, lambda one: (one.says, one.source))]
+    rows = tuple(_row(one) for one in analysis.claims)
+    columns = tuple(Column(heading=heading, numeric=False) for heading in _HEADINGS)
+    return Section(
+        anchor="claims",
+        title="Earlier findings",
+        sentences=tuple(claim_sentence(group) for group in groups),
+        tables=(Table(caption="Earlier findings and what was measured here", columns=columns, rows=rows),),
+        notes=(
+            "A finding shows here where the whole 95 % interval lies within the range that agrees with it, does not"
+            " show where all of it lies outside, and is not resolved otherwise.",
+        ),
+    )
+
+
+def claim_sentence(group: Sequence[CheckedClaim]) -> str:
+    """A finding with its verdicts; systems of one verdict are named together."""
+    first = group[0]
+    source = f" ({first.source})" if first.source else ""
+    by_verdict: dict[ClaimVerdict, list[str]] = {}
+    for one in group:
+        by_verdict.setdefault(one.verdict, []).append(one.system)
+    if len(by_verdict) == 1:
+        said = f"{VERDICTS[first.verdict]}{_of(group)}"
+    else:
+        said = "; ".join(f"{VERDICTS[verdict]} on {listed(systems)}" for verdict, systems in by_verdict.items())
+    return f"“{first.says.rstrip('.')}”{source}: {said}."
+
+
+def _of(group: Sequence[CheckedClaim]) -> str:
+    """What was measured, where there is one system only."""
+    return f": {_measured(group[0])}" if len(group) == 1 and group[0].verdict is not ClaimVerdict.NOT_MEASURED else ""
+
+
+def _row(one: CheckedClaim) -> tuple[Entry, ...]:
+    return (
+        Entry(one.says),
+        Entry(one.system),
+        Entry(_figure(one)),
+        Entry(_range(one)),
+        Entry(_measured(one)),
+        Entry(VERDICTS[one.verdict]),
+    )
+
+
+def _figure(one: CheckedClaim) -> str:
+    match one.check:
+        case "ratio":
+            over = one.base or one.base_workload
+            return f"throughput over that of {over}"
+        case "scale_factor":
+            return f"scale factor, {one.workload}"
+        case "limited_by":
+            return f"what limits {one.workload}"
+        case "peak_per_cpu":
+            return f"connections per CPU at the peak, {one.workload}"
+    return f"connections at the peak, {one.workload}"
+
+
+def _range(one: CheckedClaim) -> str:
+    if one.low is None:
+        return one.limited_by or NOT_KNOWN
+    low = format_number(one.low)
+    if one.high is None:
+        return f"{low} or more"
+    return low if one.low == one.high else f"{low} to {format_number(one.high)}"
+
+
+def _measured(one: CheckedClaim) -> str:
+    if one.check == "limited_by":
+        return _limit(one)
+    if one.found is None:
+        return NOT_KNOWN
+    shown = show_ratio(one.found)
+    if one.levels:
+        return (
+            f"{shown.value} (not distinguishable: {levels_words(one.levels)})" if len(one.levels) > 1 else shown.value
+        )
+    return f"{shown.value} ({shown.bounds})" if shown.bounds else f"{shown.value}, without an interval"
+
+
+def _limit(one: CheckedClaim) -> str:
+    match one.verdict:
+        case ClaimVerdict.NOT_MEASURED:
+            return NOT_KNOWN
+        case ClaimVerdict.NOT_RESOLVED:
+            return "no resource is busy and no wait grows"
+    return one.resource or "no hardware resource is busy"

@@ -1,0 +1,136 @@
+"""Comparisons of systems that took turns: a table, what a duet cannot see, and a chart of all pairs of turns."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import altair as alt
+
+from plimsoll.analyse.duet_model import Duet, DuetBasis, DuetRound
+from plimsoll.analyse.model import Analysis, Difference
+from plimsoll.guide.chart_links import HREF, RECORDINGS, Links
+from plimsoll.guide.labels import chart_of
+from plimsoll.guide.look import Look
+from plimsoll.guide.marks import Chart, Row, axis_y, finish
+from plimsoll.guide.numbers import NOT_KNOWN, show_change
+from plimsoll.guide.tables import Column, Entry, Table
+from plimsoll.guide.words import clean
+
+CANNOT_SEE = (
+    "In a duet all servers are up, and exactly one runs at a time in short turns. What takes minutes to show, such as"
+    " checkpoints and purge debt, is not in these ratios; test it with the sequential design and long trials.",
+    "The servers of a duet share the memory of the machine, and each has its part of it. Timers and the kernel's"
+    " writeback run on while a server is frozen.",
+    "Only ratios are protected from the noise of the machine. Absolute throughput is as noisy as the machine was.",
+)
+"""What a duet cannot see."""
+
+_WIDTH = 0.8
+"""Of a round in the chart."""
+
+_BASIS = {DuetBasis.ROUNDS: "between rounds", DuetBasis.PAIRS: "within rounds"}
+
+
+def duet_differences(analysis: Analysis) -> list[Difference]:
+    """Comparisons by pairs of turns, each level once."""
+    return [one for one in analysis.differences if one.duet is not None and one.level is not None]
+
+
+def duet_table(analysis: Analysis) -> Table | None:
+    """A row for each two systems and level that took turns; None without any."""
+    rows = tuple(
+        _row(one, one.duet, _all_trials(one, one.duet, analysis))
+        for one in duet_differences(analysis)
+        if one.duet is not None
+    )
+    if not rows:
+        return None
+    words = ("compared", "workload")
+    figures = ("connections", "throughput", "rounds, each", "pairs of turns", "correlation of neighbours")
+    columns = (
+        *(Column(heading=heading, numeric=False) for heading in words),
+        *(Column(heading=heading) for heading in figures),
+        Column(heading="interval from variation", numeric=False),
+        Column(heading="p99 response time"),
+    )
+    return Table(caption="Systems that took turns", columns=columns, rows=rows, notes=CANNOT_SEE)
+
+
+def _row(one: Difference, duet: Duet, trials: tuple[str, ...]) -> tuple[Entry, ...]:
+    change = show_change(one.ratio)
+    p99 = None if duet.response_p99_ratio is None else show_change(duet.response_p99_ratio)
+    rounds = ", ".join(f"{(found.ratio - 1) * 100:+.1f}" for found in duet.rounds)
+    correlation = NOT_KNOWN if duet.correlation is None else f"{duet.correlation:+.2f}"
+    return (
+        Entry(f"{one.system} against {one.base}"),
+        Entry(one.workload),
+        Entry(NOT_KNOWN if one.level is None else one.level.figure()),
+        Entry(change.value, change.bounds, sources=trials),
+        Entry(f"{rounds} %", sources=trials),
+        Entry(f"{duet.pair_count:,}"),
+        Entry(correlation, "widened" if duet.is_widened else None),
+        Entry(_BASIS[duet.basis]),
+        Entry(NOT_KNOWN) if p99 is None else Entry(p99.value, p99.bounds, sources=trials),
+    )
+
+
+def duet_charts(analysis: Analysis, look: Look) -> Iterator[tuple[str, Chart]]:
+    """For each comparison its title, and a chart of all pairs of turns by round with the mean of each round."""
+    for one in duet_differences(analysis):
+        if one.duet is not None and one.level is not None:
+            title = f"{one.system} against {one.base}, {one.workload}, {one.level.label()}"
+            yield clean(title), _chart(one, one.duet, analysis, look)
+
+
+def _chart(difference: Difference, duet: Duet, analysis: Analysis, look: Look) -> Chart:
+    links = Links(analysis)
+    of_rounds = {one.repetition: links.of(_trials(difference, one.repetition, analysis)) for one in duet.rounds}
+    pairs = [{**row, **of_rounds[one.repetition]} for one in duet.rounds for row in _points(one)]
+    means = [{**_mean(one), **of_rounds[one.repetition]} for one in duet.rounds]
+    numbers = [one.repetition + 1 for one in duet.rounds]
+    scale = alt.Scale(domain=[min(numbers) - 0.5, max(numbers) + 0.5], nice=False)
+    x = alt.X("place:Q", scale=scale, axis=alt.Axis(title="Round", values=numbers, format="d", ticks=False, grid=False))
+    y = axis_y("change:Q", "Difference of throughput in each pair of turns, %", alt.Scale(zero=True), format="+,~r")
+    tooltip = [alt.Tooltip("round:Q", title="round"), alt.Tooltip("shown:N", title="difference"), RECORDINGS]
+    points = chart_of(pairs).mark_point(filled=True, size=16, opacity=0.55, color=look.palette.quiet)
+    bars = chart_of(means).mark_rule(strokeWidth=3, color=look.palette.ink)
+    zero = chart_of([{"change": 0.0}]).mark_rule(strokeDash=[3, 3], color=look.palette.quiet).encode(y=y)
+    shown = {"y": y, "tooltip": tooltip, "href": HREF}
+    layers = (points.encode(x=x, **shown), bars.encode(x=x, x2="to:Q", **shown))
+    return finish(alt.layer(zero, *layers), look)
+
+
+def _trials(one: Difference, repetition: int, analysis: Analysis) -> list[str]:
+    """The recordings of both systems in one round, that of the compared one first."""
+    found = {
+        trial.system: trial.trial_id
+        for trial in analysis.trials
+        if (trial.workload, trial.level, trial.repetition) == (one.workload, one.level, repetition)
+    }
+    return [found[system] for system in (one.system, one.base) if system in found]
+
+
+def _all_trials(one: Difference, duet: Duet, analysis: Analysis) -> tuple[str, ...]:
+    """The recordings of both systems in all rounds, round by round."""
+    return tuple(trial for of in duet.rounds for trial in _trials(one, of.repetition, analysis))
+
+
+def _points(one: DuetRound) -> Iterator[Row]:
+    """Pairs in the order of time, spread over the width of their round."""
+    number, last = one.repetition + 1, max(len(one.pair_ratios) - 1, 1)
+    for index, ratio in enumerate(one.pair_ratios):
+        yield {**_change(ratio, number), "place": number + _WIDTH * (index / last - 0.5)}
+
+
+def _mean(one: DuetRound) -> Row:
+    number = one.repetition + 1
+    return {**_change(one.ratio, number), "place": number - _WIDTH / 2, "to": number + _WIDTH / 2}
+
+
+def _change(ratio: float, number: int) -> Row:
+    change = _percent(ratio)
+    return {"round": number, "change": change, "shown": f"{change:+.1f} %"}
+
+
+def _percent(ratio: float) -> float:
+    return (ratio - 1) * 100

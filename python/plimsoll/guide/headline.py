@@ -1,0 +1,200 @@
+"""What the first screen of a guide says: what was measured, one sentence for each workload, and what casts doubt.
+
+Deliberately not here: its charts (`figures`), and the rest of the answer (`answer`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, date, datetime
+
+from plimsoll.analyse.finding_model import Finding
+from plimsoll.analyse.model import Analysis, SystemSummary
+from plimsoll.guide.answer import answer_sentence
+from plimsoll.guide.sources import Source, sources_of
+from plimsoll.guide.warnings import GRAVEST_COUNT, WarningPart
+from plimsoll.prose.phrases import capitalised, counted, listed
+from plimsoll.record.environment import HostFacts, InstanceFacts
+from plimsoll.units import format_bytes
+
+HEADLINE_CODES = ("capacity", "no-capacity", "within-objective", "objective-missed", "sustained-rate", "peak")
+"""The findings that answer how much load a system can carry, the first that a workload has being its headline."""
+
+DUET_HEADLINE_CODES = ("comparison", *HEADLINE_CODES)
+"""The same where systems took turns: a duet asks which one is faster, and only its ratios are protected from noise."""
+
+_SHOWN_MAX = 3
+_FIRST_WORDS = frozenset(("at", "with", "the", "it", "neither", "no", "none", "not", "if", "connection", "whether"))
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """One of the answer, with where its figures come from.
+
+    Attributes:
+        workload: Which it is about; empty where it is about none.
+        names: Of systems; they stay as they are where the sentence begins with one.
+    """
+
+    text: str
+    sources: tuple[Source, ...] = ()
+    workload: str = ""
+    names: tuple[str, ...] = ()
+
+    @property
+    def without_workload(self) -> str:
+        """The text where the workload's name stands above it; it begins with a capital unless a name comes first."""
+        text = self.text.removeprefix(f"{self.workload}: ") if self.workload else self.text
+        first = text.split(" ", 1)[0].strip(",")
+        return capitalised(text, self.names) if first in _FIRST_WORDS else text
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FirstScreen:
+    """What comes before everything else.
+
+    Attributes:
+        facts: Name and value: server, host, when it was measured, how much.
+        notices: What is to be known before the headlines, such as that the study is not complete.
+        headlines: One for each workload; where nothing was measured, what the answer begins with.
+        warnings: The gravest.
+        more_warnings_count: How many others there are.
+    """
+
+    facts: tuple[tuple[str, str], ...]
+    notices: tuple[str, ...]
+    headlines: tuple[Sentence, ...]
+    warnings: tuple[WarningPart, ...]
+    more_warnings_count: int
+
+
+def first_screen(analysis: Analysis, warnings: tuple[WarningPart, ...]) -> FirstScreen:
+    """What stands on it; `warnings` are all of them, the gravest first."""
+    chosen = headline_findings(analysis)
+    about_all = [one for one in analysis.answer if one.workload is None and one.code in ("incomplete", "lag-grows")]
+    if not chosen:
+        chosen = [one for one in analysis.answer if one not in about_all][:1]
+    return FirstScreen(
+        facts=_facts(analysis),
+        notices=tuple(answer_sentence(one, analysis) for one in about_all),
+        headlines=sentences(analysis, chosen),
+        warnings=warnings[:GRAVEST_COUNT],
+        more_warnings_count=max(len(warnings) - GRAVEST_COUNT, 0),
+    )
+
+
+def sentences(analysis: Analysis, findings: Iterable[Finding]) -> tuple[Sentence, ...]:
+    """Findings of the answer as sentences."""
+    names = tuple(one.name for one in analysis.systems)
+    return tuple(
+        Sentence(answer_sentence(one, analysis), sources_of(one, analysis), one.workload or "", names)
+        for one in findings
+    )
+
+
+def headline_findings(analysis: Analysis) -> list[Finding]:
+    """For each workload the finding that answers best, and what factors do.
+
+    Of several systems it is that of the one that sustains most.
+    """
+    chosen = []
+    for workload in analysis.workloads:
+        own = [one for one in analysis.answer if one.workload == workload.name]
+        for code in DUET_HEADLINE_CODES if is_duet(analysis, workload.name) else HEADLINE_CODES:
+            if same := [one for one in own if one.code == code]:
+                best = same[0] if code == "comparison" else max(same, key=_merit)
+                chosen.append(best)
+                chosen += _beside(best, own)
+                break
+        else:
+            chosen += [one for one in own if one.code != "effects"][:1]
+        chosen += [one for one in own if one.code == "effects"]
+    return chosen
+
+
+def _beside(best: Finding, own: Sequence[Finding]) -> list[Finding]:
+    """What a headline needs beside it: without the objective, how much is sustained; of capacities, how they differ."""
+    if best.code == "capacity":
+        return [one for one in own if one.code == "capacity-compared"][:1]
+    if best.code == "objective-missed" or (best.code == "within-objective" and best.level is None):
+        return [one for one in own if one.code in ("peak", "sustained-rate")][:1]
+    return []
+
+
+def is_duet(analysis: Analysis, workload: str) -> bool:
+    """Whether systems took turns under a workload."""
+    return any(one.duet is not None for one in analysis.differences if one.workload == workload)
+
+
+def _merit(finding: Finding) -> float:
+    if finding.level is None:
+        return -1.0
+    throughput = finding.known.get("throughput_tps")
+    return finding.level.offered if finding.level.kind.is_at_rate or throughput is None else throughput.value
+
+
+def _facts(analysis: Analysis) -> tuple[tuple[str, str], ...]:
+    facts = (
+        ("Server", _some([name for one in analysis.systems for name in _servers(one)])),
+        ("Host", _some([_host(one.environment.host) for one in analysis.systems], separator="; ")),
+        ("Measured", _days(analysis)),
+        ("Scope", scope(analysis)),
+    )
+    return tuple((name, value) for name, value in facts if value)
+
+
+def _servers(system: SystemSummary) -> list[str]:
+    return [_server(one) for one in system.environment.instances]
+
+
+def _server(instance: InstanceFacts) -> str:
+    """Such as `MariaDB 10.11.14`."""
+    version = instance.version or ""
+    if "-mariadb" in version.lower():
+        return f"MariaDB {version[: version.lower().index('-mariadb')]}"
+    return f"MySQL {version}" if version and instance.flavour == "mysql" else version
+
+
+def _host(host: HostFacts) -> str:
+    memory = None if host.memory_bytes is None else format_bytes(host.memory_bytes)
+    cores = None if host.cpu_cores is None else f"{host.cpu_cores} core{'' if host.cpu_cores == 1 else 's'}"
+    return ", ".join(part for part in (host.name, cores, memory) if part)
+
+
+def _some(values: list[str], separator: str = ", ") -> str:
+    """Each once; those with commas in them are told apart by semicolons."""
+    different = list(dict.fromkeys(value for value in values if value))
+    rest = len(different) - _SHOWN_MAX
+    if rest <= 0:
+        return listed(different) if separator == ", " else separator.join(different)
+    return f"{separator.join(different[:_SHOWN_MAX])}{separator.rstrip() if separator != ', ' else ''} and {rest} more"
+
+
+def _days(analysis: Analysis) -> str:
+    """The day, or the first and the last one, UTC."""
+    began = [one.began_unix_s for one in analysis.trials if one.began_unix_s is not None]
+    if not began:
+        return ""
+    days = dict.fromkeys(_day(datetime.fromtimestamp(at, UTC).date()) for at in (min(began), max(began)))
+    return " to ".join(days)
+
+
+def _day(day: date) -> str:
+    return f"{day.day} {day:%B %Y}"
+
+
+def scope(analysis: Analysis) -> str:
+    """How much was measured, such as `2 systems, 1 workload, 4 levels, 24 trials`."""
+    cells = [cell for curve in analysis.curves for cell in curve.cells]
+    trials = {trial for cell in cells for trial in cell.trials}
+    counts = [(len(analysis.systems), "system"), (len(analysis.workloads), "workload")]
+    searches = [search for one in analysis.capacities for search in one.searches]
+    if cells or not searches:
+        counts += [(len({cell.level.order for cell in cells}), "level")]
+    counts += [(len(trials), "trial")] if trials else []
+    parts = [counted(count, noun) for count, noun in counts]
+    if searches:
+        runs = sum(len(one.capacity.runs) for one in searches)
+        parts.append(f"{counted(runs, 'run')} in {len(searches)} {'search' if len(searches) == 1 else 'searches'}")
+    return ", ".join(parts)

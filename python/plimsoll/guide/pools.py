@@ -1,0 +1,50 @@
+"""How large a connection pool should be, in words."""
+
+from __future__ import annotations
+
+from plimsoll.analyse.curve_model import Curve, PoolReason
+from plimsoll.prose.phrases import counted, plain
+
+SHARED_PROCESSORS = "The client used part of the processors: with the client on another host, the pool may be larger."
+
+_SMALL_NUMBERS = {1: "one", 2: "two", 3: "three", 4: "four"}
+
+
+def pool_sentence(curve: Curve) -> str:
+    """How large a connection pool should be on one system, without the system's name and a full stop."""
+    pool, peak = curve.pool, curve.peak
+    if pool is None or peak is None or pool.reason is PoolReason.UNKNOWN:
+        return "unknown: nothing completed at any level"
+    shared = f". {SHARED_PROCESSORS.rstrip('.')}" if pool.client_shared_processors else ""
+    last = curve.cells[-1].level
+    rising = ""
+    if peak.level.order == last.order:
+        rising = f". Throughput still rose at {peak.level.label()}, the last level: the right size may be larger"
+    if pool.between is not None:
+        low, high = pool.between
+        return (
+            f"not resolved: between {low:,} and {counted(high, 'connection')}. No level is shown to give at least 95 %"
+            f" of the highest throughput; more repetitions narrow this down{rising}{shared}"
+        )
+    beyond = {
+        PoolReason.ONLY_LEVEL: "; no other level was measured",
+        PoolReason.STILL_RISING: rising,
+        PoolReason.LOWEST_LEVEL: "; fewer were not measured",
+        PoolReason.NO_GAIN: "; no other level gives more than 5 % more",
+    }
+    size = f"{counted(pool.connections, 'connection')}{_per_core(pool.per_core)}"
+    return f"{size}{beyond.get(pool.reason, '')}{shared}"
+
+
+def has_pool_advice(curve: Curve) -> bool:
+    """Whether there is a pool to speak of: a curve of one level says nothing about its size."""
+    return curve.pool is not None and curve.pool.reason is not PoolReason.ONLY_LEVEL
+
+
+def _per_core(per_core: float | None) -> str:
+    if per_core is None:
+        return ""
+    if per_core >= 1 or per_core == 0:
+        number = _SMALL_NUMBERS.get(int(per_core)) if per_core == int(per_core) else None
+        return f", {number or plain(per_core)} per core"
+    return f", one for every {plain(1 / per_core)} cores"

@@ -1,0 +1,227 @@
+"""The section "Scalability": the law that fits each curve, where its peak is, and how far it may be continued.
+
+Deliberately not here: how that is found (`plimsoll.analyse.scalability`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import altair as alt
+
+from plimsoll.analyse.cell_model import Estimate
+from plimsoll.analyse.model import Analysis
+from plimsoll.analyse.scaling_fit import Law
+from plimsoll.analyse.scaling_model import (
+    Caution,
+    LawFit,
+    Scalability,
+    ScalingVerdict,
+    SuperlinearReason,
+    SuperlinearStep,
+)
+from plimsoll.analyse.where_time import OTHERS_RATIO
+from plimsoll.guide.chart_links import HREF, RECORDINGS, Links
+from plimsoll.guide.labels import chart_of
+from plimsoll.guide.look import Look
+from plimsoll.guide.marks import Chart, Row, axis_y, finish, rate_words
+from plimsoll.guide.numbers import NOT_KNOWN, per_unit, show_change, show_ratio
+from plimsoll.guide.sections import Section, SectionChart
+from plimsoll.guide.tables import Column, Entry, Table
+from plimsoll.prose.phrases import listed
+from plimsoll.units import format_number, format_percent, format_rate
+
+LAWS = {Law.LINEAR: "linear scaling", Law.AMDAHL: "Amdahl's law", Law.USL: "the universal scalability law"}
+CAUTIONS: Mapping[Caution, str] = {
+    Caution.DOES_NOT_FIT: "no law fits",
+    Caution.TOO_FEW_LEVELS: "there are too few levels",
+    Caution.WIDE_BAND: "the confidence band is too wide",
+    Caution.ONE_REPETITION: "there is only one repetition",
+    Caution.CLIENT_SATURATED: "the client was saturated",
+    Caution.CLIENT_ON_SERVER_HOST: "the client shared the processors",
+    Caution.SUPERLINEAR: "a step is superlinear",
+}
+_REASONS: Mapping[SuperlinearReason, str] = {
+    SuperlinearReason.BATCHING: "likely batching, such as group commit: transactions took less processor time",
+    SuperlinearReason.IDLE_STATES: (
+        "likely idle states or halt polling: transactions took as much processor time, and the processors were idle"
+    ),
+    SuperlinearReason.OTHERS: (
+        f"no reason is given, because other processes used {format_percent(OTHERS_RATIO)} or more of the busy"
+        " processor time"
+    ),
+    SuperlinearReason.UNKNOWN: "processor time does not say why",
+}
+_REGIONS = {
+    "cores": "a core each",
+    "siblings": "a hardware thread each",
+    "beyond": "more than CPUs",
+    "unknown": NOT_KNOWN,
+}
+
+
+def scalability_section(analysis: Analysis) -> Section | None:
+    """The whole section; None where no curve has two levels."""
+    found = analysis.scalability
+    if not found:
+        return None
+    units, links = {one.name: one.rate_unit for one in analysis.workloads}, Links(analysis)
+    return Section(
+        anchor="scalability",
+        title="Scalability",
+        sentences=tuple(scalability_sentence(one) for one in found),
+        tables=tuple(_table(one, units.get(one.workload, "tps"), links) for one in found),
+        charts=tuple(_chart(one, units.get(one.workload, "tps"), analysis) for one in found),
+        notes=(
+            "Efficiency is throughput per connection over that of the lowest level: 1 is linear scaling. The dashed"
+            " line is linear scaling from the lowest level; the dotted line is the number of physical cores.",
+        ),
+    )
+
+
+def scalability_sentence(one: Scalability) -> str:
+    """Law, peak, how far to continue it, superlinear steps."""
+    parts = [f"{one.workload}, {one.system}: {_law(one)}{_peak(one)}."]
+    parts += [_siblings(one.sibling_gain)] if one.sibling_gain is not None else []
+    parts += [_continued(one)]
+    parts += [_step(step) for step in one.superlinear]
+    return " ".join(parts)
+
+
+def _law(one: Scalability) -> str:
+    if one.fit is None:
+        return "too few levels to fit a scalability model"
+    if one.verdict is ScalingVerdict.DOES_NOT_FIT:
+        miss = format_percent(one.fit.residual_ratio_max)
+        return f"no law fits: {LAWS[one.fit.law]}, the nearest one, misses a level by {miss}"
+    return f"{LAWS[one.fit.law]} fits best{_parameters(one.fit)}"
+
+
+def _siblings(gain: Estimate) -> str:
+    """What the second hardware thread of each core adds."""
+    shown = show_change(gain)
+    interval = f" (95 % CI {shown.bounds})" if shown.bounds else ""
+    return f"Sibling threads change throughput by {shown.value}{interval} against a core for each connection."
+
+
+def _parameters(fit: LawFit) -> str:
+    known = (("contention", fit.sigma, fit.sigma_bounds), ("coherency", fit.kappa, fit.kappa_bounds))
+    shown = [f"{name} {value:.2g} ({edges[0]:.2g} to {edges[1]:.2g})" for name, value, edges in known if edges]
+    return f" ({', '.join(shown)})" if shown else ""
+
+
+def _peak(one: Scalability) -> str:
+    last = one.levels[-1].level.label()
+    match one.verdict:
+        case ScalingVerdict.PEAK_INSIDE:
+            low, high = one.peak_low or 0.0, one.peak_high or 0.0
+            return f"; peak at {one.peak_connections or 0.0:,.0f} connections (95 % CI {low:,.0f} to {high:,.0f})"
+        case ScalingVerdict.PEAK_OUTSIDE:
+            return f"; the peak is outside the measured range, above {last}"
+        case ScalingVerdict.NOT_RESOLVED:
+            upper = "no peak at all" if one.peak_high is None else f"{one.peak_high:,.0f}"
+            return f"; the peak is not resolved (95 % CI {one.peak_low or 1.0:,.0f} connections to {upper})"
+    return ""
+
+
+def _continued(one: Scalability) -> str:
+    if one.cautions:
+        return f"Do not extrapolate: {listed([CAUTIONS[caution] for caution in one.cautions])}."
+    return f"The curve may be continued to {2 * one.levels[-1].level.connections:,} connections at most."
+
+
+def _step(step: SuperlinearStep) -> str:
+    gain = format_percent(step.per_connection_ratio.value - 1, signed=True)
+    return (
+        f"From {step.from_connections:,} to {step.to_connections:,} connections throughput per connection rose"
+        f" ({gain}): {_REASONS[step.reason]}."
+    )
+
+
+def _table(one: Scalability, unit: str, links: Links) -> Table:
+    columns = (
+        Column(heading="connections"),
+        Column(heading="efficiency"),
+        Column(heading=f"{unit} per busy CPU"),
+        Column(heading=f"law, {unit}"),
+        Column(heading="connections have", numeric=False),
+    )
+    rows = []
+    for level in one.levels:
+        shown = show_ratio(level.efficiency)
+        trials = links.trials_of(one.system, one.workload, level.level)
+        band = None
+        if level.low_tps is not None and level.high_tps is not None:
+            band = " to ".join(format_number(per_unit(edge, unit)) for edge in (level.low_tps, level.high_tps))
+        rows.append(
+            (
+                Entry(level.level.figure()),
+                Entry(shown.value, shown.bounds, sources=trials),
+                Entry(_rate(level.tps_per_busy_cpu, unit), sources=trials),
+                Entry(_rate(level.fitted_tps, unit), band),
+                Entry(_REGIONS[level.region.value]),
+            )
+        )
+    per_core = f"At its peak: {format_rate(one.tps_per_core, unit)} per core." if one.tps_per_core else ""
+    inner = one.fit_within_cores
+    within = f"With a core for each connection, {LAWS[inner.law]} fits best{_parameters(inner)}." if inner else ""
+    return Table(
+        caption=f"{one.workload}: scalability",
+        system=one.system,
+        columns=columns,
+        rows=tuple(rows),
+        notes=tuple(note for note in (per_core, within) if note),
+    )
+
+
+def _rate(tps: float | None, unit: str) -> str:
+    return NOT_KNOWN if tps is None else format_number(per_unit(tps, unit))
+
+
+def _chart(one: Scalability, unit: str, analysis: Analysis) -> SectionChart:
+    curve = next(x for x in analysis.curves if (x.system, x.workload) == (one.system, one.workload) and x.pool)
+    measured = {cell.level.connections: cell.throughput_tps.value for cell in curve.cells}
+    return SectionChart(
+        title=f"{one.workload}, {one.system}: scalability",
+        draw=lambda look: scalability_chart(one, measured, unit, look, Links(analysis)),
+    )
+
+
+def scalability_chart(one: Scalability, measured: Mapping[int, float], unit: str, look: Look, links: Links) -> Chart:
+    """Measured points, the law with its band, linear scaling, and the physical cores."""
+    rows: list[Row] = [
+        {
+            "n": level.level.connections,
+            "rate": per_unit(measured[level.level.connections], unit),
+            "shown": format_rate(measured[level.level.connections], unit),
+            "fit": _scaled(level.fitted_tps, unit),
+            "low": _scaled(level.low_tps, unit),
+            "high": _scaled(level.high_tps, unit),
+            **links.of_cell(one.system, one.workload, level.level),
+        }
+        for level in one.levels
+    ]
+    top = max(max(row["rate"], row["high"] or 0.0) for row in rows) * 1.06
+    first = rows[0]
+    ideal = [{"n": row["n"], "rate": first["rate"] / first["n"] * row["n"]} for row in rows]
+    ends = [first["n"], max(rows[-1]["n"], 2 * first["n"])]
+    scale = alt.Scale(type="log", base=2, domain=ends, nice=False, padding=8)
+    x = alt.X("n:Q", scale=scale, axis=alt.Axis(values=[row["n"] for row in rows], format=",d", title="Connections"))
+    y = axis_y("rate:Q", f"Throughput, {rate_words(unit)}", alt.Scale(domain=[0, top], nice=False))
+    colour, quiet = look.palette.series[0], look.palette.quiet
+    layers = [chart_of(ideal).mark_line(strokeDash=[6, 4], strokeWidth=1.5, color=quiet, clip=True).encode(x=x, y=y)]
+    if one.cores and first["n"] <= one.cores <= rows[-1]["n"]:
+        cores = [{"n": one.cores, "rate": 0.0}, {"n": one.cores, "rate": top}]
+        layers.append(chart_of(cores).mark_line(strokeDash=[2, 3], color=quiet).encode(x=x, y=y))
+    if one.fit is not None:
+        base = chart_of(rows)
+        layers.append(base.mark_area(opacity=0.16, color=colour).encode(x=x, y=alt.Y("low:Q"), y2="high:Q"))
+        layers.append(base.mark_line(strokeWidth=2, color=colour).encode(x=x, y=alt.Y("fit:Q")))
+    tooltip = [alt.Tooltip("n:Q", title="connections"), alt.Tooltip("shown:N", title="throughput"), RECORDINGS]
+    points = chart_of(rows).mark_point(filled=True, size=58, opacity=1, color=colour)
+    layers.append(points.encode(x=x, y=y, tooltip=tooltip, href=HREF))
+    return finish(alt.layer(*layers), look)
+
+
+def _scaled(tps: float | None, unit: str) -> float | None:
+    return None if tps is None else per_unit(tps, unit)

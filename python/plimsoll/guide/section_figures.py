@@ -1,0 +1,69 @@
+"""Pictures of the sections that stand beside the workloads: capacity, duets, effects, scalability, cost and others."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from plimsoll.analyse.model import Analysis
+from plimsoll.guide.capacity_chart import capacity_chart
+from plimsoll.guide.content import Content
+from plimsoll.guide.duets import duet_charts
+from plimsoll.guide.figures import NARROW_PX, WIDE_PX, Figure, picture
+from plimsoll.guide.look import Look
+from plimsoll.guide.sections import Section
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SectionFigures:
+    """Words and charts of a section; `key` names what its charts stack, each with the index of its colour."""
+
+    words: Section
+    figures: tuple[Figure, ...]
+    key: tuple[tuple[str, int], ...]
+
+
+def section_figures(section: Section) -> SectionFigures:
+    """A section with its pictures."""
+    figures = tuple(
+        Figure(
+            title=chart.title,
+            label=chart.title,
+            pictures=(
+                picture(chart.draw(Look(width_px=None, height_px=220)), "any", NARROW_PX, f"{section.anchor}{index}-"),
+            ),
+        )
+        for index, chart in enumerate(section.charts)
+    )
+    key = tuple(dict.fromkeys(entry for chart in section.charts for entry in chart.key))
+    return SectionFigures(words=section, figures=figures, key=key)
+
+
+def duet_figures(analysis: Analysis) -> tuple[Figure, ...]:
+    """A picture of the pairs of turns of each comparison of systems that took turns."""
+    charts = duet_charts(analysis, Look(width_px=None, height_px=240))
+    return tuple(
+        Figure(
+            title=title,
+            label=f"Pairs of turns: {title}",
+            pictures=(
+                picture(chart, "wide", WIDE_PX, f"d{index}-"),
+                picture(chart, "narrow", NARROW_PX, f"e{index}-"),
+            ),
+        )
+        for index, (title, chart) in enumerate(charts)
+    )
+
+
+def capacity_figures(content: Content) -> tuple[Figure, ...]:
+    """For each workload whose capacity was searched for, response times against rates with the objective."""
+    analysis, found = content.analysis, list[Figure]()
+    for index, workload in enumerate(analysis.workloads):
+        look = Look(width_px=None, height_px=300)
+        if (chart := capacity_chart(analysis, workload, look)) is not None:
+            title = f"p99 response time against rate, {workload.name}"
+            pictures = (
+                picture(chart, "wide", WIDE_PX, f"k{index}-w-"),
+                picture(chart, "narrow", NARROW_PX, f"k{index}-n-"),
+            )
+            found.append(Figure(title=None, label=title, pictures=pictures))
+    return tuple(found)

@@ -1,0 +1,230 @@
+"""The sizing answer as sentences and as a table. What it says, `plimsoll.analyse.size` finds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+from plimsoll.analyse.finding_model import Finding
+from plimsoll.analyse.size_model import Fit, LoadAsked, ScaleOut, SizeAnswer, SystemFit
+from plimsoll.guide.numbers import NOT_KNOWN, show_ms, show_rate
+from plimsoll.guide.size_demand import demand_sentence, doubt_sentence, horizon_sentences
+from plimsoll.guide.size_reasons import at_words, reason_sentence
+from plimsoll.guide.tables import Column, Entry, Table, whole
+from plimsoll.prose.phrases import counted, listed
+from plimsoll.record.level import Level
+from plimsoll.record.price import Price
+from plimsoll.units import format_ms, format_number, format_percent, format_rate
+
+_SCALE_OUTS_TOLD = 2
+
+ASSUMPTIONS: Mapping[str, Callable[[Mapping[str, Any]], str]] = {
+    "same-workload": lambda _: (
+        "The load behaves like the workload that was measured: same statements, same data size, same access pattern."
+    ),
+    "transactions-alike": lambda _: "A transaction of the log asks of a server what one of the workload does.",
+    "even-growth": lambda _: (
+        "The load grows by the same share each year from the end of the log on, and its mix and its bursts stay as they"
+        " are."
+    ),
+    "date-of-capacity": lambda _: (
+        "Dates with 95 % confidence allow for how runs differ. They do not allow for another growth, or for busier"
+        " times than those of the log."
+    ),
+    "saturation-and-no-capacity": lambda _: (
+        "Closed-loop figures are saturation and not capacity: their clients wait for the server, users do not. Search"
+        " for the capacity (plimsoll capacity, or levels = { capacity = { … } } in a study) before you rely on them."
+    ),
+    "lower-end-decides": lambda _: (
+        "What the next run will surely sustain decides: the lower 95 % prediction limit over repetitions."
+    ),
+    "figures-as-they-stand": lambda _: (
+        "Figures without repetitions never make a system fit: the next run may sustain less."
+    ),
+    "some-intervals-within-run": lambda _: (
+        "Some confidence intervals come from within one run: repetitions may vary more."
+    ),
+    "straight-line": lambda _: (
+        "Between two measured levels throughput and response time are assumed to lie on a straight line."
+    ),
+    "best-level": lambda _: "Each system runs at the measured level where it sustains most within the objective.",
+    "failed-count-as-over": lambda _: "Failed, dropped and unfinished transactions count as over the objective.",
+    "p99-as-measured": lambda _: (
+        "A response-time objective is met where the upper 95 % prediction limit of the repetitions' own 99th"
+        " percentiles is within it."
+    ),
+    "peak-may-lie-beyond": lambda _: (
+        "Some systems were fastest at the last level measured: with more connections they may sustain more."
+    ),
+    "left-out": lambda seen: f"Not measured under {seen['workload']}, and so left out: {listed(seen['systems'])}.",
+    "published": lambda _: "Published figures were not measured here, and cannot be checked.",
+    "not-measured-yet": lambda seen: f"Planned but not measured yet, and so left out: {listed(seen['systems'])}.",
+}
+
+
+def worded(answer: SizeAnswer) -> SizeAnswer:
+    """The answer with its sentences, for whoever reads the JSON."""
+    asked = answer.asked
+    return answer.model_copy(
+        update={
+            "text": tuple(answer_sentences(answer)),
+            "systems": tuple(
+                one.model_copy(update={"reason": _with_text(one.reason, reason_sentence(one, asked))})
+                for one in answer.systems
+            ),
+            "scale_out": tuple(one.model_copy(update={"text": _scale_out(one, asked)}) for one in answer.scale_out),
+            "doubts": tuple(_with_text(one, doubt_sentence(one)) for one in answer.doubts),
+            "assumptions": tuple(_with_text(one, assumption_sentence(one)) for one in answer.assumptions),
+        }
+    )
+
+
+def _with_text(finding: Finding, text: str) -> Finding:
+    return finding.model_copy(update={"text": text})
+
+
+def assumption_sentence(finding: Finding) -> str:
+    """What the answer rests on, one sentence."""
+    return ASSUMPTIONS[finding.code]({"workload": finding.workload, **finding.figures})
+
+
+def answer_sentences(answer: SizeAnswer) -> Iterator[str]:
+    """The answer, first things first."""
+    asked, systems = answer.asked, answer.systems
+    fitting = [one for one in systems if one.verdict is Fit.FITS]
+    load = _load(asked)
+    if asked.demand is not None:
+        yield demand_sentence(asked, asked.demand)
+    if not fitting:
+        none = "The only system is not" if len(systems) == 1 else f"None of the {len(systems)} systems is"
+        yield f"{none} certain to sustain {load}."
+        yield from _undecided(systems, asked)
+        yield from (_scale_out(one, asked) for one in answer.scale_out[:_SCALE_OUTS_TOLD])
+        yield from horizon_sentences(answer)
+        return
+    yield f"{_how_many(len(fitting), len(systems))} {load}."
+    if not answer.is_cost_comparable:
+        yield "Prices are in different currencies, so none is called the cheapest."
+    elif any(one.cost_per_month is not None for one in fitting):
+        cheapest = fitting[0]
+        of_known = "Of those with a known cost the" if any(one.cost_per_month is None for one in fitting) else "The"
+        yield f"{of_known} cheapest is {cheapest.system}, {_money(cheapest.cost_per_month, cheapest.price)} per month."
+    tightest = next((one for one in fitting if one.system == answer.tightest), None)
+    if tightest is not None and tightest.throughput_tps is not None and len(fitting) > 1:
+        rate = format_rate(tightest.throughput_tps.value, asked.rate_unit)
+        spare = format_percent(tightest.margin_ratio or 0.0)
+        yield f"The tightest is {tightest.system} with {rate}, {spare} to spare."
+    yield from horizon_sentences(answer)
+
+
+def _undecided(systems: Sequence[SystemFit], asked: LoadAsked) -> Iterator[str]:
+    undecided = [one for one in systems if one.verdict is Fit.UNDECIDED]
+    if not undecided:
+        return
+    is_all = len(undecided) == len(systems) > 1
+    whom = "All are undecided" if is_all else f"Undecided for {listed([one.system for one in undecided])}"
+    reasons = dict.fromkeys(reason_sentence(one, asked) for one in undecided)
+    first = next(iter(reasons))
+    yield f"{whom}: {first}" if len(reasons) == 1 else f"{whom}. {undecided[0].system}: {first}"
+
+
+def _how_many(fitting: int, all_count: int) -> str:
+    if all_count == 1:
+        return "The system sustains"
+    if fitting == all_count:
+        return f"All {all_count} systems sustain"
+    return f"{fitting} of {all_count} systems {'sustains' if fitting == 1 else 'sustain'}"
+
+
+def _load(asked: LoadAsked) -> str:
+    text = f"{format_rate(asked.tps, asked.rate_unit)} of {asked.workload}"
+    if asked.connections is not None:
+        text += f" at {Level(connections=asked.connections).label()}"
+    if asked.response_p99_ms is not None:
+        text += f" with p99 response time within {format_ms(asked.response_p99_ms)}"
+    if asked.headroom > 0:
+        needed = format_rate(asked.needed_tps, asked.rate_unit)
+        text += f" with {format_percent(asked.headroom)} of headroom ({needed} in all)"
+    return text
+
+
+def _scale_out(one: ScaleOut, asked: LoadAsked) -> str:
+    if one.replicas is not None or one.most_tps is not None:
+        return _with_replicas(one, asked)
+    rate = f"{format_rate(one.tps_each, asked.rate_unit)} at {at_words(one.connections_each)}"
+    if one.count == 1:  # at a level that was not asked for: otherwise it would fit
+        return f"One {one.system} sustains it with {rate}, which is not the {asked.connections:,} that were asked for."
+    total = one.count * one.connections_each
+    is_other = asked.connections not in (None, total)
+    in_all = f" ({total:,} in all; {asked.connections:,} were asked for)" if is_other else ""
+    priced = (
+        ""
+        if one.cost_per_month is None
+        else f", for {whole(one.cost_per_month)}{f' {one.currency}' if one.currency else ''} per month"
+    )
+    condition = (
+        "if reads spread evenly over a source and its replicas and nothing is lost to coordination"
+        if one.is_read_only
+        else "if the data can be split between them and nothing is lost to coordination (replicas repeat every write)"
+    )
+    return f"{one.count} of {one.system} would sustain it with {rate} on each{in_all}{priced}, {condition}."
+
+
+def _with_replicas(one: ScaleOut, asked: LoadAsked) -> str:
+    """By the arithmetic of a fleet whose apply cost was measured."""
+    basis = "by what reads, writes and applying cost in this study (every replica applies all writes)"
+    shared = "; they shared the source's processors when that was measured" if one.is_shared else ""
+    if one.replicas is None:
+        most = "" if one.most_tps is None else f" exceeds {format_rate(one.most_tps, asked.rate_unit)}, so none"
+        return f"No number of replicas of {one.system}{most} sustains it, {basis}{shared}."
+    priced = (
+        ""
+        if one.cost_per_month is None
+        else f", for {whole(one.cost_per_month)}{f' {one.currency}' if one.currency else ''} per month"
+    )
+    replicas = counted(one.replicas, "replica")
+    rate = format_rate(one.tps_each, asked.rate_unit)
+    return f"{one.system} as source with {replicas} would sustain it with {rate}{priced}, {basis}{shared}."
+
+
+def size_table(answer: SizeAnswer) -> Table:
+    """Every system with what it sustains of the load that was asked for."""
+    with_cost = any(one.cost_per_month is not None for one in answer.systems)
+    columns = [
+        Column(heading="system", numeric=False),
+        Column(heading="verdict", numeric=False),
+        Column(heading="rests on", numeric=False),
+        Column(heading="connections"),
+        Column(heading=answer.asked.rate_unit),
+        Column(heading="to spare"),
+        Column(heading="p99 ms"),
+    ]
+    columns += [Column(heading="cost per month"), Column(heading="per million at the demand")] if with_cost else []
+    rows = tuple(_row(one, answer.asked.rate_unit, with_cost=with_cost) for one in answer.systems)
+    return Table(caption="Which systems sustain it", columns=tuple(columns), rows=rows)
+
+
+def _row(one: SystemFit, rate_unit: str, *, with_cost: bool) -> tuple[Entry, ...]:
+    shown = None if one.throughput_tps is None else show_rate(one.throughput_tps, rate_unit)
+    cost = []
+    if with_cost:
+        million = NOT_KNOWN if one.cost_per_million is None else _money(one.cost_per_million, one.price)
+        cost = [
+            Entry(NOT_KNOWN if one.cost_per_month is None else _money(one.cost_per_month, one.price)),
+            Entry(million),
+        ]
+    return (
+        Entry(one.system),
+        Entry(one.verdict.value.replace("_", " ")),
+        Entry(one.evidence.value),
+        Entry(whole(one.connections)),
+        Entry(NOT_KNOWN) if shown is None else Entry(shown.value, shown.bounds),
+        Entry(NOT_KNOWN if one.margin_ratio is None else format_percent(one.margin_ratio, signed=True)),
+        Entry(show_ms(one.response_p99_ms, is_lower_bound=one.response_is_lower_bound)),
+        *cost,
+    )
+
+
+def _money(amount: float | None, price: Price | None) -> str:
+    currency = f" {price.currency}" if price is not None and price.currency else ""
+    return f"{format_number(amount or 0.0)}{currency}"

@@ -1,0 +1,145 @@
+"""Which recordings a figure or a sentence rests on: the way back from the guide to the raw record.
+
+A figure is of a cell, and a cell of its repetitions, whose recordings a page lists one below the other. So there a link
+to the first of them leads to all; Markdown links each.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from urllib.parse import quote
+
+from plimsoll.analyse.capacity_model import SystemCapacity
+from plimsoll.analyse.cell_model import Cell
+from plimsoll.analyse.curve_model import Curve
+from plimsoll.analyse.finding_model import Finding
+from plimsoll.analyse.model import Analysis
+from plimsoll.analyse.trial_model import MeasuredTrial
+from plimsoll.guide.numbers import NOT_KNOWN, per_unit, show_ms
+from plimsoll.record.capacity import CapacityRun, RunRole, SearchRecord
+from plimsoll.units import format_duration, format_number, format_rate
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A cell that a sentence rests on, or a single recording.
+
+    Attributes:
+        trial_id: Of its first recording.
+        label: What it is, in words.
+        others: Ids of its other recordings.
+    """
+
+    trial_id: str
+    label: str
+    others: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecordingPart:
+    """One recording in the list at the end of a guide.
+
+    Attributes:
+        href: Its folder, relative to the guide.
+        throughput: In `unit`.
+        stretches: What stood out in it, such as `stall at 12 s`.
+    """
+
+    trial_id: str
+    href: str
+    system: str
+    workload: str
+    level: str
+    repetition: str
+    throughput: str
+    unit: str
+    response_ms_p99: str
+    began: str
+    stretches: str
+
+
+def cell_sources(cell: Cell | None) -> tuple[str, ...]:
+    """Where a figure of a cell comes from: the ids of its recordings, one for each repetition."""
+    return () if cell is None else tuple(cell.trials)
+
+
+def trial_source(one: MeasuredTrial, unit: str) -> Source:
+    """One recording, with its repetition."""
+    return Source(one.trial_id, f"{one.system}, {one.level.label(unit)} ({one.repetition + 1})")
+
+
+def sources_of(finding: Finding, analysis: Analysis) -> tuple[Source, ...]:
+    """The cells that a finding rests on: that of its level, else the peaks of the systems that it names."""
+    units = {one.name: one.rate_unit for one in analysis.workloads}
+    if finding.code in ("capacity", "capacity-compared"):
+        return tuple(_confirmations(finding, analysis, units[str(finding.workload)]))
+    named = (finding.system, finding.figures.get("base"))
+    curves = [one for one in analysis.curves if one.system in named and one.workload == finding.workload]
+    cells = [(curve, _cell(finding, curve)) for curve in curves]
+    return tuple(
+        Source(found[0], f"{curve.system}, {cell.level.label(units[curve.workload])}", found[1:])
+        for curve, cell in cells
+        if cell is not None and (found := cell_sources(cell))
+    )
+
+
+def _confirmations(finding: Finding, analysis: Analysis, unit: str) -> Iterator[Source]:
+    """The first confirmation of each capacity that a finding rests on."""
+    named = (finding.system, finding.figures.get("base"))
+    for one in analysis.capacities:
+        if one.system in named and one.workload == finding.workload:
+            for search in one.searches:
+                if (run := confirmation(search)) is not None:
+                    rate = format_rate(run.rate_tps or 0.0, unit)
+                    yield Source(run.trial_id, f"{one.system}, {rate}, repetition {search.repetition + 1}")
+
+
+def confirmation(search: SearchRecord) -> CapacityRun | None:
+    """The first run that confirmed a search's answer; None where it has none."""
+    found = search.capacity
+    runs = (run for run in found.runs if run.role is RunRole.CONFIRM and run.rate_tps == found.capacity_tps)
+    return next(runs, None)
+
+
+def capacity_sources(one: SystemCapacity) -> tuple[str, ...]:
+    """Where a capacity comes from: of each search the id of the first run that confirmed its answer."""
+    return tuple(run.trial_id for search in one.searches if (run := confirmation(search)) is not None)
+
+
+def _cell(finding: Finding, curve: Curve) -> Cell | None:
+    return curve.peak_cell if finding.level is None else curve.cell_at(finding.level)
+
+
+def recording_parts(analysis: Analysis, folder: str) -> tuple[RecordingPart, ...]:
+    """Every recording that figures rest on.
+
+    Args:
+        analysis: Of the study.
+        folder: That holds the recordings, relative to the guide, with `/` between its parts.
+    """
+    units = {one.name: one.rate_unit for one in analysis.workloads}
+    return tuple(_recording(one, units[one.workload], folder) for one in analysis.trials)
+
+
+def _recording(one: MeasuredTrial, unit: str, folder: str) -> RecordingPart:
+    stretches = () if one.series is None else one.series.stretches
+    return RecordingPart(
+        trial_id=one.trial_id,
+        href=f"{quote(folder)}/{quote(one.trial_id, safe='')}/",
+        system=one.system,
+        workload=one.workload,
+        level=one.level.label(unit) or NOT_KNOWN,
+        repetition=str(one.repetition + 1),
+        throughput=format_number(per_unit(one.throughput_tps, unit)),
+        unit=unit,
+        response_ms_p99=show_ms(one.response_ms_p99),
+        began=NOT_KNOWN if one.began_unix_s is None else utc(one.began_unix_s),
+        stretches=", ".join(f"{span.kind} at {format_duration(span.from_s)}" for span in stretches),
+    )
+
+
+def utc(unix_s: float) -> str:
+    """An instant as `2026-11-01 14:05:09`, UTC."""
+    return datetime.fromtimestamp(unix_s, UTC).strftime("%Y-%m-%d %H:%M:%S")

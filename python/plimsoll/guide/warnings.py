@@ -1,0 +1,77 @@
+"""Warnings in words, by how much they take from the figures: the gravest three open a guide, the rest is folded.
+
+How grave a warning is says `plimsoll.prose.severity`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from plimsoll.analyse.model import Analysis
+from plimsoll.guide.sources import Source, trial_source
+from plimsoll.guide.words import advice_of, evidence_sentence, place_words
+from plimsoll.prose.severity import Severity, severity_of
+
+GRAVEST_COUNT = 3
+"""So many stand on the first screen."""
+
+SOURCES_MAX = 6
+"""A warning links to so many recordings."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WarningPart:
+    """A warning in full.
+
+    Attributes:
+        anchor: Its address within the page.
+        place: What it is about.
+        sources: The recordings in which it was seen, at most `SOURCES_MAX`.
+        more_sources_count: How many others there are.
+    """
+
+    anchor: str
+    code: str
+    evidence: str
+    advice: str
+    place: str
+    severity: Severity
+    sources: tuple[Source, ...] = ()
+    more_sources_count: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class WarningGroup:
+    """Warnings of one severity, the gravest first."""
+
+    severity: Severity
+    warnings: tuple[WarningPart, ...]
+
+
+def warning_parts(analysis: Analysis) -> tuple[WarningPart, ...]:
+    """Every warning in words, the gravest first."""
+    trials = {one.trial_id: one for one in analysis.trials}
+    units = {one.name: one.rate_unit for one in analysis.workloads}
+    parts = []
+    for number, placed in enumerate(analysis.warnings, start=1):
+        known = [trials[name] for name in placed.trials if name in trials]
+        shown = tuple(trial_source(one, units[one.workload]) for one in known[:SOURCES_MAX])
+        parts.append(
+            WarningPart(
+                anchor=f"warning-{number}",
+                code=placed.code,
+                evidence=evidence_sentence(placed, [one.name for one in analysis.systems]),
+                advice=advice_of(placed),
+                place=place_words(placed, analysis),
+                severity=severity_of(placed.code),
+                sources=shown,
+                more_sources_count=len(known) - len(shown),
+            )
+        )
+    return tuple(parts)
+
+
+def warning_groups(warnings: tuple[WarningPart, ...]) -> tuple[WarningGroup, ...]:
+    """The same by severity; severities without a warning are left out."""
+    groups = (WarningGroup(one, tuple(part for part in warnings if part.severity is one)) for one in Severity)
+    return tuple(group for group in groups if group.warnings)

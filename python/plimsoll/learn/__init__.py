@@ -1,0 +1,1 @@
+"""Learning a workload from a production server's log: statements, transactions, sessions, demand. Pure."""

@@ -1,0 +1,276 @@
+"""SHOW CREATE TABLE and `mysqldump --no-data` of both servers to facts. Only what a workload needs is understood.
+
+A table of which a part cannot be understood is left out and named; it ends nothing. Deliberately not here: ALTER TABLE,
+how many rows there are (but for AUTO_INCREMENT), and everything about values.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from plimsoll.learn.schema_model import (
+    ColumnFacts,
+    ForeignKeyFacts,
+    IndexFacts,
+    LeftOut,
+    SchemaFacts,
+    TableFacts,
+    TableKey,
+)
+from plimsoll.learn.sql_pieces import Word, depths, divided, enclosed, statements, words
+
+_HEAD = re.compile(
+    r"(?:\s|/\*.*?\*/|--[^\n]*|\#[^\n]*)*(?:create\s+(?:or\s+replace\s+)?table\b|use\b)", re.IGNORECASE | re.DOTALL
+)
+_NAME_IN_HEAD = re.compile(r"table\s+(?:if\s+not\s+exists\s+)?(`(?:[^`]|``)+`|[\w$.]+)", re.IGNORECASE)
+_STATEMENT_MAX = 1_000_000
+"""Characters; a server's longest definition of a table is far shorter."""
+
+_KINDS = {"fulltext": "fulltext", "spatial": "spatial", "vector": "vector"}
+_INDEX_WORDS = {"primary", "unique", "key", "index", "constraint", "foreign", *_KINDS}
+_MODIFIERS = {"unsigned", "signed", "zerofill", "precision", "varying", "byte"}
+_TEXT_TYPES = ("char", "varchar", "text", "tinytext", "mediumtext", "longtext", "enum", "set", "nchar", "nvarchar")
+
+
+def read_create_tables(text: str, schema_name: str = "") -> SchemaFacts:
+    """All tables that a text defines; columns have no figures.
+
+    Args:
+        text: Any statements, as `mysqldump --no-data` writes them; others than CREATE TABLE and USE are passed over.
+        schema_name: Of tables before the first USE.
+    """
+    tables: dict[TableKey, TableFacts] = {}
+    left_out: list[LeftOut] = []
+    for statement in statements(text):
+        head = _HEAD.match(statement)
+        if head is None:
+            continue
+        try:
+            pieces = words(statement) if len(statement) <= _STATEMENT_MAX else []
+            if not pieces:
+                raise ValueError("is too long")
+            if pieces[0].text == "use":
+                schema_name = pieces[1].written
+                continue
+            table = _table(pieces, schema_name)
+            tables[table.key] = table
+        except (ValueError, IndexError):
+            named = _NAME_IN_HEAD.search(statement)
+            name = named[1].strip("`").replace("``", "`") if named else ""
+            left_out.append(LeftOut(schema_name=schema_name, name=name, reason="not-parsed"))
+    return SchemaFacts(tables=tuple(tables.values()), left_out=tuple(left_out))
+
+
+def _table(pieces: list[Word], schema_name: str) -> TableFacts:
+    at = next(place for place, piece in enumerate(pieces) if piece.text == "table") + 1
+    if [piece.text for piece in pieces[at : at + 3]] == ["if", "not", "exists"]:
+        at += 3
+    opens = next((place for place in range(at, len(pieces)) if _is(pieces[place], "(")), None)
+    if opens is None:
+        raise ValueError("has no columns")  # LIKE, or AS SELECT
+    schema_name, name = _qualified(pieces[at:opens], schema_name)
+    inner, behind = enclosed(pieces, opens)
+    options = _options(pieces[behind:])
+    made = _Made(schema_name, options.get("charset"))
+    for part in divided(inner):
+        made.add(part)
+    if not made.columns:
+        raise ValueError("has no columns")
+    numbered = options.get("auto_increment", "")
+    is_numbered = numbered.isdecimal() and any(one.is_auto_increment for one in made.columns)
+    return TableFacts(
+        schema_name=schema_name,
+        name=name,
+        rows=max(int(numbered) - 1, 0) if is_numbered else None,
+        rows_are="numbered" if is_numbered else "unknown",
+        columns=tuple(
+            one.model_copy(update={"is_nullable": False})
+            if made.primary and one.name.lower() in map(str.lower, made.primary.columns)
+            else one
+            for one in made.columns
+        ),
+        primary_key=made.primary,
+        indexes=tuple(made.indexes),
+        foreign_keys=tuple(made.foreign_keys),
+    )
+
+
+class _Made:
+    """A table whose parts are read one after another."""
+
+    def __init__(self, schema_name: str, charset: str | None) -> None:
+        self.schema_name, self.charset = schema_name, charset
+        self.columns: list[ColumnFacts] = []
+        self.primary: IndexFacts | None = None
+        self.indexes: list[IndexFacts] = []
+        self.foreign_keys: list[ForeignKeyFacts] = []
+
+    def add(self, part: list[Word]) -> None:
+        """One column, index or constraint."""
+        first = part[0]
+        if first.kind == "word" and first.text in ("check", "period") and _is(part[1], "(", "for"):
+            return
+        if first.kind == "word" and first.text in _INDEX_WORDS:
+            self._constraint(part)
+        else:
+            self._column(part)
+
+    def _constraint(self, part: list[Word]) -> None:
+        heads = [one.text for one in part if one.kind == "word"]
+        if heads[0] == "constraint":
+            if "check" in heads and not {"foreign", "unique", "primary"} & set(heads[: heads.index("check")]):
+                return
+            start = next(at for at, one in enumerate(part) if _is(one, "foreign", "unique", "primary"))
+            name = part[1].written if start > 1 else ""
+            part = part[start:]
+        else:
+            name = ""
+        if _is(part[0], "foreign"):
+            self.foreign_keys.append(_foreign_key(part, self.schema_name))
+            return
+        index = _index(part, name)
+        if _is(part[0], "primary"):
+            self.primary = index.model_copy(update={"name": "PRIMARY", "is_unique": True})
+        else:
+            self.indexes.append(index)
+
+    def _column(self, part: list[Word]) -> None:
+        name = part[0].written
+        column, rest = _typed(name, part[1:], self.charset)
+        flat = [one.text if one.kind == "word" else "" for one, depth in _with_depth(rest) if depth == 0]
+        is_json = any(one.kind == "word" and one.text == "json_valid" for one in rest)
+        generated = bool({"as", "generated"} & set(flat))
+        has_default = "default" in flat and flat[flat.index("default") + 1 : flat.index("default") + 2] != ["null"]
+        self.columns.append(
+            column.model_copy(
+                update={
+                    "sql_type": "json" if is_json else column.sql_type,
+                    "is_nullable": not _follow(flat, "not", "null") and "primary" not in flat,
+                    "is_auto_increment": "auto_increment" in flat or column.sql_type == "serial",
+                    "has_default": has_default and not generated,
+                    "is_generated": generated,
+                }
+            )
+        )
+        if "primary" in flat:
+            self.primary = IndexFacts(name="PRIMARY", columns=(name,), is_unique=True)
+        elif "unique" in flat or column.sql_type == "serial":
+            self.indexes.append(IndexFacts(name=name, columns=(name,), is_unique=True))
+        place = next((at for at, one in enumerate(rest) if _is(one, "references")), None)
+        if place is not None:
+            self.foreign_keys.append(_references((name,), rest[place:], self.schema_name))
+
+
+def _typed(name: str, rest: list[Word], charset: str | None) -> tuple[ColumnFacts, list[Word]]:
+    """The column with its type, and what stands behind the type."""
+    if not rest or rest[0].kind != "word" or not re.fullmatch(r"[a-z][a-z0-9_]*", rest[0].text):
+        raise ValueError("has no type")
+    base, at = rest[0].text, 1
+    members: tuple[str, ...] = ()
+    sql_type = base
+    if at < len(rest) and _is(rest[at], "("):
+        inner, at = enclosed(rest, at)
+        if base in ("enum", "set"):
+            members = tuple(one.text for one in inner if one.kind == "text")
+        else:
+            sql_type += "(" + "".join(one.text for one in inner if one.text.isdecimal() or one.text == ",") + ")"
+    while at < len(rest) and rest[at].kind == "word" and rest[at].text in _MODIFIERS:
+        sql_type += f" {rest[at].text}"
+        at += 1
+    rest = rest[at:]
+    own = _character_set(rest)
+    is_text = base in _TEXT_TYPES
+    column = ColumnFacts(
+        name=name, sql_type=sql_type, members=members, character_set=(own or charset) if is_text else None
+    )
+    return column, rest
+
+
+def _character_set(rest: list[Word]) -> str | None:
+    for at, one in enumerate(rest[:-1]):
+        if _is(one, "charset"):
+            return rest[at + 1].text
+        if _is(one, "character") and _is(rest[at + 1], "set") and at + 2 < len(rest):
+            return rest[at + 2].text
+    return None
+
+
+def _index(part: list[Word], name: str) -> IndexFacts:
+    opens = next(at for at, one in enumerate(part) if _is(one, "("))
+    heads = [one for one in part[:opens] if one.kind == "word"]
+    kind = next((_KINDS[one.text] for one in heads if one.text in _KINDS), "btree")
+    named = [one.written for one in part[:opens] if one.kind in ("name", "text")]
+    if not named:
+        behind = [one.written for one in heads if one.text not in {*_INDEX_WORDS, "using", "btree", "hash"}]
+        named = behind[:1]
+    columns: list[str] = []
+    lengths: list[int] = []
+    for one in divided(enclosed(part, opens)[0]):
+        if _is(one[0], "("):
+            kind = "functional"
+            continue
+        columns.append(one[0].written)
+        lengths.append(int(one[2].text) if len(one) > 2 and _is(one[1], "(") and one[2].text.isdecimal() else 0)
+    found = named[0] if named else name or (columns[0] if columns else "")
+    return IndexFacts(
+        name=found, kind=kind, columns=tuple(columns), lengths=tuple(lengths), is_unique=_is(part[0], "unique")
+    )
+
+
+def _foreign_key(part: list[Word], schema_name: str) -> ForeignKeyFacts:
+    inner, behind = enclosed(part)
+    return _references(tuple(one[0].written for one in divided(inner)), part[behind:], schema_name)
+
+
+def _references(columns: tuple[str, ...], rest: list[Word], schema_name: str) -> ForeignKeyFacts:
+    if not rest or not _is(rest[0], "references"):
+        raise ValueError("a foreign key refers to nothing")
+    opens = next((at for at, one in enumerate(rest) if _is(one, "(")), None)
+    if opens is None:
+        raise ValueError("a foreign key names no columns")
+    schema_name, table = _qualified(rest[1:opens], schema_name)
+    inner, behind = enclosed(rest, opens)
+    flat = [one.text for one in rest[behind:]]
+    at = next((at for at in range(len(flat) - 2) if flat[at : at + 2] == ["on", "delete"]), None)
+    action = "no action"
+    if at is not None:
+        action = f"{flat[at + 2]} {flat[at + 3]}" if flat[at + 2] in ("set", "no") else flat[at + 2]
+    return ForeignKeyFacts(
+        columns=columns,
+        schema_name=schema_name,
+        table=table,
+        references=tuple(one[0].written for one in divided(inner)),
+        on_delete=action,
+    )
+
+
+def _qualified(pieces: Sequence[Word], schema_name: str) -> tuple[str, str]:
+    names = [one.written for one in pieces if not _is(one, ".")]
+    if not 1 <= len(names) <= 2:
+        raise ValueError("has no name")
+    return (schema_name, names[0]) if len(names) == 1 else (names[0], names[1])
+
+
+def _options(pieces: list[Word]) -> dict[str, str]:
+    """AUTO_INCREMENT and the character set of a table, from what follows its columns."""
+    found: dict[str, str] = {}
+    flat = [one for one in pieces if not _is(one, "=")]
+    for at, one in enumerate(flat[:-1]):
+        if _is(one, "auto_increment", "charset"):
+            found.setdefault(one.text, flat[at + 1].text)
+        elif _is(one, "character") and _is(flat[at + 1], "set") and at + 2 < len(flat):
+            found.setdefault("charset", flat[at + 2].text)
+    return found
+
+
+def _with_depth(pieces: list[Word]) -> list[tuple[Word, int]]:
+    return list(zip(pieces, depths(pieces), strict=True))
+
+
+def _follow(flat: list[str], first: str, second: str) -> bool:
+    return any(flat[at : at + 2] == [first, second] for at in range(len(flat) - 1))
+
+
+def _is(piece: Word, *texts: str) -> bool:
+    return piece.kind == "word" and piece.text in texts

@@ -1,0 +1,194 @@
+"""Two snapshots of a server's counters, subtracted: which statements ran in between, how often, at what cost.
+
+Counters only grow until somebody truncates their table or the server restarts. Which happened shows in a statement that
+is gone, counts less than before, or was first seen at another time; then the later snapshot alone counts.
+Deliberately not here: reading snapshots (`plimsoll.servers.digests`), and the words (`plimsoll.guide`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from plimsoll.errors import SpecError
+from plimsoll.learn.digest_kinds import digest_kind, executed_text
+from plimsoll.learn.digest_model import DigestFigures, DigestReport
+from plimsoll.learn.names import Pseudonyms
+from plimsoll.learn.report_model import LogDoubt
+from plimsoll.learn.transactions import DATA_KINDS, READ_KINDS
+from plimsoll.record.digest_snapshot import DigestCounts, DigestSnapshot
+
+TOP_DIGESTS = 100
+"""Statements that the report holds, those with the most time first."""
+
+OVERFLOW_SHARE_MAX = 0.05
+"""With more than this share of statements without a row of their own, the mix is not known."""
+
+_OWN = "`performance_schema`"
+"""Statements with this in them are those of snapshots and of monitoring."""
+
+_PS_PER_S = 1e12
+_PS_PER_MS = 1e9
+_UNBOUNDED_PS = 1 << 63
+"""Upper ends of buckets above that stand for no end."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Digest:
+    """What one digest counted in between, with the kind of its statements."""
+
+    counts: DigestCounts
+    kind: str
+    text: str
+
+
+def _digest(counts: DigestCounts) -> _Digest:
+    text = executed_text(counts.text or "")
+    return _Digest(counts, digest_kind(text), text.rstrip())
+
+
+def digest_report(before: DigestSnapshot, after: DigestSnapshot) -> DigestReport:
+    """What ran between two snapshots of one server.
+
+    Raises:
+        SpecError: They are of two servers, or in the wrong order.
+    """
+    if before.server != after.server:
+        raise SpecError("the snapshots are of two servers: compare those of one")
+    if after.taken_unix_s < before.taken_unix_s:
+        raise SpecError("the first snapshot is later than the second: give the earlier one with --since")
+    was_reset = _was_reset(before, after)
+    counted = after.digests if was_reset else tuple(_differences(before, after))
+    overflow = sum(one.count for one in counted if one.digest is None)
+    known = [_digest(one) for one in counted if one.digest is not None and not _is_own(one)]
+    counted_known = sum(one.counts.count for one in known)
+    work = [one for one in known if one.kind in DATA_KINDS]
+    work.sort(key=lambda one: (-one.counts.time_ps, -one.counts.count, one.text))
+    uncounted = after.uncounted - (0 if after.uncounted < before.uncounted else before.uncounted)
+    everything = max(1, overflow + uncounted + counted_known)
+    shares = overflow / everything, uncounted / everything
+    statements, total_ps = sum(one.counts.count for one in work), sum(one.counts.time_ps for one in work)
+    reads = [one for one in work if one.kind in READ_KINDS]
+    length_s = None if was_reset else after.taken_unix_s - before.taken_unix_s
+    return DigestReport(
+        version=after.version,
+        doubts=tuple(_doubts(work, after, shares, was_reset=was_reset)),
+        from_unix_s=None if was_reset else before.taken_unix_s,
+        to_unix_s=after.taken_unix_s,
+        statements_count=statements,
+        other_count=counted_known - statements,
+        errors_count=sum(one.counts.errors for one in work),
+        read_statements=sum(one.counts.count for one in reads) / statements if statements else 0.0,
+        read_time=sum(one.counts.time_ps for one in reads) / total_ps if total_ps else None,
+        busy_mean=total_ps / _PS_PER_S / length_s if length_s else None,
+        templates=tuple(_figures(number, one, total_ps) for number, one in enumerate(work[:TOP_DIGESTS])),
+        templates_count=len(work),
+    )
+
+
+def digests_without_names(report: DigestReport) -> DigestReport:
+    """The same report, fit to be shared: no names of tables and columns."""
+    given = Pseudonyms()
+    templates = tuple(
+        one.model_copy(update={"text": given.statement("" if one.is_cut else one.text, one.kind)})
+        for one in report.templates
+    )
+    return report.model_copy(update={"templates": templates})
+
+
+def _was_reset(before: DigestSnapshot, after: DigestSnapshot) -> bool:
+    later = {(one.schema_name, one.digest): one for one in after.digests}
+    for one in before.digests:
+        now = later.get((one.schema_name, one.digest))
+        if now is None or now.count < one.count or now.first_seen_unix_s != one.first_seen_unix_s:
+            return True
+    return False
+
+
+def _differences(before: DigestSnapshot, after: DigestSnapshot) -> Iterator[DigestCounts]:
+    earlier = {(one.schema_name, one.digest): one for one in before.digests}
+    for one in after.digests:
+        was = earlier.get((one.schema_name, one.digest))
+        if was is None:
+            yield one
+        elif one.count > was.count:
+            sums = ("count", "time_ps", "lock_ps", "errors", "rows_sent", "rows_examined", "rows_affected")
+            less = {name: max(0, getattr(one, name) - getattr(was, name)) for name in sums}
+            had = dict(was.histogram)
+            buckets = ((high_ps, count - had.get(high_ps, 0)) for high_ps, count in one.histogram)
+            histogram = tuple((high_ps, count) for high_ps, count in buckets if count > 0)
+            yield one.model_copy(update={**less, "histogram": histogram})
+
+
+def _is_own(one: DigestCounts) -> bool:
+    return _OWN in (one.text or "")
+
+
+def _doubts(
+    work: list[_Digest], after: DigestSnapshot, shares: tuple[float, float], *, was_reset: bool
+) -> Iterator[LogDoubt]:
+    """What the counters cannot tell. Shares are those of all statements, 0..1."""
+    overflow_share, uncounted_share = shares
+    if not work:
+        yield _doubt("digests-none", is_refusal=True)
+    if overflow_share:
+        yield _doubt(
+            "digests-overflow",
+            is_refusal=overflow_share > OVERFLOW_SHARE_MAX,
+            figures={"share": overflow_share, "size": float(after.size or 0)},
+        )
+    if uncounted_share:
+        is_refusal = uncounted_share > OVERFLOW_SHARE_MAX
+        yield _doubt("digests-prepared", is_refusal=is_refusal, figures={"share": uncounted_share})
+    if was_reset:
+        yield _doubt("digests-reset")
+    if cut := sum(_is_cut(one) for one in work):
+        yield _doubt("digests-cut", figures={"cut_count": cut})
+    if work and not any(one.counts.histogram for one in work):
+        yield _doubt("digests-no-histograms")
+    yield _doubt("digests-only")
+
+
+def _is_cut(one: _Digest) -> bool:
+    """The server ends what it cut with three dots; a list of values ends with a parenthesis behind them."""
+    return one.text.endswith("...")
+
+
+def _figures(number: int, one: _Digest, total_ps: int) -> DigestFigures:
+    counts = one.counts
+    return DigestFigures(
+        template=number,
+        kind=one.kind,
+        text=one.text,
+        count=counts.count,
+        time_share=counts.time_ps / total_ps if total_ps else None,
+        mean_ms=counts.time_ps / counts.count / _PS_PER_MS,
+        p95_ms=_quantile_ms(counts, 0.95),
+        p99_ms=_quantile_ms(counts, 0.99),
+        lock_ratio=counts.lock_ps / counts.time_ps if counts.time_ps else None,
+        rows_sent=counts.rows_sent / counts.count,
+        rows_examined=counts.rows_examined / counts.count,
+        rows_affected=counts.rows_affected / counts.count,
+        pages=None,
+        errors_count=counts.errors,
+        is_cut=_is_cut(one),
+    )
+
+
+def _quantile_ms(counts: DigestCounts, share: float) -> float | None:
+    """Upper end of the bucket that the quantile lies in, milliseconds, as the server's own quantiles are.
+
+    The longest duration ever bounds it, and stands for the end of the last bucket, which has none.
+    """
+    total = sum(count for _, count in counts.histogram)
+    seen = 0
+    for high_ps, count in counts.histogram:
+        seen += count
+        if seen >= share * total:
+            bound_ps = counts.max_ps if high_ps >= _UNBOUNDED_PS else min(high_ps, max(counts.max_ps, 1))
+            return bound_ps / _PS_PER_MS
+    return None
+
+
+def _doubt(code: str, *, is_refusal: bool = False, figures: dict[str, float | str] | None = None) -> LogDoubt:
+    return LogDoubt(code=code, is_refusal=is_refusal, figures=figures or {})

@@ -1,0 +1,285 @@
+"""What the rounds of a loop, the rows of an INSERT and the items of a list have to do with each other.
+
+The n-th round or row takes the n-th item of a list, as often as the list has items; items rise, or no two are the same;
+or one value is chosen for all rounds. Each must hold as other relations do (`relations`), and what counts is what lies
+behind the first round: one round alone shows no order. Where no statement has the list, the values of the loop that
+uses them first are the list.
+
+Deliberately not here: values that are the same in a round, or follow from an earlier statement (`relations`).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from plimsoll.learn.relations import (
+    CHANCE_MAX,
+    HOLDS_MIN,
+    MEMBER,
+    TRANSACTIONS_MAX,
+    TRANSACTIONS_MIN,
+    Observed,
+    Place,
+    Relation,
+)
+from plimsoll.learn.samples import Value
+from plimsoll.learn.structure import Loop, Structure
+
+ITEMS_MAX = 1_000
+"""As many as a list of a workload file may have."""
+
+PAIRS_MIN = 10
+"""Pairs of equal items that there would be by chance, from which on their absence tells something."""
+
+Items = tuple[Value, ...]
+Sequences = list[Items | None]
+"""The values of one place in the order of rounds, rows or items, for each transaction; None where it has none."""
+
+
+@dataclass(frozen=True, slots=True)
+class ItemList:
+    """Items that a transaction chooses before it uses them.
+
+    Attributes:
+        counts: How often there were so many.
+        like: Another list that has as many; None for none.
+        is_sorted: They rise.
+        is_distinct: No two are the same.
+    """
+
+    counts: Counter[int]
+    is_sorted: bool
+    is_distinct: bool
+    like: Place | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ItemRelations:
+    """What was found.
+
+    Attributes:
+        relations: Values that are items of a list, are chosen once for all rounds, or are lists that are there again.
+        lists: By the place that has the items, or takes them first.
+        loops: Loops that run as often as a list has items.
+        rows: Statements that have as many rows.
+    """
+
+    relations: Mapping[Place, Relation] = field(default_factory=dict)
+    lists: Mapping[Place, ItemList] = field(default_factory=dict)
+    loops: Mapping[Loop, Place] = field(default_factory=dict)
+    rows: Mapping[int, Place] = field(default_factory=dict)
+
+
+def item_relations(
+    structure: Structure,
+    seen: Sequence[Mapping[Place, Observed]],
+    lists: Collection[Place],
+    *,
+    known: Collection[Place],
+    assumed: Collection[Place] = (),
+) -> ItemRelations:
+    """The places whose values are items.
+
+    Args:
+        structure: Of the type.
+        seen: Values of transactions by place, only of statements that can be run.
+        lists: Places whose values are items of an IN list.
+        known: Places whose values follow from others.
+        assumed: Places whose values are assumed to be read from a row, unless they are items.
+    """
+    finder = _Finder(structure, seen, seen[:TRANSACTIONS_MAX], lists, assumed)
+    for place in sorted({place for one in finder.seen for place in one if place.slot != MEMBER} - set(known)):
+        finder.look_at(place)
+    return finder.found()
+
+
+@dataclass(slots=True)
+class _Finder:
+    """Goes through the places of a type in their order.
+
+    Attributes:
+        structure: Of the type.
+        everything: All transactions: numbers of items are counted in them.
+        seen: Those that are compared.
+        lists: Places of IN lists.
+        assumed: Places whose values are assumed to be read from a row.
+        heads: Places that later ones may follow.
+        relations: What is found.
+        taken: Places whose values are items.
+    """
+
+    structure: Structure
+    everything: Sequence[Mapping[Place, Observed]]
+    seen: Sequence[Mapping[Place, Observed]]
+    lists: Collection[Place]
+    assumed: Collection[Place]
+    heads: dict[Place, Sequences] = field(default_factory=dict)
+    relations: dict[Place, Relation] = field(default_factory=dict)
+    taken: dict[Place, Sequences] = field(default_factory=dict)
+
+    def look_at(self, place: Place) -> None:
+        """Finds what one place has to do with those before it."""
+        depth = len(self.structure.inside(place.statement))
+        if place in self.lists:
+            again = self._again(place)
+            if again is not None:
+                self.relations[place] = again
+            elif depth == 0:
+                self.heads[place] = self._sequences(place, self.seen)
+            return
+        has_rows = any(len(values) > 1 for one in self.seen for values in one.get(place, {}).values())
+        if depth + has_rows != 1:
+            return
+        sequences = self._sequences(place, self.seen)
+        if place not in self.assumed and (holds := _once(sequences)):
+            self.relations[place] = Relation("once", holds=holds)
+        elif (relation := self._item(sequences)) is not None:
+            self.relations[place], self.taken[place] = relation, sequences
+        elif place not in self.assumed:
+            self.heads[place] = sequences
+
+    def found(self) -> ItemRelations:
+        """The lists whose items are taken, or that are lists for themselves; and what runs as often."""
+        followed = {one.of for one in self.relations.values() if one.kind == "item"}
+        lists: dict[Place, ItemList] = {}
+        for head, sequences in self.heads.items():
+            one = _list_of(sequences, Counter(len(each) for each in self._sequences(head, self.everything) if each))
+            is_own = head not in self.lists
+            if max(one.counts, default=0) > ITEMS_MAX:
+                continue
+            if head in followed or (is_own and (one.is_sorted or one.is_distinct)):
+                lists[head] = replace(one, like=self._like(sequences, lists))
+                if is_own:
+                    self.relations[head], self.taken[head] = Relation("item", head), sequences
+        relations = {p: one for p, one in self.relations.items() if one.kind != "item" or one.of in lists}
+        loops, rows = dict[Loop, Place](), dict[int, Place]()
+        for place, sequences in sorted(self.taken.items()):
+            relation = relations.get(place)
+            if relation is None or relation.of is None or not _counts_agree(self.heads[relation.of], sequences):
+                continue
+            around = self.structure.inside(place.statement)
+            if around:
+                loops.setdefault(around[0], relation.of)
+            else:
+                rows.setdefault(place.statement, relation.of)
+        return ItemRelations(relations, lists, loops, rows)
+
+    def _like(self, sequences: Sequences, lists: Mapping[Place, ItemList]) -> Place | None:
+        """An earlier list that has as many items, where their number varies."""
+        alike = (one for one, found in lists.items() if found.like is None and len(found.counts) > 1)
+        return next((one for one in alike if _counts_agree(self.heads[one], sequences)), None)
+
+    def _sequences(self, place: Place, seen: Sequence[Mapping[Place, Observed]]) -> Sequences:
+        is_list, is_in_loop = place in self.lists, bool(self.structure.inside(place.statement))
+        found: Sequences = []
+        for one in seen:
+            observed = one.get(place, {})
+            if is_in_loop:
+                values = tuple(observed[rounds][0] for rounds in sorted(observed) if observed[rounds])
+            else:
+                values = tuple(next(iter(observed.values()), ()))
+            found.append((_unpadded(values) if is_list else values) or None)
+        return found
+
+    def _again(self, place: Place) -> Relation | None:
+        """Whether a list is an earlier one again, in any order."""
+        for head in self.heads:
+            if head not in self.lists:
+                continue
+            pairs = [
+                (frozenset(before), frozenset(values))
+                for before, one in zip(self.heads[head], self.seen, strict=True)
+                if before is not None
+                for values in one.get(place, {}).values()
+            ]
+            count = sum(len(one.get(place, {})) for one in self.seen)
+            if len(pairs) < max(TRANSACTIONS_MIN, HOLDS_MIN * count):
+                continue
+            holds = sum(one == other for one, other in pairs) / len(pairs)
+            if holds >= HOLDS_MIN and _chance([other for _, other in pairs]) <= CHANCE_MAX:
+                return Relation("same", head, holds=holds)
+        return None
+
+    def _item(self, sequences: Sequences) -> Relation | None:
+        """Whether values are the items of an earlier list."""
+        best: Relation | None = None
+        if _chance([value for one in sequences if one for value in one]) > CHANCE_MAX:
+            return None
+        for head, items in self.heads.items():
+            holds = _items_hold(items, sequences)
+            if holds is not None and (best is None or holds > best.holds):
+                best = Relation("item", head, holds=holds)
+        return best
+
+
+def _unpadded(items: Items) -> Items:
+    """Without what fills a list up to a length that clients prefer: its last item again."""
+    count = len(items)
+    while count > 1 and items[count - 2] == items[-1]:
+        count -= 1
+    return items[:count]
+
+
+def _chance(values: Sequence[object]) -> float:
+    """How often two values are equal by chance."""
+    return sum(count**2 for count in Counter(values).values()) / max(len(values), 1) ** 2
+
+
+def _share(hits: Sequence[bool]) -> float:
+    return sum(hits) / len(hits) if hits else 0.0
+
+
+def _once(sequences: Sequences) -> float | None:
+    """How often a later value of a transaction is its first one, where that is so nearly always."""
+    several = [one for one in sequences if one and len(one) > 1]
+    if len(several) < TRANSACTIONS_MIN or _chance([one[0] for one in several]) > CHANCE_MAX:
+        return None
+    holds = _share([value == one[0] for one in several for value in one[1:]])
+    return holds if holds >= HOLDS_MIN else None
+
+
+def _items_hold(items: Sequences, sequences: Sequences) -> float | None:
+    """In which share of the observations values are items in their order; None where that is too few."""
+    first, behind = list[bool](), list[bool]()
+    transactions = all_count = 0
+    for known, values in zip(items, sequences, strict=True):
+        all_count += len(values or ())
+        if not known or not values:
+            continue
+        hits = [value == known[number % len(known)] for number, value in enumerate(values)]
+        transactions += len(values) > 1 and len(known) > 1
+        first.append(hits[0])
+        behind += hits[1:]
+    if transactions < TRANSACTIONS_MIN or len(first) + len(behind) < HOLDS_MIN * all_count:
+        return None
+    holds = _share(first + behind)
+    return holds if min(holds, _share(behind)) >= HOLDS_MIN else None
+
+
+def _counts_agree(items: Sequences, sequences: Sequences) -> bool:
+    """Whether there are as many values as items."""
+    pairs = [(len(one), len(other)) for one, other in zip(items, sequences, strict=True) if one and other]
+    return _share([one == other for one, other in pairs]) >= HOLDS_MIN
+
+
+def _list_of(sequences: Sequences, counts: Counter[int]) -> ItemList:
+    lists = [one for one in sequences if one]
+    values = [value for one in lists for value in one]
+    varies = _chance(values) <= CHANCE_MAX
+    return ItemList(counts, is_sorted=varies and _rises(lists), is_distinct=varies and _is_distinct(lists, values))
+
+
+def _rises(lists: Sequence[Items]) -> bool:
+    """Whether items rise: in a random order, two different ones do in half of the lists. Of texts nobody knows."""
+    told = [one for one in lists if len(set(one)) > 1 and all(isinstance(value, int) for _, value in one)]
+    return len(told) >= TRANSACTIONS_MIN and _share([list(one) == sorted(one) for one in told]) >= HOLDS_MIN
+
+
+def _is_distinct(lists: Sequence[Items], values: Sequence[Value]) -> bool:
+    """Whether hardly any two items are the same, although they would be if each were chosen by itself."""
+    pairs = sum(len(one) * (len(one) - 1) / 2 for one in lists)
+    equal = sum(count * (count - 1) / 2 for one in lists for count in Counter(one).values())
+    expected = _chance(values) * pairs
+    return expected >= PAIRS_MIN and equal <= (1 - HOLDS_MIN) * expected

@@ -1,0 +1,297 @@
+"""The types of transactions of a log with their statements, loops and values: what a runnable workload is made from.
+
+It holds names, and values of a sample: it is private. Deliberately not here: where rows come from (`data_model`), which
+distribution a value has (`fits`), and the files that are written (`workload`).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from sqlglot import exp
+
+from plimsoll.learn.builtin_functions import BUILTIN_FUNCTIONS
+from plimsoll.learn.catalog import Catalog
+from plimsoll.learn.event_log import EventLog
+from plimsoll.learn.families import Families
+from plimsoll.learn.isolation import isolation_levels
+from plimsoll.learn.item_relations import ItemRelations, item_relations
+from plimsoll.learn.key_counters import CounterHistory, CounterRead, counter_history, counters_read, distance_from
+from plimsoll.learn.relations import Observed, Place, PlacedTransaction, Relation, observed_of, relations_of
+from plimsoll.learn.rows_read import RowRead, rows_read
+from plimsoll.learn.samples import Sampled, Transaction, sampled
+from plimsoll.learn.schema_model import ColumnKey
+from plimsoll.learn.statement_facts import StatementFacts, statement_facts
+from plimsoll.learn.structure import Loop, Structure, placed, round_counts, structure_of
+from plimsoll.learn.transaction_types import LONG, TypeTotals
+
+ONE_ROW_SHARE = 0.95
+"""Of its executions in which a statement must give at most one row for its row to be read."""
+
+_RUNNABLE = ("select", "select_locking", "insert", "replace", "update", "delete")
+
+
+@dataclass(frozen=True, slots=True)
+class LearnedStatement:
+    """One statement of a type.
+
+    Attributes:
+        members: What it does, for each template of its family.
+        counts: By place, how often an IN list had so many items, or an INSERT so many rows.
+        is_rows: Its one literal stands for the rows of an INSERT.
+        width: Literals in each of these rows.
+    """
+
+    members: tuple[StatementFacts, ...]
+    counts: Mapping[Place, Counter[int]]
+    is_rows: bool = False
+    width: int = 0
+
+    @property
+    def facts(self) -> StatementFacts:
+        """Of the first of its family: what all have in common."""
+        return self.members[0]
+
+
+@dataclass(frozen=True, slots=True)
+class LearnedType:
+    """One type of transactions.
+
+    Attributes:
+        totals: Counts and sums over all of the log.
+        structure: Its statements, with loops.
+        rounds: By loop, how often each number of rounds was seen.
+        statements: By place; None for one that cannot be run.
+        left_out: By place of those, why: `not-parsed`, `not-run`, `function-unknown` or `table-unknown`.
+        relations: Values that follow from others.
+        items: What rounds and rows take from lists; its relations are among the others.
+        rows: Values that are assumed to be read from rows.
+        counters: Of these, keys that come from a counter.
+        one_row: Places of statements that gave one row, nearly always.
+        events: Of sampled transactions, the number of the first event.
+        seen: Values of sampled transactions by place, in the order of the log.
+        unlike_count: Sampled transactions of another structure, which are in none of this.
+        isolation: The level that its transactions were given, as a workload file names it; None for none.
+    """
+
+    totals: TypeTotals
+    structure: Structure
+    rounds: Mapping[Loop, Counter[int]]
+    statements: tuple[LearnedStatement | None, ...]
+    left_out: Mapping[int, str]
+    relations: Mapping[Place, Relation]
+    items: ItemRelations
+    rows: dict[Place, RowRead]
+    counters: Mapping[Place, CounterRead]
+    one_row: frozenset[int]
+    events: Sequence[int]
+    seen: Sequence[Mapping[Place, Observed]]
+    unlike_count: int
+    isolation: str | None
+
+    def column(self, place: Place) -> ColumnKey | None:
+        """Whose value a place is."""
+        one = self.statements[place.statement]
+        if one is None or place.slot < 0:
+            return None
+        if one.is_rows:
+            facts = one.facts
+            is_known = facts.inserts_into is not None and one.width == len(facts.inserted)
+            return (facts.inserts_into, facts.inserted[place.part]) if is_known and facts.inserts_into else None
+        return one.facts.columns[place.slot]
+
+    def columns_with(self, key: Place) -> set[ColumnKey]:
+        """The columns that a value is written to or compared with."""
+        same = [place for place, each in self.relations.items() if each.kind == "same" and each.of == key]
+        return {column for place in (key, *same) if (column := self.column(place)) is not None}
+
+    def values(self, place: Place) -> list[tuple[str, int | str]]:
+        """All that was seen of a value, in the order of the log."""
+        return [value for one in self.seen for values in one.get(place, {}).values() for value in values]
+
+
+@dataclass(slots=True)
+class Learner:
+    """Makes types from a log.
+
+    Attributes:
+        log: All of it.
+        families: Of its templates.
+        catalog: The tables that are known.
+        references: By column, the one that it refers to.
+    """
+
+    log: EventLog
+    families: Families
+    catalog: Catalog
+    references: Mapping[ColumnKey, ColumnKey]
+    _rows: dict[int, tuple[str, str, int]] = field(init=False)
+    _schemas: Mapping[int, str] = field(init=False)
+    _facts: dict[int, StatementFacts | None] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        """Reads the templates."""
+        chosen = self.log.templates.select("template", "kind", "text", "slots")
+        self._rows = {row[0]: row[1:] for row in chosen.iter_rows()}
+        self._schemas = self.log.template_schemas()
+
+    def types(self, kept: Sequence[TypeTotals]) -> list[LearnedType]:
+        """The types as they are to be run; transactions that are too long to be looked at are left out."""
+        wanted = {one.templates: one.count for one in kept if one.templates != LONG}
+        samples = sampled(self.log, self.families, wanted)
+        levels = isolation_levels(self.log, self.families, wanted)
+        types = [
+            self._type(one, samples[one.templates], levels.get(one.templates))
+            for one in kept
+            if samples.get(one.templates)
+        ]
+        for history in _histories(types):
+            for one in types:
+                _read_counter(one, history)
+        return types
+
+    def _type(self, totals: TypeTotals, transactions: Sequence[Transaction], isolation: str | None) -> LearnedType:
+        sequences = [tuple(self.families.of_template[each.template] for each in one) for one in transactions]
+        structure = structure_of(totals.templates, Counter(sequences))
+        pairs = zip(transactions, sequences, strict=True)
+        at = [(one, places) for one, sequence in pairs if (places := placed(structure, sequence)) is not None]
+        left_out = {
+            place: reason
+            for place, family in enumerate(structure.templates)
+            if (reason := self._reason(family)) is not None
+        }
+        runs = _runs(structure, at)
+        statements = tuple(
+            None if place in left_out else self._statement(place, family, runs[place])
+            for place, family in enumerate(structure.templates)
+        )
+        widths = {place: one.width for place, one in enumerate(statements) if one is not None and one.is_rows}
+        seen = observed_of(structure, at, self.families, widths)
+        lists = _lists(statements)
+        relations = relations_of(structure, seen, lists)
+        facts = [None if one is None else one.facts for one in statements]
+        one_row = frozenset(place for place, one in runs.items() if _gives_one_row(one))
+        rounds: dict[Loop, Counter[int]] = {one: Counter() for one in structure.loops}
+        for _, places in at:
+            for loop, count in round_counts(structure, places):
+                rounds[loop][count] += 1
+        counters = counters_read(structure, facts, relations, one_row, seen)
+        rows = rows_read(structure, facts, relations, self.references, one_row)
+        runnable = [{key: one[key] for key in one if key.statement not in left_out} for one in seen]
+        items = item_relations(structure, runnable, lists, known={*relations, *counters}, assumed=rows.keys())
+        rows = {place: row for place, row in rows.items() if place not in items.relations}
+        return LearnedType(
+            totals=totals,
+            structure=structure,
+            rounds=rounds,
+            statements=statements,
+            left_out=left_out,
+            relations={**relations, **items.relations},
+            items=items,
+            rows=rows | {place: one.row for place, one in counters.items()},
+            counters=counters,
+            one_row=one_row,
+            events=[one[0].event for one, _ in at],
+            seen=seen,
+            unlike_count=len(transactions) - len(at),
+            isolation=isolation,
+        )
+
+    def _reason(self, family: int) -> str | None:
+        """Why the statements of a family cannot be run; None where they can."""
+        for template in self.families.templates(family):
+            if self._rows[template][0] not in _RUNNABLE:
+                return "not-run"
+            facts = self._parsed(template)
+            if facts is None:
+                return "not-parsed"
+            if any(one.name.upper() not in BUILTIN_FUNCTIONS for one in facts.tree.find_all(exp.Anonymous)):
+                return "function-unknown"
+            if not facts.tables or not all(map(self.catalog.knows, facts.tables)):
+                return "table-unknown"
+        return None
+
+    def _parsed(self, template: int) -> StatementFacts | None:
+        if template not in self._facts:
+            _, text, slots = self._rows[template]
+            self._facts[template] = statement_facts(text, slots, self._schemas.get(template, ""), self.catalog)
+        return self._facts[template]
+
+    def _statement(self, place: int, family: int, runs: Sequence[Sampled]) -> LearnedStatement:
+        members = [facts for one in self.families.templates(family) if (facts := self._parsed(one)) is not None]
+        facts = members[0]
+        is_rows = facts.inserts_into is not None and len(facts.slots) == 1 and any(0 in one.lengths for one in runs)
+        is_rows &= any(len(one.values.get(0, ())) > 1 for one in runs)
+        counts: dict[Place, Counter[int]] = {}
+        for slot, each in enumerate(facts.slots):
+            if each.use == "list" or is_rows:
+                counts[Place(place, slot)] = Counter(
+                    _items(one, slot, is_rows=is_rows) for one in runs if slot in one.lengths
+                )
+        width = 0
+        if is_rows:
+            widths = Counter(
+                len(one.values[0]) / one.lengths[0] for one in runs if one.lengths.get(0) and 0 in one.values
+            )
+            width = int(widths.most_common(1)[0][0]) if widths else 0
+        return LearnedStatement(tuple(members), counts, is_rows=is_rows and width > 0, width=width)
+
+
+def _histories(types: Sequence[LearnedType]) -> Iterator[CounterHistory]:
+    """The counters of all types, with the columns that their keys are written to."""
+    for one in types:
+        for key, read in one.counters.items():
+            columns = one.columns_with(key)
+            reader = one.statements[read.row.statement]
+            if reader is not None:
+                history = list(zip(one.events, one.seen, strict=True))
+                yield counter_history(key, read, reader.facts, columns, history)
+
+
+def _read_counter(one: LearnedType, counter: CounterHistory) -> None:
+    """Finds values that are a counter which the transaction has read, or lie at a distance from it."""
+    history = list(zip(one.events, one.seen, strict=True))
+    for place, statement in enumerate(one.statements):
+        for slot in range(len(statement.facts.slots) if statement is not None else 0):
+            key = Place(place, slot)
+            if key in one.relations or key in one.rows or one.column(key) not in counter.columns:
+                continue
+            for earlier in sorted(one.one_row):
+                reader = one.statements[earlier]
+                if earlier >= place or reader is None:
+                    continue
+                given = [each for each in reader.facts.selected if each.column == counter.counter]
+                distance = distance_from(counter, key, earlier, reader.facts, history) if given else None
+                if distance is not None:
+                    one.rows[key] = RowRead(earlier, given[0].output, distance)
+
+
+def _runs(structure: Structure, at: Sequence[PlacedTransaction]) -> dict[int, list[Sampled]]:
+    """By place, its statements as they ran."""
+    found: dict[int, list[Sampled]] = {place: [] for place in range(len(structure.templates))}
+    for transaction, places in at:
+        for one in places:
+            found[one.place].append(transaction[one.index])
+    return found
+
+
+def _items(one: Sampled, slot: int, *, is_rows: bool) -> int:
+    """Rows of an INSERT, or different items of a list: clients fill lists up to a fixed length by repeating an item."""
+    return one.lengths[slot] if is_rows else len(set(one.values.get(slot, ()))) or one.lengths[slot]
+
+
+def _gives_one_row(runs: Sequence[Sampled]) -> bool:
+    """Whether it gives at most one row, nearly always, as far as the log says."""
+    return sum(one.rows_sent is None or one.rows_sent <= 1 for one in runs) >= ONE_ROW_SHARE * max(len(runs), 1)
+
+
+def _lists(statements: Sequence[LearnedStatement | None]) -> frozenset[Place]:
+    return frozenset(
+        Place(place, slot)
+        for place, one in enumerate(statements)
+        if one is not None
+        for slot, each in enumerate(one.facts.slots)
+        if each.use == "list"
+    )

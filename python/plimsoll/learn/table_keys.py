@@ -1,0 +1,213 @@
+"""Values of columns that must be unique, by themselves or together: primary keys and unique indexes.
+
+Integers together are mixed radix (`mixed_radix`); otherwise one column gets another value in each row.
+Deliberately not here: columns of no key (`column_values`).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from plimsoll.learn.column_types import base_of, integer_range, kind_of
+from plimsoll.learn.column_values import Values, row_template, time_range, whole
+from plimsoll.learn.mixed_radix import digits
+from plimsoll.learn.schema_model import ColumnFacts, IndexFacts, TableFacts, TableKey
+from plimsoll.learn.table_links import Link, Links
+
+_SNAP_RATIO = 0.25
+"""An estimated size this near to the number of a column's values is that number."""
+
+_DAY_S = 86_400
+_DAYS_MAX = 2_900_000
+"""From 1970 to the year 9999, nearly."""
+
+
+@dataclass(slots=True)
+class MadeTable:
+    """A table that is being made.
+
+    Attributes:
+        facts: As the server has it, without generated columns.
+        rows_before: On the server.
+        rows_wanted: So many times as many as the scale says.
+        rows: That are made; fewer where a key has no room for more.
+        values: By column, in lower case.
+        key: The columns of its primary key, in lower case.
+        unique: The unique indexes that stay unique, by place in `facts.indexes`.
+        is_assumed: Sizes of its key were not known.
+    """
+
+    facts: TableFacts
+    rows_before: int
+    rows_wanted: int
+    rows: int
+    values: dict[str, Values] = field(default_factory=dict)
+    key: tuple[str, ...] = ()
+    unique: set[int] = field(default_factory=set)
+    is_assumed: bool = False
+
+    def column(self, name: str) -> ColumnFacts:
+        """The facts of a column, whose name is in lower case."""
+        return next(one for one in self.facts.columns if one.name.lower() == name)
+
+
+@dataclass(slots=True)
+class Keys:
+    """Makes the keys of one table after those that it refers to.
+
+    Attributes:
+        made: The tables that are made already.
+        links: Of all tables.
+    """
+
+    made: Mapping[TableKey, MadeTable]
+    links: Links
+
+    def give(self, table: MadeTable, index: IndexFacts, *, is_primary: bool) -> bool:
+        """Makes an index unique, if that is possible.
+
+        Args:
+            table: Whose columns get values; for a primary key it may get fewer rows.
+            index: All of its columns are among the table's.
+            is_primary: Rows may be left out so that it is unique.
+        """
+        names = [name.lower() for name in index.columns]
+        if any(name in table.values and table.values[name].is_unique for name in names):
+            return True
+        free = [name for name in names if name not in table.values]
+        if len(names) == 1:
+            return bool(free) and self._single(table, names[0], is_primary=is_primary)
+        if len(free) == len(names) and all(kind_of(table.column(one)) in ("integer", "choice") for one in names):
+            return self._together(table, index, names, is_primary=is_primary)
+        own = [name for name in free if self._parent(table, name) is None]
+        others = [name for name in own if kind_of(table.column(name)) not in ("integer", "choice")]
+        return any(self._by_row(table, name, is_primary=is_primary) for name in (*others[::-1], *own[::-1]))
+
+    def _parent(self, table: MadeTable, name: str) -> Values | None:
+        """What a column refers to; None where it refers to nothing that is made yet."""
+        link = self.links.get((table.facts.key, name))
+        return None if link is None else self.target(link)
+
+    def target(self, link: Link) -> Values | None:
+        """The values that a link leads to; None where they do not follow from row numbers."""
+        parent = self.made.get(link.table)
+        values = parent.values.get(link.column) if parent is not None and parent.rows else None
+        is_row = values is not None and "{row}" in str(values.generator.get("template"))
+        return values if values is not None and (is_row or values.generator["generate"] == "sequence") else None
+
+    def _single(self, table: MadeTable, name: str, *, is_primary: bool) -> bool:
+        parent = self._parent(table, name)
+        if parent is None:
+            return self._by_row(table, name, is_primary=is_primary)
+        if parent.size < table.rows and not is_primary:
+            return False
+        table.rows = min(table.rows, parent.size)
+        generator = {key: value for key, value in parent.generator.items() if key not in ("each", "cycle")}
+        table.values[name] = Values(
+            generator, "key", max(table.rows, 1), is_unique=True, length=parent.length, sql_type=parent.sql_type
+        )
+        return True
+
+    def _by_row(self, table: MadeTable, name: str, *, is_primary: bool) -> bool:
+        found = _row_values(table.column(name), table.rows)
+        if found.size < table.rows and not is_primary:
+            return False
+        table.rows = min(table.rows, found.size) if table.rows else 0
+        table.values[name] = found
+        return True
+
+    def _together(self, table: MadeTable, index: IndexFacts, names: Sequence[str], *, is_primary: bool) -> bool:
+        columns = [table.column(name) for name in names]
+        parents = [self._parent(table, name) for name in names]
+        starts = [
+            _start(column) if parent is None else int(parent.generator.get("start", 1))
+            for column, parent in zip(columns, parents, strict=True)
+        ]
+        limits = [
+            _room(column, start) if parent is None else min(parent.size, _room(column, start))
+            for column, parent, start in zip(columns, parents, starts, strict=True)
+        ]
+        sizes, spans, is_known = _sizes(table, index, columns)
+        rows, found = digits(table.rows, sizes, spans, limits)
+        if rows < table.rows and not is_primary:
+            return False
+        table.rows = rows
+        table.is_assumed |= not is_known
+        for name, column, start, digit in zip(names, columns, starts, found, strict=True):
+            generator = {"generate": "sequence", "start": start, "each": digit.each, "cycle": digit.cycle}
+            sql_type = "SMALLINT" if kind_of(column) == "choice" else None
+            table.values[name] = Values(generator, "key", max(digit.distinct(rows), 1), sql_type=sql_type)
+        return True
+
+
+def _sizes(table: MadeTable, index: IndexFacts, columns: Sequence[ColumnFacts]) -> tuple[list[int], list[int], bool]:
+    """Sizes and spans for `digits`, and whether they are known; the largest one shrinks with the rows."""
+    before = max(table.rows_before, 1)
+    counts = [len(one.members) or one.distinct_count for one in columns]
+    is_known = len(index.prefix_counts) == len(columns) or all(one is not None for one in counts)
+    rest = before / math.prod(one for one in counts if one is not None)
+    even = max(1, round(rest ** (1 / max(counts.count(None), 1))))
+    sizes: list[int] = []
+    left = float(before)
+    for at, count in enumerate(counts):
+        if len(index.prefix_counts) == len(columns):
+            ratio = index.prefix_counts[at] / (index.prefix_counts[at - 1] if at else 1)
+            near = not index.is_counted and count is not None and abs(ratio - count) <= _SNAP_RATIO * count
+            size = count if near and count is not None else math.ceil(ratio) if index.is_counted else round(ratio)
+        else:
+            size = min(count if count is not None else even, -int(-left // 1))
+        sizes.append(max(1, size))
+        left = max(1.0, left / sizes[-1])
+    spans = [max(size, count or size) for size, count in zip(sizes, counts, strict=True)]
+    largest = max(range(len(sizes)), key=lambda at: (sizes[at], at))
+    factor = table.rows / before
+    sizes[largest] = max(1, round(sizes[largest] * factor))
+    spans[largest] = max(sizes[largest], round(spans[largest] * factor))
+    return sizes, spans, is_known
+
+
+def _row_values(column: ColumnFacts, rows: int) -> Values:
+    """Another value in each row; `size` is how many there can be."""
+    match kind_of(column):
+        case "text" | "bytes":
+            return row_template(column, rows)
+        case "date":
+            return _times_by_row(column, rows)
+        case "integer":
+            start = _start(column)
+            if _room(column, start) < rows:
+                start = max(integer_range(column)[0], 1 if column.is_auto_increment else integer_range(column)[0])
+            size = min(max(rows, 1), _room(column, start))
+            return Values({"generate": "sequence", "start": start}, "key", size, is_unique=True)
+        case _:  # also of DECIMAL, since new keys of inserts are integers
+            sequence = {"generate": "sequence", "start": 1}
+            return Values(sequence, "key", max(rows, 1), is_unique=True, sql_type="BIGINT")
+
+
+def _times_by_row(column: ColumnFacts, rows: int) -> Values:
+    low, high, is_known = time_range(column)
+    is_date = base_of(column) == "date"
+    step_s = max(_DAY_S if is_date else 1, int((high - low).total_seconds()) // max(rows, 1))
+    step_s -= step_s % _DAY_S if is_date else 0
+    if step_s * rows > _DAYS_MAX * _DAY_S - (low.year - 1970) * 366 * _DAY_S:
+        return Values({"generate": "sequence", "start": 1}, "key", rows, is_unique=True, sql_type="BIGINT")
+    generator = {"generate": "timestamp", "from": low.isoformat(), "every": f"{step_s}s"}
+    return Values(generator, "date", max(rows, 1), [] if is_known else ["range"], is_unique=True)
+
+
+def _start(column: ColumnFacts) -> int:
+    """The first value of a key: the smallest one on the server, or 1."""
+    if kind_of(column) != "integer":
+        return 1
+    low, possible = whole(column.minimum), integer_range(column)
+    start = 1 if low is None else low
+    if column.is_auto_increment:
+        start = max(start, 1)
+    return max(possible[0], min(start, possible[-1]))
+
+
+def _room(column: ColumnFacts, start: int) -> int:
+    """How many values there are from a first one on."""
+    return integer_range(column)[-1] - start + 1 if kind_of(column) == "integer" else 2**15 - 1

@@ -1,0 +1,274 @@
+"""The search for the highest rate at which an objective holds: which run comes next, from the runs so far.
+
+1. Sweep: short closed-loop runs say about how much the server can do, and with how many connections.
+2. Bracket: from three quarters of that, the rate rises until the objective does not hold, or falls until it does.
+3. Bisect: the bracket is narrowed from both sides of the rate at which all runs so far say that the objective is
+   crossed (`analyse.crossing`). A plain halving would believe each short run alone, and one stall would mislead all
+   that follow.
+4. Confirm: the rate just below the crossing is measured longer, several times. Where one of these runs surely does not
+   hold, or all of them together do not, the rate steps down by a notch at least and is confirmed again.
+
+A run that is undecided is repeated at twice its length, up to a limit; at the limit the share over the objective itself
+decides the direction, but not what is sure (`low`, `high`). Confirmations outvote shorter runs.
+
+Pure: the same runs give the same next step, so that a search that was killed goes on where it stopped.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from plimsoll.analyse.crossing import crossing_tps
+from plimsoll.plan.capacity_rates import (
+    Bracket,
+    Rate,
+    bracket_between,
+    count_at,
+    failed_confirmation_tps,
+    near_runs,
+    sure_between,
+)
+from plimsoll.record.capacity import (
+    P99_ALLOWED_RATIO,
+    RESOLUTION_RATIO,
+    Capacity,
+    CapacityObjective,
+    CapacityRun,
+    RunRole,
+    RunVerdict,
+)
+from plimsoll.spec.levels import SWEEP_CONNECTIONS
+
+_START_RATIO = 0.75
+_RISE = 1.2
+_FALL = 1.3
+_LOWEST_RATIO = 1 / 1000
+_LOWEST_TPS = 0.5
+_OWN_ERROR_RATIO = 0.06
+"""A search's answer may be so much above the truth: what is just below it is not sure, whatever its runs say.
+
+The rate was chosen because its runs held, so the same runs cannot vouch for it (regression to the mean)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SearchSettings:
+    """How a search goes.
+
+    Attributes:
+        objective: What must hold.
+        connections: Levels of the sweep; the fastest serves all rates.
+        sweep_s: Measured length of a run of the sweep, seconds.
+        probe_s: Of a run that brackets or bisects.
+        confirm_s: Of a confirmation.
+        confirmations: How many must hold.
+        resolution: By what a rate is lowered where it is not confirmed, as a ratio less 1.
+        bisections: Runs that narrow the bracket.
+        extended: An undecided run is repeated up to so many times its length.
+        runs_max: The search gives up after so many runs at a rate.
+    """
+
+    objective: CapacityObjective
+    connections: tuple[int, ...] = SWEEP_CONNECTIONS
+    sweep_s: float = 5.0
+    probe_s: float = 10.0
+    confirm_s: float = 30.0
+    confirmations: int = 3
+    resolution: float = RESOLUTION_RATIO
+    bisections: int = 6
+    extended: int = 2
+    runs_max: int = 60
+
+    def length_s(self, role: RunRole) -> float:
+        """Measured length of a run of this role before it is extended, seconds."""
+        lengths = {RunRole.SWEEP: self.sweep_s, RunRole.CONFIRM: self.confirm_s}
+        return lengths.get(role, self.probe_s)
+
+    def is_final(self, run: CapacityRun) -> bool:
+        """Whether a run counts as it is, because it is decided or must not be extended further."""
+        is_extended = run.duration_s * 2 > self.extended * self.length_s(run.role) * 1.01
+        return run.verdict is not RunVerdict.UNDECIDED or is_extended or run.role is RunRole.CONFIRM
+
+
+def settings_of(objective: CapacityObjective, connections: tuple[int, ...], *, confirm_s: float) -> SearchSettings:
+    """A search whose confirmations are so long, seconds; the runs that look for the rate take a third of it."""
+    probe_s = max(float(round(confirm_s / 3)), 1.0)
+    sweep_s = max(float(round(confirm_s / 6)), 1.0)
+    return SearchSettings(
+        objective=objective, connections=connections, sweep_s=sweep_s, probe_s=probe_s, confirm_s=confirm_s
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Step:
+    """The run that comes next.
+
+    Attributes:
+        rate_tps: Target rate, transactions per second; None for a closed loop.
+        duration_s: Length of its measured window, seconds.
+        ordinal: How many runs of this kind, at this rate and of this length, were before.
+        after_overload: The run before asked for more than the server can do, and what it left must go first.
+    """
+
+    role: RunRole
+    connections: int
+    rate_tps: float | None
+    duration_s: float
+    ordinal: int = 0
+    after_overload: bool = False
+
+
+def next_step(settings: SearchSettings, history: Sequence[CapacityRun]) -> Step | Capacity:
+    """The run that comes next, or the answer.
+
+    Args:
+        settings: Of the search; the same from its begin to its end.
+        history: All runs so far, in their order.
+    """
+    swept = [run for run in history if run.role is RunRole.SWEEP]
+    if len(swept) < len(settings.connections):
+        return _step(settings, history, RunRole.SWEEP, settings.connections[len(swept)], None)
+    fastest = max(swept, key=lambda run: run.throughput_tps)
+    last = history[-1]
+    if last.rate_tps is not None and not settings.is_final(last):
+        return _step(settings, history, last.role, last.connections, last.rate_tps, duration_s=2 * last.duration_s)
+    rates = _rates(settings, history)
+    runs_count = sum(run.rate_tps is not None for run in history)
+    found = (
+        None if runs_count >= settings.runs_max or fastest.throughput_tps <= 0 else _wanted(settings, rates, fastest)
+    )
+    if found is None:
+        return capacity_so_far(settings, history)
+    role, rate_tps = found
+    return _step(settings, history, role, fastest.connections, rate_tps)
+
+
+def capacity_so_far(settings: SearchSettings, history: Sequence[CapacityRun]) -> Capacity:
+    """What the runs so far say; `capacity_tps` only where it is confirmed."""
+    rates = _rates(settings, history)
+    failed_tps = failed_confirmation_tps(rates)
+    confirmed = (one.tps for one in rates if one.tps < failed_tps and one.balance > 0)
+    enough = settings.confirmations
+    capacity_tps = max((tps for tps in confirmed if count_at(rates, tps) >= enough), default=None)
+    upto_tps = bracket_between(rates).low_tps if capacity_tps is None else capacity_tps
+    surely_held = [one.tps for one in rates if one.tps <= upto_tps and one.surely_held]
+    return Capacity(
+        capacity_tps=capacity_tps,
+        low=rounded(min(surely_held[-1], upto_tps / (1 + _OWN_ERROR_RATIO))) if surely_held else None,
+        high=min((one.tps for one in rates if one.tps > upto_tps and one.surely_failed), default=None),
+        objective=settings.objective,
+        runs=tuple(history),
+    )
+
+
+def bracket_of(settings: SearchSettings, history: Sequence[CapacityRun]) -> Bracket:
+    """Where the capacity lies by the runs so far, for whoever watches."""
+    rates = _rates(settings, history)
+    failed_tps = failed_confirmation_tps(rates)
+    held = [one.tps for one in rates if one.confirmations and one.balance > 0 and one.tps < failed_tps]
+    if not held:
+        return bracket_between(rates)
+    above = (one.tps for one in rates if one.tps > held[-1] and one.balance < 0)
+    return Bracket(held[-1], min(above, default=math.inf))
+
+
+def remaining_s(settings: SearchSettings, history: Sequence[CapacityRun]) -> tuple[int, float]:
+    """About how many runs are left, and how long their measured windows take, seconds, if none is extended."""
+    done = {role: sum(run.role is role and settings.is_final(run) for run in history) for role in RunRole}
+    rates = _rates(settings, history)
+    is_bracketed = any(one.balance > 0 for one in rates) and any(one.balance < 0 for one in rates)
+    failed_tps = failed_confirmation_tps(rates)
+    confirmed = max((len(one.confirmations) for one in rates if one.tps < failed_tps and one.balance > 0), default=0)
+    left = {
+        RunRole.SWEEP: len(settings.connections) - done[RunRole.SWEEP],
+        RunRole.BRACKET: 0 if is_bracketed else max(3 - done[RunRole.BRACKET], 1),
+        RunRole.BISECT: max(settings.bisections - done[RunRole.BISECT], 0) if not done[RunRole.CONFIRM] else 0,
+        RunRole.CONFIRM: max(settings.confirmations - confirmed, 0),
+    }
+    return sum(left.values()), sum(count * settings.length_s(role) for role, count in left.items())
+
+
+def _rates(settings: SearchSettings, history: Sequence[CapacityRun]) -> list[Rate]:
+    """By rising rate, with the runs that count."""
+    runs: dict[float, list[CapacityRun]] = {}
+    for run in history:
+        if run.rate_tps is not None and settings.is_final(run):
+            runs.setdefault(run.rate_tps, []).append(run)
+    return [Rate(tps, tuple(found), settings.objective) for tps, found in sorted(runs.items())]
+
+
+def _wanted(settings: SearchSettings, rates: Sequence[Rate], fastest: CapacityRun) -> tuple[RunRole, float] | None:
+    """The next rate and what it is for; None when the search is over."""
+    if not rates:
+        return RunRole.BRACKET, rounded(_START_RATIO * fastest.throughput_tps)
+    bracket = bracket_between(rates)
+    if math.isinf(bracket.high_tps):
+        return RunRole.BRACKET, rounded(bracket.low_tps * _RISE)
+    is_confirming = any(one.confirmations for one in rates)
+    if bracket.low_tps == 0 and not is_confirming:
+        return _lower(bracket.high_tps, sum(one.balance < 0 for one in rates), fastest)
+    near = near_runs(rates)
+    middle_tps = crossing_tps(near, P99_ALLOWED_RATIO) or math.sqrt(bracket.low_tps * bracket.high_tps)
+    bisected = sum(run.role is RunRole.BISECT for one in rates for run in one.runs)
+    if not is_confirming and bisected < settings.bisections:
+        lowest, highest = sure_between(rates)
+        side = 1 + settings.resolution if bisected % 2 else 1 / (1 + settings.resolution)
+        return RunRole.BISECT, rounded(min(max(middle_tps * side, lowest), highest))
+    return _confirmation(settings, rates, middle_tps, fastest)
+
+
+def _lower(failed_tps: float, failures: int, fastest: CapacityRun) -> tuple[RunRole, float] | None:
+    """A lower rate, by a larger step each time; None where it would be next to nothing."""
+    rate_tps = rounded(failed_tps / _FALL ** (2 ** (failures - 1)))
+    lowest_tps = max(_LOWEST_TPS, fastest.throughput_tps * _LOWEST_RATIO)
+    if failed_tps <= lowest_tps:
+        return None
+    return RunRole.BRACKET, max(rate_tps, rounded(lowest_tps))
+
+
+def _confirmation(
+    settings: SearchSettings, rates: Sequence[Rate], middle_tps: float, fastest: CapacityRun
+) -> tuple[RunRole, float] | None:
+    """The rate that is to be confirmed; None when it is, or when none is left."""
+    failed_tps = failed_confirmation_tps(rates)
+    begun = [one for one in rates if one.confirmations and one.balance > 0 and one.tps < failed_tps]
+    if begun:
+        last = begun[-1]
+        return None if len(last.confirmations) >= settings.confirmations else (RunRole.CONFIRM, last.tps)
+    failures = sum(one.balance < 0 and bool(one.confirmations) for one in rates)
+    notch = (1 + settings.resolution) ** (2 ** max(failures - 4, 0))
+    rate_tps = rounded(min(middle_tps / math.sqrt(1 + settings.resolution), failed_tps / notch))
+    if rate_tps < max(_LOWEST_TPS, fastest.throughput_tps * _LOWEST_RATIO):
+        return None
+    return RunRole.CONFIRM, rate_tps
+
+
+def _step(
+    settings: SearchSettings,
+    history: Sequence[CapacityRun],
+    role: RunRole,
+    connections: int,
+    rate_tps: float | None,
+    *,
+    duration_s: float | None = None,
+) -> Step:
+    length_s = settings.length_s(role) if duration_s is None else duration_s
+    same = (connections, rate_tps, length_s)
+    return Step(
+        role=role,
+        connections=connections,
+        rate_tps=rate_tps,
+        duration_s=length_s,
+        ordinal=sum((run.connections, run.rate_tps, run.duration_s) == same for run in history),
+        after_overload=bool(history) and history[-1].verdict is not RunVerdict.HOLDS,
+    )
+
+
+def rounded(rate_tps: float) -> float:
+    """A rate with four significant digits: a trial's id follows from it, and people type it.
+
+    >>> rounded(1234.567), rounded(0.00123456)
+    (1235.0, 0.001235)
+    """
+    return float(f"{rate_tps:.4g}")

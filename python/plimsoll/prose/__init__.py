@@ -1,0 +1,1 @@
+"""English: phrases, evidence and advice. Whoever shows a value says it by these."""

@@ -1,0 +1,183 @@
+"""Capacities in words: a step, a run, a bracket, an objective, an answer."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import Protocol
+
+from plimsoll.analyse.cell_model import Estimate
+from plimsoll.analyse.comparison import EQUAL_WITHIN
+from plimsoll.analyse.finding_model import Finding
+from plimsoll.prose.phrases import counted, higher, plain_percent, rate_with_interval, ratio_interval
+from plimsoll.record.capacity import Capacity, CapacityObjective, CapacityRun, RunRole, RunVerdict
+from plimsoll.units import format_duration, format_ms, format_percent, format_rate
+
+VERDICTS = {
+    RunVerdict.HOLDS: "holds",
+    RunVerdict.DOES_NOT_HOLD: "does not hold",
+    RunVerdict.UNDECIDED: "undecided",
+    RunVerdict.NOT_JUDGED: "closed loop",
+}
+
+
+class StepLike(Protocol):
+    """A run to come: `plimsoll.plan.capacity.Step` is one."""
+
+    @property
+    def role(self) -> RunRole: ...  # noqa: D102
+
+    @property
+    def connections(self) -> int: ...  # noqa: D102
+
+    @property
+    def rate_tps(self) -> float | None: ...  # noqa: D102
+
+    @property
+    def duration_s(self) -> float: ...  # noqa: D102
+
+
+def objective_words(objective: CapacityObjective) -> str:
+    """What must hold.
+
+    >>> objective_words(CapacityObjective(response_ms_p99=20.0, errors_ratio=0.001))
+    'p99 response time within 20 ms and errors within 0.1 %'
+    """
+    errors = "" if objective.errors_ratio is None else f" and errors within {share_words(objective.errors_ratio)}"
+    return f"p99 response time within {format_ms(objective.response_ms_p99)}{errors}"
+
+
+def share_words(ratio: float) -> str:
+    """A share of arrivals, with enough digits for small ones.
+
+    >>> share_words(0.001), share_words(0.0), share_words(0.153)
+    ('0.1 %', '0 %', '15.3 %')
+    """
+    return f"{ratio * 100:.2g} %" if 0 < ratio < 0.01 else "0 %" if ratio == 0 else format_percent(ratio)
+
+
+def step_words(step: StepLike) -> str:
+    """A run that begins."""
+    if step.rate_tps is None:
+        return f"{step.role}: {step.connections} connections in a closed loop for {step.duration_s:g} s"
+    return f"{step.role}: {format_rate(step.rate_tps)} for {step.duration_s:g} s"
+
+
+def run_words(run: CapacityRun) -> str:
+    """A run that ended, with what it showed."""
+    p99 = "" if run.response_ms_p99 is None else f", p99 {format_ms(run.response_ms_p99)}"
+    if run.rate_tps is None:
+        return f"{run.role}: {run.connections} connections: {format_rate(run.throughput_tps)}{p99}"
+    over = f", {share_words(run.over_ratio)} over the objective"
+    lag = ", the lag of a replica grows" if run.lag_grows else ""
+    return f"{run.role}: {format_rate(run.rate_tps)}: {VERDICTS[run.verdict]}{p99}{over}{lag}"
+
+
+def bracket_words(low_tps: float, high_tps: float) -> str:
+    """Where the capacity lies so far, as the end of a sentence; empty when nothing is known."""
+    if low_tps > 0 and math.isfinite(high_tps):
+        return f"; capacity between {format_rate(low_tps)} and {format_rate(high_tps)}"
+    if low_tps > 0:
+        return f"; capacity above {format_rate(low_tps)}"
+    return f"; capacity below {format_rate(high_tps)}" if math.isfinite(high_tps) else ""
+
+
+def capacity_sentences(found: Capacity) -> Iterator[str]:
+    """The answer of one search, first things first."""
+    what = objective_words(found.objective)
+    if found.capacity_tps is None:
+        yield from _no_capacity(found, what)
+        return
+    count = sum(run.role is RunRole.CONFIRM and run.rate_tps == found.capacity_tps for run in found.runs)
+    yield f"Capacity: {format_rate(found.capacity_tps)} with {what}, confirmed by {count} runs."
+    low = "No lower limit is known" if found.low is None else f"Lower limit {format_rate(found.low)}"
+    high = (
+        "no rate was measured at which the objective clearly fails"
+        if found.high is None
+        else f"clearly exceeded at {format_rate(found.high)}"
+    )
+    yield f"{low}; {high}."
+    yield from _lag(found)
+
+
+def _lag(found: Capacity) -> Iterator[str]:
+    if (rate_tps := found.lag_grows_tps) is not None:
+        yield f"From {format_rate(rate_tps)} on the lag of a replica grows, which counts as over the objective."
+
+
+def _no_capacity(found: Capacity, what: str) -> Iterator[str]:
+    rates = [run.rate_tps for run in found.runs if run.rate_tps is not None]
+    if found.low is not None:
+        high = "" if found.high is None else f" and clearly does not at {format_rate(found.high)}"
+        yield f"No rate is confirmed yet: {what} clearly holds at {format_rate(found.low)}{high}."
+    elif rates:
+        yield f"No rate holds {what}: the lowest that was measured is {format_rate(min(rates))}."
+        yield "Relax the objective, or check whether the server and its data are as they should be."
+        yield from _lag(found)
+    else:
+        yield f"No rate was measured yet against {what}."
+
+
+def capacity_answer_sentence(finding: Finding, unit: str) -> str:
+    """The capacity of a system, over its searches."""
+    seen = finding.known
+    objective = CapacityObjective(response_ms_p99=seen["objective_ms_p99"], errors_ratio=seen["errors_ratio"])
+    what, place = objective_words(objective), f"{finding.workload}: {finding.system}"
+    left = seen["unfinished_count"]
+    rest = f" {counted(left, 'search')} not finished." if left else ""
+    if seen["searches_count"] == 0:
+        return f"{place}: the capacity with {what} is not known yet.{rest}"
+    if seen["capacity_tps"] is None:
+        return f"{place} has no confirmed capacity with {what}: not every search found a rate that holds.{rest}"
+    rate = rate_with_interval(seen["capacity_tps"], unit)
+    low = "" if seen["low_tps"] is None else f" The lower limit is {format_rate(seen['low_tps'], unit)}"
+    high = (
+        ""
+        if seen["high_tps"] is None
+        else f"; at {format_rate(seen['high_tps'], unit)} the objective is clearly missed"
+    )
+    grows_tps = seen.get("lag_grows_tps")
+    lag = "" if grows_tps is None else f" From {format_rate(grows_tps, unit)} on the lag of a replica grows."
+    return f"{place} has a capacity of {rate} with {what}.{low}{high if low else ''}{'.' if low else ''}{lag}{rest}"
+
+
+def no_capacity_sentence(finding: Finding, unit: str) -> str:
+    """That no rate holds on any system."""
+    seen = finding.known
+    objective = CapacityObjective(response_ms_p99=seen["objective_ms_p99"], errors_ratio=seen["errors_ratio"])
+    who = "neither system" if seen["systems_count"] == 2 else f"none of the {seen['systems_count']} systems"
+    lowest_tps = seen["lowest_tps"]
+    tried = "" if lowest_tps is None else f"; the lowest rate that was tried is {format_rate(lowest_tps, unit)}"
+    return f"{finding.workload}: {who} has a confirmed capacity with {objective_words(objective)}{tried}."
+
+
+def capacities_compared_sentence(finding: Finding) -> str:
+    """How two capacities compare, the higher one first."""
+    seen = finding.known
+    ratio: Estimate = seen["ratio"]
+    high, low, interval = finding.system, seen["base"], ratio_interval(ratio)
+    inside = f" ({interval})" if interval else ""
+    if seen["verdict"] in ("faster", "slower"):
+        return f"{finding.workload}: the capacity of {high} is {higher(ratio.value)} {low}{inside}."
+    if seen["verdict"] == "equal":
+        share = plain_percent(EQUAL_WITHIN)
+        return f"{finding.workload}: the capacities of {high} and {low} are equal within {share}{inside}."
+    needed = seen["repetitions_needed"]
+    more = f" About {counted(needed, 'more repetition')} would decide." if needed else ""
+    if seen["verdict"] == "untestable":
+        more = " How much searches vary is unknown: repeat them."
+    return (
+        f"{finding.workload}: it is not resolved whether the capacities of {high} and {low} differ. That of {high} is"
+        f" {higher(ratio.value)} {low}{inside}.{more}"
+    )
+
+
+def confirmed_sentence(run: CapacityRun, objective: CapacityObjective | None, *, held: bool, place: str) -> str:
+    """Whether a load that was sized held."""
+    rate, p99 = format_rate(run.rate_tps or 0.0), run.response_ms_p99
+    times = "" if p99 is None else f", p99 response time {format_ms(p99)}"
+    what = "" if objective is None else f" with {objective_words(objective)}"
+    over = "" if objective is None else f", {share_words(run.over_ratio)} over the objective"
+    verdict = "held" if held else "did not hold"
+    lost = f", {share_words(run.errors_ratio)} failed or dropped" if run.errors_ratio else ""
+    return f"{place}: {rate}{what} {verdict} for {format_duration(run.duration_s)}{times}{over}{lost}."

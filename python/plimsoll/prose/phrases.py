@@ -1,0 +1,247 @@
+"""Phrases that sentences share: numbers with their confidence intervals, lists, ratios, levels, factors."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby
+
+from plimsoll.analyse.cell_model import VAGUE_FACTOR, Bounds, Estimate, SpreadKind
+from plimsoll.analyse.duration_model import Durations
+from plimsoll.analyse.environments import Change
+from plimsoll.analyse.missing import MissingGroup
+from plimsoll.record.level import Level
+from plimsoll.units import format_bytes, format_ms, format_number, format_percent, format_rate, parse_whole
+
+_AS_FACTOR_FROM = 2.0
+"""From this ratio on "2.4 times" is easier to grasp than "+140 %"."""
+
+_SHOWN_MAX = 6
+_CHANGES_MAX = 4
+_VALUE_CHARACTERS_MAX = 60
+
+_UNLIKE: dict[SpreadKind | None, str] = {
+    SpreadKind.WITHIN_RUN: "seconds within the run",
+    SpreadKind.BLOCKS: "blocks of environments",
+}
+"""What differs too much for a narrow interval; else repetitions."""
+
+
+def rate_with_interval(estimate: Estimate, unit: str) -> str:
+    """Such as `1,234 tps (95 % CI 1,190 to 1,280)`."""
+    rate = format_rate(estimate.value, unit)
+    bounds = estimate.bounds
+    if bounds is None:
+        return rate
+    if bounds.is_vague:
+        return f"{rate} ({vague_words(bounds)})"
+    per = 60 if unit == "tpm" else 1
+    return f"{rate} ({confidence(bounds)} CI {format_number(bounds.low * per)} to {format_number(bounds.high * per)})"
+
+
+def vague_words(bounds: Bounds) -> str:
+    """In place of an interval whose ends are more than a factor of 3 apart."""
+    unlike = _UNLIKE.get(bounds.basis, "repetitions")
+    return f"not known within a factor of {VAGUE_FACTOR:.0f}: {unlike} differ too much"
+
+
+def confidence(bounds: Bounds) -> str:
+    """Such as `95 %`."""
+    return f"{bounds.confidence * 100:.0f} %"
+
+
+def p99_words(times: Durations) -> str:
+    """Such as `p99 response time 20.0 ms`; empty where that is not known."""
+    if times.p99 is None:
+        each = times.single_runs.get("p99")
+        return f"p99 response time {ms_span(each)} in single runs" if each else ""
+    at_least = "at least " if "p99" in times.lower_bounds else ""
+    return f"p99 response time {at_least}{format_ms(times.p99)}"
+
+
+def levels_words(levels: Sequence[Level], rate_unit: str = "tps") -> str:
+    """Some levels of a kind: `4 and 16 connections`, `target rates 50 and 100 tps`; empty for none that is known."""
+    known = [level for level in levels if level.offered > 0]
+    if len(known) < 2:
+        return "".join(level.label(rate_unit) for level in known)
+    figures = listed([level.figure(rate_unit) for level in known])
+    return f"target rates {figures} {rate_unit}" if known[0].kind.is_at_rate else f"{figures} connections"
+
+
+def higher(ratio: float) -> str:
+    """A ratio of at least 1: `12.0 % higher than that of` or `2.35 times that of`."""
+    if ratio < _AS_FACTOR_FROM:
+        return f"{format_percent(ratio - 1)} higher than that of"
+    return f"{format_number(ratio)} times that of"
+
+
+def ratio_interval(estimate: Estimate) -> str:
+    """The interval of such a ratio: `95 % CI +2.0 % to +5.0 %`; empty where there is none.
+
+    In percent only where the ratio itself is and its upper end is not far away.
+    """
+    bounds = estimate.bounds
+    if bounds is None:
+        return ""
+    if bounds.is_vague:
+        return vague_words(bounds)
+    if estimate.value < _AS_FACTOR_FROM and bounds.high < _AS_FACTOR_FROM:
+        low, high = (format_percent(edge - 1, signed=True) for edge in (bounds.low, bounds.high))
+        return f"{confidence(bounds)} CI {low} to {high}"
+    return f"{confidence(bounds)} CI {format_number(bounds.low)} to {format_number(bounds.high)} times"
+
+
+def ms_span(values_ms: Sequence[float]) -> str:
+    """Times from the shortest to the longest: `26.3 ms to 29.1 ms`, or `26.3 ms` where they look the same."""
+    return " to ".join(dict.fromkeys(format_ms(value) for value in (min(values_ms), max(values_ms))))
+
+
+def effect(ratio: float) -> str:
+    """The size of a difference, from a ratio above 1: `9.0 %`, `a factor of 2.71` or `more than a factor of 3`."""
+    if ratio > VAGUE_FACTOR:
+        return f"more than a factor of {VAGUE_FACTOR:.0f}"
+    return format_percent(ratio - 1) if ratio < _AS_FACTOR_FROM else f"a factor of {format_number(ratio)}"
+
+
+def plain(value: float) -> str:
+    """A number, without decimals where it is whole.
+
+    >>> plain(8.0), plain(2.5)
+    ('8', '2.50')
+    """
+    return f"{value:,.0f}" if value == round(value) else format_number(value)
+
+
+def counted(count: float, noun: str) -> str:
+    """Such as `1 trial`, `2 trials`; an estimate is rounded."""
+    whole = round(count)
+    return f"{whole:,} {noun}{'' if whole == 1 else 's'}"
+
+
+def counted_are(count: int, noun: str) -> str:
+    """Such as `1 trial is`, `2 trials are`."""
+    return f"{counted(count, noun)} {'is' if count == 1 else 'are'}"
+
+
+def repeat_noun(*, is_duet: bool) -> str:
+    """What a study measures several times: a repetition, in a duet a round."""
+    return "round" if is_duet else "repetition"
+
+
+def listed(names: Sequence[str]) -> str:
+    """Such as `a, b and c`; names with commas in them are set apart by semicolons."""
+    if len(names) < 2:
+        return "".join(names)
+    between = "; " if any(", " in name for name in names) else ", "
+    return f"{between.join(names[:-1])} and {names[-1]}"
+
+
+def capitalised(text: str, names: Iterable[str]) -> str:
+    """A sentence with a capital, unless it begins with a name: a name stands as somebody wrote it.
+
+    Args:
+        text: The sentence.
+        names: With which it may begin, of systems and the like.
+
+    >>> capitalised("one run was enough", ["durable"]), capitalised("one server/0 was down", ["one server"])
+    ('One run was enough', 'one server/0 was down')
+    """
+    if any(name and text.startswith(name) and not text[len(name) :][:1].isalnum() for name in names):
+        return text
+    return text[:1].upper() + text[1:]
+
+
+def first_few(names: Sequence[str]) -> str:
+    """Such as `a, b, c and 9 more`."""
+    rest = len(names) - _SHOWN_MAX
+    return ", ".join(names[:_SHOWN_MAX]) + (f" and {rest} more" if rest > 0 else "")
+
+
+def changes_words(changes: Sequence[tuple[str, str, str]]) -> str:
+    """The first few changes, as (name, before, after), and how many more there are."""
+    rest = len(changes) - _CHANGES_MAX
+    told = [f"{what} from {_shortened(old)} to {_shortened(new)}" for what, old, new in changes[:_CHANGES_MAX]]
+    words = told + ([f"{rest} more"] if rest > 0 else [])
+    return ", ".join(words[:-1]) + f" and {words[-1]}" if len(words) > 1 else "".join(words)
+
+
+def told_changes(changes: Sequence[Change]) -> str:
+    """The same of changes as they were found."""
+    return changes_words([(one.what, one.before, one.after) for one in changes])
+
+
+def _shortened(value: str) -> str:
+    return value if len(value) <= _VALUE_CHARACTERS_MAX else f"{value[: _VALUE_CHARACTERS_MAX - 1]}…"
+
+
+def group_words(group: MissingGroup) -> str:
+    """A group of missing trials in one line."""
+    place = ", ".join(part for part in (group.system, group.workload, levels_words(group.levels)) if part)
+    repetitions = spans(group.repetitions)
+    noun = "repetition" if len(group.repetitions) == 1 else "repetitions"
+    return f"{place}, {noun} {repetitions}" if repetitions else place or group.trial_ids[0]
+
+
+def spans(repetitions: Sequence[int]) -> str:
+    """Rising repetitions, counted from 0, as people count them.
+
+    >>> spans([0, 1, 2, 4]), spans([1]), spans([0, 1])
+    ('1 to 3 and 5', '2', '1 and 2')
+    """
+    return listed(list(_spans(repetitions)))
+
+
+def _spans(repetitions: Sequence[int]) -> Iterator[str]:
+    for _, run in groupby(enumerate(repetitions), key=lambda pair: pair[1] - pair[0]):
+        span = [str(number + 1) for _, number in run]
+        yield from [f"{span[0]} to {span[-1]}"] if len(span) > 2 else span
+
+
+def factor_name(name: str) -> str:
+    """A factor as people read it; sizes carry their unit in the value."""
+    return name.removesuffix("_bytes")
+
+
+def factor_value(name: str, value: str) -> str:
+    """A factor's value; sizes in a unit that can be read.
+
+    >>> factor_value("buffer_pool_bytes", "536870912"), factor_value("sql_mode", "")
+    ('512 MiB', '(empty)')
+    """
+    size_bytes = parse_whole(value) if name.endswith("_bytes") else None
+    if size_bytes is not None:
+        return format_bytes(size_bytes)
+    return value or "(empty)"
+
+
+def factor_words(
+    factors: Sequence[tuple[str, str, str]], one_sided: Sequence[tuple[str, str | None, str | None]] = ()
+) -> str:
+    """What two points differ in, and what may differ too, as whole sentences with a blank before them.
+
+    Args:
+        factors: As (name, the one's value, the other's).
+        one_sided: In the same form, None for the one that is not known.
+    """
+    text = ""
+    if factors:
+        pairs = [
+            f"{factor_name(name)} ({factor_value(name, one)} against {factor_value(name, other)})"
+            for name, one, other in factors
+        ]
+        text = f" They differ in {listed(pairs)}."
+        text += " These trials cannot separate the effects of these factors." if len(factors) > 1 else ""
+    if one_sided:
+        known = listed(
+            [f"{factor_name(name)} ({factor_value(name, one or other or '')})" for name, one, other in one_sided]
+        )
+        text += f" Known for only one of them, so it may also differ: {known}."
+    return text
+
+
+def plain_percent(ratio: float) -> str:
+    """A share that somebody chose, as percent.
+
+    >>> plain_percent(0.05), plain_percent(0.025)
+    ('5 %', '2.50 %')
+    """
+    return f"{plain(round(ratio * 100, 6))} %"

@@ -1,0 +1,199 @@
+"""Which environment is there, and which comes next: switched by a hook of the study, or by hand between its runs.
+
+Deliberately not here: the order in the plan (`plan.order`), and running trials (`study`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from plimsoll.analyse.environments import began_unix_s
+from plimsoll.errors import HookError, HostError, SpecError
+from plimsoll.plan.model import PlannedTrial
+from plimsoll.plan.order import round_of
+from plimsoll.record.hooks import HookRecord
+from plimsoll.record.store import each_recording
+from plimsoll.run.hooks import HookPlace, KeptOutput, run_hook
+from plimsoll.run.hosts import Hosts
+from plimsoll.run.planning import PlannedStudy
+from plimsoll.spec.study import StudySpec
+from plimsoll.spec.system import SystemSpec
+
+_NOT_THERE = 1
+"""Exit code of a check of an environment that is not there."""
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """What one run of a study does where environments are switched by hand.
+
+    Attributes:
+        environment: The one that is there.
+        todo: Its trials that are to run now.
+        following: The environment to switch to afterwards; None where nothing is missing then.
+    """
+
+    environment: str
+    todo: tuple[PlannedTrial, ...]
+    following: str | None
+
+
+def is_switched_by_hook(spec: StudySpec) -> bool:
+    """Whether a hook makes environments be there; before that, their hosts and targets cannot be looked at."""
+    return spec.study.switch == "hook" and len(spec.environments) > 1
+
+
+def there_from_the_start(spec: StudySpec) -> tuple[SystemSpec, ...]:
+    """Systems whose machines can be looked at before anything is switched: this machine is always there."""
+    return tuple(system for system in spec.system if system.host is None or not is_switched_by_hook(spec))
+
+
+class Switcher:
+    """Switches environments by the hook of the study; does nothing in studies without it.
+
+    Attributes:
+        place: Where hooks of the study run.
+        hosts: Of the study.
+    """
+
+    def __init__(self, spec: StudySpec, place: HookPlace, hosts: Hosts) -> None:
+        """Which environment is there is not known yet.
+
+        Args:
+            spec: What the user wrote.
+            place: Where the hook runs.
+            hosts: Of the study: connections to those of other environments end before the switch, so that a machine
+                can be shut down while nothing of Plimsoll's runs on it.
+        """
+        self._spec, self.place, self.hosts = spec, place, hosts
+        self._current: str | None = None
+
+    def to(self, environment: str | None, keep: Callable[[KeptOutput], None] = lambda _: None) -> None:
+        """Makes an environment be there.
+
+        Args:
+            environment: That of the system that is about to run.
+            keep: Takes the output of the hook, for the next recording of that system.
+
+        Raises:
+            HookError: The hook failed, the environment's check does not find it, or its hosts cannot be reached.
+        """
+        hook = self._spec.study.hooks.switch
+        if hook is None or environment is None or environment == self._current:
+            return
+        own = [system for system in self._spec.system if system.environment == environment]
+        hosts_there = {system.host for system in own}
+        self.hosts.leave(system for system in self._spec.system if system.host not in hosts_there)
+        self._current = None  # unknown while it is switched
+        kept, fault = run_hook(self.place, "switch", hook, _told(environment))
+        keep(kept)
+        if fault is not None:
+            raise HookError(fault)
+        if not is_there(self._spec, environment, self.place):
+            raise HookError(
+                f"hook switch: succeeded, but the check of the environment {environment!r} does not find it"
+            )
+        try:
+            self.hosts.return_to(own, hook.limit)
+        except HostError as error:
+            raise HookError(f"hook switch: succeeded, but a host of the environment is not there: {error}") from None
+        self._current = environment
+
+
+def is_there(spec: StudySpec, environment: str, place: HookPlace) -> bool:
+    """Whether an environment's check finds it; one without a check is taken to be there.
+
+    Raises:
+        HookError: The check ended otherwise than with exit code 0 or 1.
+    """
+    found = spec.environment.get(environment)
+    if found is None or found.check is None:
+        return True
+    kept, fault = run_hook(place, "check", found.check, _told(environment))
+    if fault is not None and not _says_no(kept.record):
+        raise HookError(f"environment {environment!r}: {fault}")
+    return fault is None
+
+
+def current_environment(spec: StudySpec, said: str | None, place: HookPlace) -> str | None:
+    """The environment that is there, by what the user said, or by the checks; None where none is switched by hand.
+
+    Raises:
+        SpecError: The user must say which, or said one that there is not.
+        HookError: A check failed, or does not find what the user said.
+    """
+    names = spec.environments
+    if said is not None and said not in names:
+        known = f"it has {', '.join(names)}" if names else "its systems name none"
+        raise SpecError(f"--environment: {said!r} is no environment of the study; {known}")
+    if spec.study.switch != "hand":
+        if said is not None:
+            raise SpecError('--environment: is for studies with switch = "hand"; leave it out')
+        return None
+    if said is not None:
+        if not is_there(spec, said, place):
+            raise HookError(f"environment {said!r}: its check does not find it; switch to it first")
+        return said
+    checked = [name for name in names if name in spec.environment and spec.environment[name].check is not None]
+    found = [name for name in checked if is_there(spec, name, place)]
+    if len(found) == 1:
+        return found[0]
+    seen = f"the checks find {' and '.join(found) or 'none of them'}" if checked else "none has a check"
+    options = " or ".join(f"--environment {name!r}" if " " in name else f"--environment {name}" for name in names)
+    raise SpecError(f"which environment is there is not known: {seen}. Say {options}")
+
+
+def turn_now(spec: StudySpec, planned: PlannedStudy, folder: Path, place: HookPlace, said: str | None) -> Turn | None:
+    """What runs now where environments are switched by hand; None in other studies. Raises as `current_environment`."""
+    environment = current_environment(spec, said, place)
+    return None if environment is None else turn_by_hand(spec, planned, folder, environment)
+
+
+def turn_by_hand(spec: StudySpec, planned: PlannedStudy, folder: Path, environment: str) -> Turn:
+    """What is to run now in the environment that is there.
+
+    A round has a block of each environment. A new round never begins in the environment that was measured last: two of
+    its blocks would then be one.
+    """
+    of = {system.name: system.environment or "" for system in spec.system}
+    missing = planned.missing
+    if not missing:
+        return Turn(environment, (), None)
+    number = min(round_of(spec, one.repetition) for one in missing)
+    own = [one for one in missing if of[one.system] == environment and round_of(spec, one.repetition) == number]
+    begun = any(
+        one.trial_id in planned.recorded for one in planned.plan.trials if round_of(spec, one.repetition) == number
+    )
+    if number > 0 and not begun and _measured_last(folder) == environment and len(spec.environments) > 1:
+        own = []
+    left = [one for one in missing if one not in own]
+    return Turn(environment, tuple(own), next(_following(spec, left, environment), None))
+
+
+def _following(spec: StudySpec, left: list[PlannedTrial], environment: str) -> Iterator[str]:
+    """Environments of what is left, in the order of rounds and of the file; the present one only if there is no other.
+
+    Its name comes last.
+    """
+    of = {system.name: system.environment or "" for system in spec.system}
+    order = list(spec.environments)
+    places = {(round_of(spec, one.repetition), order.index(of[one.system])) for one in left}
+    named = [order[place] for _, place in sorted(places)]
+    yield from (name for name in named if name != environment)
+    yield from (name for name in named if name == environment)
+
+
+def _measured_last(folder: Path) -> str | None:
+    """The environment of the trial that began last, of all recordings of a folder."""
+    last = max(each_recording(folder), key=lambda one: began_unix_s(one.trial), default=None)
+    return None if last is None else last.trial.system.environment
+
+
+def _told(environment: str) -> dict[str, str]:
+    return {"PLIMSOLL_ENVIRONMENT": environment}
+
+
+def _says_no(record: HookRecord) -> bool:
+    return record.result == "failed" and record.exit_code == _NOT_THERE

@@ -1,0 +1,93 @@
+"""Reads what `plimsoll learn` wrote into a folder.
+
+Deliberately not here: what is concluded from it (`plimsoll.learn`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeVar
+
+from pydantic import ValidationError
+
+from plimsoll.errors import SpecError
+from plimsoll.learn.demand_model import Demand
+from plimsoll.learn.fidelity import LearnedLoad
+from plimsoll.learn.fidelity_model import Fidelity
+from plimsoll.learn.learned_table import period_of, with_learned
+from plimsoll.learn.profile_model import Profile
+from plimsoll.learn.report_model import LogReport
+from plimsoll.learn.run_statements import run_statements
+from plimsoll.record.document import Document
+from plimsoll.regular_file import read_regular, text_regular
+from plimsoll.run.demand_file import read_demand
+from plimsoll.spec.statements import FILE_BYTES_MAX, StatementsSpec
+
+WORKLOAD = "workload.toml"
+_BYTES_MAX = 64_000_000
+_CURE = "name a folder that plimsoll learn wrote"
+
+_Read = TypeVar("_Read", bound=Document)
+
+
+@dataclass(frozen=True, slots=True)
+class LearnedFolder:
+    """A learned load, read back.
+
+    Attributes:
+        workload: As it is to be run.
+        load: What a run is compared with.
+        demand: None where the log had no times.
+    """
+
+    workload: StatementsSpec
+    load: LearnedLoad
+    demand: Demand | None
+
+
+def read_learned(folder: Path) -> LearnedFolder:
+    """Reads and checks a folder of a learned load.
+
+    Raises:
+        SpecError: A file is missing, or is not what `plimsoll learn` writes; all faults of the workload at once.
+    """
+    path = folder / WORKLOAD
+    spec = StatementsSpec(name=folder.resolve().name, file=WORKLOAD, text=_text(path))
+    try:
+        statements = run_statements(spec.definition)
+    except SpecError as error:
+        raise SpecError(*(f"{path}: {fault}" for fault in error.faults)) from None
+    profile, report = _document(folder / "profile.json", Profile), _document(folder / "report.json", LogReport)
+    demand = read_demand(folder / "demand.json") if (folder / "demand.json").exists() else None
+    load = LearnedLoad(statements=statements, report=report, profile=profile, period=period_of(profile, report, demand))
+    return LearnedFolder(spec, load, demand)
+
+
+def _document(path: Path, kind: type[_Read]) -> _Read:
+    try:
+        return kind.model_validate_json(read_regular(path, _BYTES_MAX))
+    except OSError as error:
+        raise SpecError(f"{path}: {error.strerror}; {_CURE}") from None
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = ".".join(map(str, first["loc"])) or "the file"
+        raise SpecError(f"{path}: {where}: {first['msg']}; write it with plimsoll learn of this version") from None
+
+
+def checked_workload(folder: Path, found: Fidelity) -> str:
+    """The text of the folder's workload file as it is now, with what a check of it showed.
+
+    Raises:
+        SpecError: It cannot be read.
+    """
+    return with_learned(_text(folder / WORKLOAD), found.log, found)
+
+
+def _text(path: Path) -> str:
+    try:
+        return text_regular(path, FILE_BYTES_MAX)
+    except OSError as error:
+        raise SpecError(f"{path}: {error.strerror}; {_CURE}") from None
+    except UnicodeDecodeError:
+        raise SpecError(f"{path}: is no UTF-8 text") from None

@@ -1,0 +1,56 @@
+"""What happens while a search for a capacity runs within a study, as events (`events`)."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from plimsoll.record.capacity import CapacityObjective, CapacityRun
+from plimsoll.record.document import Document
+
+
+class SearchBegan(Document):
+    """A search for a capacity begins, or goes on where it stopped."""
+
+    type: Literal["search_began"] = "search_began"
+    search_id: str
+    system: str
+    workload: str
+    repetition: int
+
+
+class SearchProgressed(Document):
+    """Where a search stands after a run.
+
+    Attributes:
+        run: The last one.
+        low_tps: The highest rate that held so far; 0 where none did.
+        high_tps: The lowest rate that did not hold; None where all held.
+        remaining_s: About how long this search will still take.
+    """
+
+    type: Literal["search_progressed"] = "search_progressed"
+    search_id: str
+    system: str
+    workload: str
+    repetition: int
+    run: CapacityRun
+    low_tps: float
+    high_tps: float | None
+    remaining_s: float
+
+
+class SearchEnded(Document):
+    """A search came to an answer.
+
+    Attributes:
+        capacity_tps: The highest rate that was confirmed; None where none was.
+        objective: What had to hold.
+    """
+
+    type: Literal["search_ended"] = "search_ended"
+    search_id: str
+    system: str
+    workload: str
+    repetition: int
+    capacity_tps: float | None
+    objective: CapacityObjective

@@ -1,0 +1,100 @@
+"""Searches for capacities within a study: each step becomes a trial of the plan, or is read where it was recorded.
+
+A search that was cut short needs no state of its own: the same steps have the same trial ids, so that it goes through
+what is recorded at once and goes on where it stopped.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from plimsoll.analyse.capacity_run import judged_run
+from plimsoll.errors import RecordError
+from plimsoll.plan.capacity import Step
+from plimsoll.plan.model import PlannedSearch, PlannedTrial
+from plimsoll.plan.searches import search_settings, searched_trial
+from plimsoll.record.capacity import Capacity, CapacityRun, SearchRecord
+from plimsoll.record.model import Outcome, Verdict
+from plimsoll.record.partial import recordings_folder
+from plimsoll.record.store import read_recording
+from plimsoll.run.events import EventLog
+from plimsoll.run.search_events import SearchBegan, SearchEnded, SearchProgressed
+from plimsoll.run.searching import STEP_OVERHEAD_S, Search, Searched, keep_search, nothing_completed
+from plimsoll.spec.study import StudySpec
+
+RunTrial = Callable[[PlannedTrial, bool], Outcome]
+"""Runs one trial and says what became of it; the flag says that the run before overloaded the system."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StudySearch:
+    """One search of a study.
+
+    Attributes:
+        folder: Of the study.
+        finished: Ids of trials with a complete recording.
+        run_trial: Runs a trial; raises where the study cannot go on.
+    """
+
+    spec: StudySpec
+    folder: Path
+    planned: PlannedSearch
+    finished: set[str]
+    log: EventLog
+    run_trial: RunTrial
+
+    def run(self) -> Capacity:
+        """Searches to the end, from whatever is recorded.
+
+        Raises:
+            PlimsollError: It could not go on.
+            KeyboardInterrupt: Somebody ended it; what is recorded is found again.
+        """
+        self.log.say(SearchBegan(**self._place))
+        study = self.spec.study
+        warm_up_s = study.warm_up_limit / 4 if study.warm_up is None else study.warm_up
+        search = Search(
+            search_settings(self.spec),
+            lambda searched: self._told(search, searched),
+            warm_up_s=warm_up_s + STEP_OVERHEAD_S,
+        )
+        found = search.run(self._execute)
+        self._keep(found, is_finished=True)
+        self.log.say(SearchEnded(**self._place, capacity_tps=found.capacity_tps, objective=found.objective))
+        return found
+
+    def _execute(self, step: Step) -> CapacityRun:
+        system = next(one for one in self.spec.system if one.name == self.planned.system)
+        trial = searched_trial(self.planned, step, instances=system.instances)
+        while trial.trial_id not in self.finished:
+            outcome = self.run_trial(trial, step.after_overload)
+            if outcome.verdict is Verdict.INVALID and step.rate_tps is not None:
+                return nothing_completed(step).model_copy(update={"trial_id": trial.trial_id})
+        objective = search_settings(self.spec).objective
+        try:
+            return judged_run(read_recording(recordings_folder(self.folder) / trial.trial_id), step.role, objective)
+        except RecordError:
+            self.finished.discard(trial.trial_id)  # it was damaged since; it is measured again
+            return self._execute(step)
+
+    def _told(self, search: Search, searched: Searched) -> None:
+        self._keep(search.so_far, is_finished=False)
+        self.log.say(
+            SearchProgressed(
+                **self._place,
+                run=searched.run,
+                low_tps=searched.low_tps,
+                high_tps=searched.high_tps if math.isfinite(searched.high_tps) else None,
+                remaining_s=searched.remaining_s,
+            )
+        )
+
+    def _keep(self, found: Capacity, *, is_finished: bool) -> None:
+        keep_search(self.folder, SearchRecord(**self._place, is_finished=is_finished, capacity=found))
+
+    @property
+    def _place(self) -> dict[str, object]:
+        return self.planned.model_dump(include={"search_id", "system", "workload", "repetition"})

@@ -1,0 +1,153 @@
+"""Hooks as users write them: commands that configure, start, stop, reset, snapshot and collect, or switch.
+
+A command is a list of words, or a text that is split into words as a shell does it. No shell runs it. Deliberately not
+here: running them (`plimsoll.run.hooks`).
+"""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, Annotated, Any
+
+from pydantic import BeforeValidator, Field, field_validator
+
+from plimsoll.spec.fields import DurationS, Place, Written
+
+if TYPE_CHECKING:
+    from plimsoll.spec.study import StudySpec
+    from plimsoll.spec.system import SystemSpec
+
+LIMIT_S = 300.0
+"""How long a hook may take where nothing is said."""
+
+OF_TARGETS = ("start", "stop", "reset", "snapshot")
+"""Hooks that make no sense where Plimsoll itself starts the server."""
+
+
+class HookSpec(Written):
+    """A command, as a list of words or as text; or a table `{ command = […], limit = "5min" }`.
+
+    Attributes:
+        command: The program and its arguments. No shell is involved: write `["sh", "-c", "…"]` for one.
+        limit: How long it may take, its repetitions after exit code 75 included. Plimsoll also waits so long for the
+            server to answer afterwards.
+    """
+
+    command: Annotated[tuple[Place, ...], Field(min_length=1)]
+    limit: DurationS = LIMIT_S
+
+    @field_validator("command", mode="before")
+    @classmethod
+    def _as_words(cls, value: object) -> object:
+        return _words(value)
+
+
+def _words(value: object) -> object:
+    """The words of a command; what is neither a list nor a text stays, and is a fault."""
+    if isinstance(value, list):
+        return tuple(value)
+    if not isinstance(value, str):
+        return value
+    try:
+        return tuple(shlex.split(value))
+    except ValueError as error:
+        raise ValueError(f"cannot be split into words: {str(error).lower()}; write a list of words") from None
+
+
+def _hook(value: object) -> object:
+    """A command that is not within a table is one with the usual limit."""
+    return {"command": _words(value)} if isinstance(value, str | list) else value
+
+
+Hook = Annotated[HookSpec | None, BeforeValidator(_hook)]
+
+
+class HooksSpec(Written):
+    """Hooks of a system: commands that run where Plimsoll runs, in the folder of the study file.
+
+    Attributes:
+        configure: Before the system starts for a block of trials.
+        start: Makes the target run; with `stop`, exactly one system runs at a time.
+        stop: Ends it after a block of trials, and once before the study begins.
+        reset: With `reset = "hook"`: puts the data back before each trial.
+        snapshot: After Plimsoll loaded the data, so that `reset` can go back to it.
+        collect: After each trial; files that it leaves in the folder `PLIMSOLL_RECORDING` become part of the recording.
+    """
+
+    configure: Hook = None
+    start: Hook = None
+    stop: Hook = None
+    reset: Hook = None
+    snapshot: Hook = None
+    collect: Hook = None
+
+    @property
+    def written(self) -> dict[str, HookSpec]:
+        """Those that there are, by name."""
+        return {name: hook for name in HooksSpec.model_fields if (hook := getattr(self, name)) is not None}
+
+
+class StudyHooksSpec(Written):
+    """Hooks of the whole study.
+
+    Attributes:
+        switch: With `switch = "hook"`: makes the environment `PLIMSOLL_ENVIRONMENT` be there.
+    """
+
+    switch: Hook = None
+
+
+def parameter_text(value: object) -> str:
+    """A parameter as hooks and guides see it: `true` is `on`, as in option files."""
+    return ("on" if value else "off") if isinstance(value, bool) else str(value)
+
+
+def hooks_identity(hooks: HooksSpec) -> dict[str, Any]:
+    """What of hooks changes what is measured: the commands, but not how a server is ended, or what is collected."""
+    return {name: list(hook.command) for name, hook in hooks.written.items() if name not in ("stop", "collect")}
+
+
+def all_hooks(spec: StudySpec) -> Iterator[tuple[str, HookSpec]]:
+    """Every hook of a study with its place in the file."""
+    if spec.study.hooks.switch is not None:
+        yield "study.hooks.switch", spec.study.hooks.switch
+    for name, environment in spec.environment.items():
+        if environment.check is not None:
+            yield f"environment.{name}.check", environment.check
+    for index, system in enumerate(spec.system):
+        for name, hook in ({} if system.hooks is None else system.hooks.written).items():
+            yield f"system[{index}].hooks.{name}", hook
+
+
+def hook_faults(spec: StudySpec) -> Iterable[str]:
+    """What is wrong with the hooks of systems, one line each."""
+    for index, system in enumerate(spec.system):
+        yield from _faults(f"system[{index}]", system, by_hook=spec.reset_of(system) == "hook")
+        if system.hooks is not None and spec.study.is_duet:
+            yield f"system[{index}].hooks: are for systems that run one after the other; remove them or design"
+
+
+def _faults(place: str, system: SystemSpec, *, by_hook: bool) -> Iterator[str]:
+    written = {} if system.hooks is None else system.hooks.written
+    if system.server is not None:
+        yield from _faults_of_managed(place, written, by_hook=by_hook)
+        return
+    if by_hook and "reset" not in written:
+        yield f'{place}.reset: "hook" needs a command that puts the data back: add hooks.reset, or say another reset'
+    if not by_hook and "reset" in written:
+        yield f'{place}.hooks.reset: is never called; add reset = "hook", or remove the hook'
+    for one, other in (("start", "stop"), ("stop", "start")):
+        if one in written and other not in written:
+            yield f"{place}.hooks.{one}: needs {other} as well, so that exactly one system runs at a time"
+
+
+def _faults_of_managed(place: str, written: Iterable[str], *, by_hook: bool) -> Iterator[str]:
+    if by_hook:
+        yield f'{place}.reset: "hook" is for targets; Plimsoll puts the data of its own servers back itself'
+    for name in written:
+        if name in OF_TARGETS:
+            yield (
+                f"{place}.hooks.{name}: is for targets; Plimsoll starts, stops and resets this server itself. Managed"
+                " servers have the hooks configure and collect"
+            )

@@ -1,0 +1,204 @@
+"""Replicas of a managed server: how many, how they replicate, and in what they differ from their source.
+
+Instances divide the whole, replicas repeat it: each has all rows, and unless it is said otherwise as much memory and as
+many CPUs as the source. Deliberately not here: setting them up (`servers.replication`), reads on them (`reads`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Annotated, Literal
+
+from pydantic import BeforeValidator, Field
+
+from plimsoll.spec.fields import Count, DurationS, Place, PlainValue, SizeBytes, Written
+from plimsoll.spec.placement import Cpus, format_cpus
+from plimsoll.spec.server_options import OptionValue, bare_name
+
+REPLICAS_MAX = 16
+
+DELAY_MAX_S = 10.0
+"""More than any network between servers that replicate."""
+
+_OWN_OPTIONS = frozenset(
+    {
+        "binlog_format",
+        "enforce_gtid_consistency",
+        "gtid_domain_id",
+        "gtid_mode",
+        "gtid_strict_mode",
+        "log_bin",
+        "log_replica_updates",
+        "log_slave_updates",
+        "read_only",
+        "relay_log",
+        "relay_log_index",
+        "relay_log_recovery",
+        "replica_start",
+        "rpl_semi_sync_master_enabled",
+        "rpl_semi_sync_replica_enabled",
+        "rpl_semi_sync_slave_enabled",
+        "rpl_semi_sync_source_enabled",
+        "rpl_semi_sync_source_wait_for_replica_count",
+        "server_id",
+        "slave_start",
+        "super_read_only",
+    }
+)
+"""Without what stands before them, such as `skip_`: what Plimsoll sets for each server of a replicated system."""
+
+
+def _a_tuple(value: object) -> object:
+    """One value stands for a list of one."""
+    if isinstance(value, list):
+        return tuple(value)
+    return value if isinstance(value, tuple) else (value,)
+
+
+class ReplicaSpec(Written):
+    """In what the replicas of a system differ from its source. What is not given is as for the source.
+
+    Attributes:
+        cpus: CPUs of the replicas: a list with one entry for each, such as ["2", "3"], or one for all together, which
+            is divided.
+        cpu_count: Number of CPUs: a list with one for each replica, or one for all together, which is divided.
+        memory_limit: Most memory of each replica, page cache included.
+        buffer_pool: Size of the buffer pool of each replica.
+        data_dir: Where the directories of the replicas are made.
+        options: Server options of the replicas; they are added to those of the source, and override them.
+    """
+
+    cpus: Annotated[tuple[Cpus, ...], BeforeValidator(_a_tuple)] | None = None
+    cpu_count: Annotated[tuple[Count, ...], BeforeValidator(_a_tuple)] | None = None
+    memory_limit: Annotated[SizeBytes, Field(gt=0)] | None = None
+    buffer_pool: Annotated[SizeBytes, Field(gt=0)] | None = None
+    data_dir: Place | None = None
+    options: dict[str, PlainValue] = Field(default_factory=dict)
+
+
+class ReplicationKeys(Written):
+    """Keys of `server = {…}` about replicas.
+
+    Attributes:
+        replicas: Number of replicas, 0 to 16. Each repeats the whole data set of the source.
+        replication: `async`: a commit waits for no replica. `semisync`: a commit waits until replicas have received it.
+        semisync_replicas: How many replicas must acknowledge a commit; 0 for none. Default: 1.
+        replication_delay: Delay of the network between source and replicas, one way, such as "1ms". Default: none.
+        replica: In what replicas differ from the source.
+    """
+
+    replicas: Annotated[int, Field(ge=0, le=REPLICAS_MAX)] = 0
+    replication: Literal["async", "semisync"] = "async"
+    semisync_replicas: Annotated[int, Field(ge=0, le=REPLICAS_MAX)] = 1
+    replication_delay: Annotated[DurationS, Field(gt=0, le=DELAY_MAX_S)] | None = None
+    replica: ReplicaSpec = ReplicaSpec()
+
+    @property
+    def acknowledging(self) -> int:
+        """How many replicas a commit waits for."""
+        return self.semisync_replicas if self.replication == "semisync" and self.replicas else 0
+
+    @property
+    def replica_factors(self) -> dict[str, str]:
+        """What tells systems with replicas apart, as text; nothing without any."""
+        if not self.replicas:
+            return {}
+        found = {"replicas": str(self.replicas), "replication": self.replication}
+        if self.replication == "semisync":
+            found["semisync_replicas"] = str(self.semisync_replicas)
+        if self.replication_delay is not None:
+            found["replication_delay_s"] = f"{self.replication_delay:g}"
+        own = self.replica
+        if own.cpus is not None:
+            found["replica_cpus"] = "; ".join(format_cpus(one) for one in own.cpus)
+        if own.cpu_count is not None:
+            found["replica_cpu_count"] = "; ".join(str(one) for one in own.cpu_count)
+        sizes = {"replica_memory_limit_bytes": own.memory_limit, "replica_buffer_pool_bytes": own.buffer_pool}
+        found |= {name: str(value) for name, value in sizes.items() if value is not None}
+        if own.data_dir is not None:
+            found["replica_data_dir"] = own.data_dir
+        return found | {f"replica.{name}": str(value) for name, value in own.options.items()}
+
+
+def replication_faults(
+    place: str,
+    keys: ReplicationKeys,
+    *,
+    flavour: str,
+    instances: int,
+    cpus: tuple[int, ...] | None,
+    options: Mapping[str, OptionValue],
+    is_elsewhere: bool,
+) -> Iterator[str]:
+    """What is wrong with the keys about replicas, one line each, which begins with its place.
+
+    Args:
+        place: Of the server's table in the study file.
+        keys: What was written.
+        flavour: `mariadb` or `mysql`.
+        instances: Number of sources.
+        cpus: Of the source.
+        options: The user's of the source, names in one spelling.
+        is_elsewhere: The servers run on another host.
+    """
+    if not keys.replicas:
+        about = ("replication", "semisync_replicas", "replication_delay", "replica")
+        if "replicas" not in keys.model_fields_set:
+            written = [name for name in about if name in keys.model_fields_set]
+            yield from (f"{place}.{name}: this server has no replicas; say replicas = 1 or more" for name in written)
+        return
+    if instances > 1:
+        yield (
+            f"{place}.replicas: instances divide the data and replicas repeat it; a system has several instances or"
+            " replicas, not both"
+        )
+    if is_elsewhere:
+        yield f"{place}.replicas: are set up on this machine only; leave host out, or name running servers by targets"
+    yield from _semisync_faults(place, keys, flavour)
+    yield from _cpu_faults(place, keys, cpus)
+    for key, names in (("options", options), ("replica.options", _plain_names(keys.replica.options))):
+        yield from (
+            f"{place}.{key}.{name}: Plimsoll sets it for each server of a replicated system; remove it"
+            for name in names
+            if bare_name(name) in _OWN_OPTIONS
+        )
+
+
+def _semisync_faults(place: str, keys: ReplicationKeys, flavour: str) -> Iterator[str]:
+    key = f"{place}.semisync_replicas"
+    if keys.replication == "async":
+        if "semisync_replicas" in keys.model_fields_set:
+            yield f'{key}: commits wait for no replica; say replication = "semisync", or leave it out'
+    elif keys.semisync_replicas > keys.replicas:
+        yield f"{key}: is {keys.semisync_replicas}, and there are {keys.replicas} replicas; take at most as many"
+    elif keys.semisync_replicas > 1 and flavour == "mariadb":
+        yield f"{key}: MariaDB waits for one replica and cannot wait for {keys.semisync_replicas}; take 1, or MySQL"
+
+
+def _cpu_faults(place: str, keys: ReplicationKeys, cpus: tuple[int, ...] | None) -> Iterator[str]:
+    own = keys.replica
+    if own.cpus is not None and own.cpu_count is not None:
+        yield f"{place}.replica.cpu_count: cpus says which CPUs already; keep one of them"
+    if cpus is not None and own.cpus is None:
+        yield f"{place}.replica.cpus: the source has CPUs of its own; say which the replicas have"
+    sizes = (
+        ("cpus", own.cpus and [len(one) for one in own.cpus]),
+        ("cpu_count", own.cpu_count and list(own.cpu_count)),
+    )
+    for key, counts in sizes:
+        if not counts:
+            continue
+        if len(counts) not in {1, keys.replicas}:
+            yield (
+                f"{place}.replica.{key}: has {len(counts)} entries for {keys.replicas} replicas; give one for each, or"
+                " one for all together"
+            )
+        elif len(counts) == 1 and counts[0] % keys.replicas:
+            yield (
+                f"{place}.replica.{key}: {counts[0]} CPUs cannot be divided among {keys.replicas} replicas; take a"
+                f" multiple of {keys.replicas}"
+            )
+
+
+def _plain_names(options: Iterable[str]) -> list[str]:
+    return [name.lower().replace("-", "_") for name in options]
