@@ -1,18 +1,20 @@
-# The only entry: make demo · test · bench · endure · lint · docs · wheel. Each target installs what it needs.
+# The only entry point: see `make help`. Each target installs what it needs.
 
 VENV   := .venv
 PYTHON := $(VENV)/bin/python
 SOURCE := Cargo.toml Cargo.lock pyproject.toml $(shell find crates -name '*.rs' -o -name '*.lua' -o -name Cargo.toml)
 
-.PHONY: help demo test bench endure lint docs wheel clean
+.PHONY: help demo test bench endure lint docs pictures tutorial wheel clean
 help:
-	@echo "make demo   a real study of two configurations in about 6 minutes, with its sizing guide"
-	@echo "make test   everything that CI runs"
-	@echo "make bench  speed, side by side with peers, as ratios"
-	@echo "make endure connections are killed for a minute on each server, about 6 minutes"
-	@echo "make lint   formatters, linters, type checker, import directions"
-	@echo "make docs   generated parts of the documentation: command reference, protocol schema"
-	@echo "make wheel  a wheel in build/dist that installs without a compiler; tools/try-wheel tries it"
+	@echo "make demo      what durability costs: two configurations measured in about 6 minutes"
+	@echo "make test      everything that CI runs"
+	@echo "make bench     speed, side by side with peers, as ratios"
+	@echo "make endure    connections are killed for a minute on each server, one trial of half an hour, and more"
+	@echo "make lint      formatters, linters, type checker, import directions"
+	@echo "make docs      generated parts of the documentation: command reference, protocol schema"
+	@echo "make pictures  pictures of guides in the documentation; needs Chromium"
+	@echo "make tutorial  the output in tutorials, from running their commands on a throwaway MariaDB server"
+	@echo "make wheel     a wheel in build/dist that installs without a compiler; tools/try-wheel tries it"
 
 demo: $(VENV)/.installed
 	@tools/install-server
@@ -33,10 +35,17 @@ endure:
 	@tools/endure
 
 lint: $(VENV)/.installed-dev
+	@tools/install-cargo-deny
 	@tools/lint
 
 docs: $(VENV)/.installed-dev
 	@$(PYTHON) tools/write_docs.py
+
+pictures: $(VENV)/.installed-dev
+	@$(PYTHON) tools/write_pictures.py
+
+tutorial: $(VENV)/.installed-dev
+	@$(PYTHON) tools/write_tutorial.py docs/tutorial.md docs/learn-tutorial.md
 
 wheel:
 	@tools/build-wheel

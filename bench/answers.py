@@ -1,4 +1,4 @@
-"""How fast Plimsoll itself answers: its help, and the guide of a large study."""
+"""How fast Plimsoll itself answers: its help, the guide of a large study, and the comparison of two studies."""
 
 from __future__ import annotations
 
@@ -45,3 +45,21 @@ def time_guide(options: Options) -> Section:
         goal=Goal(of="ours", limit=1024.0),
     )
     return Section(title=f"Guide from {options.recordings} recordings of 60 s", rows=(wall, memory))
+
+
+def time_compare(options: Options) -> Section:
+    """Wall time of `plimsoll compare` on two made-up studies, after one run that fills caches."""
+    say(f"writing twice {options.compared} recordings")
+    BASE.mkdir(mode=0o700, parents=True, exist_ok=True)
+    folder = Path(tempfile.mkdtemp(prefix="compare-", dir=BASE))
+    try:
+        for name in ("main", "branch"):
+            write_study(folder / name, options.compared, systems=("a",))
+        count = max(2, options.pairs)
+        say(f"plimsoll compare, {count} times")
+        command = [COMMAND, "compare", folder / "main", folder / "branch", "--json"]
+        used = [run_child(command) for _ in range(count + 1)][1:]
+    finally:
+        shutil.rmtree(folder)
+    wall = Row(name="wall time", unit="s", ours=[one.wall_s for one in used], goal=Goal(of="ours", limit=2.0))
+    return Section(title=f"Comparison of two studies of {options.compared} trials of 60 s", rows=(wall,))

@@ -16,7 +16,7 @@ from typing import Any, Literal
 
 from bench.children import Beside, ChildError, Used, run_child
 from plimsoll.drive.executable import find_engine
-from plimsoll.drive.plans import data_line, trial_line
+from plimsoll.drive.plans import data_line, sources, trial_line
 from plimsoll.drive.protocol import MESSAGE, Done, Interval
 from plimsoll.spec.arrivals import OpenArrivals
 from plimsoll.spec.statements import Workload
@@ -32,7 +32,7 @@ class Load:
 
     Attributes:
         seed: Of the engine; sysbench takes the time of day.
-        arrivals: The wanted rate, of the engine only; None for a closed loop.
+        arrivals: The target rate, of the engine only; None for a closed loop.
     """
 
     workload: Workload
@@ -114,7 +114,7 @@ class Engine:
         """Drives a load, and gives every message of the engine."""
         plan = trial_line(
             load.workload,
-            {"bench": self._target},
+            sources({"bench": self._target}),
             connections=load.connections,
             duration_s=load.duration_s,
             seed=load.seed,

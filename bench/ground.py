@@ -13,14 +13,15 @@ from pathlib import Path
 
 from bench.clients import Engine, Sysbench, front_door
 from plimsoll.servers.control import connect
-from plimsoll.servers.managed import ManagedServer, ManagedSpec
+from plimsoll.servers.managed import ManagedServer
+from plimsoll.servers.managed_spec import ManagedSpec
 from plimsoll.servers.sweep import sweep
 from plimsoll.spec.target import Target
 from plimsoll.spec.workload import OltpKind, WorkloadSpec
 
 GIB = 2**30
 BASE = Path(f"/var/tmp/plimsoll-bench-{os.geteuid()}")
-OPTIONS = {"innodb_log_file_size": GIB, "max_connections": 2048, "max_prepared_stmt_count": 1_048_576}
+OPTIONS = {"innodb_log_file_size": GIB, "max_connections": 4352, "max_prepared_stmt_count": 1_048_576}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

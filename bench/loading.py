@@ -1,4 +1,4 @@
-"""Loading one table with its index and ANALYZE: the engine against sysbench prepare followed by ANALYZE TABLE."""
+"""Loading one table with its index and ANALYZE: against sysbench prepare with ANALYZE TABLE, and against the limit."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from bench.oltp import NO_SYSBENCH
 from bench.options import Options, say
 from bench.ratios import interleaved
 from bench.rows import Goal, Row, Section
+from bench.server_alone import ServerAlone
 from plimsoll.spec.target import Target
 
 DATABASE = "bench_load"
@@ -30,8 +31,12 @@ def compare_load(ground: Ground, options: Options) -> Section:
         lambda: _ours(ground, target),
         lambda: _sysbench(ground, target, ground.server.directory.path / "load"),
     )
+    alone = ServerAlone(ground.server.socket_target, ground.server.directory.path, "bench_alone", indexed=True)
+    say(f"load of {options.table_size:,} rows against the server alone: {options.pairs} pairs")
+    limits = interleaved(options.pairs, lambda: _ours(ground, target), alone.load)
+    alone.drop()
     ground.execute(ground.server.target, f"DROP DATABASE {DATABASE}")
-    row = Row(
+    against_sysbench = Row(
         name=f"wall time, {LOADERS} loaders",
         unit="s",
         ours=[ours for ours, _ in pairs],
@@ -39,7 +44,14 @@ def compare_load(ground: Ground, options: Options) -> Section:
         goal=Goal(of="ratio", limit=0.45),
         note="sysbench loads one table by one connection",
     )
-    return Section(title=title, rows=(row,))
+    against_limit = Row(
+        name="wall time against the server alone",
+        unit="s",
+        ours=[ours for ours, _ in limits],
+        peer=[limit for _, limit in limits],
+        note="the peer, which is the limit, is LOAD DATA INFILE of the same rows from files, with index and ANALYZE",
+    )
+    return Section(title=title, rows=(against_sysbench, against_limit))
 
 
 def _ours(ground: Ground, target: Target) -> float:

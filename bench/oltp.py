@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from bench.clients import Driven, Load
@@ -67,10 +68,11 @@ def _level(kind: OltpKind, level: Level, ground: Ground, options: Options) -> tu
     load = Load(workload=ground.workload(kind), connections=level.connections, duration_s=options.seconds)
     say(f"{kind}, {level.connections} connections: {options.pairs} pairs of {options.seconds:g} s")
     pairs = interleaved(options.pairs, lambda: ground.engine.drive(load), lambda: sysbench.drive(load))
-    return _rows(level, [ours for ours, _ in pairs], [peer for _, peer in pairs])
+    return rows_of(level, [ours for ours, _ in pairs], [peer for _, peer in pairs])
 
 
-def _rows(level: Level, ours: list[Driven], peer: list[Driven]) -> tuple[Row, ...]:
+def rows_of(level: Level, ours: Sequence[Driven], peer: Sequence[Driven]) -> tuple[Row, ...]:
+    """Processor time, of it in user space, and throughput at a level, ours beside a peer's of the same pairs."""
     user_goal = None if level.user_us_max is None else Goal(of="ours", limit=level.user_us_max)
     least = level.throughput_ratio_min
     return (

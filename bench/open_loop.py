@@ -56,6 +56,6 @@ def _run(ground: Ground, duration_s: float, seed: int) -> tuple[float, int]:
             rows.add(message, began_unix_s=0.0)
     done = messages[-1]
     assert isinstance(done, Done), "an engine that ends well says so last"
-    delay_ms = percentile_ms(merge_rows(rows.histograms())["dispatch_delay"], 0.99)
+    delay_ms = percentile_ms(merge_rows(rows.take()["histograms.parquet"])["dispatch_delay"], 0.99)
     assert delay_ms is not None, "there were more than a hundred transactions"
     return delay_ms, done.offered_count

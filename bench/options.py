@@ -18,17 +18,21 @@ class Options:
         seconds: Length of each driven load.
         table_size: Rows of the table that is loaded and driven.
         recordings: How many the guide is made from.
+        compared: How many each of two compared studies has.
         warehouses: Scale of the TPC-C-derived workload.
+        log_megabytes: Size of the slow log that is read.
     """
 
     pairs: int = 5
     seconds: float = 5.0
     table_size: int = 1_000_000
     recordings: int = 500
+    compared: int = 100
     warehouses: int = 8
+    log_megabytes: int = 500
 
 
-QUICK = Options(pairs=2, seconds=1.0, table_size=100_000, recordings=50, warehouses=2)
+QUICK = Options(pairs=2, seconds=1.0, table_size=100_000, recordings=50, compared=20, warehouses=2, log_megabytes=50)
 """Shows that everything works; its figures mean little."""
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import itertools
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,21 +18,9 @@ import polars as pl
 from numpy.typing import NDArray
 
 from plimsoll.record import frames
-from plimsoll.record.model import (
-    ClientFacts,
-    EngineAccount,
-    Environment,
-    HostFacts,
-    InstanceFacts,
-    LevelRecord,
-    Outcome,
-    StorageFacts,
-    SystemRecord,
-    TrialRecord,
-    Verdict,
-    Window,
-    WorkloadRecord,
-)
+from plimsoll.record.environment import ClientFacts, Environment, HostFacts, InstanceFacts, StorageFacts
+from plimsoll.record.level import Level
+from plimsoll.record.model import EngineAccount, Outcome, SystemRecord, TrialRecord, Verdict, Window, WorkloadRecord
 from plimsoll.record.store import write_recording
 
 SECONDS = 60
@@ -42,6 +31,7 @@ VARIANTS = 3
 """So many different measurements of the same level are made up, and used in turn."""
 BEGAN_UNIX_S = 1_700_000_000.0
 PLACE = {"driver": "bench", "host": "bench", "instance": "server"}
+ROLE = {"role": "source"}
 HOST_METRICS = (
     *("cpu_user_ratio", "cpu_system_ratio", "cpu_iowait_ratio", "cpu_idle_ratio", "cpu_steal_ratio"),
     *(f"cpu{index}_busy_ratio" for index in range(16)),
@@ -62,11 +52,11 @@ class _Cell:
     repetition: int
 
 
-def write_study(folder: Path, count: int) -> None:
+def write_study(folder: Path, count: int, systems: Sequence[str] = SYSTEMS) -> None:
     """Writes so many recordings, each of 60 s, below a folder."""
-    per_repetition = len(SYSTEMS) * len(WORKLOADS) * len(LEVELS)
+    per_repetition = len(systems) * len(WORKLOADS) * len(LEVELS)
     repetitions = range(-(-count // per_repetition))
-    cells = (_Cell(s, w, c, r) for r, s, w, c in itertools.product(repetitions, SYSTEMS, WORKLOADS, LEVELS))
+    cells = (_Cell(s, w, c, r) for r, s, w, c in itertools.product(repetitions, systems, WORKLOADS, LEVELS))
     for position, cell in enumerate(itertools.islice(cells, count)):
         completed, tables = _measured(cell.workload[1], cell.connections, position // len(LEVELS) % VARIANTS)
         write_recording(folder, _trial(cell, position), _environment(cell), _outcome(completed), **tables)
@@ -94,7 +84,7 @@ def _trial(cell: _Cell, position: int) -> TrialRecord:
         study="bench",
         system=SystemRecord(name=cell.system, factors={"option": cell.system}),
         workload=WorkloadRecord(name=name, kind=kind, options={"tables": 1, "table_size": 1_000_000}),
-        level=LevelRecord(connections=cell.connections),
+        level=Level(connections=cell.connections),
         repetition=cell.repetition,
         position=position,
         duration_s=SECONDS,
@@ -132,7 +122,7 @@ def _outcome(completed: NDArray[np.int64]) -> Outcome:
 def _intervals(completed: NDArray[np.int64], kind: str) -> pl.DataFrame:
     seconds = np.arange(SECONDS)
     zero = np.zeros(SECONDS, dtype=np.int64)
-    columns: dict[str, Any] = {name: [value] * SECONDS for name, value in PLACE.items()}
+    columns: dict[str, Any] = {name: [value] * SECONDS for name, value in {**PLACE, **ROLE}.items()}
     columns |= {"interval": seconds, "from_s": seconds * 1.0, "to_s": seconds + 1.0}
     columns |= {"transaction": [kind] * SECONDS, "completed": completed}
     columns |= dict.fromkeys(("rolled_back", "failed", "dropped", "retries"), zero)
@@ -154,7 +144,7 @@ def _histograms(completed: NDArray[np.int64], kind: str, connections: int, rando
             ("dispatch_delay", delay),
         ):
             rows.append({**_histogram(durations), "interval": second, "measure": measure})
-    columns = {"transaction": kind, **PLACE}
+    columns = {"transaction": kind, **PLACE, **ROLE}
     return pl.DataFrame([{**columns, **row} for row in rows], schema=frames.HISTOGRAMS)
 
 

@@ -11,18 +11,19 @@ from bench.ratios import Bounded
 from bench.rows import Row, Section
 from plimsoll.units import format_number
 
-HEADER = ("What", "Ours", "Peer", "Ratio (95 % bounds)", "Goal", "Verdict")
+HEADER = ("What", "Ours", "Peer", "Ratio (95 % CI)", "Goal", "Verdict")
 INTRODUCTION = """\
 # Benchmarks
 
 Plimsoll's own speed, measured by `make bench` on one machine in one run. Absolute figures differ from machine to
-machine and move by a third from run to run; ratios hold better, since the two of a pair run one after the other, in
-alternating order. A figure is the geometric mean; bounds are 95 %, from Student's t on the logarithms of the ratios of
-pairs. A verdict is only likely when the bounds reach over the goal. Processor time is that of the whole client process,
-connecting included, by the kernel's account. The server is a throwaway MariaDB that flushes its log once a second, with
-neither binary log nor performance schema, on the same machine: what is compared is clients.
+machine, and by a third from run to run. Ratios are more stable, because the two programs of a pair run one after the
+other, in alternating order. A figure is the geometric mean. The 95 % confidence interval (95 % CI) comes from Student's
+t on the logarithms of the ratios of pairs. A verdict is only "likely" if the interval includes the goal. Processor time
+is that of the whole client process, including connecting, as the kernel counts it. The server is a throwaway MariaDB on
+the same machine that flushes its log once a second, with neither binary log nor performance schema: the benchmark
+compares clients.
 
-This file is generated. Repeat it with `make bench` (about ten minutes on a quiet machine); `.venv/bin/python -m bench
+This file is generated. Repeat it with `make bench` (about ten minutes on a quiet machine). `.venv/bin/python -m bench
 --help` shows how to run parts of it.
 """
 

@@ -20,7 +20,7 @@ SCRIPT = Path("/usr/share/sysbench/oltp_read_write.lua")
 
 def compare_scripts(ground: Ground, options: Options) -> Section:
     """The script under both, and the workload of that name, which we run without Lua."""
-    title = "sysbench's oltp_read_write.lua under the front door, against sysbench"
+    title = "sysbench's oltp_read_write.lua under plimsoll sysbench, against sysbench"
     if ground.sysbench is None:
         return Section(title=title, skipped=NO_SYSBENCH)
     if not SCRIPT.exists():

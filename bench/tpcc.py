@@ -16,8 +16,10 @@ from bench.kits import Kit, installed
 from bench.options import Options, say
 from bench.ratios import interleaved
 from bench.rows import Goal, Row, Section
+from bench.server_alone import ServerAlone
 from plimsoll.servers.control import connect
-from plimsoll.servers.managed import ManagedServer, ManagedSpec
+from plimsoll.servers.managed import ManagedServer
+from plimsoll.servers.managed_spec import ManagedSpec
 from plimsoll.servers.sweep import sweep
 from plimsoll.spec.target import Target
 from plimsoll.spec.tpcc import TpccSpec
@@ -36,7 +38,7 @@ def measure_tpcc(options: Options) -> Section:
     spec = ManagedSpec(server="mariadb", buffer_pool_bytes=2 * GIB)
     with ManagedServer.create(name="tpcc", spec=spec, base_dir=BASE) as server:
         server.start()
-        bench = _Bench(server.target, options)
+        bench = _Bench(server, options)
         kits = installed()
         rows = [*bench.loading(), *bench.transactions(), *(row for kit in kits for row in bench.beside(kit))]
     if not kits:
@@ -47,9 +49,9 @@ def measure_tpcc(options: Options) -> Section:
 class _Bench:
     """Measures on one server."""
 
-    def __init__(self, target: Target, options: Options) -> None:
-        self._server, self._options = target, options
-        self._target = replace(target, database=DATABASE)
+    def __init__(self, server: ManagedServer, options: Options) -> None:
+        self._managed, self._server, self._options = server, server.target, options
+        self._target = replace(self._server, database=DATABASE)
         self._engine = Engine(self._target)
         self._tables = TpccSpec(warehouses=options.warehouses)
 
@@ -58,8 +60,12 @@ class _Bench:
         count, rounds = self._options.warehouses, self._options.pairs
         say(f"tpcc: {count} warehouses by inserts, {rounds} times")
         inserts = [self._load("inserts")[0] / count for _ in range(rounds)]
-        say(f"tpcc: {count} warehouses by LOAD DATA, {rounds} times")
-        loads = [self._load("auto") for _ in range(rounds)]
+        say(f"tpcc: {count} warehouses by LOAD DATA against the server alone, {rounds} pairs")
+        admin = replace(self._managed.socket_target, database=DATABASE)
+        alone = ServerAlone(admin, self._managed.directory.path, "bench_alone", indexed=False)
+        pairs = interleaved(rounds, lambda: self._load("auto"), alone.load)
+        alone.drop()
+        loads = [ours for ours, _ in pairs]
         say(f"tpcc: check of {count} warehouses, {rounds} times")
         checks = [self._engine.verify(self._tables).wall_s / count for _ in range(rounds)]
         return [
@@ -70,6 +76,14 @@ class _Bench:
                 goal=Goal(of="ours", limit=1.0),
                 note=f"{count} warehouses with indexes, ANALYZE and the consistency conditions, on a server of the"
                 " production profile",
+            ),
+            Row(
+                name="load against the server alone",
+                unit="s",
+                ours=[seconds / count for seconds, _ in loads],
+                peer=[limit / count for _, limit in pairs],
+                note="the peer is LOAD DATA INFILE of the same rows from files, without secondary indexes, foreign"
+                " keys, ANALYZE and the conditions",
             ),
             Row(name="load by inserts", unit="s", ours=inserts, goal=Goal(of="ours", limit=2.0)),
             Row(

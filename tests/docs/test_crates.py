@@ -12,6 +12,7 @@ from support.repository import ROOT, shown
 ORDER = (
     {"plimsoll-engine-cli"},
     {"plimsoll-sysbench"},
+    {"plimsoll-host-tests", "plimsoll-forgetful", "plimsoll-relay", "plimsoll-logs"},
     {"plimsoll-workloads"},
     {"plimsoll-session"},
     {"plimsoll-engine", "plimsoll-wire"},
@@ -55,3 +56,11 @@ def test_dependencies_point_down(manifest: Path) -> None:
 @pytest.mark.parametrize("manifest", MANIFESTS, ids=shown)
 def test_workspace_lints_hold_everywhere(manifest: Path) -> None:
     assert tomllib.loads(manifest.read_text()).get("lints") == {"workspace": True}
+
+
+@pytest.mark.parametrize("manifest", MANIFESTS, ids=shown)
+def test_unsafe_code_is_forbidden_where_there_is_none(manifest: Path) -> None:
+    """The workspace denies it; who allows it for a module by name cannot forbid it as well."""
+    texts = [path.read_text() for path in sorted((manifest.parent / "src").rglob("*.rs"))]
+    is_forbidden = any("#![forbid(unsafe_code)]" in text for text in texts)
+    assert is_forbidden != any("allow(unsafe_code)" in text for text in texts)

@@ -17,14 +17,10 @@ from support.repository import ROOT, files, shown
 
 PYTHON_LINES_MAX, RUST_LINES_MAX, FUNCTION_LINES_MAX = 300, 400, 70
 TOO_LONG = {
-    "python/plimsoll/servers/managed.py": 316,
     "tests/support/analyses.py": 326,
     "tests/unit/importers/test_table.py": 430,
 }
-TOO_LONG_FUNCTIONS = {
-    "python/plimsoll/cli/trial.py: trial": 76,  # 38 of them are its options
-    "tests/support/analyses.py: measured_analysis": 71,
-}
+TOO_LONG_FUNCTIONS = {}
 PYTHON = files(".py")
 RUST = files(".rs", below="crates")
 TEXT = files(".py", ".rs", ".md", ".toml", ".json", ".jinja", ".css", ".js", ".csv", ".txt", "")

@@ -9,7 +9,7 @@ from plimsoll.spec.tpcc_quirks import KITS, QUIRKS
 from support.repository import ROOT
 
 TEXT = (ROOT / "docs" / "tpcc.md").read_text(encoding="utf-8")
-SECTION = TEXT.split("\n## Where it departs from the specification\n")[1]
+SECTION = TEXT.split("\n## Deviations from the specification\n")[1]
 
 
 def rows(header: str) -> list[tuple[str, ...]]:

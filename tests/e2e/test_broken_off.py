@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from plimsoll.cli.options import workload_of
-from plimsoll.drive import engine as engine_module
+from plimsoll.drive import engine_run as engine_module
 from plimsoll.drive.engine import LocalDriver, run_data_command
 from plimsoll.drive.plans import data_line
 from plimsoll.drive.protocol import Progress
@@ -20,7 +20,7 @@ from plimsoll.run.single import SingleRun, run_single
 from plimsoll.servers.control import connect
 from plimsoll.servers.managed import ManagedServer
 from plimsoll.spec.statements import Workload
-from support.command import assert_one_clear_message, plimsoll, real_server, start
+from support.command import assert_one_clear_message, engines_of, plimsoll, real_server, start
 from support.waiting import until
 
 pytestmark = pytest.mark.e2e
@@ -42,19 +42,6 @@ def target(server: ManagedServer) -> list[str]:
 
 def password(server: ManagedServer) -> dict[str, str]:
     return {"PW": server.target.password.get_secret_value()}
-
-
-def engines_of(process: subprocess.Popen[str]) -> list[int]:
-    """The load engines below a command, oldest first."""
-    found = []
-    for path in Path("/proc").glob("[0-9]*/stat"):
-        try:
-            name, _, rest = path.read_text().partition("(")[2].rpartition(")")
-        except OSError:
-            continue
-        if name.startswith("plimsoll-engin") and int(rest.split()[1]) == process.pid:
-            found.append(int(path.parent.name))
-    return sorted(found)
 
 
 def kill_engine(process: subprocess.Popen[str], *, when: Callable[[], bool], place: int = -1) -> None:

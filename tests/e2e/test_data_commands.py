@@ -8,7 +8,7 @@ import pytest
 
 from plimsoll.servers.control import connect
 from plimsoll.servers.managed import ManagedServer
-from support.command import assert_one_clear_message, plimsoll, start
+from support.command import assert_one_clear_message, login, plimsoll, start
 from support.servers import running_server
 
 __all__ = ["running_server"]
@@ -19,11 +19,7 @@ ROWS = 400_000
 
 @pytest.fixture
 def target(running_server: ManagedServer, monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    monkeypatch.setenv("PW", running_server.target.password.get_secret_value())
-    url = (
-        f"mysql://{running_server.target.user}@127.0.0.1:{running_server.target.port}/{running_server.target.database}"
-    )
-    return ["--target", url, "--password-env", "PW"]
+    return login(running_server, monkeypatch)
 
 
 def execute(server: ManagedServer, statement: str) -> list[tuple[object, ...]]:
@@ -47,6 +43,16 @@ def test_check_says_by_its_exit_code_whether_rows_are_as_they_were_made(
     execute(running_server, "DELETE FROM sbtest1 WHERE id = 50007")
     assert_one_clear_message(plimsoll("check", *target, *size, "--count-only"), 4, "59999 1 60000")
     assert plimsoll("cleanup", *target).returncode == 0
+
+
+@pytest.mark.parametrize(("comment", "left"), [("plimsoll heartbeat 1", 0), ("mine", 1)])
+def test_cleanup_takes_the_heartbeat_and_no_other_table_of_its_name(
+    running_server: ManagedServer, target: list[str], comment: str, left: int
+) -> None:
+    execute(running_server, f"CREATE TABLE plimsoll_heartbeat (id INT) COMMENT '{comment}'")
+    assert plimsoll("cleanup", *target).returncode == 0
+    assert len(execute(running_server, "SHOW TABLES LIKE 'plimsoll_heartbeat'")) == left
+    execute(running_server, "DROP TABLE IF EXISTS plimsoll_heartbeat")
 
 
 def test_prepare_that_was_killed_goes_on(running_server: ManagedServer, target: list[str]) -> None:

@@ -14,8 +14,11 @@ from pathlib import Path
 
 import pytest
 
+from plimsoll.errors import HostError
 from plimsoll.servers.command import find_server
-from plimsoll.servers.guardian import MARKER, SERVER_NOTE, start_ticks
+from plimsoll.servers.control import connect
+from plimsoll.servers.freezing import OWN_FOLDER
+from plimsoll.servers.guardian import MARKER, ORPHAN_GRACE_S, SERVER_NOTE, start_ticks
 from plimsoll.servers.managed import ManagedServer
 from plimsoll.servers.sweep import sweep
 from support.servers import FLAVOURS, StartServer, bare_spec, server_base, server_command, start_server
@@ -27,11 +30,14 @@ pytestmark = pytest.mark.e2e
 OWNER = """
 import sys, time
 from pathlib import Path
-from plimsoll.servers.managed import ManagedServer, ManagedSpec
+from plimsoll.servers.managed import ManagedServer
+from plimsoll.servers.managed_spec import ManagedSpec
 spec = ManagedSpec(server=sys.argv[2], profile="bare", buffer_pool_bytes=64 * 2**20)
 server = ManagedServer.create(name="owned", spec=spec, base_dir=Path(sys.argv[1]))
-if sys.argv[3] == "start":
+if sys.argv[3] in ("start", "freeze"):
     server.start()
+    if sys.argv[3] == "freeze":
+        server.freeze()
     print(server.pid, server._guard.pid, server.directory.path, flush=True)
 else:
     print(0, server._guard.pid, server.directory.path, flush=True)
@@ -51,7 +57,13 @@ class Owned:
     directory: Path
 
     def nothing_left(self) -> bool:
-        return gone(self.pid) and gone(self.guardian_pid) and not self.directory.exists()
+        return gone(self.pid) and gone(self.guardian_pid) and not self.directory.exists() and not self.groups()
+
+    def groups(self) -> list[Path]:
+        """Control groups of its servers."""
+        mounts = [line.split() for line in Path("/proc/mounts").read_text().splitlines()]
+        roots = [Path(mount[1]) for mount in mounts if mount[2] == "cgroup2"]
+        return [group for root in roots for group in root.glob(f"**/{OWN_FOLDER}/{self.directory.name}.*")]
 
 
 @contextmanager
@@ -78,33 +90,33 @@ def test_plimsoll_killed(flavour: str, server_base: Path) -> None:
     with owned(server_base, flavour) as it:
         assert not it.nothing_left()
         it.owner.kill()
-        assert until(it.nothing_left, 10)
+        assert until(it.nothing_left)
 
 
 def test_plimsoll_killed_while_the_server_is_stopped_by_a_signal(server_base: Path) -> None:
     with owned(server_base, "mariadb") as it:
         os.kill(it.pid, signal.SIGSTOP)
         it.owner.kill()
-        assert until(it.nothing_left, 10)
+        assert until(it.nothing_left)
 
 
 def test_plimsoll_killed_between_two_starts(server_base: Path) -> None:
     with owned(server_base, "mariadb", "rest") as it:
         it.owner.kill()
-        assert until(it.nothing_left, 10)
+        assert until(it.nothing_left)
 
 
 def test_ctrl_c_ends_plimsoll_first(server_base: Path) -> None:
     """The terminal's signal reaches the owner's process group; the server, in another session, is ended through it."""
     with owned(server_base, "mariadb") as it:
         os.killpg(it.owner.pid, signal.SIGINT)
-        assert until(it.nothing_left, 10)
+        assert until(it.nothing_left)
 
 
 def test_guardian_killed(server_base: Path) -> None:
     with owned(server_base, "mariadb") as it:
         os.kill(it.guardian_pid, signal.SIGKILL)
-        assert until(lambda: gone(it.pid), 5)
+        assert until(lambda: gone(it.pid))
         assert sweep(server_base) == (), "its owner lives"
     assert sweep(server_base) == (it.directory,)
 
@@ -119,11 +131,11 @@ def test_guardian_terminated_at_any_instant(delay_s: float, server_base: Path) -
         env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
     )
     try:
-        assert until(lambda: bool(guardians(server_base)), 30)
+        assert until(lambda: bool(guardians(server_base)))
         time.sleep(delay_s)
         for pid in guardians(server_base):
             os.kill(pid, signal.SIGTERM)
-        assert until(lambda: not list(server_base.iterdir()), 20), list(server_base.rglob("*"))
+        assert until(lambda: not list(server_base.iterdir())), list(server_base.rglob("*"))
     finally:
         owner.kill()
         owner.wait()
@@ -146,7 +158,7 @@ def test_both_killed(server_base: Path) -> None:
         os.kill(it.guardian_pid, signal.SIGSTOP)
         it.owner.kill()
         os.kill(it.guardian_pid, signal.SIGKILL)
-        assert until(lambda: gone(it.pid), 5)
+        assert until(lambda: gone(it.pid))
     assert sweep(server_base) == (it.directory,)
 
 
@@ -187,3 +199,56 @@ def test_foreign_directories_are_untouched(server_base: Path) -> None:
     for path in (foreign / "data", foreign, other / MARKER):
         path.unlink() if path.is_file() else path.rmdir()
     other.rmdir()
+
+
+def is_frozen(pid: int) -> bool:
+    """Whether the kernel says that the control group of a process is frozen, or that each of its threads is stopped."""
+    membership = next(line for line in Path(f"/proc/{pid}/cgroup").read_text().splitlines() if line.startswith("0::"))
+    mounts = [line.split() for line in Path("/proc/mounts").read_text().splitlines()]
+    for root in (Path(mount[1]) for mount in mounts if mount[2] == "cgroup2"):
+        events = root / membership[3:].lstrip("/") / "cgroup.events"
+        if events.exists() and "frozen 1" in events.read_text():
+            return True
+    tasks = Path(f"/proc/{pid}/task").iterdir()
+    return {task.joinpath("stat").read_text().rpartition(")")[2].split()[0] for task in tasks} == {"T"}
+
+
+def test_a_frozen_server_stands_still_answers_after_the_thaw_and_stops_cleanly(start_server: StartServer) -> None:
+    server = start_server("mariadb")
+    with connect(server.target) as control:
+        for _ in range(3):
+            server.freeze()
+            assert is_frozen(server.pid), "all threads, when freezing returns"
+            server.thaw()
+            assert not is_frozen(server.pid)
+            assert control.value("SELECT 1") == 1
+        server.thaw()
+        server.freeze()
+        server.freeze()
+    server.stop(grace_s=30)
+    assert "Shutdown complete" in server.directory.error_log.read_text()
+
+
+def test_a_server_that_is_killed_while_frozen_is_told_of(start_server: StartServer) -> None:
+    server = start_server("mariadb")
+    server.freeze()
+    os.kill(server.pid, signal.SIGKILL)
+
+    def is_told() -> bool:
+        try:
+            server.thaw()  # until the kernel has taken the last thread away it only goes on
+        except HostError as error:
+            return "ended" in str(error)
+        return False
+
+    assert until(is_told)
+
+
+def test_plimsoll_killed_while_the_server_is_frozen(server_base: Path) -> None:
+    """The guardian thaws the server before it asks it to end, so that it ends by itself and not by force."""
+    with owned(server_base, "mariadb", "freeze") as it:
+        assert is_frozen(it.pid)
+        began_s = time.monotonic()
+        it.owner.kill()
+        assert until(it.nothing_left)
+        assert time.monotonic() - began_s < ORPHAN_GRACE_S

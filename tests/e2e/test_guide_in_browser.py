@@ -5,7 +5,9 @@ Screenshots are kept where PLIMSOLL_SCREENSHOTS says, for people to look at.
 
 from __future__ import annotations
 
+import base64
 import os
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -13,12 +15,14 @@ import pytest
 
 from plimsoll.analyse.model import Analysis
 from plimsoll.guide.files import write_guide
+from plimsoll.guide.paper import print_pdf
 from support.analyses import HOSTILE, hostile_analysis, measured_analysis
 from support.browser import Browser, Page, browser
 from support.published import imported_analysis
 from support.tpcc import tpcc_analysis
 
 DESKTOP, PHONE = 1280, 390
+SCREEN_PX = 800
 GUIDES = {
     "measured": measured_analysis,
     "imported": imported_analysis,
@@ -36,7 +40,7 @@ SHOWN_PICTURES = """
 [...document.querySelectorAll("figure.chart")].map((figure) =>
   [...figure.querySelectorAll(".picture svg, .live svg")].filter((svg) => {
     const box = svg.getBoundingClientRect();
-    return box.width > 100 && box.height > 100 && getComputedStyle(svg).visibility === "visible";
+    return box.width > 100 && box.height > 60 && getComputedStyle(svg).visibility === "visible";
   }).length)
 """
 
@@ -84,6 +88,59 @@ def test_charts_answer_and_nothing_is_fetched_or_runs_over(
     assert [event["type"] for event in page.said("Runtime.consoleAPICalled") if event["type"] == "error"] == []
 
 
+BELOW_THE_FIRST_SCREEN = f"""
+[...document.querySelectorAll("h1, .what div, .lead, .first-charts .chart, .doubts li")]
+  .filter((one) => one.getBoundingClientRect().bottom > {SCREEN_PX})
+  .map((one) => one.outerHTML.slice(0, 120))
+"""
+
+
+def test_the_first_screen_holds_the_answer_a_chart_and_what_casts_doubt(
+    chromium: Browser, guides: dict[str, Path]
+) -> None:
+    page = chromium.page(width=DESKTOP, height=SCREEN_PX)
+    page.open(guides["measured"])
+    page.wait_for("document.documentElement.dataset.charts === 'live'")
+    assert page.value("document.querySelectorAll('.first-charts .live svg').length") == 2
+    assert page.value("document.querySelectorAll('.doubts li').length") == 3
+    assert page.value(BELOW_THE_FIRST_SCREEN) == []
+
+
+def test_a_figure_leads_to_its_recordings(chromium: Browser, guides: dict[str, Path]) -> None:
+    page = chromium.page(width=DESKTOP)
+    page.open(guides["measured"])
+    page.value("document.querySelector('#systems a.source').click()")
+    page.wait_for("document.querySelector('tr:target') !== null")
+    row = page.value("document.querySelector('tr:target').innerText")
+    assert row.startswith("recordings/010f1061/\tdurable\tread-only\t1 connection")
+    place = page.value(
+        "(() => { const b = document.querySelector('tr:target').getBoundingClientRect(); return b.y; })()"
+    )
+    assert 0 <= place < 900
+
+
+def test_paper_has_what_the_screen_folds(chromium: Browser, guides: dict[str, Path]) -> None:
+    page = chromium.page(width=DESKTOP)
+    page.open(guides["measured"])
+    page.wait_for("document.documentElement.dataset.charts === 'live'")
+    folded = "[...document.querySelectorAll('details:not([open]) > :not(summary)')]" + (
+        ".filter((one) => !one.checkVisibility({contentVisibilityAuto: true})).length"
+    )
+    assert page.value(folded) > 0
+    page.media("print")
+    page.wait_for(f"{folded} === 0")
+    printed = base64.b64decode(page.send("Page.printToPDF", printBackground=True)["data"])
+    assert printed.startswith(b"%PDF")
+    assert 4 <= len(re.findall(rb"/Type\s*/Page\b", printed)) <= 30
+
+
+@pytest.mark.usefixtures("chromium")
+def test_a_browser_prints_the_guide(tmp_path: Path, guides: dict[str, Path]) -> None:
+    to = print_pdf(guides["measured"], tmp_path / "guide.pdf")
+    assert to.read_bytes().startswith(b"%PDF")
+    assert [one.name for one in tmp_path.iterdir()] == ["guide.pdf"]
+
+
 def test_without_scripts_each_chart_is_there_as_a_picture(chromium: Browser, guides: dict[str, Path]) -> None:
     for width, shown in ((DESKTOP, "wide"), (PHONE, "narrow")):
         page = chromium.page(width=width, scripts=False)
@@ -94,20 +151,64 @@ def test_without_scripts_each_chart_is_there_as_a_picture(chromium: Browser, gui
         assert page.value(OVERFLOWING) == []
 
 
+UNDER_SOMETHING = """
+[...document.querySelectorAll("figure.chart")].flatMap((figure) => {
+  figure.scrollIntoView({block: "center"});
+  const shown = [...figure.querySelectorAll(".picture svg")].find((svg) => svg.getBoundingClientRect().width > 100);
+  return [...shown.querySelectorAll("a > *")].filter((mark) => {
+    const box = mark.getBoundingClientRect();
+    const hit = document.elementFromPoint(box.x + box.width / 2, box.y + box.height / 2);
+    return !hit || !hit.closest("a");
+  }).map((mark) => mark.getAttribute("aria-label"));
+})
+"""
+"""Marks with a link whose middle does not lead anywhere."""
+
+OUTLINED = """(() => {
+  const mark = [...document.querySelectorAll("#workload-2 ROOT .mark-symbol path")]
+    .find((one) => one.getAttribute("aria-label").endsWith("#recording-040f871"));
+  mark.closest("figure").scrollIntoView({block: "center"});
+  const box = mark.getBoundingClientRect();
+  return [box.x + box.width / 2, box.y + box.height / 2];
+})()"""
+
+
+@pytest.mark.parametrize("width", [DESKTOP, PHONE])
+def test_without_scripts_every_point_is_a_link(chromium: Browser, guides: dict[str, Path], width: int) -> None:
+    page = chromium.page(width=width, scripts=False)
+    page.open(guides["measured"])
+    assert page.value("document.querySelectorAll('.picture a > *').length") > 100
+    assert page.value(UNDER_SOMETHING) == []
+
+
+@pytest.mark.parametrize(("root", "scripts"), [(".picture.wide", False), (".is-live .live", True)])
+def test_a_click_into_an_outlined_point_leads_to_a_recording(
+    chromium: Browser, guides: dict[str, Path], root: str, scripts: bool
+) -> None:
+    page = chromium.page(width=DESKTOP, scripts=scripts)
+    page.open(guides["measured"])
+    if scripts:
+        page.wait_for("document.documentElement.dataset.charts === 'live'")
+    x, y = page.value(OUTLINED.replace("ROOT", root))
+    for kind in ("mousePressed", "mouseReleased"):
+        page.send("Input.dispatchMouseEvent", type=kind, x=x, y=y, button="left", clickCount=1)
+    page.wait_for("document.querySelector('tr:target')?.id === 'recording-040f871'")
+
+
 def test_a_point_tells_its_figures_and_a_hostile_name_stays_text(chromium: Browser, guides: dict[str, Path]) -> None:
     page = chromium.page(width=DESKTOP, height=1200)
     page.open(guides["hostile"])
     page.wait_for("document.documentElement.dataset.charts === 'live'")
-    page.value("document.querySelector('figure.chart').scrollIntoView({block: 'center'})")
+    page.value("document.querySelector('#workload-1 figure.chart').scrollIntoView({block: 'center'})")
     point = page.value("""(() => {
-      const box = document.querySelector(".live .mark-symbol path").getBoundingClientRect();
+      const box = document.querySelector("#workload-1 .live .mark-symbol path").getBoundingClientRect();
       return [box.x + box.width / 2, box.y + box.height / 2];
     })()""")
     page.send("Input.dispatchMouseEvent", type="mouseMoved", x=point[0], y=point[1])
     page.wait_for("document.querySelector('#vg-tooltip-element.visible') !== null")
     text = page.value("document.querySelector('#vg-tooltip-element').innerText")
     assert HOSTILE.split("\x1b")[0] in text
-    assert "1,058 tps (95 %: 1,026 to 1,093)" in text
+    assert "1,058 tps (95 % CI 1,026 to 1,093)" in text
     assert page.value("document.querySelectorAll('#vg-tooltip-element script').length") == 0
 
 

@@ -80,7 +80,7 @@ def test_levels_with_repetitions_become_a_guide(server: ManagedServer, tmp_path:
     guide = plimsoll("guide", study, "--json")
     assert guide.returncode == 0, guide.stderr
     (curve,) = json.loads(guide.stdout)["curves"]
-    assert [cell["connections"] for cell in curve["cells"]] == list(LEVELS)
+    assert [cell["level"]["connections"] for cell in curve["cells"]] == list(LEVELS)
     assert all(cell["throughput_tps"]["bounds"] and cell["response_ms"]["p99"] for cell in curve["cells"])
     assert plimsoll("size", study, "--tps", "1").returncode == 0
     again = plimsoll("import", "sysbench", *logs, "--to", study, "--pattern", pattern)

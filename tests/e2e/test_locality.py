@@ -60,7 +60,7 @@ def test_a_tunnel_on_the_loopback_address_makes_it_unknown(running_server: Manag
     with forwarder(running_server.target.port) as port:
         found = located(replace(running_server.target, port=port))
     assert (found.is_here, found.pid, found.data_dir) == (None, None, None)
-    assert "may pass the connection on" in found.reason
+    assert "may forward the connection" in found.reason
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="SKIPPED, needs root to become another user")
@@ -118,7 +118,7 @@ def test_targets_on_this_machine_are_watched_as_managed_servers_are(
     assert cpu["direct"]["idle"] is not None
     assert cpu["tunnel"]["server"] is cpu["tunnel"]["idle"] is None
     assert cpu["tunnel"]["client"] > 0
-    places = {one["warning"]["code"]: one["systems"] for one in analysis["warnings"]}
+    places = {one["code"]: one["systems"] for one in analysis["warnings"]}
     assert places["client-on-server-host"] == ["direct"]
     assert places["server-place-unknown"] == ["tunnel"]
     assert "telemetry-missing" not in places

@@ -13,7 +13,7 @@ from plimsoll.record.model import Verdict
 from plimsoll.record.store import read_study
 from plimsoll.servers.control import connect
 from plimsoll.servers.managed import ManagedServer
-from support.command import plimsoll, real_server
+from support.command import login, plimsoll, real_server
 
 pytestmark = pytest.mark.e2e
 
@@ -35,9 +35,7 @@ def server() -> Iterator[ManagedServer]:
 def test_tables_are_made_used_and_removed(
     server: ManagedServer, monkeypatch: pytest.MonkeyPatch, kind: str, options: list[str], statements: int
 ) -> None:
-    monkeypatch.setenv("PW", server.target.password.get_secret_value())
-    url = f"mysql://{server.target.user}@127.0.0.1:{server.target.port}/{server.target.database}"
-    shared = ["--target", url, "--password-env", "PW", "--workload", kind, *options]
+    shared = [*login(server, monkeypatch), "--workload", kind, *options]
     prepared = plimsoll("prepare", *shared)
     assert prepared.returncode == 0, prepared.stderr
     load = ["--connections", "2", "--warm-up", "0s", "--duration", "1s", "--json"]

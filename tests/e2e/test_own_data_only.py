@@ -87,11 +87,23 @@ def running_on(flavour: str, folder: Path) -> Iterator[Target]:
     extra = ["--loose-mysqlx=OFF", "--skip-networking", f"--socket={socket}", f"--pid-file={folder}/pid", *as_root()]
     words = [*command.program, "--no-defaults", *command.arguments, f"--datadir={folder}", *extra]
     with subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
+        target = Target(user="root", database="mysql", socket=socket, password=SecretStr(""), tls=Tls(mode="disabled"))
         try:
-            assert until(socket.exists, 60)
-            yield Target(user="root", database="mysql", socket=socket, password=SecretStr(""), tls=Tls(mode="disabled"))
+            assert until(lambda: answers(target), 60)
+            yield target
         finally:
             process.terminate()
+            until(lambda: process.poll() is not None, 60)
+            process.kill()
+
+
+def answers(target: Target) -> bool:
+    """Whether the server listens; its socket is there a little earlier."""
+    try:
+        with connect(target):
+            return True
+    except TargetError:
+        return False
 
 
 def assert_untouched(flavour: str, folder: Path) -> None:

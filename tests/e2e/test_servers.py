@@ -13,14 +13,15 @@ import pytest
 from pydantic import SecretStr
 
 from plimsoll.analyse.durability import durability_of
-from plimsoll.analyse.model import Durability
+from plimsoll.analyse.durability_model import Durability, DurabilityKind
 from plimsoll.errors import HostError, SpecError, TargetError
 from plimsoll.servers.control import connect
 from plimsoll.servers.facts import instance_facts
-from plimsoll.servers.managed import ManagedServer, ManagedSpec
+from plimsoll.servers.managed import ManagedServer
+from plimsoll.servers.managed_spec import ManagedSpec
 from plimsoll.servers.option_file import Profile
 from plimsoll.servers.settle import settle
-from plimsoll.telemetry.device import device_busy_ratio
+from plimsoll.telemetry.device import busy_ratio, device_busy_ms
 from support.servers import FLAVOURS, StartServer, bare_spec, running_server, server_base, server_command, start_server
 
 __all__ = ["running_server", "server_base", "start_server"]
@@ -121,7 +122,7 @@ def test_settles_and_sets_its_limits_back(running_server: ManagedServer) -> None
             control,
             limit_s=60,
             may_set_variables=True,
-            device_busy_ratio=device_busy_ratio(device) if device else None,
+            device_busy_ratio=busy_ratio(lambda: device_busy_ms(device)) if device else None,
         )
         assert settled.dirty_pages is not None
         assert settled.dirty_pages <= 100
@@ -140,14 +141,14 @@ def test_profiles_in_force(flavour: str, profile: Profile, start_server: StartSe
     assert said["innodb_lock_wait_timeout"] == "7"
     if profile is Profile.PRODUCTION:
         assert (said["innodb_flush_log_at_trx_commit"], said["sync_binlog"], said["log_bin"]) == ("1", "1", "ON")
-        assert durability_of(said) == Durability(name="durable")
+        assert durability_of(said) == Durability(kind=DurabilityKind.DURABLE)
         assert (said["innodb_doublewrite"], said["innodb_flush_method"]) == ("ON", "O_DIRECT")
         redo = said["innodb_log_file_size" if flavour == "mariadb" else "innodb_redo_log_capacity"]
         assert redo == str(256 * 2**20)
     if profile is Profile.BARE:
         assert (said["innodb_flush_log_at_trx_commit"], said["log_bin"]) == ("2", "OFF")
-        causes = ("innodb_doublewrite = OFF", "innodb_flush_log_at_trx_commit = 2")
-        assert durability_of(said) == Durability(name="may be damaged by power loss", causes=causes)
+        causes = (("innodb_doublewrite", "OFF"), ("innodb_flush_log_at_trx_commit", "2"))
+        assert durability_of(said) == Durability(kind=DurabilityKind.DAMAGED, causes=causes)
         assert (said["innodb_doublewrite"], said["performance_schema"]) == ("OFF", "OFF")
     if profile is Profile.SERVER_DEFAULTS:
         assert said["innodb_buffer_pool_size"] == str(128 * 2**20)

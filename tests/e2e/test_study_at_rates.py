@@ -1,14 +1,16 @@
-"""A study at rates on a real server: what is asked for, recorded, and said to be carried."""
+"""A study at rates on a real server: what is asked for, recorded, and said to be sustained."""
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
 
 from plimsoll.guide.build import analyse_folder
+from plimsoll.record.level import Level
 from plimsoll.record.store import read_study
-from support.command import assert_one_clear_message, plimsoll
+from support.command import plimsoll
 
 pytestmark = pytest.mark.e2e
 
@@ -34,23 +36,29 @@ buffer_pool = "64M"
 """
 
 
-def test_a_rate_that_no_server_reaches_is_offered_dropped_and_not_carried(tmp_path: Path) -> None:
+def test_a_rate_that_no_server_reaches_is_offered_dropped_and_not_sustained(tmp_path: Path) -> None:
     (tmp_path / "s.toml").write_text(STUDY)
     folder = tmp_path / "out"
     ran = plimsoll("study", "run", tmp_path / "s.toml", "--to", folder)
     assert ran.returncode == 0, ran.stderr
-    assert "a, points, 50 tps wanted: " in ran.stderr
+    assert "a, points, target rate 50 tps: " in ran.stderr
     levels = {one.trial.level.rate_tps: one.outcome.account for one in read_study(folder).recordings}
     assert levels.keys() == {50.0, 2_000_000.0}
-    (curve,) = analyse_folder(folder).rate_curves
+    (curve,) = analyse_folder(folder).curves
     low, high = curve.cells
-    assert (curve.carried_tps, curve.bracketed, curve.connections) == (50.0, True, 2)
+    assert curve.peak is not None
+    assert low.rate is not None
+    assert high.rate is not None
+    assert (curve.peak.level, curve.peak.is_inside_range) == (Level(connections=2, rate_tps=50.0), True)
     assert low.throughput_tps.value == pytest.approx(50, rel=0.6)
-    assert low.offered_tps == pytest.approx(50, rel=0.6)
+    assert low.rate.offered_tps == pytest.approx(50, rel=0.6)
     assert high.dropped_count > high.completed_count > 0
-    assert high.dispatch_delay_ms.p99 is not None
+    assert high.rate.dispatch_delay_ms.p99 is not None
     assert high.response_ms.p50 is not None
     assert high.service_ms.p50 is not None
     assert high.response_ms.p50 > high.service_ms.p50
-    assert "Completed against wanted" in (folder / "guide.html").read_text()
-    assert_one_clear_message(plimsoll("size", folder, "--tps", "40"), 2, "was driven at rates")
+    assert "Completed against target rate" in (folder / "guide.html").read_text()
+    sized = plimsoll("size", folder, "--tps", "20", "--json")
+    assert sized.returncode == 1, "one repetition promises nothing"
+    (fit,) = json.loads(sized.stdout)["systems"]
+    assert (fit["verdict"], fit["evidence"]) == ("undecided", "rates")

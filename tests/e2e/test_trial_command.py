@@ -16,7 +16,7 @@ from plimsoll.run.preflight import refuse_before_start
 from plimsoll.servers.control import connect
 from plimsoll.servers.managed import ManagedServer
 from plimsoll.spec.study import parse_study
-from support.command import plimsoll, real_server, start
+from support.command import login, plimsoll, real_server, start
 
 pytestmark = pytest.mark.e2e
 
@@ -31,9 +31,7 @@ def server() -> Iterator[ManagedServer]:
 
 @pytest.fixture
 def target(server: ManagedServer, monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    monkeypatch.setenv("PW", server.target.password.get_secret_value())
-    url = f"mysql://{server.target.user}@127.0.0.1:{server.target.port}/{server.target.database}"
-    return ["--target", url, "--password-env", "PW", "--tables", "2", "--table-size", str(ROWS)]
+    return [*login(server, monkeypatch), "--tables", "2", "--table-size", str(ROWS)]
 
 
 def tables(server: ManagedServer) -> list[str]:

@@ -53,7 +53,7 @@ def test_runs_of_one_folder_are_repetitions_and_levels_of_its_guide(server: Mana
         ran = trial(server, study, "--connections", connections, "--record-system", "db1")
         assert ran.returncode == 0, ran.stderr
         assert "throughput" in ran.stdout
-        assert f"recorded: db1, oltp_read_write, {connections} connections, repetition" in ran.stderr
+        assert f"recorded: db1, oltp_read_write, {connections} connection" in ran.stderr
     other = trial(server, study, "--workload", "oltp_read_only", "--rate", "20", "--json")
     assert other.returncode == 0, other.stderr
     assert json.loads(other.stdout)["verdict"] == "complete"
@@ -70,9 +70,9 @@ def test_runs_of_one_folder_are_repetitions_and_levels_of_its_guide(server: Mana
     guide = plimsoll("guide", study, "--json")
     assert guide.returncode == 0, guide.stderr
     analysis = json.loads(guide.stdout)
-    assert [cell["connections"] for cell in analysis["curves"][0]["cells"]] == [1, 2]
-    assert analysis["rate_curves"]
-    assert "environment-changed" not in {one["warning"]["code"] for one in analysis["warnings"]}
+    assert [cell["level"]["connections"] for cell in analysis["curves"][0]["cells"]] == [1, 2]
+    assert {curve["kind"] for curve in analysis["curves"]} == {"closed", "rate"}
+    assert "environment-changed" not in {one["code"] for one in analysis["warnings"]}
     password = server.target.password.get_secret_value().encode()
     assert not [path for path in study.rglob("*") if path.is_file() and password in path.read_bytes()]
 
@@ -131,13 +131,13 @@ def test_ctrl_c_in_the_warm_up_says_that_nothing_was_measured(server: ManagedSer
 
 def test_what_cannot_be_kept_is_refused_before_the_load(server: ManagedServer, tmp_path: Path) -> None:
     rates = trial(server, tmp_path / "runs", "--rate", "10 for 1s, 20")
-    assert_one_clear_message(rates, 2, "--record: a rate that changes is no level")
+    assert_one_clear_message(rates, 2, "--record: guides cannot compare a rate that changes")
     assert not (tmp_path / "runs").exists()
     name = plimsoll("trial", *where(server), "--record-system", "x", env=env(server))
-    assert_one_clear_message(name, 2, "--record-system: --record is missing")
+    assert_one_clear_message(name, 2, "--record-system: needs --record")
     (tmp_path / "notes").mkdir()
     (tmp_path / "notes" / "thesis.txt").touch()
-    assert_one_clear_message(trial(server, tmp_path / "notes"), 2, "holds no recordings; choose another folder")
+    assert_one_clear_message(trial(server, tmp_path / "notes"), 2, "has no recordings; choose another folder")
 
 
 def test_runs_of_a_newer_plimsoll_stay_as_they_are(server: ManagedServer, tmp_path: Path) -> None:

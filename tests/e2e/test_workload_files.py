@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from plimsoll.drive.engine import LocalDriver
-from plimsoll.drive.plans import trial_line
+from plimsoll.drive.plans import sources, trial_line
 from plimsoll.drive.protocol import Done, Interval
 from plimsoll.record.store import read_study
 from plimsoll.run.keeper import DataKeeper
@@ -19,7 +19,7 @@ from plimsoll.servers.control import ControlConnection, connect
 from plimsoll.servers.managed import ManagedServer
 from plimsoll.spec.statements import StatementsSpec, reader
 from support.command import plimsoll
-from support.repository import ROOT, blocks
+from support.repository import ROOT
 from support.servers import running_server
 
 pytestmark = pytest.mark.e2e
@@ -42,7 +42,7 @@ class Ran:
         keeper.reset(server.target)
         self.completed: Counter[str] = Counter()
         self.failed = 0
-        line = trial_line(spec, {"x": server.target}, connections=4, duration_s=1.2, seed=3)
+        line = trial_line(spec, sources({"x": server.target}), connections=4, duration_s=1.2, seed=3)
         with LocalDriver().launch("trial", line) as engine:
             engine.ready(lambda warning: pytest.fail(str(warning)))
             engine.start()
@@ -105,10 +105,13 @@ def test_readings_arrive_in_batches_and_ranges_are_read(running_server: ManagedS
         assert number(control, "SELECT COUNT(*) FROM ts_readings WHERE value NOT BETWEEN -40 AND 85") == 0
 
 
-def example() -> str:
-    page = ROOT / "docs" / "workloads.md"
-    found = [block.text for block in blocks(page) if block.language == "toml" and "[[transaction]]" in block.text]
-    assert len(found) == 1, "the tutorial has one whole example"
+def example(name: str = "bank.toml") -> str:
+    """A whole workload file that the page shows."""
+    page = (ROOT / "docs" / "workloads.md").read_text(encoding="utf-8")
+    found: list[str] = re.findall(
+        rf"^<!-- example: {re.escape(name)} -->\n```toml\n(.*?)^```", page, re.MULTILINE | re.DOTALL
+    )
+    assert len(found) == 1, name
     return found[0]
 
 
@@ -120,7 +123,7 @@ def test_the_tutorial_does_what_it_says(tmp_path: Path) -> None:
     checked = plimsoll(*words[0], cwd=tmp_path)
     assert checked.returncode == 0, checked.stderr
     assert "look (weight 9), transfer (weight 1)" in checked.stdout
-    short = ["2s" if word.endswith("s") and word[:-1].isdigit() else word for word in words[1]]
+    short = ["4s" if word.endswith("s") and word[:-1].isdigit() else word for word in words[1]]
     ran = plimsoll(*short, "--json", cwd=tmp_path)
     assert ran.returncode == 0, ran.stderr
     result = json.loads(ran.stdout)
@@ -130,6 +133,27 @@ def test_the_tutorial_does_what_it_says(tmp_path: Path) -> None:
     assert look["transactions"] + transfer["transactions"] == result["transactions"]
     assert 5 < look["transactions"] / transfer["transactions"] < 15
     assert 0 < look["response_ms"]["p50"] < transfer["response_ms"]["p50"]
+
+
+def test_the_shop_has_loops_lists_and_rows(tmp_path: Path) -> None:
+    (tmp_path / "shop.toml").write_text(example("shop.toml"), encoding="utf-8")
+    load = (
+        "--target",
+        "managed",
+        "--workload",
+        "shop.toml",
+        "--connections",
+        "2",
+        "--warm-up",
+        "0s",
+        "--duration",
+        "4s",
+    )
+    ran = plimsoll("trial", *load, "--json", cwd=tmp_path)
+    assert ran.returncode == 0, ran.stderr
+    orders = json.loads(ran.stdout)["transaction_types"]["order"]
+    assert orders["transactions"] > 0
+    assert orders["failed"] <= 0.05 * orders["transactions"]
 
 
 STUDY = """

@@ -90,7 +90,7 @@ def asked(turns: list[bytes]) -> dict[str, str]:
             return control.variables()
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(conversations())
 def test_nothing_but_rows_or_an_error_of_the_target(turns: list[bytes]) -> None:
     with contextlib.suppress(TargetError):

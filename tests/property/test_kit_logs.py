@@ -60,7 +60,7 @@ def imported(folder: str, content: bytes, connections: int | None = None) -> Imp
 
 
 @given(content=damaged() | st.binary(max_size=400), connections=st.sampled_from([None, 16]))
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 def test_a_damaged_log_is_imported_or_refused(content: bytes, connections: int | None) -> None:
     with tempfile.TemporaryDirectory() as folder:
         result = imported(folder, content, connections)

@@ -34,7 +34,7 @@ def damaged(draw: st.DrawFn) -> bytes:
 
 
 @given(content=damaged() | st.binary(max_size=400))
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 def test_a_damaged_log_is_imported_or_refused(content: bytes) -> None:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "a.log"
@@ -60,7 +60,7 @@ def test_a_damaged_log_is_imported_or_refused(content: bytes) -> None:
     name=st.text(st.characters(), min_size=1, max_size=30),
     pattern=st.text(max_size=30) | st.just("{system}-{workload}{any}"),
 )
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 def test_any_name_fits_a_pattern_or_is_refused(name: str, pattern: str) -> None:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "x"

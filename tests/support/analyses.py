@@ -6,29 +6,22 @@ Deliberately not here: any calculation that the product makes. The numbers only 
 from __future__ import annotations
 
 from plimsoll.analyse.cell_model import Bounds, Cell, CpuShares, Estimate, SpreadKind
+from plimsoll.analyse.curve_model import Curve, Peak, PoolAdvice, PoolReason
 from plimsoll.analyse.duration_model import Durations, ErrorTotal
+from plimsoll.analyse.finding_model import Finding, found
+from plimsoll.analyse.missing_model import MissingTrial
 from plimsoll.analyse.model import (
     Analysis,
-    Curve,
     Difference,
     DifferenceVerdict,
-    MethodNote,
-    MissingTrial,
-    Peak,
-    PlacedWarning,
-    PoolAdvice,
     SystemSummary,
     VariableDifference,
     WorkloadSummary,
 )
-from plimsoll.record.model import (
-    ClientFacts,
-    Environment,
-    HostFacts,
-    InstanceFacts,
-    StorageFacts,
-    TrialWarning,
-)
+from plimsoll.analyse.warning_model import Evidence, PlacedWarning
+from plimsoll.record.environment import ClientFacts, Environment, HostFacts, InstanceFacts, StorageFacts
+from plimsoll.record.level import Level, LevelKind
+from support.trials import measured_trials
 
 LEVELS = (1, 4, 16, 32)
 BOUNDS_METHOD = "t on three repetitions, variance pooled"
@@ -61,7 +54,7 @@ def measured_cell(connections: int, throughput_tps: float, lowest_tps: float, *,
         p50=mean_ms * 0.9, p95=mean_ms * 1.8, p99=mean_ms * 2.6, p999=mean_ms * 5, max=mean_ms * 9, mean=mean_ms
     )
     return Cell(
-        connections=connections,
+        level=Level(connections=connections),
         throughput_tps=estimate(throughput_tps, 0.03 + 0.02 * (connections == 32)),
         scale_factor=estimate(throughput_tps / lowest_tps, 0.05),
         response_ms=response,
@@ -94,19 +87,16 @@ def measured_curve(system: str, workload: str) -> Curve:
         for level, value in zip(LEVELS, values, strict=True)
     )
     top = max(cells, key=lambda cell: cell.throughput_tps.value)
-    tied = (16, 32) if (system, workload) == ("durable", "read-write") else (top.connections,)
+    tied = (top.level,)
+    if (system, workload) == ("durable", "read-write"):
+        tied = (Level(connections=16), Level(connections=32))
     return Curve(
         system=system,
         workload=workload,
         cells=cells,
-        peak=Peak(
-            connections=top.connections, throughput_tps=top.throughput_tps, bracketed=True, tied_connections=tied
-        ),
-        pool=PoolAdvice(
-            connections=tied[0],
-            per_core=tied[0] / 2,
-            text=f"{workload}: {tied[0]} connections, {tied[0] // 2} per core",
-        ),
+        kind=LevelKind.CLOSED,
+        peak=Peak(level=top.level, throughput_tps=top.throughput_tps, is_inside_range=True, tied_levels=tied),
+        pool=PoolAdvice(connections=tied[0].connections, per_core=tied[0].connections / 2, reason=PoolReason.PEAK),
     )
 
 
@@ -158,19 +148,12 @@ def environment(flush: str) -> Environment:
 def measured_analysis() -> Analysis:
     """Two systems, two workloads, four levels, three repetitions: what `plimsoll demo` measures."""
     names = ("durable", "relaxed")
+    curves = tuple(measured_curve(name, workload) for workload in ("read-only", "read-write") for name in names)
     return Analysis(
         plimsoll_version="0.1.0",
         study="demo",
-        answer=(
-            "Under read-write, relaxed carries most: 1,712 tps (1,661 to 1,768) at 16 connections; durable peaks at "
-            "1,245 tps (1,208 to 1,286).",
-            "Under read-only the two cannot be told apart: both peak near 3,400 tps at 4 connections.",
-            "Size connection pools at 4 for read-only and 16 for read-write; more connections only wait longer.",
-        ),
-        limits=(
-            "Client and server shared 2 cores, so peaks are those of the pair and not of the server alone.",
-            "Trials of 6 s cannot show what checkpoints and purge do over minutes.",
-        ),
+        answer=measured_answer(),
+        limits=(found("client-on-server-host"), found("short-windows", window_s_max=6.0)),
         systems=tuple(
             SystemSummary(
                 name=name,
@@ -193,7 +176,8 @@ def measured_analysis() -> Analysis:
                 options={"tables": "1", "table_size": "100,000", "distribution": "uniform"},
             ),
         ),
-        curves=tuple(measured_curve(name, workload) for workload in ("read-only", "read-write") for name in names),
+        curves=curves,
+        trials=measured_trials(curves),
         differences=measured_differences(),
         variables=(
             VariableDifference(
@@ -210,21 +194,42 @@ def measured_analysis() -> Analysis:
                 trial_id="9c01d2aa",
                 system="relaxed",
                 workload="read-write",
-                connections=32,
+                level=Level(connections=32),
                 reason="invalid: the server restarted while it was measured",
             ),
         ),
-        methods=(
-            MethodNote(
-                name="Throughput",
-                text="Mean of completed transactions per second over the measured windows. Its bounds take repetitions "
-                "as the outer level and autocorrelation within a trial into account.",
-                source="Kalibera and Jones 2013, Rigorous benchmarking in reasonable time",
-            ),
-            MethodNote(
-                name="Percentiles", text="From merged histograms with three significant digits, never from means."
-            ),
-        ),
+    )
+
+
+def measured_answer() -> tuple[Finding, ...]:
+    """Two peaks, a comparison and a pool."""
+    comparison = found(
+        "comparison",
+        system="relaxed",
+        workload="read-only",
+        base="durable",
+        verdict="unresolved",
+        ratio=estimate(1.006, 0.03),
+        smallest_effect=1.042,
+        differing=(),
+        one_sided=(),
+    )
+    pool = found("pool", system="relaxed", workload="read-write", connections=16)
+    return (peak_of("relaxed", "most"), peak_of("durable", "next"), comparison, pool)
+
+
+def peak_of(system: str, standing: str) -> Finding:
+    """What is said of the peak of a system under read-write."""
+    peak = measured_curve(system, "read-write").peak
+    assert peak is not None
+    return found(
+        "peak",
+        system=system,
+        workload="read-write",
+        level=peak.level,
+        standing=standing,
+        throughput_tps=peak.throughput_tps,
+        is_inside_range=True,
     )
 
 
@@ -237,7 +242,7 @@ def measured_differences() -> tuple[Difference, ...]:
             system="relaxed",
             ratio=estimate(0.994, 0.03),
             smallest_effect=1.042,
-            verdict=DifferenceVerdict.UNDECIDED,
+            verdict=DifferenceVerdict.UNRESOLVED,
         ),
         Difference(
             workload="read-write",
@@ -252,7 +257,7 @@ def measured_differences() -> tuple[Difference, ...]:
             workload="read-write",
             base="durable",
             system="relaxed",
-            connections=16,
+            level=Level(connections=16),
             ratio=estimate(1.375, 0.04),
             smallest_effect=1.045,
             verdict=DifferenceVerdict.FASTER,
@@ -261,7 +266,7 @@ def measured_differences() -> tuple[Difference, ...]:
             workload="read-write",
             base="durable",
             system="relaxed",
-            connections=1,
+            level=Level(connections=1),
             ratio=bare(1.756),
             verdict=DifferenceVerdict.UNTESTABLE,
         ),
@@ -269,32 +274,24 @@ def measured_differences() -> tuple[Difference, ...]:
 
 
 def measured_warnings() -> tuple[PlacedWarning, ...]:
-    """One about the study, one about a system, one about single cells."""
+    """One about the study, one about a system, one about single cells with the words of a recording."""
     return (
         PlacedWarning(
-            warning=TrialWarning(
-                code="client-on-server-host",
-                evidence="Client and server shared 2 processors; the client used up to 24 % of them.",
-                advice="Run the client on another host to find the server's own peak.",
-            )
+            code="client-on-server-host",
+            evidence=(Evidence(seen="client-on-server-host", figures={"client_cpu_ratio": 0.24}),),
         ),
         PlacedWarning(
-            warning=TrialWarning(
-                code="flush-costs-nothing",
-                evidence="A flush of 512 bytes took 0.01 ms in the median on /var/tmp.",
-                advice="Put the data on storage that flushes; 'durable' means nothing here.",
-            ),
+            code="flush-costs-nothing",
+            evidence=(Evidence(seen="fast-flush", figures={"flush_us_median": 10.0}),),
             systems=("durable",),
         ),
         PlacedWarning(
-            warning=TrialWarning(
-                code="errors-occurred",
-                evidence="7 deadlocks (1213) were retried in 22,410 transactions.",
-                advice="Nothing, unless the share grows with connections.",
-            ),
+            code="errors-occurred",
+            evidence=(Evidence(text="7 deadlocks (1213) were retried in 22,410 transactions."),),
+            advice="Nothing, unless the share grows with connections.",
             systems=("durable", "relaxed"),
             workloads=("read-write",),
-            connections=(16, 32),
+            levels=(Level(connections=16), Level(connections=32)),
         ),
     )
 
@@ -305,9 +302,8 @@ HOSTILE = "<script>alert(\"x\")</script> | `a` **b** 'c' </script><!-- [l](javas
 
 def hostile_analysis() -> Analysis:
     """The measured analysis with every name and sentence replaced by something hostile."""
-    text = measured_analysis().model_dump_json()
     names = ("durable", "relaxed", "read-write", "innodb_io_capacity", "errors-occurred", "bench-1", "Nothing, unless")
-    hostile = Analysis.model_validate_json(text).model_dump()
+    hostile = Analysis.model_validate_json(measured_analysis().model_dump_json()).model_dump()
     return Analysis.model_validate(_replace(hostile, names))
 
 

@@ -20,7 +20,7 @@ COMMAND = Path(sys.executable).parent / "plimsoll"
 
 
 def plimsoll(
-    *arguments: str | Path, env: dict[str, str] | None = None, timeout_s: float = 120, cwd: Path | None = None
+    *arguments: str | Path, env: dict[str, str] | None = None, timeout_s: float = 240, cwd: Path | None = None
 ) -> subprocess.CompletedProcess[str]:
     """Runs the command to its end."""
     return subprocess.run(
@@ -43,6 +43,19 @@ def start(*arguments: str | Path, env: dict[str, str] | None = None) -> subproce
         text=True,
         env={**os.environ, **(env or {})},
     )
+
+
+def engines_of(process: subprocess.Popen[str]) -> list[int]:
+    """The load engines below a command, oldest first."""
+    found = []
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            name, _, rest = path.read_text().partition("(")[2].rpartition(")")
+        except OSError:
+            continue
+        if name.startswith("plimsoll-engin") and int(rest.split()[1]) == process.pid:
+            found.append(int(path.parent.name))
+    return sorted(found)
 
 
 def assert_one_clear_message(ran: subprocess.CompletedProcess[str], code: int, *parts: str) -> None:
@@ -68,3 +81,9 @@ def real_server(base_dir: Path, **options: object) -> Iterator[ManagedServer]:
     with ManagedServer.create(name="test", spec=spec, base_dir=base_dir) as server:
         server.start()
         yield server
+
+
+def login(server: ManagedServer, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The options of a command that reach a server, with its password in a variable."""
+    monkeypatch.setenv("PW", server.target.password.get_secret_value())
+    return ["--target", str(server.target), "--password-env", "PW"]

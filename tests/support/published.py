@@ -6,17 +6,12 @@ Deliberately not here: the importer. The figures are those of examples/published
 from __future__ import annotations
 
 from plimsoll.analyse.cell_model import Cell, CpuShares, Estimate
-from plimsoll.analyse.model import (
-    Analysis,
-    Curve,
-    MethodNote,
-    Peak,
-    PlacedWarning,
-    PoolAdvice,
-    SystemSummary,
-    WorkloadSummary,
-)
-from plimsoll.record.model import Environment, TrialWarning
+from plimsoll.analyse.curve_model import Curve, Peak, PoolAdvice, PoolReason
+from plimsoll.analyse.finding_model import Finding, found
+from plimsoll.analyse.model import Analysis, SystemSummary, Unknown, WorkloadSummary
+from plimsoll.analyse.warning_model import Evidence, PlacedWarning
+from plimsoll.record.environment import Environment
+from plimsoll.record.level import Level, LevelKind
 
 HP_LEVELS = (1, 2, 4, 8, 16, 32, 64, 128)
 SAS = "internal SAS, battery-backed write cache"
@@ -36,6 +31,9 @@ BL685c 4 12 SAN 497 984 1770 1655 1548 1468 1319 1050 | 664 1323 2426 2427 2413 
 """
 
 
+SINGLE_REPETITION = PlacedWarning(code="single-repetition", evidence=(Evidence(seen="single"),))
+
+
 def imported_analysis() -> Analysis:
     """HP's table: eight systems, two workloads, eight levels, throughput only, each measured once."""
     rows = [line.split() for line in HP_TABLE.strip().splitlines()]
@@ -49,16 +47,14 @@ def imported_analysis() -> Analysis:
         plimsoll_version="0.1.0",
         study="hp-proliant-2008",
         answer=(
-            f"BL480c, {SAN} carries most: 3,177 tps under {READ_WRITE} at 8 connections, 4,682 tps under {READ_ONLY} "
-            "at 16.",
-            "Size connection pools at the number of cores for read/write; read-only holds to twice that.",
+            _peak(next(one for one in curves if one.system == f"BL480c, {SAN}" and one.workload == READ_WRITE)),
+            found("pool-per-core", workload=READ_WRITE, per_core=1.0),
         ),
-        limits=("Every figure was measured once, so no difference between systems can be tested.",),
+        limits=(found("no-intervals", cells_count=128, all_count=128),),
         systems=systems,
         workloads=(WorkloadSummary(name=READ_WRITE), WorkloadSummary(name=READ_ONLY)),
         curves=tuple(curves),
-        warnings=(_single_repetition("Each of 128 figures rests on one trial."),),
-        methods=(MethodNote(name="Import", text="Rows of hp-proliant-2008.csv, as published.", source="HP, 2008"),),
+        warnings=(SINGLE_REPETITION,),
     )
 
 
@@ -67,22 +63,23 @@ def per_minute_analysis() -> Analysis:
     rows = ((2, 2111.96, 1, 0, 99), (8, 8742.33, 5, 1, 93), (32, 22215.11, 18, 5, 77), (64, 18072.0, 10, 7, 83))
     cells = tuple(
         Cell(
-            connections=level,
+            level=Level(connections=level),
             throughput_tps=Estimate(value=tpm / 60),
             scale_factor=Estimate(value=tpm / rows[0][1]),
             cpu=CpuShares(user=user / 100, system=system / 100, idle=idle / 100),
         )
         for level, tpm, user, system, idle in rows
     )
+    curve = _curve("T5240 one instance", "TPC-C-derived", cells, 16)
     return Analysis(
         plimsoll_version="0.1.0",
         study="sun-t5240-2009",
-        answer=("One instance peaks at 22,215 tpm at 32 connections, with 77 % of the processors idle.",),
-        limits=("Every figure was measured once.",),
+        answer=(_peak(curve),),
+        limits=(found("no-intervals", cells_count=4, all_count=4),),
         systems=(SystemSummary(name="T5240 one instance", cores=16, origin="imported-table"),),
         workloads=(WorkloadSummary(name="TPC-C-derived", rate_unit="tpm"),),
-        curves=(_curve("T5240 one instance", "TPC-C-derived", cells, 16),),
-        warnings=(_single_repetition("Each of 4 figures rests on one trial."),),
+        curves=(curve,),
+        warnings=(SINGLE_REPETITION,),
     )
 
 
@@ -94,7 +91,7 @@ def _hp_system(row: list[str]) -> SystemSummary:
         cores=int(row[1]),
         origin="imported-table",
         factors=factors,
-        unknown=("response times", "processor use", "bounds: one repetition"),
+        unknown=(Unknown.RESPONSE_P99, Unknown.PROCESSORS, Unknown.INTERVALS_OF_SINGLE_FIGURES),
         environment=Environment(reported=factors),
     )
 
@@ -102,7 +99,7 @@ def _hp_system(row: list[str]) -> SystemSummary:
 def _hp_curve(system: SystemSummary, workload: str, figures: list[str]) -> Curve:
     cells = tuple(
         Cell(
-            connections=level,
+            level=Level(connections=level),
             throughput_tps=Estimate(value=float(figure)),
             scale_factor=Estimate(value=float(figure) / float(figures[0])),
         )
@@ -113,26 +110,25 @@ def _hp_curve(system: SystemSummary, workload: str, figures: list[str]) -> Curve
 
 def _curve(system: str, workload: str, cells: tuple[Cell, ...], cores: int) -> Curve:
     top = max(cells, key=lambda cell: cell.throughput_tps.value)
-    text = f"{workload}: {top.connections} connections"
+    connections = top.level.connections
     return Curve(
         system=system,
         workload=workload,
+        kind=LevelKind.CLOSED,
         cells=cells,
-        peak=Peak(
-            connections=top.connections,
-            throughput_tps=top.throughput_tps,
-            bracketed=True,
-            tied_connections=(top.connections,),
-        ),
-        pool=PoolAdvice(connections=top.connections, per_core=top.connections / cores, text=text),
+        peak=Peak(level=top.level, throughput_tps=top.throughput_tps, is_inside_range=True, tied_levels=(top.level,)),
+        pool=PoolAdvice(connections=connections, per_core=connections / cores, reason=PoolReason.PEAK),
     )
 
 
-def _single_repetition(evidence: str) -> PlacedWarning:
-    return PlacedWarning(
-        warning=TrialWarning(
-            code="single-repetition",
-            evidence=evidence,
-            advice="Repeat each level at least three times before you believe a difference.",
-        )
+def _peak(curve: Curve) -> Finding:
+    assert curve.peak is not None
+    return found(
+        "peak",
+        system=curve.system,
+        workload=curve.workload,
+        level=curve.peak.level,
+        standing="highest-figure",
+        throughput_tps=curve.peak.throughput_tps,
+        is_inside_range=True,
     )

@@ -10,16 +10,10 @@ from typing import Any
 import polars as pl
 
 from plimsoll.record import frames
-from plimsoll.record.model import (
-    Environment,
-    LevelRecord,
-    Outcome,
-    SystemRecord,
-    TrialRecord,
-    Verdict,
-    WorkloadRecord,
-)
-from plimsoll.record.store import write_recording
+from plimsoll.record.environment import Environment
+from plimsoll.record.level import Level
+from plimsoll.record.model import Outcome, SystemRecord, TrialRecord, Verdict, WorkloadRecord
+from plimsoll.record.store import verdicts, write_recording
 
 PLACE = {"driver": "d", "host": "h", "instance": "a/0"}
 
@@ -31,9 +25,14 @@ def a_trial(trial_id: str = "t1", **more: Any) -> TrialRecord:
         study="s",
         system=SystemRecord(name="a"),
         workload=WorkloadRecord(name="w"),
-        level=LevelRecord(connections=4),
+        level=Level(connections=4),
         **{"repetition": 0, **more},
     )
+
+
+def finished_ids(study: Path) -> dict[str, Verdict]:
+    """The verdict of each recording that is not damaged."""
+    return {trial_id: verdict for trial_id, verdict in verdicts(study).items() if verdict is not None}
 
 
 def intervals(first: int, count: int) -> pl.DataFrame:

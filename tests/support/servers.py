@@ -14,10 +14,13 @@ import pytest
 
 from plimsoll.errors import HostError
 from plimsoll.servers.command import find_server
-from plimsoll.servers.managed import ManagedServer, ManagedSpec
+from plimsoll.servers.managed import ManagedServer
+from plimsoll.servers.managed_spec import ManagedSpec
 
 MYSQL_VARIABLE = "PLIMSOLL_TEST_MYSQLD"
 FLAVOURS = ("mariadb", "mysql")
+MYSQL_IN_ENDURE = ("mariadb", pytest.param("mysql", marks=pytest.mark.endure))
+"""For long tests of what hardly depends on the flavour: `make endure` runs them with MySQL too."""
 
 StartServer = Callable[..., ManagedServer]
 

@@ -19,7 +19,7 @@ def servers_below(folder: str) -> list[str]:
             words = path.read_bytes().replace(b"\0", b" ").decode(errors="replace")
         except OSError:
             continue
-        if folder in words and "pytest" not in words:
+        if (f"{folder}/" in words or f"{folder} " in f"{words} ") and "pytest" not in words:
             found.append(words)
     return found
 
@@ -70,7 +70,7 @@ def server_below(folder: str) -> int:
             words = (path / "cmdline").read_bytes().split(b"\0")
         except OSError:
             continue
-        if words[0].endswith(b"mariadbd") and any(folder.encode() in word for word in words):
+        if words[0].endswith(b"mariadbd") and any(f"{folder}/".encode() in word for word in words):
             return int(path.name)
     raise AssertionError("no server runs")
 

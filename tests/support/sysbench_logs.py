@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from plimsoll.importers.trials import ImportedTrial, ImportResult
+
 FAIRNESS = """
 Threads fairness:
     events (avg/stddev):           250.0000/2.50
@@ -188,3 +190,15 @@ def with_histogram(log: str) -> str:
 def with_lines(lines: str) -> str:
     """The log of 1.0 with other interval lines."""
     return LOG_1_0.replace(NEWER_LINES.strip(), lines.strip())
+
+
+def only(result: ImportResult) -> ImportedTrial:
+    """The one trial that was imported."""
+    assert len(result.trials) == 1
+    return result.trials[0]
+
+
+def column(trial: ImportedTrial, name: str) -> list[float]:
+    """A column of its intervals."""
+    assert trial.intervals is not None
+    return trial.intervals[name].to_list()

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from plimsoll.analyse.curve_model import Curve
 from plimsoll.analyse.deviations import Measured, deviations
 from plimsoll.analyse.duration_model import Durations, TypeTotal
-from plimsoll.analyse.model import Analysis, Curve
+from plimsoll.analyse.model import Analysis
 from plimsoll.analyse.tpcc_clauses import DELIVERY_DEFERRED, RESPONSE_S_P90_MAX, TYPES
 from plimsoll.analyse.tpcc_model import TpccFigures, TypeDemands
 from plimsoll.spec.tpcc import TPCC, TpccSpec

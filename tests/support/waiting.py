@@ -6,11 +6,11 @@ import time
 from collections.abc import Callable
 
 
-def until(condition: Callable[[], bool], limit_s: float = 10) -> bool:
+def until(condition: Callable[[], bool], limit_s: float = 60, *, step_s: float = 0.02) -> bool:
     """Whether a condition becomes true within a limit: asked again and again, and once more at its end."""
     end_s = time.monotonic() + limit_s
     while time.monotonic() < end_s:
         if condition():
             return True
-        time.sleep(0.02)
+        time.sleep(step_s)
     return condition()

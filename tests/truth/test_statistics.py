@@ -1,4 +1,4 @@
-"""Measure the measurer: bounds, differences and drift on made-up data whose truth is known.
+"""Measure the measurer: bounds within a run, those of single cells, and drift, on made-up data whose truth is known.
 
 Everything is seeded, so a failure is a change of code and not bad luck. The allowed ranges leave room for the sampling
 error of the simulation itself (2,000 studies: standard error 0.5 % at 95 %) and for what the methods promise: never
@@ -13,8 +13,7 @@ import numpy as np
 import pytest
 
 from plimsoll.analyse.drift import drift_of
-from plimsoll.analyse.model import DifferenceVerdict
-from plimsoll.analyse.ratios import compare
+from plimsoll.analyse.ratios import log_ratio
 from plimsoll.analyse.throughput import MeanThroughput, Repeated, mean_throughputs
 from plimsoll.analyse.within_run import MeanVariance, variance_of_mean
 
@@ -93,19 +92,6 @@ def test_three_repetitions_cover_the_truth() -> None:
     assert 0.94 <= covered <= 0.98
 
 
-@pytest.mark.parametrize("repetitions", [2, 3])
-def test_pooled_repetitions_cover_the_truth_with_narrower_bounds(repetitions: int) -> None:
-    random = np.random.default_rng(13)
-    means = [
-        mean for _ in range(STUDIES // 8) for mean in mean_throughputs([cell(random, repetitions) for _ in range(8)])
-    ]
-    assert 0.93 <= np.mean([covers(mean) for mean in means]) <= 0.98
-    pooled = [mean.spread is not None and "pooled over" in mean.spread.method for mean in means]
-    assert np.mean(pooled) > 0.95  # the rest were noisier than the others by chance
-    widths = [np.log(bounds.high / bounds.low) for mean in means if (bounds := mean.estimate().bounds)]
-    assert np.median(widths) < 0.16
-
-
 def test_bounds_from_within_one_run_miss_what_repetitions_differ_by_and_say_so() -> None:
     random = np.random.default_rng(17)
     means = [mean_throughputs([cell(random, 1)])[0] for _ in range(500)]
@@ -123,12 +109,10 @@ def test_two_repetitions_with_nothing_to_pool_cover_the_truth() -> None:
 def test_figures_that_are_equal_to_the_last_digit_show_no_spread(repetitions: int) -> None:
     """Rounded figures, or seconds with one transaction each: no bounds without width, and no winner by 0.1 %."""
     within = (variance_of_mean(np.full(10, 1000.0)),) * repetitions
-    cells = [Repeated((tps,) * repetitions, within) for tps in (1000.0, 1001.0)]
+    cells = [Repeated((tps,) * repetitions, within, system=f"{tps}") for tps in (1000.0, 1001.0)]
     means = mean_throughputs(cells)
     assert [mean.estimate().bounds for mean in means] == [None, None]
-    comparison = compare(means[1], means[0])
-    assert comparison is not None
-    assert comparison.verdict is DifferenceVerdict.UNTESTABLE
+    assert log_ratio(means[1], means[0]) is None
 
 
 def test_bounds_are_never_narrower_than_within_the_runs() -> None:
@@ -143,100 +127,12 @@ def test_bounds_are_never_narrower_than_within_the_runs() -> None:
 
 def test_a_cell_noisier_than_the_others_stands_on_its_own() -> None:
     random = np.random.default_rng(19)
-    calm = [cell(random, 5, effect=0.01, corr=0.0) for _ in range(8)]
-    wild = Repeated((600.0, 900.0, 1000.0, 1400.0, 1100.0), (None,) * 5)
+    calm = [replace(cell(random, 5, effect=0.01, corr=0.0), system=f"s{index}") for index in range(8)]
+    wild = Repeated((600.0, 900.0, 1000.0, 1400.0, 1100.0), (None,) * 5, system="wild")
     *calm_means, wild_mean = mean_throughputs([*calm, wild])
     assert wild_mean.spread is not None
     assert wild_mean.spread.method.startswith("t on logarithms, 5 repetitions")
     assert all(mean.spread is not None and mean.spread.of_mean.half_width() < 0.03 for mean in calm_means)
-
-
-def two_hosts(random: np.random.Generator, settings: tuple[str, str], ratio: float = 1.0) -> list[Repeated]:
-    """Four levels with two repetitions each on a quiet host and on one whose repetitions differ ten times as much."""
-    return [
-        replace(cell(random, 2, TRUE_TPS * factor, effect=effect, corr=0.0), setting=setting)
-        for setting, effect, factor in zip(settings, (0.01, 0.10), (1.0, ratio), strict=True)
-        for _ in range(4)
-    ]
-
-
-def coverage_on_the_noisy_host(settings: tuple[str, str]) -> float:
-    random = np.random.default_rng(47)
-    return float(
-        np.mean([covers(mean) for _ in range(500) for mean in mean_throughputs(two_hosts(random, settings))[4:]])
-    )
-
-
-def test_bounds_cover_the_truth_on_a_quiet_and_on_a_noisy_host() -> None:
-    random = np.random.default_rng(53)
-    studies = [mean_throughputs(two_hosts(random, ("quiet", "noisy"))) for _ in range(500)]
-    for own in (slice(0, 4), slice(4, 8)):
-        assert 0.93 <= np.mean([covers(mean) for means in studies for mean in means[own]]) <= 0.98
-    widths = [
-        np.log(bounds.high / bounds.low) for means in studies for one in means[:4] if (bounds := one.estimate().bounds)
-    ]
-    assert np.median(widths) < 0.06, "what varies elsewhere does not widen the bounds of the quiet host"
-
-
-def test_spread_pooled_over_both_hosts_would_not_cover() -> None:
-    assert coverage_on_the_noisy_host(("quiet", "noisy")) >= 0.93
-    assert coverage_on_the_noisy_host(("one", "one")) < 0.90
-
-
-def test_equal_systems_on_unlike_hosts_have_no_winner_and_a_planted_difference_is_found() -> None:
-    random = np.random.default_rng(59)
-    verdicts = {}
-    for ratio in (1.0, 2.0):
-        found = []
-        for _ in range(1_000):
-            means = mean_throughputs(two_hosts(random, ("quiet", "noisy"), ratio))
-            comparison = compare(means[4], means[0])
-            assert comparison is not None
-            assert comparison.ratio.bounds is not None
-            assert comparison.ratio.bounds.method.startswith("Welch"), "two estimates of spread, not one"
-            found.append(comparison.verdict)
-        verdicts[ratio] = found
-    assert np.mean([one is not DifferenceVerdict.UNDECIDED for one in verdicts[1.0]]) <= 0.05
-    assert np.mean([one is DifferenceVerdict.FASTER for one in verdicts[2.0]]) > 0.95
-
-
-def two_systems(random: np.random.Generator, ratio: float) -> DifferenceVerdict:
-    cells = [cell(random, 3, TRUE_TPS * factor) for factor in (1.0, ratio) for _ in range(4)]
-    means = mean_throughputs(cells)
-    comparison = compare(means[4], means[0])
-    assert comparison is not None
-    return comparison.verdict
-
-
-def test_equal_systems_have_no_winner() -> None:
-    random = np.random.default_rng(23)
-    winners = sum(two_systems(random, 1.0) is not DifferenceVerdict.UNDECIDED for _ in range(1_000))
-    assert winners <= 50
-
-
-def test_a_planted_difference_is_found() -> None:
-    random = np.random.default_rng(29)
-    verdicts = [two_systems(random, 1.2) for _ in range(300)]
-    assert np.mean([verdict is DifferenceVerdict.FASTER for verdict in verdicts]) > 0.95
-
-
-def test_the_smallest_effect_is_significant_four_times_out_of_five() -> None:
-    random = np.random.default_rng(31)
-    effects, significant = [], 0
-    for _ in range(1_000):
-        means = mean_throughputs([cell(random, 3, corr=0.0) for _ in range(8)])
-        comparison = compare(means[1], means[0])
-        assert comparison is not None
-        effects.append(comparison.smallest_effect)
-    typical = float(np.median(effects))
-    for _ in range(1_000):
-        base = [cell(random, 3, corr=0.0) for _ in range(7)]
-        means = mean_throughputs([*base, cell(random, 3, TRUE_TPS * typical, corr=0.0)])
-        comparison = compare(means[7], means[0])
-        assert comparison is not None
-        assert comparison.ratio.bounds is not None
-        significant += comparison.ratio.bounds.low > 1.0
-    assert 0.74 <= significant / 1_000 <= 0.86
 
 
 @pytest.mark.parametrize("correlation", [0.0, 0.6])

@@ -1,18 +1,21 @@
 //! The smallest steps of the hot path, each by itself: encode, decode, draw, and what the engine adds to a transaction.
 
+#![forbid(unsafe_code)]
+
 use std::hint::black_box;
 use std::time::Duration;
 
 use criterion::{Criterion, criterion_group, criterion_main};
+use plimsoll_core::message::Message;
 use plimsoll_core::random::{below, keyed};
 use plimsoll_engine::{
-    ClosedLoop, ConnectionTerms, Gate, GroupRun, Interrupter, Observer, Outcome, StatementResult, Trial, TrialEvent,
-    TrialOptions, Worker, WorkerFactory, WorkerFault,
+    ClosedLoop, ConnectionTerms, Gate, GroupRun, Interrupter, Observer, Outcome, StatementResult, Trial, TrialOptions,
+    Worker, WorkerFactory, WorkerFault,
 };
 use plimsoll_wire::codec::definitions::Definitions;
 use plimsoll_wire::codec::packet::{SkipUntil, Skipped, Skipper};
 use plimsoll_wire::codec::statement::PrepareOk;
-use plimsoll_wire::{Statement, Value};
+use plimsoll_wire::{PreparedStatement, Value};
 
 fn encode(c: &mut Criterion) {
     let prepared = PrepareOk {
@@ -20,7 +23,7 @@ fn encode(c: &mut Criterion) {
         column_count: 0,
         parameter_count: 4,
     };
-    let statement = Statement::new(prepared, Definitions::default(), 1);
+    let statement = PreparedStatement::new(prepared, Definitions::default(), 1);
     let text = "x".repeat(119);
     let values = [
         Value::Int(1),
@@ -95,7 +98,7 @@ impl WorkerFactory for Idlers {
 struct Deaf;
 
 impl Observer for Deaf {
-    fn on(&mut self, _event: &TrialEvent) {}
+    fn on(&mut self, _event: &Message) {}
 }
 
 /// Claim, clock, count and record: all that the engine does for a transaction of one statement.

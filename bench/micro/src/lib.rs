@@ -1,1 +1,3 @@
 //! Nothing but benches.
+
+#![forbid(unsafe_code)]

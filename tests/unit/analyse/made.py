@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -9,12 +10,10 @@ import polars as pl
 
 from plimsoll.record import frames
 from plimsoll.record.connections import ConnectionsRecord, OutageRecord
+from plimsoll.record.environment import ClientFacts, Environment, HostFacts
+from plimsoll.record.level import Level
 from plimsoll.record.model import (
-    ClientFacts,
     EngineAccount,
-    Environment,
-    HostFacts,
-    LevelRecord,
     Outcome,
     SystemRecord,
     TrialRecord,
@@ -45,11 +44,18 @@ class Made:
     def errors(self) -> pl.DataFrame | None:
         return self.tables.get("errors")
 
-    def histograms(self) -> pl.DataFrame | None:
-        return self.tables.get("histograms")
+    def histograms(self, measures: Collection[str] | None = None) -> pl.DataFrame | None:
+        table = self.tables.get("histograms")
+        return table if table is None or measures is None else table.filter(pl.col("measure").is_in(list(measures)))
 
     def telemetry(self) -> pl.DataFrame | None:
         return self.tables.get("telemetry")
+
+    def turns(self) -> pl.DataFrame | None:
+        return self.tables.get("turns")
+
+    def replication(self) -> pl.DataFrame | None:
+        return self.tables.get("replication")
 
 
 def trial_record(
@@ -61,7 +67,8 @@ def trial_record(
     **changes: object,
 ) -> TrialRecord:
     """A trial; `changes` replace fields of its record, or of its system and workload by their own names."""
-    system_changes = {name: changes.pop(name) for name in ("factors", "instances", "cost_per_month") if name in changes}
+    of_systems = ("factors", "instances", "cost_per_month", "factor_values")
+    system_changes = {name: changes.pop(name) for name in of_systems if name in changes}
     workload_changes = {name: changes.pop(name) for name in ("kind", "options", "rate_unit") if name in changes}
     per_instance = changes.pop("connections_per_instance", None)
     return TrialRecord(
@@ -69,7 +76,7 @@ def trial_record(
         study="made",
         system=SystemRecord(name=system, **system_changes),
         workload=WorkloadRecord(name=workload, **workload_changes),
-        level=LevelRecord(connections=connections, connections_per_instance=per_instance),
+        level=Level(connections=connections, connections_per_instance=per_instance),
         repetition=repetition,
         **changes,
     )

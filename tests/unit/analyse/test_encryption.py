@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from plimsoll.analyse.model import Analysis, PlacedWarning
+from plimsoll.analyse.model import Analysis
 from plimsoll.analyse.study import analyse
+from plimsoll.analyse.warning_model import PlacedWarning
 from plimsoll.guide.content import describe
 from plimsoll.guide.html import render_html
 from plimsoll.record.connections import ConnectionsRecord, EncryptionRecord
+from support.told import evidence_of
 from unit.analyse.made import Made, measured
 
 NEW = "TLSv1.3 TLS_AES_256_GCM_SHA384"
@@ -24,7 +26,7 @@ def trial(system: str, *agreed: str | None, repetition: int = 0, tls: str | None
 
 
 def doubt(analysis: Analysis) -> PlacedWarning | None:
-    found = [one for one in analysis.warnings if one.warning.code == "encryption-differs"]
+    found = [one for one in analysis.warnings if one.code == "encryption-differs"]
     return found[0] if found else None
 
 
@@ -32,14 +34,14 @@ def test_encrypted_against_plain_is_a_doubt_about_both_systems() -> None:
     analysis = analyse("s", [trial("a", NEW, tls="preferred"), trial("b", None, tls="preferred"), trial("c", NEW)])
     found = doubt(analysis)
     assert found is not None
-    assert found.warning.evidence == f"connections were not encrypted alike: {NEW} for a and c; none for b"
+    assert evidence_of(found) == f"connections were not encrypted alike: {NEW} for a and c; none for b"
     assert found.systems == ("a", "b", "c")
 
 
 def test_another_version_or_cipher_is_a_doubt_too() -> None:
     found = doubt(analyse("s", [trial("a", NEW, tls="required"), trial("b", OLD, tls="verify-ca")]))
     assert found is not None
-    assert f"{NEW} for a; {OLD} for b" in found.warning.evidence
+    assert f"{NEW} for a; {OLD} for b" in evidence_of(found)
 
 
 def test_plain_that_the_study_asked_for_is_a_factor_and_no_doubt() -> None:
@@ -49,14 +51,14 @@ def test_plain_that_the_study_asked_for_is_a_factor_and_no_doubt() -> None:
     assert table is not None
     assert [column.heading for column in table.columns] == ["system", "target", "tls", "encryption"]
     assert [entry.text for entry in table.rows[1]] == ["b", "b:3306", "disabled", "none"]
-    peaks = next(one for one in analysis.differences if one.connections is None)
+    peaks = next(one for one in analysis.differences if one.level is None)
     assert ("tls", "preferred", "disabled") in peaks.other_factors
     assert "encryption" not in {name for name, _, _ in peaks.other_factors}, "it follows from tls"
 
 
 def test_encryption_that_nobody_asked_for_is_one_more_factor() -> None:
     analysis = analyse("s", [trial("a", NEW, tls="required"), trial("b", None, tls="preferred")])
-    peaks = next(one for one in analysis.differences if one.connections is None)
+    peaks = next(one for one in analysis.differences if one.level is None)
     assert ("encryption", NEW, "none") in peaks.other_factors
 
 
@@ -69,7 +71,7 @@ def test_repetitions_of_one_system_that_differ_are_a_doubt_about_it() -> None:
     found = doubt(analysis)
     assert found is not None
     assert found.systems == ("a",)
-    assert f"{NEW} (2 trials), none (1 trial)" in found.warning.evidence
+    assert f"{NEW} (2 trials), none (1 trial)" in evidence_of(found)
 
 
 def test_systems_that_are_encrypted_alike_are_no_doubt_and_say_so_once() -> None:

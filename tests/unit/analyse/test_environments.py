@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
-from plimsoll.analyse.environments import changes, told
+from plimsoll.analyse.environments import changes
 from plimsoll.analyse.study import analyse
-from plimsoll.record.model import (
-    ClientFacts,
-    Environment,
-    HostFacts,
-    InstanceFacts,
-    State,
-    StateMark,
-    StorageFacts,
-)
+from plimsoll.guide.words import evidence_sentence
+from plimsoll.prose.phrases import told_changes as told
+from plimsoll.record.environment import ClientFacts, Environment, HostFacts, InstanceFacts, StorageFacts
+from plimsoll.record.model import State, StateMark, SystemRecord
+from support.told import evidence_of
 from unit.analyse.made import Made, measured
 
 STEADY = [100.0, 102.0, 98.0, 101.0, 99.0, 100.0, 101.0, 99.0, 100.0, 102.0, 98.0, 100.0]
@@ -87,10 +85,20 @@ def test_trials_of_unlike_environments_are_not_pooled() -> None:
     assert found == {"a (environment 1)": [3], "a (environment 2)": [2]}
     means = [one.cells[0].throughput_tps.value for one in analysis.curves]
     assert means == pytest.approx([100, 300], rel=0.01)
-    (warning,) = [one for one in analysis.warnings if one.warning.code == "environment-changed"]
+    (warning,) = [one for one in analysis.warnings if one.code == "environment-changed"]
     assert warning.systems == ("a (environment 1)", "a (environment 2)")
     for part in ("a-read-write-4-2 (1970-01-01 00:00 UTC)", "a-read-write-4-3", "10.11.6 to 11.4.2", "4000 to 1000"):
-        assert part in warning.warning.evidence
+        assert part in evidence_of(warning)
+
+
+def test_a_state_of_an_environment_that_is_switched_keeps_its_name() -> None:
+    """A guest that booted with another clock source is still virtual."""
+    switched = SystemRecord(name="a", environment="virtual", factors={"environment": "virtual"})
+    other = environment(kernel="6.5.0", innodb_io_capacity="4000")
+    trials = [at(float(n), other if n else BASE, STEADY, repetition=n) for n in range(2)]
+    named = [replace(one, trial=one.trial.model_copy(update={"system": switched})) for one in trials]
+    found = [one.factors["environment"] for one in analyse("made", named).systems]
+    assert found == ["virtual, state 1", "virtual, state 2"]
 
 
 def test_an_environment_that_comes_back_is_the_same_again() -> None:
@@ -98,11 +106,11 @@ def test_an_environment_that_comes_back_is_the_same_again() -> None:
     trials = [at(float(n), other if n == 1 else BASE, STEADY, repetition=n) for n in range(3)]
     analysis = analyse("made", trials)
     assert [len(one.cells[0].trials) for one in analysis.curves] == [2, 1]
-    (warning,) = [one for one in analysis.warnings if one.warning.code == "environment-changed"]
-    assert "the like in 1 other place" in warning.warning.evidence
+    (warning,) = [one for one in analysis.warnings if one.code == "environment-changed"]
+    assert evidence_sentence(warning).endswith(" (and 1 more).")
 
 
 def test_one_environment_leaves_everything_as_it_was() -> None:
     analysis = analyse("made", [at(float(n), BASE, STEADY, repetition=n) for n in range(3)])
     assert [one.system for one in analysis.curves] == ["a"]
-    assert "environment-changed" not in {one.warning.code for one in analysis.warnings}
+    assert "environment-changed" not in {one.code for one in analysis.warnings}

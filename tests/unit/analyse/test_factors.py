@@ -6,9 +6,10 @@ import pytest
 
 from plimsoll.analyse.factors import FactorComparison, compare_factors, factors_of
 from plimsoll.analyse.model import SystemSummary
-from plimsoll.analyse.prose import factor_words
 from plimsoll.analyse.study import analyse
-from plimsoll.record.model import ClientFacts, Environment, HostFacts, InstanceFacts
+from plimsoll.prose.phrases import factor_words
+from plimsoll.record.environment import ClientFacts, Environment, HostFacts, InstanceFacts
+from support.told import answer_of
 from unit.analyse.made import measured
 
 MANAGED = {"server": "mariadb", "profile": "production", "buffer_pool_bytes": "536870912"}
@@ -72,7 +73,7 @@ def test_a_server_that_says_nothing_of_itself_may_differ_and_does_not() -> None:
     assert found.differing == ()
     assert found.one_sided == (("server", "mariadb", None), ("buffer_pool_bytes", "536870912", None))
     words = factor_words(found.differing, found.one_sided)
-    assert words == " Known of one of them only, so that it may differ too: server (mariadb) and buffer_pool (512 MiB)."
+    assert words == " Known for only one of them, so it may also differ: server (mariadb) and buffer_pool (512 MiB)."
 
 
 def test_spellings_of_one_value_do_not_differ() -> None:
@@ -102,6 +103,12 @@ def test_the_answer_of_equal_servers_names_no_difference() -> None:
         for repetition in range(3)
     ]  # fmt: skip
     analysis = analyse("s", recordings)
-    (peaks,) = (one for one in analysis.differences if one.connections is None)
+    (peaks,) = (one for one in analysis.differences if one.level is None)
     assert (peaks.other_factors, peaks.one_sided_factors) == ((), ())
-    assert not any("They differ" in text or "may differ too" in text for text in analysis.answer)
+    assert not any("They differ" in text or "may differ too" in text for text in answer_of(analysis))
+
+
+def test_a_size_of_thousands_of_digits_is_no_size() -> None:
+    hostile = {**POOL, "innodb_buffer_pool_size": "9" * 5_000, "innodb_flush_log_at_timeout": "9" * 5_000}
+    found = compared(system("m", MANAGED, POOL), system("t", TARGET, hostile))
+    assert found.one_sided == (("buffer_pool_bytes", "536870912", None),)

@@ -11,7 +11,9 @@ from plimsoll.analyse.study import analyse
 from plimsoll.analyse.variables import variable_differences
 from plimsoll.guide.glance import glance_table
 from plimsoll.guide.instances import instance_table
-from plimsoll.record.model import Environment, InstanceFacts, LevelRecord
+from plimsoll.record.environment import Environment, InstanceFacts
+from plimsoll.record.level import Level
+from support.told import evidence_of
 
 from .made import Made, measured
 
@@ -64,27 +66,25 @@ def test_one_instance_and_rows_of_others_have_no_figures() -> None:
     ],
 )
 def test_an_instance_lags_behind_its_share(found: tuple[int, ...], connections: int, lags: str | None) -> None:
-    lag = lag_of(dict(zip(NAMES, found, strict=True)), LevelRecord(connections=connections), 10.0)
+    lag = lag_of(dict(zip(NAMES, found, strict=True)), Level(connections=connections), 10.0)
     assert (None if lag is None else lag.instance) == lags
 
 
 def test_at_a_rate_all_shares_are_equal() -> None:
     found = {"s/0": 200.0, "s/1": 100.0, "s/2": 100.0}
-    lag = lag_of(found, LevelRecord(connections=4, rate_tps=400), 10.0)
+    lag = lag_of(found, Level(connections=4, rate_tps=400), 10.0)
     assert lag is not None
     assert (lag.instance, lag.expected_tps) == ("s/1", pytest.approx(400 / 3))
 
 
 def test_a_lagging_instance_is_a_warning_with_its_figures() -> None:
     (warning,) = [
-        one.warning
-        for one in analysis_of(on_instances(100, 100, 40, connections=6)).warnings
-        if one.warning.code == "instance-lags"
+        one for one in analysis_of(on_instances(100, 100, 40, connections=6)).warnings if one.code == "instance-lags"
     ]
-    assert "s/2 carried 40.0 tps" in warning.evidence
-    assert "80.0 tps" in warning.evidence
+    assert "s/2 completed 40.0 tps" in evidence_of(warning)
+    assert "80.0 tps" in evidence_of(warning)
     even = analysis_of(on_instances(100, 100, 100))
-    assert "instance-lags" not in {one.warning.code for one in even.warnings}
+    assert "instance-lags" not in {one.code for one in even.warnings}
 
 
 def test_trials_with_other_instances_have_no_mean() -> None:
@@ -97,9 +97,9 @@ def test_the_guide_says_how_many_there_are_and_who_is_slowest() -> None:
     table = instance_table(analysis, analysis.systems[0], analysis.workloads[0])
     assert table is not None
     assert [column.heading for column in table.columns] == [
-        "connections", "mean tps", "slowest tps", "which", "fastest tps", "which",
+        "connections", "all tps", "mean tps", "slowest tps", "which", "fastest tps", "which", "skew",
     ]  # fmt: skip
-    assert [entry.text for entry in table.rows[0]] == ["4", "100", "50.0", "s/1", "150", "s/2"]
+    assert [entry.text for entry in table.rows[0]] == ["4", "300", "100", "50.0", "s/1", "150", "s/2", "3.00"]
     glance = glance_table(analysis)
     assert [column.heading for column in glance.columns][:3] == ["system", "instances", "cores"]
     assert glance.rows[0][1].text == "3"

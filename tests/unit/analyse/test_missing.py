@@ -6,14 +6,16 @@ from types import SimpleNamespace
 
 import pytest
 
-from plimsoll.analyse.missing import group_words, missing_groups, never_ran
+from plimsoll.analyse.missing import missing_groups, never_ran
 from plimsoll.analyse.size import size
 from plimsoll.analyse.study import analyse
 from plimsoll.guide.html import render_html
 from plimsoll.guide.markdown import render_markdown
 from plimsoll.plan.build import build_plan
 from plimsoll.plan.model import PlannedTrial
+from plimsoll.prose.phrases import group_words
 from plimsoll.spec.study import parse_study
+from support.told import answer_of, evidence_of
 from unit.analyse.made import Made, measured
 
 STUDY = """
@@ -62,33 +64,33 @@ def described(unrun: list[PlannedTrial]) -> list[str]:
 def test_a_system_that_never_ran_is_named_in_the_answer_and_in_every_table() -> None:
     planned = plan()
     analysis = analyse("s", [ran(one) for one in planned if one.system == "a"], planned=planned)
-    assert analysis.answer[0] == (
-        "This study is not complete: 12 of 24 planned trials have run. Nothing was measured of b."
+    assert answer_of(analysis)[0] == (
+        "This study is not complete: 12 of 24 planned trials have run. Nothing was measured for b."
     )
     assert analysis.planned_count == 24
     assert [(one.system, one.has_run) for one in analysis.missing] == [("b", False)] * 12
-    (warning,) = (one for one in analysis.warnings if one.warning.code == "trials-not-run")
-    assert (warning.systems, warning.connections) == (("b",), (1, 4))
-    assert "12 planned trials" in warning.warning.evidence
-    assert "failed-trials" not in {one.warning.code for one in analysis.warnings}
+    (warning,) = (one for one in analysis.warnings if one.code == "trials-not-run")
+    assert (warning.systems, [one.connections for one in warning.levels]) == (("b",), [1, 4])
+    assert "12 planned trials" in evidence_of(warning)
+    assert "failed-trials" not in {one.code for one in analysis.warnings}
     row = "| b | ro | 1 and 4 connections | 1 to 3 | has not run yet | none |"
     assert row in render_markdown(analysis)
     page = render_html(analysis)
     assert "has not run yet" in page
     assert "every planned trial" not in page
-    assert "Planned and not measured yet, and so left out: b." in size(analysis, tps=1, workload="ro").assumptions
+    assert [one.code for one in size(analysis, tps=1, workload="ro").assumptions][-1] == "not-measured-yet"
 
 
 def test_a_workload_without_trials_is_named_with_its_system() -> None:
     planned = plan()
     analysis = analyse("s", [ran(one) for one in planned if (one.system, one.workload) != ("b", "rw")], planned=planned)
-    assert analysis.answer[0].endswith("18 of 24 planned trials have run. Nothing was measured of b under rw.")
+    assert answer_of(analysis)[0].endswith("18 of 24 planned trials have run. Nothing was measured for b under rw.")
 
 
 def test_a_repetition_less_leaves_no_system_unmeasured() -> None:
     planned = plan()
     analysis = analyse("s", [ran(one) for one in planned[1:]], planned=planned)
-    assert analysis.answer[0] == "This study is not complete: 23 of 24 planned trials have run."
+    assert answer_of(analysis)[0] == "This study is not complete: 23 of 24 planned trials have run."
 
 
 @pytest.mark.parametrize("is_planned", [True, False])
@@ -96,7 +98,7 @@ def test_nothing_is_said_of_a_complete_study_and_of_imports(*, is_planned: bool)
     planned = plan()
     analysis = analyse("s", [ran(one) for one in planned], planned=planned if is_planned else None)
     assert analysis.missing == ()
-    assert "not complete" not in analysis.answer[0]
+    assert "not complete" not in answer_of(analysis)[0]
     assert f"None: every {'planned' if is_planned else 'recorded'} trial" in render_html(analysis)
 
 
@@ -107,7 +109,7 @@ def test_a_failed_trial_is_missing_but_not_as_one_that_never_ran() -> None:
     (missing,) = analysis.missing
     assert (missing.system, missing.workload, missing.repetition) == ("a", "ro", 1)
     assert (missing.has_run, missing.reason) == (True, "was cut short")
-    assert "not complete" not in analysis.answer[0]
+    assert "not complete" not in answer_of(analysis)[0]
 
 
 def test_levels_that_lack_the_same_repetitions_stand_together() -> None:
@@ -121,4 +123,4 @@ def test_levels_that_lack_the_same_repetitions_stand_together() -> None:
 
 def test_rates_are_named_as_such() -> None:
     planned = plan("rate_tps = [500, 1500.5], connections = [8]")
-    assert described(list(planned))[0] == "a, ro, 500 and 1,500.5 tps wanted, repetitions 1 to 3"
+    assert described(list(planned))[0] == "a, ro, target rates 500 and 1,500.5 tps, repetitions 1 to 3"

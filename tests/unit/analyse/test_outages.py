@@ -30,7 +30,7 @@ def analysed(*outages: OutageRecord) -> Analysis:
 
 def test_an_outage_has_its_place_its_length_and_whether_it_was_measured() -> None:
     analysis = analysed(outage(0.5, 1.5), outage(1.5, 4.0), outage(11.0, None))
-    assert {(one.system, one.connections, one.repetition, one.instance) for one in analysis.outages} == {
+    assert {(one.system, one.level.connections, one.repetition, one.instance) for one in analysis.outages} == {
         ("a", 4, 0, "db")
     }
     assert [(one.from_s, one.length_s, one.is_over, one.is_measured) for one in analysis.outages] == [

@@ -1,76 +1,135 @@
-"""Verdicts on two means whose spread is known."""
+"""Which of the ways to compare two means applies, and what it gives, checked against scipy.stats."""
 
 from __future__ import annotations
 
 import math
 
+import numpy as np
 import pytest
+from scipy import stats
 
 from plimsoll.analyse.cell_model import SpreadKind
-from plimsoll.analyse.model import DifferenceVerdict
-from plimsoll.analyse.ratios import compare
-from plimsoll.analyse.throughput import MeanThroughput, Spread
+from plimsoll.analyse.ratios import log_ratio, ratio_of
+from plimsoll.analyse.throughput import MeanThroughput, Repeated, mean_throughputs
 from plimsoll.analyse.within_run import MeanVariance
+from support.made_up_studies import World, means_of
+
+RANDOM = np.random.default_rng(5)
+TPS = 1000.0 * np.exp(World(repetition=3, start=1).logs(RANDOM, 3, 2, 4))
 
 
-def mean(
-    tps: float, error: float = 0.01, *, kind: SpreadKind = SpreadKind.POOLED, degrees: float = 20
-) -> MeanThroughput:
-    return MeanThroughput(tps, 3, Spread(MeanVariance(error**2, degrees), kind, "made up"))
+def means(**changes: object) -> list[list[MeanThroughput]]:
+    """By system and level; `changes` replace fields of the cells of the last system."""
+    cells = [
+        Repeated(
+            tuple(TPS[system, level]),
+            (None,) * 4,
+            **{
+                "setting": "alike",
+                "system": f"s{system}",
+                "level": level,
+                "repetitions": (0, 1, 2, 3),
+                **(changes if system == 2 else {}),
+            },
+        )
+        for system in range(3)
+        for level in range(2)
+    ]
+    found = mean_throughputs(cells)
+    return [found[:2], found[2:4], found[4:]]
 
 
-@pytest.mark.parametrize(
-    ("ratio", "verdict"),
-    [
-        (1.05, DifferenceVerdict.FASTER),
-        (1 / 1.05, DifferenceVerdict.SLOWER),
-        (1.035, DifferenceVerdict.UNDECIDED),  # its bounds exclude 1, but it is below the smallest effect
-        (1.02, DifferenceVerdict.UNDECIDED),
-        (1 / 1.035, DifferenceVerdict.UNDECIDED),
-    ],
-)
-def test_no_winner_below_the_smallest_effect(ratio: float, verdict: DifferenceVerdict) -> None:
-    found = compare(mean(1000 * ratio), mean(1000))
+def test_two_systems_are_compared_within_repetitions() -> None:
+    made = means_of(np.full((2, 1), 1000.0), np.log(TPS[:2, :1] / 1000))
+    found = log_ratio(made[1][0], made[0][0])
+    expected = stats.ttest_rel(np.log(TPS[1, 0]), np.log(TPS[0, 0])).confidence_interval()
     assert found is not None
-    assert found.verdict is verdict
-    error = 0.01 * math.sqrt(2)
-    assert found.smallest_effect == pytest.approx(math.exp((2.086 + 0.860) * error), rel=1e-3)
-    assert found.ratio.bounds is not None
-    assert found.ratio.bounds.low == pytest.approx(ratio * math.exp(-2.086 * error), rel=1e-4)
+    assert found.log_limits(0.95) == pytest.approx(tuple(expected))
 
 
-def test_a_difference_that_is_significant_but_small_has_bounds_without_1() -> None:
-    found = compare(mean(1035), mean(1000))
+def test_the_residual_is_that_of_all_systems_of_the_level_and_of_no_other_level() -> None:
+    made = means()
+    found = log_ratio(made[1][0], made[0][0])
+    logs = np.log(TPS[:, 0])
+    left = logs - logs.mean(1, keepdims=True) - logs.mean(0) + logs.mean()
     assert found is not None
-    assert found.differs
-    assert found.verdict is DifferenceVerdict.UNDECIDED
+    assert found.variance.degrees == 2 * 3
+    assert found.variance.variance == pytest.approx(2 * (left**2).sum() / 6 / 4)
 
 
-def test_what_only_one_run_says_decides_nothing() -> None:
-    found = compare(mean(3000, kind=SpreadKind.WITHIN_RUN), mean(1000))
+def test_a_system_on_another_host_is_compared_by_welch() -> None:
+    made = means(setting="another host")
+    found = log_ratio(made[2][0], made[0][0])
     assert found is not None
-    assert (found.verdict, found.smallest_effect) == (DifferenceVerdict.UNTESTABLE, None)
-    assert found.ratio.bounds is not None
-    assert "repetitions may differ more" in found.ratio.bounds.method
+    assert found.method.startswith("Welch's t")
+    between = log_ratio(made[1][0], made[0][0])
+    assert between is not None
+    assert between.variance.degrees == 3, "the two on one host have a table of their own"
 
 
-def test_without_spread_nothing_can_be_tested() -> None:
-    found = compare(MeanThroughput(2.0, 1, None), MeanThroughput(1.0, 1, None))
+def test_a_cell_that_stands_alone_is_compared_by_its_own_repetitions() -> None:
+    made = means(stands_alone=True)
+    found = log_ratio(made[2][0], made[0][0])
+    expected = stats.ttest_rel(np.log(TPS[2, 0]), np.log(TPS[0, 0])).confidence_interval()
     assert found is not None
-    assert (found.ratio.value, found.ratio.bounds, found.verdict) == (2.0, None, DifferenceVerdict.UNTESTABLE)
+    assert found.log_limits(0.95) == pytest.approx(tuple(expected))
 
 
-def test_separate_spreads_have_satterthwaites_degrees_of_freedom() -> None:
-    a = mean(1100, 0.03, kind=SpreadKind.REPETITIONS, degrees=2)
-    b = mean(1000, 0.01, kind=SpreadKind.REPETITIONS, degrees=2)
-    found = compare(a, b)
+def test_levels_of_one_system_are_compared_within_repetitions() -> None:
+    made = means_of(np.full((1, 2), 1000.0), np.log(TPS[:1] / 1000))
+    found = log_ratio(made[0][1], made[0][0])
+    expected = stats.ttest_rel(np.log(TPS[0, 1]), np.log(TPS[0, 0])).confidence_interval()
     assert found is not None
-    assert found.ratio.bounds is not None
-    degrees = (9e-4 + 1e-4) ** 2 / (9e-4**2 / 2 + 1e-4**2 / 2)
-    assert degrees == pytest.approx(2.439, rel=1e-3)
-    half = math.log(found.ratio.bounds.high / 1.1) / math.sqrt(1e-3)
-    assert half == pytest.approx(3.65, abs=0.03)  # t(0.975) lies between that of 2 and of 3 degrees: 4.30 and 3.18
+    assert found.log_limits(0.95) == pytest.approx(tuple(expected))
 
 
-def test_nothing_is_compared_with_a_standstill() -> None:
-    assert compare(mean(0.0), mean(1.0)) is None
+def test_only_repetitions_that_both_have_are_compared() -> None:
+    cells = [
+        Repeated(tuple(TPS[0, 0]), (None,) * 4, "alike", system="a", level=0, repetitions=(0, 1, 2, 3)),
+        Repeated(tuple(TPS[1, 0][1:]), (None,) * 3, "alike", system="b", level=0, repetitions=(1, 2, 3)),
+    ]
+    a, b = mean_throughputs(cells)
+    found = log_ratio(b, a)
+    expected = stats.ttest_rel(np.log(TPS[1, 0][1:]), np.log(TPS[0, 0][1:])).confidence_interval()
+    assert found is not None
+    assert (found.repetitions, found.variance.degrees) == (3, 2)
+    assert found.log_limits(0.95) == pytest.approx(tuple(expected))
+
+
+def test_repetitions_that_are_no_blocks_are_independent() -> None:
+    cells = [Repeated(tuple(TPS[system, 0]), (None,) * 4, "alike", system=f"s{system}", level=0) for system in range(2)]
+    a, b = mean_throughputs(cells)
+    found = log_ratio(b, a)
+    expected = stats.ttest_ind(np.log(TPS[1, 0]), np.log(TPS[0, 0]))
+    assert found is not None
+    assert found.variance.degrees == 6
+    assert found.variance.variance == pytest.approx(
+        (np.log(TPS[1, 0]).mean() - np.log(TPS[0, 0]).mean()) ** 2 / expected.statistic**2
+    )
+
+
+def test_bounds_within_the_run_name_no_winner() -> None:
+    within = (MeanVariance(1e-6, 50.0),)
+    fast, slow = mean_throughputs([Repeated((tps,), within, system=name) for name, tps in (("a", 3000.0), ("b", 1e3))])
+    found = log_ratio(fast, slow)
+    assert found is not None
+    assert (found.basis, found.is_testable) == (SpreadKind.WITHIN_RUN, False)
+    assert found.value == pytest.approx(math.log(3))
+
+
+def test_without_a_spread_there_is_a_ratio_without_bounds_and_of_nothing_there_is_none() -> None:
+    two, one, none = mean_throughputs([Repeated((tps,), (None,)) for tps in (2.0, 1.0, 0.0)])
+    ratio = ratio_of(two, one)
+    assert ratio is not None
+    assert (ratio.value, ratio.bounds) == (2.0, None)
+    assert ratio_of(none, one) is None
+
+
+def test_a_ratio_and_its_inverse_are_as_sure() -> None:
+    made = means()
+    one, other = ratio_of(made[0][0], made[1][0]), ratio_of(made[1][0], made[0][0])
+    assert one is not None
+    assert other is not None
+    assert one.bounds is not None
+    assert other.bounds is not None
+    assert (1 / other.bounds.high, 1 / other.bounds.low) == pytest.approx((one.bounds.low, one.bounds.high))

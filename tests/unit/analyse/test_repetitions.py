@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from plimsoll.analyse.study import analyse
+from support.told import evidence_of
 from unit.analyse.made import Made, measured
 
 
@@ -18,17 +19,17 @@ def cell(*tps: float, **changes: object) -> list[Made]:
 
 def evidence(recordings: list[Made]) -> list[str]:
     warnings = analyse("made", recordings).warnings
-    return [one.warning.evidence for one in warnings if one.warning.code == "repetition-lags"]
+    return [evidence_of(one) for one in warnings if one.code == "repetition-lags"]
 
 
 def test_one_that_is_far_below_is_told_with_its_number() -> None:
     assert evidence(cell(68, 18, 70)) == [
-        "repetition 2 carried 18.0 tps, where the others carried 69.0 tps (median)",
+        "repetition 2 completed 18.0 tps; the median of the others is 69.0 tps",
     ]
 
 
 def test_of_two_the_lower_one_is_told() -> None:
-    assert evidence(cell(100, 40)) == ["repetition 2 carried 40.0 tps, where the others carried 100 tps (median)"]
+    assert evidence(cell(100, 40)) == ["repetition 2 completed 40.0 tps; the median of the others is 100 tps"]
 
 
 def test_ordinary_differences_are_not_told() -> None:

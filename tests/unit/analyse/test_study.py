@@ -9,10 +9,15 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from plimsoll.analyse.curve_model import PoolReason
 from plimsoll.analyse.model import Analysis, Difference, DifferenceVerdict
 from plimsoll.analyse.study import analyse
 from plimsoll.errors import RecordError
-from plimsoll.record.model import Environment, Outcome, Verdict
+from plimsoll.guide.pools import pool_sentence
+from plimsoll.record.environment import Environment
+from plimsoll.record.level import Level
+from plimsoll.record.model import Outcome, Verdict
+from support.told import answer_of, evidence_of, limits_of
 from unit.analyse.made import Made, measured, published, trial_record
 
 LEVELS_TPS = {1: 300.0, 4: 1000.0, 16: 1200.0, 32: 1150.0}
@@ -43,20 +48,21 @@ def two() -> Analysis:
 
 
 def at_peaks(analysis: Analysis) -> Difference:
-    return next(one for one in analysis.differences if one.connections is None)
+    return next(one for one in analysis.differences if one.level is None)
 
 
 def test_cells_hold_the_window_and_not_the_warm_up(two: Analysis) -> None:
     cell = two.curves[0].cells[1]
-    assert cell.connections == 4
+    assert cell.level == Level(connections=4)
     assert cell.throughput_tps.value == pytest.approx(1000, rel=0.03)
     assert cell.throughput_tps.trial_count == 3
     assert len(cell.trials) == 3
     bounds = cell.throughput_tps.bounds
     assert bounds is not None
     assert bounds.low < 1000 < bounds.high
-    assert "pooled over 8 cells" in bounds.method
-    assert "16 degrees" in bounds.method
+    assert "pooled over 2 systems at the same level" in bounds.method
+    assert bounds.degrees is not None
+    assert 2 <= bounds.degrees <= 4, "two systems, three repetitions"
 
 
 def test_response_times_come_from_merged_histograms(two: Analysis) -> None:
@@ -71,17 +77,17 @@ def test_scale_factor_is_the_ratio_to_the_lowest_level_with_bounds(two: Analysis
     assert second.scale_factor.value == pytest.approx(1000 / 300, rel=0.05)
     bounds = second.scale_factor.bounds
     assert bounds is not None
-    assert bounds.low < second.scale_factor.value < bounds.high < 1.05 * bounds.low
+    assert bounds.low < second.scale_factor.value < bounds.high < 1.1 * bounds.low
 
 
-def test_peak_is_bracketed_and_pool_per_core(two: Analysis) -> None:
+def test_peak_is_inside_the_range_and_pool_per_core(two: Analysis) -> None:
     curve = two.curves[0]
-    assert curve.peak.connections == 16
-    assert curve.peak.bracketed
-    assert 4 not in curve.peak.tied_connections
+    assert curve.peak.level.connections == 16
+    assert curve.peak.is_inside_range
+    assert Level(connections=4) not in curve.peak.tied_levels
     assert curve.pool.connections == 16
     assert curve.pool.per_core == 4
-    assert "read-write: 16 connections, four per core" in curve.pool.text
+    assert any("connection pool = 4 connections for each processor core" in text for text in answer_of(two))
 
 
 def test_difference_at_the_peaks_is_found_and_names_the_factor(two: Analysis) -> None:
@@ -90,23 +96,35 @@ def test_difference_at_the_peaks_is_found_and_names_the_factor(two: Analysis) ->
     assert one.verdict is DifferenceVerdict.FASTER
     assert one.ratio.value == pytest.approx(1.5, rel=0.03)
     assert one.other_factors == (("innodb_flush_log_at_trx_commit", "1", "2"),)
-    assert two.answer[0].startswith("read-write: relaxed carries the most, 1,8")
-    assert any("relaxed carries 5" in text and "more than durable" in text for text in two.answer)
+    assert answer_of(two)[0].startswith("read-write: relaxed sustains the most: 1,8")
+    assert any("the peak of relaxed is 5" in text and "higher than that of durable" in text for text in answer_of(two))
 
 
 def test_every_common_level_is_compared(two: Analysis) -> None:
-    assert [one.connections for one in two.differences] == [None, 1, 4, 16, 32]
+    assert [one.level and one.level.connections for one in two.differences] == [None, 1, 4, 16, 32]
 
 
-def test_equal_systems_cannot_be_told_apart_and_the_answer_says_what_could_have_been_seen() -> None:
-    analysis = analyse("made", list(study({"one": 1.0, "other": 1.0}, seed=5)))
+def test_equal_systems_are_equal_within_the_share_that_the_study_allows() -> None:
+    recordings = list(study({"one": 1.0, "other": 1.0}, seed=5))
+    one = at_peaks(analyse("made", recordings))
+    assert (one.verdict, one.equal_within, one.repetitions_needed) == (DifferenceVerdict.EQUAL, 0.05, 0)
+    assert any("are equal within 5 % (95 % CI" in text for text in answer_of(analyse("made", recordings)))
+    strict = at_peaks(analyse("made", recordings, equal_within=0.002))
+    assert (strict.verdict, strict.equal_within) == (DifferenceVerdict.UNRESOLVED, 0.002)
+
+
+def test_what_is_open_says_what_was_detectable_and_what_would_decide() -> None:
+    analysis = analyse("made", list(study({"one": 1.0, "other": 1.0}, seed=5)), equal_within=0.01)
     one = at_peaks(analysis)
-    assert one.verdict is DifferenceVerdict.UNDECIDED
+    assert one.verdict is DifferenceVerdict.UNRESOLVED
     assert one.smallest_effect is not None
-    assert 1.0 < one.smallest_effect < 1.1
-    assert "shows the highest figure" in analysis.answer[0]
-    assert any("cannot be told apart" in text and "smallest difference" in text for text in analysis.answer)
-    assert any("stays open" in text for text in analysis.limits)
+    assert 1.0 < one.smallest_effect < 1.2
+    assert one.repetitions_needed is not None
+    assert "has the highest figure" in answer_of(analysis)[0]
+    (text,) = [text for text in answer_of(analysis) if "not resolved whether the peaks" in text]
+    assert "The minimum detectable effect (80 % power) is" in text
+    assert f"about {one.repetitions_needed} more repetition" in text
+    assert any("not resolved in the comparison of peaks" in text for text in limits_of(analysis))
 
 
 def test_one_repetition_gives_bounds_within_the_run_and_no_winner() -> None:
@@ -116,14 +134,14 @@ def test_one_repetition_gives_bounds_within_the_run_and_no_winner() -> None:
     assert "repetitions may differ more" in bounds.method
     assert at_peaks(analysis).verdict is DifferenceVerdict.UNTESTABLE
     assert at_peaks(analysis).smallest_effect is None
-    assert "single-repetition" in [one.warning.code for one in analysis.warnings]
+    assert "single-repetition" in [one.code for one in analysis.warnings]
 
 
-def test_two_repetitions_are_pooled_over_cells() -> None:
+def test_two_repetitions_are_pooled_over_systems() -> None:
     analysis = analyse("made", list(study({"durable": 1.0, "relaxed": 1.5}, repetitions=2)))
     bounds = analysis.curves[0].cells[0].throughput_tps.bounds
     assert bounds is not None
-    assert "pooled over 8 cells of the workload that were measured alike (8 degrees of freedom)" in bounds.method
+    assert "pooled over 2 systems at the same level that were measured alike" in bounds.method
 
 
 def test_two_repetitions_of_one_cell_alone_give_bounds_as_wide_as_two_figures_allow() -> None:
@@ -162,13 +180,13 @@ def test_failed_damaged_and_empty_trials_are_missing_with_their_reason() -> None
         "intervals.parquet was cut short",
     ]
     assert [one.name for one in analysis.systems] == ["a"]
-    assert "failed-trials" in [one.warning.code for one in analysis.warnings]
+    assert "failed-trials" in [one.code for one in analysis.warnings]
 
 
 def test_a_study_without_complete_trials_says_so() -> None:
     analysis = analyse("made", [])
     assert analysis.curves == ()
-    assert "No trial was completed" in analysis.answer[0]
+    assert "No trial was completed" in answer_of(analysis)[0]
 
 
 def test_a_trial_that_carried_nothing_has_no_bounds_and_breaks_nothing() -> None:
@@ -190,19 +208,19 @@ def test_errors_are_counted_by_code_in_the_window() -> None:
     cell = analysis.curves[0].cells[0]
     assert [(one.error_class, one.code, one.count) for one in cell.errors] == [("retryable", 1213, 36)]
     assert cell.failed_count == 36
-    warning = next(one for one in analysis.warnings if one.warning.code == "errors-occurred")
-    assert "1213 (retryable) 36 times" in warning.warning.evidence
+    warning = next(one for one in analysis.warnings if one.code == "errors-occurred")
+    assert "1213 (retryable) 36 times" in evidence_of(warning)
 
 
 def test_what_a_script_counted_by_hand_is_no_error_that_was_seen() -> None:
     by_hand = {"class": "statement", "code": 0, "count": 36}
     (cell,) = (analysis := analyse("made", [measured([100.0] * 12, errors=[by_hand])])).curves[0].cells
     assert [(one.code, one.count, one.was_seen) for one in cell.errors] == [(0, 36, False)]
-    assert "errors-occurred" not in {one.warning.code for one in analysis.warnings}
+    assert "errors-occurred" not in {one.code for one in analysis.warnings}
     lost = {"class": "connection", "code": 0, "count": 2}
     analysis = analyse("made", [measured([100.0] * 12, errors=[by_hand, lost])])
-    (warning,) = (one.warning for one in analysis.warnings if one.warning.code == "errors-occurred")
-    assert warning.evidence.startswith("no code (connection) 2 times: ")
+    (warning,) = (one for one in analysis.warnings if one.code == "errors-occurred")
+    assert evidence_of(warning).startswith("no code (connection) 2 times: ")
 
 
 def test_cost_for_each_thousand_transactions_is_said_cheapest_first() -> None:
@@ -210,20 +228,21 @@ def test_cost_for_each_thousand_transactions_is_said_cheapest_first() -> None:
         published(2000.0, system="big", cost_per_month=500.0),
         published(1000.0, system="small", cost_per_month=200.0),
     ]
-    answer = analyse("made", recordings).answer
+    answer = answer_of(analyse("made", recordings))
     assert any("small 200 and big 250" in text for text in answer)
 
 
 def test_systems_without_a_cost_are_named_beside_those_that_have_one() -> None:
     recordings = [published(2000.0, system="big", cost_per_month=500.0), published(1000.0, system="small")]
-    answer = analyse("made", recordings).answer
+    answer = answer_of(analyse("made", recordings))
     assert any(text.endswith("cheapest first: big 250. No cost is known for small.") for text in answer)
 
 
 def test_nothing_is_advised_for_a_system_that_carried_nothing() -> None:
-    analysis = analyse("made", [published(0.0), published(0.0, connections=8), published(5.0, system="b")])
-    assert "Connection pool of a for read-write: unknown; no level carried any." in analysis.answer
-    seen = next(one.warning.evidence for one in analysis.warnings if one.warning.code == "peak-at-last-level")
+    recordings = [published(0.0), published(0.0, connections=8), published(4.0, connections=2, system="b")]
+    analysis = analyse("made", [*recordings, published(5.0, system="b")])
+    assert "read-write: connection pool for a: unknown: nothing completed at any level." in answer_of(analysis)
+    seen = next(evidence_of(one) for one in analysis.warnings if one.code == "peak-at-last-level")
     assert "at 4 connections" in seen
 
 
@@ -231,24 +250,25 @@ def test_more_than_six_systems_are_each_compared_with_the_best() -> None:
     recordings = [published(1000.0 + index, system=f"s{index}") for index in range(7)]
     analysis = analyse("made", recordings)
     assert {one.base for one in analysis.differences} == {"s6"}
-    assert len([one for one in analysis.differences if one.connections is None]) == 6
+    assert len([one for one in analysis.differences if one.level is None]) == 6
 
 
-def test_a_pool_that_is_tied_only_by_noise_is_not_recommended() -> None:
+def test_a_pool_that_noise_leaves_open_is_not_resolved() -> None:
     levels = {1: (900.0, 2200.0, 1500.0), 4: (1900.0, 3000.0, 1400.0), 16: (1500.0, 1000.0, 2400.0)}
     trials = [
         published(tps, connections=connections, repetition=repetition)
         for connections, repeated in levels.items()
         for repetition, tps in enumerate(repeated)
     ]
-    pool = analyse("made", trials).curves[0].pool
-    assert pool.connections == 4
-    assert "4 connections; 1 carried 27.0 % less, but these trials are too noisy to tell them apart" in pool.text
+    curve = analyse("made", trials).curves[0]
+    assert (curve.pool.connections, curve.pool.between) == (16, (1, 16))
+    assert curve.pool.reason is PoolReason.UNRESOLVED
+    assert "not resolved: between 1 and 16 connections" in pool_sentence(curve)
     with_cores = [
         published(tps, system=system, connections=connections, repetition=repetition, cores=4)
         for system in ("a", "b")
         for connections, repeated in levels.items()
         for repetition, tps in enumerate(repeated)
     ]
-    advice = [text for text in analyse("made", with_cores).answer if "too noisy" in text]
+    advice = [text for text in answer_of(analyse("made", with_cores)) if "not resolved: between" in text]
     assert len(advice) == 2

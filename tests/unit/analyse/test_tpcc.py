@@ -16,11 +16,12 @@ from plimsoll.analyse.model import Analysis
 from plimsoll.analyse.study import analyse
 from plimsoll.analyse.tpcc_model import TpccFigures
 from plimsoll.guide.html import render_html
-from plimsoll.guide.markdown import render_markdown
 from plimsoll.guide.terminal import render_terminal
-from plimsoll.record.model import Environment, InstanceFacts
+from plimsoll.record.environment import Environment, InstanceFacts
 from plimsoll.spec.tpcc import TpccSpec
 from plimsoll.spec.tpcc_quirks import quirks_of
+from support.markdown import unlinked_markdown
+from support.told import limits_of
 from unit.analyse.made import Made, measured
 
 FAITHFUL = {"warehouses": 2, "times": 1.0, "delivery_connections": 1, "isolation": "serializable"}
@@ -92,7 +93,7 @@ def test_notpm_is_that_of_new_orders_and_efficiency_needs_the_times() -> None:
     ],
 )
 def test_whose_pace_it_was_is_said(options: dict[str, Any], words: str) -> None:
-    assert any(limit.startswith(words) for limit in analyse("s", [trial(options)]).limits)
+    assert any(limit.startswith(words) for limit in limits_of(analyse("s", [trial(options)])))
 
 
 def test_only_homes_are_in_use() -> None:
@@ -196,7 +197,7 @@ def test_other_workloads_have_no_sheet() -> None:
 def shown(analysis: Analysis) -> list[str]:
     output = io.StringIO()
     Console(file=output, width=80).print(render_terminal(analysis))
-    return [render_html(analysis), render_markdown(analysis), output.getvalue()]
+    return [render_html(analysis), unlinked_markdown(analysis), output.getvalue()]
 
 
 def test_every_guide_has_notpm_limits_and_the_sheet_once() -> None:
@@ -205,7 +206,7 @@ def test_every_guide_has_notpm_limits_and_the_sheet_once() -> None:
     assert "| 20 | 2,700 | 2 | **1,350** over 12.86 |" in markdown
     assert "| payment | 20 | 6,000 | **6,000** too slow | 5,000 |" in markdown
     for text in (html, markdown, terminal):
-        assert " ".join(text.split()).count("and no result of it") == 1
+        assert " ".join(text.split()).count("are not TPC-C results") == 1
         assert "tpmC" not in text
     assert "| 5.2.5.3 | 90 % of payment within 6.00 s | within 5 s |" in markdown
 

@@ -6,7 +6,7 @@ import pytest
 
 from plimsoll.analyse.model import SystemSummary
 from plimsoll.analyse.variables import variable_differences
-from plimsoll.record.model import Environment, InstanceFacts
+from plimsoll.record.environment import Environment, InstanceFacts
 
 
 def system(
@@ -91,3 +91,24 @@ def test_a_profile_explains_what_its_option_file_sets_and_nothing_else() -> None
 
     found = variable_differences([with_profile("production", "ON", "200"), with_profile("bare", "OFF", "2000")])
     assert {one.variable: one.expected for one in found} == {"innodb_io_capacity": False, "innodb_doublewrite": True}
+
+
+def test_a_profile_explains_what_its_option_file_turns_off() -> None:
+    def with_profile(profile: str, line: str, log_bin: str) -> SystemSummary:
+        instance = InstanceFacts(name="x", variables={"log_bin": log_bin}, option_file=f"[mysqld]\n{line}\n")
+        return SystemSummary(name=profile, factors={"profile": profile}, environment=Environment(instances=(instance,)))
+
+    found = variable_differences(
+        [with_profile("server-defaults", "", "ON"), with_profile("bare", "skip_log_bin", "OFF")]
+    )
+    assert {one.variable: one.expected for one in found} == {"log_bin": True}
+
+
+def test_what_follows_from_the_processors_of_a_server_is_expected() -> None:
+    """MariaDB makes a thread pool of as many groups as it sees processors."""
+    one = system("a", factors={"cpu_count": "1"}, thread_pool_size="1")
+    other = system("b", factors={"cpu_count": "4"}, thread_pool_size="4")
+    assert variable_differences([one, other])[0].expected
+    whole = system("whole", factors={"cpus": "0-1"}, thread_pool_size="2")
+    halves = system("halves", factors={"cpus": "0-1"}, thread_pool_size="1").model_copy(update={"instances": 2})
+    assert variable_differences([whole, halves])[0].expected

@@ -1,11 +1,14 @@
-"""What is carried within the study's response-time objective."""
+"""What is sustained within the study's response-time objective."""
 
 from __future__ import annotations
 
 from plimsoll.analyse.cell_model import Cell, Estimate
+from plimsoll.analyse.curve_model import Curve, Peak
 from plimsoll.analyse.duration_model import Durations
-from plimsoll.analyse.model import Curve, Peak, PoolAdvice
 from plimsoll.analyse.within_objective import within_objective
+from plimsoll.guide.answer import answer_sentence
+from plimsoll.record.level import Level, LevelKind
+from support.analyses import measured_analysis
 
 
 def curve(
@@ -14,7 +17,7 @@ def curve(
     """Levels as (connections, tps, p99 in milliseconds)."""
     cells = tuple(
         Cell(
-            connections=connections,
+            level=Level(connections=connections),
             throughput_tps=Estimate(value=tps),
             scale_factor=Estimate(value=1.0),
             response_ms=Durations(p99=p99, lower_bounds=bounds),
@@ -24,47 +27,61 @@ def curve(
         )
         for connections, tps, p99 in levels
     )
-    peak = Peak(connections=levels[-1][0], throughput_tps=cells[-1].throughput_tps, bracketed=False)
-    return Curve(system="a", workload="w", cells=cells, peak=peak, pool=PoolAdvice(connections=1, text=""))
+    peak = Peak(level=cells[-1].level, throughput_tps=cells[-1].throughput_tps, is_inside_range=False)
+    return Curve(system="a", workload="w", kind=LevelKind.CLOSED, cells=cells, peak=peak)
 
 
 def said(one: Curve, objective_ms: float | None = 20.0) -> list[str]:
-    return list(within_objective([one], objective_ms, "tps"))
+    made = measured_analysis()
+    return [answer_sentence(finding, made) for finding in within_objective([one], objective_ms)]
 
 
 def test_the_best_level_that_keeps_it_is_named() -> None:
     assert said(curve((1, 100, 2.0), (8, 700, 19.9), (32, 900, 73.0))) == [
-        "w: with 99 % of transactions within 20.0 ms, a carries 700 tps at 8 connections."
+        "w: with p99 response time within 20.0 ms, a sustains 700 tps at 8 connections."
     ]
 
 
 def test_a_last_level_that_keeps_it_leaves_the_rest_open() -> None:
     assert said(curve((1, 100, 2.0), (8, 700, 19.9)))[0].endswith(
-        "a carries 700 tps at 8 connections, perhaps more at levels that were not measured."
+        "a sustains 700 tps at 8 connections, perhaps more at levels that were not measured."
     )
 
 
-def test_no_level_that_keeps_it_carries_nothing() -> None:
-    assert "a carries nothing" in said(curve((1, 100, 21.0), (8, 700, 50.0)))[0]
+def test_no_level_that_keeps_it_sustains_nothing() -> None:
+    assert "a sustains no level that was measured" in said(curve((1, 100, 21.0), (8, 700, 50.0)))[0]
 
 
 def test_failed_transactions_count_as_over_it() -> None:
-    assert "a carries nothing" in said(curve((1, 100, 2.0), failed=50))[0]
+    assert "a sustains no level that was measured" in said(curve((1, 100, 2.0), failed=50))[0]
 
 
 def test_unfinished_transactions_count_as_over_it() -> None:
-    assert "a carries nothing" in said(curve((1, 100, 2.0), unfinished=50))[0]
-    assert "a carries 100 tps" in said(curve((1, 100, 2.0), unfinished=5))[0]
+    assert "a sustains no level that was measured" in said(curve((1, 100, 2.0), unfinished=50))[0]
+    assert "a sustains 100 tps" in said(curve((1, 100, 2.0), unfinished=5))[0]
 
 
 def test_a_lower_bound_within_it_keeps_nothing_and_one_above_it_is_over_it() -> None:
-    assert said(curve((1, 100, 2.0), bounds=("p99",)))[0].endswith("is unknown: some transactions had not ended.")
-    assert "a carries nothing" in said(curve((1, 100, 21.0), bounds=("p99",)))[0]
+    assert said(curve((1, 100, 2.0), bounds=("p99",)))[0].endswith(
+        "has no known capacity: some transactions had not ended."
+    )
+    assert "a sustains no level that was measured" in said(curve((1, 100, 21.0), bounds=("p99",)))[0]
 
 
 def test_unknown_response_times_say_nothing() -> None:
-    assert "is unknown" in said(curve((1, 100, None)))[0]
+    assert "has no known capacity: response times are unknown" in said(curve((1, 100, None)))[0]
 
 
 def test_without_an_objective_nothing_is_said() -> None:
     assert said(curve((1, 100, 2.0)), None) == []
+
+
+def test_what_no_system_keeps_is_said_once_with_the_nearest() -> None:
+    curves = [curve((1, 100, 21.0), (8, 700, 50.0)), curve((1, 90, 24.0)).model_copy(update={"system": "b"})]
+    (missed,) = within_objective(curves, 20.0)
+    assert answer_sentence(missed, measured_analysis()) == (
+        "w: neither system keeps p99 response time within 20.0 ms at any level that was measured; the lowest p99 is"
+        " 21.0 ms, on a at 1 connection."
+    )
+    assert len(list(within_objective([*curves, curve((1, 100, 2.0))], 20.0))) == 3, "one system keeps it"
+    assert [one.code for one in within_objective([*curves, curve((1, 100, None))], 20.0)] == ["within-objective"] * 3

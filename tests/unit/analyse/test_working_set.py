@@ -39,6 +39,18 @@ def test_zipfian_rows_are_counted_from_the_first() -> None:
     assert hot_rows(spec("zipfian", exponent=0), 10_000) == pytest.approx((5_000, 9_000, 9_900), abs=1)
 
 
+def test_hot_ranks_come_before_all_others_wherever_their_rows_are() -> None:
+    tail = np.arange(4, 10_001, dtype=np.float64) ** -0.8
+    taken = np.cumsum(np.concatenate(([0.3, 0.15, 0.1], 0.45 * tail / tail.sum())))
+    exact = tuple(int(np.searchsorted(taken, share)) + 1 for share in (0.5, 0.9, 0.99))
+    for scattered in (True, False):
+        hot = spec("hot", shares=[0.3, 0.15, 0.1], exponent=0.8, scattered=scattered)
+        assert hot_rows(hot, 10_000) == pytest.approx(exact, abs=1)
+    assert hot_rows(spec("hot", shares=[0.5, 0.25, 0.25]), 1_000_000) == (1, 3, 3)
+    assert hot_rows(spec("hot", shares=[0.4, 0.4]), 2) == (1, 2, 2)
+    assert hot_rows(spec("hot", shares=[0.5]), 1_000_000)[1:] == pytest.approx((800_000, 980_000), rel=0.01)
+
+
 def test_special_keeps_half_of_the_accesses_in_the_part_of_its_band_that_is_hit() -> None:
     """75 % go evenly to three quarters (1.0) or all (0.4) of a hundredth of the rows, with a little of the bell."""
     half, most, _ = hot_rows(spec("special-1.0"), 1_000_000)
@@ -71,6 +83,7 @@ def test_tiny_tables_have_a_working_set_too(kind: str, rows: int) -> None:
 
 
 PINNED = {
+    "hot": (500, 900, 990),
     "uniform": (500, 900, 990),
     "gaussian": (114, 275, 423),
     "special-0.4": (7, 142, 341),

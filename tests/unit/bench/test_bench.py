@@ -15,6 +15,7 @@ from bench.report import BY_HAND, Report
 from bench.rows import Goal, Row, Section
 
 from plimsoll.drive.executable import find_engine
+from plimsoll.errors import HostError
 from plimsoll.record.store import read_study
 
 
@@ -130,17 +131,44 @@ def test_parts_leave_the_page_alone(
     assert not (tmp_path / "docs").exists()
 
 
+@pytest.mark.parametrize("error", [ChildError("no such child"), KeyError("no such child")])
 def test_a_comparison_that_fails_does_not_take_the_others_with_it(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    error: Exception, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def fails(_: object) -> Section:
-        raise ChildError("no such child")
+        raise error
+
+    (tmp_path / "bench").mkdir()
+    (tmp_path / "docs").mkdir()
+    monkeypatch.setattr(command, "ROOT", tmp_path)
+    rows = (Row(name="x", unit="s", ours=[1.0]),)
+    monkeypatch.setattr(command, "ON_A_SERVER", {})
+    monkeypatch.setattr(command, "ALONE", {"help": fails, "guide": lambda _: Section(title="guides", rows=rows)})
+    assert command.main([]) == 1
+    report = json.loads((tmp_path / "bench" / "last.json").read_text())
+    assert [("no such child" in one["failed"], len(one["rows"])) for one in report["sections"]] == [
+        (True, 0),
+        (False, 1),
+    ]
+    output = capsys.readouterr()
+    assert "guides" in output.out
+    assert output.err.splitlines()[-1].startswith("bench: help: ")
+    page = (tmp_path / "docs" / "benchmarks.md").read_text()
+    assert "## help\n\nFailed: " in page
+    assert "| x | 1.000 (one value) s |" in page
+
+
+def test_without_a_server_what_needs_none_is_measured(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def no_ground(_: int) -> None:
+        raise HostError("no server here")
 
     (tmp_path / "bench").mkdir()
     monkeypatch.setattr(command, "ROOT", tmp_path)
-    rows = (Row(name="x", unit="s", ours=[1.0]),)
-    monkeypatch.setattr(command, "ALONE", {"help": fails, "guide": lambda _: Section(title="guides", rows=rows)})
-    assert command.main(["--only", "help", "--only", "guide", "--quick"]) == 3
-    report = json.loads((tmp_path / "bench" / "last.json").read_text())
-    assert [(one["failed"], len(one["rows"])) for one in report["sections"]] == [("no such child", 0), ("", 1)]
-    assert "guides" in capsys.readouterr().out
+    monkeypatch.setattr(command, "ground", no_ground)
+    monkeypatch.setattr(command, "ALONE", {"help": lambda _: Section(title="help")})
+    assert command.main(["--quick", "--only", "load", "--only", "memory", "--only", "help"]) == 1
+    sections = json.loads((tmp_path / "bench" / "last.json").read_text())["sections"]
+    assert [one["failed"] for one in sections] == ["no server here", "no server here", ""]
+    assert "bench: memory: no server here" in capsys.readouterr().err

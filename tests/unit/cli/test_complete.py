@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 from pathlib import Path
 
@@ -63,3 +64,10 @@ def test_workloads_of_a_study_are_offered(tmp_path: Path) -> None:
     (damaged / "trial.json").write_text("[]")
     assert offered("plimsoll size v --workload o", tmp_path) == ["orders"]
     assert offered("plimsoll size absent --workload o", tmp_path) == []
+
+
+def test_a_pipe_in_the_place_of_a_trial_keeps_no_shell_waiting(tmp_path: Path) -> None:
+    trial = tmp_path / "recordings" / "t1" / "trial.json"
+    trial.parent.mkdir(parents=True)
+    os.mkfifo(trial)
+    assert offered(f"plimsoll size {tmp_path} --workload ", tmp_path) == []

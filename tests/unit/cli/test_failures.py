@@ -111,7 +111,7 @@ def test_ctrl_c_and_sigterm_are_interruptions_and_are_told(
     app.command()(lambda: os.kill(os.getpid(), number))
 
     assert exit_code_of(lambda: app([], standalone_mode=False)) == 130
-    assert "interrupted; everything finished before is kept" in capsys.readouterr().err
+    assert "interrupted; what was finished is kept" in capsys.readouterr().err
     os.kill(os.getpid(), number)  # the second one, while the process ends, changes nothing
 
 
@@ -133,7 +133,7 @@ def test_ctrl_c_and_sigterm_are_interruptions_and_are_told(
         ),
         (["trial", "--target", "managed", "--workload", "tpch"], "--workload: must be one of"),
         (["trial", "--target", "postgres://u@h/d"], "must begin with mysql://"),
-        (["import", "table", "x.csv", "--to", "s", "--map", "level"], "--map: must be NAME=COLUMN"),
+        (["import", "table", "x.csv", "--to", "s", "--map", "level"], "--map: must be COLUMN=NAME"),
         (["prepare", "--target", "mysql://u@h/d", "--ca", "x"], "plimsoll: --ca: nothing is verified"),
         (["prepare", "--target", "mysql://u@h/d", "--option", "ca=x"], "plimsoll: --option ca: is not a known key"),
         (["prepare", "--target", "mysql://u@h/d", "--tls", "x"], "plimsoll: --tls: must be one of"),

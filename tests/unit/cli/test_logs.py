@@ -75,4 +75,4 @@ def test_a_full_disk_loses_messages_and_no_command(tmp_path: Path) -> None:
 def test_options_behind_the_command_are_explained() -> None:
     ran = plimsoll("workload", "show", "-v")
     assert ran.returncode == 2
-    assert "stands before the command" in ran.stderr
+    assert "Put it before the command" in ran.stderr

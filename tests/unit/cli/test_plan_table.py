@@ -1,10 +1,12 @@
-"""What `plimsoll study plan` says of TPC-C-derived workloads before anything runs."""
+"""What `plimsoll study plan` says before anything runs: systems of a matrix, the budget, TPC-C-derived workloads."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-from plimsoll.cli.plan_table import planned_lines, planned_sheets
+from rich.console import Console
+
+from plimsoll.cli.plan_table import plan_table, planned_lines, planned_sheets
 from plimsoll.record.model import Verdict
 from plimsoll.run.planning import PlannedStudy, plan_study
 from plimsoll.spec.study import parse_study
@@ -55,10 +57,10 @@ def test_what_waiting_may_add_is_told_with_the_time() -> None:
     waiting, stuck = list(planned_lines(spec, planned, Path("out")))[:2]
     assert len(planned.plan.trials) == 36
     assert waiting == (
-        "waiting until servers are quiet may add up to 36 min 00 s: at most 1 min 00 s (settle_limit) before each trial"
+        "waiting for servers to settle may add up to 36 min 00 s: at most 1 min 00 s (settle_limit) before each trial"
     )
     assert stuck.startswith("dirty pages of theirs may never fall")
-    assert stuck.endswith("seen after 5 s, 1 min 00 s for 12 trials")
+    assert stuck.endswith("after 5 s, 1 min 00 s for 12 trials")
 
 
 def test_what_is_recorded_already_is_told() -> None:
@@ -69,6 +71,49 @@ def test_what_is_recorded_already_is_told() -> None:
         plan.trials[1].trial_id: Verdict.FAILED,
         "x": Verdict.COMPLETE,
     }
-    told = "\n".join(planned_lines(spec, PlannedStudy(plan, recorded), Path("out")))
+    told = "\n".join(planned_lines(spec, PlannedStudy(spec, plan, recorded), Path("out")))
     assert "out: 1 of these trials are finished" in told
-    assert "out: 1 recordings made before the study was changed; kept, but no part of its guide" in told
+    assert "out: 1 recordings made before the study was changed; kept, but not part of its guide" in told
+
+
+MATRIX = """
+[study]
+name = "m"
+levels = { connections = [8] }
+duration = "60s"
+warm_up = "10s"
+repetitions = 9
+budget = "1h"
+reset = "per_system"
+
+[factors]
+server.options.innodb_thread_concurrency = [0, 64]
+server.profile = ["production", "bare"]
+combinations = [{ innodb_thread_concurrency = 0 }, { innodb_thread_concurrency = 64, profile = "bare" }]
+
+[[workload]]
+name = "rw"
+kind = "oltp_read_write"
+
+[[system]]
+name = "MariaDB"
+server = { managed = "mariadb" }
+"""
+
+
+def test_a_matrix_is_shown_with_the_values_of_each_system() -> None:
+    planned = plan_study(parse_study(MATRIX))
+    with (console := Console(width=80)).capture() as captured:
+        console.print(plan_table(planned.plan, planned.spec))
+    lines = [" ".join(line.split()) for line in captured.get().splitlines()]
+    assert lines[0] == "3 systems of 2 factors: 2 x 2, 3 of 4 combinations listed"
+    assert lines[1:5] == ["system innodb_thread_concurrency profile", "1 0 production", "2 0 bare", "3 64 bare"]
+    assert sum("3: 64, bare rw 8" in line for line in lines) == 9
+
+
+def test_a_plan_that_was_made_to_fit_says_so() -> None:
+    spec = parse_study(MATRIX.replace("1h", "20m"))
+    planned = plan_study(spec, fit_budget=True)
+    assert next(planned_lines(planned.spec, planned, Path("out"))) == (
+        "5 repetitions are planned instead of 9, which would take about 33 min 59 s: the budget is 20 min 00 s"
+    )

@@ -6,8 +6,13 @@ import io
 
 from rich.console import Console
 
+from plimsoll.analyse.deciding import Interim, Question
+from plimsoll.analyse.sequential import anytime_interval
 from plimsoll.cli.progress import StudyDisplay
+from plimsoll.prose.interim import interim_lines
+from plimsoll.record.level import Level
 from plimsoll.record.model import State, Verdict
+from plimsoll.run.answer_events import AnswerProgressed
 from plimsoll.run.events import DataProgressed, IntervalEnded, StateBegan, TrialBegan, TrialEnded
 from plimsoll.run.status_text import interval_words
 
@@ -33,6 +38,29 @@ def test_data_that_is_looked_at_within_a_trial_keeps_the_trial_in_sight() -> Non
     display.show(TrialEnded(**CELL, verdict=Verdict.COMPLETE, reason=None, throughput_tps=1, response_ms_p99=1))
     display.show(LOOKING)
     assert "one: checking consistency 25%" in seen(display)
+
+
+def test_a_duet_counts_rounds_where_other_studies_count_repetitions() -> None:
+    console = Console(file=io.StringIO(), width=100)
+    display = StudyDisplay(console, None)
+    display.show(TrialBegan(**CELL, is_duet=True, repetition=1, position=1, remaining_s=1))
+    assert "one, orders, 4 connections, round 2" in seen(display)
+    key = {"workload": "orders", "level": Level(connections=4)}
+    open_question = Interim(
+        Question(**key, system="b", base="a"), anytime_interval([0.01, 0.2, -0.1], 0.05), is_decided=False, more=3
+    )
+    known = AnswerProgressed(
+        is_duet=True,
+        repetitions=3,
+        is_decided=False,
+        more_max=3,
+        text=interim_lines([open_question], 0.05, is_duet=True),
+    )
+    display.show(known)
+    assert isinstance(console.file, io.StringIO)
+    first, second = console.file.getvalue().splitlines()
+    assert first == "after 3 rounds:"
+    assert second.endswith(" so far, about 3 more rounds to decide")
 
 
 def test_a_trial_that_stalled_says_so_when_it_ends() -> None:

@@ -70,4 +70,4 @@ def test_the_sheet_is_there_once_anything_departs() -> None:
         "  4.2: nothing; asked for: all",
     ]
     (folded,) = deviation_lines(result, whole=False)
-    assert folded.endswith("in 3 places, clauses 3, 4.2; --sheet says what each is")
+    assert folded.endswith("in 3 places, clauses 3, 4.2; --sheet lists them")

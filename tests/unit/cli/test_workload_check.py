@@ -46,4 +46,4 @@ def test_a_good_file_is_good(tmp_path: Path) -> None:
     (tmp_path / "w.toml").write_text(FILE.format(columns="", index=""))
     ran = plimsoll("workload", "check", tmp_path / "w.toml")
     assert ran.returncode == 0, ran.stderr
-    assert "is good" in ran.stdout
+    assert "is valid" in ran.stdout

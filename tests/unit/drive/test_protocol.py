@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import SecretStr
 
-from plimsoll.drive.plans import data_line, trial_line
+from plimsoll.drive.plans import data_line, sources, trial_line
 from plimsoll.drive.protocol import MESSAGE, PROTOCOL
 from plimsoll.spec.clients import Clients
 from plimsoll.spec.distribution import PARAMETERS
@@ -149,7 +149,8 @@ def test_every_option_of_the_engine_can_be_written() -> None:
 def test_every_option_of_the_tables_can_be_written(workload: WorkloadSpec | TpccSpec) -> None:
     sets = (resolved(one, ENGINE) for one in ENGINE["$defs"]["DataSet"]["oneOf"])
     data = next(one for one in sets if one["properties"]["kind"]["const"] == workload.data_line()["kind"])
-    ours = data_line(workload, TCP, loaders=1)["data_set"]
+    of_server = {"table_options": ""}  # a key of the server, which every kind of table takes
+    ours = {**of_server, **data_line(workload, TCP, loaders=1)["data_set"]}
     assert ours.keys() == data["properties"].keys()
     stated = {name: option["default"] for name, option in data["properties"].items() if "default" in option}
     assert {name: ours[name] for name in stated} == stated
@@ -163,7 +164,8 @@ def test_options_of_tpcc_and_their_defaults_are_those_of_the_engine() -> None:
 
 
 def test_distributions_and_their_parameters_are_those_of_the_engine() -> None:
-    variants = [resolved(one, ENGINE) for one in ENGINE["$defs"]["Distribution"]["oneOf"]]
+    kinds = [*ENGINE["$defs"]["Distribution"]["oneOf"], *ENGINE["$defs"]["RankedDistribution"]["oneOf"]]
+    variants = [resolved(one, ENGINE) for one in kinds]
     engine = {
         one["properties"]["kind"]["const"]: {
             name: parameter["default"] for name, parameter in one["properties"].items() if name != "kind"
@@ -231,7 +233,9 @@ def test_trial_lines_are_valid(
         instances = 1
     targets = {f"s/{index}": (TCP, SOCKET)[index % 2] for index in range(instances)}
     clients = data.draw(CLIENTS)
-    line = trial_line(workload, targets, connections=connections, duration_s=duration_s, seed=seed, clients=clients)
+    line = trial_line(
+        workload, sources(targets), connections=connections, duration_s=duration_s, seed=seed, clients=clients
+    )
     valid(json.loads(json.dumps(line)), "TrialCommand")
     shares = [group["connections"] for group in line["groups"]]
     assert sum(shares) == connections
@@ -250,7 +254,9 @@ def test_data_lines_are_valid(workload: WorkloadSpec | TpccSpec, loaders: int, m
 
 
 def test_an_invalid_line_would_be_found() -> None:
-    line = trial_line(WorkloadSpec(name="x", kind="oltp_read_only"), {"a": TCP}, connections=1, duration_s=1, seed=1)
+    line = trial_line(
+        WorkloadSpec(name="x", kind="oltp_read_only"), sources({"a": TCP}), connections=1, duration_s=1, seed=1
+    )
     line["groups"][0]["workload"]["no_such_option"] = 1
     with pytest.raises(jsonschema.ValidationError):
         valid(line, "TrialCommand")
@@ -258,7 +264,7 @@ def test_an_invalid_line_would_be_found() -> None:
 
 def test_plans_say_the_protocol_that_is_read() -> None:
     workload = WorkloadSpec(name="x", kind="oltp_read_only")
-    assert trial_line(workload, {"a": TCP}, connections=1, duration_s=1, seed=1)["protocol"] == PROTOCOL
+    assert trial_line(workload, sources({"a": TCP}), connections=1, duration_s=1, seed=1)["protocol"] == PROTOCOL
     assert data_line(workload, TCP, loaders=1)["protocol"] == PROTOCOL
     text = (Path(__file__).parents[3] / "docs" / "engine-protocol.md").read_text()
-    assert f"It describes protocol {PROTOCOL};" in text
+    assert f"It describes protocol {PROTOCOL}." in text

@@ -10,7 +10,7 @@ import jsonschema
 import pytest
 from pydantic import SecretStr
 
-from plimsoll.drive.plans import data_line, trial_line
+from plimsoll.drive.plans import data_line, sources, trial_line
 from plimsoll.spec.statements import StatementsSpec, reader, shipped
 from plimsoll.spec.target import Target
 
@@ -55,6 +55,23 @@ generate = "null"
 type = "INT"
 [[table.index]]
 columns = "a"
+[[table]]
+name = "u"
+rows = 10
+primary_key = ["x", "y"]
+column = [
+  { name = "x", generate = "sequence", each = 5, nullable = false },
+  { name = "y", generate = "sequence", cycle = 5 },
+  { name = "z", generate = "reference", table = "t", nullable = true },
+  { name = "w", generate = "letters", length = 50, type = "TEXT" },
+]
+index = [{ columns = ["w", "x"], lengths = [9, 0] }]
+foreign_key = [{ columns = "z", table = "t", on_delete = "set_null" }]
+[[table]]
+name = "v"
+rows = 10
+primary_key = []
+column = [{ name = "x", generate = "reference", table = "u", column = "x" }]
 [[transaction]]
 name = "all"
 begin = true
@@ -71,6 +88,21 @@ no_row = "fail"
 repeat = [0, 2]
 [[transaction.statement]]
 sql = "DO :a, :i"
+[[transaction]]
+name = "items"
+loops.each = { items_of = "ids" }
+values.ids = { list = [1, 3], sorted = true, distinct = true, generate = "reference", table = "t" }
+values.names = { list = { items_of = "ids" }, generate = "letters", length = 3 }
+[[transaction.statement]]
+sql = "SELECT a FROM t WHERE id = :id"
+loop = "each"
+repeat = { items_of = "names" }
+values.id = { item_of = "ids" }
+[[transaction.statement]]
+sql = "INSERT INTO v VALUES (:n, :r)"
+rows = { items_of = "ids" }
+values.n = { item_of = "names" }
+values.r = { row_number = true }
 """
 
 
@@ -87,12 +119,12 @@ def workloads() -> dict[str, StatementsSpec]:
 @pytest.mark.parametrize("name", workloads())
 def test_lines_of_workload_files_are_valid(name: str) -> None:
     one = workloads()[name]
-    valid(trial_line(one, {"a": TARGET}, connections=2, duration_s=1, seed=1), "TrialCommand")
+    valid(trial_line(one, sources({"a": TARGET}), connections=2, duration_s=1, seed=1), "TrialCommand")
     valid(data_line(one, TARGET, loaders=1), "DataCommand")
 
 
 def test_an_invalid_line_would_be_found() -> None:
-    line = trial_line(workloads()["everything"], {"a": TARGET}, connections=2, duration_s=1, seed=1)
+    line = trial_line(workloads()["everything"], sources({"a": TARGET}), connections=2, duration_s=1, seed=1)
     line["groups"][0]["workload"]["transactions"][0]["weight"] = "much"
     with pytest.raises(jsonschema.ValidationError):
         valid(line, "TrialCommand")

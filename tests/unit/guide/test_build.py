@@ -12,19 +12,13 @@ import pytest
 from plimsoll.guide.build import analyse_folder
 from plimsoll.plan.build import build_plan
 from plimsoll.record import frames
-from plimsoll.record.model import (
-    Environment,
-    LevelRecord,
-    Outcome,
-    SystemRecord,
-    TrialRecord,
-    Verdict,
-    Window,
-    WorkloadRecord,
-)
+from plimsoll.record.environment import Environment
+from plimsoll.record.level import Level
+from plimsoll.record.model import Outcome, SystemRecord, TrialRecord, Verdict, Window, WorkloadRecord
 from plimsoll.record.store import write_recording
 from plimsoll.run.folder import PLAN_FILE, opened, resolve
-from plimsoll.run.status_text import status_lines
+from plimsoll.run.status import study_status
+from plimsoll.run.status_text import lines_of
 from plimsoll.spec.study import STUDY_FILE, parse_study
 
 TEXT = """
@@ -62,7 +56,7 @@ def measure(folder: Path, text: str, *, completed: int) -> None:
                 study="s",
                 system=SystemRecord(name=trial.system, cost_per_month=10),
                 workload=WorkloadRecord(name=trial.workload),
-                level=LevelRecord(connections=trial.connections),
+                level=Level(connections=trial.connections),
                 repetition=trial.repetition,
             ),
             Environment(),
@@ -80,7 +74,7 @@ def test_trials_from_before_a_change_do_not_pass_for_repetitions(tmp_path: Path)
     (cell,) = analyse_folder(tmp_path).curves[0].cells
     assert len(cell.trials) == 2
     assert cell.throughput_tps.value == 300
-    assert status_lines(tmp_path)[1].startswith("2 more recordings: made before the study was changed")
+    assert lines_of(study_status(tmp_path))[1].startswith("2 more recordings: made before the study was changed")
 
 
 def test_a_level_more_leaves_out_nothing(tmp_path: Path) -> None:
@@ -89,8 +83,11 @@ def test_a_level_more_leaves_out_nothing(tmp_path: Path) -> None:
     state(tmp_path, TEXT.replace("[1]", "[1, 2]"))
     analysis = analyse_folder(tmp_path)
     assert [len(cell.trials) for cell in analysis.curves[0].cells] == [2]
-    assert [(one.connections, one.repetition) for one in analysis.missing] == [(2, 0), (2, 1)]
-    assert status_lines(tmp_path) == [
+    assert [(one.level, one.repetition) for one in analysis.missing] == [
+        (Level(connections=2), 0),
+        (Level(connections=2), 1),
+    ]
+    assert lines_of(study_status(tmp_path)) == [
         "s: 2 of 4 trials complete, 0 failed or invalid, 2 not yet run",
         "  not yet run: a, ro, 2 connections, repetitions 1 and 2",
         "not begun",

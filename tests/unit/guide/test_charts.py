@@ -11,28 +11,30 @@ import pytest
 
 from plimsoll.analyse.cell_model import CpuShares
 from plimsoll.analyse.model import Analysis
+from plimsoll.guide.chart_links import Links
 from plimsoll.guide.charts import (
     cpu_chart,
     cpu_part_names,
     cpu_parts,
-    response_chart,
-    response_statistics,
+    response_charts,
     throughput_chart,
 )
 from plimsoll.guide.labels import LABEL_LENGTH, labels_fit, shorten, spread
 from plimsoll.guide.look import PAPER, SHARES_COUNT, Look
 from plimsoll.guide.marks import Chart
 from plimsoll.guide.pictures import chart_spec, inline_svg, render_png, render_svg
+from plimsoll.record.level import LevelKind
 from support.analyses import hostile_analysis, measured_analysis
 from support.published import HP_LEVELS, imported_analysis, per_minute_analysis
 from support.stalled import stalled_analysis
 
+LINKS = Links(measured_analysis())
 PAGE_LOOK = Look(width_px=None, height_px=300, labelled=True)
 PAPER_LOOK = Look(width_px=700, height_px=300, palette=PAPER, labelled=True, legend=True)
 
 
 def _throughput(analysis: Analysis, look: Look = PAGE_LOOK) -> Chart:
-    chart = throughput_chart(analysis, analysis.workloads[-1], look)
+    chart = throughput_chart(analysis, analysis.workloads[-1], LevelKind.CLOSED, look)
     assert chart is not None
     return chart
 
@@ -82,10 +84,10 @@ def test_systems_differ_in_colour_shape_and_dash() -> None:
 
 def test_a_chart_without_data_is_none() -> None:
     analysis = imported_analysis()
-    assert response_chart(analysis, analysis.workloads[0], "p99", PAGE_LOOK) is None
-    assert cpu_chart(analysis.curves[0], PAGE_LOOK) is None
+    assert list(response_charts(analysis, analysis.workloads[0], LevelKind.CLOSED, PAGE_LOOK)) == []
+    assert cpu_chart(analysis.curves[0], "tps", PAGE_LOOK, Links(analysis)) is None
     empty = analysis.model_copy(update={"curves": ()})
-    assert throughput_chart(empty, analysis.workloads[0], PAGE_LOOK) is None
+    assert throughput_chart(empty, analysis.workloads[0], LevelKind.CLOSED, PAGE_LOOK) is None
 
 
 def test_a_zero_response_time_has_no_place_on_a_logarithmic_scale() -> None:
@@ -94,7 +96,7 @@ def test_a_zero_response_time_has_no_place_on_a_logarithmic_scale() -> None:
     none = curve.cells[0].response_ms.model_copy(update={"p50": 0.0, "p95": 0.0, "p99": 0.0, "mean": 0.0})
     cells = (curve.cells[0].model_copy(update={"response_ms": none}),)
     only = analysis.model_copy(update={"curves": (curve.model_copy(update={"cells": cells}),)})
-    assert response_statistics(only, analysis.workloads[0]) == {}
+    assert list(response_charts(only, analysis.workloads[0], LevelKind.CLOSED, PAGE_LOOK)) == []
 
 
 def test_processor_time_adds_up_and_names_what_is_known() -> None:
@@ -124,7 +126,7 @@ def test_a_bar_ends_at_all_of_the_host(cpu: CpuShares) -> None:
     if parts.get("client"):
         assert parts["server"] / parts["client"] == pytest.approx(cpu.server / cpu.client)  # type: ignore[operator]
     cell = measured_analysis().curves[0].cells[0].model_copy(update={"cpu": cpu})
-    chart = cpu_chart(measured_analysis().curves[0].model_copy(update={"cells": (cell,)}), PAGE_LOOK)
+    chart = cpu_chart(measured_analysis().curves[0].model_copy(update={"cells": (cell,)}), "tps", PAGE_LOOK, LINKS)
     assert chart is not None
     assert chart_spec(chart)["encoding"]["y"]["scale"]["domain"] == [0, 1]
 
@@ -136,7 +138,7 @@ def test_each_use_of_the_processors_has_a_colour_of_its_own() -> None:
     names = cpu_part_names(curves)
     assert list(names) == ["server", "client", "user", "system", "other", "waiting for storage", "idle"]
     assert sorted(names.values()) == list(range(SHARES_COUNT))
-    chart = cpu_chart(curves[1], PAGE_LOOK)
+    chart = cpu_chart(curves[1], "tps", PAGE_LOOK, LINKS)
     assert chart is not None
     scale = chart_spec(chart)["encoding"]["color"]["scale"]
     assert dict(zip(scale["domain"], scale["range"], strict=True))["user"] == "var(--share-2)"
@@ -156,8 +158,10 @@ def test_names_stand_only_in_data_and_in_domains() -> None:
 def test_pictures_are_whole_and_hold_no_scripts(make: Any) -> None:
     root = ElementTree.fromstring(render_svg(_throughput(make(), PAPER_LOOK)))
     kinds = {element.tag.rpartition("}")[2] for element in root.iter()}
-    assert kinds <= {"svg", "g", "path", "text", "rect", "line", "defs", "clipPath"}
-    assert not any(name.startswith("on") or name.endswith("href") for element in root.iter() for name in element.attrib)
+    assert kinds <= {"svg", "g", "path", "text", "rect", "line", "defs", "clipPath", "a"}
+    assert not any(name.startswith("on") for element in root.iter() for name in element.attrib)
+    links = [value for element in root.iter() for name, value in element.attrib.items() if name.endswith("href")]
+    assert all(link.startswith("#recording") for link in links)
 
 
 def test_a_png_is_as_large_as_asked() -> None:
@@ -193,8 +197,8 @@ def test_long_names_keep_both_ends() -> None:
 
 def test_lower_bounds_have_a_sign_beside_their_point_and_in_their_tooltip() -> None:
     for analysis, signs in ((stalled_analysis(), 1), (measured_analysis(), 0)):
-        chart = response_chart(analysis, analysis.workloads[0], "p99", PAGE_LOOK)
-        assert chart is not None
+        charts = response_charts(analysis, analysis.workloads[0], LevelKind.CLOSED, PAGE_LOOK)
+        chart = next(chart for name, _, chart in charts if name == "p99")
         layers = chart_spec(chart)["layer"]
         texts = [layer for layer in layers if layer["mark"].get("text") == "≥"]
         assert len(texts) == signs

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import pytest
 
+from plimsoll.analyse.curve_model import PoolReason
 from plimsoll.analyse.model import Analysis, SystemSummary
 from plimsoll.guide.content import describe
 from plimsoll.guide.facts import environment_parts
 from plimsoll.guide.glance import glance_table
 from plimsoll.guide.html import render_html
 from plimsoll.guide.marks import logarithmic_ticks
-from plimsoll.record.model import ClientFacts, Environment, HostFacts, InstanceFacts, StorageFacts
+from plimsoll.record.environment import ClientFacts, Environment, HostFacts, InstanceFacts, StorageFacts
 from support.analyses import measured_analysis
 from support.published import imported_analysis
 
@@ -60,21 +61,21 @@ def test_a_factor_that_one_system_lacks_is_no_difference() -> None:
     content = describe(_with_factors(measured_analysis(), {"flush": "1", "size": "1"}, {"size": "2"}))
     assert content.factors is not None
     assert [column.heading for column in content.factors.columns] == ["system", "size"]
-    assert content.factors.notes == ("Known of some only: flush 1 (durable).",)
+    assert content.factors.notes == ("Stated for some only: flush 1 (durable).",)
 
 
-def test_a_pool_below_the_peak_is_a_range() -> None:
+def test_a_pool_that_is_not_resolved_is_a_range() -> None:
     analysis = measured_analysis()
     curve = analysis.curves[0]
-    peak = curve.peak.model_copy(update={"connections": 16})
-    changed = analysis.model_copy(update={"curves": (curve.model_copy(update={"peak": peak}), *analysis.curves[1:])})
+    pool = curve.pool.model_copy(update={"reason": PoolReason.UNRESOLVED, "between": (4, 16)})
+    changed = analysis.model_copy(update={"curves": (curve.model_copy(update={"pool": pool}), *analysis.curves[1:])})
     assert glance_table(changed).rows[0][4].text == "4 to 16"
 
 
 def test_figures_stay_with_their_units_in_prose() -> None:
     text = render_html(measured_analysis())
-    assert "1,712\u00a0tps (1,661 to 1,768) at 16\u00a0connections" in text
-    assert "Trials of 6\u00a0s cannot" in text
+    assert "1,712\u00a0tps (95\u00a0% CI 1,661 to 1,768) at 16\u00a0connections" in text
+    assert "The longest window was 6\u00a0s" in text
 
 
 @pytest.mark.parametrize(

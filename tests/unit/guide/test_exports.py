@@ -13,8 +13,8 @@ import pytest
 from typer.testing import CliRunner
 
 from plimsoll.analyse.tidy import INTERVAL_COLUMNS, TRIAL_COLUMNS
+from plimsoll.api import COLUMNS, LeftOutWarning, open_study
 from plimsoll.cli.main import app
-from plimsoll.guide.exports import export_tables
 from plimsoll.plan.build import build_plan
 from plimsoll.plan.model import PlannedTrial
 from plimsoll.record.model import Outcome, TrialWarning, Verdict
@@ -132,7 +132,7 @@ def test_an_interval_in_which_nothing_ended_is_a_row_of_zeros(tmp_path: Path) ->
     rows = made.tables["intervals"].filter(~pl.col("interval").is_in([0, 3]))
     rows = rows.filter(pl.col("interval") < 5)  # the last second has no row either
     write(tmp_path, replace(made, tables={"intervals": rows}))
-    table = pl.read_parquet(export_tables(tmp_path, tmp_path / "t", "parquet", whole=False, unplanned=False).paths[1])
+    table = open_study(tmp_path).intervals
     assert dict(table.schema) == INTERVAL_COLUMNS
     assert table["interval"].to_list() == [1, 2, 3, 4, 5]
     assert table["completed"].to_list() == [100, 100, 0, 100, 0]
@@ -148,20 +148,27 @@ def test_types_and_instances_have_rows_of_their_own_and_are_not_mixed(tmp_path: 
     rare = base.head(1).with_columns(transaction=pl.lit("rare"), completed=one, rolled_back=one)
     other = base.with_columns(instance=pl.lit("two"), completed=pl.lit(5, dtype=pl.UInt64))
     write(tmp_path, replace(made, tables={"intervals": pl.concat([base, rare, other])}))
-    table = pl.read_parquet(export_tables(tmp_path, tmp_path / "t", "parquet", whole=False, unplanned=False).paths[1])
+    table = open_study(tmp_path).intervals
     sums = table.group_by("instance", "transaction").agg(pl.col("completed").sum(), pl.len())
     assert sorted(sums.iter_rows()) == [("one", "rare", 1, 4), ("one", "t", 40, 4), ("two", "t", 20, 4)]
     assert table.filter(transaction="rare").sort("interval")["rolled_back"].to_list() == [1, 0, 0, 0]
     assert table.filter(transaction="t")["rolled_back"].null_count() == 8, "nobody counted them"
 
 
-def test_damaged_recordings_are_named_and_left_out(study: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_damaged_recordings_are_named_and_left_out(study: Path) -> None:
     victim = next(one for one in read_study(study).recordings if one.outcome.verdict is Verdict.COMPLETE)
     content = (victim.path / "intervals.parquet").read_bytes()
     (victim.path / "intervals.parquet").write_bytes(content[:-1] + b"x")
-    written = export_tables(study, study.parent / "t", "csv", whole=False, unplanned=True)
-    assert written.trials_count == 5
-    assert [line for line in written.left_out if victim.trial.trial_id in line]
+    opened = open_study(study, unplanned=True)
+    with pytest.warns(LeftOutWarning, match=victim.trial.trial_id):
+        assert opened.trials.height == 5
+    assert victim.trial.trial_id not in set(opened.intervals["trial_id"])
+    (line,) = opened.left_out
+    assert victim.trial.trial_id in line
+    ran = CliRunner().invoke(app, ["export", "csv", str(study), "--table", "intervals"], catch_exceptions=False)
+    assert victim.trial.trial_id in ran.stderr
+    assert (study / "tables" / "intervals.csv").exists()
+    assert not (study / "tables" / "trials.csv").exists()
 
 
 def test_the_examples_of_the_documentation_give_the_truth(study: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -178,7 +185,7 @@ def test_the_examples_of_the_documentation_give_the_truth(study: Path, monkeypat
         assert {row["connections"]: row[table.columns[-1]] for row in table.to_dicts()} == truth, page
 
 
-@pytest.mark.parametrize(("title", "columns"), [("trials", TRIAL_COLUMNS), ("intervals", INTERVAL_COLUMNS)])
+@pytest.mark.parametrize(("title", "columns"), COLUMNS.items())
 def test_every_column_is_described(title: str, columns: dict[str, pl.DataType]) -> None:
     section = (ROOT / "docs" / "export.md").read_text().split(f"\n## {title}\n")[1].split("\n## ")[0]
     lines = [line.strip("|").split("|") for line in section.splitlines() if line.startswith("| `")]

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
-from plimsoll.guide.markdown import escape_markdown, render_markdown
+from plimsoll.guide.markdown import render_markdown
+from plimsoll.guide.markdown_text import escape_markdown
 from support.analyses import hostile_analysis, measured_analysis
 
 
@@ -42,5 +45,5 @@ def test_hostile_names_open_no_tag_and_no_column() -> None:
 
 def test_levels_and_bounds_are_in_the_tables() -> None:
     text = render_markdown(measured_analysis())
-    assert "| 16 | 3,212 (3,116 to 3,318) |" in text
-    assert "**1,245** (1,208 to 1,286) peak" in text
+    assert re.search(r"\| 16 \| \[3,212\]\[r\d+\] \(3,116 to 3,318\)( \[r\d+\]){2} \|", text)
+    assert re.search(r"\*\*\[1,245\]\[r\d+\]\*\* \(1,208 to 1,286\) peak", text)

@@ -6,7 +6,7 @@ import pytest
 
 from plimsoll.analyse.cell_model import Bounds, Estimate, SpreadKind
 from plimsoll.analyse.model import Analysis
-from plimsoll.guide.numbers import Shown, explain_bounds, show_change, show_levels, show_rate, show_ratio
+from plimsoll.guide.numbers import Shown, explain_bounds, show_change, show_rate, show_ratio
 from support.analyses import estimate, measured_analysis
 from support.published import imported_analysis
 
@@ -27,11 +27,6 @@ def test_without_bounds_none_are_shown() -> None:
 
 def test_a_ratio_is_a_change_in_percent() -> None:
     assert show_change(estimate(1.375, 0.04)) == Shown("+37.5 %", "+32.0 to +43.5 %")
-
-
-@pytest.mark.parametrize(("levels", "words"), [((), ""), ((4,), "4"), ((1, 4, 1024), "1, 4 and 1,024")])
-def test_levels_in_words(levels: tuple[int, ...], words: str) -> None:
-    assert show_levels(levels) == words
 
 
 def with_bounds(*kinds: tuple[SpreadKind | None, float]) -> Analysis:
@@ -58,20 +53,18 @@ def test_bounds_are_explained_once_whatever_the_number_of_ways() -> None:
     many = [(SpreadKind.POOLED, float(degrees)) for degrees in range(4, 39)]
     text = explain_bounds(with_bounds(*many, (SpreadKind.REPETITIONS, 1.0), (SpreadKind.WITHIN_RUN, 17.4), (None, 0)))
     assert text == (
-        "Ranges beside figures are bounds (95 % confidence intervals). Of 38 throughputs, those of 35 rest on how"
-        " repetitions differ in all cells of a workload that were measured alike (4 to 38 degrees of freedom; the"
-        " spread of repetitions is taken as the same in all of them), that of 1 rests on how their own repetitions"
-        " differ (1 degree of freedom), that of 1 rests on the seconds of single runs (17 degrees of freedom;"
-        " repetitions may differ more) and 1 has none."
+        "Ranges beside figures are 95 % confidence intervals (CI). Of 38 throughputs, those of 35 are based on the"
+        " variation between repetitions, pooled over the systems that were measured alike at the same level (4 to 38"
+        " degrees of freedom; assumed equal in all of them); that of 1 is based on the variation between their own"
+        " repetitions (1 degree of freedom); that of 1 is based on the variation within single runs (17"
+        " degrees of freedom; repetitions may vary more) and 1 has none."
     )
 
 
 def test_bounds_are_explained_with_confidence_and_method() -> None:
-    assert explain_bounds(measured_analysis()).startswith(
-        "Ranges beside figures are bounds (95 % confidence intervals)"
-    )
-    assert ". They rest on how repetitions differ" in explain_bounds(measured_analysis())
-    assert explain_bounds(imported_analysis()) == "No figure has bounds: nothing here tells how sure it is."
+    assert explain_bounds(measured_analysis()).startswith("Ranges beside figures are 95 % confidence intervals")
+    assert ". They are based on the variation between repetitions" in explain_bounds(measured_analysis())
+    assert explain_bounds(imported_analysis()) == "No figure has a confidence interval."
 
 
 def test_throughputs_without_bounds_are_counted() -> None:

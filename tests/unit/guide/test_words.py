@@ -4,18 +4,25 @@ from __future__ import annotations
 
 import pytest
 
+from plimsoll.analyse.curve_model import PoolAdvice, PoolReason
 from plimsoll.analyse.model import DifferenceVerdict
+from plimsoll.analyse.warning_model import Evidence, PlacedWarning
+from plimsoll.guide.pools import pool_sentence
 from plimsoll.guide.words import (
+    advice_of,
     clean,
     cleaned,
+    evidence_sentence,
     place_words,
-    pool_sentence,
     sentence,
     unknown_sentences,
     verdict_words,
 )
+from plimsoll.record.level import Level
 from support.analyses import HOSTILE, hostile_analysis, measured_analysis
 from support.published import imported_analysis
+
+_RATES = {"slow_tps": 100.0, "fast_tps": 200.0}
 
 
 def test_control_and_direction_characters_are_replaced_and_lines_kept() -> None:
@@ -35,10 +42,11 @@ def test_each_verdict_has_words() -> None:
         verdict: verdict_words(difference.model_copy(update={"verdict": verdict})) for verdict in DifferenceVerdict
     }
     assert words == {
-        DifferenceVerdict.FASTER: "relaxed carries more",
-        DifferenceVerdict.SLOWER: "relaxed carries less",
-        DifferenceVerdict.UNDECIDED: "cannot be told apart",
-        DifferenceVerdict.UNTESTABLE: "cannot be tested: no bounds",
+        DifferenceVerdict.FASTER: "relaxed is faster",
+        DifferenceVerdict.SLOWER: "relaxed is slower",
+        DifferenceVerdict.UNRESOLVED: "not resolved",
+        DifferenceVerdict.EQUAL: "equal within 5 %",
+        DifferenceVerdict.UNTESTABLE: "not testable: no confidence interval",
     }
 
 
@@ -54,7 +62,10 @@ def test_a_warning_says_where(index: int, words: str) -> None:
 def test_what_holds_everywhere_lists_nothing() -> None:
     analysis = measured_analysis()
     everywhere = analysis.warnings[2].model_copy(
-        update={"workloads": ("read-only", "read-write"), "connections": (1, 4, 16, 32)}
+        update={
+            "workloads": ("read-only", "read-write"),
+            "levels": tuple(Level(connections=count) for count in (1, 4, 16, 32)),
+        }
     )
     assert place_words(everywhere, analysis) == "all systems · all workloads · all levels"
 
@@ -65,13 +76,50 @@ def test_remarks_become_sentences() -> None:
     assert sentence("") == ""
 
 
+@pytest.mark.parametrize(
+    "evidence",
+    [
+        Evidence(seen="debug-build", figures={"instance": "one server/0", "sign": "-debug"}),
+        Evidence(text="one server/0 is a debug build: -debug"),
+        Evidence(seen="read-only-slower", figures={"slow_workload": "one", "fast_workload": "b", **_RATES}),
+    ],
+)
+def test_evidence_that_begins_with_a_name_leaves_it_as_it_was_written(evidence: Evidence) -> None:
+    placed = PlacedWarning(code="debug-build", evidence=(evidence,))
+    assert evidence_sentence(placed, ["one server"]).startswith("one ")
+
+
+def test_evidence_that_begins_like_a_name_has_its_capital() -> None:
+    placed = PlacedWarning(code="single-repetition", evidence=(Evidence(seen="single"),))
+    assert evidence_sentence(placed, ["level"]) == "Levels were measured only once."
+
+
 def test_what_all_systems_lack_is_said_once() -> None:
     (said,) = unknown_sentences(imported_analysis().systems)
-    assert said == "Not known for any system: response times; processor use; bounds: one repetition."
+    assert said == (
+        "Not known for any system: response times at the 99th percentile; processor utilisation; confidence intervals,"
+        " because there is one figure for each level."
+    )
     assert unknown_sentences(measured_analysis().systems) == ()
 
 
-def test_a_pool_names_its_system_and_not_the_workload_above_it() -> None:
-    curve = measured_analysis().curves[0]
-    text = curve.model_copy(update={"pool": curve.pool.model_copy(update={"text": "read-only: 4 connections"})})
-    assert pool_sentence(text) == "durable: 4 connections."
+@pytest.mark.parametrize(
+    ("connections", "per_core", "words"),
+    [
+        (4, 2.0, "4 connections, two per core; fewer were not measured"),
+        (16, 8.0, "16 connections, 8 per core; fewer were not measured"),
+        (1, 0.125, "1 connection, one for every 8 cores; fewer were not measured"),
+        (3, None, "3 connections; fewer were not measured"),
+    ],
+)
+def test_a_pool_in_words(connections: int, per_core: float | None, words: str) -> None:
+    pool = PoolAdvice(connections=connections, per_core=per_core, reason=PoolReason.LOWEST_LEVEL)
+    assert pool_sentence(measured_analysis().curves[0].model_copy(update={"pool": pool})) == words
+
+
+def test_equal_evidence_is_said_once_and_other_evidence_is_counted() -> None:
+    seen = [Evidence(seen="busy-elsewhere", figures={"other_cpu_ratio": share}) for share in (0.5, 0.2, 0.2001)]
+    placed = PlacedWarning(code="host-busy-elsewhere", evidence=tuple(seen))
+    assert evidence_sentence(placed).endswith("neither to the server nor to the client (and 1 more).")
+    assert advice_of(placed) == "Find and stop what else runs there, or measure on a quiet host."
+    assert advice_of(PlacedWarning(code="of-a-later-version", evidence=tuple(seen), advice="Do it")) == "Do it."

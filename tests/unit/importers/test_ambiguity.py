@@ -28,19 +28,19 @@ def table(tmp_path: Path) -> Import:
 
 
 def test_rows_that_nothing_tells_apart_are_said_to_be_repetitions(table: Import) -> None:
-    result = table("system,connections,tps\na,1,100\na,1,110\na,2,150\na,2,140\n")
+    result = table("system,connections,throughput_tps\na,1,100\na,1,110\na,2,150\na,2,140\n")
     assert [one.trial.repetition for one in result.trials] == [0, 1, 0, 1]
     said = [line for line in result.report if line.startswith("repetitions: ")]
     assert len(said) == 1
     assert "lines 3, 5 have the same system, workload and level as a line before" in said[0]
-    told = table("system,connections,tps,repetition\na,1,100,1\na,1,110,2\n")
+    told = table("system,connections,throughput_tps,repetition\na,1,100,1\na,1,110,2\n")
     assert not any(line.startswith("repetitions: ") for line in told.report)
 
 
 def test_a_point_that_may_part_thousands_is_refused_where_commas_part_no_cells(table: Import) -> None:
     for delimiter in ";\t":
-        text = "system,connections,tps\na,1,1.234\n".replace(",", delimiter)
-        with pytest.raises(SpecError, match=r"line 2: tps: may be 1\.2340 or 1234: write it so"):
+        text = "system,connections,throughput_tps\na,1,1.234\n".replace(",", delimiter)
+        with pytest.raises(SpecError, match=r"line 2: throughput_tps: may be 1\.2340 or 1234: write it so"):
             table(text)
         assert table(text.replace("1.234", "1.2340")).trials[0].outcome.reported.throughput_tps == 1.234
 
@@ -48,10 +48,10 @@ def test_a_point_that_may_part_thousands_is_refused_where_commas_part_no_cells(t
 @pytest.mark.parametrize("separator", ["\x85", "\u2028", "\x0c"])
 def test_only_line_ends_end_a_line(table: Import, separator: str) -> None:
     """str.splitlines knows more of them than CSV does."""
-    result = table(f"system,connections,tps\na{separator}b,1,100\na{separator}b,2,150\n")
+    result = table(f"system,connections,throughput_tps\na{separator}b,1,100\na{separator}b,2,150\n")
     assert {one.trial.system.name for one in result.trials} == {f"a{separator}b"}
-    with pytest.raises(SpecError, match="line 3: tps"):
-        table(f"system,connections,tps\na{separator}b,1,100\na,2,x\n")
+    with pytest.raises(SpecError, match="line 3: throughput_tps"):
+        table(f"system,connections,throughput_tps\na{separator}b,1,100\na,2,x\n")
 
 
 def test_the_report_looks_at_each_row_a_few_times_only(table: Import, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -66,6 +66,8 @@ def test_the_report_looks_at_each_row_a_few_times_only(table: Import, monkeypatc
         return plain(group)
 
     monkeypatch.setattr(Group, "system", property(counted))
-    result = table("system,connections,tps,disk\n" + "".join(f"s{index},1,{index + 1},\n" for index in range(300)))
+    result = table(
+        "system,connections,throughput_tps,disk\n" + "".join(f"s{index},1,{index + 1},\n" for index in range(300))
+    )
     assert len(result.trials) == 300
     assert looks < 30 * 300

@@ -6,7 +6,9 @@ from pathlib import Path
 from typing import Any
 
 from plimsoll.importers.joining import Joiner
-from plimsoll.record.model import Environment, LevelRecord, Outcome, SystemRecord, TrialRecord, Verdict, WorkloadRecord
+from plimsoll.record.environment import Environment
+from plimsoll.record.level import Level
+from plimsoll.record.model import Outcome, SystemRecord, TrialRecord, Verdict, WorkloadRecord
 from plimsoll.record.store import Recording
 
 
@@ -16,7 +18,7 @@ def trial(options: dict[str, Any], *, connections: int = 4, target: str = "a:1")
         study="s",
         system=SystemRecord(name="db", factors={"target": target}),
         workload=WorkloadRecord(name="mine", options=options),
-        level=LevelRecord(connections=connections),
+        level=Level(connections=connections),
         repetition=0,
     )
 

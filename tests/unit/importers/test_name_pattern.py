@@ -101,6 +101,6 @@ def test_the_doubt_is_told_and_stays_with_the_numbers(tmp_path: Path) -> None:
     assert "'ssd', 'hdd'" in line
     write_import(tmp_path / "study", result)
     analysis = analyse("s", read_study(tmp_path / "study").recordings)
-    assert [one.warning.code for one in analysis.warnings].count("repetitions-may-differ") == 1
+    assert [one.code for one in analysis.warnings].count("repetitions-may-differ") == 1
     codes = [[one.code for one in trial.outcome.warnings] for trial in result.trials]
     assert codes == [["repetitions-may-differ"], ["repetitions-may-differ"], []]

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from plimsoll.errors import RecordError
+from plimsoll.errors import HostError, RecordError
 from plimsoll.guide.build import analyse_folder
 from plimsoll.importers.log_places import LogOptions
-from plimsoll.importers.skipped_logs import SKIPPED_FILE, missing_logs
+from plimsoll.importers.skipped_logs import SKIPPED_FILE, SkippedLog, keep_skipped, missing_logs
 from plimsoll.importers.sysbench import import_sysbench
 from plimsoll.importers.trials import write_import
 from support.sysbench_logs import LOG_1_0
@@ -53,3 +53,14 @@ def test_a_damaged_list_is_told(text: str, tmp_path: Path) -> None:
     (tmp_path / SKIPPED_FILE).write_text(text)
     with pytest.raises(RecordError, match="is damaged; remove it"):
         missing_logs(tmp_path)
+
+
+def test_a_link_in_the_place_of_the_file_being_written_is_not_followed(tmp_path: Path) -> None:
+    others, study, log = tmp_path / "others.txt", tmp_path / "study", tmp_path / "rate.log"
+    others.write_text("mine")
+    log.write_text(AT_A_RATE)
+    study.mkdir()
+    (study / f".{SKIPPED_FILE}.partial").symlink_to(others)
+    with pytest.raises(HostError, match="cannot be written"):
+        keep_skipped(study, [log], [SkippedLog.of(log, WHY)])
+    assert others.read_text() == "mine"

@@ -12,7 +12,7 @@ from plimsoll.analyse.study import analyse
 from plimsoll.errors import SpecError
 from plimsoll.importers.log_places import LogOptions
 from plimsoll.importers.sysbench import import_sysbench
-from plimsoll.importers.trials import ImportedTrial, ImportResult, write_import
+from plimsoll.importers.trials import ImportResult, write_import
 from plimsoll.record.model import Verdict, Window
 from plimsoll.record.store import read_study
 from support.sysbench_logs import (
@@ -22,6 +22,8 @@ from support.sysbench_logs import (
     LOG_0_5,
     LOG_1_0,
     LOG_1_1,
+    column,
+    only,
     with_histogram,
     with_lines,
 )
@@ -41,16 +43,6 @@ def logs(tmp_path: Path) -> Import:
         return import_sysbench(paths, study_name="s", options=LogOptions(**told))
 
     return run
-
-
-def only(result: ImportResult) -> ImportedTrial:
-    assert len(result.trials) == 1
-    return result.trials[0]
-
-
-def column(trial: ImportedTrial, name: str) -> list[float]:
-    assert trial.intervals is not None
-    return trial.intervals[name].to_list()
 
 
 def faults(logs: Import, *texts: str | bytes, **options: Any) -> str:

@@ -10,24 +10,15 @@ from plimsoll.analyse.study import analyse
 from plimsoll.errors import SpecError
 from plimsoll.importers.log_places import LogOptions
 from plimsoll.importers.sysbench import import_sysbench
-from plimsoll.importers.trials import ImportedTrial, ImportResult, write_import
+from plimsoll.importers.trials import ImportResult, write_import
 from plimsoll.record.store import read_study
-from support.sysbench_logs import JSON_LINES, LOG_1_0, NEWER_LINES, with_lines
+from support.sysbench_logs import JSON_LINES, LOG_1_0, NEWER_LINES, column, only, with_lines
+from support.told import evidence_of
 
 
 def read(folder: Path, text: str) -> ImportResult:
     (folder / "0.log").write_text(text)
     return import_sysbench([folder / "0.log"], study_name="s", options=LogOptions(system="db1", workload="mix"))
-
-
-def only(result: ImportResult) -> ImportedTrial:
-    assert len(result.trials) == 1
-    return result.trials[0]
-
-
-def column(trial: ImportedTrial, name: str) -> list[float]:
-    assert trial.intervals is not None
-    return trial.intervals[name].to_list()
 
 
 @pytest.mark.parametrize("value", ["nan", "-1.00", "inf", "1e5", "99999999999999.00", "9.9.9"])
@@ -109,5 +100,5 @@ def test_what_a_forced_shutdown_cut_off_is_kept_and_warned_about(tmp_path: Path)
     assert reported.counts["unfinished"] == 4
     write_import(tmp_path / "study", result)
     warnings = analyse("s", read_study(tmp_path / "study").recordings).warnings
-    found = {one.warning.code: one.warning.evidence for one in warnings}
+    found = {one.code: evidence_of(one) for one in warnings}
     assert found["transactions-unfinished"].startswith("4 transactions had not ended when the load did")

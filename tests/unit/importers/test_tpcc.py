@@ -12,13 +12,13 @@ import pytest
 
 from plimsoll.analyse.study import analyse
 from plimsoll.errors import SpecError
-from plimsoll.guide.markdown import render_markdown
 from plimsoll.importers.log_places import LogOptions
 from plimsoll.importers.sysbench import import_sysbench
 from plimsoll.importers.tpcc import import_tpcc
 from plimsoll.importers.trials import ImportedTrial, ImportResult, write_import
 from plimsoll.record.store import read_study
 from support import kit_logs
+from support.markdown import unlinked_markdown
 from support.sysbench_logs import LOG_1_0
 
 Import = Callable[..., ImportResult]
@@ -251,7 +251,7 @@ def test_guides_show_notpm_and_what_else_is_stated_by_type(logs: Import, tmp_pat
     ):
         study = tmp_path / str(len(row))
         write_import(study, logs(text, connections=16))
-        markdown = render_markdown(analyse("s", read_study(study).recordings))
+        markdown = unlinked_markdown(analyse("s", read_study(study).recordings))
         assert row in markdown
         assert "new orders per minute (NOTPM)" in markdown
 

@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from plimsoll.plan.build import REDO_BYTES, START_S, build_plan, data_bytes, disk_bytes, former_ids
+from plimsoll.plan.build import START_S, build_plan, former_ids
+from plimsoll.plan.disk import OTHER_BYTES, SYSTEM_BYTES, data_bytes, disk_bytes
 from plimsoll.spec.clients import Clients
 from plimsoll.spec.levels import Levels
 from plimsoll.spec.study import StudySpec, parse_study
@@ -76,6 +77,25 @@ def test_a_block_is_one_system_and_repetitions_are_the_outer_loop() -> None:
     plan = build_plan(study())
     assert all(len({t.system for t in plan.trials if t.block == block}) == 1 for block in range(6))
     assert [t.repetition for t in plan.trials] == sorted(t.repetition for t in plan.trials)
+
+
+def test_all_systems_meet_workloads_and_levels_in_one_order_per_repetition() -> None:
+    plan = build_plan(study(levels=(1, 2, 4, 8)))
+    for repetition in range(3):
+        orders = {
+            system: [
+                (t.workload, t.connections) for t in plan.trials if (t.system, t.repetition) == (system, repetition)
+            ]
+            for system in ("a", "b")
+        }
+        assert orders["a"] == orders["b"]
+    first = [next(t.system for t in plan.trials if t.repetition == repetition) for repetition in range(3)]
+    assert first in (["a", "b", "a"], ["b", "a", "b"])
+
+
+def test_more_repetitions_leave_the_order_of_the_earlier_ones() -> None:
+    before = [t.trial_id for t in build_plan(study()).trials]
+    assert [t.trial_id for t in build_plan(study(repetitions=5)).trials][: len(before)] == before
 
 
 def test_the_same_study_gives_the_same_plan_and_another_seed_another_order() -> None:
@@ -198,7 +218,8 @@ def test_the_number_of_instances_is_an_input_of_a_trial_and_in_its_plan() -> Non
 def test_space_and_starts_grow_with_instances_and_rows_do_not() -> None:
     one, two = with_instances(1), with_instances(2)
     assert data_bytes(two, 2) == data_bytes(one, 1)
-    assert disk_bytes(two, two.system[0]) - disk_bytes(one, one.system[0]) == REDO_BYTES
+    more = disk_bytes(two, two.system[0]) - disk_bytes(one, one.system[0])
+    assert more == 2 * SYSTEM_BYTES + sum(OTHER_BYTES.values())
     slower = build_plan(two).estimates.total_s - build_plan(one).estimates.total_s
     assert slower == pytest.approx(START_S * len(one.system) * one.study.repetitions)
 

@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 
 from plimsoll.errors import RecordError
-from plimsoll.record.model import RECORD_FORMAT
-from plimsoll.record.store import finished_ids, read_recording, read_study
-from support.recordings import rewrite, telemetry, write
+from plimsoll.record.model import RECORD_FORMAT, RECORD_FORMAT_MAX
+from plimsoll.record.store import read_recording, read_study
+from support.recordings import finished_ids, rewrite, telemetry, write
 
-NEWER = json.dumps({"record_format": RECORD_FORMAT + 1, "surprise": []}).encode()
+NEWER = json.dumps({"record_format": RECORD_FORMAT_MAX + 1, "surprise": []}).encode()
 
 
 def test_a_newer_format_is_refused_whatever_else_changed(tmp_path: Path) -> None:
@@ -58,4 +58,14 @@ def test_a_trial_without_a_format_is_refused(tmp_path: Path, content: bytes) -> 
     path = write(tmp_path)
     rewrite(path, "trial.json", content)
     with pytest.raises(RecordError, match=r"trial\.json"):
+        read_recording(path)
+
+
+def test_a_pipe_in_the_place_of_an_outcome_keeps_nobody_waiting(tmp_path: Path) -> None:
+    """Of a recording whose version says that a newer Plimsoll wrote it, the digest is looked for there."""
+    path = write(tmp_path)
+    (path / "trial.json").write_bytes(NEWER)
+    (path / "outcome.json").unlink()
+    os.mkfifo(path / "outcome.json")
+    with pytest.raises(RecordError, match="newer Plimsoll"):
         read_recording(path)

@@ -13,9 +13,13 @@ import pytest
 from plimsoll.record.buckets import BUCKET_COUNT, bucket_middle_ns
 from plimsoll.record.content import TABLES
 from plimsoll.record.document import Document
-from plimsoll.record.model import RECORD_FORMAT, Environment, Outcome, TrialRecord
+from plimsoll.record.environment import Environment
+from plimsoll.record.model import RECORD_FORMAT, Outcome, TrialRecord
 
 TEXT = (Path(__file__).parents[3] / "docs" / "recordings.md").read_text()
+NOT_WRITTEN = {"level.terminals"}
+"""The workload's options have them."""
+
 DOCUMENTS = {"trial.json": TrialRecord, "environment.json": Environment, "outcome.json": Outcome}
 
 
@@ -43,7 +47,9 @@ def fields(kind: type[Document], prefix: str = "") -> Iterator[str]:
 
 @pytest.mark.parametrize("name", DOCUMENTS)
 def test_every_field_is_described(name: str) -> None:
-    assert [field for field, *_ in rows(name)] == list(fields(DOCUMENTS[name]))
+    assert [field for field, *_ in rows(name)] == [
+        field for field in fields(DOCUMENTS[name]) if field not in NOT_WRITTEN
+    ]
 
 
 @pytest.mark.parametrize("name", TABLES)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import io
 import os
 import subprocess
 import sys
@@ -15,11 +16,12 @@ import pytest
 
 from plimsoll.errors import NewerFormatError, StorageError
 from plimsoll.record import files, frames
-from plimsoll.record.model import Environment, HostFacts, Outcome, Verdict, Window
+from plimsoll.record.environment import Environment, HostFacts
+from plimsoll.record.model import Outcome, Verdict, Window
 from plimsoll.record.partial import PartialRecording
 from plimsoll.record.recovery import recover
-from plimsoll.record.store import finished_ids, read_recording, read_study, write_recording
-from support.recordings import a_trial, intervals, telemetry
+from plimsoll.record.store import read_recording, read_study, write_recording
+from support.recordings import a_trial, finished_ids, intervals, rewrite, telemetry
 
 COMPLETE = Outcome(verdict=Verdict.COMPLETE, window=Window(first=1, last=3))
 DRAFT = Outcome(verdict=Verdict.INTERRUPTED, window=Window(first=2, last=2))
@@ -189,7 +191,8 @@ def test_a_disk_that_is_full_when_segments_are_joined_loses_nothing(
 JOIN = """
 import resource, sys
 from pathlib import Path
-from plimsoll.record.model import Environment, Outcome, Verdict
+from plimsoll.record.model import Outcome, Verdict
+from plimsoll.record.environment import Environment
 from plimsoll.record.recovery import recover
 before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 assert recover(Path(sys.argv[1]))
@@ -215,3 +218,38 @@ def test_joining_two_hours_takes_little_memory(tmp_path: Path) -> None:
     assert int(ran.stdout) * 1024 < 120e6, "bytes"
     path = tmp_path / "recordings" / "t1" / "histograms.parquet"
     assert pl.scan_parquet(path).select(pl.len()).collect().item() == 28_800
+
+
+def _durations(first: int, count: int) -> pl.DataFrame:
+    place = {"driver": "d", "host": "h", "instance": "", "role": "source", "transaction": "t", "sum_ns": 9, "max_ns": 9}
+    rows = [
+        {**place, "interval": interval, "measure": measure, "buckets": [interval], "counts": [1]}
+        for interval in range(first, first + count)
+        for measure in ("response", "service", "in_flight_response")
+    ]
+    return pl.DataFrame(rows, schema=frames.HISTOGRAMS)
+
+
+def test_joined_histograms_lie_measure_after_measure(tmp_path: Path) -> None:
+    """So a reader that asks for one measure passes over the row groups of others."""
+    partial = begun(tmp_path, segments=1)
+    for segment in range(20):
+        partial.add("histograms.parquet", _durations(10 * segment, 10))
+    recording = read_recording(partial.commit(a_trial(), ENVIRONMENT, COMPLETE))
+    table = recording.histograms()
+    assert table is not None
+    assert table["measure"].rle_id().max() == 2
+    assert table.filter(measure="service")["interval"].to_list() == list(range(200))
+
+
+@pytest.mark.parametrize("is_old", [False, True], ids=["sorted", "as older versions wrote it"])
+def test_only_the_measures_that_are_asked_for_are_read(tmp_path: Path, is_old: bool) -> None:
+    table = _durations(0, 100)
+    path = write_recording(tmp_path, a_trial(), ENVIRONMENT, COMPLETE, histograms=table)
+    if is_old:
+        content = io.BytesIO()
+        table.write_parquet(content, compression="zstd")
+        rewrite(path, "histograms.parquet", content.getvalue())
+    found = read_recording(path).histograms(["response"])
+    assert found is not None
+    assert found.equals(table.filter(measure="response"))

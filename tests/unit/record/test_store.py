@@ -13,14 +13,11 @@ import pytest
 
 from plimsoll.errors import HostError, RecordError
 from plimsoll.record import files, frames
-from plimsoll.record.model import (
-    Environment,
-    Outcome,
-    Verdict,
-)
+from plimsoll.record.environment import Environment
+from plimsoll.record.model import Outcome, Verdict
 from plimsoll.record.recovery import recover
-from plimsoll.record.store import finished_ids, read_recording, read_study, write_recording
-from support.recordings import a_trial, rewrite, telemetry, write
+from plimsoll.record.store import read_recording, read_study, write_recording
+from support.recordings import a_trial, finished_ids, rewrite, telemetry, write
 
 
 def test_tables_that_were_not_written_are_none(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from plimsoll.errors import HostError
-from plimsoll.record.model import HostFacts
+from plimsoll.record.environment import HostFacts
 from plimsoll.run.client_limits import (
     CalibratedWorkload,
     ClientLimit,

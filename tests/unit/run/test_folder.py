@@ -46,7 +46,7 @@ def test_a_folder_with_something_else_in_it_is_refused(file: Path, tmp_path: Pat
     folder = tmp_path / "out"
     folder.mkdir()
     (folder / "thesis.doc").write_text("x")
-    with pytest.raises(SpecError, match="holds no study"):
+    with pytest.raises(SpecError, match="is not a study"):
         take(file, folder)
     assert [path.name for path in folder.iterdir()] == ["thesis.doc"]
 
@@ -96,5 +96,5 @@ def test_a_folder_that_cannot_be_made_is_one_clear_message(file: Path, tmp_path:
 
 
 def test_a_folder_without_a_study_is_named(tmp_path: Path) -> None:
-    with pytest.raises(SpecError, match=r"holds no study\.toml"):
+    with pytest.raises(SpecError, match=r"has no study\.toml"):
         resolve(tmp_path, None)

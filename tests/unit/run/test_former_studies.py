@@ -11,10 +11,11 @@ import pytest
 from plimsoll.errors import NewerFormatError
 from plimsoll.guide.build import analyse_folder
 from plimsoll.record.model import Verdict
-from plimsoll.record.store import finished_ids, read_study
+from plimsoll.record.store import read_study
 from plimsoll.run.folder import opened, read_plan, resolve
 from plimsoll.run.planning import plan_study
 from plimsoll.run.status import RunState, study_status
+from support.recordings import finished_ids
 
 GOLDEN = Path(__file__).parents[2] / "golden" / "study_format_1"
 

@@ -14,7 +14,7 @@ from support.waiting import until
 
 
 def test_one_process_at_a_time(tmp_path: Path) -> None:
-    with HeldFolder(tmp_path), pytest.raises(HostError, match="another plimsoll measures into it"):
+    with HeldFolder(tmp_path), pytest.raises(HostError, match="another plimsoll process is using this folder"):
         HeldFolder(tmp_path)
     HeldFolder(tmp_path).close()
 
@@ -52,7 +52,7 @@ def test_a_folder_that_stays_is_fine_however_it_is_named(tmp_path: Path, monkeyp
 def test_a_folder_that_was_moved_is_named(tmp_path: Path) -> None:
     with HeldFolder(tmp_path / "out") as held:
         (tmp_path / "out").rename(tmp_path / "there")
-        with pytest.raises(StorageError, match=f"was moved to {tmp_path / 'there'} while"):
+        with pytest.raises(StorageError, match=f"was moved to {tmp_path / 'there'} during"):
             held.refuse_moved()
 
 
@@ -67,7 +67,7 @@ def test_another_folder_in_its_place_is_another_folder(tmp_path: Path) -> None:
 def test_a_folder_that_was_removed_is_told(tmp_path: Path) -> None:
     with HeldFolder(tmp_path / "out") as held:
         shutil.rmtree(tmp_path / "out")
-        with pytest.raises(StorageError, match="was removed while"):
+        with pytest.raises(StorageError, match="was removed during"):
             held.refuse_moved()
 
 

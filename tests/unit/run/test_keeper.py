@@ -11,7 +11,7 @@ from plimsoll.drive.protocol import ClientCpu, Done
 from plimsoll.errors import TargetError
 from plimsoll.run import keeper as keeper_module
 from plimsoll.run.keeper import DataKeeper
-from plimsoll.run.systems import TargetSystem
+from plimsoll.run.target_system import TargetSystem
 from plimsoll.spec.system import SystemSpec
 from plimsoll.spec.target import Target
 from plimsoll.spec.tpcc import TpccSpec

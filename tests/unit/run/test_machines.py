@@ -50,7 +50,7 @@ def test_a_later_session_sizes_servers_as_the_first_did(tmp_path: Path, flush_ms
         ({"host": {"name": "elsewhere"}}, "the host is .* now and was elsewhere"),
         ({"host": {"cpu_threads": 999}}, "hardware threads is .* now and was 999"),
         ({"host": {"memory_bytes": 2**45}}, "memory is .* now and was"),
-        ({"device": "nosuch"}, "now and lay on nosuch"),
+        ({"device": "nosuch"}, "now and was on nosuch"),
     ],
 )
 def test_another_host_or_device_is_measured_and_that_is_said(
@@ -87,7 +87,7 @@ def test_every_place_of_another_host_is_told(tmp_path: Path, monkeypatch: pytest
 def test_a_file_that_cannot_be_read_is_told_and_stays(tmp_path: Path) -> None:
     (tmp_path / MACHINE_FILE).write_text('{"machine_format": 99, "surprise": 1}')
     with pytest.raises(NewerFormatError):
-        Machines(tmp_path)
+        Machines(tmp_path).at(tmp_path / "data")
     (tmp_path / MACHINE_FILE).write_text('{"machine')
-    with pytest.raises(RecordError, match="remove it, then the machine is measured again"):
-        Machines(tmp_path)
+    with pytest.raises(RecordError, match="remove it, and the machine is measured again"):
+        Machines(tmp_path).at(tmp_path / "data")

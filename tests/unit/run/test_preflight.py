@@ -6,13 +6,11 @@ import os
 import shutil
 import socket
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 
 from plimsoll.errors import HostError, SpecError
-from plimsoll.plan.build import disk_bytes, recordings_bytes
-from plimsoll.run import preflight
+from plimsoll.plan.build import recordings_bytes
 from plimsoll.run.preflight import refuse_before_start
 from plimsoll.spec.study import parse_study
 
@@ -123,54 +121,10 @@ server = { managed = "mariadb", instances = 2 }
     refuse(text.replace("4082", "4080"))
 
 
-SPACE = """
-[study]
-name = "s"
-levels = { connections = [1] }
-duration = "60s"
-warm_up = "1s"
-[[workload]]
-name = "ro"
-kind = "oltp_read_only"
-table_size = ROWS
-[[system]]
-name = "a"
-server = { managed = "mariadb", data_dir = "FIRST" }
-[[system]]
-name = "b"
-server = { managed = "mariadb", data_dir = "SECOND" }
-"""
-
-
-def space(first: Path, second: Path, rows: int = 1000) -> str:
-    return SPACE.replace("FIRST", str(first)).replace("SECOND", str(second)).replace("ROWS", str(rows))
-
-
-def free_bytes(monkeypatch: pytest.MonkeyPatch, free: int) -> None:
-    monkeypatch.setattr(preflight.shutil, "disk_usage", lambda _: SimpleNamespace(free=free))
-
-
-def test_space_is_summed_over_all_folders_of_a_file_system(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each system fits alone, and both do not."""
-    text = space(tmp_path / "a", tmp_path / "b" / "c")
-    spec = parse_study(text)
-    each, recordings = disk_bytes(spec, spec.system[0]), recordings_bytes(spec, 10)
-    free_bytes(monkeypatch, 2 * each + recordings)
-    refuse_before_start(spec, tmp_path / "out", 10)
-    free_bytes(monkeypatch, 2 * each + recordings - 1)
-    with pytest.raises(HostError) as caught:
-        refuse_before_start(spec, tmp_path / "out", 10)
-    (line,) = str(caught.value).splitlines()
-    for place in (tmp_path / "a", tmp_path / "b" / "c", tmp_path / "out"):
-        assert f"for {place}" in line
-
-
-def test_space_of_other_file_systems_is_their_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    spec = parse_study(space(tmp_path, Path("/dev/shm")))  # a file system of its own everywhere
-    free_bytes(monkeypatch, disk_bytes(spec, spec.system[0]) + recordings_bytes(spec, 10))
-    refuse_before_start(spec, tmp_path / "out", 10)
-
-
 def test_long_trials_need_space_for_what_they_record() -> None:
-    short, long = (parse_study(SPACE.replace('"60s"', f'"{text}"').replace("ROWS", "9")) for text in ("60s", "4h"))
+    times = (
+        'levels = { connections = [1] }\nduration = "60s"\nwarm_up = "1s"',
+        'levels = { connections = [1] }\nduration = "4h"\nwarm_up = "1s"',
+    )
+    short, long = (parse_study(TEXT.replace("levels = { connections = [1] }", text)) for text in times)
     assert recordings_bytes(long, 1) > 100 * recordings_bytes(short, 1)

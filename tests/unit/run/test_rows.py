@@ -7,7 +7,8 @@ import pytest
 
 from plimsoll.analyse.durations import durations
 from plimsoll.analyse.histograms import merge_rows
-from plimsoll.drive.protocol import Interval
+from plimsoll.drive.merging import merge_intervals
+from plimsoll.drive.protocol import Interval, ReplicationInterval
 from plimsoll.run.rows import IntervalRows, response_ms_p99
 from unit.analyse.made import bucket_of
 
@@ -71,3 +72,37 @@ def test_a_percentile_is_never_above_the_longest() -> None:
 def test_nothing_completed() -> None:
     assert response_ms_p99([interval(0, {"t": np.array([], dtype=np.int64)})]) is None
     assert response_ms_p99([]) is None
+
+
+def test_several_drivers_have_rows_of_their_own_and_one_time() -> None:
+    long = interval(3, {"read": np.array([10**6, 10**7])})
+    short = interval(3, {"read": np.array([10**8])}).model_copy(update={"to_ns": 3_500_000_000})
+    rows = IntervalRows(driver="here", host="db")
+    whole = merge_intervals({"load1": long, "load2": short})
+    rows.add(whole, began_unix_s=100.0)
+    taken = rows.take()
+    assert taken["intervals.parquet"].select("driver", "completed", "to_s").rows() == [
+        ("load1", 2, 4.0),
+        ("load2", 1, 3.5),
+    ]
+    assert taken["histograms.parquet"]["driver"].to_list() == ["load1", "load2"]
+    assert set(taken["telemetry.parquet"]["unix_s"]) == {104.0}, "samples of one interval are added up by their time"
+    assert (whole.completed, rows.connected) == (3, {"a": 2})
+
+
+def test_what_replicas_did_has_rows_of_its_own() -> None:
+    replication = {
+        "lag_ns": 1_500_000_000, "lag_end_ns": None, "reads_count": 9, "stale_count": 2, "waits_count": 3,
+        "wait_ns": 2_000_000, "wait_timeouts_count": 1,
+    }  # fmt: skip
+    one = interval(4, {"read": np.array([1_000])})
+    changes = {"instance": "s/1", "role": "replica", "replication": ReplicationInterval.model_validate(replication)}
+    rows = IntervalRows(driver="d", host="h")
+    rows.add(one.model_copy(update={"groups": [*one.groups, one.groups[0].model_copy(update=changes)]}), began_unix_s=0)
+    (row,) = rows.take()["replication.parquet"].to_dicts()
+    assert row == {
+        "driver": "d", "host": "h", "instance": "s/1", "role": "replica", "interval": 4, "lag_s": 1.5,
+        "lag_end_s": None, "reads": 9, "stale_reads": 2, "waits": 3, "wait_s": 0.002, "wait_timeouts": 1,
+    }  # fmt: skip
+    rows.add(one, began_unix_s=0)
+    assert "replication.parquet" not in rows.take()

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from plimsoll.record.model import Environment, InstanceFacts, Outcome, State, StateMark, Verdict
+from plimsoll.record.environment import Environment, InstanceFacts
+from plimsoll.record.model import Outcome, State, StateMark, Verdict
 from plimsoll.record.store import write_recording
 from plimsoll.run.history import History, LastTrial, read_history
 from plimsoll.run.session import Session, server_start_id

@@ -6,6 +6,7 @@ import tracemalloc
 from pathlib import Path
 
 import numpy as np
+import polars as pl
 import pytest
 
 from plimsoll.drive.protocol import (
@@ -18,7 +19,8 @@ from plimsoll.drive.protocol import (
     Snapshot,
     TransactionSnapshot,
 )
-from plimsoll.record.model import Environment, Outcome, Verdict
+from plimsoll.record.environment import Environment
+from plimsoll.record.model import Outcome, Verdict
 from plimsoll.record.partial import PartialRecording
 from plimsoll.record.store import read_recording
 from plimsoll.run.measured import Measured
@@ -54,6 +56,31 @@ def interval(index: int, buckets: int = 900, completed: int = 1000) -> Interval:
 
 def spool(study: Path) -> Spool:
     return Spool(PartialRecording.begin(study, "t1"), IntervalRows(driver="d", host="h"), Watch())
+
+
+@pytest.mark.parametrize("interrupted", ["intervals.parquet", "histograms.parquet", "errors.parquet"])
+def test_an_interruption_while_a_segment_is_written_loses_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, interrupted: str
+) -> None:
+    found = spool(tmp_path)
+    add, left = found.partial.add, [interrupted]
+
+    def break_off(name: str, rows: pl.DataFrame) -> None:
+        if name in left:
+            left.remove(name)
+            raise KeyboardInterrupt
+        add(name, rows)
+
+    monkeypatch.setattr(found.partial, "add", break_off)
+    for index in range(SEGMENT_INTERVALS - 1):
+        found.add(interval(index, buckets=5), began_unix_s=0.0)
+    with pytest.raises(KeyboardInterrupt):
+        found.add(interval(SEGMENT_INTERVALS - 1, buckets=5), began_unix_s=0.0)
+    found.flush()
+    tables = ("intervals.parquet", "histograms.parquet", "errors.parquet")
+    seen = {name: found.partial.rows(name)["interval"].unique().sort().to_list() for name in tables}
+    assert all(indexes == list(range(SEGMENT_INTERVALS)) for indexes in seen.values())
+    assert found.partial.rows("intervals.parquet").height == SEGMENT_INTERVALS
 
 
 def test_everything_arrives_in_order(tmp_path: Path) -> None:

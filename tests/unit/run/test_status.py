@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from plimsoll.errors import NewerFormatError, RecordError
-from plimsoll.record.model import RECORD_FORMAT, Environment, Outcome, State, Verdict
+from plimsoll.record.environment import Environment
+from plimsoll.record.model import RECORD_FORMAT_MAX, Outcome, State, Verdict
 from plimsoll.record.partial import PartialRecording
 from plimsoll.run.events import (
     DataProgressed,
@@ -102,7 +103,7 @@ def test_one_that_was_killed_says_what_ran_and_what_is_kept_of_it(folder: Path) 
     assert status.was.trial_id == "t"
     assert [one.load_s for one in status.kept] == [34.0]
     assert "kept of it: 34 s of load" in told(status)
-    assert "2 trials left, about 21 s; run the same command again to go on" in told(status)
+    assert "2 trials left, about 21 s; run the same command again to continue" in told(status)
 
 
 def test_one_that_said_its_last_word_was_stopped_or_is_finished(folder: Path) -> None:
@@ -150,7 +151,7 @@ def snapshot(folder: Path) -> dict[str, bytes]:
 
 def test_a_run_changes_nothing_where_a_newer_plimsoll_recorded(folder: Path) -> None:
     path = next((folder / "recordings").iterdir()) / "trial.json"
-    path.write_text(f'{{"record_format": {RECORD_FORMAT + 1}}}')
+    path.write_text(f'{{"record_format": {RECORD_FORMAT_MAX + 1}}}')
     (path.parent / "outcome.json").unlink()
     before = snapshot(folder)
     file, spec, _ = resolve(folder, None)

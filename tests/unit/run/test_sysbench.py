@@ -21,8 +21,8 @@ def no_engine(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize(
     ("line", "why"),
     [
-        ("cpu run", "cpu runs against no server"),
-        ("fileio --file-test-mode=rndrd run", "fileio runs against no server"),
+        ("cpu run", "cpu does not use a server"),
+        ("fileio --file-test-mode=rndrd run", "fileio does not use a server"),
         ("oltp_read_only prepare", "not prepare"),
         ("--test=oltp cleanup", "not cleanup"),
         ("oltp_read_only", "command run are missing"),
@@ -54,10 +54,10 @@ def test_a_folder_of_something_else_is_refused(tmp_path: Path, held: str) -> Non
 
 def test_a_file_is_no_study(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
-    with pytest.raises(SpecError, match="is no folder"):
+    with pytest.raises(SpecError, match="is not a folder"):
         record_sysbench(["oltp_read_only", "run"], RecordingWanted(study=tmp_path / "file"))
 
 
 def test_one_process_at_a_time_records_into_a_study(tmp_path: Path) -> None:
-    with HeldFolder(tmp_path), pytest.raises(HostError, match="another plimsoll measures into it"):
+    with HeldFolder(tmp_path), pytest.raises(HostError, match="another plimsoll process is using this folder"):
         record_sysbench(["oltp_read_only", "run"], RecordingWanted(study=tmp_path))

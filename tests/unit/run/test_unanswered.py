@@ -38,8 +38,8 @@ def summary(rates: list[float], after_tps: list[float], ages_s: dict[int, float]
 
 def test_connections_that_are_not_back_at_the_end_are_told() -> None:
     assert why_unanswered(outcome(lost()), {"a": 0}, None) == (
-        "a: no connection to the server could be opened again from 4.5 s until the load was ended at 12.3 s;"
-        " look at the server's error log"
+        "a: no connection to the server could be opened again from 4.5 s until the load ended at 12.3 s;"
+        " check the server's error log"
     )
 
 
@@ -57,7 +57,7 @@ def test_silence_to_the_end_is_told_with_its_begin() -> None:
     silent = summary([500.0] * 6 + [0.0] * 4, [0.0, 0.0], ages)
     said = why_unanswered(outcome(), {"one": 4}, silent)
     assert said is not None
-    assert said.startswith("one: the server answered nothing from 8.0 s until the load was ended at 12.3 s")
+    assert said.startswith("one: the server answered nothing from 8.0 s until the load ended at 12.3 s")
 
 
 def test_a_stall_that_was_over_ends_no_trial() -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from plimsoll.errors import HostError
 from plimsoll.servers import data_copy
-from plimsoll.servers.data_copy import replace_tree, tree_bytes
+from plimsoll.servers.data_copy import CopyEndedError, replace_tree, tree_bytes
 
 MIB = 2**20
 
@@ -96,3 +96,28 @@ def test_space_is_checked_first(tree: Path, tmp_path: Path, monkeypatch: pytest.
 def test_nothing_saved(tmp_path: Path) -> None:
     with pytest.raises(HostError, match="there is no saved data"):
         replace_tree(tmp_path / "pristine", tmp_path / "data")
+
+
+def test_a_copy_that_is_ended_leaves_nothing(tree: Path, tmp_path: Path) -> None:
+    asked = iter([False, True])
+    with pytest.raises(CopyEndedError):
+        replace_tree(tree, tmp_path / "copy", lambda: next(asked))
+    assert not (tmp_path / "copy").exists()
+    assert next(asked, None) is None, "no further file was begun"
+
+
+def test_a_large_file_is_ended_within(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(data_copy, "_CHUNK_BYTES", 4096)
+    monkeypatch.setattr(data_copy, "_clone", lambda *_: False)
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data/t.ibd").write_bytes(os.urandom(10 * 4096))
+    asked: list[None] = []
+
+    def is_ended() -> bool:
+        asked.append(None)
+        return len(asked) == 4
+
+    with pytest.raises(CopyEndedError):
+        replace_tree(tmp_path / "data", tmp_path / "copy", is_ended)
+    assert len(asked) == 4
+    assert not (tmp_path / "copy").exists()

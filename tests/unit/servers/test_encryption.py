@@ -74,7 +74,7 @@ def test_a_server_that_hides_that_it_can_encrypt_learns_nothing() -> None:
     with socket.create_server(("127.0.0.1", 0)) as listener:
         thread = threading.Thread(target=serve, daemon=True)
         thread.start()
-        with pytest.raises(TargetError, match=r"offers no encrypted connections .* tls=required asks for one"):
+        with pytest.raises(TargetError, match=r"offers no encryption .* tls=required requires it"):
             connect(target(Tls(mode="required"), listener.getsockname()[1]), connect_limit_s=1, read_limit_s=1)
         thread.join(5)
     assert seen == []

@@ -24,7 +24,7 @@ from plimsoll.servers.error_log import explain_exit, explain_log, read_tail
         ("[ERROR] InnoDB: Error number 28 means 'No space left on device'", "disk is full"),
         ("[ERROR] InnoDB: Cannot allocate memory for the buffer pool", "smaller buffer_pool"),
         ("[ERROR] InnoDB: Unable to lock ./ibdata1 error: 11", "another server"),
-        ('[ERROR] mysqld: Can\'t create file (errno: 13 "Permission denied")', "check the rights"),
+        ('[ERROR] mysqld: Can\'t create file (errno: 13 "Permission denied")', "check the permissions"),
     ],
 )
 def test_known_lines(line: str, meaning: str) -> None:
@@ -51,5 +51,6 @@ def test_the_initialisers_guesses_are_left_out(tmp_path: Path) -> None:
 
 def test_exits() -> None:
     assert explain_exit(-9).startswith("was killed by SIGKILL")
+    assert explain_exit(-9, 2**29).endswith("needs more than its memory_limit, here 512 MiB)")
     assert explain_exit(-11) == "was ended by signal 11"
     assert explain_exit(1) == "ended with exit code 1"

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from plimsoll.record.model import HostFacts
-from plimsoll.servers.facts import host_facts, usable_memory_bytes
+from plimsoll.record.environment import HostFacts
+from plimsoll.servers.facts import host_facts, started_unix_s, usable_memory_bytes
 
 CPU = (
     "processor\t: {n}\nmodel name\t: Made-Up CPU\nphysical id\t: {socket}\ncore id\t\t: {core}\n"
@@ -54,6 +54,9 @@ def test_bare_metal_and_an_unknown_hypervisor(tmp_path: Path) -> None:
     (places["sys"] / "class/dmi/id/sys_vendor").write_text("Somebody")
     (places["proc"] / "cpuinfo").write_text("processor: 0\nflags: fpu hypervisor\n")
     assert host_facts(**places).virtualisation == "unknown hypervisor"
+    emulated = "processor: 0\nmodel name: QEMU TCG CPU version 2.5+\nflags: fpu hypervisor\n"
+    (places["proc"] / "cpuinfo").write_text(emulated)
+    assert host_facts(**places).virtualisation == "qemu, which emulates the processor"
 
 
 def test_an_empty_machine_is_all_none(tmp_path: Path) -> None:
@@ -81,3 +84,26 @@ def test_memory_of_a_control_group(tmp_path: Path, groups: str, file: str, text:
     limit.parent.mkdir(parents=True, exist_ok=True)
     limit.write_text(text)
     assert usable_memory_bytes(proc=places["proc"], sys=places["sys"]) == expected
+
+
+class Clock:
+    """A server that says what a test wants."""
+
+    def __init__(self, now: object, uptime: object) -> None:
+        self._now, self._uptime = now, uptime
+
+    def value(self, _: str) -> object:
+        return self._now
+
+    def rows(self, _: str) -> list[tuple[object, ...]]:
+        return [("Uptime", self._uptime)]
+
+
+@pytest.mark.parametrize(
+    ("now", "uptime", "expected"),
+    [(1000, "400", 600), (1000, "9" * 5000, None), ("9" * 5000, "400", None), (None, "400", None), (1000, "", None)],
+)
+def test_when_a_server_began_is_unknown_where_it_says_no_number(
+    now: object, uptime: object, expected: int | None
+) -> None:
+    assert started_unix_s(Clock(now, uptime)) == expected  # type: ignore[arg-type]

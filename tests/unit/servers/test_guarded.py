@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import signal
 import subprocess
 import sys
@@ -55,6 +56,17 @@ def test_runs_one_program_after_the_other(guard: Guard, directory: InstanceDirec
     assert log.read_text() == "said\n"
 
 
+def test_killing_waits_for_all_of_the_group(guard: Guard, directory: InstanceDirectory) -> None:
+    """The program's child is no child of the guardian before the program is gone, and ignores SIGTERM."""
+    words = shlex.join(IGNORES_TERM)
+    guard.start(["/bin/sh", "-c", f"{words} & echo $!; wait"], directory.error_log)
+    until(lambda: "up" in directory.error_log.read_text())
+    child = int(directory.error_log.read_text().split()[0])
+    guard.kill()
+    assert gone(child)
+    assert guard.wait(0) == -signal.SIGKILL
+
+
 def test_what_cannot_be_started(guard: Guard, directory: InstanceDirectory) -> None:
     with pytest.raises(HostError, match=r"/nonexistent: cannot be started: .*No such file"):
         guard.start(["/nonexistent"], directory.error_log)
@@ -80,7 +92,7 @@ def test_grandchildren_end_with_the_program(guard: Guard, directory: InstanceDir
     guard.start(["/bin/sh", "-c", "sleep 60 & echo $!"], directory.error_log)
     assert guard.wait(10) == 0
     grandchild = int(directory.error_log.read_text())
-    assert until(lambda: gone(grandchild), 2)
+    assert until(lambda: gone(grandchild))
 
 
 def test_closing_ends_the_program_and_removes_the_directory(guard: Guard, directory: InstanceDirectory) -> None:
@@ -101,7 +113,7 @@ def test_guardian_killed(guard: Guard, directory: InstanceDirectory) -> None:
     """The kernel ends the server; we are told; the lock is free once we let go, so that the sweep takes the rest."""
     pid = guard.start(IGNORES_TERM, directory.error_log)
     os.kill(guard.pid, signal.SIGKILL)
-    assert until(lambda: gone(pid), 5)
+    assert until(lambda: gone(pid))
     with pytest.raises(HostError, match="the guardian process ended with -9, and its server with it"):
         guard.wait(5)
     assert sweep(directory.path.parent) == (), "this process still holds the lock"
@@ -124,7 +136,7 @@ def test_terminated_guardian_cleans_up(guard: Guard, directory: InstanceDirector
     os.kill(guard.pid, signal.SIGHUP)
     assert guard.wait(0.3) is None, "Ctrl-C and a closed terminal do not concern it"
     os.kill(guard.pid, signal.SIGTERM)
-    assert until(lambda: gone(pid) and not directory.path.exists(), 10)
+    assert until(lambda: gone(pid) and not directory.path.exists())
 
 
 def test_the_terminals_signals_do_not_reach_it(guard: Guard) -> None:
@@ -171,5 +183,5 @@ def test_owner_killed(tmp_path: Path, stopped: bool) -> None:
         os.kill(int(pid), signal.SIGSTOP)
     owner.kill()
     owner.wait()
-    assert until(lambda: gone(int(pid)) and gone(int(guardian_pid)) and not Path(path).exists(), 10)
+    assert until(lambda: gone(int(pid)) and gone(int(guardian_pid)) and not Path(path).exists())
     owner.stdout.close()

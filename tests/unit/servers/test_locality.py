@@ -12,7 +12,7 @@ import psutil
 import pytest
 
 from plimsoll.servers.far_end import FarEnd, Where, far_end_of, has_card
-from plimsoll.servers.locality import Evidence, Locality, _data_dir, _is_server, _pid_in_file, judge, locate
+from plimsoll.servers.locality import Evidence, Locality, _data_dir, _pid_in_file, is_server, judge, locate
 
 HERE = "box"
 SAYS = {"hostname": HERE, "port": "3306", "datadir": "/nowhere/at/all/", "pid_file": "/nowhere.pid"}
@@ -44,7 +44,7 @@ def test_a_process_that_may_pass_the_connection_on_makes_it_unknown(name: str | 
     """Also when the machine behind has the same name, as clones of one image do."""
     found = judged(Where.PROCESS, pid=42, process_name=name, **ONE)
     assert (found.is_here, found.pid, found.data_dir) == (None, None, None)
-    assert "may pass the connection on" in found.reason
+    assert "may forward the connection" in found.reason
 
 
 def test_a_process_that_is_not_shown_needs_the_name_and_port_of_the_server() -> None:
@@ -69,9 +69,9 @@ def test_of_several_servers_that_are_not_shown_the_pid_file_tells_which() -> Non
 
 
 def test_a_server_may_run_by_a_loader_or_a_wrapper() -> None:
-    assert _is_server("mysqld", None)
-    assert _is_server("ld-linux-x86-64", ["/lib64/ld-linux-x86-64.so.2", "/opt/bin/mysqld", "--port=1"])
-    assert not _is_server("vim", ["vim", "/etc/mysqld.cnf"])
+    assert is_server("mysqld", None)
+    assert is_server("ld-linux-x86-64", ["/lib64/ld-linux-x86-64.so.2", "/opt/bin/mysqld", "--port=1"])
+    assert not is_server("vim", ["vim", "/etc/mysqld.cnf"])
 
 
 def test_a_process_that_began_at_another_time_is_another_server() -> None:
@@ -90,9 +90,9 @@ def test_systemd_may_have_opened_the_socket_for_the_server() -> None:
 @pytest.mark.parametrize(
     ("where", "is_here", "words"),
     [
-        (Where.FORWARDED, None, "nothing of this machine answers"),
+        (Where.FORWARDED, None, "nothing on this machine answers"),
         (Where.BEYOND_VIRTUAL, None, "eth9"),
-        (Where.BEYOND_CARD, False, "no address of this machine"),
+        (Where.BEYOND_CARD, False, "not an address of this machine"),
     ],
 )
 def test_other_addresses(where: Where, is_here: bool | None, words: str) -> None:

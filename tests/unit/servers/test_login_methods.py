@@ -59,5 +59,5 @@ def test_our_own_methods_are_answered(method: str, bytes_count: int) -> None:
 
 def test_a_file_of_this_machine_is_not_sent() -> None:
     with Rogue(LOGIN_DONE, then=b"\xfb/etc/hostname").listening() as rogue:
-        assert "asks for a file of this machine" in refusal(rogue)
+        assert "a request for a local file" in refusal(rogue)
     assert Path("/etc/hostname").read_bytes().strip() not in b"".join(rogue.heard[1:])

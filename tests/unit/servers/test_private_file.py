@@ -40,7 +40,7 @@ def test_a_file_system_without_modes_is_refused_before_anything_is_written(
     monkeypatch.setattr(os, "fchmod", lambda descriptor, mode: None)
     before = os.umask(0o277)
     try:
-        with pytest.raises(HostError, match="has mode 0400 and cannot be given 0600"):
+        with pytest.raises(HostError, match="has mode 0400, and its file system does not support 0600"):
             write_private(tmp_path / "accounts.sql", "secret")
     finally:
         os.umask(before)

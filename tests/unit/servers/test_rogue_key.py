@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import socket
 import threading
 from collections.abc import Callable
@@ -121,6 +122,14 @@ def test_a_method_that_the_load_engine_does_not_know_is_told_nothing() -> None:
     for tls in (Tls(), Tls(get_server_public_key=True)):
         _, stolen = meet(tls, sha256)
         assert stolen is None
+
+
+def test_a_pipe_in_the_place_of_the_key_keeps_nobody_waiting(tmp_path: Path) -> None:
+    path = tmp_path / "key.pem"
+    os.mkfifo(path)
+    target = Target(user="me", database="d", host="127.0.0.1", port=1, tls=Tls(server_public_key_path=path))
+    with pytest.raises(SpecError, match=r"key\.pem cannot be read: is a pipe and not a file"):
+        connect(target)
 
 
 def test_a_file_without_a_key_is_named(tmp_path: Path) -> None:

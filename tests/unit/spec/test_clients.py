@@ -7,9 +7,12 @@ from importlib.resources import files
 
 import pytest
 
+from plimsoll.drive.plans import sources, trial_line
 from plimsoll.errors import SpecError
+from plimsoll.spec.arrivals import steady
 from plimsoll.spec.clients import CLIENTS, Clients, RetryRule, ThinkTime, parse_retry
 from plimsoll.spec.study import parse_study
+from plimsoll.spec.target import parse_target
 
 STUDY = """
 [study]
@@ -142,3 +145,28 @@ def test_the_new_study_file_shows_the_defaults() -> None:
     assert clients.retry == CLIENTS.retry
     assert clients.reconnect == CLIENTS.reconnect
     assert clients.think_time is not None
+
+
+def test_burstiness_is_another_trial_only_where_there_is_some() -> None:
+    rates = STUDY.replace("connections = [4]", "connections = [4], rate_tps = [500]")
+    bursty = parse_study(rates.format(clients="clients = { burstiness = 40 }"))
+    assert "burstiness" not in CLIENTS.identity()
+    assert bursty.study.clients.identity()["burstiness"] == 40
+    assert bursty.study.clients.stated() == {"burstiness": "40"}
+    for text, fault in (("0.5", "must be >= 1"), ("40", "study.clients.burstiness: is for load at a rate")):
+        with pytest.raises(SpecError) as caught:
+            written(f"clients = {{ burstiness = {text} }}")
+        assert fault in str(caught.value)
+
+
+def test_bursts_are_told_to_the_engine_and_one_is_a_poisson_process() -> None:
+    workload = parse_study(STUDY.format(clients="")).workload[0]
+    target = sources({"a": parse_target("mysql://me@127.0.0.1/d")})
+
+    def process(burstiness: float) -> object:
+        clients = Clients(burstiness=burstiness)
+        line = trial_line(workload, target, connections=1, duration_s=1, seed=1, arrivals=steady(500), clients=clients)
+        return line["groups"][0]["arrivals"]["open"]["process"]
+
+    assert process(1) == "poisson"
+    assert process(40) == {"bursty": {"dispersion": 40, "stay_ms": 1000}}

@@ -83,6 +83,7 @@ def test_connections_go_to_every_port_of_every_host_or_to_sockets() -> None:
     assert endpoints("--mysql-host=a,b --mysql-port=1,2") == ["a:1", "a:2", "b:1", "b:2"]
     assert endpoints("--mysql-host=a --mysql-socket=/x,/y") == ["/x", "/y"]
     assert endpoints("--mysql-port=3307") == ["localhost:3307"]
+    assert endpoints(f"--mysql-port={'9' * 5000}") == ["localhost:0"]
     target = line("--mysql-user=me --mysql-password=pw --mysql-db=d --mysql-host=h").targets()[0]
     assert (target.user, target.password.get_secret_value(), target.database) == ("me", "pw", "d")
 

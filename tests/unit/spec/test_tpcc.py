@@ -9,7 +9,7 @@ import pytest
 from plimsoll.cli.options import workload_of
 from plimsoll.cli.tpcc import tpcc_of, warm_up_of
 from plimsoll.errors import SpecError
-from plimsoll.run.calibrate import shapes_of
+from plimsoll.run.calibrate import refuse_wrong_server
 from plimsoll.spec.clients import CLIENTS
 from plimsoll.spec.pace import pace_faults
 from plimsoll.spec.statements import data_sets
@@ -124,8 +124,8 @@ def test_quirks_come_by_clause_and_each_kit_has_some() -> None:
 
 
 def test_the_fake_server_refuses_it() -> None:
-    with pytest.raises(SpecError, match="no rows that tpcc could work on"):
-        shapes_of(TpccSpec())
+    with pytest.raises(SpecError, match="cannot serve tpcc"):
+        refuse_wrong_server(TpccSpec(), is_given=True)
 
 
 TIMED = """

@@ -67,8 +67,8 @@ def test_the_engine_gets_ranges_instead_of_names() -> None:
     assert first["parameters"] == ["key", "last"]
     assert first["values"] == [{"name": "last", "source": {"sum": {"value": "key", "add": 30}}}]
     assert first["keep"] == [{"column": "price", "name": "cost"}]
-    assert (first["no_row"], first["repeat_min"], first["repeat_max"]) == ("skip", 1, 3)
-    assert (second["no_row"], second["repeat_max"]) == ("continue", 1)
+    assert (first["no_row"], first["repeat"]) == ("skip", {"range": {"min": 1, "max": 3}})
+    assert (second["no_row"], second["repeat"]) == ("continue", {"range": {"min": 1, "max": 1}})
 
 
 def test_tables_get_types_that_hold_their_values() -> None:
@@ -130,6 +130,7 @@ READ = '[[transaction]]\nname = "t"\n[[transaction.statement]]\nsql = "SELECT 1"
         ("rows =", "row =", "table[0].row: is not a known key; did you mean rows?"),
         ('generate = "sequence"', 'generate = "sequense"', "table[0].column[0].generate: must be one of"),
         ("from = -1.5", "", "table[0].column[1].from: is missing; 'decimal' needs it"),
+        ("to = 20", f"to = 1{'0' * 400}", "table[0].column[1].places: 2 leads to more than 18 digits"),
         ("from = -1.5", "from = 99", "table[0].column[1].to: must be at least 99, is 20"),
         ("start = 10", "length = 3", "table[0].column[0].length: does not belong to 'sequence'"),
         ('["price", "id"]', '["prize"]', "table[0].index[0].columns: there is no column 'prize'; known are id, price"),
@@ -229,7 +230,7 @@ def test_shipped_files_are_good(name: str) -> None:
 def test_there_are_shipped_files_and_the_root_shows_them() -> None:
     from support.repository import ROOT
 
-    assert set(shipped()) == {"key-value", "order-queue", "time-series"}
+    assert set(shipped()) == {"key-value", "order-queue", "read-share", "time-series"}
     assert sorted(path.name for path in (ROOT / "workloads").iterdir()) == [f"{name}.toml" for name in shipped()]
 
 

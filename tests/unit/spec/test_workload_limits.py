@@ -7,7 +7,7 @@ import tomllib
 import pytest
 
 from plimsoll.drive.engine import LocalDriver, refuse_faults
-from plimsoll.drive.plans import data_line, trial_line
+from plimsoll.drive.plans import data_line, sources, trial_line
 from plimsoll.errors import SpecError
 from plimsoll.spec.statements import StatementsSpec
 from plimsoll.spec.target import Target
@@ -41,7 +41,7 @@ def refused_by_engine(text: str) -> bool:
     spec.__dict__["definition"] = WorkloadFile.model_validate(tomllib.loads(text))
     plans = (
         data_line(spec, NOWHERE, loaders=1),
-        trial_line(spec, {"nowhere": NOWHERE}, connections=1, duration_s=1, seed=1),
+        trial_line(spec, sources({"nowhere": NOWHERE}), connections=1, duration_s=1, seed=1),
     )
     for plan in plans:
         try:
@@ -60,7 +60,7 @@ FAULTY = [
          f'{{ columns = ["{"a" * 40}", "{"b" * 40}", "{"d" * 40}"] }}'},
         "table[0].index: the name",
     ),
-    ({"sequence": ", start = 9223372036854775804"}, "table[0].column[0].step: leads to 9223372036854775808 in the"),
+    ({"sequence": ", start = 9223372036854775804"}, "table[0].column[0].step: leads to 9223372036854775808 with"),
     ({"sequence": ", start = -9223372036854775800, step = -3"}, "table[0].column[0].step: leads to -92233720368547758"),
     ({"column": ', { name = "t", generate = "timestamp", from = 9999-12-31T23:59:00, every = "1m" }'},
      "table[0].column[1].every: leads beyond the year 9999"),

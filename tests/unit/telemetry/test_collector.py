@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 import time
 from collections.abc import Callable, Mapping
@@ -9,6 +10,7 @@ from typing import ClassVar
 
 import polars as pl
 
+from plimsoll.hosts.frame import telemetry_frame
 from plimsoll.record.frames import TELEMETRY
 from plimsoll.telemetry.collector import Collector, Placed
 from plimsoll.telemetry.sampler import Sample, Sampler
@@ -41,11 +43,11 @@ class Waiting(MadeUp):
 def run(*samplers: MadeUp, times: int = 3, **more: object) -> tuple[pl.DataFrame, Collector]:
     """Samples until each sampler that may not wait was asked so many times."""
     placed = [Placed(sampler=sampler, host="h", instance=str(n)) for n, sampler in enumerate(samplers)]
-    collector = Collector(placed, driver="d", interval_s=0.1, **more)  # type: ignore[arg-type]
+    collector = Collector(placed, interval_s=0.1, **more)  # type: ignore[arg-type]
     collector.start()
     assert until(lambda: all(sampler.asked > times for sampler in samplers if not sampler.waits))
     collector.stop(limit_s=0.2)
-    return collector.take(), collector
+    return telemetry_frame(collector.take(), driver="d"), collector
 
 
 def one(_: float) -> list[Sample]:
@@ -105,16 +107,28 @@ def test_a_grid_point_right_after_the_start_is_left_out() -> None:
 
 def test_what_was_taken_is_forgotten_here() -> None:
     sampler = MadeUp(one)
-    collector = Collector([Placed(sampler=sampler, host="h")], driver="d", interval_s=0.1)
+    collector = Collector([Placed(sampler=sampler, host="h")], interval_s=0.1)
     collector.start()
     assert until(lambda: sampler.asked > 3)
-    first = collector.take()
+    first = telemetry_frame(collector.take(), driver="d")
     assert until(lambda: sampler.asked > 6)
     collector.stop(limit_s=0.2)
-    second = collector.take()
+    second = telemetry_frame(collector.take(), driver="d")
     assert first["unix_s"].max() < second["unix_s"].min()  # type: ignore[operator]
     assert first.height + second.height == sampler.asked
-    assert collector.take().is_empty()
+    assert telemetry_frame(collector.take(), driver="d").is_empty()
+
+
+def test_sampling_interrupts_nobody_and_this_thread_stays_as_it_was() -> None:
+    policies: set[int] = set()
+
+    def note(_: float) -> list[Sample]:
+        policies.add(os.sched_getscheduler(0))
+        return []
+
+    run(MadeUp(note))
+    assert policies == {os.SCHED_BATCH}
+    assert os.sched_getscheduler(0) == os.SCHED_OTHER
 
 
 def test_nothing_to_sample() -> None:

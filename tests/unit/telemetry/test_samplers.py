@@ -13,7 +13,7 @@ from plimsoll.errors import TargetError
 from plimsoll.servers.control import ControlConnection, Row
 from plimsoll.spec.target import Target
 from plimsoll.telemetry.cpu import CpuSampler
-from plimsoll.telemetry.device import DeviceSampler, device_busy_ratio
+from plimsoll.telemetry.device import DeviceSampler, busy_ratio, device_busy_ms
 from plimsoll.telemetry.memory import MemorySampler
 from plimsoll.telemetry.pressure import PressureSampler
 from plimsoll.telemetry.process import ProcessSampler
@@ -38,7 +38,7 @@ def test_cpu(tmp_path: Path) -> None:
     proc = tmp_path / "proc"
     write_stat(proc, 100, 1000, ctxt=500)
     sampler = CpuSampler(proc)
-    assert named(sampler.sample(10.0)) == {"runnable_count": 3.0}
+    assert named(sampler.sample(10.0)) == {"runnable_count": 3.0, "blocked_count": 0.0}
     write_stat(proc, 130, 1070, ctxt=1500, cpu1="0 0 0 100 100 0 0 0 0 0")
     seen = named(sampler.sample(12.0))
     assert seen["cpu_user_ratio"] == pytest.approx(0.3)
@@ -46,6 +46,7 @@ def test_cpu(tmp_path: Path) -> None:
     assert seen["cpu_system_ratio"] == seen["cpu_iowait_ratio"] == seen["cpu_steal_ratio"] == 0
     assert seen["cpu0_busy_ratio"] == pytest.approx(0.3)
     assert seen["cpu1_busy_ratio"] == 0.0, "idle and waiting"
+    assert (seen["cpu0_softirq_ratio"], seen["cpu1_softirq_ratio"]) == (0.0, 0.0)
     assert seen["context_switches_per_s"] == 500
     assert seen["interrupts_per_s"] == 1000
 
@@ -61,6 +62,14 @@ def test_every_column_of_cpu_time_has_its_mode(tmp_path: Path) -> None:
         text = " ".join(map(str, fields))
         (tmp_path / "proc/stat").write_text(f"cpu  {text}\nintr 0\nctxt 0\nprocs_running 1\n")
         assert named(sampler.sample(1))[f"cpu_{mode}_ratio"] == 1.0, (column, mode)
+
+
+def test_soft_interrupts_of_a_cpu(tmp_path: Path) -> None:
+    write_stat(tmp_path / "proc", 0, 0)
+    sampler = CpuSampler(tmp_path / "proc")
+    sampler.sample(0)
+    write_stat(tmp_path / "proc", 0, 0, cpu1="30 0 0 30 0 0 40 0 0 0")
+    assert named(sampler.sample(1))["cpu1_softirq_ratio"] == 0.4
 
 
 @given(st.lists(st.tuples(*[st.integers(0, 10**6)] * 10), min_size=2, max_size=5))
@@ -135,6 +144,9 @@ def test_device(tmp_path: Path) -> None:
         "busy_ratio": 0.5,
         "queue_length_mean": 2.0,
         "flush_per_s": 50.0,
+        "read_ms_mean": 0.0,
+        "write_ms_mean": 0.0,
+        "flush_ms_mean": 0.0,
     }
     with pytest.raises(LookupError, match="has no device sdz"):
         DeviceSampler("sdz", tmp_path).sample(0.0)
@@ -143,7 +155,7 @@ def test_device(tmp_path: Path) -> None:
 def test_how_busy_a_device_was_since_last_asked(tmp_path: Path) -> None:
     clock = iter([1.0, 2.0])
     (tmp_path / "diskstats").write_text(disk_line(0, 0, 0, 0, 0, 0, 0))
-    ask = device_busy_ratio("vda", clock=lambda: next(clock), proc=tmp_path)
+    ask = busy_ratio(lambda: device_busy_ms("vda", tmp_path), lambda: next(clock))
     assert ask() is None
     (tmp_path / "diskstats").write_text(disk_line(0, 0, 0, 0, 250, 0, 0))
     assert ask() == 0.25
@@ -201,18 +213,61 @@ class FakeControl(ControlConnection):
 
 def test_server_status_keeps_numbers_and_comes_back() -> None:
     target = Target(user="u", database="d", host="h")
-    first = FakeControl([[("Com_select", "7"), ("Innodb_have_x", "ON"), ("Innodb_row_lock_time_avg", "1.5")]])
-    second = FakeControl([[("Com_select", "9"), ("Innodb_x", "inf"), ("Innodb_y", "nan")]])
+    history = ("Innodb_history_list_length", "4")
+    first = FakeControl([[("Com_select", "7"), ("Innodb_have_x", "ON"), ("Innodb_row_lock_time_avg", "1.5"), history]])
+    second = FakeControl([[("Com_select", "9"), ("Innodb_x", "inf"), ("Innodb_y", "nan"), history]])
     opened = iter([first, second])
     sampler = ServerStatusSampler(target, open_connection=lambda _: next(opened))
-    assert named(sampler.sample(1.0)) == {"com_select": 7.0, "innodb_row_lock_time_avg": 1.5}
+    assert named(sampler.sample(1.0)) == {
+        "com_select": 7.0,
+        "innodb_row_lock_time_avg": 1.5,
+        "innodb_history_list_length": 4.0,
+    }
     with pytest.raises(TargetError):
         sampler.sample(2.0)
     assert first.closed
     assert sampler.sample(2.5) == [], "not asked again at once"
-    assert named(sampler.sample(3.1)) == {"com_select": 9.0}
+    assert named(sampler.sample(3.1)) == {"com_select": 9.0, "innodb_history_list_length": 4.0}
     sampler.close()
     assert second.closed
+
+
+def test_history_and_checkpoint_age_of_mysql() -> None:
+    """It has no status variables for them."""
+    lsn = [("Innodb_redo_log_current_lsn", "5000"), ("Innodb_redo_log_checkpoint_lsn", "1200")]
+    control = FakeControl([lsn, [("trx_rseg_history_len", 17)], lsn, [("trx_rseg_history_len", 18)]])
+    sampler = ServerStatusSampler(Target(user="u", database="d", host="h"), open_connection=lambda _: control)
+    for history in (17.0, 18.0):
+        seen = named(sampler.sample(history))
+        assert (seen["innodb_history_list_length"], seen["innodb_checkpoint_age"]) == (history, 3800.0)
+
+
+def test_a_history_that_may_not_be_read_is_asked_for_once() -> None:
+    class Denying(FakeControl):
+        def rows(self, statement: str, *arguments: object, columns: int = 1) -> list[Row]:
+            if "innodb_metrics" in statement:
+                self.answers.append([("asked", 1)])
+                raise TargetError("denied", code=1227)
+            return [("Innodb_log_waits", "1")]
+
+    control = Denying([])
+    sampler = ServerStatusSampler(Target(user="u", database="d", host="h"), open_connection=lambda _: control)
+    assert [named(sampler.sample(float(at))) for at in range(3)] == [{"innodb_log_waits": 1.0}] * 3
+    assert len(control.answers) == 1
+
+
+def test_variables_beside_those_of_innodb_each_fifth_second() -> None:
+    asked: list[str] = []
+
+    class Noting(FakeControl):
+        def rows(self, statement: str, *arguments: object, columns: int = 1) -> list[Row]:
+            asked.append(statement)
+            return [("Innodb_history_list_length", "1")]
+
+    sampler = ServerStatusSampler(Target(user="u", database="d", host="h"), open_connection=lambda _: Noting([]))
+    for at in range(11):
+        sampler.sample(float(at))
+    assert [place for place, one in enumerate(asked) if "com_" in one] == [0, 5, 10]
 
 
 def test_server_status_asks_ever_less_often() -> None:

@@ -1,0 +1,29 @@
+"""What holds for all tests: how they are run, and what of them was not run, with the reasons, at the end of a run."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+
+import hypothesis
+import pytest
+
+hypothesis.settings.register_profile("plimsoll", deadline=None)  # other tests use the processors meanwhile
+hypothesis.settings.load_profile("plimsoll")
+
+_MARK = re.compile(r"^(Skipped: )?(SKIPPED( LOUDLY)?[:,]? *)?")
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Ends the summary with what was skipped; nothing where nothing was."""
+    reasons = Counter(_reason(report) for report in terminalreporter.getreports("skipped"))
+    if reasons:
+        terminalreporter.section(f"NOT TESTED HERE: {sum(reasons.values())} skipped", yellow=True, bold=True)
+        for reason, count in reasons.most_common():
+            terminalreporter.write_line(f"{count} x {reason}")
+
+
+def _reason(report: pytest.TestReport | pytest.CollectReport) -> str:
+    why = report.longrepr[2] if isinstance(report.longrepr, tuple) else str(report.longrepr)
+    return _MARK.sub("", why, count=1)

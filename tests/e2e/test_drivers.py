@@ -1,0 +1,218 @@
+"""Several real engines that drive one load: what the server is asked, when they begin, and what becomes of a loss."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from plimsoll.drive.engine import LocalDriver
+from plimsoll.drive.executable import find_engine
+from plimsoll.drive.launchers import LocalLauncher
+from plimsoll.drive.plans import sources, trial_line
+from plimsoll.drive.protocol import Interval
+from plimsoll.drive.shared import DriverPlace, SharedDriver
+from plimsoll.errors import HostError, InvalidTrialError
+from plimsoll.hosts.engines import SshLauncher
+from plimsoll.record.drivers import DriverRecord
+from plimsoll.run.drivers import driver_of
+from plimsoll.run.single import run_single
+from plimsoll.spec.arrivals import OpenArrivals, parse_rate
+from plimsoll.spec.drivers import DriverSpec
+from plimsoll.spec.target import Target
+from support.drivers import WORKLOAD, OddLauncher, own_engines, points_server, run_of
+from support.recorder import recorder, statements
+from support.ssh_hosts import SshHost, ssh_hosts
+from support.waiting import until
+
+pytestmark = pytest.mark.e2e
+
+HERE = DriverSpec()
+
+
+@pytest.fixture
+def server() -> Iterator[Target]:
+    with points_server() as target:
+        yield target
+
+
+def test_one_two_and_four_drivers_ask_the_same_statements_equally_often(server: Target, tmp_path: Path) -> None:
+    assert server.port is not None
+    asked = []
+    for count in (1, 2, 4):
+        file = tmp_path / f"by-{count}"
+        with recorder(server.port, file) as port:
+            arrivals = OpenArrivals(steps=parse_rate("200 for 1s, 0"))  # nothing is due when the load ends
+            summary = run_single(run_of(replace(server, port=port), count, arrivals=arrivals))
+        assert len(summary.outcome.drivers) == (0 if count == 1 else count)
+        asked.append(statements(file, "SELECT c FROM"))
+    assert sum(asked[0].values()) > 100
+    assert len(asked[0]) > 50
+    assert asked[1] == asked[0]
+    assert asked[2] == asked[0]
+
+
+def test_a_killed_engine_makes_the_trial_invalid_by_name_and_the_others_stop(server: Target) -> None:
+    killed_s: list[float] = []
+
+    def kill_the_second(interval: Interval) -> None:
+        if interval.index == 1:
+            os.kill(engines()[1], signal.SIGKILL)
+            killed_s.append(time.monotonic())
+
+    with pytest.raises(InvalidTrialError, match=r"^driver local#2 was lost after .*ended by SIGKILL"):
+        run_single(run_of(server, 3, duration_s=60.0), kill_the_second)
+    assert time.monotonic() - killed_s[0] < 30, "the load was to last a minute"
+    assert engines() == []
+
+
+def engines() -> list[int]:
+    """Engines of trials that this process started, in that order."""
+    return children(b"trial")
+
+
+def children(word: bytes) -> list[int]:
+    """Processes that this process started with a word in their command line, in that order."""
+    pids = Path(f"/proc/self/task/{os.getpid()}/children").read_text().split()
+    named = [pid for pid in pids if word in _words(Path(f"/proc/{pid}/cmdline").read_bytes())]
+    return sorted(int(pid) for pid in named)
+
+
+def _words(line: bytes) -> list[bytes]:
+    """Of a command line, a path without its folder."""
+    return [word.rpartition(b"/")[2] for word in line.split(b"\0")]
+
+
+def drive(target: Target, *launchers: OddLauncher | LocalLauncher) -> tuple[list[Interval], tuple[DriverRecord, ...]]:
+    """The intervals of two seconds of load, and what is kept of its drivers."""
+    places = [DriverPlace(f"load{index}", launcher) for index, launcher in enumerate(launchers)]
+    plan = trial_line(WORKLOAD, sources({"db": target}), connections=4, duration_s=2, seed=1, look_first=False)
+    with SharedDriver(places, LocalDriver()).launch_trial(plan) as run:
+        run.ready(lambda _: None)
+        run.start()
+        intervals = [message for message in run.messages() if isinstance(message, Interval)]
+        return intervals, run.drivers
+
+
+def test_a_clock_that_is_five_seconds_off_changes_nothing(server: Target) -> None:
+    began_s = time.monotonic()
+    intervals, (right, wrong) = drive(server, OddLauncher(), OddLauncher(ahead_s=5))
+    assert time.monotonic() - began_s < 30
+    assert right.clock_ahead_s is not None
+    assert wrong.clock_ahead_s is not None
+    assert wrong.clock_error_s is not None
+    assert abs(wrong.clock_ahead_s - 5) <= wrong.clock_error_s + 0.001
+    assert abs(right.clock_ahead_s) < 1
+    assert all(one.completed > 0 for one in intervals[:2])
+    assert max(right.start_late_s or 0, wrong.start_late_s or 0) < 1
+
+
+def test_a_start_that_arrives_two_seconds_late_is_no_trial(server: Target) -> None:
+    with pytest.raises(InvalidTrialError, match=r"^driver load1 began [1-9].* after the first one"):
+        drive(server, LocalLauncher(), OddLauncher(late_s=2))
+
+
+@pytest.fixture(scope="module")
+def loads(tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[SshHost]]:
+    with ssh_hosts(tmp_path_factory.mktemp("ssh"), "load1", "load2") as hosts:
+        yield hosts
+
+
+@pytest.fixture
+def engine_on_path(loads: list[SshHost]) -> Iterator[None]:
+    places = [host.programs / "plimsoll-engine" for host in loads]
+    for place in places:
+        place.symlink_to(find_engine())
+    yield
+    for place in places:
+        place.unlink()
+
+
+@pytest.fixture
+def socket_server() -> Iterator[Target]:
+    """A server that hosts with a network of their own reach too: their files are this machine's."""
+    with points_server(by_socket=True) as target:
+        yield target
+
+
+@pytest.mark.usefixtures("engine_on_path")
+def test_over_ssh_the_load_is_shared_and_ends_with_the_connection(socket_server: Target) -> None:
+    drivers = (DriverSpec(ssh="load1"), DriverSpec(ssh="load2"), HERE)
+    summary = run_single(replace(run_of(socket_server, 1), drivers=drivers))
+    found = summary.outcome.drivers
+    assert [(one.name, one.is_here) for one in found] == [("load1", False), ("load2", False), ("local", True)]
+    assert all((one.offered_count or 0) > 0 for one in found)
+    assert all(one.clock_ahead_s is not None and abs(one.clock_ahead_s) < 0.1 for one in found)
+    there: list[int] = []
+
+    def lose_the_first(interval: Interval) -> None:
+        if interval.index == 1:
+            there.extend(children(b"ssh"))
+            os.kill(there[0], signal.SIGKILL)
+
+    with pytest.raises(InvalidTrialError, match=r"^driver load1 was lost after"):
+        run_single(replace(run_of(socket_server, 1, duration_s=60.0), drivers=drivers), lose_the_first)
+    assert len(there) == 2
+    assert until(lambda: not own_engines()), "engines on the other side end with the connection"
+    assert copies() == [], "the engine on the PATH has the right version"
+
+
+def copies() -> list[Path]:
+    """Engines that were copied to hosts, whose files are this machine's."""
+    return list(Path("/var/tmp").glob("plimsoll-driver-*"))
+
+
+@pytest.mark.parametrize("on_path", ["", "#!/bin/sh\necho plimsoll-engine 0.0.1\n"], ids=["none", "another version"])
+def test_a_host_without_this_engine_gets_a_copy_for_the_time_of_the_load(
+    socket_server: Target, loads: list[SshHost], on_path: str
+) -> None:
+    program = loads[0].programs / "plimsoll-engine"
+    if on_path:
+        program.write_text(on_path)
+        program.chmod(0o755)
+    seen: list[Path] = []
+    drivers = (DriverSpec(ssh="load1"), DriverSpec(ssh="load1"))
+    summary = run_single(replace(run_of(socket_server, 1), drivers=drivers), lambda _: seen.extend(copies()))
+    program.unlink(missing_ok=True)
+    assert [one.name for one in summary.outcome.drivers] == ["load1#1", "load1#2"]
+    assert all((one.offered_count or 0) > 0 for one in summary.outcome.drivers)
+    assert len(set(seen)) == 2
+    assert copies() == []
+
+
+@pytest.mark.usefixtures("loads")
+def test_a_copy_goes_with_its_connection_and_the_next_engine_gets_another() -> None:
+    launcher = SshLauncher("load1")
+    first = Path(launcher.engine())
+    assert first.exists()
+    (keeper,) = children(b"ssh")
+    os.kill(keeper, signal.SIGKILL)
+    assert until(lambda: not first.exists())
+    assert until(lambda: not children(b"ssh"))
+    second = Path(launcher.engine())
+    assert second.exists()
+    launcher.close()
+    assert copies() == []
+
+
+def test_what_keeps_a_driver_from_running_is_said_with_the_cure(server: Target, loads: list[SshHost]) -> None:
+    with pytest.raises(HostError, match=r"^driver load9\.invalid: cannot be reached over SSH: .*Try: ssh -o BatchMode"):
+        run_single(replace(run_of(server, 1), drivers=(HERE, DriverSpec(ssh="load9.invalid"))))
+    head = loads[0].programs / "head"  # what arrives is no program
+    head.write_text("#!/bin/sh\necho no-program\n")
+    head.chmod(0o755)
+    with pytest.raises(
+        HostError, match=r"^driver load1: plimsoll-engine .* is not on the PATH there, .*; install that"
+    ):
+        run_single(replace(run_of(server, 1), drivers=(DriverSpec(ssh="load1"),)))
+    assert copies() == []
+    with driver_of((DriverSpec(ssh="load1"), HERE, DriverSpec(ssh="load9.invalid"))) as driver:
+        assert isinstance(driver, SharedDriver)
+        faults = list(driver.faults())
+    head.unlink()
+    assert [fault.partition(": ")[0] for fault in faults] == ["driver load1", "driver load9.invalid"]

@@ -1,0 +1,111 @@
+"""Nothing that `plimsoll learn` writes to be shared holds a literal or a name of the log or of the schema: canaries."""
+
+from __future__ import annotations
+
+import base64
+import stat
+import subprocess
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import pytest
+
+from support.canaries import CLIENT, SCHEMA, TOKEN, traces, transactions
+from support.command import plimsoll
+from support.slow_logs import Client, Ran, general_log, mariadb_slow_log, mysql_slow_log
+
+pytestmark = pytest.mark.e2e
+
+TIMES = 25
+"""Often enough for values to be related and distributions to be fitted."""
+
+Writer = Callable[[Sequence[Sequence[Ran]], Client], str]
+WRITERS: dict[str, Writer] = {"mysql": mysql_slow_log, "mariadb": mariadb_slow_log, "general": general_log}
+SHARED = {"workload.toml", "profile.json", "schema.sql", "demand.json", "report.html", "report.md", "report.json"}
+
+
+def planted(folder: Path, kind: str) -> tuple[Path, Path]:
+    """A log and a schema; names of files are canaries, too."""
+    log, schema = folder / f"{TOKEN}-{kind}.log", folder / f"{TOKEN}.sql"
+    text = WRITERS[kind](transactions(TIMES), CLIENT)
+    log.write_text(text + f"# Time: {TOKEN}\n# User@Host: {TOKEN}\n# {TOKEN}: 1\n\x00{TOKEN}\n")
+    schema.write_text(SCHEMA)
+    return log, schema
+
+
+def assert_no_trace(ran: subprocess.CompletedProcess[str], folder: Path, names: set[str]) -> None:
+    """In no file of a folder, and not on the terminal."""
+    assert ran.returncode == 0, ran.stderr
+    assert {one.name for one in folder.iterdir()} == names
+    assert {one.name: list(traces(one.read_bytes())) for one in folder.iterdir()} == {name: [] for name in names}
+    assert TOKEN not in "".join(one.name for one in folder.rglob("*")).lower()
+    assert list(traces((ran.stdout + ran.stderr).encode())) == []
+
+
+@pytest.mark.parametrize("kind", sorted(WRITERS))
+def test_no_canary_in_what_is_learned(kind: str, tmp_path: Path) -> None:
+    log, schema = planted(tmp_path, kind)
+    to, work = tmp_path / "prod", tmp_path / "work"
+    work.mkdir()
+    ran = plimsoll("learn", "--from", log, "--schema", schema, "-o", to, "--work-dir", work)
+    assert_no_trace(ran, to, SHARED)
+    assert list(work.iterdir()) == [], "private tables are gone"
+    assert plimsoll("workload", "check", to / "workload.toml").returncode == 0
+
+
+@pytest.mark.parametrize("kind", sorted(WRITERS))
+def test_no_canary_in_a_report(kind: str, tmp_path: Path) -> None:
+    log, _ = planted(tmp_path, kind)
+    ran = plimsoll("learn", "report", log, "-o", tmp_path / "report", "--json")
+    assert_no_trace(ran, tmp_path / "report", {"report.html", "report.md", "report.json"})
+
+
+def test_with_names_there_are_names_but_no_literals(tmp_path: Path) -> None:
+    """What shows that the search finds what is there: with --keep-names it finds names."""
+    log, schema = planted(tmp_path, "mysql")
+    ran = plimsoll("learn", "--from", log, "--schema", schema, "-o", tmp_path / "prod", "--keep-names")
+    assert ran.returncode == 0, ran.stderr
+    named = {one.name for one in (tmp_path / "prod").iterdir() if any(traces(one.read_bytes()))}
+    assert {"workload.toml", "profile.json", "schema.sql", "report.json"} <= named
+    for one in (tmp_path / "prod").iterdir():
+        text = one.read_text().lower()
+        assert "7391846205" not in text
+        assert f"'{TOKEN}'" not in text
+        assert f"{TOKEN} it" not in text
+
+
+def test_a_refused_log_leaves_a_report_without_canaries(tmp_path: Path) -> None:
+    slow = [[Ran(one.text, one.rows_sent, 3_000_000) for one in each] for each in transactions(2)]
+    log, schema = tmp_path / f"{TOKEN}.log", tmp_path / f"{TOKEN}.sql"
+    log.write_text(mysql_slow_log(slow, CLIENT))
+    schema.write_text(SCHEMA)
+    ran = plimsoll("learn", "--from", log, "--schema", schema, "-o", tmp_path / "prod")
+    assert ran.returncode == 2
+    found = {one.name: list(traces(one.read_bytes())) for one in (tmp_path / "prod").iterdir()}
+    assert found == {"report.html": [], "report.md": [], "report.json": []}
+
+
+def test_private_tables_are_only_the_owners_when_they_are_kept(tmp_path: Path) -> None:
+    """As --keep leaves them."""
+    work = tmp_path / "work"
+    work.mkdir()
+    log, schema = planted(tmp_path, "mysql")
+    words = ("--from", log, "--schema", schema, "-o", tmp_path / "prod")
+    ran = plimsoll("learn", *words, "--work-dir", work, "--keep")
+    assert ran.returncode == 0, ran.stderr
+    (kept,) = work.iterdir()
+    assert stat.S_IMODE(kept.stat().st_mode) == 0o700
+    files = [one for one in kept.rglob("*") if one.is_file()]
+    assert {one.name for one in files} >= {"events.parquet", "literals.parquet", "templates.csv"}
+    assert {stat.S_IMODE(one.stat().st_mode) for one in files} == {0o600}
+
+
+def test_search_finds_canaries_in_all_disguises() -> None:
+    for shift in range(3):
+        coded = base64.b64encode(b"?" * shift + TOKEN.encode() + b"??")
+        assert list(traces(b'"data:,' + coded + b'"'))
+    assert list(traces(b"x" + TOKEN.upper().encode()))
+    assert list(traces(TOKEN.encode().hex().upper().encode()))
+    assert list(traces(base64.b64encode(b"x" * 150 + TOKEN.upper().encode() + b"y" * 150)))
+    assert list(traces(b"LIMIT 739184620517"))
+    assert not list(traces(b"LIMIT 10"))

@@ -1,0 +1,138 @@
+"""A disk that fills up while data is copied in a whole study: one clear message, nothing lost, nothing half copied."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from plimsoll.record.model import Verdict
+from plimsoll.record.store import read_study
+from support.command import assert_one_clear_message, plimsoll, start
+from support.loop_mount import filled, mounted
+from support.recordings import finished_ids
+from support.servers import server_command
+from support.studies import wait_for_trials, wait_until_gone
+from support.waiting import until
+
+pytestmark = pytest.mark.e2e
+
+STUDY = """
+[study]
+name = "full"
+levels = { connections = [2, 3] }
+warm_up = "1s"
+settle_limit = "1s"
+duration = "4s"
+repetitions = 1
+reset = "per_trial"
+
+[[workload]]
+name = "rw"
+kind = "oltp_read_write"
+tables = 4
+table_size = 500
+
+[[system]]
+name = "a"
+[system.server]
+managed = "mariadb"
+profile = "bare"
+buffer_pool = "64M"
+INSTANCES
+options = { innodb_log_file_size = 67108864 }
+"""
+
+
+@pytest.fixture
+def small_disk() -> Iterator[Path]:
+    """Without shared blocks, so that a copy needs its own space."""
+    server_command("mariadb")
+    folder = Path(f"/var/tmp/plimsoll-test-fills-{os.getpid()}")
+    with mounted(folder, "ext4", 2000) as place:
+        shutil.rmtree(place / "lost+found", ignore_errors=True)
+        yield place
+
+
+def written(folder: Path, instances: int) -> Path:
+    file = folder / "s.toml"
+    file.write_text(STUDY.replace("INSTANCES", f"instances = {instances}"))
+    return file
+
+
+@pytest.mark.parametrize("instances", [1])
+def test_a_disk_that_fills_before_data_is_put_back(instances: int, small_disk: Path, tmp_path: Path) -> None:
+    """Putting back removes the old data first; what it freed and little more is taken by somebody else meanwhile."""
+    data_dir, study = small_disk / "servers", tmp_path / "out"
+    env = {"PLIMSOLL_DATA_DIR": str(data_dir)}
+    process = start("study", "run", written(tmp_path, instances), "--to", study, env=env)
+    try:
+        wait_for_trials(study, 1, process)
+        (grown,) = [one for one in data_dir.iterdir() if one.name.startswith("a-")][:1]
+        pristine = sorted(data_dir.glob("*/pristine"))
+        assert len(pristine) == instances
+        with (grown / "pristine/ballast").open("wb") as ballast:  # a copy that cannot fit, whatever is freed
+            os.posix_fallocate(ballast.fileno(), 0, 300 * 2**20)
+        with filled(small_disk, 20 * 2**20):
+            _, errors = process.communicate(timeout=300)
+            assert process.returncode == 3, errors
+            check_said_once(errors)
+            wait_until_gone(str(data_dir), 10)
+            (kept,) = [one for one, verdict in finished_ids(study).items() if verdict is Verdict.COMPLETE]
+            with filled(small_disk, 50 * 2**20):  # also what the removed servers had
+                refused = plimsoll("study", "run", study, env=env, timeout_s=300)
+            assert_one_clear_message(refused, 3, f"the file system of {data_dir} lacks", "free space, or")
+    finally:
+        process.kill()
+        process.wait()
+    again = plimsoll("study", "run", study, env=env, timeout_s=300)
+    assert again.returncode == 0, again.stderr
+    assert kept in finished_ids(study)
+    assert list(finished_ids(study).values()) == [Verdict.COMPLETE] * 2
+    wait_until_gone(str(data_dir), 5)
+
+
+def check_said_once(errors: str) -> None:
+    """What lacks space and what to do, and no server's log about data that is not there."""
+    assert "Traceback" not in errors
+    lines = [line for line in errors.splitlines() if line.startswith("plimsoll:")]
+    assert len(lines) == 1, errors
+    assert "a copy of the data needs" in lines[0]
+    assert "free some space" in lines[0]
+    assert "error log" not in errors
+
+
+def test_a_disk_that_fills_while_the_first_copy_is_made(small_disk: Path, tmp_path: Path) -> None:
+    """The pre-flight check finds enough, and somebody else takes it while rows are loaded."""
+    data_dir, study = small_disk / "servers", tmp_path / "out"
+    env = {"PLIMSOLL_DATA_DIR": str(data_dir)}
+    file = written(tmp_path, 1)
+    file.write_text(file.read_text().replace("table_size = 500", "table_size = 60000"))
+    process = start("study", "run", file, "--to", study, env=env)
+    events = study / "events.jsonl"
+    try:
+        wait_for_load(events, process)
+        with filled(small_disk, 150 * 2**20):
+            _, errors = process.communicate(timeout=300)
+            assert process.returncode == 3, errors
+            assert "Traceback" not in errors
+            assert "free some space" in errors
+            wait_until_gone(str(data_dir), 10)
+            assert read_study(study).recordings == ()
+    finally:
+        process.kill()
+        process.wait()
+
+
+def wait_for_load(events: Path, process: subprocess.Popen[str]) -> None:
+    """Waits until rows are loaded."""
+
+    def is_loading() -> bool:
+        return process.poll() is not None or (events.exists() and '"phase":"load"' in events.read_text())
+
+    assert until(is_loading, 100)
+    assert process.poll() is None, process.communicate()

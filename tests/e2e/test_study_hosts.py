@@ -1,0 +1,177 @@
+"""Whole studies whose servers are on another host, reached over SSH; and what happens when that host is lost."""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from plimsoll.record.model import Verdict
+from plimsoll.record.store import read_study
+from support.command import assert_one_clear_message, plimsoll, start
+from support.loop_mount import filled, mounted
+from support.ssh_hosts import DISK, SshHost, ssh_hosts
+from support.studies import wait_for_trials
+from support.waiting import until
+
+pytestmark = pytest.mark.e2e
+
+STUDY = f"""
+[study]
+name = "elsewhere"
+levels = {{{{ connections = [2] }}}}
+warm_up = "1s"
+settle_limit = "1s"
+duration = "{{duration}}"
+repetitions = {{repetitions}}
+reset = "per_trial"
+
+[[workload]]
+name = "rw"
+kind = "oltp_read_write"
+table_size = 1000
+tables = 1
+
+[[system]]
+name = "there"
+host = {{{{ ssh = "db2", python = "{sys.executable}" }}}}
+server = {{{{ managed = "mariadb", profile = "bare", buffer_pool = "64M", data_dir = "{DISK}"{{more}} }}}}
+"""
+
+
+@pytest.fixture(scope="module")
+def db2(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SshHost]:
+    with ssh_hosts(tmp_path_factory.mktemp("ssh"), "db2") as (host,):
+        yield host
+
+
+def write_study(path: Path, *, duration: str = "2s", repetitions: int = 1, more: str = "") -> Path:
+    path.write_text(STUDY.format(duration=duration, repetitions=repetitions, more=more))
+    return path
+
+
+def test_a_study_on_another_host(tmp_path: Path, db2: SshHost) -> None:
+    folder = tmp_path / "out"
+    ran = plimsoll("study", "run", write_study(tmp_path / "s.toml", repetitions=2), "--to", folder)
+    assert ran.returncode == 0, ran.stderr
+    for recording in read_study(folder).recordings:
+        assert recording.outcome.verdict is Verdict.COMPLETE
+        environment = recording.environment
+        assert environment.host.name == "db2"
+        assert environment.client.on_server_host is True, "a namespace of this machine has its boot id"
+        assert environment.client.server_place is not None
+        assert "plimsoll started it on db2; its host is this machine" in environment.client.server_place
+        telemetry = recording.telemetry()
+        assert telemetry is not None
+        of_server = telemetry.filter(telemetry["host"] == "db2")
+        assert {"host", "process", "server"} <= set(of_server["source"].unique())
+        times = of_server["unix_s"]
+        mark = recording.trial.states[2].began_unix_s
+        assert mark - 2 < times.min() < times.max() < mark + 60  # type: ignore[operator]
+    assert "db2" in (folder / "guide.md").read_text()
+    assert list(db2.disk.iterdir()) == []
+
+
+def test_drivers_share_the_load_of_a_server_on_another_host(tmp_path: Path, db2: SshHost) -> None:
+    file, folder = write_study(tmp_path / "s.toml"), tmp_path / "out"
+    text = file.read_text()
+    file.write_text(text.replace('reset = "per_trial"', 'reset = "per_trial"\ndrivers = ["local", "db2"]'))
+    ran = plimsoll("study", "run", file, "--to", folder)
+    assert ran.returncode == 0, ran.stderr
+    (recording,) = read_study(folder).recordings
+    assert [(one.name, one.is_here) for one in recording.outcome.drivers] == [("local", True), ("db2", False)]
+    assert all((one.offered_count or 0) > 0 for one in recording.outcome.drivers)
+    assert list(Path("/var/tmp").glob("plimsoll-driver-*")) == []
+    file.write_text(text.replace('reset = "per_trial"', 'reset = "per_trial"\ndrivers = ["local", "load9.invalid"]'))
+    ran = plimsoll("study", "run", file, "--to", tmp_path / "other")
+    assert ran.returncode == 3
+    assert "driver load9.invalid: cannot be reached over SSH" in ran.stderr
+    assert not list(db2.disk.iterdir()), "no server was made"
+
+
+def test_what_a_host_lacks_is_refused_before_anything_starts(tmp_path: Path, db2: SshHost) -> None:
+    file = write_study(tmp_path / "s.toml", more=', cpus = "900"')
+    ran = plimsoll("study", "run", file, "--to", tmp_path / "out")
+    assert ran.returncode == 3
+    assert "system[0].server.cpus:" in ran.stderr
+    assert "db2" in ran.stderr
+    few = write_study(tmp_path / "few.toml", more=", cpu_count = 900")
+    ran = plimsoll("study", "run", few, "--to", tmp_path / "few")
+    assert ran.returncode == 3
+    assert "system[0].server.cpu_count: is 900" in ran.stderr
+    file.write_text(file.read_text().replace("db2", "db9.invalid"))
+    ran = plimsoll("study", "run", file, "--to", tmp_path / "other")
+    assert ran.returncode == 3
+    assert "db9.invalid: cannot be reached over SSH" in ran.stderr
+
+
+@pytest.mark.endure
+def test_a_host_that_is_lost_fails_its_trial_and_the_study_goes_on(tmp_path: Path, db2: SshHost) -> None:
+    folder = tmp_path / "out"
+    file = write_study(tmp_path / "s.toml", duration="6s", repetitions=3)
+    running = start("study", "run", file, "--to", folder)
+    try:
+        wait_for_trials(folder, 1, running)
+        assert until(lambda: _state(folder) == "measure", limit_s=60)
+        db2.cut()
+        mending = threading.Timer(30, db2.mend)
+        mending.start()
+        _, errors = running.communicate(timeout=200)
+    finally:
+        running.kill()
+        db2.mend()
+    recordings = read_study(folder).recordings
+    verdicts = [recording.outcome.verdict for recording in recordings]
+    assert verdicts.count(Verdict.COMPLETE) == 2, errors
+    failed = next(recording for recording in recordings if recording.outcome.verdict is not Verdict.COMPLETE)
+    assert failed.outcome.reason is not None
+    assert plimsoll("study", "run", file, "--to", folder).returncode == 0
+    assert list(db2.disk.iterdir()) == []
+
+
+@pytest.fixture
+def small(tmp_path: Path) -> Iterator[SshHost]:
+    """Under the same name as the other, with a small disk of its own."""
+    with mounted(Path(f"/var/tmp/plimsoll-test-small-disk-{os.getpid()}"), "ext4", 1500) as disk:
+        (disk / "lost+found").rmdir()
+        with ssh_hosts(tmp_path, "db2", disk=disk) as (host,):
+            yield host
+
+
+def test_a_disk_that_is_full_or_fills_there_is_named_with_its_host(tmp_path: Path, small: SshHost) -> None:
+    folder = tmp_path / "out"
+    file = write_study(tmp_path / "s.toml", duration="4s", repetitions=2)
+    with filled(small.disk, 20 * 2**20):
+        refused = plimsoll("study", "run", file, "--to", folder)
+    assert_one_clear_message(refused, 3, "of db2", "free space, choose another folder, or load fewer rows")
+    running = start("study", "run", file, "--to", folder)
+    try:
+        assert until(lambda: _state(folder) == "measure", limit_s=60)
+        (pristine,) = small.disk.glob("**/pristine")
+        with (pristine / "ballast").open("wb") as ballast:  # a copy that cannot fit, whatever is freed
+            os.posix_fallocate(ballast.fileno(), 0, 300 * 2**20)
+        with filled(small.disk, 20 * 2**20):
+            _, errors = running.communicate(timeout=200)
+            assert running.returncode == 3, errors
+            lines = [line for line in errors.splitlines() if line.startswith("plimsoll:")]
+            assert len(lines) == 1, errors
+            assert "db2" in lines[0]
+            assert "free some space" in lines[0]
+            assert "Traceback" not in errors
+    finally:
+        running.kill()
+    assert list(small.disk.iterdir()) == []
+    assert plimsoll("study", "run", file, "--to", folder).returncode == 0
+    assert [one.outcome.verdict for one in read_study(folder).recordings] == [Verdict.COMPLETE] * 2
+
+
+def _state(folder: Path) -> str:
+    """The state of the running trial, by the event log."""
+    events = folder / "events.jsonl"
+    lines = events.read_text().splitlines() if events.exists() else []
+    states = [line for line in lines if '"state_began"' in line]
+    return "measure" if states and '"measure"' in states[-1] else ""

@@ -1,0 +1,21 @@
+"""What guides say of an analysis, for tests that look for words."""
+
+from __future__ import annotations
+
+from plimsoll.analyse.model import Analysis
+from plimsoll.analyse.warning_model import PlacedWarning
+from plimsoll.guide.answer import answer_sentence, limit_sentence
+from plimsoll.prose.evidence import evidence_text
+
+
+def answer_of(analysis: Analysis) -> tuple[str, ...]:
+    return tuple(answer_sentence(one, analysis) for one in analysis.answer)
+
+
+def limits_of(analysis: Analysis) -> tuple[str, ...]:
+    return tuple(limit_sentence(one) for one in analysis.limits)
+
+
+def evidence_of(warning: PlacedWarning) -> str:
+    """The strongest evidence."""
+    return evidence_text(warning.evidence[0])

@@ -1,0 +1,151 @@
+"""The search for a capacity by what it answers, on made-up servers whose capacity is known.
+
+Worlds and seeds are others than those that the search was made with. PLIMSOLL_TEST_SEARCHES=100 (`make endure`) runs
+as many searches of each world as the figures in docs/capacity.md rest on.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+from scipy.stats import t
+from tests.support.queue_server import QueueServer
+
+from plimsoll.plan.capacity import Step, next_step, settings_of
+from plimsoll.record.capacity import Capacity, CapacityObjective, CapacityRun
+from plimsoll.spec.levels import SWEEP_CONNECTIONS
+
+SEARCHES = int(os.environ.get("PLIMSOLL_TEST_SEARCHES", "20"))
+FIRST_SEED = 910_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class World:
+    """A made-up server and its capacity.
+
+    Attributes:
+        limit_ms: The objective for the 99th percentile.
+        truth_tps: At which 1 % of all arrivals are over it, in 15000 s of load, or 600 runs of 30 s where runs differ;
+            found beforehand. `QueueServer.capacity_tps` finds it with less load and less exactly.
+        least_near: At least this share of 100 searches is within 3 % of it.
+        least_low: In at least this share `low` is known.
+        confirm_s: Length of a confirmation, seconds.
+    """
+
+    server: QueueServer
+    limit_ms: float
+    truth_tps: float
+    least_near: float
+    least_low: float = 0.95
+    confirm_s: float = 30.0
+
+
+WORLDS = {
+    "steady": World(server=QueueServer(speed_tps=1200.0), limit_ms=35.0, truth_tps=1126.5, least_near=1.0),
+    "independent": World(
+        server=QueueServer(speed_tps=2600.0, noise=0.1), limit_ms=45.0, truth_tps=2414.7, least_near=0.97
+    ),
+    "autocorrelated": World(
+        server=QueueServer(speed_tps=1000.0, noise=0.04, memory=0.9),
+        limit_ms=50.0,
+        truth_tps=908.8,
+        least_near=0.95,
+    ),
+    "slowly-autocorrelated": World(
+        server=QueueServer(speed_tps=2400.0, noise=0.05, memory=0.93),
+        limit_ms=40.0,
+        truth_tps=2155.4,
+        least_near=0.93,
+    ),
+    "runs-differ-1": World(
+        server=QueueServer(speed_tps=1700.0, noise=0.04, memory=0.85, run_noise=0.01),
+        limit_ms=45.0,
+        truth_tps=1566.4,
+        least_near=0.91,
+    ),
+    "runs-differ-3": World(
+        server=QueueServer(speed_tps=1700.0, noise=0.04, memory=0.85, run_noise=0.03),
+        limit_ms=45.0,
+        truth_tps=1534.9,
+        least_near=0.66,
+    ),
+    "stalls-100": World(
+        server=QueueServer(speed_tps=1700.0, noise=0.04, memory=0.85, stall_every_s=100.0, stall_s=0.1),
+        limit_ms=45.0,
+        truth_tps=1542.4,
+        least_near=0.82,
+        least_low=0.9,
+    ),
+}
+"""Noise within runs of none to 10 %, independent and autocorrelated; runs that differ by 1 and 3 % besides; and stalls
+of which a whole search sees three or four, each with half a second's worth of violations."""
+
+LONG_WORLDS = {
+    "stalls-60": World(
+        server=QueueServer(speed_tps=1700.0, noise=0.04, memory=0.85, stall_every_s=60.0, stall_s=0.1),
+        limit_ms=45.0,
+        truth_tps=1503.2,
+        least_near=0.62,
+        least_low=0.75,
+        confirm_s=120.0,
+    ),
+    "stalls-45": World(
+        server=QueueServer(speed_tps=1300.0, noise=0.04, memory=0.8, stall_every_s=45.0, stall_s=0.1),
+        limit_ms=60.0,
+        truth_tps=1137.9,
+        least_near=0.66,
+        least_low=0.75,
+        confirm_s=120.0,
+    ),
+}
+"""Stalls that make most of what is over the objective: confirmations must be long enough to see some."""
+
+
+def searched(world: World, seed: int) -> Capacity:
+    """The answer of a whole search."""
+    objective = CapacityObjective(response_ms_p99=world.limit_ms)
+    settings = settings_of(objective, SWEEP_CONNECTIONS, confirm_s=world.confirm_s)
+    chance = np.random.default_rng(seed)
+    runs: list[CapacityRun] = []
+    while isinstance(found := next_step(settings, runs), Step):
+        runs.append(world.server.run(found, settings.objective, chance))
+    return found
+
+
+@pytest.mark.parametrize("name", WORLDS)
+def test_answers_are_near_the_truth_and_bracket_it(name: str) -> None:
+    check_answers(WORLDS[name])
+
+
+@pytest.mark.skipif(SEARCHES < 100, reason="long searches: make endure runs them")
+@pytest.mark.parametrize("name", LONG_WORLDS)
+def test_longer_confirmations_see_stalls(name: str) -> None:
+    check_answers(LONG_WORLDS[name])
+
+
+def test_the_mean_of_five_searches_is_near_where_runs_differ() -> None:
+    """What one search cannot know, how runs differ, repetitions of it do; their interval holds the truth."""
+    world, count = WORLDS["runs-differ-3"], max(SEARCHES // 5, 8)
+    found = [searched(world, FIRST_SEED + 50_000 + number).capacity_tps or 0.0 for number in range(5 * count)]
+    logs = np.log(np.array(found) / world.truth_tps).reshape(count, 5)
+    assert np.mean(np.abs(np.expm1(logs.mean(axis=1))) <= 0.03) >= 0.85
+    half = t.ppf(0.975, 4) * logs.std(axis=1, ddof=1) / np.sqrt(5)
+    assert np.mean(np.abs(logs.mean(axis=1)) <= half) >= 0.93 - 3 * np.sqrt(0.93 * 0.07 / count)
+
+
+def check_answers(world: World) -> None:
+    answers = [searched(world, FIRST_SEED + number) for number in range(SEARCHES)]
+    ratios = np.array([answer.capacity_tps or 0.0 for answer in answers]) / world.truth_tps
+    # A few searches by chance more than in 100: three standard errors, none where it is 100 that are run.
+    slack = 0.0 if SEARCHES >= 100 else 3 * np.sqrt(world.least_near * (1 - world.least_near) / SEARCHES)
+    assert np.mean(np.abs(ratios - 1) <= 0.03) >= world.least_near - slack
+    assert abs(np.median(ratios) - 1) < 0.02
+    between = [
+        (one.low is None or one.low <= world.truth_tps) and (one.high is None or one.high >= world.truth_tps)
+        for one in answers
+    ]
+    assert np.mean(between) >= 0.93
+    assert np.mean([one.low is not None for one in answers]) >= world.least_low

@@ -1,0 +1,67 @@
+"""What duets decide on made-up machines: how often the interval holds the truth, and how often equal systems differ.
+
+The machine drifts (correlation time one minute, 10 %), each turn varies by 5 %, and bursts of about ten seconds take a
+third of the throughput. Starts of servers differ by 0, 1 and 3 times what remains of a round's own mean.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from plimsoll.analyse.duet import estimate
+
+ROUNDS, PAIRS, TURN_S, RESIDUAL, SLOW = 6, 40, 0.5, 0.05, 0.10
+STUDIES = 3_000
+
+
+def weather(random: np.random.Generator, count: int) -> NDArray[np.float64]:
+    """Logarithms of what the machine gives in each turn of so many rounds."""
+    turns = 2 * PAIRS
+    keeps = np.exp(-TURN_S / 60)
+    slow = np.empty((count, turns))
+    slow[:, 0] = random.normal(0, SLOW, count)
+    steps = random.normal(0, SLOW * np.sqrt(1 - keeps**2), (count, turns))
+    for turn in range(1, turns):
+        slow[:, turn] = keeps * slow[:, turn - 1] + steps[:, turn]
+    bursts = np.zeros((count, turns))
+    for row in bursts:
+        for begin in random.uniform(0, turns, random.poisson(turns * TURN_S / 40)):
+            length = int(random.exponential(10 / TURN_S)) + 1
+            row[int(begin) : int(begin) + length] -= random.exponential(0.3)
+    noise: NDArray[np.float64] = slow + bursts + random.normal(0, RESIDUAL, (count, turns))
+    return noise
+
+
+def studies(restart: float, effect: float) -> list[list[NDArray[np.float64]]]:
+    """Pairs of each round of many studies of two systems that differ by `effect`."""
+    random = np.random.default_rng(int(10 * restart) + int(1000 * effect))
+    machine = weather(random, STUDIES * ROUNDS)
+    pairs = machine[:, 1::2] - machine[:, 0::2]
+    pairs *= np.where(random.random(pairs.shape) < 0.5, 1, -1)  # the order is tossed
+    starts = random.normal(0, restart * RESIDUAL * np.sqrt(2 / PAIRS), (len(pairs), 1))
+    return [list(one) for one in (pairs + starts + effect).reshape(STUDIES, ROUNDS, PAIRS)]
+
+
+@pytest.mark.parametrize("restart", [0.0, 1.0, 3.0])
+def test_an_interval_holds_the_truth_in_95_of_100_studies_and_in_more_where_starts_are_alike(restart: float) -> None:
+    covered = 0
+    for rounds in studies(restart, effect=0.03):
+        found = estimate(rounds)
+        assert found is not None
+        covered += abs(found.log_ratio - 0.03) <= found.variance.half_width()
+    assert 0.93 <= covered / STUDIES <= (0.97 if restart else 0.995), covered / STUDIES
+
+
+@pytest.mark.parametrize("restart", [0.0, 1.0, 3.0])
+def test_equal_systems_differ_in_at_most_5_of_100_studies(restart: float) -> None:
+    estimates = [estimate(rounds) for rounds in studies(restart, effect=0.0)]
+    differ = sum(one is not None and abs(one.log_ratio) > one.variance.half_width() for one in estimates)
+    assert differ / STUDIES <= 0.05 + 2 * np.sqrt(0.05 * 0.95 / STUDIES), differ / STUDIES
+
+
+def test_a_difference_of_5_percent_is_found_within_four_minutes_of_turns() -> None:
+    estimates = [estimate(rounds) for rounds in studies(0.0, effect=0.05)]
+    found = sum(one is not None and one.log_ratio > one.variance.half_width() for one in estimates)
+    assert found / STUDIES > 0.95, found / STUDIES

@@ -1,0 +1,54 @@
+"""Searches with real load for a capacity that is known: the load engine against the fake server.
+
+One quick search by default. PLIMSOLL_TEST_KNEES=20 (`make endure`) runs so many with longer runs, and asks more of
+them.
+"""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+from tests.support.planted_knee import Knee, search, searching
+
+from plimsoll.plan.capacity import SearchSettings, settings_of
+from plimsoll.record.capacity import CapacityObjective
+
+KNEE = Knee(connections=16, service_s=0.04, limit_ms=200.0)
+OBJECTIVE = CapacityObjective(response_ms_p99=KNEE.limit_ms)
+KNEES = int(os.environ.get("PLIMSOLL_TEST_KNEES", "0"))
+
+
+def test_the_planted_capacity_is_just_below_the_knee() -> None:
+    assert 0.95 < KNEE.capacity_tps(load_s=300.0) / KNEE.tps < 0.98  # about 1 - ln(100) / (2 * 16 * 4)
+
+
+def test_a_quick_search_finds_about_the_planted_capacity() -> None:
+    settings = SearchSettings(
+        objective=OBJECTIVE,
+        connections=(16,),
+        sweep_s=1,
+        probe_s=1,
+        confirm_s=2,
+        confirmations=1,
+        bisections=2,
+        extended=1,
+    )
+    with searching(KNEE, seed=1, warm_up_s=0.0) as base:
+        found = search(base, settings)
+    assert found.runs[0].throughput_tps == pytest.approx(KNEE.tps, rel=0.1)
+    assert found.capacity_tps is not None
+    assert 0.75 < found.capacity_tps / KNEE.capacity_tps(load_s=300.0) < 1.15  # runs of 1 and 2 s
+
+
+@pytest.mark.skipif(not KNEES, reason="takes minutes: PLIMSOLL_TEST_KNEES says how many searches, as make endure does")
+@pytest.mark.timeout(600 * max(KNEES, 1))
+def test_most_searches_are_within_3_percent_of_the_planted_capacity() -> None:
+    truth_tps = KNEE.capacity_tps()
+    answers = []
+    for number in range(KNEES):
+        with searching(KNEE, seed=1000 * (number + 1)) as base:
+            answers.append(search(base, settings_of(OBJECTIVE, (16,), confirm_s=30.0)))
+    near = [abs((one.capacity_tps or 0.0) / truth_tps - 1) <= 0.03 for one in answers]
+    print([one.capacity_tps for one in answers], truth_tps)
+    assert sum(near) / len(near) >= 0.95

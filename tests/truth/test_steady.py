@@ -1,0 +1,143 @@
+"""The state of a trial by its verdicts: how often noise passes for something, and how often what was planted is found.
+
+Worlds: independent and autocorrelated noise, and noise whose minutes have means of their own, 1 and 3 times the
+residual. Everything is seeded. PLIMSOLL_TEST_STATES=10 (`make endure`) simulates ten times as many trials.
+"""
+
+from __future__ import annotations
+
+import os
+
+import numpy as np
+import pytest
+from scipy.signal import lfilter
+
+from plimsoll.analyse.cycles import cycle_of
+from plimsoll.analyse.length import INTERVALS_LEAST, half_width_ratio, is_long_enough
+from plimsoll.analyse.steady import steady_state
+from plimsoll.analyse.steady_model import StateKind
+
+MORE = int(os.environ.get("PLIMSOLL_TEST_STATES", "1"))
+
+
+def noise(phi: float, size: int, count: int, *, ratio: float = 0.1, seed: int = 3) -> np.ndarray:
+    """Steady trials; shape (count * MORE, size)."""
+    fresh = np.random.default_rng(seed).standard_normal((count * MORE, size + 200)) * np.sqrt(1 - phi**2)
+    return 1000 * (1 + ratio * lfilter([1], [1, -phi], fresh, axis=1)[:, 200:])
+
+
+def states(trials: np.ndarray) -> list[StateKind]:
+    return [steady_state(one).state for one in trials]
+
+
+def share(found: list[StateKind], *kinds: StateKind) -> float:
+    return float(np.mean([one in kinds for one in found]))
+
+
+@pytest.mark.parametrize("phi", [0.0, 0.6, 0.8])
+@pytest.mark.parametrize(("size", "count"), [(60, 150), (180, 80)])
+def test_noise_is_steady(phi: float, size: int, count: int) -> None:
+    """At most 5 % are wrong; two standard errors of the simulation are added."""
+    wrong = 1 - share(states(noise(phi, size, count)), StateKind.STEADY)
+    assert wrong <= 0.05 + 2 * np.sqrt(0.05 * 0.95 / (count * MORE))
+
+
+@pytest.mark.parametrize("phi", [0.0, 0.6])
+def test_a_step_is_found_where_it_is(phi: float) -> None:
+    trials = noise(phi, 120, 40, ratio=0.03)
+    trials[:, 70:] *= 0.85
+    found = [steady_state(one) for one in trials]
+    assert share([one.state for one in found], StateKind.UNSTEADY) >= 0.9
+    first = [one.segments[1].from_s for one in found if len(one.segments) == 2]
+    assert np.median(np.abs(np.array(first) - 70)) <= 2
+
+
+def test_an_unfinished_warm_up_is_a_single_early_step() -> None:
+    trials = noise(0.3, 120, 30, ratio=0.03)
+    trials[:, :25] *= 0.8
+    found = [steady_state(one).warm_up_s for one in trials]
+    assert np.mean([one is not None and abs(one - 25) <= 3 for one in found]) >= 0.9
+
+
+@pytest.mark.parametrize(("change", "at_least"), [(0.1, 0.75), (0.2, 0.9)])
+def test_a_drift_is_found(change: float, at_least: float) -> None:
+    trials = noise(0.3, 120, 40, ratio=0.03) * np.linspace(1 - change / 2, 1 + change / 2, 120)
+    found = [steady_state(one) for one in trials]
+    assert share([one.state for one in found], StateKind.DRIFTING) >= at_least
+    seen = [one.series[0].change_ratio for one in found if one.series[0].change_ratio is not None]
+    assert np.mean(seen) == pytest.approx(change, rel=0.15)
+
+
+@pytest.mark.parametrize("period", [12.0, 17.5, 40.0])
+@pytest.mark.parametrize("shape", ["sine", "dips", "saw"])
+def test_a_cycle_is_found_with_its_period(period: float, shape: str) -> None:
+    trials = noise(0.3, 160, 20, ratio=0.03)
+    phase = (np.arange(160) / period + 0.3) % 1
+    waves = {"sine": np.sin(2 * np.pi * phase), "dips": -2.0 * (phase < 0.2), "saw": 2 * phase - 1}
+    found = [steady_state(one) for one in trials * (1 + 0.1 * waves[shape])]
+    assert share([one.state for one in found], StateKind.CYCLIC) >= 0.9
+    periods = np.array([one.period_s for one in found if one.period_s is not None])
+    assert np.mean(np.abs(periods / period - 1) <= 0.1) >= 0.9
+
+
+@pytest.mark.parametrize(
+    ("size", "period", "width", "depth"),
+    [(60, 20, 2, 0.2), (60, 20, 4, 0.6), (120, 30, 3, 0.2), (120, 30, 6, 0.2), (160, 30, 6, 0.6), (300, 60, 12, 0.2)],
+)
+def test_short_dips_that_come_back_are_a_cycle(size: int, period: int, width: int, depth: float) -> None:
+    """A sinusoid describes them badly, and steps cost two changes each: three to ten dips in a window."""
+    trials = noise(0.3, size, 20, ratio=0.03)
+    begins = np.random.default_rng(4).integers(0, period, trials.shape[0])
+    trials[(np.arange(size) - begins[:, None]) % period < width] *= 1 - depth
+    found = [steady_state(one) for one in trials]
+    assert share([one.state for one in found], StateKind.CYCLIC) >= 0.9
+    periods = np.array([one.period_s for one in found if one.period_s is not None])
+    assert np.mean(np.abs(periods / period - 1) <= 0.05) >= 0.9
+
+
+@pytest.mark.parametrize("dips", [3, 5, 8])
+def test_dips_at_any_time_are_no_cycle(dips: int) -> None:
+    trials = noise(0.3, 160, 50, ratio=0.03)
+    random = np.random.default_rng(5)
+    for one in trials:
+        for begin in random.choice(157, dips, replace=False):
+            one[begin : begin + 3] *= 0.5
+    assert share(states(trials), StateKind.CYCLIC) <= 0.05 + 2 * np.sqrt(0.05 * 0.95 / len(trials))
+
+
+@pytest.mark.parametrize("times", [1.0, 3.0])
+def test_minutes_with_means_of_their_own_are_not_called_steady(times: float) -> None:
+    """Block effects are changes of the mean: at three times the residual they are found, at once only sometimes."""
+    trials = noise(0.0, 240, 40, ratio=0.04)
+    blocks = np.random.default_rng(5).standard_normal((40 * MORE, 4)) * 0.04 * times
+    found = states(trials * np.repeat(1 + blocks, 60, axis=1))
+    assert 1 - share(found, StateKind.STEADY) >= (0.9 if times == 3.0 else 0.3)
+
+
+def test_a_stall_of_three_seconds_is_seldom_a_change_of_the_mean() -> None:
+    trials = noise(0.0, 120, 30, ratio=0.05)
+    trials[:, 60:63] = 0
+    assert share(states(trials), StateKind.STEADY) >= 0.6
+
+
+@pytest.mark.parametrize("phi", [0.0, 0.6])
+def test_an_automatic_trial_ends_with_about_the_coverage_of_a_fixed_one(phi: float) -> None:
+    hits, lengths = [], []
+    for one in noise(phi, 600, 60, ratio=0.2):
+        looks = (size for size in range(INTERVALS_LEAST, 601, 5) if is_long_enough(one[:size], 0.05))
+        size = next(looks, 600)
+        width = half_width_ratio(one[:size])
+        assert width is not None
+        lengths.append(size)
+        hits.append(abs(one[:size].mean() - 1000) <= width * one[:size].mean())
+    assert np.mean(hits) >= 0.85
+    assert max(lengths) < 600
+
+
+def test_an_automatic_trial_cuts_no_cycle() -> None:
+    period = 33
+    for one in noise(0.0, 400, 10, ratio=0.02) * (1 + 0.1 * np.sin(2 * np.pi * np.arange(400) / period)):
+        size = next(size for size in range(1, 401) if is_long_enough(one[:size], 0.05))
+        assert size >= 2 * period - 1
+        assert min(size % period, period - size % period) <= 3
+        assert cycle_of(one[:size]) is not None

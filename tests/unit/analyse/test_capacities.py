@@ -1,0 +1,65 @@
+"""Capacities compared: searches that agree to the digit still know their answers to a step only."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from plimsoll.analyse.capacities import capacities, capacity_ratios
+from plimsoll.analyse.capacity_model import CapacityRatio
+from plimsoll.record.capacity import RESOLUTION_RATIO, Capacity, CapacityObjective, SearchRecord
+
+
+def ratio_of(**found: list[float]) -> CapacityRatio:
+    """Of two systems, each with what its searches found."""
+    searches = [
+        SearchRecord(
+            search_id=f"{system}-{repetition}",
+            system=system,
+            workload="rw",
+            repetition=repetition,
+            is_finished=True,
+            capacity=Capacity(capacity_tps=tps, objective=CapacityObjective(response_ms_p99=20)),
+        )
+        for system, capacities_tps in found.items()
+        for repetition, tps in enumerate(capacities_tps)
+    ]
+    (ratio,) = capacity_ratios(capacities(searches))
+    return ratio
+
+
+@pytest.mark.parametrize(
+    ("base", "system", "verdict"),
+    [
+        ([1000.0] * 3, [1500.0] * 3, "faster"),
+        ([1000.0] * 3, [1000.0] * 3, "equal"),
+        ([1000.0] * 3, [1050.0] * 3, "faster"),
+        ([1000.0] * 2, [1050.0] * 2, "unresolved"),
+        ([1000.0] * 2, [1500.0] * 3, "faster"),
+    ],
+)
+def test_searches_that_all_agree_are_compared_by_their_resolution(
+    base: list[float], system: list[float], verdict: str
+) -> None:
+    found = ratio_of(a=base, b=system)
+    assert found.verdict == verdict
+    assert found.ratio.bounds is not None
+
+
+@pytest.mark.parametrize(("count", "half_width_ratio"), [(2, 0.056), (3, 0.015)])
+def test_such_an_interval_is_that_of_two_steps(count: int, half_width_ratio: float) -> None:
+    bounds = ratio_of(a=[1000.0] * count, b=[1500.0] * count).ratio.bounds
+    assert bounds is not None
+    assert bounds.high / 1.5 - 1 == pytest.approx(half_width_ratio, abs=0.0005)
+
+
+def test_one_search_of_each_is_not_tested() -> None:
+    assert ratio_of(a=[1000.0], b=[1500.0]).verdict == "untestable"
+
+
+def test_what_varies_more_than_a_step_is_judged_as_before() -> None:
+    bounds = ratio_of(a=[1000.0, 1000.0, 1000.0], b=[1400.0, 1500.0, 1600.0]).ratio.bounds
+    assert bounds is not None
+    spread = math.log(1600 / 1400)
+    assert math.log(bounds.high / bounds.low) > spread > math.log1p(RESOLUTION_RATIO)

@@ -1,0 +1,136 @@
+"""Whether findings of an earlier study show: the verdicts, on made-up studies where the truth is known."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from plimsoll.analyse.claim_model import CheckedClaim, ClaimVerdict
+from plimsoll.analyse.model import Analysis
+from plimsoll.analyse.study import analyse
+from plimsoll.guide.claims import claims_section
+from plimsoll.record.environment import Environment, HostFacts
+from plimsoll.spec.claims import ClaimSpec
+from unit.analyse.made import Made, measured
+
+CURVE = {1: 100.0, 2: 195.0, 4: 360.0, 8: 330.0}
+FOUR_CPUS = Environment(host=HostFacts(cpu_threads=4, cpu_cores=4))
+
+
+def study(factors: dict[str, float], *, workload: str = "read-write", noise: float = 0.004) -> list[Made]:
+    """Five repetitions of systems whose throughput is the curve's times a factor."""
+    rng = np.random.default_rng(11)
+    return [
+        measured(
+            list(np.exp(rng.normal(0, noise)) * factor * tps + rng.normal(0, 1, 20)),
+            system=system,
+            workload=workload,
+            connections=connections,
+            repetition=repetition,
+            environment=FOUR_CPUS,
+        )
+        for system, factor in factors.items()
+        for connections, tps in CURVE.items()
+        for repetition in range(5)
+    ]
+
+
+def checked(recordings: list[Made], **claim: object) -> tuple[CheckedClaim, ...]:
+    return analysed(recordings, **claim).claims
+
+
+def analysed(recordings: list[Made], **claim: object) -> Analysis:
+    written = ClaimSpec.model_validate({"says": "It does.", "workload": "read-write", **claim})
+    return analyse("made", recordings, claims=[written])
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "verdict"),
+    [
+        (1.1, math.inf, ClaimVerdict.SHOWS),
+        (1.1, 1.3, ClaimVerdict.SHOWS),
+        (1.3, 2.0, ClaimVerdict.DOES_NOT_SHOW),
+        (0.5, 1.0, ClaimVerdict.DOES_NOT_SHOW),
+        (1.2, 1.3, ClaimVerdict.NOT_RESOLVED),
+    ],
+)
+def test_a_ratio_of_systems_agrees_by_its_whole_interval(low: float, high: float, verdict: ClaimVerdict) -> None:
+    recordings = study({"slow": 1.0, "fast": 1.2})
+    (one,) = checked(recordings, system="fast", base="slow", ratio=[low, high])
+    assert one.verdict is verdict
+    assert one.found is not None
+    assert one.found.value == pytest.approx(1.2, rel=0.02)
+    (other,) = checked(recordings, system="slow", base="fast", ratio=[1 / high, 1 / low], connections=4)
+    assert other.verdict is verdict
+    assert other.found is not None
+    assert other.found.value == pytest.approx(1 / 1.2, rel=0.02)
+
+
+def test_a_ratio_of_workloads_compares_those_of_one_system() -> None:
+    both = study({"a": 1.0, "b": 1.0}) + study({"a": 1.5, "b": 0.8}, workload="read-only")
+    found = checked(both, workload="read-only", base_workload="read-write", ratio=[1.2, math.inf])
+    assert [(one.system, one.verdict) for one in found] == [
+        ("a", ClaimVerdict.SHOWS),
+        ("b", ClaimVerdict.DOES_NOT_SHOW),
+    ]
+
+
+def test_a_scale_factor_is_held_against_its_interval() -> None:
+    (one,) = checked(study({"a": 1.0}), connections=4, scale_factor=[3, 4])
+    assert (one.verdict, one.found and round(one.found.value, 1)) == (ClaimVerdict.SHOWS, 3.6)
+    (from_two,) = checked(study({"a": 1.0}), connections=4, from_connections=2, scale_factor=[3, 4])
+    assert from_two.verdict is ClaimVerdict.DOES_NOT_SHOW
+
+
+@pytest.mark.parametrize(
+    ("claim", "verdict"),
+    [
+        ({"peak_connections": [4, 4]}, ClaimVerdict.SHOWS),
+        ({"peak_per_cpu": [1, 1]}, ClaimVerdict.SHOWS),
+        ({"peak_per_cpu": [2, 4]}, ClaimVerdict.DOES_NOT_SHOW),
+        ({"peak_connections": [1, 2]}, ClaimVerdict.DOES_NOT_SHOW),
+    ],
+)
+def test_a_peak_agrees_by_connections_and_by_those_of_each_cpu(claim: dict[str, object], verdict: ClaimVerdict) -> None:
+    (one,) = checked(study({"a": 1.0}), **claim)
+    assert one.verdict is verdict
+
+
+def test_a_peak_at_the_last_level_may_lie_beyond_it() -> None:
+    recordings = [one for one in study({"a": 1.0}) if one.trial.level.connections <= 4]
+    assert [checked(recordings, peak_connections=range_)[0].verdict for range_ in ([4, 4], [8, 8], [1, 1])] == [
+        ClaimVerdict.NOT_RESOLVED,
+        ClaimVerdict.NOT_RESOLVED,
+        ClaimVerdict.DOES_NOT_SHOW,
+    ]
+
+
+def test_what_was_not_measured_shows_nothing() -> None:
+    recordings = study({"a": 1.0})
+    for claim in (
+        {"system": "a", "base": "gone", "ratio": [1, 2]},
+        {"workload": "gone", "system": "a", "peak_connections": [1, 2]},
+        {"connections": 64, "scale_factor": [1, 2]},
+        {"limited_by": "hardware"},
+    ):
+        (one,) = checked(recordings, **claim)
+        assert one.verdict is ClaimVerdict.NOT_MEASURED
+
+
+def test_one_repetition_resolves_no_ratio() -> None:
+    once = [one for one in study({"a": 1.0, "b": 1.3}) if one.trial.repetition == 0]
+    (one,) = checked(once, system="b", base="a", ratio=[1.01, 1.02])
+    assert one.verdict in {ClaimVerdict.NOT_RESOLVED, ClaimVerdict.DOES_NOT_SHOW}
+    assert one.found is not None
+
+
+def test_the_guide_says_it_in_words() -> None:
+    found = analysed(study({"a": 1.0, "b": 1.2}), system="b", base="a", ratio=[1.1, math.inf], source="Somebody, 2008")
+    section = claims_section(found)
+    assert section is not None
+    (sentence,) = section.sentences
+    assert sentence.startswith("“It does” (Somebody, 2008): confirmed here: 1.2")
+    (row,) = section.tables[0].rows
+    assert [one.text for one in row[:4]] == ["It does.", "b", "throughput over that of a", "1.10 or more"]

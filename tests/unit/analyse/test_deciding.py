@@ -1,0 +1,92 @@
+"""When a study that goes on until its answer is decided may stop."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from plimsoll.analyse.deciding import CellKey, decided_after, interim, questions
+from plimsoll.analyse.study import analyse
+from plimsoll.record.level import Level
+from unit.analyse.made import measured
+
+FOUR, SIXTEEN = Level(connections=4), Level(connections=16)
+ASKED = questions(["a", "b"], ["read/write"], [FOUR, SIXTEEN])
+
+
+def cells(ratio: float, noise: float, repetitions: int, *, seed: int = 1) -> dict[CellKey, dict[int, float]]:
+    """Two systems at two levels; what a repetition has in common is much larger than what one trial has alone."""
+    random = np.random.default_rng(seed)
+    shared = random.normal(0, 0.3, repetitions)
+    return {
+        CellKey(system, "read/write", level): {
+            index: 1000 * factor * math.exp(shared[index] + random.normal(0, noise)) for index in range(repetitions)
+        }
+        for system, factor in (("a", 1.0), ("b", ratio))
+        for level in (FOUR, SIXTEEN)
+    }
+
+
+def test_each_system_is_compared_with_each_other_at_each_level_and_many_with_the_first() -> None:
+    assert [(one.level, one.base, one.system) for one in ASKED] == [(FOUR, "a", "b"), (SIXTEEN, "a", "b")]
+    assert len(questions(list("abc"), ["w"], [FOUR])) == 3
+    assert {one.base for one in questions(list("abcdefgh"), ["w"], [FOUR])} == {"a"}
+    assert [one.base for one in questions(["a"], ["w"], [FOUR])] == [None]
+
+
+def test_a_clear_difference_is_decided_early_and_noise_is_not() -> None:
+    assert decided_after(ASKED, cells(1.5, 0.01, 12), equal_within=0.05) in (3, 4)
+    assert decided_after(ASKED, cells(1.0, 0.01, 12), equal_within=0.05) in (4, 5, 6, 7)
+    assert decided_after(ASKED, cells(1.0, 0.3, 12), equal_within=0.05) is None
+
+
+def test_what_comes_after_the_decision_does_not_change_it() -> None:
+    many = cells(1.5, 0.02, 20)
+    stopped = decided_after(ASKED, many, equal_within=0.05)
+    assert stopped is not None
+    fewer = {key: {index: tps for index, tps in one.items() if index < stopped} for key, one in many.items()}
+    assert decided_after(ASKED, fewer, equal_within=0.05) == stopped
+
+
+def test_a_repetition_in_which_a_trial_failed_does_not_count() -> None:
+    holed = cells(1.5, 0.001, 12)
+    whole = decided_after(ASKED, holed, equal_within=0.05)
+    assert whole is not None
+    del holed[CellKey("b", "read/write", SIXTEEN)][1]
+    assert decided_after(ASKED, holed, equal_within=0.05) == whole + 1
+
+
+def test_interim_says_how_many_more_would_decide() -> None:
+    found = interim(ASKED, cells(1.1, 0.1, 4), equal_within=0.05)
+    assert [one.is_decided for one in found] == [False, False]
+    assert all(one.more is None or one.more > 0 for one in found)
+    assert any(one.more for one in found)
+    nothing = interim(ASKED, {}, equal_within=0.05)
+    assert [(one.interval, one.is_decided, one.more) for one in nothing] == [(None, False, None)] * 2
+
+
+def test_one_system_alone_is_decided_when_its_throughput_is_known_closely() -> None:
+    asked = questions(["a"], ["read/write"], [FOUR])
+    steady = {CellKey("a", "read/write", FOUR): {index: 1000.0 + index % 3 for index in range(10)}}
+    wild = {CellKey("a", "read/write", FOUR): {index: 1000.0 * 2 ** (index % 2) for index in range(10)}}
+    assert decided_after(asked, steady, equal_within=0.05) == 3
+    assert decided_after(asked, wild, equal_within=0.05) is None
+
+
+def test_a_repetition_in_which_nothing_completed_decides_nothing() -> None:
+    dead = {key: {**one, 1: 0.0} for key, one in cells(1.5, 0.01, 3).items()}
+    assert decided_after(ASKED, dead, equal_within=0.05) is None
+
+
+def test_a_guide_compares_the_systems_that_the_study_decided_on() -> None:
+    """With many systems the best one is a choice from the data, which no interval of a pair allows for."""
+    shifts = {name: 1.0 if name == "h" else 0.0 for name in "abcdefgh"}
+    recordings = [
+        measured([100.0 + 50 * shifts[name] + repetition + index / 10] * 12, system=name, repetition=repetition)
+        for index, name in enumerate(shifts)
+        for repetition in range(4)
+    ]
+    found = analyse("s", recordings, at_any_look=True).differences
+    assert {one.base for one in found} == {"a"}
+    assert {one.system for one in found} == set("bcdefgh")

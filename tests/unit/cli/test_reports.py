@@ -1,0 +1,51 @@
+"""What commands show of a report and what they write: files have the page that may be shared, the terminal its own."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from plimsoll.cli.reports import Report, show_and_write
+from plimsoll.guide.pages import Page
+
+
+def page(title: str) -> Page:
+    return Page(brand="Report", title=title, facts=(), doubts=(), sections=())
+
+
+REPORT = Report(shown=page("of customers"), page=page("of t1"), document='{"of": "t1"}')
+
+
+def test_files_have_the_page_without_names(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    show_and_write(REPORT, tmp_path / "new", as_json=False)
+    assert capsys.readouterr() == (f"of customers\nReport: {tmp_path}/new/report.html\n", "")
+    texts = {one.name: one.read_text() for one in (tmp_path / "new").iterdir()}
+    assert set(texts) == {"report.html", "report.md", "report.json"}
+    assert all("of t1" in text or text == '{"of": "t1"}\n' for text in texts.values())
+    assert not any("customers" in text for text in texts.values())
+
+
+def test_json_has_standard_output_to_itself(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    show_and_write(REPORT, tmp_path, as_json=True)
+    assert capsys.readouterr() == ('{"of": "t1"}\n', f"Report: {tmp_path}/report.html\n")
+
+
+def test_without_a_folder_nothing_is_written(capsys: pytest.CaptureFixture[str]) -> None:
+    show_and_write(REPORT, None, as_json=False)
+    assert capsys.readouterr() == ("of customers\n", "")
+
+
+def test_a_report_has_its_own_name_and_further_files(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    named = Report(
+        shown=page("x"),
+        page=page("x"),
+        document="{}",
+        name="fidelity",
+        what="comparison",
+        more={"more.toml": "a = 1\n"},
+    )
+    show_and_write(named, tmp_path, as_json=False)
+    assert capsys.readouterr().out.endswith(f"Comparison: {tmp_path}/fidelity.html\n")
+    names = {"fidelity.html", "fidelity.md", "fidelity.json", "more.toml"}
+    assert {one.name for one in tmp_path.iterdir()} == names

@@ -1,0 +1,113 @@
+"""What a guide shows of systems that took turns."""
+
+from __future__ import annotations
+
+import pytest
+
+from plimsoll.analyse.cell_model import Bounds, Estimate
+from plimsoll.analyse.duet_model import Duet, DuetBasis, DuetRound
+from plimsoll.analyse.finding_model import found
+from plimsoll.analyse.model import Analysis, Difference, DifferenceVerdict
+from plimsoll.analyse.study import analyse
+from plimsoll.guide.answer import limit_sentence
+from plimsoll.guide.duets import CANNOT_SEE, duet_charts, duet_table
+from plimsoll.guide.headline import first_screen
+from plimsoll.guide.html import render_html
+from plimsoll.guide.look import Look
+from plimsoll.guide.markdown import render_markdown
+from plimsoll.guide.words import verdict_words
+from plimsoll.record.level import Level
+from unit.analyse.made import measured
+
+ROUNDS = tuple(
+    DuetRound(repetition=number, ratio=ratio, pair_ratios=(ratio - 0.01, ratio, ratio + 0.02))
+    for number, ratio in enumerate((1.05, 1.07))
+)
+DUET = Duet(turn_s=0.4, pair_count=6, basis=DuetBasis.ROUNDS, correlation=0.31, is_widened=True, rounds=ROUNDS)
+
+
+@pytest.fixture
+def analysis() -> Analysis:
+    """Two systems under one workload, of which it is said that they took turns."""
+    bounds = Bounds(low=1.02, high=1.1, method="duet")
+    compared = Difference(
+        workload="read-write",
+        base="a",
+        system="b",
+        level=Level(connections=4),
+        ratio=Estimate(value=1.06, bounds=bounds, trial_count=2),
+        smallest_effect=1.05,
+        verdict=DifferenceVerdict.FASTER,
+        duet=DUET,
+    )
+    made = analyse("duet", [measured([100.0] * 12), measured([106.0] * 12, system="b")])
+    return made.model_copy(update={"differences": (compared,)})
+
+
+def test_a_row_has_the_interval_each_round_and_what_decides(analysis: Analysis) -> None:
+    table = duet_table(analysis)
+    assert table is not None
+    (row,) = table.rows
+    assert [entry.text for entry in row] == [
+        "b against a", "read-write", "4", "+6.0 %", "+5.0, +7.0 %", "6", "+0.31", "between rounds", "–",
+    ]  # fmt: skip
+    assert (row[3].detail, row[6].detail) == ("+2.0 to +10.0 %", "widened")
+    assert table.notes == CANNOT_SEE
+    trials = {one.system: one.trial_id for one in analysis.trials}
+    assert row[3].sources == row[4].sources == (trials["b"], trials["a"]), "of both systems, in the round that has run"
+    assert row[5].sources == ()
+
+
+def test_what_is_open_asks_for_rounds() -> None:
+    figures = {"undecided_count": 1, "all_count": 1}
+    duet, other = (found("comparisons-undecided", **figures, is_duet=is_duet) for is_duet in (True, False))
+    assert "More rounds narrow" in limit_sentence(duet)
+    assert "More repetitions narrow" in limit_sentence(other)
+
+
+def test_all_pairs_are_in_the_chart_and_the_chart_is_in_the_page(analysis: Analysis) -> None:
+    ((title, chart),) = duet_charts(analysis, Look(width_px=600, height_px=200))
+    assert title == "b against a, read-write, 4 connections"
+    shown = str(chart.to_dict())
+    assert all(f"'shown': '{change}'" in shown for change in ("+4.0 %", "+5.0 %", "+7.0 %", "+6.0 %", "+9.0 %"))
+    page = render_html(analysis)
+    assert "Pairs of turns: b against a" in page
+    assert "purge debt" in page
+    assert "Systems that took turns" in render_markdown(analysis)
+
+
+def test_without_turns_there_is_nothing_of_them(analysis: Analysis) -> None:
+    plain = analysis.model_copy(update={"differences": ()})
+    assert duet_table(plain) is None
+    assert "Systems that took turns" not in render_html(plain).split('id="method"')[0]
+
+
+def test_the_first_screen_says_which_system_is_faster_and_what_that_rests_on(analysis: Analysis) -> None:
+    peaks = analysis.differences[0].model_copy(update={"level": None})
+    compared = found(
+        "comparison",
+        system="b",
+        workload="read-write",
+        base="a",
+        verdict=DifferenceVerdict.FASTER.value,
+        ratio=peaks.ratio,
+        smallest_effect=1.05,
+        repetitions_needed=0,
+        differing=(),
+        one_sided=(),
+    )
+    made = analysis.model_copy(update={"answer": (compared,)})
+    (headline,) = first_screen(made, ()).headlines
+    assert headline.text == (
+        "read-write: at 4 connections, b is faster: its throughput is 6.0 % higher than that of a"
+        " (95 % CI +2.0 % to +10.0 %, 6 pairs of turns in 2 rounds)."
+    )
+    assert 'aria-label="Systems compared, read-write"' in render_html(made).split("Systems at a glance")[0]
+
+
+def test_an_open_comparison_asks_for_rounds(analysis: Analysis) -> None:
+    (compared,) = analysis.differences
+    opened = compared.model_copy(update={"verdict": DifferenceVerdict.UNRESOLVED, "repetitions_needed": 3})
+    assert verdict_words(opened) == "not resolved; about 3 more rounds would decide"
+    sequential = opened.model_copy(update={"duet": None})
+    assert verdict_words(sequential) == "not resolved; about 3 more repetitions would decide"

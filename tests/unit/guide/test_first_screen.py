@@ -1,0 +1,119 @@
+"""The first screen: what was measured, one sentence for each workload, the gravest warnings."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from plimsoll.analyse.finding_model import found
+from plimsoll.analyse.model import Analysis
+from plimsoll.analyse.warning_model import Evidence, PlacedWarning
+from plimsoll.guide.content import describe
+from plimsoll.guide.headline import Sentence
+from plimsoll.guide.html import render_html
+from plimsoll.guide.markdown import render_markdown
+from plimsoll.guide.warnings import Severity, severity_of
+from plimsoll.record.level import Level
+from support.analyses import estimate, measured_analysis, peak_of
+from support.published import imported_analysis
+
+
+def with_answer(*answer: Any) -> Analysis:
+    return measured_analysis().model_copy(update={"answer": answer})
+
+
+def with_warnings(*codes: str) -> Analysis:
+    warnings = tuple(PlacedWarning(code=code, evidence=(Evidence(text=f"seen {code}."),)) for code in codes)
+    return measured_analysis().model_copy(update={"warnings": warnings})
+
+
+def test_facts_say_what_was_measured_where_and_when() -> None:
+    assert describe(measured_analysis()).first.facts == (
+        ("Server", "MariaDB 10.11.14"),
+        ("Host", "bench-1, 2 cores, 23.5 GiB"),
+        ("Measured", "1 November 2026"),
+        ("Scope", "2 systems, 2 workloads, 4 levels, 48 trials"),
+    )
+    assert [name for name, _ in describe(imported_analysis()).first.facts] == ["Scope"]
+
+
+def test_each_workload_has_one_sentence_with_its_interval_and_its_recordings() -> None:
+    pool = found("pool", system="durable", workload="read-write", connections=16)
+    first = describe(with_answer(pool, peak_of("durable", "next"), peak_of("relaxed", "most"))).first
+    (headline,) = first.headlines
+    assert headline.text.startswith("read-write: relaxed sustains the most: 1,712 tps (95 % CI 1,661 to 1,768)")
+    assert [one.trial_id for one in headline.sources] == ["160f1712"]
+
+
+def test_a_capacity_at_the_objective_comes_before_a_peak() -> None:
+    within = found(
+        "within-objective",
+        system="durable",
+        workload="read-write",
+        level=Level(connections=4),
+        objective_ms_p99=20.0,
+        throughput_tps=estimate(871.0),
+        unknown=None,
+        is_last_level=False,
+    )
+    first = describe(with_answer(peak_of("relaxed", "most"), within)).first
+    assert "with p99 response time within 20.0 ms, durable sustains 871 tps" in first.headlines[0].text
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("w: at 100 tps it held.", "At 100 tps it held."),
+        ("w: the old one sustains 100 tps.", "the old one sustains 100 tps."),
+    ],
+)
+def test_a_headline_has_a_capital_unless_it_begins_with_a_name(text: str, shown: str) -> None:
+    assert Sentence(text, workload="w", names=("the old one",)).without_workload == shown
+
+
+def test_what_the_first_screen_says_is_not_said_again() -> None:
+    content = describe(measured_analysis())
+    told = [*content.first.notices, *(one.text for one in content.first.headlines)]
+    assert sorted([*told, *(one.text for one in content.rest)]) == sorted(content.answer)
+
+
+def test_an_incomplete_study_says_so_first() -> None:
+    incomplete = found("incomplete", ran_count=3, planned_count=9, systems=(), system_workloads=())
+    analysis = with_answer(incomplete, peak_of("relaxed", "most"))
+    assert describe(analysis).first.notices[0].startswith("This study is not complete: 3 of 9")
+    assert render_markdown(analysis).index("not complete") < render_markdown(analysis).index("1,712 tps")
+
+
+def test_three_warnings_at_most_and_the_rest_is_counted() -> None:
+    codes = ("client-saturated", "single-repetition", "short-window", "outage", "variables-differ-unexpectedly")
+    first = describe(with_warnings(*codes)).first
+    assert [one.code for one in first.warnings] == list(codes[:3])
+    assert first.more_warnings_count == 2
+    assert ">2 more warnings</a>" in render_html(with_warnings(*codes))
+    assert "more warning" not in render_html(with_warnings(*codes[:3]))
+    assert "No warnings were raised." in render_html(with_warnings())
+
+
+def test_warnings_are_grouped_by_severity() -> None:
+    groups = describe(
+        with_warnings("client-saturated", "single-repetition", "query-cache-on", "unheard-of")
+    ).warning_groups
+    assert [(one.severity, [part.code for part in one.warnings]) for one in groups] == [
+        (Severity.GRAVE, ["client-saturated"]),
+        (Severity.UNCERTAIN, ["single-repetition"]),
+        (Severity.CONTEXT, ["query-cache-on", "unheard-of"]),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("code", "severity"),
+    [
+        ("throughput-stalled", Severity.GRAVE),
+        ("host-busy-elsewhere", Severity.GRAVE),
+        ("connections-stuck", Severity.UNCERTAIN),
+        ("variables-differ-unexpectedly", Severity.CONTEXT),
+    ],
+)
+def test_severity_follows_the_order_of_codes(code: str, severity: Severity) -> None:
+    assert severity_of(code) is severity

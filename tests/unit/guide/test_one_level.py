@@ -1,0 +1,43 @@
+"""What a guide leaves unsaid of a curve with a single level."""
+
+from __future__ import annotations
+
+from plimsoll.analyse.study import analyse
+from plimsoll.guide.content import Content, describe
+from unit.analyse.made import measured
+
+
+def two_systems(*connections: int) -> Content:
+    """Two repetitions of each; `b` sustains more."""
+    recordings = [
+        measured([tps * level + repetition] * 12, system=name, repetition=repetition, connections=level)
+        for name, tps in (("a", 100.0), ("b", 120.0))
+        for level in connections
+        for repetition in range(3)
+    ]
+    return describe(analyse("made", recordings))
+
+
+def test_one_level_says_nothing_of_a_pool() -> None:
+    content = describe(analyse("one level", [measured([100.0] * 12)]))
+    assert not [sentence for sentence in content.answer if "pool" in sentence]
+    assert content.workloads[0].pools == ()
+
+
+def test_one_level_is_no_peak_and_says_so_as_a_limitation() -> None:
+    content = two_systems(8)
+    assert not any(word in text for text in content.answer for word in ("at least", "peak"))
+    assert "read-write: at 8 connections, throughput of b is 20.0 % higher than that of a" in " ".join(content.answer)
+    assert "peak-at-last-level" not in {one.code for one in content.warnings}
+    assert [text for text in content.limits if text.startswith("Only one level was measured, 8 connections:")]
+    levels = content.systems[0].levels
+    assert levels is not None
+    assert not {"scale"} & {column.heading for column in levels.columns}
+    assert not any(entry.mark for row in levels.rows for entry in row)
+
+
+def test_the_peak_of_several_levels_may_lie_beyond_them() -> None:
+    content = two_systems(4, 8)
+    assert sum("at least" in text for text in content.answer) == 2
+    assert "peak-at-last-level" in {one.code for one in content.warnings}
+    assert not [text for text in content.limits if text.startswith("Only one level")]

@@ -1,0 +1,110 @@
+"""Reference loads, budgets, and trials of automatic length."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from plimsoll.errors import HostError
+from plimsoll.run.measuring import ends
+from plimsoll.run.progressing import Progressing
+from plimsoll.run.repeats import Budget
+from plimsoll.servers.reference_load import copied_bytes, reference_times
+from plimsoll.spec.study import parse_study
+from plimsoll.telemetry.frequency import FrequencySampler
+
+STUDY = """
+[study]
+name = "made"
+levels = { connections = [2] }
+reset = "never"
+DURATION
+[[workload]]
+name = "w"
+kind = "oltp_point_select"
+[[system]]
+name = "s"
+target = "mysql://u@h/db"
+"""
+
+
+def study(duration: str):
+    return parse_study(STUDY.replace("DURATION", duration)).study
+
+
+def progressing(rates: list[float]) -> Progressing:
+    found = Progressing(rows=None)
+    found.measured.rates_tps = rates
+    return found
+
+
+def test_reference_load_leaves_nothing_behind_and_takes_what_it_says(tmp_path: Path) -> None:
+    times = reference_times(tmp_path, wall=lambda: 7.0)
+    assert times.at_unix_s == 7.0
+    assert min(times.processor_ms, times.memory_ms, times.flush_ms or 0.0) > 0
+    assert list(tmp_path.iterdir()) == []
+    assert reference_times(None).flush_ms is None
+    with pytest.raises(HostError, match="nowhere"):
+        reference_times(tmp_path / "nowhere")
+
+
+def test_buffers_are_larger_than_the_cache_within_limits(tmp_path: Path) -> None:
+    assert copied_bytes(tmp_path) == 32 << 20
+    cache = tmp_path / "devices/system/cpu/cpu0/cache/index3"
+    cache.mkdir(parents=True)
+    (cache / "size").write_text("36864K\n")
+    assert copied_bytes(tmp_path) == 72 << 20
+    (cache / "size").write_text("1048576K\n")
+    assert copied_bytes(tmp_path) == 128 << 20
+
+
+def test_frequency_is_that_of_some_cpus_and_absent_where_nobody_tells(tmp_path: Path) -> None:
+    assert FrequencySampler(tmp_path).sample(0.0) == []
+    for cpu in range(20):
+        folder = tmp_path / f"devices/system/cpu/cpu{cpu}/cpufreq"
+        folder.mkdir(parents=True)
+        (folder / "scaling_cur_freq").write_text("2500000\n")
+    sampler = FrequencySampler(tmp_path)
+    assert [one.value for one in sampler.sample(0.0)] == [2.5e9]
+    assert len(sampler._files) <= 8
+
+
+def test_a_fixed_duration_ends_when_it_is_over() -> None:
+    task = SimpleNamespace(study=study('duration = "3s"'), limit_s=float("inf"))
+    assert [ends(task, progressing([1.0] * count)) for count in (2, 3)] == [False, True]
+
+
+def test_an_automatic_duration_ends_with_a_narrow_interval_or_at_its_limit() -> None:
+    task = SimpleNamespace(study=study('duration = "auto"\nduration_limit = "2m"'), limit_s=float("inf"))
+    calm = list(1000 + 10 * np.random.default_rng(1).standard_normal(120))
+    wild = list(1000 + 900 * np.random.default_rng(1).standard_normal(120))
+    assert [ends(task, progressing(calm[:count])) for count in (59, 60)] == [False, True]
+    late = progressing(wild)
+    assert not ends(task, progressing(wild[:119]))
+    assert ends(task, late)
+    assert [one.code for one in late.warnings] == ["target-interval-missed"]
+
+
+def test_a_budget_shortens_automatic_trials_but_leaves_them_a_minute() -> None:
+    wild = list(1000 + 900 * np.random.default_rng(1).standard_normal(120))
+    task = SimpleNamespace(study=study('duration = "auto"'), limit_s=10.0)
+    assert [ends(task, progressing(wild[:count])) for count in (59, 60)] == [False, True]
+
+
+def test_budget_is_shared_among_the_trials_that_are_left() -> None:
+    now = [0.0]
+    budget = Budget.of(100.0, lambda: now[0])
+    assert budget.share_s(4, other_s=5.0) == 20.0
+    now[0] = 90.0
+    assert (budget.left_s, budget.share_s(4, other_s=5.0)) == (10.0, 0.0)
+    assert Budget.of(None).share_s(4, other_s=5.0) == float("inf")
+
+
+def test_automatic_durations_are_read() -> None:
+    assert study('duration = "auto"\ntarget_interval = "2.5%"').target_interval == 0.025
+    assert study('duration = "auto"').duration_most == 600.0
+    with pytest.raises(Exception, match="percent sign"):
+        study('target_interval = "5"')

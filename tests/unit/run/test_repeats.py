@@ -1,0 +1,48 @@
+"""Which trials of a study are measured again, from its recordings on disk."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from plimsoll.guide.build import of_plan
+from plimsoll.plan.model import Estimates, Plan, PlannedTrial
+from plimsoll.record.store import read_study, write_recording
+from plimsoll.run.planning import unplanned_count
+from plimsoll.run.repeats import trials_to_repeat
+from unit.analyse.test_weather import study, with_weather
+
+
+def kept(folder: Path, recordings: list) -> Plan:
+    for one in recordings:
+        write_recording(folder, one.trial, one.environment, one.outcome, intervals=one.intervals())
+    trials = tuple(
+        PlannedTrial(
+            trial_id=one.trial.trial_id,
+            system="a",
+            workload="read-write",
+            connections=4,
+            repetition=one.trial.repetition,
+            block=one.trial.repetition,
+            seed=1,
+        )
+        for one in recordings
+    )
+    return Plan(study="made", trials=trials, estimates=Estimates(trial_s=1, total_s=6, disk_bytes=0))
+
+
+def test_a_trial_on_a_slow_machine_is_measured_again_once(tmp_path: Path) -> None:
+    recordings = study()
+    plan = kept(tmp_path, recordings)
+    (again,) = trials_to_repeat(tmp_path, plan)
+    first = recordings[5].trial.trial_id
+    assert (again.trial_id, again.repeats, again.block) == (f"{first}-again", first, 6)
+    repeat = with_weather(recordings[5], 300.0, trial_id=again.trial_id, repeats=first)
+    write_recording(tmp_path, repeat.trial, repeat.environment, repeat.outcome, intervals=repeat.intervals())
+    assert trials_to_repeat(tmp_path, plan) == []
+    found = read_study(tmp_path)
+    assert len(of_plan(plan, found).recordings) == 7
+    assert unplanned_count(plan, [one.trial.trial_id for one in found.recordings]) == 0
+
+
+def test_on_a_machine_that_stays_as_it_is_nothing_is_measured_again(tmp_path: Path) -> None:
+    assert trials_to_repeat(tmp_path, kept(tmp_path, study(slow_ms=100.0))) == []

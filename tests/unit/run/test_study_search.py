@@ -1,0 +1,140 @@
+"""A search within a study: its steps become trials, and what was recorded is not run again."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from tests.support.queue_server import QueueServer
+
+from plimsoll.plan.build import build_plan
+from plimsoll.plan.capacity import Step
+from plimsoll.plan.model import PlannedTrial
+from plimsoll.plan.searches import search_settings, searched_trial
+from plimsoll.record.capacity import CapacityRun, RunRole, RunVerdict
+from plimsoll.record.model import Outcome, Verdict
+from plimsoll.run import study_search
+from plimsoll.run.events import Event, EventLog
+from plimsoll.run.searching import read_searches
+from plimsoll.run.study_search import StudySearch
+from plimsoll.spec.study import StudySpec, parse_study
+
+TEXT = """
+[study]
+name = "s"
+levels = { capacity = { response_p99 = "50ms", errors = "0.1%" } }
+duration = "30s"
+repetitions = 2
+
+[[workload]]
+name = "w"
+kind = "oltp_read_only"
+
+[[system]]
+name = "a"
+server = { managed = "mariadb" }
+[[system]]
+name = "b"
+server = { managed = "mariadb", options = { sync_binlog = 1 } }
+"""
+
+
+def spec(text: str = TEXT) -> StudySpec:
+    return parse_study(text)
+
+
+def test_each_system_is_searched_in_each_repetition_in_balanced_order() -> None:
+    plan = build_plan(spec())
+    assert [one.repetition for one in plan.searches] == [0, 0, 1, 1]
+    first, second = [[one.system for one in plan.searches if one.repetition == number] for number in (0, 1)]
+    assert first == second[::-1]
+    assert len({one.search_id for one in plan.searches}) == 4
+    assert plan.trials == ()
+    assert plan.estimates.total_s > 4 * 60
+
+
+def test_another_objective_finds_the_same_recordings_and_another_duration_none() -> None:
+    ids = [one.search_id for one in build_plan(spec()).searches]
+    assert [one.search_id for one in build_plan(spec(TEXT.replace('"50ms"', '"20ms"'))).searches] == ids
+    assert not {one.search_id for one in build_plan(spec(TEXT.replace('"30s"', '"60s"'))).searches} & set(ids)
+
+
+def test_a_trials_id_follows_from_its_rate_and_its_place_among_equal_runs() -> None:
+    search = build_plan(spec()).searches[0]
+    step = Step(role=RunRole.CONFIRM, connections=16, rate_tps=1234.0, duration_s=30.0)
+    again = Step(role=RunRole.CONFIRM, connections=16, rate_tps=1234.0, duration_s=30.0, ordinal=1)
+    ids = {searched_trial(search, one, instances=1).trial_id for one in (step, step, again)}
+    assert len(ids) == 2
+    assert all("1234tps" in one for one in ids)
+
+
+def test_a_search_that_was_killed_goes_on_where_it_stopped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    made, settings = spec(), search_settings(spec())
+    server, recorded = QueueServer(speed_tps=2000.0), dict[str, CapacityRun]()
+    finished, ran, seen = set[str](), list[str](), list[Event]()
+
+    overloaded: list[tuple[bool, bool]] = []
+
+    def run_trial(trial: PlannedTrial, after_overload: bool) -> Outcome:
+        if len(ran) == 7 and len(finished) == 7:
+            ran.append("killed")
+            raise KeyboardInterrupt
+        assert trial.search_role is not None
+        assert trial.duration_s is not None
+        step = Step(
+            role=trial.search_role,
+            connections=trial.connections,
+            rate_tps=trial.rate_tps,
+            duration_s=trial.duration_s,
+        )
+        chance = np.random.default_rng(trial.seed)
+        recorded[trial.trial_id] = server.run(step, settings.objective, chance).model_copy(
+            update={"trial_id": trial.trial_id}
+        )
+        before = recorded.get(ran[-1]) if ran and ran[-1] != "killed" else None
+        if before is not None:
+            overloaded.append((after_overload, before.verdict is not RunVerdict.HOLDS))
+        ran.append(trial.trial_id)
+        finished.add(trial.trial_id)
+        return Outcome(verdict=Verdict.COMPLETE)
+
+    monkeypatch.setattr(study_search, "read_recording", lambda path: path.name)
+    monkeypatch.setattr(study_search, "judged_run", lambda name, _role, _objective: recorded[name])
+    log = EventLog(tmp_path / "events.jsonl", seen.append)
+    search = StudySearch(
+        spec=made,
+        folder=tmp_path,
+        planned=build_plan(made).searches[0],
+        finished=finished,
+        log=log,
+        run_trial=run_trial,
+    )
+    with pytest.raises(KeyboardInterrupt):
+        search.run()
+    (half,) = read_searches(tmp_path)
+    assert (half.is_finished, len(half.capacity.runs)) == (False, 7)
+    found = search.run()
+    log.close()
+    assert len(set(ran)) == len(ran), "nothing ran twice"
+    assert found.capacity_tps is not None
+    (whole,) = read_searches(tmp_path)
+    assert whole.is_finished
+    assert whole.capacity == found
+    assert seen[-1].type == "search_ended"
+    assert {(True, True), (False, False)} == set(overloaded), "data is put back after an overload and only then"
+
+
+@pytest.mark.parametrize(
+    ("levels", "fault"),
+    [
+        ('{ capacity = { response_p99 = "20ms" }, rate_tps = [1.0] }', "cannot stand beside capacity"),
+        ('{ capacity = { response_p99 = "20ms", errors = 0.1 } }', "must be text with a unit"),
+        ('{ capacity = { response_p99 = "20ms", errors = "101%" } }', "must be a share"),
+        ("{ capacity = { } }", "study.levels.capacity.response_p99: is missing"),
+    ],
+)
+def test_faults_of_capacity_levels_are_told(levels: str, fault: str) -> None:
+    line = next(one for one in TEXT.splitlines() if one.startswith("levels"))
+    with pytest.raises(Exception, match=fault):
+        spec(TEXT.replace(line, f"levels = {levels}"))
