@@ -7,3 +7,7 @@ if [[ -z ${PLIMSOLL_TEST_MARIADB_PLUGINS:-} ]]; then
   PLIMSOLL_TEST_MARIADB_PLUGINS=$(tests/tools/get-mariadb-plugins /var/tmp/plimsoll-mariadb-plugins) || true
   export PLIMSOLL_TEST_MARIADB_PLUGINS
 fi
+if [[ -z ${PLIMSOLL_TEST_EXPORTERS:-} ]]; then
+  PLIMSOLL_TEST_EXPORTERS=$(tests/tools/get-exporters /var/tmp/plimsoll-exporters) || true
+  export PLIMSOLL_TEST_EXPORTERS
+fi

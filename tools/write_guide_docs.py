@@ -6,17 +6,22 @@ other generated pages (`write_docs`).
 
 from __future__ import annotations
 
-import inspect
+import datetime
 import json
 import re
 import types
-from collections.abc import Iterator
 from enum import StrEnum
-from typing import Any, Union, get_args, get_origin
+from typing import Any, Literal, Union, get_args, get_origin
 
+import model_docs
+
+from plimsoll.analyse.finding_model import Figure
 from plimsoll.analyse.model import ANALYSIS_FORMAT, Analysis
+from plimsoll.guide.answer import ANSWER
+from plimsoll.guide.limits import LIMITS
+from plimsoll.prose.evidence import EVIDENCE
 from plimsoll.record.document import Document
-from plimsoll.record.model import Environment
+from plimsoll.record.environment import Environment
 
 INTRODUCTION = f"""\
 # guide.json
@@ -38,9 +43,10 @@ $ plimsoll guide demo-study --json | jq '.curves[] | [.system, .workload, .peak.
 
 * a field keeps its name, its type, its unit and its meaning, and is always there;
 * fields may be added, and values may be added to those that are one of several words: ignore what you do not know;
-* numbers are not rounded; the order of lists is stated here or means nothing;
-* sentences (`answer`, `limits`, `evidence`, `advice`, `text`, `method`, `reason`) are for people, and change at any
-  time.
+* numbers are not rounded, but for those of `series`; the order of lists is stated here or means nothing;
+* sentences (`text`, `advice`, `method`, and the `reason` of a missing trial) are for people, and change at any time;
+* what the analysis finds stands in `answer`, `limits` and `warnings` as a code with figures. A figure keeps its name
+  and unit as long as its finding keeps its code; there may be more codes at any time.
 
 A field that goes, or comes to mean something else, makes another format, and the changelog says so. Methods may get
 better within a format, so that figures of the same recordings change: `plimsoll_version` says what made them, and the
@@ -56,13 +62,24 @@ zero. Text comes from study files, servers and imported files: escape it where y
 _REFERRED = {Environment: "as [environment.json](recordings.md#environmentjson)"}
 """Documents that another page describes."""
 
-_WORDS = {str: "text", int: "whole number", float: "number", bool: "true or false"}
+_WORDS = {
+    str: "text",
+    int: "whole number",
+    float: "number",
+    bool: "true or false",
+    datetime.date: "date, such as `2026-11-01`",
+}
 
 
 def guide_json_markdown() -> str:
     """The whole page."""
     sections = [_section(kind) for kind in documents(Analysis)]
-    return INTRODUCTION + "\n" + "\n".join(sections)
+    codes = [
+        f"* `{field}`: {', '.join(f'`{code}`' for code in sorted(known))}"
+        for field, known in (("answer", ANSWER), ("limits", LIMITS), ("seen", EVIDENCE))
+    ]
+    findings = ["## Codes of findings", "", "`warnings` have those of [warnings.md](warnings.md).", "", *codes, ""]
+    return "\n".join([INTRODUCTION, *sections, *findings])
 
 
 def guide_json_schema() -> str:
@@ -82,32 +99,36 @@ def documents(kind: type[Document]) -> list[type[Document]]:
     found = [kind]
     for one in found:
         for field in one.model_fields.values():
-            found += [inner for inner in _kinds_in(field.annotation) if inner not in found and inner not in _REFERRED]
+            found += [
+                inner
+                for inner in model_docs.models_in(field.annotation, Document)
+                if inner not in found and inner not in _REFERRED
+            ]
     return found
 
 
 def meanings(kind: type[Document]) -> dict[str, str]:
-    """What the docstrings of a document and of those that it extends say of each attribute."""
-    found: dict[str, str] = {}
-    for one in reversed(kind.__mro__):
-        text = inspect.cleandoc(one.__doc__ or "") if issubclass(one, Document) else ""
-        _, _, attributes = text.partition("\nAttributes:\n")
-        for block in re.split(r"\n(?=    \S)", attributes.rstrip()):
-            name, _, meaning = block.strip().partition(":")
-            if meaning:
-                found[name] = _as_json(" ".join(meaning.split()))
-    return found
+    """What the docstrings say of each field, in JSON's words."""
+    return {name: _as_json(text) for name, text in model_docs.meanings(kind).items()}
 
 
 def _section(kind: type[Document]) -> str:
-    summary = _as_json(inspect.cleandoc(kind.__doc__ or "").split("\nAttributes:\n")[0].strip())
     known = meanings(kind)
     rows = [
-        f"| `{name}` | {_type_words(field.annotation)} | {known.get(name, '').replace('|', chr(92) + '|')} |"
+        f"| `{name}` | {_type_words(field.annotation)} | {model_docs.in_table(known.get(name, ''))} |"
         for name, field in kind.model_fields.items()
     ]
     return "\n".join(
-        [f"## {kind.__name__}", "", summary, "", "| Field | Type | Meaning |", "| --- | --- | --- |", *rows, ""]
+        [
+            f"## {kind.__name__}",
+            "",
+            _as_json(model_docs.summary(kind)),
+            "",
+            "| Field | Type | Meaning |",
+            "| --- | --- | --- |",
+            *rows,
+            "",
+        ]
     )
 
 
@@ -116,19 +137,16 @@ def _as_json(text: str) -> str:
     return re.sub(r"\bNone\b", "null", text)
 
 
-def _kinds_in(annotation: Any) -> Iterator[type[Document]]:
-    if isinstance(annotation, type) and issubclass(annotation, Document):
-        yield annotation
-    for argument in get_args(annotation):
-        yield from _kinds_in(argument)
-
-
 def _type_words(annotation: Any) -> str:
     """A type as people read it."""
+    if annotation == Figure:
+        return "value, [Estimate](#estimate), [Level](#level) or list of values"
     origin, arguments = get_origin(annotation), get_args(annotation)
     if origin in (Union, types.UnionType):
         known = [one for one in arguments if one is not types.NoneType]
         return " or ".join([*map(_type_words, known), *(["null"] if len(known) < len(arguments) else [])])
+    if origin is Literal:
+        return " or ".join(f"`{one}`" for one in arguments)
     if origin is tuple and arguments[-1] is not Ellipsis:
         return f"[{', '.join(map(_type_words, arguments))}]"
     if origin is tuple:

@@ -1,6 +1,6 @@
 """Writes the licences of everything that is linked into the engine, for a wheel: write_licenses.py FILE.
 
-Deliberately not here: whether a licence may be used; that is looked at when a dependency is added.
+Deliberately not here: whether a licence may be used; deny.toml says so.
 """
 
 from __future__ import annotations

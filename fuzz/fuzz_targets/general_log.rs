@@ -1,0 +1,4 @@
+//! A general log of any server.
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| plimsoll_logs::fuzz_entry::general_log(bytes));
