@@ -37,6 +37,8 @@ from plimsoll.learn.value_sources import Sources
 from plimsoll.learn.workload import LearnedTransaction, learned_transaction
 from plimsoll.learn.workload_text import workload_text
 
+_AS_ONE = "schemas-as-one"
+
 
 @dataclass(frozen=True, slots=True)
 class Learned:
@@ -170,7 +172,7 @@ def _as_one(tables: Collection[tuple[str, str]], catalog: Catalog, made: Learned
             schemas[table].add(schema.lower())
     for table, found in sorted(schemas.items()):
         if len(found) > 1:
-            yield DataNote(code="schemas-as-one", table=made.table_name(table), figures={"schemas": len(found)})
+            yield DataNote(code=_AS_ONE, table=made.table_name(table), figures={"schemas": len(found)})
 
 
 def _not_run(transactions: Sequence[LearnedTransaction], seen: Seen) -> tuple[float, float | None]:
