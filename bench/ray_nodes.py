@@ -66,8 +66,8 @@ def compare_ray(options: Options) -> Section:
             [DriverPlace(f"ray#{k + 1}", RayLauncher(cluster, k)) for k in (0, 1)], LocalDriver(), cluster
         )
         roots = {pid for pids in nodes.pids for pid in pids}
-        with contextlib.closing(by_ray):
-            by_ray.open()
+        with contextlib.closing(cluster):
+            cluster.open()
             found: dict[bool, list[_Found]] = {True: [], False: []}
             for pair in range(options.pairs):
                 for is_ray in (True, False) if pair % 2 == 0 else (False, True):

@@ -168,10 +168,11 @@ def summarise(recording: RecordingLike, *, points: int = POINTS_OF_TRIAL) -> Tri
     table = recording.histograms()
     durations = None if table is None else duration_rows(table)
     merged = {} if durations is None else merge_window(durations, first=counts.first, last=counts.last)
-    errors = errors_by_type(recording.errors(), outcome.window)
+    failed = recording.errors()
+    errors = errors_by_type(failed, outcome.window)
     types = types_of(measured, _inside(durations, outcome.window), merged.get("response"), counts.duration_s, errors)
     samples = samples_of(telemetry, measured, outcome.account)
-    environment, servers = _by_role(recording, measured, durations, samples, counts)
+    environment, servers = _by_role(recording, (measured, failed), durations, samples, counts)
     shares = processor_shares(samples, environment, outcome.drivers)
     shares = with_own_processors(shares, sides_of(environment))
     quiet = quiet_of(recording.trial, outcome, (intervals, durations), merged.get("service"), counts)
@@ -209,22 +210,22 @@ def summarise(recording: RecordingLike, *, points: int = POINTS_OF_TRIAL) -> Tri
 
 def _by_role(
     recording: RecordingLike,
-    measured: pl.DataFrame,
+    tables: tuple[pl.DataFrame, pl.DataFrame | None],
     durations: DurationRows | None,
     samples: Samples | None,
     counts: WindowCounts,
 ) -> tuple[Environment, tuple[ServerTrial, ...]]:
     """The environment with the role of each server, and each server by itself where some are replicas."""
-    replication = recording.replication()
+    (measured, errors), replication = tables, recording.replication()
     environment = with_roles(recording.environment, (measured, replication))
-    tables = Tables(
+    by_role = Tables(
         intervals=measured,
         durations=_inside(durations, recording.outcome.window),
-        errors=None if (errors := recording.errors()) is None else inside(errors, recording.outcome.window),
+        errors=None if errors is None else inside(errors, recording.outcome.window),
         replication=replication,
         samples=samples,
     )
-    return environment, servers_of(recording.trial, recording.outcome, environment, tables, counts)
+    return environment, servers_of(recording.trial, recording.outcome, environment, by_role, counts)
 
 
 def reported_trial(recording: RecordingLike) -> TrialSummary | None:

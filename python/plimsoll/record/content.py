@@ -12,6 +12,7 @@ from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import TypeVar
 
+import numpy as np
 import polars as pl
 from pydantic import ValidationError
 
@@ -100,8 +101,7 @@ def read_table(path: Path, mark: FileMark, measures: Collection[str] | None = No
     """
     content = _read_bytes(path, mark)
     try:
-        rows = pl.scan_parquet(io.BytesIO(content))
-        frame = (rows if measures is None else rows.filter(pl.col("measure").is_in(list(measures)))).collect()
+        frame = pl.read_parquet(io.BytesIO(content)) if measures is None else _rows_of(content, measures)
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
         raise RecordError(f"{path}: is no Parquet table: {error}. {DAMAGE_CURE}") from error
     frame = _with_later_columns(path.name, frame)
@@ -109,6 +109,18 @@ def read_table(path: Path, mark: FileMark, measures: Collection[str] | None = No
     if fault:
         raise RecordError(f"{path}: {fault}. {DAMAGE_CURE}")
     return frame
+
+
+def _rows_of(content: bytes, measures: Collection[str]) -> pl.DataFrame:
+    """Rows of these measures. Rows of a measure stand together, so other row groups are not taken apart."""
+    names = pl.read_parquet(io.BytesIO(content), columns=["measure"])["measure"]
+    edges = np.flatnonzero(np.diff(names.is_in(list(measures)).to_numpy(), prepend=False, append=False))
+    runs = edges.reshape(-1, 2).tolist()
+    rows = pl.scan_parquet(io.BytesIO(content))
+    if len(runs) > len(measures):  # an older file
+        return rows.filter(pl.col("measure").is_in(list(measures))).collect()
+    found = [rows.slice(begin, end - begin).collect() for begin, end in runs]
+    return pl.concat(found) if found else rows.head(0).collect()
 
 
 def refuse_newer(path: Path) -> None:

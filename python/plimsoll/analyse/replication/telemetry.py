@@ -12,6 +12,6 @@ APPLY_CPU, APPLIED = "replica_apply_cpu_s", "replica_applied_transactions_count"
 
 def replica_rises(samples: Samples | None) -> dict[tuple[str, str], float]:
     """By server and metric; a counter that fell was started again and is left out."""
-    if samples is None:
+    if samples is None or all(one.source != SOURCE for one in samples.sums):
         return {}
     return {(instance, metric): per_s for instance, metric, per_s in samples.rates([SOURCE], [APPLY_CPU, APPLIED])}
