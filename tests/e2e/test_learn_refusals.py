@@ -77,7 +77,7 @@ def test_misuse(given: Path, words: tuple[str, ...], parts: tuple[str, ...]) -> 
     [
         ("slow", "holds only the slow part of the load"),
         ("writes", "hold no SELECT"),
-        ("empty", "no statement that does work"),
+        ("empty", "no statement that reads or writes data"),
     ],
 )
 def test_a_log_that_is_not_of_the_whole_load_is_refused_with_its_report(

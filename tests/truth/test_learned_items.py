@@ -185,3 +185,35 @@ def test_lists_that_are_there_again_and_values_of_all_rounds() -> None:
         again: ("same", LIST),
         SECOND: ("once", None),
     }
+
+
+def at_two_warehouses(chance: random.Random) -> list[Logged]:
+    """Stocks are locked by one statement for each warehouse; nine of ten orders need only their own."""
+    home = chance.randint(1, 4)
+    items = chance.sample(range(1, ITEMS + 1), chance.randint(5, 15))
+    away = chance.randint(1, 4) if chance.random() < 0.1 else home
+    lines = [(home, items)] if away == home else [(home, items[:-1]), (away, items[-1:])]
+    sql = "select quantity from stock where w_id = ? and i_id in (...) for update"
+    return [
+        Logged("select ytd from district where d_id = ?", "select", (home,)),
+        Logged("select price from item where i_id in (...)", "select", (items,)),
+        *(Logged(sql, "select_locking", (warehouse, list(each))) for warehouse, each in lines),
+    ]
+
+
+def test_a_list_and_a_warehouse_that_mostly_are_earlier_ones(tmp_path: Path) -> None:
+    chance = random.Random(6)
+    found = transaction_of(tmp_path, [at_two_warehouses(chance) for _ in range(600)])
+    district, articles, locked = found["statement"]
+    ((list_name, items),) = [(name, one) for name, one in found["values"].items() if "list" in one]
+    assert f"IN (:{list_name})" in articles["sql"]
+    (home,) = district["values"]
+    warehouse, stock = locked["values"].values()
+    assert (warehouse["same_as"], stock["same_as"]) == (home, list_name)
+    assert warehouse["same_ratio"] == pytest.approx(0.92, abs=0.03)
+    assert stock["same_ratio"] == pytest.approx(0.86, abs=0.03)
+    own = {number for number, weight in zip(stock["list"]["counts"], stock["list"]["weights"], strict=True) if weight}
+    assert own == {1, *range(4, 15)}
+    assert set(items["list"]["counts"]) <= set(stock["list"]["counts"])
+    counts = locked["repeat"]["weights"]
+    assert counts[1] / sum(counts) == pytest.approx(0.075, abs=0.03)

@@ -16,7 +16,7 @@ _FIXED = {
     "times-in-seconds": "Times in this log are whole seconds. Plimsoll spreads the entries of a second over it by their"
     " order and duration, so arrivals within a second are not known.",
     "no-times": "Some entries have no time, so they count in no rate.",
-    "no-statements": "The logs hold no statement that does work. Check that these are the right files.",
+    "no-statements": "The logs hold no statement that reads or writes data. Check that these are the right files.",
     "writes-only": "A binary log holds writes that were committed: no reads, no rollbacks and no durations. A"
     " transaction stands at the time of its commit. The report shows when and what was written; no workload can be"
     " learned from it.",
@@ -24,7 +24,7 @@ _FIXED = {
     " nothing is known of think times.",
     "no-reads": "The logs hold no SELECT. They come from a binary log, or log only some kinds of statements: no"
     " workload can be learned from that.",
-    "digests-none": "The server counted no statement that does work in this time. Check that this is the right server,"
+    "digests-none": "The server counted no statement that reads or writes data in this time. Check that this is the right server,"
     " and take the snapshots further apart.",
     "digests-reset": "The server's counters were reset between the snapshots: it was restarted, or somebody truncated"
     " the table. The figures are of the time since then, whose length is not known.",

@@ -36,7 +36,7 @@ ASSUMPTIONS: Mapping[str, Callable[[Mapping[str, Any]], str]] = {
         " for the capacity (plimsoll capacity, or levels = { capacity = { … } } in a study) before you rely on them."
     ),
     "lower-end-decides": lambda _: (
-        "What the next run will surely sustain decides: the lower 95 % prediction limit over repetitions."
+        "What the next run sustains with 95 % confidence decides: the lower prediction limit over repetitions."
     ),
     "figures-as-they-stand": lambda _: (
         "Figures without repetitions never make a system fit: the next run may sustain less."
@@ -97,7 +97,7 @@ def answer_sentences(answer: SizeAnswer) -> Iterator[str]:
         yield demand_sentence(asked, asked.demand)
     if not fitting:
         none = "The only system is not" if len(systems) == 1 else f"None of the {len(systems)} systems is"
-        yield f"{none} certain to sustain {load}."
+        yield f"{none} shown to sustain {load}."
         yield from _undecided(systems, asked)
         yield from (_scale_out(one, asked) for one in answer.scale_out[:_SCALE_OUTS_TOLD])
         yield from horizon_sentences(answer)

@@ -127,7 +127,7 @@ def horizon_table(answer: SizeAnswer) -> Table | None:
     columns = (
         Column(heading="system", numeric=False),
         Column(heading=f"sustains, {unit}"),
-        Column(heading=f"surely, {unit}"),
+        Column(heading=f"with 95 % confidence, {unit}"),
         Column(heading="missing today"),
         Column(heading="until about"),
         Column(heading="until, 95 % confidence"),
@@ -164,8 +164,8 @@ def _number(tps: float | None, scale: int, *, is_lower_bound: bool = False) -> s
 
 def _month(day: date | None, years: float, today: date) -> str:
     if day is None:
-        return f"more than {HORIZON_YEARS} years" if years > 0 else f"over, {HORIZON_YEARS} years and more"
-    return f"over since {_name(day)}" if day < today else _name(day)
+        return f"more than {HORIZON_YEARS} years" if years > 0 else "already exceeded"
+    return "already exceeded" if day < today else _name(day)
 
 
 def _name(day: date) -> str:

@@ -45,7 +45,7 @@ def _objective_not_met(one: SystemFit, asked: LoadAsked, sustained: str) -> str:
 def _within_interval(one: SystemFit, asked: LoadAsked, sustained: str) -> str:
     sure = format_rate(one.reason.known["sure_tps"], asked.rate_unit)
     return (
-        f"It sustains {sustained}, but the next run surely only {sure}; {_needed(asked)} is needed. More repetitions,"
+        f"It sustains {sustained}, but with 95 % confidence the next run sustains only {sure}; {_needed(asked)} is needed. More repetitions,"
         " or plimsoll size with --confirm, would decide."
     )
 
@@ -105,7 +105,7 @@ def capacity_reason(one: SystemFit, asked: LoadAsked) -> str:
     capacity = f"Its capacity at {objective} is {found}"
     match one.reason.code:
         case "capacity-fits":
-            return f"{capacity}; the next search surely finds {format_rate(seen['sure_tps'], unit)} or more."
+            return f"{capacity}; with 95 % confidence the next search finds {format_rate(seen['sure_tps'], unit)} or more."
         case "capacity-too-low":
             return f"Too slow: {capacity[0].lower()}{capacity[1:]}; {needed} is needed."
         case "capacity-of-one-search":
@@ -113,7 +113,9 @@ def capacity_reason(one: SystemFit, asked: LoadAsked) -> str:
                 f"{capacity} by one search, which does not say how searches differ. Run at least two repetitions, or"
                 " plimsoll size with --confirm."
             )
-    sure = "" if seen["sure_tps"] is None else f"; the next search surely finds {format_rate(seen['sure_tps'], unit)}"
+    sure = ""
+    if seen["sure_tps"] is not None:
+        sure = f"; with 95 % confidence the next search finds at least {format_rate(seen['sure_tps'], unit)}"
     return f"{capacity}{sure}; {needed} is needed. More repetitions, or plimsoll size with --confirm, would decide."
 
 

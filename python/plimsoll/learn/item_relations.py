@@ -14,6 +14,9 @@ from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from plimsoll.learn.counts import COUNTS_MAX
+from plimsoll.learn.item_order import Items, are_distinct, chance_of, items_rise, share_of
+from plimsoll.learn.often_same import OftenSame, often_same_list
 from plimsoll.learn.relations import (
     CHANCE_MAX,
     HOLDS_MIN,
@@ -30,10 +33,6 @@ from plimsoll.learn.structure import Loop, Structure
 ITEMS_MAX = 1_000
 """As many as a list of a workload file may have."""
 
-PAIRS_MIN = 10
-"""Pairs of equal items that there would be by chance, from which on their absence tells something."""
-
-Items = tuple[Value, ...]
 Sequences = list[Items | None]
 """The values of one place in the order of rounds, rows or items, for each transaction; None where it has none."""
 
@@ -64,12 +63,14 @@ class ItemRelations:
         lists: By the place that has the items, or takes them first.
         loops: Loops that run as often as a list has items.
         rows: Statements that have as many rows.
+        often: Lists that often are an earlier one.
     """
 
     relations: Mapping[Place, Relation] = field(default_factory=dict)
     lists: Mapping[Place, ItemList] = field(default_factory=dict)
     loops: Mapping[Loop, Place] = field(default_factory=dict)
     rows: Mapping[int, Place] = field(default_factory=dict)
+    often: Mapping[Place, OftenSame] = field(default_factory=dict)
 
 
 def item_relations(
@@ -108,6 +109,7 @@ class _Finder:
         heads: Places that later ones may follow.
         relations: What is found.
         taken: Places whose values are items.
+        often: Lists that often are an earlier one.
     """
 
     structure: Structure
@@ -118,15 +120,19 @@ class _Finder:
     heads: dict[Place, Sequences] = field(default_factory=dict)
     relations: dict[Place, Relation] = field(default_factory=dict)
     taken: dict[Place, Sequences] = field(default_factory=dict)
+    often: dict[Place, OftenSame] = field(default_factory=dict)
 
     def look_at(self, place: Place) -> None:
         """Finds what one place has to do with those before it."""
         depth = len(self.structure.inside(place.statement))
         if place in self.lists:
-            again = self._again(place)
-            if again is not None:
+            pairs = [(head, self._list_pairs(head, place)) for head in self.heads if head in self.lists]
+            if (again := self._again(place, pairs)) is not None:
                 self.relations[place] = again
-            elif depth == 0:
+                return
+            if (often := often_same_list(pairs)) is not None:
+                self.often[place] = often
+            if depth == 0:
                 self.heads[place] = self._sequences(place, self.seen)
             return
         has_rows = any(len(values) > 1 for one in self.seen for values in one.get(place, {}).values())
@@ -143,6 +149,7 @@ class _Finder:
     def found(self) -> ItemRelations:
         """The lists whose items are taken, or that are lists for themselves; and what runs as often."""
         followed = {one.of for one in self.relations.values() if one.kind == "item"}
+        followed |= {one.of for one in self.often.values()}
         lists: dict[Place, ItemList] = {}
         for head, sequences in self.heads.items():
             one = _list_of(sequences, Counter(len(each) for each in self._sequences(head, self.everything) if each))
@@ -164,7 +171,8 @@ class _Finder:
                 loops.setdefault(around[0], relation.of)
             else:
                 rows.setdefault(place.statement, relation.of)
-        return ItemRelations(relations, lists, loops, rows)
+        often = {place: one for place, one in self.often.items() if _has_few_lengths(one, lists)}
+        return ItemRelations(relations, lists, loops, rows, often)
 
     def _like(self, sequences: Sequences, lists: Mapping[Place, ItemList]) -> Place | None:
         """An earlier list that has as many items, where their number varies."""
@@ -183,35 +191,44 @@ class _Finder:
             found.append((_unpadded(values) if is_list else values) or None)
         return found
 
-    def _again(self, place: Place) -> Relation | None:
+    def _list_pairs(self, head: Place, place: Place) -> list[tuple[frozenset[Value], frozenset[Value]]]:
+        """The items of an earlier list, and those of a later one each time that it was there."""
+        return [
+            (frozenset(before), frozenset(values))
+            for before, one in zip(self.heads[head], self.seen, strict=True)
+            if before is not None
+            for values in one.get(place, {}).values()
+        ]
+
+    def _again(
+        self, place: Place, pairs: Sequence[tuple[Place, Sequence[tuple[frozenset[Value], frozenset[Value]]]]]
+    ) -> Relation | None:
         """Whether a list is an earlier one again, in any order."""
-        for head in self.heads:
-            if head not in self.lists:
+        count = sum(len(one.get(place, {})) for one in self.seen)
+        for head, each in pairs:
+            if len(each) < max(TRANSACTIONS_MIN, HOLDS_MIN * count):
                 continue
-            pairs = [
-                (frozenset(before), frozenset(values))
-                for before, one in zip(self.heads[head], self.seen, strict=True)
-                if before is not None
-                for values in one.get(place, {}).values()
-            ]
-            count = sum(len(one.get(place, {})) for one in self.seen)
-            if len(pairs) < max(TRANSACTIONS_MIN, HOLDS_MIN * count):
-                continue
-            holds = sum(one == other for one, other in pairs) / len(pairs)
-            if holds >= HOLDS_MIN and _chance([other for _, other in pairs]) <= CHANCE_MAX:
+            holds = sum(one == other for one, other in each) / len(each)
+            if holds >= HOLDS_MIN and chance_of([other for _, other in each]) <= CHANCE_MAX:
                 return Relation("same", head, holds=holds)
         return None
 
     def _item(self, sequences: Sequences) -> Relation | None:
         """Whether values are the items of an earlier list."""
         best: Relation | None = None
-        if _chance([value for one in sequences if one for value in one]) > CHANCE_MAX:
+        if chance_of([value for one in sequences if one for value in one]) > CHANCE_MAX:
             return None
         for head, items in self.heads.items():
             holds = _items_hold(items, sequences)
             if holds is not None and (best is None or holds > best.holds):
                 best = Relation("item", head, holds=holds)
         return best
+
+
+def _has_few_lengths(one: OftenSame, lists: Mapping[Place, ItemList]) -> bool:
+    """Whether the list that it often is, is one of the transaction, and all lengths of both can be told."""
+    head = lists.get(one.of)
+    return head is not None and len({*lists[head.like or one.of].counts, *one.lengths}) <= COUNTS_MAX
 
 
 def _unpadded(items: Items) -> Items:
@@ -222,21 +239,12 @@ def _unpadded(items: Items) -> Items:
     return items[:count]
 
 
-def _chance(values: Sequence[object]) -> float:
-    """How often two values are equal by chance."""
-    return sum(count**2 for count in Counter(values).values()) / max(len(values), 1) ** 2
-
-
-def _share(hits: Sequence[bool]) -> float:
-    return sum(hits) / len(hits) if hits else 0.0
-
-
 def _once(sequences: Sequences) -> float | None:
     """How often a later value of a transaction is its first one, where that is so nearly always."""
     several = [one for one in sequences if one and len(one) > 1]
-    if len(several) < TRANSACTIONS_MIN or _chance([one[0] for one in several]) > CHANCE_MAX:
+    if len(several) < TRANSACTIONS_MIN or chance_of([one[0] for one in several]) > CHANCE_MAX:
         return None
-    holds = _share([value == one[0] for one in several for value in one[1:]])
+    holds = share_of([value == one[0] for one in several for value in one[1:]])
     return holds if holds >= HOLDS_MIN else None
 
 
@@ -254,32 +262,18 @@ def _items_hold(items: Sequences, sequences: Sequences) -> float | None:
         behind += hits[1:]
     if transactions < TRANSACTIONS_MIN or len(first) + len(behind) < HOLDS_MIN * all_count:
         return None
-    holds = _share(first + behind)
-    return holds if min(holds, _share(behind)) >= HOLDS_MIN else None
+    holds = share_of(first + behind)
+    return holds if min(holds, share_of(behind)) >= HOLDS_MIN else None
 
 
 def _counts_agree(items: Sequences, sequences: Sequences) -> bool:
     """Whether there are as many values as items."""
     pairs = [(len(one), len(other)) for one, other in zip(items, sequences, strict=True) if one and other]
-    return _share([one == other for one, other in pairs]) >= HOLDS_MIN
+    return share_of([one == other for one, other in pairs]) >= HOLDS_MIN
 
 
 def _list_of(sequences: Sequences, counts: Counter[int]) -> ItemList:
     lists = [one for one in sequences if one]
     values = [value for one in lists for value in one]
-    varies = _chance(values) <= CHANCE_MAX
-    return ItemList(counts, is_sorted=varies and _rises(lists), is_distinct=varies and _is_distinct(lists, values))
-
-
-def _rises(lists: Sequence[Items]) -> bool:
-    """Whether items rise: in a random order, two different ones do in half of the lists. Of texts nobody knows."""
-    told = [one for one in lists if len(set(one)) > 1 and all(isinstance(value, int) for _, value in one)]
-    return len(told) >= TRANSACTIONS_MIN and _share([list(one) == sorted(one) for one in told]) >= HOLDS_MIN
-
-
-def _is_distinct(lists: Sequence[Items], values: Sequence[Value]) -> bool:
-    """Whether hardly any two items are the same, although they would be if each were chosen by itself."""
-    pairs = sum(len(one) * (len(one) - 1) / 2 for one in lists)
-    equal = sum(count * (count - 1) / 2 for one in lists for count in Counter(one).values())
-    expected = _chance(values) * pairs
-    return expected >= PAIRS_MIN and equal <= (1 - HOLDS_MIN) * expected
+    varies = chance_of(values) <= CHANCE_MAX
+    return ItemList(counts, is_sorted=varies and items_rise(lists), is_distinct=varies and are_distinct(lists, values))

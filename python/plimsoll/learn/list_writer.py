@@ -33,10 +33,22 @@ class ListWriter:
     names: dict[Place, str] = field(default_factory=dict)
     told: list[ListProfile] = field(default_factory=list)
 
+    def lengths(self, key: Place) -> Any:
+        """How many items a list has where it is not the one that it often is; None where it is none often.
+
+        It may be as long as that one, too.
+        """
+        often = self.items.often.get(key)
+        if often is None or often.of not in self.names:
+            return None
+        head = self.items.lists[often.of]
+        counts = dict.fromkeys(self.items.lists[head.like or often.of].counts, 0) | often.lengths
+        return {"counts": sorted(counts), "weights": [counts[number] for number in sorted(counts)]}
+
     def add(self, key: Place, name: str, generator: Mapping[str, Any], column: ColumnKey | None) -> None:
         """Writes a list whose items are made so."""
         found = self.items.lists[key]
-        listed: dict[str, Any] = {"list": self.times(found.like, found.counts)}
+        listed: dict[str, Any] = {"list": self.lengths(key) or self.times(found.like, found.counts)}
         if found.is_sorted and generator["generate"] != "decimal":
             listed["sorted"] = True
         size = self.sources.size(column) if column is not None and generator["generate"] == "reference" else 0

@@ -19,16 +19,15 @@ from plimsoll.learn.families import Families
 from plimsoll.learn.isolation import isolation_levels
 from plimsoll.learn.item_relations import ItemRelations, item_relations
 from plimsoll.learn.key_counters import CounterHistory, CounterRead, counter_history, counters_read, distance_from
-from plimsoll.learn.relations import Observed, Place, PlacedTransaction, Relation, observed_of, relations_of
+from plimsoll.learn.often_same import OftenSame, often_same
+from plimsoll.learn.relations import Observed, Place, Relation, observed_of, relations_of
 from plimsoll.learn.rows_read import RowRead, rows_read
+from plimsoll.learn.runs import gives_one_row, items_count, runs_of
 from plimsoll.learn.samples import Sampled, Transaction, sampled
 from plimsoll.learn.schema_model import ColumnKey
 from plimsoll.learn.statement_facts import StatementFacts, statement_facts
 from plimsoll.learn.structure import Loop, Structure, placed, round_counts, structure_of
 from plimsoll.learn.transaction_types import LONG, TypeTotals
-
-ONE_ROW_SHARE = 0.95
-"""Of its executions in which a statement must give at most one row for its row to be read."""
 
 _RUNNABLE = ("select", "select_locking", "insert", "replace", "update", "delete")
 
@@ -67,6 +66,7 @@ class LearnedType:
         left_out: By place of those, why: `not-parsed`, `not-run`, `function-unknown` or `table-unknown`.
         relations: Values that follow from others.
         items: What rounds and rows take from lists; its relations are among the others.
+        often: Values that often, but not always, are earlier ones.
         rows: Values that are assumed to be read from rows.
         counters: Of these, keys that come from a counter.
         one_row: Places of statements that gave one row, nearly always.
@@ -83,6 +83,7 @@ class LearnedType:
     left_out: Mapping[int, str]
     relations: Mapping[Place, Relation]
     items: ItemRelations
+    often: Mapping[Place, OftenSame]
     rows: dict[Place, RowRead]
     counters: Mapping[Place, CounterRead]
     one_row: frozenset[int]
@@ -162,7 +163,7 @@ class Learner:
             for place, family in enumerate(structure.templates)
             if (reason := self._reason(family)) is not None
         }
-        runs = _runs(structure, at)
+        runs = runs_of(structure, at)
         statements = tuple(
             None if place in left_out else self._statement(place, family, runs[place])
             for place, family in enumerate(structure.templates)
@@ -172,7 +173,7 @@ class Learner:
         lists = _lists(statements)
         relations = relations_of(structure, seen, lists)
         facts = [None if one is None else one.facts for one in statements]
-        one_row = frozenset(place for place, one in runs.items() if _gives_one_row(one))
+        one_row = frozenset(place for place, one in runs.items() if gives_one_row(one))
         rounds: dict[Loop, Counter[int]] = {one: Counter() for one in structure.loops}
         for _, places in at:
             for loop, count in round_counts(structure, places):
@@ -182,14 +183,17 @@ class Learner:
         runnable = [{key: one[key] for key in one if key.statement not in left_out} for one in seen]
         items = item_relations(structure, runnable, lists, known={*relations, *counters}, assumed=rows.keys())
         rows = {place: row for place, row in rows.items() if place not in items.relations}
+        related = {**relations, **items.relations}
+        often = often_same(structure, runnable, relations=related, lists=lists, known={*rows, *counters})
         return LearnedType(
             totals=totals,
             structure=structure,
             rounds=rounds,
             statements=statements,
             left_out=left_out,
-            relations={**relations, **items.relations},
+            relations=related,
             items=items,
+            often=often | items.often,
             rows=rows | {place: one.row for place, one in counters.items()},
             counters=counters,
             one_row=one_row,
@@ -228,7 +232,7 @@ class Learner:
         for slot, each in enumerate(facts.slots):
             if each.use == "list" or is_rows:
                 counts[Place(place, slot)] = Counter(
-                    _items(one, slot, is_rows=is_rows) for one in runs if slot in one.lengths
+                    items_count(one, slot, is_rows=is_rows) for one in runs if slot in one.lengths
                 )
         width = 0
         if is_rows:
@@ -266,25 +270,6 @@ def _read_counter(one: LearnedType, counter: CounterHistory) -> None:
                 distance = distance_from(counter, key, earlier, reader.facts, history) if given else None
                 if distance is not None:
                     one.rows[key] = RowRead(earlier, given[0].output, distance)
-
-
-def _runs(structure: Structure, at: Sequence[PlacedTransaction]) -> dict[int, list[Sampled]]:
-    """By place, its statements as they ran."""
-    found: dict[int, list[Sampled]] = {place: [] for place in range(len(structure.templates))}
-    for transaction, places in at:
-        for one in places:
-            found[one.place].append(transaction[one.index])
-    return found
-
-
-def _items(one: Sampled, slot: int, *, is_rows: bool) -> int:
-    """Rows of an INSERT, or different items of a list: clients fill lists up to a fixed length by repeating an item."""
-    return one.lengths[slot] if is_rows else len(set(one.values.get(slot, ()))) or one.lengths[slot]
-
-
-def _gives_one_row(runs: Sequence[Sampled]) -> bool:
-    """Whether it gives at most one row, nearly always, as far as the log says."""
-    return sum(one.rows_sent is None or one.rows_sent <= 1 for one in runs) >= ONE_ROW_SHARE * max(len(runs), 1)
 
 
 def _lists(statements: Sequence[LearnedStatement | None]) -> frozenset[Place]:

@@ -47,6 +47,7 @@ class ValueProfile(Document):
         column: Whose value; None where it is of no column.
         same_as: The earlier value that it equals, or follows from by adding `add`.
         add: The constant.
+        same_ratio: In which share of its draws it is that value, and is drawn otherwise; None where it always is.
         item_of: The list that the rounds of a loop, or the rows of an INSERT, take it from one by one.
         read_from: The statement, from 1, whose first row it is assumed to come from.
         distribution: Of what is drawn.
@@ -59,6 +60,7 @@ class ValueProfile(Document):
     column: str | None = None
     same_as: str | None = None
     add: int = 0
+    same_ratio: float | None = None
     item_of: str | None = None
     read_from: int | None = None
     distribution: Distribution | None = None

@@ -115,13 +115,13 @@ def relations_of(
         if all_rows := _row_numbers(looked_at, later):
             found[later] = all_rows
             continue
-        earlier = [one for one in places if one < later and _is_before(structure, one, later, found)]
+        earlier = [one for one in places if one < later and is_before(structure, one, later, found)]
         if (relation := _relation(looked_at, earlier, later)) is not None:
             found[later] = relation
     return found
 
 
-def _is_before(structure: Structure, earlier: Place, later: Place, found: Mapping[Place, Relation]) -> bool:
+def is_before(structure: Structure, earlier: Place, later: Place, found: Mapping[Place, Relation]) -> bool:
     """Whether a value is known when the later one is needed: once, or in the same round; and is no copy itself."""
     if (earlier.slot == MEMBER) != (later.slot == MEMBER) or earlier.part > 0:
         return False
@@ -140,7 +140,7 @@ def _relation(seen: Sequence[Mapping[Place, Observed]], earlier: Sequence[Place]
         return None
     best: Relation | None = None
     for place in earlier:
-        pairs = _pairs(seen, place, later)
+        pairs = value_pairs(seen, place, later)
         if len(pairs) < HOLDS_MIN * len(values):
             continue
         relation = _between(pairs, place, chance)
@@ -175,7 +175,10 @@ def _better(one: Relation, other: Relation, later: Place) -> bool:
     return one.kind == "sum" and near and other.of.statement != later.statement
 
 
-def _pairs(seen: Sequence[Mapping[Place, Observed]], earlier: Place, later: Place) -> list[tuple[Value, Value]]:
+def value_pairs(
+    seen: Sequence[Mapping[Place, Observed]], earlier: Place, later: Place
+) -> list[tuple[Value, Value]]:
+    """The values of a place, each with what an earlier one had in its transaction, or in the same round."""
     found = []
     for one in seen:
         before = one.get(earlier)

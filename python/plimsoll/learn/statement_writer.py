@@ -10,17 +10,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from sqlglot import exp
-
 from plimsoll.learn.counts import counts_of
 from plimsoll.learn.insert_keys import InsertKeys
 from plimsoll.learn.list_writer import ListWriter
 from plimsoll.learn.model import LearnedStatement, LearnedType
+from plimsoll.learn.new_keys import NewKeys
+from plimsoll.learn.often_same import OftenSame
 from plimsoll.learn.profile_model import StatementProfile, ValueKind, ValueProfile
 from plimsoll.learn.relations import MEMBER, Place, Relation
 from plimsoll.learn.runnable_sql import Written, runnable_sql
 from plimsoll.learn.schema_model import ColumnKey
-from plimsoll.learn.sql_tree import is_replace
 from plimsoll.learn.statement_facts import StatementFacts
 from plimsoll.learn.value_sources import Source, Sources, member_source
 
@@ -44,7 +43,11 @@ class StatementWriter:
     _keeps: dict[int, dict[str, str]] = field(default_factory=dict)
     _values: dict[str, dict[str, Any]] = field(default_factory=dict)
     _told_values: list[ValueProfile] = field(default_factory=list)
-    _fresh: set[Place] = field(default_factory=set)
+    _new_keys: NewKeys = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Begins with no new key."""
+        self._new_keys = NewKeys(self.learned, self.sources, self.keys)
 
     def statement(self, place: int) -> tuple[dict[str, Any] | None, StatementProfile]:
         """A statement, None where it is not run, and what is told of it."""
@@ -55,7 +58,7 @@ class StatementWriter:
         by = self._member(place, one)
         written: dict[int, Written] = {}
         row: list[tuple[str, Written]] | None = None
-        new_keys = self._new_keys(place, one)
+        new_keys = self._new_keys.columns(place, one, self._named)
         if one.is_rows:
             row = self._row(place, one, new_keys)
         else:
@@ -140,7 +143,7 @@ class StatementWriter:
             if key in self.learned.items.lists:
                 self.lists.add(key, written, self._values.pop(written), column)
             else:
-                self._values[written]["list"] = counts_of(counts[key])
+                self._values[written]["list"] = self.lists.lengths(key) or counts_of(counts[key])
         return written
 
     def _column_value(
@@ -152,7 +155,7 @@ class StatementWriter:
     ) -> Written:
         name = f"v{key.statement + 1}_{key.slot + 1}" + (f"_{key.part + 1}" if key.part else "")
         if is_new:
-            self._fresh.add(key)
+            self._new_keys.fresh.add(key)
         relation = self.learned.relations.get(key)
         if relation is not None and is_new and relation.kind == "item" and relation.of != key:
             relation = None  # a new key is no item of a list of keys that are there
@@ -176,7 +179,7 @@ class StatementWriter:
             self._told_values.append(told)
             return found
         source = self.sources.drawn(self.learned.values(key), column, use, is_new_key=is_new)
-        return self._draw(key, name, source, column)
+        return self._draw(key, name, source, column, None if is_new else self.learned.often.get(key))
 
     def _related(
         self,
@@ -229,15 +232,19 @@ class StatementWriter:
         name: str,
         source: Source,
         column: ColumnKey | None,
+        often: OftenSame | None = None,
     ) -> Written:
         if source.is_part:
             self._told_values.append(self._told(None, "constant", column, assumed=source.assumed))
             return source.number
+        base = None if often is None else self._named.get(often.of)
         self._values[name] = dict(source.generator or {})
+        told: dict[str, Any] = {"distribution": source.distribution, "assumed": source.assumed}
+        if often is not None and base is not None:
+            self._values[name] |= {"same_as": base, "same_ratio": often.ratio}
+            told |= {"same_as": base, "same_ratio": often.ratio, "holds": often.holds}
         self._named[key] = name
-        self._told_values.append(
-            self._told(name, source.kind, column, distribution=source.distribution, assumed=source.assumed)
-        )
+        self._told_values.append(self._told(name, source.kind, column, **told))
         return name
 
     def _told(self, name: str | None, kind: ValueKind, column: ColumnKey | None, **more: Any) -> ValueProfile:
@@ -253,46 +260,3 @@ class StatementWriter:
             if output not in kept.values():
                 kept[f"r{place + 1}_{len(kept) + 1}"] = output
         return {name: self.sources.names.of("c", output) for name, output in kept.items()}
-
-    def _new_keys(self, place: int, one: LearnedStatement) -> frozenset[str]:
-        """Of an INSERT: the columns that must have a value which no row has."""
-        facts = one.facts
-        if facts.inserts_into is None or _takes_any_key(facts.tree):
-            return frozenset()
-        drawn, items = set[str](), set[str]()
-        if one.is_rows:
-            parts = enumerate(facts.inserted) if one.width == len(facts.inserted) else ()
-            places = {column: Place(place, 0, part) for part, column in parts}
-        else:
-            places = {
-                column[1]: Place(place, slot)
-                for slot, column in enumerate(facts.columns)
-                if column is not None and facts.slots[slot].use == "written"
-            }
-        for column, key in places.items():
-            relation = self.learned.relations.get(key)
-            if key in self.learned.rows or (relation is not None and relation.kind == "row"):
-                continue
-            if relation is not None and relation.kind == "item":
-                items.add(column)
-            elif relation is None or relation.of not in self._named:
-                drawn.add(column)
-        found = set[str]()
-        for unique in self.keys.unique(facts.inserts_into):
-            has_new = any(self._is_fresh(places[column]) for column in unique if column in places)
-            free = [column for column in unique if column in drawn or (column in items and not has_new)]
-            if set(unique) <= set(places) and free and not found & set(unique):
-                sizes = {column: self.sources.size((facts.inserts_into, column)) for column in free}
-                found.add(max(free, key=lambda column: sizes[column]))
-        return frozenset(found)
-
-    def _is_fresh(self, key: Place) -> bool:
-        """Whether no row had that key before the transaction."""
-        relation = self.learned.relations.get(key)
-        base = relation.of if relation is not None and relation.kind == "same" else key
-        return base in self._fresh or base in self.learned.counters
-
-
-def _takes_any_key(tree: exp.Expr) -> bool:
-    """Whether an INSERT also takes a key that a row has already."""
-    return bool(tree.args.get("conflict") or tree.args.get("ignore")) or is_replace(tree)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import random
 import string
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
@@ -24,13 +24,16 @@ class Items:
 
     Attributes:
         values: All of it.
-        length: The position of its length among all that it may have.
-        choices: How many lengths that are.
+        lengths: All lengths that it may have, rising.
     """
 
     values: list[Any]
-    length: int
-    choices: int
+    lengths: Sequence[int]
+
+    @property
+    def position(self) -> int:
+        """That of its length among all that it may have."""
+        return self.lengths.index(len(self.values))
 
 
 def sent(
@@ -51,14 +54,15 @@ def sent(
         draw(statement["values"], known, chance, turn=turn)
     else:
         before, group = names[: rows["first"]], names[rows["first"] : rows["first"] + rows["count"]]
-        variant, count, _ = _times(rows["rows"], known, chance)
+        count = drawn_number(rows["rows"], known, chance)
+        variant = _numbers(rows["rows"], known).index(count)
         for row in range(count):
             draw(statement["values"], known, chance, turn=row)
             inside += _flat(group, known, absent)
     behind = names[rows["first"] + rows["count"] :] if rows else []
     for name in dict.fromkeys(names):
         if isinstance(found := known.get(name), Items):
-            variant = variant * found.choices + found.length
+            variant = variant * len(found.lengths) + found.position
     if statement["by"] is not None:
         by, each = statement["by"], len(statement["variants"]) // statement["by"]["choices"]
         variant += each * min(max(int(known.get(by["value"]) or 1) - 1, 0), by["choices"] - 1)
@@ -100,10 +104,27 @@ def draw(values: Iterable[Mapping[str, Any]], known: dict[str, Any], chance: ran
             items = known[list_name(value["source"]["item_of"]["list"])].values
             known[value["name"]] = items[turn % len(items)]
         elif value.get("items") is None:
-            known[value["name"]] = _value(value["source"], known, chance)
+            again = _again(value, chance)
+            known[value["name"]] = known[again] if again else _value(value["source"], known, chance)
         else:
-            length, count, choices = _times(value["items"], known, chance)
-            known[value["name"]] = Items(_items(value, count, known, chance), length, choices)
+            known[value["name"]] = _list(value, known, chance)
+
+
+def _again(value: Mapping[str, Any], chance: random.Random) -> str | None:
+    """The earlier value that this one is, this time."""
+    same = value.get("same")
+    return same["value"] if same and chance.random() < same["ratio"] else None
+
+
+def _list(value: Mapping[str, Any], known: dict[str, Any], chance: random.Random) -> Items:
+    again = _again(value, chance)
+    if again is None:
+        found = _items(value, drawn_number(value["items"], known, chance), known, chance)
+    else:
+        found = [*known[list_name(again)].values]
+    if value.get("sorted"):
+        found.sort(key=lambda one: (one is not None, one))
+    return Items(found, _numbers(value["items"], known))
 
 
 def _items(value: Mapping[str, Any], count: int, known: dict[str, Any], chance: random.Random) -> list[Any]:
@@ -115,34 +136,26 @@ def _items(value: Mapping[str, Any], count: int, known: dict[str, Any], chance: 
                 break
             one = _value(value["source"], known, chance)
         found.append(one)
-    return sorted(found, key=lambda one: (one is not None, one)) if value.get("sorted") else found
+    return found
 
 
 def drawn_number(times: Mapping[str, Any], known: Mapping[str, Any], chance: random.Random) -> int:
     """How often something runs: drawn as the load engine draws it, or as many as a list that is known has items."""
-    return _times(times, known, chance)[1]
+    if "items_of" in times:
+        return len(known[list_name(times["items_of"])].values)
+    numbers = _numbers(times, known)
+    return chance.choices(numbers, times["weighted"]["weights"] if "weighted" in times else None)[0]
 
 
-def _times(times: Mapping[str, Any], known: Mapping[str, Any], chance: random.Random) -> tuple[int, int, int]:
-    """The position of a number among all that there may be, the number, and how many there may be."""
-    if "items_of" not in times:
-        return (*_position(times, chance), len(_numbers(times)))
-    found: Items = known[list_name(times["items_of"])]
-    return found.length, len(found.values), found.choices
-
-
-def _position(counts: Mapping[str, Any], chance: random.Random) -> tuple[int, int]:
-    """The position of a number, and the number."""
-    numbers = _numbers(counts)
-    weights = counts["weighted"]["weights"] if "weighted" in counts else None
-    position = chance.choices(range(len(numbers)), weights)[0] if weights else chance.randrange(len(numbers))
-    return position, numbers[position]
-
-
-def _numbers(counts: Mapping[str, Any]) -> range | list[int]:
-    if "range" in counts:
-        return range(counts["range"]["min"], counts["range"]["max"] + 1)
-    return list(counts["weighted"]["counts"])
+def _numbers(times: Mapping[str, Any], known: Mapping[str, Any]) -> Sequence[int]:
+    """All numbers that there may be, rising."""
+    if "items_of" in times:
+        items: Items = known[list_name(times["items_of"])]
+        return items.lengths
+    if "range" in times:
+        return range(times["range"]["min"], times["range"]["max"] + 1)
+    counts: list[int] = times["weighted"]["counts"]
+    return counts
 
 
 def _flat(names: Iterable[str], known: Mapping[str, Any], absent: Any) -> list[Any]:

@@ -7,7 +7,7 @@ The log and its tables hold made-up values only; they are removed with the serve
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -141,13 +141,18 @@ def _run_of(folder: LearnedFolder, check: Check, server: Instance) -> SingleRun:
 
 def _log_everything(control: ControlConnection, server: str) -> tuple[Path, str]:
     """Switches the log on; returns its path and what the server is. Sessions that begin later are logged."""
-    flavour = find_server(server).flavour.name.value
-    for statement in CAPTURES[flavour].on:
+    kind = _kind(find_server(server).flavour.name.value, control.variables())
+    for statement in CAPTURES[kind].on:
         control.rows(statement)
     variables = control.variables()
-    title = {"mariadb": "MariaDB", "mysql": "MySQL"}[flavour]
+    title = {"mariadb": "MariaDB", "mysql": "MySQL", "percona": "Percona Server"}[kind]
     version = variables["version"].partition("-")[0]
     return Path(variables["datadir"]) / variables["slow_query_log_file"], f"{title} {version}"
+
+
+def _kind(flavour: str, variables: Mapping[str, str]) -> str:
+    """How the server logs: Percona Server is a MySQL whose log says more."""
+    return "percona" if flavour == "mysql" and "slow_query_log_use_global_control" in variables else flavour
 
 
 def _read(path: Path, folder: LearnedFolder, check: Check, watcher: Watcher) -> ModelRun:

@@ -22,7 +22,8 @@ COST = (
 )
 REVEALS = (
     "The log holds whole statements: literals such as names, addresses and tokens, and the names of accounts and"
-    " hosts. Keep it as private as the database. What plimsoll learn writes holds none of that.",
+    " hosts. Keep it as private as the database. The files of plimsoll learn hold no literal of text, and no name unless you ask for"
+    " names (--keep-names).",
 )
 NEW_SESSIONS = "Connections that are open already keep the old threshold: let pools reconnect."
 
@@ -60,8 +61,12 @@ class Capture:
     @property
     def off(self) -> tuple[str, ...]:
         """Statements that switch it off and put back what `shown` showed."""
-        last, *others = (name for name, _ in reversed(self.values))
-        return (f"SET GLOBAL {last} = OFF;", *(f"SET GLOBAL {name} = <value before>;" for name in others))
+        return tuple(f"SET GLOBAL {name} = {_before(value)};" for name, value in reversed(self.values))
+
+
+def _before(value: str) -> str:
+    """What stands for the earlier value of a variable that now has this one."""
+    return "'<value before>'" if value.startswith("'") else "<value before>"
 
 
 _COMMON = (("log_output", "'FILE'"), ("min_examined_row_limit", "0"))
@@ -86,6 +91,7 @@ def _cloud(title: str, command: str, group: str, note: str) -> Capture:
         title=title,
         note=(
             note,
+            NEW_SESSIONS,
             "Log files are kept for a short time and rotate every hour: fetch them while they are there.",
             "The reset gives parameters the default of the engine, not a value that you set before: note these first.",
         ),

@@ -152,6 +152,7 @@ class TransactionCheck:
             counted = counted_faults(value, known)
             found = found or [*reference_faults(value, known), *counted, *reach_faults(value, None)]
             yield from found or list_faults(value, self._lists, known)
+            yield from self._same(value)
             return
         self._used.add(value.sum_of)
         if value.sum_of not in self._known:
@@ -160,6 +161,23 @@ class TransactionCheck:
             yield f"sum_of: {value.sum_of!r} is a list; draw the list from other numbers instead"
         others = (_key(key) for key in value.model_fields_set - {"sum_of", "add"})
         yield from (f"{key}: does not belong to sum_of" for key in sorted(others))
+
+    def _same(self, value: ValueSpec) -> Iterator[str]:
+        """An earlier value that this one often is."""
+        if (value.same_as is None) != (value.same_ratio is None):
+            yield "same_as: needs same_ratio, and that needs same_as"
+        if value.same_as is None:
+            return
+        self._used.add(value.same_as)
+        if value.items is not None:
+            yield from (f"same_as: {fault}" for fault in self._list(value.same_as))
+            own, others = self._lists.counts(value.items), self._lists.of_transaction.get(value.same_as)
+            if own and others and not set(others.numbers) <= set(own.numbers):
+                yield f"list: must be able to have as many items as {value.same_as!r}"
+        elif value.same_as not in self._known:
+            yield f"same_as: there is no value {value.same_as!r} before it"
+        elif value.same_as in self._lists.known:
+            yield f"same_as: {value.same_as!r} is a list; take its items with item_of"
 
 
 def _key(field: str) -> str:

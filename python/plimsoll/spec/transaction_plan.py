@@ -91,7 +91,8 @@ def _values(values: Values, file: WorkloadFile) -> list[dict[str, Any]]:
 def _value(name: str, value: ValueSpec, file: WorkloadFile) -> dict[str, Any]:
     items: dict[str, Any] = {} if value.items is None else {"items": value.items.line()}
     items |= {key: True for key in ("sorted", "distinct") if getattr(value, key)}
-    return {"name": name, "source": _source(value, file), **items}
+    same = {} if value.same_as is None else {"same": {"value": value.same_as, "ratio": value.same_ratio}}
+    return {"name": name, "source": _source(value, file), **same, **items}
 
 
 def _source(value: ValueSpec, file: WorkloadFile) -> dict[str, Any]:

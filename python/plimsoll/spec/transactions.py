@@ -57,9 +57,19 @@ class ValueSpec(GeneratorSpec):
         distinct: No two items of the list are the same.
         item_of: It is an item of this list of the transaction: the next in each row, repetition or round of a loop.
         row_number: It is the number of the row in its statement, from 1.
+        same_as: Name of an earlier value, which it is in a share of its draws; of a list, another list.
+        same_ratio: That share, above 0 and below 1.
     """
 
-    LATER: ClassVar = GeneratorSpec.LATER | {"items", "sorted", "distinct", "item_of", "row_number"}
+    LATER: ClassVar = GeneratorSpec.LATER | {
+        "items",
+        "sorted",
+        "distinct",
+        "item_of",
+        "row_number",
+        "same_as",
+        "same_ratio",
+    }
 
     sum_of: ValueName | None = None
     add: Whole | None = None
@@ -68,6 +78,8 @@ class ValueSpec(GeneratorSpec):
     distinct: bool = False
     item_of: ValueName | None = None
     row_number: bool = False
+    same_as: ValueName | None = None
+    same_ratio: Annotated[float, Field(gt=0, lt=1)] | None = None
 
 
 Values = dict[ValueName, ValueSpec]

@@ -162,7 +162,7 @@ def test_scale_out_counts_with_the_lower_end_of_the_interval_and_states_its_assu
     assert answer.scale_out[0].count == 3
     assert answer.scale_out[0].connections_each == 16
     assert "split between them" in answer.scale_out[0].text
-    assert answer.text[0] == "The only system is not certain to sustain 3,801 tps of w."
+    assert answer.text[0] == "The only system is not shown to sustain 3,801 tps of w."
 
 
 def with_bounds(of: Curve, connections: int, low: float, high: float, basis: SpreadKind | None = None) -> Curve:

@@ -32,6 +32,19 @@ impl CountPlan {
         }
     }
 
+    /// The number at a position, of those without faults.
+    pub fn at(&self, position: usize) -> u32 {
+        match self {
+            Self::Range { min, .. } => min + position as u32,
+            Self::Weighted { counts, .. } => counts[position],
+        }
+    }
+
+    /// All numbers that it may give, of those without faults.
+    pub fn numbers(&self) -> Vec<u32> {
+        (0..self.choices() as usize).map(|position| self.at(position)).collect()
+    }
+
     /// What is wrong with it, where its numbers must lie within `least..=most`.
     pub fn fault(&self, least: u32, most: u32) -> Option<String> {
         let is_rising = match self {

@@ -38,8 +38,8 @@ pub use relay::RelayPlan;
 pub use share::{Connections, Share};
 pub use sim::{SimColumn, SimPlan, SimShape};
 pub use statements::{
-    Alphabet, ByPlan, Constant, CounterPlan, Generator, Isolation, KeepPlan, LoopPlan, NoRow, RowsPlan, StatementPlan,
-    StatementsPlan, TemplatePart, ThinkRange, TransactionPlan, ValuePlan, ValueSource,
+    Alphabet, ByPlan, Constant, CounterPlan, Generator, Isolation, KeepPlan, LoopPlan, NoRow, RowsPlan, SamePlan,
+    StatementPlan, StatementsPlan, TemplatePart, ThinkRange, TransactionPlan, ValuePlan, ValueSource,
 };
 pub use tables::{ColumnPlan, ForeignKeyPlan, IndexPlan, OnDelete, StatementsData, TablePlan};
 pub use target::{Endpoint, Role, RoleTarget, Secret, ServerKey, Target};

@@ -196,6 +196,9 @@ pub struct ValuePlan {
     pub name: String,
     /// Where it comes from.
     pub source: ValueSource,
+    /// In a share of its draws it is an earlier value instead.
+    #[serde(default)]
+    pub same: Option<SamePlan>,
     /// It is a list of so many values, each of which comes from there.
     #[serde(default)]
     pub items: Option<TimesPlan>,
@@ -205,6 +208,16 @@ pub struct ValuePlan {
     /// Of a list: an item that is there already is drawn again, up to 100 times.
     #[serde(default)]
     pub distinct: bool,
+}
+
+/// A value that often is an earlier one of the same transaction.
+#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SamePlan {
+    /// The earlier value. For a list, one that is drawn before the first statement: it is that list then, item by item.
+    pub value: String,
+    /// In which share of the draws, 0 to 1.
+    pub ratio: f64,
 }
 
 /// Where the value of a parameter comes from.

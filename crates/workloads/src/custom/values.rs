@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use plimsoll_core::plan::{RowsPlan, TimesPlan, ValuePlan, ValueSource};
+use plimsoll_core::plan::{RowsPlan, SamePlan, TimesPlan, ValuePlan, ValueSource};
 
 use super::counts::{Counts, Times};
 use super::generator::Generator;
@@ -36,6 +36,34 @@ pub enum Source {
     /// One of the newest keys, by the position of its [`Recent`].
     Recent(usize),
     List(Box<List>),
+    /// An earlier value in a share of the draws.
+    OftenSame(Box<OftenSame>),
+}
+
+/// A value that is an earlier one in a share of its draws.
+pub struct OftenSame {
+    pub same: Same,
+    /// Of all other draws.
+    pub source: Source,
+}
+
+/// An earlier value, and how often it is there again.
+pub struct Same {
+    pub position: usize,
+    /// Each row has its own.
+    pub in_row: bool,
+    pub ratio: f64,
+}
+
+/// A list of the transaction, and how often it is there again.
+pub struct SameList {
+    /// Of its first item.
+    pub position: usize,
+    /// Which of the transaction's lists it is.
+    pub number: usize,
+    /// By the position of its length among those that it may have: that among those of the list which it is.
+    pub lengths: Vec<usize>,
+    pub ratio: f64,
 }
 
 /// Several values one behind the other.
@@ -43,6 +71,8 @@ pub struct List {
     /// Of each.
     pub source: Source,
     pub counts: Times,
+    /// The list that it is in a share of the draws.
+    pub same: Option<SameList>,
     /// Which of the transaction's lists it is.
     pub number: usize,
     pub sorted: bool,
@@ -53,8 +83,8 @@ pub struct List {
 struct TransactionList {
     position: usize,
     list: usize,
-    max: usize,
-    choices: usize,
+    /// How many items it may have.
+    lengths: Vec<u32>,
 }
 
 /// Where a value is kept.
@@ -127,17 +157,11 @@ impl Names {
         }
     }
 
-    /// The largest number, and how many there may be.
-    fn extent(&self, plan: &TimesPlan) -> (usize, usize) {
+    /// All numbers that there may be, rising.
+    fn numbers(&self, plan: &TimesPlan) -> Vec<u32> {
         match plan {
-            TimesPlan::Drawn(counts) => {
-                let counts = Counts::new(counts);
-                (counts.max() as usize, counts.choices())
-            }
-            TimesPlan::Items(items) => {
-                let list = &self.of_transaction[&items.items_of];
-                (list.max, list.choices)
-            }
+            TimesPlan::Drawn(counts) => counts.numbers(),
+            TimesPlan::Items(items) => self.of_transaction[&items.items_of].lengths.clone(),
         }
     }
 
@@ -147,12 +171,10 @@ impl Names {
         let draw = |value: &ValuePlan| {
             let draw = self.draw(value);
             if let (Source::List(list), Some(items)) = (&draw.source, &value.items) {
-                let (max, choices) = self.extent(items);
                 let found = TransactionList {
                     position: draw.position,
                     list: list.number,
-                    max,
-                    choices,
+                    lengths: self.numbers(items),
                 };
                 self.of_transaction.insert(value.name.clone(), found);
             }
@@ -176,7 +198,7 @@ impl Names {
         }
         let draws = values.iter().map(|value| self.draw(value)).collect();
         let width = self.values - begin;
-        let (most, _) = self.extent(&plan.rows);
+        let most = self.numbers(&plan.rows).last().map_or(1, |most| *most as usize);
         self.values += width * (most - 1);
         (draws, width)
     }
@@ -217,29 +239,59 @@ impl Names {
                 Source::Recent(self.recent.len() - 1)
             }
         };
+        let same = match &value.same {
+            Some(same) if value.items.is_none() => Some(self.same(same)),
+            _ => None,
+        };
         if self.places.get(&value.name).is_some_and(|place| place.list.is_some()) {
             self.places.remove(&value.name);
         }
-        match &value.items {
-            None => Draw {
-                position: self.position(&value.name),
-                source,
+        if let Some(items) = &value.items {
+            return self.list(value, items, source);
+        }
+        Draw {
+            position: self.position(&value.name),
+            source: match same {
+                None => source,
+                Some(same) => Source::OftenSame(Box::new(OftenSame { same, source })),
             },
-            Some(items) => self.list(value, items, source),
+        }
+    }
+
+    fn same(&mut self, plan: &SamePlan) -> Same {
+        let position = self.position(&plan.value);
+        Same {
+            position,
+            in_row: self.is_in_row(position),
+            ratio: plan.ratio,
+        }
+    }
+
+    fn same_list(&self, plan: &SamePlan, lengths: &[u32]) -> SameList {
+        let other = &self.of_transaction[&plan.value];
+        let own = |length: &u32| lengths.iter().position(|one| one == length).unwrap_or_default();
+        SameList {
+            position: other.position,
+            number: other.list,
+            lengths: other.lengths.iter().map(own).collect(),
+            ratio: plan.ratio,
         }
     }
 
     /// A list has positions for as many items as it may have.
     fn list(&mut self, value: &ValuePlan, items: &TimesPlan, source: Source) -> Draw {
-        let (counts, (max, choices)) = (self.times(items), self.extent(items));
+        let (counts, lengths) = (self.times(items), self.numbers(items));
+        let same = value.same.as_ref().map(|same| self.same_list(same, &lengths));
         let number = self.lists;
         self.lists += 1;
-        let place = self.reserve(&value.name, max, Some((number, choices)));
+        let most = lengths.last().map_or(1, |most| *most as usize);
+        let place = self.reserve(&value.name, most, Some((number, lengths.len())));
         Draw {
             position: place.position,
             source: Source::List(Box::new(List {
                 source,
                 counts,
+                same,
                 number,
                 sorted: value.sorted,
                 distinct: value.distinct,

@@ -3,6 +3,7 @@
 //! Nothing is allocated for a transaction but for values longer than any before. What is drawn follows from the seed and
 //! the arrival, so a transaction that is repeated after a deadlock draws the same again; what it reads may differ.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use plimsoll_core::plan::NoRow;
@@ -321,23 +322,46 @@ impl Run<'_, '_> {
                 self.memory.values[to].set_int(key);
             }
             Source::List(list) => self.draw_list(list, to, turn)?,
+            Source::OftenSame(often) if unit(&mut self.random) < often.same.ratio => {
+                let offset = if often.same.in_row { turn.offset } else { 0 };
+                lists::copy(&mut self.memory.values, often.same.position + offset, to);
+            }
+            Source::OftenSame(often) => self.draw_one(&often.source, to, turn)?,
         }
         Ok(())
     }
 
     fn draw_list(&mut self, list: &List, to: usize, turn: Turn) -> Result<(), StatementError> {
-        let length = list.counts.draw(&mut self.random, &self.memory.lengths);
+        let length = match &list.same {
+            Some(same) if unit(&mut self.random) < same.ratio => {
+                let Length { position, count } = self.memory.lengths[same.number];
+                for item in 0..count {
+                    lists::copy(&mut self.memory.values, same.position + item, to + item);
+                }
+                let position = same.lengths[position];
+                Length { position, count }
+            }
+            _ => {
+                let length = list.counts.draw(&mut self.random, &self.memory.lengths);
+                self.draw_items(list, to..to + length.count, turn)?;
+                length
+            }
+        };
         self.memory.lengths[list.number] = length;
-        for at in to..to + length.count {
+        if list.sorted {
+            lists::sort(&mut self.memory.values[to..to + length.count]);
+        }
+        Ok(())
+    }
+
+    fn draw_items(&mut self, list: &List, to: Range<usize>, turn: Turn) -> Result<(), StatementError> {
+        for at in to.clone() {
             self.draw_one(&list.source, at, turn)?;
             let mut again = if list.distinct { lists::AGAIN_MAX } else { 0 };
-            while again > 0 && lists::is_there_before(&self.memory.values[to..=at]) {
+            while again > 0 && lists::is_there_before(&self.memory.values[to.start..=at]) {
                 self.draw_one(&list.source, at, turn)?;
                 again -= 1;
             }
-        }
-        if list.sorted {
-            lists::sort(&mut self.memory.values[to..to + length.count]);
         }
         Ok(())
     }

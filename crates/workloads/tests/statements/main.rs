@@ -9,3 +9,4 @@ mod items;
 mod keys;
 mod learned;
 mod running;
+mod same;

@@ -6,7 +6,7 @@
 use std::collections::{HashMap, HashSet};
 
 use plimsoll_core::plan::{
-    CountPlan, Isolation, StatementPlan, StatementsPlan, TimesPlan, TransactionPlan, ValuePlan, ValueSource,
+    CountPlan, Isolation, SamePlan, StatementPlan, StatementsPlan, TimesPlan, TransactionPlan, ValuePlan, ValueSource,
 };
 
 use super::worker::PARAMETERS_MAX;
@@ -226,8 +226,34 @@ impl<'a> Checked<'a> {
             .items
             .as_ref()
             .and_then(|items| self.items(&format!("{path}.items"), items));
+        if let Some(same) = &value.same {
+            self.same(&format!("{path}.same"), same, counts);
+        }
         self.lists.insert(&value.name, counts);
         self.known.insert(&value.name);
+    }
+
+    /// An earlier value that another one often is, which is a list with these lengths, if any.
+    fn same(&mut self, path: &str, same: &SamePlan, lengths: Option<&CountPlan>) {
+        if !(0.0..=1.0).contains(&same.ratio) {
+            self.say(&format!("{path}.ratio: must be within 0..=1, is {}", same.ratio));
+        }
+        let Some(lengths) = lengths else {
+            self.must_be_known(path, &same.value);
+            if self.lists.get(&*same.value).is_some_and(Option::is_some) {
+                self.say(&format!("{path}: {:?} is a list, this is none", same.value));
+            }
+            return;
+        };
+        self.must_be_list(path, &same.value);
+        let others = self.of_transaction.get(&*same.value).copied();
+        let is_sound = |one: &CountPlan| one.fault(1, variants::ITEMS_MAX).is_none();
+        if let Some(others) = others.filter(|others| is_sound(others) && is_sound(lengths)) {
+            let own = lengths.numbers();
+            if others.numbers().iter().any(|number| !own.contains(number)) {
+                self.say(&format!("{path}: must be able to have as many items as {:?}", same.value));
+            }
+        }
     }
 
     /// How many items a list has.

@@ -87,7 +87,7 @@ fn variant_fault(plan: &StatementPlan, drawn: &[(Option<&str>, &CountPlan)], pos
     let mut rest = position; // what is left of it at the end is the choice
     let mut numbers: HashMap<Option<&str>, u64> = HashMap::new();
     for (name, counts) in drawn.iter().rev() {
-        numbers.insert(*name, number(counts, rest % counts.choices()));
+        numbers.insert(*name, counts.at((rest % counts.choices()) as usize).into());
         rest /= counts.choices();
     }
     let of = |name: &String| numbers.get(&Some(&**name)).copied().unwrap_or(1);
@@ -103,13 +103,6 @@ fn variant_fault(plan: &StatementPlan, drawn: &[(Option<&str>, &CountPlan)], pos
     (marks != expected || expected > EXPANDED_MAX).then(|| {
         format!("variants[{position}]: must have {expected} question marks, at most {EXPANDED_MAX}, has {marks}")
     })
-}
-
-fn number(counts: &CountPlan, position: u64) -> u64 {
-    match counts {
-        CountPlan::Range { min, .. } => u64::from(*min) + position,
-        CountPlan::Weighted { counts, .. } => counts[position as usize].into(),
-    }
 }
 
 #[cfg(test)]
