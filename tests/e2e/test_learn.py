@@ -59,7 +59,9 @@ def test_a_log_shows_the_load_that_was_run(flavour: str, start_server: StartServ
         log = Path(control.variables()["datadir"]) / control.variables()["slow_query_log_file"]
         for statement in captured.off:
             name = statement.split()[2]
-            control.rows(statement.replace("'<value before>'", "<value before>").replace("<value before>", _quoted(before[name])))
+            control.rows(
+                statement.replace("'<value before>'", "<value before>").replace("<value before>", _quoted(before[name]))
+            )
         assert settings(control, names) == before
     assert (during["slow_query_log"], float(during["long_query_time"])) == ("ON", 0)
     copy = tmp_path / "slow.log.1"

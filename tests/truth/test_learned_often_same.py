@@ -23,7 +23,9 @@ def once(*values: int) -> dict[Place, Observed]:
     return {Place(number, 0): {(): [("int", value)]} for number, value in enumerate(values)}
 
 
-def found_in(made: Made, *, count: int = 600, seed: int = 1, relations: dict[Place, Relation] | None = None) -> dict[Place, OftenSame]:
+def found_in(
+    made: Made, *, count: int = 600, seed: int = 1, relations: dict[Place, Relation] | None = None
+) -> dict[Place, OftenSame]:
     chance = random.Random(seed)
     seen = [made(chance) for _ in range(count)]
     return often_same(FLAT, seen, relations=relations or {}, lists=(), known=())

@@ -32,7 +32,8 @@ SyncOption = Annotated[str, typer.Option("--sync-binlog", metavar="LIST", help="
 DoublewriteOption = Annotated[str, typer.Option("--doublewrite", metavar="LIST", help="Values of innodb_doublewrite.")]
 WorkersOption = Annotated[int, typer.Option("--connections", min=1, max=1024, help="Workers that write at once.")]
 LoadOption = Annotated[
-    str, typer.Option("--load", help="Length of the throughput measurement, and of the load before a fault at most.")
+    str,
+    typer.Option("--load", help="Length of the throughput measurement, and maximum length of the load before a fault."),
 ]
 SeedOption = Annotated[int, typer.Option("--seed", min=0, max=2**31, help="Seed of all randomness.")]
 FolderOption = Annotated[

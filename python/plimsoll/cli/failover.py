@@ -41,8 +41,8 @@ FaultOption = Annotated[
         help="kill (SIGKILL of the source) or cut-off (replicas receive nothing for the last half second before it).",
     ),
 ]
-FaultsOption = Annotated[int, typer.Option("--faults", min=1, max=1000, help="How many.")]
-LoadOption = Annotated[str, typer.Option("--load", help="Length of the load before a fault at most.")]
+FaultsOption = Annotated[int, typer.Option("--faults", min=1, max=1000, help="Number of faults.")]
+LoadOption = Annotated[str, typer.Option("--load", help="Maximum length of the load before a fault.")]
 PromoteOption = Annotated[
     str | None,
     typer.Option(
@@ -52,7 +52,9 @@ PromoteOption = Annotated[
         " has received most.",
     ),
 ]
-PromoteLimitOption = Annotated[str, typer.Option("--promote-limit", help="How long the command may take.")]
+PromoteLimitOption = Annotated[
+    str, typer.Option("--promote-limit", help="How long the command may take. Its time is part of the outage.")
+]
 ServerOptionsOption = Annotated[
     list[str] | None,
     typer.Option("--option", metavar="KEY=VALUE", help="A server option, such as sync_binlog=1. Repeatable."),

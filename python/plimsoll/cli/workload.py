@@ -24,7 +24,9 @@ def show(
     name: Annotated[
         str,
         typer.Argument(
-            metavar="NAME", autocompletion=complete.shipped_workloads, help="key-value, order-queue, read-share or time-series."
+            metavar="NAME",
+            autocompletion=complete.shipped_workloads,
+            help="key-value, order-queue, read-share or time-series.",
         ),
     ] = "key-value",
 ) -> None:

@@ -22,7 +22,7 @@ _WHAT_FAULTS_ARE = {
         " is tested by --fault power-loss."
     ),
     FaultKind.POWER_LOSS: (
-        "The server lost the power: it and its device ended at once, and the device forgot what was not flushed. In"
+        "Server and device lost power: both ended at once, and the device forgot what was not flushed. In"
         " every other fault half of the blocks of 4 KiB that were not flushed had reached the device by themselves, in"
         " any order. Names and explicit sizes of files were durable at once."
     ),

@@ -24,8 +24,8 @@ _FIXED = {
     " nothing is known of think times.",
     "no-reads": "The logs hold no SELECT. They come from a binary log, or log only some kinds of statements: no"
     " workload can be learned from that.",
-    "digests-none": "The server counted no statement that reads or writes data in this time. Check that this is the right server,"
-    " and take the snapshots further apart.",
+    "digests-none": "The server counted no statement that reads or writes data in this time. Check that this is the"
+    " right server, and take the snapshots further apart.",
     "digests-reset": "The server's counters were reset between the snapshots: it was restarted, or somebody truncated"
     " the table. The figures are of the time since then, whose length is not known.",
     "digests-no-histograms": "This server keeps no histograms of durations, so there are means, and no percentiles.",

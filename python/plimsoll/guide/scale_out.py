@@ -27,7 +27,7 @@ SHARED_WORDS = (
     "The servers share one machine's processors here, so another replica brings no processor time and takes some to"
     " apply every write. On machines of their own replicas bring theirs."
 )
-UNPLACED_WORDS = "It is not known which CPUs each server may use; they are taken as shared."
+UNPLACED_WORDS = "It is not known which CPUs each server may use, so they count as shared."
 
 
 def unit_of(analysis: Analysis, workload: str) -> str:

@@ -45,8 +45,8 @@ def _objective_not_met(one: SystemFit, asked: LoadAsked, sustained: str) -> str:
 def _within_interval(one: SystemFit, asked: LoadAsked, sustained: str) -> str:
     sure = format_rate(one.reason.known["sure_tps"], asked.rate_unit)
     return (
-        f"It sustains {sustained}, but with 95 % confidence the next run sustains only {sure}; {_needed(asked)} is needed. More repetitions,"
-        " or plimsoll size with --confirm, would decide."
+        f"It sustains {sustained}, but with 95 % confidence the next run sustains only {sure}; {_needed(asked)} is"
+        " needed. More repetitions, or plimsoll size with --confirm, would decide."
     )
 
 
@@ -105,7 +105,9 @@ def capacity_reason(one: SystemFit, asked: LoadAsked) -> str:
     capacity = f"Its capacity at {objective} is {found}"
     match one.reason.code:
         case "capacity-fits":
-            return f"{capacity}; with 95 % confidence the next search finds {format_rate(seen['sure_tps'], unit)} or more."
+            return (
+                f"{capacity}; with 95 % confidence the next search finds {format_rate(seen['sure_tps'], unit)} or more."
+            )
         case "capacity-too-low":
             return f"Too slow: {capacity[0].lower()}{capacity[1:]}; {needed} is needed."
         case "capacity-of-one-search":

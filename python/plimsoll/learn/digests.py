@@ -56,8 +56,10 @@ def digest_report(before: DigestSnapshot, after: DigestSnapshot) -> DigestReport
     if before.server != after.server:
         raise SpecError("the snapshots are of two servers: compare those of one")
     if after.taken_unix_s < before.taken_unix_s:
-        raise SpecError("the snapshot of --since is later than the other: give the earlier one with --since. If it is the earlier one,"
-            " the clocks of the machines that took them differ.")
+        raise SpecError(
+            "the snapshot of --since is later than the other: give the earlier one with --since. If that is the earlier"
+            " one, the clocks of the machines that took them differ."
+        )
     was_reset = _was_reset(before, after)
     counted = after.digests if was_reset else tuple(_differences(before, after))
     overflow = sum(one.count for one in counted if one.digest is None)

@@ -20,6 +20,7 @@ def chance_of(values: Sequence[object]) -> float:
 
 
 def share_of(hits: Sequence[bool]) -> float:
+    """In which share of the observations something held; 0 of none."""
     return sum(hits) / len(hits) if hits else 0.0
 
 

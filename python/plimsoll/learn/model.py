@@ -193,7 +193,7 @@ class Learner:
             left_out=left_out,
             relations=related,
             items=items,
-            often=often | items.often,
+            often={**often, **items.often},
             rows=rows | {place: one.row for place, one in counters.items()},
             counters=counters,
             one_row=one_row,

@@ -2,7 +2,7 @@
 
 Values that have nothing to do with each other are equal by chance, too. What lies above that is the share in which the
 later one is the earlier one again: for equal values in a share h, and in a share c by chance, (h - c) / (1 - c), as
-Cohen's kappa has it (Educational and Psychological Measurement 20, 1960). In all other transactions it is drawn as if by
+Cohen's kappa has it (Educational and Psychological Measurement 20, 1960). In all other transactions it is drawn by
 itself, so that each value of it stays as frequent as it was.
 
 Deliberately not here: values that always follow from others (`relations`), and items of lists (`item_relations`).
@@ -107,7 +107,9 @@ def often(pairs: Sequence[tuple[Hashable, Hashable]], earlier: Place) -> OftenSa
     return None if is_chance or ratio < RATIO_MIN else OftenSame(earlier, round(ratio, 4), round(holds, 4))
 
 
-def often_same_list(pairs: Iterable[tuple[Place, Sequence[tuple[frozenset[Value], frozenset[Value]]]]]) -> OftenSame | None:
+def often_same_list(
+    pairs: Iterable[tuple[Place, Sequence[tuple[frozenset[Value], frozenset[Value]]]]],
+) -> OftenSame | None:
     """The list that another one often is, in any order; None for none.
 
     Args:

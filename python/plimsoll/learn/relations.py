@@ -175,9 +175,7 @@ def _better(one: Relation, other: Relation, later: Place) -> bool:
     return one.kind == "sum" and near and other.of.statement != later.statement
 
 
-def value_pairs(
-    seen: Sequence[Mapping[Place, Observed]], earlier: Place, later: Place
-) -> list[tuple[Value, Value]]:
+def value_pairs(seen: Sequence[Mapping[Place, Observed]], earlier: Place, later: Place) -> list[tuple[Value, Value]]:
     """The values of a place, each with what an earlier one had in its transaction, or in the same round."""
     found = []
     for one in seen:

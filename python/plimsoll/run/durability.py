@@ -130,7 +130,7 @@ class DurabilityTest:
     @contextmanager
     def _made(self) -> Iterator[ManagedServer]:
         """A server whose data is saved as it is before any load."""
-        self._say("a server is made")
+        self._say("creating a server")
         spec = ManagedSpec(server=self._server_name, profile="server-defaults", data_dir=self._base_dir)
         with ManagedServer.create(name="durability", spec=spec) as server:
             server.start()

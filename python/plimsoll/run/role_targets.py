@@ -101,13 +101,13 @@ def _not_following(speaks: Dialect, source: ControlConnection, replica: ControlC
     for what, server in (("the source", source), ("the replica", replica)):
         if (why := speaks.gtids_off(server)) is not None:
             return (
-                f"GTIDs are off: {why} on {what}. Without them nobody can say what a replica has applied; turn them on"
-                " (gtid_mode = ON, enforce_gtid_consistency = ON, log_bin)"
+                f"GTIDs are off: {why} on {what}. Without them nobody can say what a replica has applied; turn on"
+                " log_bin, and in MySQL gtid_mode and enforce_gtid_consistency"
             )
     if (status := speaks.status(replica)) is None:
         return "is no replica: it has no source; set replication up first, or leave it out of targets"
     if status.fault is not None:
-        return f"does not replicate: {status.fault}; mend it first"
+        return f"does not replicate: {status.fault}; fix that first"
     if status.source_id != (wanted := speaks.server_id(source)):
         return (
             f"replicates from {status.source_host}:{status.source_port} ({status.source_id}), and not from"

@@ -22,8 +22,8 @@ COST = (
 )
 REVEALS = (
     "The log holds whole statements: literals such as names, addresses and tokens, and the names of accounts and"
-    " hosts. Keep it as private as the database. The files of plimsoll learn hold no literal of text, and no name unless you ask for"
-    " names (--keep-names).",
+    " hosts. Keep it as private as the database. The files of plimsoll learn hold no literal of text, and no"
+    " name unless you ask for names (--keep-names).",
 )
 NEW_SESSIONS = "Connections that are open already keep the old threshold: let pools reconnect."
 

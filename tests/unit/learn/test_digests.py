@@ -121,7 +121,7 @@ def test_own_statements_and_an_idle_server() -> None:
 def test_snapshots_that_do_not_belong_together() -> None:
     with pytest.raises(SpecError, match="two servers"):
         digest_report(snapshot(0), snapshot(1, server="b"))
-    with pytest.raises(SpecError, match="later than the second"):
+    with pytest.raises(SpecError, match="later than the other"):
         digest_report(snapshot(2), snapshot(1))
 
 

@@ -19,7 +19,7 @@ FILE = """
 name = "t"
 values.home = { generate = "integer", from = 1, to = 1000000 }
 values.ids = { list = [1, 3], generate = "integer", from = 1, to = 1000000 }
-values.others = { list = { items_of = "ids" }, same_as = "ids", same_ratio = 0.9, generate = "integer", from = 1, to = 9 }
+values.others = { list = { items_of = "ids" }, same_as = "ids", same_ratio = 0.9, generate = "digits", length = 9 }
 [[transaction.statement]]
 sql = "SELECT a FROM t WHERE b = :branch AND id IN (:ids) AND other IN (:others)"
 values.branch = { same_as = "home", same_ratio = 0.85, generate = "integer", from = 1, to = 1000000, null_ratio = 0.5 }
@@ -65,7 +65,7 @@ def test_draws_are_the_earlier_value_that_often() -> None:
         ("same_ratio = 0.85, ", "", f"{BRANCH}.same_as: needs same_ratio, and that needs same_as"),
         ("same_ratio = 0.85", "same_ratio = 1.0", f"{BRANCH}.same_ratio: "),
         ("same_ratio = 0.85", "same_ratio = 0", f"{BRANCH}.same_ratio: "),
-        ('generate = "integer", from = 1, to = 1000000, null_ratio = 0.5', "", f"{BRANCH}.generate"),
+        (', generate = "integer", from = 1, to = 1000000, null_ratio = 0.5', "", f"{BRANCH}.generate"),
         ('{ items_of = "ids" }, same', "[1, 3], same", None),
         ('{ items_of = "ids" }, same', "[0, 9], same", f"{OTHERS}.list"),
         ('{ items_of = "ids" }, same', "[2, 9], same", f"{OTHERS}.list: must be able to have as many items as 'ids'"),

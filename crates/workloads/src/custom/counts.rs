@@ -50,19 +50,6 @@ impl Counts {
         }
     }
 
-    /// How many numbers there are.
-    pub fn choices(&self) -> usize {
-        match self {
-            Self::Range { choices, .. } => *choices as usize,
-            Self::Weighted(shares) => shares.len(),
-        }
-    }
-
-    /// The largest.
-    pub fn max(&self) -> u32 {
-        self.at(self.choices() - 1)
-    }
-
     /// The number at a position.
     #[inline]
     pub fn at(&self, position: usize) -> u32 {

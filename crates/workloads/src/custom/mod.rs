@@ -6,6 +6,7 @@ mod choice;
 mod compiled;
 mod counts;
 pub mod data;
+mod drawing;
 mod factory;
 mod faults;
 mod format;

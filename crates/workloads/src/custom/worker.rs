@@ -3,7 +3,6 @@
 //! Nothing is allocated for a transaction but for values longer than any before. What is drawn follows from the seed and
 //! the arrival, so a transaction that is repeated after a deadlock draws the same again; what it reads may differ.
 
-use std::ops::Range;
 use std::sync::Arc;
 
 use plimsoll_core::plan::NoRow;
@@ -13,8 +12,6 @@ use plimsoll_session::{Captured, FirstRow, Reply, Session, Sink, StatementError,
 
 use super::compiled::{Block, Compiled, Step, Transaction};
 use super::keys::Keys;
-use super::lists;
-use super::values::{Draw, List, Source};
 use super::variants::{Length, Variants};
 
 /// Most parameters that a statement may name: they are put together on the stack. Only those of more rows or items than that
@@ -48,10 +45,10 @@ impl CustomWorker {
 }
 
 /// What transactions write their values into, one after the other.
-struct Memory {
-    values: Vec<Captured>,
+pub struct Memory {
+    pub values: Vec<Captured>,
     /// Of lists.
-    lengths: Vec<Length>,
+    pub lengths: Vec<Length>,
     first_rows: Vec<FirstRow>,
 }
 
@@ -89,23 +86,23 @@ impl Worker for CustomWorker {
 
 /// Which values are drawn: of which row of a statement, and with which items of lists.
 #[derive(Clone, Copy, Default)]
-struct Turn {
+pub struct Turn {
     /// The number of the row from 0.
-    row: usize,
+    pub row: usize,
     /// How far its values are behind those of the first row.
-    offset: usize,
+    pub offset: usize,
     /// The number of the row, of the repetition or of the round, from 0.
-    item: usize,
+    pub item: usize,
 }
 
 /// One attempt at one transaction.
-struct Run<'a, 'g> {
+pub struct Run<'a, 'g> {
     transaction: &'a Transaction,
     session: &'a mut Session,
     gate: &'a mut Gate<'g>,
-    memory: &'a mut Memory,
-    keys: &'a Keys,
-    random: Random,
+    pub memory: &'a mut Memory,
+    pub keys: &'a Keys,
+    pub random: Random,
 }
 
 impl Run<'_, '_> {
@@ -279,105 +276,6 @@ impl Run<'_, '_> {
         if let Some(position) = step.capture_insert_id {
             values[position].set_int(i64::try_from(reply.last_insert_id).unwrap_or(i64::MAX));
         }
-    }
-
-    /// Draws values, those of rows behind so many positions of the rows before.
-    #[inline]
-    fn draw(&mut self, draws: &[Draw], turn: Turn) -> Result<(), StatementError> {
-        for draw in draws {
-            self.draw_one(&draw.source, draw.position + turn.offset, turn)?;
-        }
-        Ok(())
-    }
-
-    #[inline]
-    fn draw_one(&mut self, source: &Source, to: usize, turn: Turn) -> Result<(), StatementError> {
-        match source {
-            Source::Generated(generator) => {
-                generator.generate(0, &mut self.random, &mut self.memory.values[to]);
-            }
-            Source::GeneratedOrNull(generator, ratio) => {
-                let value = &mut self.memory.values[to];
-                if unit(&mut self.random) < *ratio {
-                    value.set_null();
-                } else {
-                    generator.generate(0, &mut self.random, value);
-                }
-            }
-            Source::Sum { position, add, in_row } => {
-                let from = position + if *in_row { turn.offset } else { 0 };
-                self.add(from, *add, to)?;
-            }
-            Source::RowNumber => {
-                let number = i64::try_from(turn.row + 1).unwrap_or(i64::MAX);
-                self.memory.values[to].set_int(number);
-            }
-            Source::ItemOf { first, list } => {
-                let from = first + turn.item % self.memory.lengths[*list].count;
-                lists::copy(&mut self.memory.values, from, to);
-            }
-            Source::Next(counter) => self.memory.values[to].set_int(self.keys.next(*counter)),
-            Source::Recent(recent) => {
-                let key = self.keys.recent(*recent, &mut self.random);
-                self.memory.values[to].set_int(key);
-            }
-            Source::List(list) => self.draw_list(list, to, turn)?,
-            Source::OftenSame(often) if unit(&mut self.random) < often.same.ratio => {
-                let offset = if often.same.in_row { turn.offset } else { 0 };
-                lists::copy(&mut self.memory.values, often.same.position + offset, to);
-            }
-            Source::OftenSame(often) => self.draw_one(&often.source, to, turn)?,
-        }
-        Ok(())
-    }
-
-    fn draw_list(&mut self, list: &List, to: usize, turn: Turn) -> Result<(), StatementError> {
-        let length = match &list.same {
-            Some(same) if unit(&mut self.random) < same.ratio => {
-                let Length { position, count } = self.memory.lengths[same.number];
-                for item in 0..count {
-                    lists::copy(&mut self.memory.values, same.position + item, to + item);
-                }
-                let position = same.lengths[position];
-                Length { position, count }
-            }
-            _ => {
-                let length = list.counts.draw(&mut self.random, &self.memory.lengths);
-                self.draw_items(list, to..to + length.count, turn)?;
-                length
-            }
-        };
-        self.memory.lengths[list.number] = length;
-        if list.sorted {
-            lists::sort(&mut self.memory.values[to..to + length.count]);
-        }
-        Ok(())
-    }
-
-    fn draw_items(&mut self, list: &List, to: Range<usize>, turn: Turn) -> Result<(), StatementError> {
-        for at in to.clone() {
-            self.draw_one(&list.source, at, turn)?;
-            let mut again = if list.distinct { lists::AGAIN_MAX } else { 0 };
-            while again > 0 && lists::is_there_before(&self.memory.values[to.start..=at]) {
-                self.draw_one(&list.source, at, turn)?;
-                again -= 1;
-            }
-        }
-        Ok(())
-    }
-
-    /// Puts the sum of an integer and a constant into a position; NULL stays NULL.
-    fn add(&mut self, from: usize, add: i64, to: usize) -> Result<(), StatementError> {
-        match self.memory.values[from].value() {
-            Value::Int(int) => self.memory.values[to].set_int(int.saturating_add(add)),
-            Value::Null => self.memory.values[to].set_null(),
-            Value::Double(_) | Value::Text(_) | Value::Bytes(_) => {
-                return Err(StatementError::no_data(
-                    "a value that something is added to is no integer",
-                ));
-            }
-        }
-        Ok(())
     }
 }
 

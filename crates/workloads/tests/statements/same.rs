@@ -27,7 +27,9 @@ fn a_value_is_an_earlier_one_in_a_share_of_its_draws() {
         prepare(target);
         let control = &mut connect(target);
         control.query("CREATE TABLE pairs (one BIGINT, other BIGINT)").unwrap();
-        control.query("CREATE TABLE rows_ (one BIGINT, other BIGINT, third BIGINT)").unwrap();
+        control
+            .query("CREATE TABLE rows_ (one BIGINT, other BIGINT, third BIGINT)")
+            .unwrap();
         let pair = statement(
             "INSERT INTO pairs VALUES (?, ?)",
             &["one", "other"],
@@ -83,7 +85,11 @@ fn a_list_is_an_earlier_one_in_a_share_of_its_draws() {
         let mut others = often("others", "ids", 0.8);
         others["items"] = json!({"weighted": {"counts": [2, 3, 5], "weights": [0.0, 1.0, 0.0]}});
         let looked_up = |count: usize| format!("SELECT id FROM accounts WHERE id IN ({})", marks(count));
-        let select = statement(&looked_up(1), &["others"], json!({"variants": [looked_up(2), looked_up(3), looked_up(5)]}));
+        let select = statement(
+            &looked_up(1),
+            &["others"],
+            json!({"variants": [looked_up(2), looked_up(3), looked_up(5)]}),
+        );
         let given = json!({"values": [drawn("tag", &integer(1_000_000_000_000)), ids, others],
             "statements": [insert("a", "ids", &[2, 5]), insert("b", "others", &[2, 3, 5]), select]});
         let plan = workload(&["accounts"], &json!([transaction("t", given)]));

@@ -251,7 +251,10 @@ impl<'a> Checked<'a> {
         if let Some(others) = others.filter(|others| is_sound(others) && is_sound(lengths)) {
             let own = lengths.numbers();
             if others.numbers().iter().any(|number| !own.contains(number)) {
-                self.say(&format!("{path}: must be able to have as many items as {:?}", same.value));
+                self.say(&format!(
+                    "{path}: must be able to have as many items as {:?}",
+                    same.value
+                ));
             }
         }
     }
