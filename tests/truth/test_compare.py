@@ -10,8 +10,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from plimsoll.analyse.compare import Side, compare_sides
+from plimsoll.analyse.compare import compare_sides
 from plimsoll.analyse.compare_model import CompareAnswer, ComparedSide, GateOutcome, Metric
+from plimsoll.analyse.compared_side import Side
 from plimsoll.analyse.gate import GateRule
 from plimsoll.analyse.model import DifferenceVerdict
 from plimsoll.analyse.trial_summary import TrialSummary

@@ -24,11 +24,11 @@ from plimsoll.analyse.cells import level_of
 from plimsoll.analyse.compare_model import (
     CellComparison,
     CompareAnswer,
-    ComparedSide,
     Metric,
     MetricComparison,
 )
 from plimsoll.analyse.compare_notes import notes
+from plimsoll.analyse.compared_side import Side
 from plimsoll.analyse.compared_trial import p99_ms
 from plimsoll.analyse.comparison import EQUAL_WITHIN, Comparison, LogRatio, judge, repetition_ratio, welch
 from plimsoll.analyse.differing_conditions import condition_differences
@@ -44,19 +44,6 @@ _Key = tuple[str, tuple[bool, float]]
 
 Values = Mapping[int, float]
 """A figure of each repetition."""
-
-
-@dataclass(frozen=True, slots=True)
-class Side:
-    """One of the two systems.
-
-    Attributes:
-        facts: What it is.
-        trials: Complete trials of one system, all in one environment; at least one.
-    """
-
-    facts: ComparedSide
-    trials: Sequence[TrialSummary]
 
 
 @dataclass(frozen=True, slots=True)

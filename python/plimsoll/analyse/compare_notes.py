@@ -13,7 +13,7 @@ from plimsoll.analyse.finding_model import Finding, found
 from plimsoll.analyse.model import DifferenceVerdict
 
 if TYPE_CHECKING:
-    from plimsoll.analyse.compare import Side
+    from plimsoll.analyse.compared_side import Side
 
 _APART_S = 3600.0
 

@@ -12,8 +12,8 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
-from plimsoll.analyse.compare import Side
 from plimsoll.analyse.compare_model import ComparedSide
+from plimsoll.analyse.compared_side import Side
 from plimsoll.analyse.compared_trial import compared_trial
 from plimsoll.analyse.environments import apart
 from plimsoll.analyse.trial_summary import TrialSummary

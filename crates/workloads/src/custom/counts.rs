@@ -3,8 +3,6 @@
 use plimsoll_core::plan::CountPlan;
 use plimsoll_core::random::{Random, below, unit};
 
-use super::variants::Length;
-
 /// Draws one of several numbers. Its numbers have positions, from the smallest on.
 #[derive(Clone, Debug)]
 pub enum Counts {
@@ -58,6 +56,14 @@ impl Counts {
             Self::Weighted(shares) => shares[position].1,
         }
     }
+}
+
+/// How long a list is at the moment.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Length {
+    /// The position of its length among all that it may have.
+    pub position: usize,
+    pub count: usize,
 }
 
 /// How often something runs, or how many rows or items there are.

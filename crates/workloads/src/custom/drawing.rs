@@ -5,9 +5,9 @@ use std::ops::Range;
 use plimsoll_core::random::unit;
 use plimsoll_session::{StatementError, Value};
 
+use super::counts::Length;
 use super::lists;
 use super::values::{Draw, List, Source};
-use super::variants::Length;
 use super::worker::{Run, Turn};
 
 impl Run<'_, '_> {

@@ -3,7 +3,7 @@
 use plimsoll_core::plan::StatementPlan;
 use plimsoll_session::{Captured, StatementId, Value};
 
-use super::counts::Times;
+use super::counts::{Length, Times};
 use super::values::Names;
 
 /// A statement in all its lengths.
@@ -33,14 +33,6 @@ struct Parameter {
     /// To that of the next row; 0 where all rows have the same.
     width: usize,
     list: Option<usize>,
-}
-
-/// How long a list is at the moment.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Length {
-    /// The position of its length among all that it may have.
-    pub position: usize,
-    pub count: usize,
 }
 
 impl Variants {

@@ -11,12 +11,10 @@ use plimsoll_engine::{Gate, Interrupter, ServerIndex, Worker, WorkerFault};
 use plimsoll_session::{Captured, FirstRow, Reply, Session, Sink, StatementError, StatementId, Value, transact};
 
 use super::compiled::{Block, Compiled, Step, Transaction};
+use super::counts::Length;
+use super::faults::PARAMETERS_MAX;
 use super::keys::Keys;
-use super::variants::{Length, Variants};
-
-/// Most parameters that a statement may name: they are put together on the stack. Only those of more rows or items than that
-/// are put together on the heap, each time.
-pub const PARAMETERS_MAX: usize = 256;
+use super::variants::Variants;
 
 /// Runs the transactions of one session.
 pub struct CustomWorker {

@@ -9,23 +9,10 @@ use plimsoll_wire::Connection;
 
 use super::fault::blame;
 use super::pool::LoaderPool;
-use super::table::Table;
+use super::table::{ForeignKey, Table};
 
 /// Constraints that a query may return.
 const ROWS_MAX: usize = 1_000_000;
-
-/// A foreign key of a table, as statements have it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ForeignKey {
-    /// The name of its constraint, not quoted.
-    pub name: String,
-    /// What ALTER TABLE takes to add it.
-    pub add_sql: String,
-    /// Finds the values of a row that refers to none.
-    pub orphan_sql: String,
-    /// What messages call it.
-    pub label: String,
-}
 
 /// Adds what these tables lack of their foreign keys. Rows are looked at by a query of ours: with `foreign_key_checks` the
 /// server would copy each table.

@@ -7,7 +7,6 @@ use std::ops::RangeInclusive;
 use plimsoll_engine::WorkerFault;
 use plimsoll_wire::Connection;
 
-use super::foreign_keys::ForeignKey;
 use super::mark::State;
 
 /// Rows in a chunk: one LOAD DATA, which is a transaction that any server and its binary log can hold. The grid depends on
@@ -48,6 +47,19 @@ impl RowKey {
         let (one, other) = (value(first), value(last));
         one.min(other)..=one.max(other)
     }
+}
+
+/// A foreign key of a table, as statements have it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ForeignKey {
+    /// The name of its constraint, not quoted.
+    pub name: String,
+    /// What ALTER TABLE takes to add it.
+    pub add_sql: String,
+    /// Finds the values of a row that refers to none.
+    pub orphan_sql: String,
+    /// What messages call it.
+    pub label: String,
 }
 
 /// A table whose rows follow from their number, which is counted from 1.

@@ -7,8 +7,8 @@ use std::fmt::Write as _;
 use plimsoll_core::plan::{ColumnPlan, ForeignKeyPlan, IndexPlan, OnDelete, TablePlan};
 
 use crate::fingerprint::fnv1a;
-use crate::loading::foreign_keys::ForeignKey;
 use crate::loading::mark::{self, State};
+use crate::loading::table::ForeignKey;
 
 /// What Plimsoll writes into the comment of a table that it made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -13,8 +13,8 @@ use super::catalogue::{count_rows, missing_index};
 use super::definition::{Mark, create_sql, foreign_key, index_sql, quoted, quoted_list};
 use super::rows::{NULL_CONTENT, TableRows};
 use crate::loading::fault::differs;
-use crate::loading::foreign_keys::ForeignKey;
 use crate::loading::mark::State;
+use crate::loading::table::ForeignKey;
 use crate::loading::table::{CHUNK_ROWS, RowKey, Style, Table, Writer};
 use crate::loading::table_set::MarkedTable;
 

@@ -9,13 +9,15 @@ use plimsoll_core::plan::{
     CountPlan, Isolation, SamePlan, StatementPlan, StatementsPlan, TimesPlan, TransactionPlan, ValuePlan, ValueSource,
 };
 
-use super::worker::PARAMETERS_MAX;
-
 mod generator;
 mod table;
 mod variants;
 
 pub use table::table_faults;
+
+/// Most parameters that a statement may name: they are put together on the stack. Only those of more rows or items than that
+/// are put together on the heap, each time.
+pub const PARAMETERS_MAX: usize = 256;
 
 /// A statement is not repeated more often.
 const REPEAT_MAX: u32 = 1_000_000;
