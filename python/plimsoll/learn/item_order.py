@@ -5,18 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from plimsoll.learn.relations import HOLDS_MIN, TRANSACTIONS_MIN
+from plimsoll.learn.relations import HOLDS_MIN, TRANSACTIONS_MIN, chance_of
 from plimsoll.learn.samples import Value
 
 PAIRS_MIN = 10
 """Pairs of equal items that there would be by chance, from which on their absence tells something."""
 
 Items = tuple[Value, ...]
-
-
-def chance_of(values: Sequence[object]) -> float:
-    """How often two values are equal by chance."""
-    return sum(count**2 for count in Counter(values).values()) / max(len(values), 1) ** 2
 
 
 def share_of(hits: Sequence[bool]) -> float:

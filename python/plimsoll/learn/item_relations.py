@@ -15,8 +15,8 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from plimsoll.learn.counts import COUNTS_MAX
-from plimsoll.learn.item_order import Items, are_distinct, chance_of, items_rise, share_of
-from plimsoll.learn.often_same import OftenSame, often_same_list
+from plimsoll.learn.item_order import Items, are_distinct, items_rise, share_of
+from plimsoll.learn.often_same import ListPairs, OftenSame, often_same_list
 from plimsoll.learn.relations import (
     CHANCE_MAX,
     HOLDS_MIN,
@@ -26,8 +26,8 @@ from plimsoll.learn.relations import (
     Observed,
     Place,
     Relation,
+    chance_of,
 )
-from plimsoll.learn.samples import Value
 from plimsoll.learn.structure import Loop, Structure
 
 ITEMS_MAX = 1_000
@@ -191,8 +191,7 @@ class _Finder:
             found.append((_unpadded(values) if is_list else values) or None)
         return found
 
-    def _list_pairs(self, head: Place, place: Place) -> list[tuple[frozenset[Value], frozenset[Value]]]:
-        """The items of an earlier list, and those of a later one each time that it was there."""
+    def _list_pairs(self, head: Place, place: Place) -> ListPairs:
         return [
             (frozenset(before), frozenset(values))
             for before, one in zip(self.heads[head], self.seen, strict=True)
@@ -200,9 +199,7 @@ class _Finder:
             for values in one.get(place, {}).values()
         ]
 
-    def _again(
-        self, place: Place, pairs: Sequence[tuple[Place, Sequence[tuple[frozenset[Value], frozenset[Value]]]]]
-    ) -> Relation | None:
+    def _again(self, place: Place, pairs: Sequence[tuple[Place, ListPairs]]) -> Relation | None:
         """Whether a list is an earlier one again, in any order."""
         count = sum(len(one.get(place, {})) for one in self.seen)
         for head, each in pairs:

@@ -131,11 +131,16 @@ def is_before(structure: Structure, earlier: Place, later: Place, found: Mapping
     return is_known and (relation is None or relation.kind == "sum")
 
 
+def chance_of(values: Sequence[object]) -> float:
+    """How often two values are equal by chance."""
+    return sum(count**2 for count in Counter(values).values()) / max(len(values), 1) ** 2
+
+
 def _relation(seen: Sequence[Mapping[Place, Observed]], earlier: Sequence[Place], later: Place) -> Relation | None:
     values = [value for one in seen for values in one.get(later, {}).values() for value in values]
     if len(values) < TRANSACTIONS_MIN:
         return None
-    chance = sum(count**2 for count in Counter(values).values()) / len(values) ** 2
+    chance = chance_of(values)
     if chance > CHANCE_MAX:
         return None
     best: Relation | None = None

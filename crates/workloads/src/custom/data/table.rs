@@ -14,8 +14,7 @@ use super::definition::{Mark, create_sql, foreign_key, index_sql, quoted, quoted
 use super::rows::{NULL_CONTENT, TableRows};
 use crate::loading::fault::differs;
 use crate::loading::mark::State;
-use crate::loading::table::ForeignKey;
-use crate::loading::table::{CHUNK_ROWS, RowKey, Style, Table, Writer};
+use crate::loading::table::{CHUNK_ROWS, ForeignKey, RowKey, Style, Table, Writer};
 use crate::loading::table_set::MarkedTable;
 
 /// Keys in one statement: servers look each up by the index, and forget about it when there are too many.
