@@ -172,8 +172,9 @@ class TransactionCheck:
         if value.items is not None:
             yield from (f"same_as: {fault}" for fault in self._list(value.same_as))
             own, others = self._lists.counts(value.items), self._lists.of_transaction.get(value.same_as)
-            if own and others and not set(others.numbers) <= set(own.numbers):
-                yield f"list: must be able to have as many items as {value.same_as!r}"
+            if own and others and (lacking := sorted(set(others.numbers) - set(own.numbers))):
+                counts = ", ".join(map(str, lacking))
+                yield f"list: must be able to have as many items as {value.same_as!r}; add {counts}"
         elif value.same_as not in self._known:
             yield f"same_as: there is no value {value.same_as!r} before it"
         elif value.same_as in self._lists.known:
