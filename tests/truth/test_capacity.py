@@ -7,18 +7,19 @@ as many searches of each world as the figures in docs/capacity.md rest on.
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
 from scipy.stats import t
 from tests.support.queue_server import QueueServer
 
+from plimsoll.analyse.violations import Arrivals, judge_run
 from plimsoll.plan.capacity import Step, next_step, settings_of
-from plimsoll.record.capacity import Capacity, CapacityObjective, CapacityRun
+from plimsoll.record.capacity import Capacity, CapacityObjective, CapacityRun, RunVerdict
 from plimsoll.spec.levels import SWEEP_CONNECTIONS
 
-SEARCHES = int(os.environ.get("PLIMSOLL_TEST_SEARCHES", "20"))
+SEARCHES = int(os.environ.get("PLIMSOLL_TEST_SEARCHES", "40"))
 FIRST_SEED = 910_000
 
 
@@ -31,7 +32,7 @@ class World:
         truth_tps: At which 1 % of all arrivals are over it, in 15000 s of load, or 600 runs of 30 s where runs differ;
             found beforehand. `QueueServer.capacity_tps` finds it with less load and less exactly.
         least_near: At least this share of 100 searches is within 3 % of it.
-        least_low: In at least this share `low` is known.
+        least_known: In at least this share `low` is known, and `high`.
         confirm_s: Length of a confirmation, seconds.
     """
 
@@ -39,7 +40,7 @@ class World:
     limit_ms: float
     truth_tps: float
     least_near: float
-    least_low: float = 0.95
+    least_known: float = 0.95
     confirm_s: float = 30.0
 
 
@@ -77,7 +78,6 @@ WORLDS = {
         limit_ms=45.0,
         truth_tps=1542.4,
         least_near=0.82,
-        least_low=0.9,
     ),
 }
 """Noise within runs of none to 10 %, independent and autocorrelated; runs that differ by 1 and 3 % besides; and stalls
@@ -89,7 +89,6 @@ LONG_WORLDS = {
         limit_ms=45.0,
         truth_tps=1503.2,
         least_near=0.62,
-        least_low=0.75,
         confirm_s=120.0,
     ),
     "stalls-45": World(
@@ -97,21 +96,21 @@ LONG_WORLDS = {
         limit_ms=60.0,
         truth_tps=1137.9,
         least_near=0.66,
-        least_low=0.75,
         confirm_s=120.0,
     ),
 }
 """Stalls that make most of what is over the objective: confirmations must be long enough to see some."""
 
 
-def searched(world: World, seed: int) -> Capacity:
-    """The answer of a whole search."""
+def searched(world: World, seed: int, slow: range = range(0)) -> Capacity:
+    """The answer of a whole search; runs at these positions meet a server with 93 % of its speed."""
     objective = CapacityObjective(response_ms_p99=world.limit_ms)
     settings = settings_of(objective, SWEEP_CONNECTIONS, confirm_s=world.confirm_s)
     chance = np.random.default_rng(seed)
     runs: list[CapacityRun] = []
     while isinstance(found := next_step(settings, runs), Step):
-        runs.append(world.server.run(found, settings.objective, chance))
+        speed_tps = world.server.speed_tps * (0.93 if len(runs) in slow else 1.0)
+        runs.append(replace(world.server, speed_tps=speed_tps).run(found, settings.objective, chance))
     return found
 
 
@@ -136,6 +135,44 @@ def test_the_mean_of_five_searches_is_near_where_runs_differ() -> None:
     assert np.mean(np.abs(logs.mean(axis=1)) <= half) >= 0.93 - 3 * np.sqrt(0.93 * 0.07 / count)
 
 
+@pytest.mark.parametrize("name", ["steady", "autocorrelated", "runs-differ-1"])
+def test_a_slow_machine_while_the_answer_is_confirmed_makes_it_no_lower(name: str) -> None:
+    """Five runs, two and a half minutes, from the 19th on: without the run above the answer it is 7 % too low."""
+    world, count = WORLDS[name], max(SEARCHES // 2, 20)
+    found = [searched(world, FIRST_SEED + number, slow=range(18, 23)).capacity_tps or 0.0 for number in range(count)]
+    assert abs(np.median(found) / world.truth_tps - 1) < 0.02
+    assert np.mean(np.array(found) / world.truth_tps > 0.93) >= 0.85
+
+
+@pytest.mark.parametrize("name", [name for name in WORLDS if "differ" not in name])
+def test_at_the_capacity_a_run_hardly_ever_clearly_fails(name: str) -> None:
+    world = WORLDS[name]
+    failed = [verdict(world, 1.0, seconds, seed) for seconds in (10, 30) for seed in range(100)]
+    assert np.mean([one is RunVerdict.DOES_NOT_HOLD for one in failed]) <= 0.03
+
+
+@pytest.mark.parametrize(("name", "least"), [("steady", 0.95), ("independent", 0.9), ("autocorrelated", 0.4)])
+def test_a_little_above_the_capacity_a_run_clearly_fails(name: str, least: float) -> None:
+    failed = [verdict(WORLDS[name], 1.06, 30, seed) for seed in range(100)]
+    assert np.mean([one is RunVerdict.DOES_NOT_HOLD for one in failed]) >= least
+    assert np.mean([one is RunVerdict.HOLDS for one in failed]) <= 0.05
+
+
+@pytest.mark.parametrize(("name", "most"), [("steady", 0.4), ("slowly-autocorrelated", 0.8)])
+def test_at_the_capacity_a_run_often_holds_and_so_proves_nothing(name: str, most: float) -> None:
+    """Why no single run is trusted: a run without a slow stretch looks as one at a lower rate does."""
+    held = [verdict(WORLDS[name], 1.0, 30, seed) is RunVerdict.HOLDS for seed in range(150)]
+    assert 0.1 < np.mean(held) <= most
+
+
+def verdict(world: World, over_capacity: float, seconds: int, seed: int) -> RunVerdict:
+    """Of a run at so many times the capacity, after 20 s in which the queue becomes what it is for long."""
+    chance = np.random.default_rng((seed, seconds))
+    seen = world.server.arrivals(world.truth_tps * over_capacity, seconds + 20, world.limit_ms, chance)
+    window = Arrivals(seen.ended[20:], seen.over[20:], seen.lost[20:])
+    return judge_run(window, CapacityObjective(response_ms_p99=world.limit_ms))
+
+
 def check_answers(world: World) -> None:
     answers = [searched(world, FIRST_SEED + number) for number in range(SEARCHES)]
     ratios = np.array([answer.capacity_tps or 0.0 for answer in answers]) / world.truth_tps
@@ -143,9 +180,8 @@ def check_answers(world: World) -> None:
     slack = 0.0 if SEARCHES >= 100 else 3 * np.sqrt(world.least_near * (1 - world.least_near) / SEARCHES)
     assert np.mean(np.abs(ratios - 1) <= 0.03) >= world.least_near - slack
     assert abs(np.median(ratios) - 1) < 0.02
-    between = [
-        (one.low is None or one.low <= world.truth_tps) and (one.high is None or one.high >= world.truth_tps)
-        for one in answers
-    ]
-    assert np.mean(between) >= 0.93
-    assert np.mean([one.low is not None for one in answers]) >= world.least_low
+    lows, highs = (np.array([getattr(one, side) or np.nan for one in answers]) for side in ("low", "high"))
+    assert np.mean(~np.isnan(lows)) >= world.least_known
+    assert np.mean(~np.isnan(highs)) >= world.least_known
+    assert np.mean(lows[~np.isnan(lows)] <= world.truth_tps) >= 0.95
+    assert np.mean(highs[~np.isnan(highs)] >= world.truth_tps) >= 0.95

@@ -7,9 +7,13 @@
    that follow.
 4. Confirm: the rate just below the crossing is measured longer, several times. Where one of these runs surely does not
    hold, or all of them together do not, the rate steps down by a notch at least and is confirmed again.
+5. Above: unless a run up to 15 % above the answer surely did not hold, one is made there. Where that one surely holds,
+   the answer is too low, because the machine was slow for a while; the search begins again there, once.
+
+The answer was chosen because its runs held, so `low` is lower than the answer by as much as searches are wrong.
 
 A run that is undecided is repeated at twice its length, up to a limit; at the limit the share over the objective itself
-decides the direction, but not what is sure (`low`, `high`). Confirmations outvote shorter runs.
+decides the direction, but not what is sure (`high`). Confirmations outvote shorter runs.
 
 Pure: the same runs give the same next step, so that a search that was killed goes on where it stopped.
 """
@@ -46,8 +50,11 @@ _RISE = 1.2
 _FALL = 1.3
 _LOWEST_RATIO = 1 / 1000
 _LOWEST_TPS = 0.5
+_ABOVE_RATIOS = (0.06, 0.15)
+"""At an answer plus this share of it the objective must have failed; further up where that is undecided."""
+
 _OWN_ERROR_RATIO = 0.06
-"""A search's answer may be so much above the truth: what is just below it is not sure, whatever its runs say.
+"""A search's answer is hardly ever more above the truth: `tests/truth/test_capacity.py` counts how often.
 
 The rate was chosen because its runs held, so the same runs cannot vouch for it (regression to the mean)."""
 
@@ -82,7 +89,7 @@ class SearchSettings:
 
     def length_s(self, role: RunRole) -> float:
         """Measured length of a run of this role before it is extended, seconds."""
-        lengths = {RunRole.SWEEP: self.sweep_s, RunRole.CONFIRM: self.confirm_s}
+        lengths = {RunRole.SWEEP: self.sweep_s, RunRole.CONFIRM: self.confirm_s, RunRole.ABOVE: self.confirm_s}
         return lengths.get(role, self.probe_s)
 
     def is_final(self, run: CapacityRun) -> bool:
@@ -151,12 +158,11 @@ def capacity_so_far(settings: SearchSettings, history: Sequence[CapacityRun]) ->
     confirmed = (one.tps for one in rates if one.tps < failed_tps and one.balance > 0)
     enough = settings.confirmations
     capacity_tps = max((tps for tps in confirmed if count_at(rates, tps) >= enough), default=None)
-    upto_tps = bracket_between(rates).low_tps if capacity_tps is None else capacity_tps
-    surely_held = [one.tps for one in rates if one.tps <= upto_tps and one.surely_held]
+    above_tps = bracket_between(rates).low_tps if capacity_tps is None else capacity_tps
     return Capacity(
         capacity_tps=capacity_tps,
-        low=rounded(min(surely_held[-1], upto_tps / (1 + _OWN_ERROR_RATIO))) if surely_held else None,
-        high=min((one.tps for one in rates if one.tps > upto_tps and one.surely_failed), default=None),
+        low=None if capacity_tps is None else rounded(capacity_tps / (1 + _OWN_ERROR_RATIO)),
+        high=min((one.tps for one in rates if one.tps > above_tps and one.surely_failed), default=None),
         objective=settings.objective,
         runs=tuple(history),
     )
@@ -192,10 +198,16 @@ def remaining_s(settings: SearchSettings, history: Sequence[CapacityRun]) -> tup
 def _rates(settings: SearchSettings, history: Sequence[CapacityRun]) -> list[Rate]:
     """By rising rate, with the runs that count."""
     runs: dict[float, list[CapacityRun]] = {}
-    for run in history:
+    for run in _since_begin(history):
         if run.rate_tps is not None and settings.is_final(run):
             runs.setdefault(run.rate_tps, []).append(run)
     return [Rate(tps, tuple(found), settings.objective) for tps, found in sorted(runs.items())]
+
+
+def _since_begin(history: Sequence[CapacityRun]) -> Sequence[CapacityRun]:
+    """The runs since the search began, or began again from a rate above its answer that held: once at most."""
+    held = (index for index, run in enumerate(history) if run.role is RunRole.ABOVE and run.verdict is RunVerdict.HOLDS)
+    return history[next(held, 0) :]
 
 
 def _wanted(settings: SearchSettings, rates: Sequence[Rate], fastest: CapacityRun) -> tuple[RunRole, float] | None:
@@ -235,13 +247,24 @@ def _confirmation(
     begun = [one for one in rates if one.confirmations and one.balance > 0 and one.tps < failed_tps]
     if begun:
         last = begun[-1]
-        return None if len(last.confirmations) >= settings.confirmations else (RunRole.CONFIRM, last.tps)
+        return (RunRole.CONFIRM, last.tps) if len(last.confirmations) < settings.confirmations else _above(rates, last)
     failures = sum(one.balance < 0 and bool(one.confirmations) for one in rates)
     notch = (1 + settings.resolution) ** (2 ** max(failures - 4, 0))
     rate_tps = rounded(min(middle_tps / math.sqrt(1 + settings.resolution), failed_tps / notch))
     if rate_tps < max(_LOWEST_TPS, fastest.throughput_tps * _LOWEST_RATIO):
         return None
     return RunRole.CONFIRM, rate_tps
+
+
+def _above(rates: Sequence[Rate], answer: Rate) -> tuple[RunRole, float] | None:
+    """The rate above the answer that must fail; None where one failed, or where all of them were tried."""
+    for ratio in _ABOVE_RATIOS:
+        above_tps = rounded(answer.tps * (1 + ratio))
+        if any(answer.tps < one.tps <= above_tps and one.surely_failed and not one.confirmations for one in rates):
+            return None
+        if not any(one.tps == above_tps and one.tried_above for one in rates):
+            return RunRole.ABOVE, above_tps
+    return None
 
 
 def _step(

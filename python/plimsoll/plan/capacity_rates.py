@@ -48,6 +48,11 @@ class Rate:
         return tuple(run for run in self.runs if run.role is RunRole.CONFIRM)
 
     @property
+    def tried_above(self) -> bool:
+        """Whether an answer below it was tried here."""
+        return any(run.role is RunRole.ABOVE for run in self.runs)
+
+    @property
     def surely_held(self) -> bool:
         """Every run surely held."""
         return all(run.verdict is RunVerdict.HOLDS for run in self.confirmations or self.runs)

@@ -41,6 +41,7 @@ class RunRole(StrEnum):
     BRACKET = "bracket"  # a rate that holds and one that does not are looked for
     BISECT = "bisect"  # between them
     CONFIRM = "confirm"  # the answer, measured again and for longer
+    ABOVE = "above"  # a rate above the answer, where the objective must fail
 
 
 class RunVerdict(StrEnum):

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
+import pytest
 from tests.support.queue_server import QueueServer
 
 from plimsoll.plan.capacity import SearchSettings, Step, capacity_so_far, next_step, remaining_s
@@ -27,10 +26,61 @@ def searched(server: QueueServer, seed: int, settings: SearchSettings = SETTINGS
 def test_low_is_further_below_the_answer_than_a_search_may_be_wrong() -> None:
     answer = searched(STEADY, 2)
     assert answer.capacity_tps is not None
-    assert answer.low is not None
-    assert answer.low <= answer.capacity_tps / 1.039
+    assert answer.low == pytest.approx(answer.capacity_tps / 1.06, rel=1e-3)
     assert answer.high is not None
     assert answer.high > answer.capacity_tps
+
+
+def answered_low(above: RunVerdict) -> list[CapacityRun]:
+    """A search of a server whose confirmations failed again and again, and the run above its answer."""
+
+    def run(role: RunRole, rate_tps: float, verdict: RunVerdict, duration_s: float = 30.0) -> CapacityRun:
+        over_ratio = {RunVerdict.HOLDS: 0.0, RunVerdict.UNDECIDED: 0.011}.get(verdict, 0.3)
+        return CapacityRun(
+            role=role, connections=16, rate_tps=rate_tps, throughput_tps=rate_tps, over_ratio=over_ratio,
+            duration_s=duration_s, verdict=verdict,
+        )  # fmt: skip
+
+    swept = [
+        CapacityRun(
+            role=RunRole.SWEEP, connections=count, throughput_tps=2000.0, over_ratio=1.0, duration_s=5.0,
+            verdict=RunVerdict.NOT_JUDGED,
+        )
+        for count in SETTINGS.connections
+    ]  # fmt: skip
+    probes = [
+        *(run(RunRole.BISECT, tps, RunVerdict.HOLDS, 10.0) for tps in (1500, 1800, 1900)),
+        *(run(RunRole.BISECT, tps, RunVerdict.DOES_NOT_HOLD, 10.0) for tps in (2100, 2150, 2200)),
+    ]
+    failed = [run(RunRole.CONFIRM, tps, RunVerdict.DOES_NOT_HOLD) for tps in (1900.0, 1872.0, 1844.0)]
+    held = [run(RunRole.CONFIRM, 1800.0, RunVerdict.HOLDS)] * 3
+    return [*swept, *probes, *failed, *held, run(RunRole.ABOVE, 1908.0, above)]
+
+
+def test_above_an_answer_whose_rates_above_failed_only_late_a_run_must_fail() -> None:
+    runs = answered_low(RunVerdict.DOES_NOT_HOLD)
+    asked = next_step(SETTINGS, runs[:-1])
+    assert isinstance(asked, Step)
+    assert (asked.role, asked.rate_tps, asked.duration_s) == (RunRole.ABOVE, 1908.0, 30.0)
+    answer = next_step(SETTINGS, runs)
+    assert isinstance(answer, Capacity)
+    assert (answer.capacity_tps, answer.low, answer.high) == (1800.0, 1698.0, 1844.0)
+
+
+def test_where_the_run_above_holds_the_search_begins_again_there() -> None:
+    again = next_step(SETTINGS, answered_low(RunVerdict.HOLDS))
+    assert isinstance(again, Step)
+    assert (again.role, again.rate_tps) == (RunRole.BRACKET, 2290.0)
+
+
+def test_where_the_run_above_is_undecided_it_is_extended_and_one_further_above_follows() -> None:
+    runs = answered_low(RunVerdict.UNDECIDED)
+    longer = next_step(SETTINGS, runs)
+    assert isinstance(longer, Step)
+    assert (longer.role, longer.rate_tps, longer.duration_s) == (RunRole.ABOVE, 1908.0, 60.0)
+    further = next_step(SETTINGS, [*runs, runs[-1].model_copy(update={"duration_s": 60.0})])
+    assert isinstance(further, Step)
+    assert (further.role, further.rate_tps) == (RunRole.ABOVE, 2070.0)
 
 
 def test_the_answer_was_confirmed_and_says_by_which_runs() -> None:
@@ -89,5 +139,4 @@ def test_what_is_known_half_way_is_no_answer_yet() -> None:
     runs = searched(STEADY, 6).runs
     half = capacity_so_far(SETTINGS, runs[: len(runs) // 2])
     assert half.capacity_tps is None
-    assert half.low is not None
-    assert math.isfinite(half.low)
+    assert half.low is None
