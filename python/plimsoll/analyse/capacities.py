@@ -20,6 +20,7 @@ from plimsoll.analyse.capacity_model import CapacityRatio, SystemCapacity
 from plimsoll.analyse.cell_model import Estimate, SpreadKind
 from plimsoll.analyse.comparison import ALPHA, compare_repetitions
 from plimsoll.analyse.prediction import next_at_least
+from plimsoll.analyse.single_searches import ratio_of_single_searches
 from plimsoll.analyse.throughput import log_bounds
 from plimsoll.analyse.within_run import MeanVariance
 from plimsoll.record.capacity import RESOLUTION_RATIO, RunRole, SearchRecord
@@ -84,6 +85,8 @@ def _pairs(found: Sequence[SystemCapacity]) -> Iterator[tuple[SystemCapacity, Sy
 
 def _ratio(base: SystemCapacity, system: SystemCapacity, *, alpha: float) -> CapacityRatio:
     of_base, of_system = capacities_by_repetition(base), capacities_by_repetition(system)
+    if len(of_base) == len(of_system) == 1 and (single := ratio_of_single_searches(base, system, alpha=alpha)):
+        return single
     both = sorted(of_base.keys() & of_system.keys())
     paired = len(both) == len(of_base) == len(of_system)
     compared = compare_repetitions(

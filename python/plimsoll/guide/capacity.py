@@ -24,7 +24,7 @@ _VERDICTS = {
     "slower": "lower",
     "equal": "equal",
     "unresolved": "not resolved",
-    "untestable": "one search each says nothing",
+    "untestable": "not resolved by one search each",
 }
 
 

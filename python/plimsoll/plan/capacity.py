@@ -158,14 +158,20 @@ def capacity_so_far(settings: SearchSettings, history: Sequence[CapacityRun]) ->
     confirmed = (one.tps for one in rates if one.tps < failed_tps and one.balance > 0)
     enough = settings.confirmations
     capacity_tps = max((tps for tps in confirmed if count_at(rates, tps) >= enough), default=None)
-    above_tps = bracket_between(rates).low_tps if capacity_tps is None else capacity_tps
+    held_tps = bracket_between(rates).low_tps if capacity_tps is None else capacity_tps
     return Capacity(
         capacity_tps=capacity_tps,
-        low=None if capacity_tps is None else rounded(capacity_tps / (1 + _OWN_ERROR_RATIO)),
-        high=min((one.tps for one in rates if one.tps > above_tps and one.surely_failed), default=None),
+        low=_surely_held_tps(rates, held_tps)
+        if capacity_tps is None
+        else rounded(capacity_tps / (1 + _OWN_ERROR_RATIO)),
+        high=min((one.tps for one in rates if one.tps > held_tps and one.surely_failed), default=None),
         objective=settings.objective,
         runs=tuple(history),
     )
+
+
+def _surely_held_tps(rates: Sequence[Rate], upto_tps: float) -> float | None:
+    return max((one.tps for one in rates if one.tps <= upto_tps and one.surely_held), default=None)
 
 
 def bracket_of(settings: SearchSettings, history: Sequence[CapacityRun]) -> Bracket:

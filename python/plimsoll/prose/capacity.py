@@ -156,6 +156,8 @@ def capacities_compared_sentence(finding: Finding) -> str:
     seen = finding.known
     ratio: Estimate = seen["ratio"]
     high, low, interval = finding.system, seen["base"], ratio_interval(ratio)
+    if ratio.trial_count == 1:
+        return _single_searches_compared(finding, ratio)
     inside = f" ({interval})" if interval else ""
     if seen["verdict"] in ("faster", "slower"):
         return f"{finding.workload}: the capacity of {high} is {higher(ratio.value)} {low}{inside}."
@@ -164,11 +166,23 @@ def capacities_compared_sentence(finding: Finding) -> str:
         return f"{finding.workload}: the capacities of {high} and {low} are equal within {share}{inside}."
     needed = seen["repetitions_needed"]
     more = f" About {counted(needed, 'more repetition')} would decide." if needed else ""
-    if seen["verdict"] == "untestable":
-        more = " How much searches vary is unknown: repeat them."
     return (
         f"{finding.workload}: it is not resolved whether the capacities of {high} and {low} differ. That of {high} is"
         f" {higher(ratio.value)} {low}{inside}.{more}"
+    )
+
+
+def _single_searches_compared(finding: Finding, ratio: Estimate) -> str:
+    """By the limits of one search each, which are no confidence interval of the ratio."""
+    place, high, low = finding.workload, finding.system, finding.known["base"]
+    if finding.known["verdict"] in ("faster", "slower") and ratio.bounds is not None:
+        return (
+            f"{place}: the capacity of {high} is {higher(ratio.value)} {low}, as far as one search each can tell; at the"
+            f" limits of the searches it is still {format_percent(ratio.bounds.low - 1)} higher."
+        )
+    return (
+        f"{place}: it is not resolved whether the capacities of {high} and {low} differ. That of {high} is"
+        f" {higher(ratio.value)} {low}, by one search each: repeat them."
     )
 
 

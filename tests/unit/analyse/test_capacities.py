@@ -7,7 +7,9 @@ import math
 import pytest
 
 from plimsoll.analyse.capacities import capacities, capacity_ratios
+from plimsoll.analyse.capacity_answer import capacity_answer
 from plimsoll.analyse.capacity_model import CapacityRatio
+from plimsoll.prose.capacity import capacities_compared_sentence
 from plimsoll.record.capacity import RESOLUTION_RATIO, Capacity, CapacityObjective, SearchRecord
 
 
@@ -54,8 +56,33 @@ def test_such_an_interval_is_that_of_two_steps(count: int, half_width_ratio: flo
     assert bounds.high / 1.5 - 1 == pytest.approx(half_width_ratio, abs=0.0005)
 
 
-def test_one_search_of_each_is_not_tested() -> None:
+def test_one_search_of_each_without_limits_is_not_tested() -> None:
     assert ratio_of(a=[1000.0], b=[1500.0]).verdict == "untestable"
+
+
+def single(system: str, tps: float, low: float | None, high: float | None) -> SearchRecord:
+    capacity = Capacity(capacity_tps=tps, low=low, high=high, objective=CapacityObjective(response_ms_p99=20))
+    return SearchRecord(search_id=system, system=system, workload="rw", is_finished=True, capacity=capacity)
+
+
+def test_single_searches_are_compared_by_their_limits_and_one_sentence_says_so() -> None:
+    found = capacities([single("durable", 1000.0, 943.0, 1050.0), single("relaxed", 1500.0, 1415.0, 1600.0)])
+    (ratio,) = capacity_ratios(found)
+    assert ratio.verdict == "faster"
+    assert ratio.ratio.bounds is not None
+    assert ratio.ratio.bounds.low == pytest.approx(1.5 * (1415 / 1500) ** 1.5 / 1.05**1.5)
+    said = capacities_compared_sentence(list(capacity_answer(found, (ratio,)))[-1])
+    assert said == (
+        "rw: the capacity of relaxed is 50.0 % higher than that of durable, as far as one search each can tell; at the"
+        " limits of the searches it is still 27.7 % higher."
+    )
+
+
+def test_single_searches_whose_limits_touch_or_are_unknown_decide_nothing() -> None:
+    near = capacity_ratios(capacities([single("a", 1000.0, 943.0, 1050.0), single("b", 1120.0, 1057.0, 1180.0)]))
+    assert near[0].verdict == "untestable"
+    open_above = capacity_ratios(capacities([single("a", 1000.0, 943.0, None), single("b", 1500.0, 1415.0, 1600.0)]))
+    assert open_above[0].verdict == "untestable"
 
 
 def test_what_varies_more_than_a_step_is_judged_as_before() -> None:

@@ -136,7 +136,6 @@ def test_what_is_left_falls_to_nothing() -> None:
 
 
 def test_what_is_known_half_way_is_no_answer_yet() -> None:
-    runs = searched(STEADY, 6).runs
-    half = capacity_so_far(SETTINGS, runs[: len(runs) // 2])
-    assert half.capacity_tps is None
-    assert half.low is None
+    swept_and_probed = answered_low(RunVerdict.HOLDS)[: len(SETTINGS.connections) + 6]
+    half = capacity_so_far(SETTINGS, swept_and_probed)
+    assert (half.capacity_tps, half.low, half.high) == (None, 1900.0, 2100.0)

@@ -1,0 +1,77 @@
+"""Two systems that were searched once each, by what is said of them: on equal servers, and on planted differences.
+
+Searches vary by more than their runs show where runs of a server differ, or its starts: both are in the worlds.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from itertools import combinations
+
+import numpy as np
+import pytest
+from tests.truth.test_capacity import WORLDS, searched
+
+from plimsoll.analyse.capacities import capacities, capacity_ratios
+from plimsoll.analyse.model import DifferenceVerdict
+from plimsoll.record.capacity import SearchRecord
+
+STUDIES = int(os.environ.get("PLIMSOLL_TEST_STUDIES", "40"))
+CHOSEN = ("steady", "autocorrelated", "runs-differ-3", "stalls-100")
+ONE_SIDED = (DifferenceVerdict.FASTER, DifferenceVerdict.SLOWER)
+
+
+def search(world_name: str, system: str, speed: float, seed: int, start_noise: float) -> SearchRecord:
+    """One search of a server that is so many times as fast as its world's; each start of it has a speed of its own."""
+    world = WORLDS[world_name]
+    start = float(np.exp(np.random.default_rng(seed).normal(0.0, start_noise)))
+    server = replace(world.server, speed_tps=world.server.speed_tps * speed * start)
+    capacity = searched(replace(world, server=server), seed)
+    return SearchRecord(search_id=f"{system}{seed}", system=system, workload="w", is_finished=True, capacity=capacity)
+
+
+def verdicts(found: list[SearchRecord]) -> list[str]:
+    return [one.verdict for one in capacity_ratios(capacities(found))]
+
+
+@pytest.mark.parametrize("start_noise", [0.0, 0.03])
+@pytest.mark.parametrize("name", CHOSEN)
+def test_of_equal_servers_hardly_ever_one_is_named(name: str, start_noise: float) -> None:
+    records = [search(name, f"s{number}", 1.0, 70_000 + number, start_noise) for number in range(2 * STUDIES)]
+    pairs = [verdicts([records[2 * number], records[2 * number + 1]]) for number in range(STUDIES)]
+    named = np.mean([any(one in ONE_SIDED for one in found) for found in pairs])
+    assert named <= 0.05 + 3 * np.sqrt(0.05 * 0.95 / STUDIES)
+
+
+def test_of_eight_equal_servers_hardly_ever_one_is_named() -> None:
+    """All pairs of the same records are used again in other studies: fewer searches, the same expectation."""
+    records = [search("runs-differ-3", f"s{number}", 1.0, 80_000 + number, 0.03) for number in range(STUDIES)]
+    chance = np.random.default_rng(3)
+    named = []
+    for _ in range(100):
+        chosen = chance.choice(len(records), 8, replace=False)
+        named.append(any(one in ONE_SIDED for one in verdicts([records[index] for index in chosen])))
+    assert np.mean(named) <= 0.05 + 3 * np.sqrt(0.05 * 0.95 / 100)
+
+
+@pytest.mark.parametrize(("name", "least"), [("steady", 0.9), ("autocorrelated", 0.8), ("stalls-100", 0.5)])
+def test_a_quarter_more_is_mostly_found(name: str, least: float) -> None:
+    found = [
+        verdicts([search(name, "a", 1.0, 90_000 + number, 0.01), search(name, "b", 1.25, 95_000 + number, 0.01)])
+        for number in range(20)
+    ]
+    assert np.mean([one == [DifferenceVerdict.FASTER] for one in found]) >= least
+
+
+def test_the_interval_of_the_ratio_holds_it() -> None:
+    records = {
+        name: [search("autocorrelated", name, speed, 60_000 + number, 0.01) for number in range(20)]
+        for name, speed in (("a", 1.0), ("b", 1.25))
+    }
+    for one, other in combinations(records, 2):
+        bounds = [
+            capacity_ratios(capacities([of_one, of_other]))[0].ratio.bounds
+            for of_one, of_other in zip(records[one], records[other], strict=True)
+        ]
+        assert np.mean([known is not None and known.low <= 1.25 <= known.high for known in bounds]) >= 0.95
