@@ -1,13 +1,11 @@
 """When the mean of a series changed within a run.
 
-PELT proposes, with a low penalty and the cost of normal noise around constant means (`ruptures`). Each proposal then
-has to stand a test that knows of autocorrelation: the change that the description with first-order autocorrelation
-misses least is dropped, again and again, until each that is left improves the log likelihood by `_GAIN`, and moves the
-mean by 5 % of the whole mean or more. The gain was found by simulation; `tests/truth/test_steady.py` holds it to its
-promise.
+PELT (`pelt`) proposes, with a low penalty and the cost of normal noise around constant means. Each proposal then has to
+stand a test that knows of autocorrelation: the change that the description with first-order autocorrelation misses
+least is dropped, again and again, until each that is left improves the log likelihood by `_GAIN`, and moves the mean by
+5 % of the whole mean or more. The gain was found by simulation; `tests/truth/test_steady.py` holds it to its promise.
 
-Sources: Killick, Fearnhead and Eckley 2012 (PELT); Truong, Oudre and Vayatis 2020 (ruptures); Chakar and others 2017
-(change points in the mean of an AR(1) process).
+Source: Chakar and others 2017 (change points in the mean of an AR(1) process).
 Deliberately not here: slow trends and cycles, which steps describe badly (`drift`, `cycles`; `steady` chooses).
 """
 
@@ -18,6 +16,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from plimsoll.analyse.autoregression import Columns, lagged, residual_squares
+from plimsoll.analyse.pelt import pelt
 from plimsoll.analyse.within_run import Series
 
 SHORTEST_SEGMENT = 8
@@ -53,14 +52,11 @@ def change_points(series: Series) -> tuple[int, ...]:
 
 def _proposed(series: Series) -> list[int]:
     """What PELT proposes: at most `_CHANGES_MAX`, with a penalty that rises until there are no more."""
-    import ruptures
-
-    search = ruptures.KernelCPD(kernel="linear", min_size=SHORTEST_SEGMENT).fit(series.reshape(-1, 1))
     noise = float(np.median(np.abs(np.diff(series))) / 0.954) ** 2 or float(series.var())
     penalty = 2 * noise * float(np.log(series.size))
-    while len(found := search.predict(pen=penalty)[:-1]) > _CHANGES_MAX:
+    while len(found := pelt(series, penalty, SHORTEST_SEGMENT)) > _CHANGES_MAX:
         penalty *= 2
-    return [int(one) for one in found]
+    return found
 
 
 def _worths(series: Series, changes: Sequence[int]) -> Series:

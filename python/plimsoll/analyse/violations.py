@@ -10,7 +10,8 @@ distribution: where the share is exactly p, its mean is p * n and its variance p
 and Nelder 1989, section 6.2.3), is the variance of the sum of o_i less its share of n_i over the number of violations;
 that variance is of `within_run` (effective sample size and overlapping batch means, the wider of the two), as a ratio
 estimator's (Cochran 1977, section 2.11). D is never less than what arrives within the objective's response time: a
-server that is so far behind needs about as long to catch up, and who arrives meanwhile waits too long as well.
+server that is so far behind needs about as long to catch up, and who arrives meanwhile waits too long as well. Of that
+at most 60 ms count, so that a run of 30 s in which nothing is over the objective holds.
 The objective does not hold where so many violations, or more, have a chance of at most 1 - `CERTAIN`; it holds where so
 few have. What lies between is undecided, and a longer run may decide it.
 
@@ -42,6 +43,9 @@ from plimsoll.record.frames import IN_FLIGHT
 CERTAIN = 0.99
 """One less the chance, one-sided, of what a run showed at the edge of the objective, where it has a verdict."""
 
+_LEAST_BURST_MS = 60.0
+"""Violations come at least in bursts of what arrives within so long, or within the objective's response time."""
+
 
 @dataclass(frozen=True, slots=True)
 class Arrivals:
@@ -72,7 +76,7 @@ def judge_run(arrivals: Arrivals, objective: CapacityObjective) -> RunVerdict:
     """Whether the objective held; undecided where the run is too short to tell."""
     if arrivals.ended.sum() == 0:
         return RunVerdict.DOES_NOT_HOLD
-    within_limit = float(arrivals.ended.mean()) * objective.response_ms_p99 / 1e3
+    within_limit = float(arrivals.ended.mean()) * min(objective.response_ms_p99, _LEAST_BURST_MS) / 1e3
     verdict = _judge_share(arrivals.over, arrivals.ended, P99_ALLOWED_RATIO, least_dispersion=within_limit)
     if objective.errors_ratio is None or verdict is RunVerdict.DOES_NOT_HOLD:
         return verdict

@@ -177,8 +177,8 @@ def _single_searches_compared(finding: Finding, ratio: Estimate) -> str:
     place, high, low = finding.workload, finding.system, finding.known["base"]
     if finding.known["verdict"] in ("faster", "slower") and ratio.bounds is not None:
         return (
-            f"{place}: the capacity of {high} is {higher(ratio.value)} {low}, as far as one search each can tell; at the"
-            f" limits of the searches it is still {format_percent(ratio.bounds.low - 1)} higher."
+            f"{place}: the capacity of {high} is {higher(ratio.value)} {low}, as far as one search each can tell; at"
+            f" the limits of the searches it is still {format_percent(ratio.bounds.low - 1)} higher."
         )
     return (
         f"{place}: it is not resolved whether the capacities of {high} and {low} differ. That of {high} is"

@@ -93,7 +93,7 @@ def test_a_capacity_search_judges_a_growing_lag_as_over_the_objective() -> None:
         )
         run = judged_run(at_rate, RunRole.CONFIRM, objective)
         verdicts.append((run.verdict, run.lag_grows, run.counted_over_ratio))
-    assert verdicts[0] == (RunVerdict.HOLDS, False, 0.0)
+    assert verdicts[0] == (RunVerdict.UNDECIDED, False, 0.0)  # too short to hold
     assert verdicts[1] == (RunVerdict.DOES_NOT_HOLD, True, 1.0)
 
 

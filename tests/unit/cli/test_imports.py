@@ -8,14 +8,14 @@ import sys
 import pytest
 
 DRAWING = {"altair", "jinja2", "vl_convert"}
-ANALYSING = {"numpy", "polars", "ruptures", "scipy"}
+ANALYSING = {"numpy", "polars", "scipy"}
 
 
 @pytest.mark.parametrize(
     ("modules", "unwanted"),
     [
         ("plimsoll.cli.main", DRAWING | ANALYSING | {"pydantic"}),
-        ("plimsoll.analyse.compare, plimsoll.guide.sides, plimsoll.guide.compare_page", DRAWING | {"ruptures"}),
+        ("plimsoll.analyse.compare, plimsoll.guide.sides, plimsoll.guide.compare_page", DRAWING),
         ("plimsoll.guide.durability, plimsoll.guide.failover, plimsoll.guide.test_page", DRAWING),
     ],
     ids=["help", "compare", "tests of faults"],
