@@ -11,6 +11,9 @@ import numpy as np
 
 from plimsoll.analyse.within_run import Series
 
+_PRUNED_EVERY = 16
+"""Ends between two looks for begins that are of no use any more: each look costs as much as a few begins."""
+
 
 def pelt(series: Series, penalty: float, shortest: int) -> list[int]:
     """Indexes at which a new stretch begins, rising: those of the least sum of squares around the stretches' means.
@@ -26,17 +29,23 @@ def pelt(series: Series, penalty: float, shortest: int) -> list[int]:
     least = np.full(size + 1, np.inf)
     least[0] = -penalty
     before = np.zeros(size + 1, dtype=np.int64)
-    begins, upto = np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
+    begins, upto = (np.zeros(size, dtype=np.int64) for _ in range(2))
+    count = 0
     for end in range(shortest, size + 1):
-        if np.isfinite(least[end - shortest]):
-            begins, upto = np.append(begins, end - shortest), np.append(upto, size)
-        within = squares[end] - squares[begins] - (sums[end] - sums[begins]) ** 2 / (end - begins)
-        costs = least[begins] + within
-        best = int(np.argmin(costs))
-        least[end], before[end] = costs[best] + penalty, begins[best]
+        if end == shortest or end >= 2 * shortest:
+            begins[count], upto[count] = end - shortest, size
+            count += 1
+        known = begins[:count]
+        costs = least[known] + squares[end] - squares[known] - (sums[end] - sums[known]) ** 2 / (end - known)
+        best = int(costs.argmin())
+        least[end], before[end] = costs[best] + penalty, known[best]
         # A begin that is worse than a change here is of no use any more once a stretch that begins here is long enough.
-        upto = np.where(costs > least[end], np.minimum(upto, end + shortest - 1), upto)
-        begins, upto = begins[upto > end], upto[upto > end]
+        is_worse = costs > least[end]
+        upto[:count][is_worse] = np.minimum(upto[:count][is_worse], end + shortest - 1)
+        if end % _PRUNED_EVERY == 0:
+            of_use = np.flatnonzero(upto[:count] > end)
+            begins[: of_use.size], upto[: of_use.size] = begins[of_use], upto[of_use]
+            count = of_use.size
     return _begins(before)
 
 

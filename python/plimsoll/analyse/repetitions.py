@@ -54,16 +54,19 @@ def _lagging(trials: Sequence[TrialSummary]) -> Iterator[tuple[TrialSummary, flo
         for cell in repeated:
             for one in cell:
                 siblings_tps = _median_tps([other for other in cell if other is not one])
-                if _is_far_below(one, siblings_tps, _usual_spread(repeated, one), count):
+                if _is_unlikely(one, siblings_tps, count) and _is_far_below(one, siblings_tps, repeated):
                     yield one, siblings_tps
 
 
-def _is_far_below(one: TrialSummary, siblings_tps: float, spread: float, count: int) -> bool:
+def _is_unlikely(one: TrialSummary, siblings_tps: float, count: int) -> bool:
     if one.counts is None or not one.throughput_tps < _FAR_RATIO * siblings_tps:
         return False
-    chance = chance_of_at_most(one.counts.completed, siblings_tps * one.counts.duration_s)
+    return chance_of_at_most(one.counts.completed, siblings_tps * one.counts.duration_s) < _CHANCE / count
+
+
+def _is_far_below(one: TrialSummary, siblings_tps: float, cells: _Cells) -> bool:
     distance = math.inf if one.throughput_tps == 0 else math.log(siblings_tps / one.throughput_tps)
-    return chance < _CHANCE / count and distance > _SPREADS * spread
+    return distance > _SPREADS * _usual_spread(cells, one)
 
 
 def _usual_spread(cells: _Cells, besides: TrialSummary) -> float:

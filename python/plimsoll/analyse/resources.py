@@ -137,6 +137,8 @@ _Key = tuple[str, str, str]
 
 Means = Mapping[_Key, float]
 
+_CPU_BUSY = re.compile(r"cpu([0-9]+)_busy_ratio")
+
 
 def _rates(means: Means) -> dict[str, float]:
     rates: dict[str, float] = {}
@@ -176,7 +178,7 @@ def _utilisation(means: Means) -> Iterator[tuple[str, float]]:
 
 def _busy(means: Means) -> dict[int, float]:
     """Share of time that each CPU of the host was busy."""
-    found = ((re.fullmatch(r"cpu([0-9]+)_busy_ratio", metric), value) for (_, _, metric), value in means.items())
+    found = ((_CPU_BUSY.fullmatch(metric), value) for (_, _, metric), value in means.items() if metric[:3] == "cpu")
     return {int(match[1]): value for match, value in found if match is not None}
 
 
