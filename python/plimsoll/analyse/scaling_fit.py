@@ -9,9 +9,9 @@ its own for each repetition, and only sigma and kappa, the shape, follow from ho
 non-negative least squares on the linearised form N / X; then bounded Gauss-Newton steps on residuals of log X.
 
 The bootstrap is parametric, with both levels of the model: three repetitions can be resampled in ten ways only, which
-gives intervals that are far too narrow. How levels differ within repetitions moves the shape, with its variance drawn
-with its own uncertainty (scaled inverse chi-squared). How repetitions differ as wholes moves the height of the curve, by
-Student's t of their means.
+gives intervals that are far too narrow. How levels differ within repetitions moves the shape; that variance is drawn
+with its own uncertainty (scaled inverse chi-squared). How repetitions differ as wholes moves the height of the curve,
+by Student's t of their means.
 
 Deliberately not here: what is concluded (`scalability`).
 """
