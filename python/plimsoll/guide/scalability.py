@@ -146,7 +146,7 @@ def _table(one: Scalability, unit: str, links: Links) -> Table:
     per_cpu = f"{unit} per {'CPU that the server kept busy' if has_server else 'busy CPU, client included'}"
     columns = (
         Column(heading="connections"),
-        Column(heading=f"scale factor, {one.levels[0].level.figure()} = 1"),
+        Column(heading=f"scale factor over {one.levels[0].level.label()}"),
         Column(heading="efficiency"),
         Column(heading=per_cpu),
         Column(heading=f"law, {unit}"),

@@ -71,7 +71,7 @@ def test_scale_factor_efficiency_and_throughput_per_processor() -> None:
 
 def test_the_table_says_what_its_columns_are() -> None:
     found = table(analysed())
-    assert column(found, "scale factor, 2 = 1") == ["1.00", "1.90", "3.00", "3.20", "3.25"]
+    assert column(found, "scale factor over 2 connections") == ["1.00", "1.90", "3.00", "3.20", "3.25"]
     assert column(found, "efficiency") == ["1.00", "0.95", "0.75", "0.40", "0.20"]
     assert column(found, "tps per CPU that the server kept busy") == ["134"] * 5
     assert column(table(analysed(server=False)), "tps per busy CPU, client included") == ["100"] * 5
