@@ -179,6 +179,11 @@ def _durations_of(trials: Sequence[TrialSummary], measure: str) -> Durations:
     return durations_of_runs([run for run in runs if run is not None])
 
 
+def response_of(one: TrialSummary) -> Durations:
+    """Response times of one trial."""
+    return _durations_of([one], "response")
+
+
 def _run(one: TrialSummary, measure: str) -> Run | None:
     """None for a measured trial in which nothing completed: it has no part in any percentile."""
     histogram, reported = one.histograms.get(measure), one.outcome.reported

@@ -3,6 +3,7 @@
 A claim names a figure and the range that would agree with it. It shows here when the 95 % interval of the figure lies
 within the range, does not show when it lies outside, and is not resolved otherwise: a figure without an interval
 decides nothing. A peak agrees by the levels that cannot be told from it; a limit agrees by the verdict of `where_time`.
+A busy device does not resolve it, since it may have capacity even so; nor does a network that was not measured.
 
 Assumption: those of the figures. The intervals are not corrected for the number of claims: each was made in advance.
 Deliberately not here: what a claim looks like in a study file (`spec.claims`).
@@ -20,7 +21,7 @@ from plimsoll.analyse.curve_model import Curve
 from plimsoll.analyse.model import Difference
 from plimsoll.analyse.ratios import ratio_of
 from plimsoll.analyse.scaling_model import Scalability
-from plimsoll.analyse.where_model import WhereTime, WhereVerdict
+from plimsoll.analyse.where_model import WhereTime, WhereVerdict, is_device
 from plimsoll.record.level import Level
 from plimsoll.spec.claims import ClaimSpec
 
@@ -144,9 +145,9 @@ def _of_peak(claim: ClaimSpec, curve: Curve | None, cpus: int | None) -> Checked
 def _of_limit(claim: ClaimSpec, where: WhereTime | None) -> CheckedClaim:
     if where is None or where.verdict is WhereVerdict.UNKNOWN:
         return _checked(claim, ClaimVerdict.NOT_MEASURED)
-    if where.verdict in _OF_HARDWARE:
+    if where.verdict in _OF_HARDWARE and not is_device(where.resource):
         is_hardware = True
-    elif where.verdict in _OF_NO_HARDWARE:
+    elif where.verdict in _OF_NO_HARDWARE and where.is_network_known:
         is_hardware = False
     else:
         return _checked(claim, ClaimVerdict.NOT_RESOLVED)

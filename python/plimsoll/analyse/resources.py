@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 
 import polars as pl
 
+from plimsoll.analyse.links import is_network_known, is_of_clients_machine, link_utilisation
 from plimsoll.analyse.own_processors import own_utilisation, sides_of, utilisation_by_server
 from plimsoll.analyse.replication.roles import replicas_of
 from plimsoll.analyse.replication.telemetry import APPLY_CPU, replica_rises
@@ -59,6 +60,10 @@ MEANS = {
 }
 """Metrics that are rates already, and what they add up to."""
 
+_QUOTA = ("server_quota_used_ratio", "server_throttled_periods_ratio")
+CPU_QUOTA = "cpu quota"
+"""As a resource: the processor time that the control group of a server may use; of several servers the busiest."""
+
 _PER_OPERATION = {"read_ms_mean": "read_per_s", "flush_ms_mean": "flush_per_s"}
 _WAITERS = "row_lock_waiters_"
 _COUNTING = ("server", "waits")
@@ -74,10 +79,13 @@ class Resources:
             second, all servers together; what the appliers of replicas waited for is not among the counters.
         utilisation: Share of time that each resource was busy, 0..1: `cpu` (all of the host), `busiest cpu`,
             `server cpus` and `client cpus` (those of one side, where it had fewer), `cpus of NAME`, `device NAME`,
-            `disk NAME`.
+            `disk NAME`, `network NAME` and `network NAME of the client` (share of the link's speed), `cpu quota` (of
+            the server's control group: the share of it that was used, or that of the periods in which it was used up,
+            whichever is more).
         operation_ms: Mean time of one `read_ms_mean` or `flush_ms_mean` at the device.
         waiters: By table: transactions that waited for one of its row locks, mean of the samples.
         summaries: What the performance schema counted in each second (`server_summaries`).
+        is_network_known: A full link would have been seen (`links`).
     """
 
     per_s: dict[str, float] = field(default_factory=dict)
@@ -85,6 +93,7 @@ class Resources:
     operation_ms: dict[str, float] = field(default_factory=dict)
     waiters: dict[str, float] = field(default_factory=dict)
     summaries: dict[str, float] = field(default_factory=dict)
+    is_network_known: bool = False
 
 
 def resources_of(samples: Samples | None, environment: Environment) -> Resources:
@@ -98,9 +107,7 @@ def resources_of(samples: Samples | None, environment: Environment) -> Resources
         return Resources()
     sums: dict[_Key, list[MetricSum]] = defaultdict(list)
     for one in samples.sums:
-        # The client's own machine says nothing about the server.
-        is_clients = one.source == "host" and one.host == one.driver and not environment.client.on_server_host
-        if one.source in _SOURCES and not is_clients:
+        if one.source in _SOURCES and not is_of_clients_machine(one, environment):
             sums[one.source, one.instance, one.metric].append(one)
     means = {key: mean_of_sums(found) for key, found in sums.items()}
     replicas = [one.name for one in replicas_of(environment)]
@@ -108,9 +115,19 @@ def resources_of(samples: Samples | None, environment: Environment) -> Resources
     rates = _rates(means) | _counted(of_transactions, means) | _applied(samples)
     busy = _busy(means)
     own = own_utilisation(sides_of(environment), busy, rates.get("server_cpu_s"))
-    utilisation = {**dict(_utilisation(means)), **dict(own), **dict(utilisation_by_server(environment, busy))}
+    utilisation = {
+        **dict(_utilisation(means)),
+        **dict(own),
+        **dict(utilisation_by_server(environment, busy)),
+        **dict(link_utilisation(samples.sums, environment)),
+    }
     return Resources(
-        rates, utilisation, _operations(samples, means), _waiters(samples, sums), server_summaries(of_transactions.rows)
+        per_s=rates,
+        utilisation=utilisation,
+        operation_ms=_operations(samples, means),
+        waiters=_waiters(samples, sums),
+        summaries=server_summaries(of_transactions.rows),
+        is_network_known=is_network_known(samples.sums, environment),
     )
 
 
@@ -174,6 +191,9 @@ def _utilisation(means: Means) -> Iterator[tuple[str, float]]:
     for (source, instance, metric), value in means.items():
         if (source, metric) == ("device", "busy_ratio"):
             yield f"data device of {instance}" if instance else "data device", value
+    quotas = [value for (source, _, metric), value in means.items() if source == "process" and metric in _QUOTA]
+    if quotas:
+        yield CPU_QUOTA, max(quotas)
 
 
 def _busy(means: Means) -> dict[int, float]:

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from plimsoll.analyse.cell_model import Bounds, Cell, Estimate
+from plimsoll.analyse.cell_model import Cell, Estimate
 from plimsoll.analyse.cells import MeasuredCell
 from plimsoll.analyse.curve_model import Curve
 from plimsoll.analyse.doubts import Code
@@ -39,12 +39,12 @@ from plimsoll.analyse.scaling_fit import (
     misfit_probability,
     peak_connections,
 )
+from plimsoll.analyse.scaling_levels import region_of, scaling_levels
 from plimsoll.analyse.scaling_model import (
     Caution,
     LawFit,
     Region,
     Scalability,
-    ScalingLevel,
     ScalingVerdict,
 )
 from plimsoll.analyse.superlinear import superlinear_steps
@@ -170,12 +170,20 @@ def _scalability(
             curve, levels, judged, warnings, is_superlinear=bool(steps), is_shared=_is_shared([one for _, one in own])
         ),
         superlinear=steps,
-        levels=_scaling_levels(cells, judged, host, servers),
+        levels=scaling_levels([one for _, one in own], cells, _lines(levels, judged)),
         cores=servers.cpu_cores,
         cpus=servers.cpu_threads,
         tps_per_core=best / servers.cpu_cores if servers.cpu_cores else None,
         sibling_gain=_sibling_gain([one for _, one in own], servers),
     )
+
+
+def _lines(levels: Levels, judged: Judged) -> Floats:
+    """The law and the edges of its band at each level, (3, levels); NaN where none was fitted."""
+    lines = np.full((3, levels.connections.size), np.nan)
+    if judged.chosen is not None:
+        lines[0], lines[1:] = np.exp(judged.chosen.log_at(levels.connections)), judged.band(levels.connections)
+    return lines
 
 
 def _is_shared(cells: Sequence[MeasuredCell]) -> bool:
@@ -249,52 +257,3 @@ def _cautions(
         (is_superlinear, Caution.SUPERLINEAR),
     )
     return tuple(caution for applies, caution in reasons if applies)
-
-
-def _scaling_levels(
-    cells: Sequence[Cell], judged: Judged, host: HostFacts, servers: HostFacts
-) -> tuple[ScalingLevel, ...]:
-    """Each level; `servers` is the part of the host that the servers could use."""
-    connections = np.array([float(cell.level.connections) for cell in cells])
-    lines = np.full((3, connections.size), np.nan)
-    if judged.chosen is not None:
-        lines[0], lines[1:] = np.exp(judged.chosen.log_at(connections)), judged.band(connections)
-    shown = [[None if math.isnan(value) else float(value) for value in line] for line in lines]
-    return tuple(
-        ScalingLevel(
-            level=cell.level,
-            region=region_of(cell.level.connections, servers),
-            efficiency=_efficiency(cell, cells[0]),
-            tps_per_busy_cpu=_per_busy_cpu(cell, host),
-            fitted_tps=shown[0][index],
-            low_tps=shown[1][index],
-            high_tps=shown[2][index],
-        )
-        for index, cell in enumerate(cells)
-    )
-
-
-def region_of(connections: int, host: HostFacts) -> Region:
-    """Whether a host has a core, or at least a hardware thread, for each connection."""
-    if not host.cpu_cores:
-        return Region.UNKNOWN
-    if connections <= host.cpu_cores:
-        return Region.CORES
-    return Region.SIBLINGS if connections <= (host.cpu_threads or 0) else Region.BEYOND
-
-
-def _efficiency(cell: Cell, lowest: Cell) -> Estimate:
-    """The scale factor over the factor of connections, with the interval of the former."""
-    factor = cell.level.connections / lowest.level.connections
-    scale = cell.scale_factor or Estimate(value=cell.throughput_tps.value / lowest.throughput_tps.value)
-    bounds = scale.bounds
-    if bounds is not None:
-        bounds = Bounds(**{**bounds.model_dump(), "low": bounds.low / factor, "high": bounds.high / factor})
-    return Estimate(value=scale.value / factor, bounds=bounds, trial_count=scale.trial_count)
-
-
-def _per_busy_cpu(cell: Cell, host: HostFacts) -> float | None:
-    if cell.cpu.idle is None or not host.cpu_threads:
-        return None
-    busy = 1 - cell.cpu.idle - (cell.cpu.iowait or 0.0)
-    return cell.throughput_tps.value / (busy * host.cpu_threads) if busy > 0 else None

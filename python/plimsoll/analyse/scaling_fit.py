@@ -9,8 +9,9 @@ its own for each repetition, and only sigma and kappa, the shape, follow from ho
 non-negative least squares on the linearised form N / X; then bounded Gauss-Newton steps on residuals of log X.
 
 The bootstrap is parametric, with both levels of the model: three repetitions can be resampled in ten ways only, which
-gives intervals that are far too narrow. Variances are drawn with their own uncertainty (scaled inverse chi-squared), so
-that few repetitions give wide intervals, as Student's t does.
+gives intervals that are far too narrow. How levels differ within repetitions moves the shape; that variance is drawn
+with its own uncertainty (scaled inverse chi-squared). How repetitions differ as wholes moves the height of the curve,
+by Student's t of their means.
 
 Deliberately not here: what is concluded (`scalability`).
 """
@@ -58,7 +59,7 @@ class Levels:
         repetitions: How many repetitions there are.
         residual: Variance of a trial's logarithm within repetitions; None where it cannot be known.
         degrees: Its degrees of freedom.
-        between: Variance of the effects of repetitions, at least 0; 0 with one repetition.
+        between: Variance of the repetitions' means, over their levels; 0 with one repetition.
     """
 
     connections: Floats
@@ -110,8 +111,7 @@ def levels_of(log_tps: Floats, connections: Floats) -> Levels:
     repetitions = log_tps.shape[1]
     degrees = int(there.sum()) - log_tps.shape[0] - (repetitions - 1)
     residual = float((left**2).sum()) / degrees if repetitions > 1 and degrees > 0 else None
-    within = 0.0 if residual is None else residual * float((1 / there.sum(0)).mean())
-    between = max(float(effects.var(ddof=1)) - within, 0.0) if repetitions > 1 else 0.0
+    between = float(effects.var(ddof=1)) if repetitions > 1 else 0.0
     weights = there.sum(1).astype(np.float64)
     return Levels(connections, means, weights, repetitions, residual, max(degrees, 0), between)
 
@@ -249,16 +249,25 @@ def bootstrap(levels: Levels, fitted: Fitted, draws: int = DRAWS) -> tuple[Float
     else:  # what the law misses counts as noise, where it is more than that
         pooled = (fitted.squares + levels.residual * levels.degrees) / (max(own, 0) + levels.degrees)
         variance, degrees = max(levels.residual, pooled), levels.degrees
-    noise = np.sqrt(variance * degrees / random.chisquare(degrees, size=(draws, 1)))
-    means = fitted.log_at(levels.connections) + noise * random.standard_normal((draws, levels.connections.size)) / (
-        np.sqrt(levels.weights)
-    )
+    noise = np.sqrt(variance * degrees / random.chisquare(degrees, size=(draws, 1)) / levels.weights)
+    fitted_means, weights = fitted.log_at(levels.connections), levels.weights / levels.weights.sum()
+    means = fitted_means + noise * random.standard_normal((draws, levels.connections.size))
     if levels.repetitions > 1:
-        few = levels.repetitions - 1
-        block = np.sqrt(levels.between / levels.repetitions * few / random.chisquare(few, size=draws))
-        means += (block * random.standard_normal(draws))[:, None]
+        means += (_heights(levels, draws, random) - ((means - fitted_means) * weights).sum(1))[:, None]
     shapes, log_scales, _ = fit_many(levels, means, fitted.law, np.array(fitted.shape))
     return shapes, log_scales
+
+
+def _heights(levels: Levels, draws: int, random: np.random.Generator) -> Floats:
+    """How far the mean of all levels may lie from the truth, (draws,): Student's t of the means of the repetitions.
+
+    A repetition is the outermost unit, so nothing else says how far. The quantiles of t are taken evenly and shuffled:
+    with two degrees of freedom, the edges of so few independent draws would be off by a tenth.
+    """
+    from scipy.special import stdtrit
+
+    evenly = (random.permutation(draws) + 0.5) / draws
+    return np.asarray(stdtrit(levels.repetitions - 1, evenly) * math.sqrt(levels.between / levels.repetitions))
 
 
 def peak_connections(shapes: Floats) -> Floats:

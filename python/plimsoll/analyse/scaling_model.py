@@ -60,8 +60,8 @@ class SuperlinearStep(Document):
         cpu_ratio: Processor time of the server per transaction at the higher level over that at the lower one; null
             when unknown.
         idle_ratio: Share of the host's processor time that was idle at the lower level, 0..1; null when unknown.
-        reason: The likely one: `batching` where transactions cost less processor time, `idle-states` where they cost as
-            much and the processors were idle in between; `others` where others than server and client took so much of
+        reason: The likely one: `batching` where transactions cost less processor time, `idle-states` where they cost no
+            less and the processors were idle in between; `others` where others than server and client took so much of
             the processors that no reason can be given.
     """
 
@@ -79,7 +79,10 @@ class ScalingLevel(Document):
     Attributes:
         level: Which.
         region: Whether there was a core for each connection.
-        efficiency: Throughput per connection over that at the lowest level: 1 is linear.
+        scale_factor: Throughput over that of the lowest level.
+        efficiency: The scale factor over how many times as many connections there were: 1 is linear scaling.
+        tps_per_server_cpu: Throughput over the processors that the server kept busy; null where its processor time is
+            unknown.
         tps_per_busy_cpu: Throughput over the processors that were busy, client and others included; null when unknown.
         fitted_tps: What the law says; null where none was fitted.
         low_tps: Lower edge of the law's 95 % band.
@@ -88,7 +91,9 @@ class ScalingLevel(Document):
 
     level: Level
     region: Region
+    scale_factor: Estimate
     efficiency: Estimate
+    tps_per_server_cpu: float | None = None
     tps_per_busy_cpu: float | None = None
     fitted_tps: float | None = None
     low_tps: float | None = None

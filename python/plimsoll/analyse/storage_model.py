@@ -23,6 +23,9 @@ class StorageUse(Document):
         writes_per_s: Writes of the data's device per second at the highest throughput.
         reads_per_s: Reads there.
         busiest_level: The level with the highest throughput.
+        device_ratio: Reads and writes of the data's device there as shares of the most that fio did of each, in pages
+            of 16 KiB at random, added up; null when unknown, for several servers, and where fio used the page cache.
+        device_limit_tps: Throughput at which that would be 1 if a transaction's reads and writes stayed the same.
     """
 
     system: str
@@ -38,3 +41,5 @@ class StorageUse(Document):
     writes_per_s: float | None = None
     reads_per_s: float | None = None
     busiest_level: Level
+    device_ratio: float | None = None
+    device_limit_tps: float | None = None

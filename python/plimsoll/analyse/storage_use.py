@@ -5,6 +5,9 @@ transaction that commits waits for at least one such flush where the server is d
 other; with group commit several transactions share one. Storage belongs to a system where both lie on the same device,
 or, without a device, in the same file system below the same path.
 
+How much of the device a load used is its reads and writes per second over the most that fio did of each, added up. That
+takes a mixture to cost what its parts cost, and every request to cost as much as a random one of 16 KiB.
+
 Deliberately not here: measuring (`plimsoll.run.storage`), words (`plimsoll.guide`).
 """
 
@@ -38,13 +41,14 @@ def storage_uses(
             continue
         for storage in storages:
             if any(_holds(storage, fact) for fact in facts):
-                yield _use(one, known, storage)
+                yield _use(one, known, storage, is_alone=len(facts) == 1)
 
 
-def _use(one: WhereTime, known: Sequence[WhereLevel], storage: StorageRecord) -> StorageUse:
+def _use(one: WhereTime, known: Sequence[WhereLevel], storage: StorageRecord, *, is_alone: bool) -> StorageUse:
     lowest = known[0]
     busiest = next((level for level in one.levels if level.level == one.limit_level), known[-1])
     commit = storage.find(StorageTest.COMMIT, 1)
+    device_ratio = _device_ratio(busiest, storage) if is_alone and storage.is_direct else None
     each, most = lowest.per_transaction, busiest.per_transaction
     return StorageUse(
         system=one.system,
@@ -60,7 +64,25 @@ def _use(one: WhereTime, known: Sequence[WhereLevel], storage: StorageRecord) ->
         writes_per_s=_per_s(most.get("device_writes"), busiest),
         reads_per_s=_per_s(most.get("device_reads"), busiest),
         busiest_level=busiest.level,
+        device_ratio=device_ratio,
+        device_limit_tps=busiest.throughput_tps / device_ratio if device_ratio else None,
     )
+
+
+def _device_ratio(level: WhereLevel, storage: StorageRecord) -> float | None:
+    """What a level did to its device over the most that fio did; None where one of the two is not known."""
+    done = [
+        (_per_s(level.per_transaction.get("device_reads"), level), _most_per_s(storage, StorageTest.RANDOM_READ)),
+        (_per_s(level.per_transaction.get("device_writes"), level), _most_per_s(storage, StorageTest.RANDOM_WRITE)),
+    ]
+    known = [(per_s, most) for per_s, most in done if per_s is not None and most]
+    return sum(per_s / most for per_s, most in known) if len(known) == len(done) else None
+
+
+def _most_per_s(storage: StorageRecord, test: StorageTest) -> float:
+    """At the best of the queue depths; 0 where it was not measured."""
+    figures = [figure for one in storage.measurements if one.test is test for figure in (one.read, one.write) if figure]
+    return max((one.per_s for one in figures), default=0.0)
 
 
 def _per_s(each: float | None, level: WhereLevel) -> float | None:

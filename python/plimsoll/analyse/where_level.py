@@ -17,6 +17,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from plimsoll.analyse.cell_model import Cell
+from plimsoll.analyse.cells import response_of
 from plimsoll.analyse.server_summaries import statements_of, waits_of
 from plimsoll.analyse.trial_summary import TrialSummary
 from plimsoll.analyse.where_model import WhereLevel, WherePart
@@ -44,17 +45,8 @@ def where_level(cell: Cell, trials: Sequence[TrialSummary]) -> WhereLevel:
     """One level, mean of its trials; each figure over the trials that say it."""
     known = [one for one in trials if one.throughput_tps > 0]
     each = mean_of([_per_transaction(one) for one in known])
-    operation_ms = mean_of([one.resources.operation_ms for one in known])
     response_ms = cell.response_ms.mean
-    redo_ms, is_estimate = _redo_ms(each, operation_ms, trials)
-    measured = {
-        WherePart.SERVER_CPU: _served_ms(each),
-        WherePart.CLIENT_CPU: _ms(each, "client_cpu_s"),
-        WherePart.RUN_QUEUE: _ms(each, "run_delay_s"),
-        WherePart.ROW_LOCKS: _ms(each, "row_lock_wait_s"),
-        WherePart.REDO: redo_ms,
-        WherePart.STORAGE_READS: _reads_ms(each, operation_ms),
-    }
+    measured, is_estimate = _measured(trials)
     within, outside = parts_of(response_ms, measured)
     rest_ms = within.get(WherePart.UNEXPLAINED)
     counted = mean_of(
@@ -80,6 +72,28 @@ def where_level(cell: Cell, trials: Sequence[TrialSummary]) -> WhereLevel:
         server_waits=waits_of(counted),
         server_statements=statements_of(counted),
     )
+
+
+def trial_parts(one: TrialSummary) -> dict[WherePart, float]:
+    """The parts of one trial's response time, milliseconds; empty where that is not known."""
+    response_ms = response_of(one).mean
+    return {} if response_ms is None else parts_of(response_ms, _measured([one])[0]).within
+
+
+def _measured(trials: Sequence[TrialSummary]) -> tuple[dict[WherePart, float | None], bool]:
+    """Milliseconds per transaction that each part took, and whether those for redo are an estimate."""
+    known = [one for one in trials if one.throughput_tps > 0]
+    each = mean_of([_per_transaction(one) for one in known])
+    operation_ms = mean_of([one.resources.operation_ms for one in known])
+    redo_ms, is_estimate = _redo_ms(each, operation_ms, trials)
+    return {
+        WherePart.SERVER_CPU: _served_ms(each),
+        WherePart.CLIENT_CPU: _ms(each, "client_cpu_s"),
+        WherePart.RUN_QUEUE: _ms(each, "run_delay_s"),
+        WherePart.ROW_LOCKS: _ms(each, "row_lock_wait_s"),
+        WherePart.REDO: redo_ms,
+        WherePart.STORAGE_READS: _reads_ms(each, operation_ms),
+    }, is_estimate
 
 
 def mean_of(figures: Sequence[Mapping[str, float]]) -> dict[str, float]:

@@ -6,9 +6,20 @@ from enum import StrEnum
 
 from pydantic import Field
 
-from plimsoll.analyse.cell_model import Estimate
+from plimsoll.analyse.cell_model import Bounds, Estimate
 from plimsoll.record.document import Document
 from plimsoll.record.level import Level, LevelKind
+
+CPU = "cpu"
+BUSIEST = "busiest cpu"
+DATA_DEVICE = "data device"
+DISK = "disk "
+"""Begins the name of the resource that is one disk, as `DATA_DEVICE` begins that of a server's storage."""
+
+
+def is_device(resource: str | None) -> bool:
+    """Whether a resource is storage, whose busy time is no measure of how much more it can do."""
+    return resource is not None and resource.startswith((DATA_DEVICE, DISK))
 
 
 class WherePart(StrEnum):
@@ -39,10 +50,12 @@ class ResourceDemand(Document):
 
     Attributes:
         resource: `cpu` (all of the host), `busiest cpu`, `server cpus` and `client cpus` (those of a side
-            that had only some of them), `data device`, `data device of NAME`, `disk NAME`.
+            that had only some of them), `cpu quota`, `data device`, `data device of NAME`, `disk NAME`, `network NAME`,
+            `network NAME of the client`.
         level: Where.
-        utilisation_ratio: Share of time that it was busy there, 0..1.
-        saturation_tps: Throughput at which it would be busy all the time if its demand stayed the same: X / U.
+        utilisation_ratio: Share of time that it was busy there, 0..1; of a link, the share of its speed that was used.
+        saturation_tps: Throughput at which it would be busy all the time if its demand stayed the same: X / U. A device
+            that serves requests in parallel may sustain more.
     """
 
     resource: str
@@ -130,12 +143,18 @@ class WhatIf(Document):
     """A bound on throughput with twice the processors.
 
     Attributes:
-        bound_tps: Twice the throughput at which the processors saturate, or where another resource saturates before.
+        bound_tps: Twice the throughput at which the processors saturate, or where another resource saturates before;
+            devices are left out.
         limited_by: The resource that limits then: the same processors again, or another one.
+        device_busy_tps: Throughput below that bound at which a device would be busy all the time. It may limit there,
+            or sustain more if it serves requests in parallel. null where no device is busy before.
+        device: Which.
     """
 
     bound_tps: Estimate
     limited_by: str
+    device_busy_tps: Estimate | None = None
+    device: str | None = None
 
 
 class WhereTime(Document):
@@ -145,13 +164,17 @@ class WhereTime(Document):
         system: Which.
         workload: Which.
         kind: Who sets the pace.
-        verdict: `saturated` (the resource is busy at least 90 % of the time), `first-to-saturate` (at least 60 %),
-            `wait-grows` (no resource is busy; a wait that is counted grows most), `unexplained-wait-grows` (the growing
-            part is counted nowhere), `nothing-grows` (response time does not grow), or `unknown`.
+        verdict: `saturated` (the resource is busy at least 90 % of the time; a device may have capacity even so),
+            `first-to-saturate` (at least 60 %), `wait-grows` (no resource is busy; a wait that is counted grows most),
+            `unexplained-wait-grows` (the growing part is counted nowhere), `nothing-grows` (response time does not
+            grow), or `unknown`.
         resource: The one that saturates first; null where no resource is busy.
-        rival: Another resource that may saturate as early within the noise; null for none.
+        rival: Another resource that may saturate as early: within the noise, or because `resource` is a device, whose
+            busy time says little about its capacity. null for none.
         part: The wait, or the client's processor time, that grows most; null where a resource is busy.
+        rival_parts: Other parts that may have grown more, those that grew most first: the repetitions leave it open.
         growth_ms: By how much that part grew from the lowest level to the highest, milliseconds per transaction.
+        growth_bounds: Its 95 % interval; null with one repetition.
         table: Whose row locks were waited for most; null when not known.
         limit_level: The level with the highest throughput, at which this was judged.
         demands: Every resource, the first to saturate first.
@@ -159,6 +182,8 @@ class WhereTime(Document):
         client_ratio: Share of the host's busy processor time that the load engine took at that level; null where it
             has a machine of its own.
         others_ratio: Share of it that neither the server nor the load engine took; null when unknown.
+        is_network_known: A full link would have been seen: client and server are on one machine, or the links of both
+            have a known speed.
         levels: By rising level.
     """
 
@@ -169,11 +194,14 @@ class WhereTime(Document):
     resource: str | None = None
     rival: str | None = None
     part: WherePart | None = None
+    rival_parts: tuple[WherePart, ...] = ()
     growth_ms: float | None = None
+    growth_bounds: Bounds | None = None
     table: str | None = None
     limit_level: Level | None = None
     demands: tuple[ResourceDemand, ...] = ()
     what_if: WhatIf | None = None
     client_ratio: float | None = None
     others_ratio: float | None = None
+    is_network_known: bool = False
     levels: tuple[WhereLevel, ...]

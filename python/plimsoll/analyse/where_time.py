@@ -4,17 +4,15 @@ Utilisation law (Denning and Buzen 1978): a resource that is busy for a share U 
 D = U / X per transaction and saturates at X / U if the demand stays the same. It is read at the level of the highest
 throughput; the interval is Student's t on the logarithms of the repetitions' own X / U. A resource that is busy at
 least 90 % of the time there is saturated; one of at least 60 % is named as the first to saturate. A device that serves
-many requests at once can be busy all the time and still have capacity, so its figure is a lower bound.
+many requests at once can be busy all the time and still have capacity, so its figure is a lower bound, and any other
+resource of at least 60 % is named as its rival.
 
-Where nothing is busy, the part of response time that grew most from the lowest level to the highest is named: a wait
-for row locks, redo, storage or the run queue, the client's processor time, or the part that nothing explains. Response
-time must have grown by a quarter for that.
+Where nothing is busy, the part of response time that grew most is named (`where_growth`).
 
 Where server or client had only some of the CPUs, those count as resources of their own (`own_processors`).
 
-Twice the processors: the asymptotic bound, the lower of twice the saturation of the processors and the saturation of
-any other resource. It assumes that demands stay the same and that contention does not rise. It is not given where
-something else than server and client took a fifth of the busy processor time.
+What twice the processors would give (`twice_cpus`) is not said where something else than server and client took a fifth
+of the busy processor time.
 
 Deliberately not here: reading telemetry (`resources`), words (`plimsoll.guide`).
 """
@@ -22,7 +20,7 @@ Deliberately not here: reading telemetry (`resources`), words (`plimsoll.guide`)
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -31,30 +29,32 @@ from plimsoll.analyse.cell_model import Bounds, Cell, Estimate, SpreadKind
 from plimsoll.analyse.cells import MeasuredCell
 from plimsoll.analyse.curve_model import Curve
 from plimsoll.analyse.own_processors import CLIENT_CPUS, CPUS_OF, SERVER_CPUS
+from plimsoll.analyse.resources import CPU_QUOTA
 from plimsoll.analyse.trial_summary import TrialSummary
+from plimsoll.analyse.twice_cpus import twice_the_cpus
+from plimsoll.analyse.where_growth import growing
 from plimsoll.analyse.where_level import where_level
 from plimsoll.analyse.where_model import (
+    BUSIEST,
+    CPU,
+    DATA_DEVICE,
+    DISK,
     ResourceDemand,
-    WhatIf,
     WhereLevel,
-    WherePart,
     WhereTime,
     WhereVerdict,
+    is_device,
 )
 from plimsoll.analyse.within_run import quantile_t
 
 SATURATED_RATIO = 0.9
 BUSY_RATIO = 0.6
-GROWN_RATIO = 0.25
 OTHERS_RATIO = 0.2
 """Where something else took so much of the processors, their demand is not that of transactions."""
 
-CPU = "cpu"
-BUSIEST = "busiest cpu"
 _APART_RATIO = 1.3
 """A part of a resource is a bottleneck of its own only where it is so much busier than the whole."""
 
-_DEVICE = "data device"
 _METHOD = "t on logarithms of the repetitions' own throughput over utilisation"
 
 
@@ -99,6 +99,7 @@ def _where_time(curve: Curve, own: Sequence[_Measured]) -> WhereTime:
         demands=demands,
         client_ratio=client_ratio,
         others_ratio=others_ratio,
+        is_network_known=all(one.resources.is_network_known for one in limit.trials),
         levels=tuple(one.level for one in own),
     )
     if any(trial.turns is not None for one in own for trial in one.trials):
@@ -108,33 +109,37 @@ def _where_time(curve: Curve, own: Sequence[_Measured]) -> WhereTime:
         return base
     if at_limit[first.resource] >= BUSY_RATIO:
         is_full = at_limit[first.resource] >= SATURATED_RATIO
-        rivals = [one for one in candidates if one is not first and _may_be_first(limit.trials, one, first)]
+        others = sorted(candidates, key=lambda one: -at_limit[one.resource])
+        rivals = [one for one in others if one is not first and _is_rival(limit.trials, one, first)]
         return base.model_copy(
             update={
                 "verdict": WhereVerdict.SATURATED if is_full else WhereVerdict.FIRST_TO_SATURATE,
                 "resource": first.resource,
                 "rival": rivals[0].resource if rivals else None,
-                "what_if": _twice_the_cpus(first, candidates) if (others_ratio or 0.0) < OTHERS_RATIO else None,
+                "what_if": twice_the_cpus(first, candidates) if (others_ratio or 0.0) < OTHERS_RATIO else None,
             }
         )
-    return base.model_copy(update=_growing(own[0].level, own[-1].level))
+    lowest, highest = own[0], own[-1]
+    return base.model_copy(update=growing(lowest.level, highest.level, (lowest.trials, highest.trials)))
 
 
 def _is_own_bottleneck(one: ResourceDemand, demands: Sequence[ResourceDemand]) -> bool:
-    """Whether a resource is more than a part or a whole of one that is listed too.
+    """Whether a resource is more than a part or a whole of one that is listed too. The server's CPUs count its quota.
 
     One CPU counts apart from all of them where it is much busier: a single thread limits then. So does a disk apart
     from the device of the data, which may lie on it. The whole host is none where the server had only some of its CPUs,
     or where a source and its replicas have CPUs of their own.
     """
+    if one.resource == CPU_QUOTA and any(other.resource == SERVER_CPUS for other in demands):
+        return False
     if one.resource == CPU and any(other.resource == SERVER_CPUS for other in demands):
         return False
     if one.resource in (CPU, SERVER_CPUS) and any(other.resource.startswith(CPUS_OF) for other in demands):
         return False
     if one.resource == BUSIEST:
         whole = [other.utilisation_ratio for other in demands if other.resource in (CPU, SERVER_CPUS, CLIENT_CPUS)]
-    elif one.resource.startswith("disk "):
-        whole = [other.utilisation_ratio for other in demands if other.resource.startswith(_DEVICE)]
+    elif one.resource.startswith(DISK):
+        whole = [other.utilisation_ratio for other in demands if other.resource.startswith(DATA_DEVICE)]
     else:
         return True
     return one.utilisation_ratio >= _APART_RATIO * max(whole, default=0.0)
@@ -175,6 +180,12 @@ def _estimate(values: Sequence[float]) -> Estimate:
     return Estimate(value=value, bounds=bounds, trial_count=len(values))
 
 
+def _is_rival(trials: Sequence[TrialSummary], other: ResourceDemand, first: ResourceDemand) -> bool:
+    if is_device(first.resource) and not is_device(other.resource) and other.utilisation_ratio >= BUSY_RATIO:
+        return True
+    return _may_be_first(trials, other, first)
+
+
 def _may_be_first(trials: Sequence[TrialSummary], other: ResourceDemand, first: ResourceDemand) -> bool:
     """Whether the repetitions leave open which of two resources is busier: paired t test, 5 %; busy ones only."""
     pairs = [
@@ -191,24 +202,6 @@ def _may_be_first(trials: Sequence[TrialSummary], other: ResourceDemand, first: 
     return bool(ratios.mean() <= width)
 
 
-def _twice_the_cpus(first: ResourceDemand, demands: Sequence[ResourceDemand]) -> WhatIf | None:
-    if first.resource not in (CPU, SERVER_CPUS):
-        return None
-    others = [one for one in demands if one.resource not in (CPU, BUSIEST, SERVER_CPUS)]
-    doubled = _scaled(first.saturation_tps, 2.0)
-    lowest = min(others, key=lambda one: one.saturation_tps.value, default=None)
-    if lowest is not None and lowest.saturation_tps.value < doubled.value:
-        return WhatIf(bound_tps=lowest.saturation_tps, limited_by=lowest.resource)
-    return WhatIf(bound_tps=doubled, limited_by=first.resource)
-
-
-def _scaled(one: Estimate, factor: float) -> Estimate:
-    bounds = one.bounds
-    if bounds is not None:
-        bounds = bounds.model_copy(update={"low": bounds.low * factor, "high": bounds.high * factor})
-    return one.model_copy(update={"value": one.value * factor, "bounds": bounds})
-
-
 def _shares(limit: _Measured) -> tuple[float | None, float | None]:
     """Of the host's busy processor time: what the client took, and what neither it nor the server did."""
     cpu = limit.cell.cpu
@@ -219,24 +212,3 @@ def _shares(limit: _Measured) -> tuple[float | None, float | None]:
     client = cpu.client or 0.0 if on_host else 0.0
     others = max(busy - cpu.server - client, 0.0) / busy
     return (min(client / busy, 1.0) if on_host else None), min(others, 1.0)
-
-
-Growth = Mapping[str, object]
-
-
-def _growing(lowest: WhereLevel, highest: WhereLevel) -> Growth:
-    """Which part of response time grew most from the lowest level to the highest."""
-    if lowest.response_ms is None or highest.response_ms is None or not highest.parts_ms:
-        return {"verdict": WhereVerdict.UNKNOWN}
-    if highest.level == lowest.level or highest.response_ms < lowest.response_ms * (1 + GROWN_RATIO):
-        return {"verdict": WhereVerdict.NOTHING_GROWS}
-    waits = [part for part in WherePart if part is not WherePart.SERVER_CPU]
-    growth = {part: highest.parts_ms.get(part, 0.0) - lowest.parts_ms.get(part, 0.0) for part in waits}
-    part = max(waits, key=lambda one: growth[one])
-    is_counted = part is not WherePart.UNEXPLAINED
-    return {
-        "verdict": WhereVerdict.WAIT_GROWS if is_counted else WhereVerdict.UNEXPLAINED_WAIT_GROWS,
-        "part": part,
-        "growth_ms": growth[part],
-        "table": next(iter(highest.waiters), None) if part is WherePart.ROW_LOCKS else None,
-    }

@@ -115,5 +115,5 @@ def _limit(one: CheckedClaim) -> str:
         case ClaimVerdict.NOT_MEASURED:
             return NOT_KNOWN
         case ClaimVerdict.NOT_RESOLVED:
-            return "no resource is busy and no wait grows"
+            return "what limits is not known: see “Where the time goes”"
     return one.resource or "no hardware resource is busy"

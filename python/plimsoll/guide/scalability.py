@@ -11,10 +11,12 @@ import altair as alt
 
 from plimsoll.analyse.cell_model import Estimate
 from plimsoll.analyse.model import Analysis
+from plimsoll.analyse.scalability import LEVELS_NEEDED
 from plimsoll.analyse.scaling_fit import Law
 from plimsoll.analyse.scaling_model import (
     Caution,
     LawFit,
+    Region,
     Scalability,
     ScalingVerdict,
     SuperlinearReason,
@@ -44,7 +46,7 @@ CAUTIONS: Mapping[Caution, str] = {
 _REASONS: Mapping[SuperlinearReason, str] = {
     SuperlinearReason.BATCHING: "likely batching, such as group commit: transactions took less processor time",
     SuperlinearReason.IDLE_STATES: (
-        "likely idle states or halt polling: transactions took as much processor time, and the processors were idle"
+        "likely idle states or halt polling: transactions took no less processor time, and the processors were idle"
     ),
     SuperlinearReason.OTHERS: (
         f"no reason is given, because other processes used {format_percent(OTHERS_RATIO)} or more of the busy"
@@ -73,8 +75,9 @@ def scalability_section(analysis: Analysis) -> Section | None:
         tables=tuple(_table(one, units.get(one.workload, "tps"), links) for one in found),
         charts=tuple(_chart(one, units.get(one.workload, "tps"), analysis) for one in found),
         notes=(
-            "Efficiency is throughput per connection over that of the lowest level: 1 is linear scaling. The dashed"
-            " line is linear scaling from the lowest level; the dotted line is the number of physical cores.",
+            "The scale factor is throughput over that of the lowest level. Efficiency is the scale factor over how many"
+            " times as many connections there were: 1 is linear scaling. The dashed line is linear scaling from the"
+            " lowest level; the dotted line is the number of physical cores.",
         ),
     )
 
@@ -139,38 +142,54 @@ def _step(step: SuperlinearStep) -> str:
 
 
 def _table(one: Scalability, unit: str, links: Links) -> Table:
+    has_server = any(level.tps_per_server_cpu is not None for level in one.levels)
+    per_cpu = f"{unit} per {'CPU that the server kept busy' if has_server else 'busy CPU, client included'}"
     columns = (
         Column(heading="connections"),
+        Column(heading=f"scale factor over {one.levels[0].level.label()}"),
         Column(heading="efficiency"),
-        Column(heading=f"{unit} per busy CPU"),
+        Column(heading=per_cpu),
         Column(heading=f"law, {unit}"),
         Column(heading="connections have", numeric=False),
     )
     rows = []
     for level in one.levels:
-        shown = show_ratio(level.efficiency)
+        scale, efficiency = show_ratio(level.scale_factor), show_ratio(level.efficiency)
         trials = links.trials_of(one.system, one.workload, level.level)
         band = None
         if level.low_tps is not None and level.high_tps is not None:
             band = " to ".join(format_number(per_unit(edge, unit)) for edge in (level.low_tps, level.high_tps))
+        each = level.tps_per_server_cpu if has_server else level.tps_per_busy_cpu
         rows.append(
             (
                 Entry(level.level.figure()),
-                Entry(shown.value, shown.bounds, sources=trials),
-                Entry(_rate(level.tps_per_busy_cpu, unit), sources=trials),
+                Entry(scale.value, scale.bounds, sources=trials),
+                Entry(efficiency.value, efficiency.bounds, sources=trials),
+                Entry(_rate(each, unit), sources=trials),
                 Entry(_rate(level.fitted_tps, unit), band),
                 Entry(_REGIONS[level.region.value]),
             )
         )
     per_core = f"At its peak: {format_rate(one.tps_per_core, unit)} per core." if one.tps_per_core else ""
-    inner = one.fit_within_cores
-    within = f"With a core for each connection, {LAWS[inner.law]} fits best{_parameters(inner)}." if inner else ""
     return Table(
         caption=f"{one.workload}: scalability",
         system=one.system,
         columns=columns,
         rows=tuple(rows),
-        notes=tuple(note for note in (per_core, within) if note),
+        notes=tuple(note for note in (per_core, _within_cores(one)) if note),
+    )
+
+
+def _within_cores(one: Scalability) -> str:
+    """The law of the levels with a core for each connection, or why there is none."""
+    if (inner := one.fit_within_cores) is not None:
+        return f"With a core for each connection, {LAWS[inner.law]} fits best{_parameters(inner)}."
+    count = sum(level.region is Region.CORES for level in one.levels)
+    if one.fit is None or not one.cores or count == len(one.levels):
+        return ""
+    return (
+        f"No law is fitted to the levels with a core for each connection alone: there are {count}, and it takes"
+        f" {LEVELS_NEEDED}. So the law does not tell cores from sibling threads and from waiting connections."
     )
 
 

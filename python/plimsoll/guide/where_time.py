@@ -1,20 +1,16 @@
 """The section "Where the time goes": what limits each curve, and what a transaction used and waited for.
 
-Deliberately not here: how that is found (`plimsoll.analyse.where_time`).
+Deliberately not here: what limits, in words (`where_words`), and how that is found (`plimsoll.analyse.where_time`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 
 import altair as alt
 
-from plimsoll.analyse.cell_model import Estimate
 from plimsoll.analyse.model import Analysis
-from plimsoll.analyse.own_processors import CLIENT_CPUS, CPUS_OF, SERVER_CPUS
-from plimsoll.analyse.where_model import WhereLevel, WherePart, WhereTime, WhereVerdict
-from plimsoll.analyse.where_time import BUSIEST, CPU, OTHERS_RATIO
+from plimsoll.analyse.where_model import WhereLevel, WherePart, WhereTime
 from plimsoll.guide.chart_links import HREF, RECORDINGS, Links
 from plimsoll.guide.labels import chart_of
 from plimsoll.guide.look import Look
@@ -23,18 +19,9 @@ from plimsoll.guide.numbers import NOT_KNOWN
 from plimsoll.guide.sections import Section, SectionChart
 from plimsoll.guide.server_summaries import counted_tables
 from plimsoll.guide.tables import Column, Entry, Table
-from plimsoll.prose.phrases import rate_with_interval
-from plimsoll.units import format_ms, format_number, format_percent, format_rate
+from plimsoll.guide.where_words import PARTS, where_sentence
+from plimsoll.units import format_ms, format_number
 
-PARTS: Mapping[WherePart, str] = {
-    WherePart.SERVER_CPU: "server CPU",
-    WherePart.CLIENT_CPU: "client CPU",
-    WherePart.RUN_QUEUE: "waiting for a CPU",
-    WherePart.ROW_LOCKS: "row locks",
-    WherePart.REDO: "redo and binary log",
-    WherePart.STORAGE_READS: "storage reads",
-    WherePart.UNEXPLAINED: "unexplained",
-}
 _COLOURS = dict(zip(PARTS, (0, 1, 4, 3, 2, 5, 6), strict=True))
 _COUNTS = {
     "page_reads": "pages read",
@@ -44,8 +31,6 @@ _COUNTS = {
     "context_switches": "context switches",
     "row_lock_waits": "row-lock waits",
 }
-CPUS = (CPU, BUSIEST, SERVER_CPUS, CLIENT_CPUS)
-WIDE_FACTOR = 3.0
 _NOTE = (
     "Milliseconds and counts are for each transaction. Parts add up to the mean response time. Unexplained is what no"
     " other part takes: network, latches and waits that nobody counts. Server CPU includes the server's background"
@@ -73,98 +58,10 @@ def where_section(analysis: Analysis) -> Section | None:
     return Section(
         anchor="where-time",
         title="Where the time goes",
-        sentences=tuple(where_sentence(one, units.get(one.workload, "tps")) for one in found),
+        sentences=tuple(where_sentence(one, units.get(one.workload, "tps"), analysis.storage_use) for one in found),
         tables=tuple(table for one in found for table in _tables(one, links)),
         charts=tuple(chart for one in found if (chart := _chart(one, links)) is not None),
         notes=(_NOTE, *((_OUTSIDE_NOTE,) if has_outside else ()), *((_ESTIMATE_NOTE,) if is_estimate else ())),
-    )
-
-
-def where_sentence(one: WhereTime, unit: str) -> str:
-    """What limits one curve, and what more processors would give."""
-    place = f"{one.workload}, {one.system}"
-    match one.verdict:
-        case WhereVerdict.SATURATED | WhereVerdict.FIRST_TO_SATURATE:
-            return f"{place}: {_resource_sentence(one, unit)}{_what_if(one, unit)}"
-        case WhereVerdict.WAIT_GROWS if one.part is not None:
-            return f"{place}: no hardware resource limits throughput{_growth(one, one.part)}"
-        case WhereVerdict.UNEXPLAINED_WAIT_GROWS:
-            grown = format_ms(one.growth_ms or 0.0)
-            return (
-                f"{place}: no hardware resource limits throughput, and no counter says what does: time that nothing"
-                f" explains grew by {grown} per transaction."
-            )
-        case WhereVerdict.NOTHING_GROWS if len(one.levels) == 1:
-            return f"{place}: no resource was busy at the only level that was measured: more load would show the limit."
-        case WhereVerdict.NOTHING_GROWS:
-            return (
-                f"{place}: no resource was busy at the highest throughput and response time hardly grew: more load"
-                " would show the limit."
-            )
-    return f"{place}: telemetry does not say what limits throughput."
-
-
-def _growth(one: WhereTime, part: WherePart) -> str:
-    """The wait that grew, or the client's processor time; ends the sentence."""
-    grown = format_ms(one.growth_ms or 0.0)
-    if part is WherePart.CLIENT_CPU:
-        return (
-            f". No wait of the server grew as much as the client's own processor time: by {grown} per transaction. If"
-            " the client shares CPUs with the server, give it CPUs of its own."
-        )
-    wait = "row locks" if part is WherePart.ROW_LOCKS else PARTS[part]
-    on = f" on {one.table}" if one.table else ""
-    return f": {wait}{on}. That wait grew by {grown} per transaction."
-
-
-def _resource_sentence(one: WhereTime, unit: str) -> str:
-    demand = next(demand for demand in one.demands if demand.resource == one.resource)
-    name, verb = _name(demand.resource)
-    used = format_percent(demand.utilisation_ratio)
-    if one.verdict is WhereVerdict.SATURATED:
-        text = f"{name} {verb} saturated: {used} busy at the highest throughput."
-    else:
-        at = _rate(demand.saturation_tps, unit)
-        text = (
-            f"{name} {verb} the first to saturate, at about {at} if demand per transaction stays the same: {used} busy"
-            " at the highest throughput."
-        )
-    rival = f" The repetitions leave open whether it is {_name(one.rival)[0]}." if one.rival else ""
-    shared = f" The client took {format_percent(one.client_ratio)} of the busy time." if one.client_ratio else ""
-    others = ""
-    if one.others_ratio is not None and one.others_ratio >= OTHERS_RATIO and demand.resource in CPUS:
-        others = f" Neither server nor client used {format_percent(one.others_ratio)} of it: something else did."
-    client = " The server may sustain more: give the client more CPUs." if demand.resource == CLIENT_CPUS else ""
-    return f"{text}{rival}{shared}{others}{client}"
-
-
-def _name(resource: str | None) -> tuple[str, str]:
-    """A resource in words, and the verb that goes with it."""
-    plural = {CPU: "the processors", SERVER_CPUS: "the server's processors", CLIENT_CPUS: "the client's processors"}
-    if resource in plural:
-        return plural[resource], "are"
-    if resource is not None and resource.startswith(CPUS_OF):
-        return f"the CPUs of {resource.removeprefix(CPUS_OF)}", "are"
-    return {"busiest cpu": "a single CPU"}.get(resource or "", f"the {resource}"), "is"
-
-
-def _rate(estimate: Estimate, unit: str) -> str:
-    """A throughput; an interval wider than a factor of 3 is said in words."""
-    bounds = estimate.bounds
-    if bounds is not None and bounds.high > WIDE_FACTOR * bounds.low:
-        return f"{format_rate(estimate.value, unit)} (95 % CI wider than a factor of 3)"
-    return rate_with_interval(estimate, unit)
-
-
-def _what_if(one: WhereTime, unit: str) -> str:
-    if one.what_if is None:
-        return ""
-    limit = (
-        "" if one.what_if.limited_by == one.resource else f", where {_name(one.what_if.limited_by)[0]} would saturate"
-    )
-    return (
-        f" Twice the CPUs: at most {_rate(one.what_if.bound_tps, unit)}{limit}, assuming that demands stay"
-        " the same and contention does not rise."
     )
 
 

@@ -52,7 +52,7 @@ class ClaimSpec(Written):
         peak_per_cpu: Number of connections at the peak for each CPU of the system, `[low, high]`.
         ratio: Throughput divided by that of `base` or `base_workload`, `[low, high]`.
         scale_factor: Throughput at `connections` divided by that at `from_connections`, `[low, high]`.
-        limited_by: `hardware` if a processor or device limits throughput, `no hardware` if none does.
+        limited_by: `hardware` if processors, a quota or a network link limit throughput, `no hardware` if none does.
     """
 
     says: Annotated[str, Field(min_length=1, max_length=500)]

@@ -1,4 +1,4 @@
-"""How often and how long the server's control group was stopped because it had used up its processor quota.
+"""How much of its processor quota the server's control group used, and how long it was stopped when that was used up.
 
 Version 2 of control groups counts microseconds in cpu.stat, version 1 nanoseconds (kernel documentation,
 admin-guide/cgroup-v2 and scheduler/sched-bwc). A group counts only its own quota, so each group above it is looked at
@@ -14,8 +14,18 @@ from typing import ClassVar
 from plimsoll.telemetry.sampler import PROC, Deltas, Sample, Sampler, kernel_text
 
 CGROUPS = Path("/sys/fs/cgroup")
-_UNITS = {"throttled_usec": 1e6, "throttled_time": 1e9}
-"""Names of the time that a group was stopped, and how much of it is one second."""
+_SECONDS = {
+    "throttled_usec": ("throttled_s", 1e6),
+    "throttled_time": ("throttled_s", 1e9),
+    "usage_usec": ("used_s", 1e6),
+}
+"""Times in cpu.stat, what they are called here, and how much of each is one second."""
+
+_USAGE_NS = "cpuacct.usage"
+"""Where version 1 has the processor time of a group."""
+
+_PERIOD_US = "100000"
+"""What the kernel takes where nobody set a period."""
 
 
 class CgroupSampler(Sampler):
@@ -25,48 +35,59 @@ class CgroupSampler(Sampler):
     waits: ClassVar[bool] = False
     cost: ClassVar[str] = "one read of cpu.stat for each control group above the server that has a quota"
     metrics: ClassVar[Mapping[str, str]] = {
+        "server_quota_used_ratio": "0..1",
         "server_throttled_periods_ratio": "0..1",
         "server_throttled_s_per_s": "s/s",
     }
 
     def __init__(self, pid: int, proc: Path = PROC, cgroups: Path = CGROUPS) -> None:
         """Watches the control group that the process is in now."""
-        self._files = [file for file in _stat_files(pid, proc, cgroups) if _has_quota(file)]
+        quotas = {file: _quota(file) for file in _stat_files(pid, proc, cgroups)}
+        self._quotas = {file: cpus for file, cpus in quotas.items() if cpus is not None}
         self._deltas = Deltas()
 
     def sample(self, at_unix_s: float) -> list[Sample]:
-        """Looks once, see `Sampler`. Of several groups with a quota, the one that was stopped longest counts.
+        """Looks once, see `Sampler`.
+
+        Of several groups with a quota, the one that was stopped longest counts, and for use the one that used most.
 
         Raises:
             OSError: The group was there before and is gone.
         """
-        if not self._files:
+        if not self._quotas:
             return []
         counters = {
             f"{place} {name}": value
-            for place, file in enumerate(self._files)
-            for name, value in _counters(kernel_text(file)).items()
+            for place, file in enumerate(self._quotas)
+            for name, value in _counters(file).items()
         }
         risen = self._deltas.rise(at_unix_s, counters)
         if risen is None:
             return []
         elapsed_s, counted = risen
-        groups = [(counted.get(f"{place} throttled_s", 0.0), counted, place) for place, _ in enumerate(self._files)]
+        groups = [(counted.get(f"{place} throttled_s", 0.0), counted, place) for place, _ in enumerate(self._quotas)]
         throttled_s, _, place = max(groups, key=lambda one: one[0])
         found = [Sample(self.source, "server_throttled_s_per_s", throttled_s / elapsed_s)]
         periods = counted.get(f"{place} nr_periods", 0.0)
         if periods > 0:
             ratio = min(counted[f"{place} nr_throttled"] / periods, 1.0)
             found.append(Sample(self.source, "server_throttled_periods_ratio", ratio))
-        return found
+        used = [
+            counted[f"{place} used_s"] / elapsed_s / cpus
+            for place, cpus in enumerate(self._quotas.values())
+            if f"{place} used_s" in counted
+        ]
+        return [*found, Sample(self.source, "server_quota_used_ratio", min(max(used), 1.0))] if used else found
 
 
-def _counters(text: str) -> dict[str, float]:
-    pairs = (line.split() for line in text.splitlines())
+def _counters(stat: Path) -> dict[str, float]:
+    pairs = (line.split() for line in kernel_text(stat).splitlines())
     values = {pair[0]: float(pair[1]) for pair in pairs if len(pair) == 2}
-    found = {name: values[name] for name in ("nr_periods", "nr_throttled") if name in values}
-    throttled_s = [values[name] / unit for name, unit in _UNITS.items() if name in values]
-    return found | ({"throttled_s": throttled_s[0]} if throttled_s else {})
+    found: dict[str, float] = {name: values[name] for name in ("nr_periods", "nr_throttled") if name in values}
+    found |= {short: values[name] / unit for name, (short, unit) in _SECONDS.items() if name in values}
+    if (usage := stat.parent / _USAGE_NS).exists():
+        found["used_s"] = float(kernel_text(usage)) / 1e9
+    return found
 
 
 def _stat_files(pid: int, proc: Path, cgroups: Path) -> Iterator[Path]:
@@ -87,11 +108,17 @@ def _stat_files(pid: int, proc: Path, cgroups: Path) -> Iterator[Path]:
                 folder = folder.parent
 
 
-def _has_quota(stat: Path) -> bool:
-    """Version 2: `max 100000` is no quota. Version 1: neither is -1."""
+def _quota(stat: Path) -> float | None:
+    """How many CPUs a group may use; None for no limit. Version 2: `max 100000` is none. Version 1: neither is -1."""
+    folder = stat.parent
     for name, none in (("cpu.max", "max"), ("cpu.cfs_quota_us", "-1")):
         try:
-            return kernel_text(stat.parent / name).split()[0] != none
-        except (OSError, IndexError):
+            quota_us, *period_us = kernel_text(folder / name).split()
+            if quota_us == none:
+                return None
+            period = folder / "cpu.cfs_period_us"
+            period_us += kernel_text(period).split() if period.exists() else [_PERIOD_US]
+            return float(quota_us) / float(period_us[0])
+        except (OSError, ValueError):
             continue
-    return False
+    return None

@@ -8,11 +8,14 @@ import numpy as np
 import pytest
 
 from plimsoll.analyse.claim_model import CheckedClaim, ClaimVerdict
+from plimsoll.analyse.claims import check_claims
 from plimsoll.analyse.model import Analysis
 from plimsoll.analyse.study import analyse
+from plimsoll.analyse.where_model import WhereTime, WhereVerdict
 from plimsoll.guide.claims import claims_section
 from plimsoll.record.environment import Environment, HostFacts
-from plimsoll.spec.claims import ClaimSpec
+from plimsoll.record.level import LevelKind
+from plimsoll.spec.claims import ClaimSpec, LimitedBy
 from unit.analyse.made import Made, measured
 
 CURVE = {1: 100.0, 2: 195.0, 4: 360.0, 8: 330.0}
@@ -134,3 +137,23 @@ def test_the_guide_says_it_in_words() -> None:
     assert sentence.startswith("“It does” (Somebody, 2008): confirmed here: 1.2")
     (row,) = section.tables[0].rows
     assert [one.text for one in row[:4]] == ["It does.", "b", "throughput over that of a", "1.10 or more"]
+
+
+@pytest.mark.parametrize(
+    ("limited_by", "changes", "verdict"),
+    [
+        ("hardware", {"verdict": WhereVerdict.SATURATED, "resource": "cpu"}, ClaimVerdict.SHOWS),
+        ("no hardware", {"verdict": WhereVerdict.SATURATED, "resource": "cpu"}, ClaimVerdict.DOES_NOT_SHOW),
+        ("hardware", {"verdict": WhereVerdict.SATURATED, "resource": "data device"}, ClaimVerdict.NOT_RESOLVED),
+        ("no hardware", {"verdict": WhereVerdict.WAIT_GROWS, "is_network_known": True}, ClaimVerdict.SHOWS),
+        ("no hardware", {"verdict": WhereVerdict.WAIT_GROWS}, ClaimVerdict.NOT_RESOLVED),
+        ("hardware", {"verdict": WhereVerdict.NOTHING_GROWS, "is_network_known": True}, ClaimVerdict.NOT_RESOLVED),
+    ],
+)
+def test_a_limit_is_resolved_by_neither_a_busy_device_nor_an_unknown_network(
+    limited_by: LimitedBy, changes: dict[str, object], verdict: ClaimVerdict
+) -> None:
+    where = WhereTime(system="a", workload="read-write", kind=LevelKind.CLOSED, levels=(), **changes)
+    claim = ClaimSpec(says="so", workload="read-write", system="a", limited_by=limited_by)
+    (one,) = check_claims([claim], (), (), (), where_time=[where], scalability=())
+    assert one.verdict is verdict

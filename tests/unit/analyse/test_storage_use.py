@@ -43,19 +43,27 @@ def storage(device: str | None, *, flush_ms: float = 0.93, path: str = "/srv", i
     )
 
 
-def study(data: StorageFacts, measured_storage: StorageRecord, *, flushes: float = 1.0) -> Analysis:
+def study(
+    data: StorageFacts,
+    measured_storage: StorageRecord,
+    *,
+    flushes: float = 1.0,
+    reads_per_s: float | None = None,
+    instances: int = 1,
+) -> Analysis:
     trial = measured(
         np.full(SECONDS - 2, TPS),
         environment=Environment(
             host=HostFacts(name="here"),
             client=ClientFacts(on_server_host=True),
-            instances=(InstanceFacts(name="a/0", storage=data),),
+            instances=tuple(InstanceFacts(name=f"a/{index}", storage=data) for index in range(instances)),
         ),
         telemetry=telemetry(
             {
                 ("server", "one", "innodb_data_fsyncs"): flushes * TPS,
                 ("process", "one", "server_storage_write_bytes_per_s"): 4096 * TPS,
                 ("device", "one", "write_per_s"): 250.0,
+                **({} if reads_per_s is None else {("device", "one", "read_per_s"): reads_per_s}),
             }
         ),
         response_ns=np.full(200, 1_300_000),
@@ -73,6 +81,42 @@ def test_a_flush_and_a_transaction_of_the_same_device() -> None:
     page = render_markdown(analysis)
     assert "a commit's flush is 0.93 ms" in page
     assert "| commit | 1 | flush |" in page
+
+
+def with_most(read_per_s: float, write_per_s: float) -> StorageRecord:
+    """A storage that does so much at its best queue depth, and half as much at another."""
+
+    def test(which: StorageTest, depth: int, **operation: OperationFigures) -> StorageMeasurement:
+        return StorageMeasurement(test=which, queue_depth=depth, block_bytes=16384, duration_s=1, **operation)
+
+    def most(per_s: float) -> OperationFigures:
+        return figures(1.0).model_copy(update={"per_s": per_s})
+
+    measurements = [
+        test(which, depth, **{operation: most(per_s * share)})
+        for which, operation, per_s in (
+            (StorageTest.RANDOM_READ, "read", read_per_s),
+            (StorageTest.RANDOM_WRITE, "write", write_per_s),
+        )
+        for depth, share in ((1, 0.5), (8, 1.0), (64, 0.5))
+    ]
+    return storage("vda1").model_copy(update={"measurements": tuple(measurements)})
+
+
+def test_how_much_of_a_device_a_load_used() -> None:
+    """250 writes of 1,000 and 100 reads of 2,000 are 30 % of the device, which is enough for 3.3 times the load."""
+    data = StorageFacts(device="vda1")
+    (use,) = study(data, with_most(2000, 1000), reads_per_s=100.0).storage_use
+    assert use.device_ratio == pytest.approx(0.3)
+    assert use.device_limit_tps == pytest.approx(TPS / 0.3)
+    unknown = [
+        study(data, with_most(2000, 1000)),
+        study(data, with_most(0, 1000), reads_per_s=100.0),
+        study(data, storage("vda1"), reads_per_s=100.0),
+        study(data, with_most(2000, 1000).model_copy(update={"is_direct": False}), reads_per_s=100.0),
+        study(data, with_most(2000, 1000), reads_per_s=100.0, instances=2),
+    ]
+    assert [one.storage_use[0].device_ratio for one in unknown] == [None] * 5
 
 
 def test_transactions_that_do_not_flush_are_said_so() -> None:

@@ -74,6 +74,20 @@ def test_a_quota_of_a_group_above_the_server(tmp_path: Path, version: int, name:
     assert named(sampler.sample(3.0)) == {"server_throttled_s_per_s": 0.5, "server_throttled_periods_ratio": 0.25}
 
 
+def test_how_much_of_a_quota_is_used(tmp_path: Path) -> None:
+    """The quota is half a CPU; 0.9 s of it in 2 s are nine tenths. Version 1 counts use apart, in nanoseconds."""
+    groups(tmp_path / "2", 2, nr_periods=0, usage_usec=10**6)
+    groups(tmp_path / "1", 1, nr_periods=0)
+    usage = tmp_path / "1/cgroup/cpu,cpuacct/a/cpuacct.usage"
+    usage.write_text("1000000000\n")
+    (usage.parent / "cpu.cfs_period_us").write_text("200000\n")
+    samplers = [CgroupSampler(7, tmp_path / name / "proc", tmp_path / name / "cgroup") for name in ("2", "1")]
+    assert [one.sample(1.0) for one in samplers] == [[], []]
+    groups(tmp_path / "2", 2, nr_periods=0, usage_usec=1_900_000)
+    usage.write_text("1225000000\n")
+    assert [named(one.sample(3.0))["server_quota_used_ratio"] for one in samplers] == pytest.approx([0.9, 0.45])
+
+
 def test_without_a_quota_nothing_is_looked_at(tmp_path: Path) -> None:
     groups(tmp_path, 2, nr_periods=1, nr_throttled=0, throttled_usec=0)
     (tmp_path / "cgroup/a/cpu.max").write_text("max 100000\n")

@@ -57,8 +57,14 @@ _DEVICE = {
 
 _NEEDED_OF_DEVICE = frozenset(name for name, _ in _DEVICE.values()) - {"flushes", "flush_ms"}
 _RECEIVED, _SENT = "node_network_receive_bytes_total", "node_network_transmit_bytes_total"
+_SPEED = "node_network_speed_bytes"
+_NO_LINKS = ("lo", "veth", "tun", "tap", "br", "virbr", "docker", "bond", "team", "dummy", "wg", "vxlan", "cali", "cni")
+"""Names of interfaces that are only software begin so; the speed that some of them have is made up."""
+
 _CPU, _QUEUE, _HOST = "node_cpu_seconds_total", "node_schedstat_waiting_seconds_total", "node_uname_info"
-KNOWN = frozenset({_CPU, _QUEUE, _HOST, _RECEIVED, _SENT, *_TOTALS, *_GAUGES, *_MEMORY, *_FREQUENCIES, *_DEVICE})
+KNOWN = frozenset(
+    {_CPU, _QUEUE, _HOST, _RECEIVED, _SENT, _SPEED, *_TOTALS, *_GAUGES, *_MEMORY, *_FREQUENCIES, *_DEVICE}
+)
 """Names of the samples that are read."""
 
 _SAFE = re.compile(r"[A-Za-z0-9_.:-]{1,64}")
@@ -98,7 +104,7 @@ class NodeReader:
         if not seen or seen == self._before:
             return None
         self._before = seen
-        metrics = _now(by_name) | _rates(self._deltas.rise(at_unix_s, counters))
+        metrics = _now(by_name) | _rates(self._deltas.rise(at_unix_s, counters), _link_speeds(by_name))
         samples = [Sample("host", metric, value) for metric, value in metrics.items()]
         risen = self._device_deltas.rise(at_unix_s, of_device) if of_device else None
         if risen is not None and risen[1].keys() >= _NEEDED_OF_DEVICE:
@@ -145,13 +151,19 @@ def _is_disk(name: str) -> bool:
     return bool(_SAFE.fullmatch(name)) and not name.startswith(NO_DISKS) and not _PARTITION.fullmatch(name)
 
 
-def _rates(risen: tuple[float, dict[str, float]] | None) -> dict[str, float]:
+def _link_speeds(by_name: Mapping[str, list[Exposed]]) -> dict[str, float]:
+    """By interface, bytes per second in one direction."""
+    named = {one.labels.get("device", ""): one.value for one in by_name[_SPEED] if one.value > 0}
+    return {name: speed for name, speed in named.items() if not name.startswith(_NO_LINKS)}
+
+
+def _rates(risen: tuple[float, dict[str, float]] | None, speeds: Mapping[str, float]) -> dict[str, float]:
     if risen is None:
         return {}
     elapsed_s, rises = risen
     traffic = {name: value for name, value in rises.items() if name.startswith("network_")}
     shares = {name: min(value / elapsed_s, 1.0) for name, value in rises.items() if name.endswith("_ratio")}
-    metrics = processor_shares(elapsed_s, rises) | shares | traffic_rates(elapsed_s, traffic)
+    metrics = processor_shares(elapsed_s, rises) | shares | traffic_rates(elapsed_s, traffic, speeds)
     if "run_queue_mean" in rises:
         metrics["run_queue_mean"] = rises["run_queue_mean"] / elapsed_s
     return metrics

@@ -52,6 +52,10 @@ node_disk_write_time_seconds_total{{device="nvme0n1"}} {0.5 * at}
 node_disk_io_time_weighted_seconds_total{{device="nvme0n1"}} {1.5 * at}
 node_network_receive_bytes_total{{device="eth0"}} {2000 * at}
 node_network_transmit_bytes_total{{device="eth0"}} {3000 * at}
+node_network_speed_bytes{{device="eth0"}} 30000
+node_network_receive_bytes_total{{device="veth1"}} {2000 * at}
+node_network_transmit_bytes_total{{device="veth1"}} {3000 * at}
+node_network_speed_bytes{{device="veth1"}} 1250000000
 node_network_receive_bytes_total{{device="eth1"}} 0
 node_network_transmit_bytes_total{{device="eth1"}} 0
 node_uname_info{{nodename="db1",release="6"}} 1
@@ -96,6 +100,9 @@ def test_a_host() -> None:
             "disk_nvme0n1_busy_ratio": 0.75,
             "network_eth0_received_bytes_per_s": 2000,
             "network_eth0_sent_bytes_per_s": 3000,
+            "network_eth0_used_ratio": 0.1,
+            "network_veth1_received_bytes_per_s": 2000,
+            "network_veth1_sent_bytes_per_s": 3000,
         }
     )
     assert named(seen, "device") == pytest.approx(
