@@ -154,20 +154,28 @@ def next_step(settings: SearchSettings, history: Sequence[CapacityRun]) -> Step 
 def capacity_so_far(settings: SearchSettings, history: Sequence[CapacityRun]) -> Capacity:
     """What the runs so far say; `capacity_tps` only where it is confirmed."""
     rates = _rates(settings, history)
-    failed_tps = failed_confirmation_tps(rates)
-    confirmed = (one.tps for one in rates if one.tps < failed_tps and one.balance > 0)
-    enough = settings.confirmations
-    capacity_tps = max((tps for tps in confirmed if count_at(rates, tps) >= enough), default=None)
+    capacity_tps = _confirmed_tps(settings, rates)
     held_tps = bracket_between(rates).low_tps if capacity_tps is None else capacity_tps
     return Capacity(
         capacity_tps=capacity_tps,
-        low=_surely_held_tps(rates, held_tps)
-        if capacity_tps is None
-        else rounded(capacity_tps / (1 + _OWN_ERROR_RATIO)),
+        low=_surely_held_tps(rates, held_tps) if capacity_tps is None else _low_tps(settings, history, capacity_tps),
         high=min((one.tps for one in rates if one.tps > held_tps and one.surely_failed), default=None),
         objective=settings.objective,
         runs=tuple(history),
     )
+
+
+def _confirmed_tps(settings: SearchSettings, rates: Sequence[Rate]) -> float | None:
+    failed_tps = failed_confirmation_tps(rates)
+    confirmed = (one.tps for one in rates if one.tps < failed_tps and one.balance > 0)
+    enough = settings.confirmations
+    return max((tps for tps in confirmed if count_at(rates, tps) >= enough), default=None)
+
+
+def _low_tps(settings: SearchSettings, history: Sequence[CapacityRun], capacity_tps: float) -> float:
+    """Below the answer by what searches are wrong; where the search began again, below its first answer as well."""
+    first_tps = _confirmed_tps(settings, _rates(settings, history[: _begin_index(history)]))
+    return rounded(min(capacity_tps, first_tps or math.inf) / (1 + _OWN_ERROR_RATIO))
 
 
 def _surely_held_tps(rates: Sequence[Rate], upto_tps: float) -> float | None:
@@ -204,16 +212,16 @@ def remaining_s(settings: SearchSettings, history: Sequence[CapacityRun]) -> tup
 def _rates(settings: SearchSettings, history: Sequence[CapacityRun]) -> list[Rate]:
     """By rising rate, with the runs that count."""
     runs: dict[float, list[CapacityRun]] = {}
-    for run in _since_begin(history):
+    for run in history[_begin_index(history) :]:
         if run.rate_tps is not None and settings.is_final(run):
             runs.setdefault(run.rate_tps, []).append(run)
     return [Rate(tps, tuple(found), settings.objective) for tps, found in sorted(runs.items())]
 
 
-def _since_begin(history: Sequence[CapacityRun]) -> Sequence[CapacityRun]:
-    """The runs since the search began, or began again from a rate above its answer that held: once at most."""
+def _begin_index(history: Sequence[CapacityRun]) -> int:
+    """Where the search began, or began again, once at most: at a run above its answer that held."""
     held = (index for index, run in enumerate(history) if run.role is RunRole.ABOVE and run.verdict is RunVerdict.HOLDS)
-    return history[next(held, 0) :]
+    return next(held, 0)
 
 
 def _wanted(settings: SearchSettings, rates: Sequence[Rate], fastest: CapacityRun) -> tuple[RunRole, float] | None:

@@ -71,6 +71,10 @@ def test_where_the_run_above_holds_the_search_begins_again_there() -> None:
     again = next_step(SETTINGS, answered_low(RunVerdict.HOLDS))
     assert isinstance(again, Step)
     assert (again.role, again.rate_tps) == (RunRole.BRACKET, 2290.0)
+    found = searched(STEADY, 3)
+    assert found.capacity_tps is not None
+    runs = [*answered_low(RunVerdict.HOLDS), *found.runs[len(SETTINGS.connections) :]]
+    assert capacity_so_far(SETTINGS, runs).low == 1698.0  # below the first answer too
 
 
 def test_where_the_run_above_is_undecided_it_is_extended_and_one_further_above_follows() -> None:
