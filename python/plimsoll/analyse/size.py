@@ -23,9 +23,10 @@ from plimsoll.analyse.model import Analysis, WorkloadSummary
 from plimsoll.analyse.scale_out import scale_out, with_replicas
 from plimsoll.analyse.size_assumptions import assumptions
 from plimsoll.analyse.size_doubts import demand_doubts
-from plimsoll.analyse.size_evidence import judge_capacities, judge_rates
+from plimsoll.analyse.size_evidence import STRICTER, judge_capacities
 from plimsoll.analyse.size_levels import judge_levels
 from plimsoll.analyse.size_model import RANKS, Fit, LoadAsked, LoadDemand, ScaleOut, SizeAnswer, SystemFit
+from plimsoll.analyse.size_rates import judge_rates
 from plimsoll.errors import RecordError, SpecError
 
 HEADROOM = 0.3
@@ -151,10 +152,11 @@ def _judged_systems(analysis: Analysis, asked: LoadAsked) -> Iterator[SystemFit]
         by_capacity = judge_capacities(searched, system, asked)
         curves = [one for one in analysis.curves if (one.system, one.workload) == (system.name, asked.workload)]
         at_rates = [judge_rates(one, system, asked) for one in curves if one.kind.is_at_rate]
-        closed = [judge_levels(one, system, asked) for one in curves if not one.kind.is_at_rate]
-        found = by_capacity or next(iter((*at_rates, *closed)), None)
-        if found is not None:
-            yield found
+        open_loop = [*([] if by_capacity is None else [by_capacity]), *at_rates]
+        if all(one.reason.code == STRICTER for one in open_loop):
+            open_loop[:0] = [judge_levels(one, system, asked) for one in curves if not one.kind.is_at_rate]
+        if open_loop:
+            yield next((one for one in open_loop if one.verdict is not Fit.UNDECIDED), open_loop[0])
 
 
 def _order(one: SystemFit, *, by_cost: bool) -> tuple[int, float, float, str]:

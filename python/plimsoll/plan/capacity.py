@@ -31,6 +31,7 @@ from plimsoll.plan.capacity_rates import (
     sure_between,
 )
 from plimsoll.record.capacity import (
+    OWN_ERROR_RATIO,
     P99_ALLOWED_RATIO,
     RESOLUTION_RATIO,
     Capacity,
@@ -46,10 +47,6 @@ _RISE = 1.2
 _FALL = 1.3
 _LOWEST_RATIO = 1 / 1000
 _LOWEST_TPS = 0.5
-_OWN_ERROR_RATIO = 0.06
-"""A search's answer may be so much above the truth: what is just below it is not sure, whatever its runs say.
-
-The rate was chosen because its runs held, so the same runs cannot vouch for it (regression to the mean)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -155,7 +152,7 @@ def capacity_so_far(settings: SearchSettings, history: Sequence[CapacityRun]) ->
     surely_held = [one.tps for one in rates if one.tps <= upto_tps and one.surely_held]
     return Capacity(
         capacity_tps=capacity_tps,
-        low=rounded(min(surely_held[-1], upto_tps / (1 + _OWN_ERROR_RATIO))) if surely_held else None,
+        low=rounded(min(surely_held[-1], upto_tps / (1 + OWN_ERROR_RATIO))) if surely_held else None,
         high=min((one.tps for one in rates if one.tps > upto_tps and one.surely_failed), default=None),
         objective=settings.objective,
         runs=tuple(history),
