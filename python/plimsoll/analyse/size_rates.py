@@ -6,8 +6,9 @@ system 2 % too small leaves 2 % over, whatever the length of its runs; short run
 limit allows for. Where repetitions differ, a system that is too small may keep up in some of them and leave nothing
 over, by luck. So three repetitions are needed, where other evidence needs two.
 
-In simulations of systems 2 % too small, 0 to 5 % of studies of three repetitions of 10 to 30 s said "fits", also where
-the speed of runs differed by 10 % (`tests/truth/test_sizing_rates.py`); with two it was up to 12 % there.
+In simulations of systems 2 % too small, with runs of 10 and 30 s, at most 4 % of studies of three repetitions said
+"fits" where the speed of runs differed by up to 6 %, and 5 to 8 % where it differed by 10 %; there four repetitions are
+needed (2 to 3 %), and two would be wrong in up to 13 %.
 
 It does not fit where no repetition sustained the rate. Where some did, more repetitions decide.
 """

@@ -7,6 +7,7 @@ from typing import Any
 
 from plimsoll.analyse.objective import Fault
 from plimsoll.analyse.size_model import LoadAsked, SizeEvidence, SystemFit
+from plimsoll.analyse.size_rates import LEFT_RATIO_ALLOWED
 from plimsoll.prose.phrases import counted, ms_span, rate_with_interval
 from plimsoll.record.level import Level
 from plimsoll.units import format_ms, format_percent, format_rate
@@ -81,8 +82,9 @@ def _next_run_may_fall_behind(one: SystemFit, asked: LoadAsked, _: str) -> str:
     if most_ratio is None:
         return f"{completed}. The recordings do not say how much of the load was left over: run it again."
     return (
-        f"{completed}, but the next run may leave up to {format_percent(most_ratio)} of the load over, as a system does"
-        " that is so much too small. Longer runs, or plimsoll size with --confirm, would decide."
+        f"{completed}, but in the next run up to {format_percent(most_ratio)} of the load may be left over, as on a"
+        f" system that is too small by that. At most {format_percent(LEFT_RATIO_ALLOWED)} may be. Longer runs, or"
+        " plimsoll size with --confirm, would decide."
     )
 
 
@@ -137,36 +139,37 @@ def capacity_reason(one: SystemFit, asked: LoadAsked) -> str:
     """Why a system fits or not, by its capacity."""
     seen, unit = one.reason.known, asked.rate_unit
     objective = f"p99 response time within {format_ms(seen['objective_ms_p99'])}"
-    needed = format_rate(asked.needed_tps, unit)
     if one.reason.code == "no-rate-holds":
         return f"No rate holds {objective}."
     found = "not confirmed" if one.throughput_tps is None else rate_with_interval(one.throughput_tps, unit)
-    capacity = f"Its capacity at {objective} is {found}"
+    capacity = f"capacity at {objective} is {found}"
+    if one.reason.code == "capacity-too-low":
+        return f"Too slow: its {capacity}; {_needed(asked)} is needed."
+    return f"Its {capacity}{_of_capacity(one, asked)}"
+
+
+def _of_capacity(one: SystemFit, asked: LoadAsked) -> str:
+    """What a capacity means for the load, and what would decide where that is open."""
+    seen = one.reason.known
+    sure = "unknown" if seen["sure_tps"] is None else format_rate(seen["sure_tps"], asked.rate_unit)
     match one.reason.code:
         case "capacity-fits":
-            return (
-                f"{capacity}; with 95 % confidence the next search finds {format_rate(seen['sure_tps'], unit)} or more."
-            )
-        case "capacity-too-low":
-            return f"Too slow: {capacity[0].lower()}{capacity[1:]}; {needed} is needed."
+            return f"; with 95 % confidence it is {sure} or more, also in the next search."
+        case "capacity-of-stricter-objective":
+            return f". {_at_a_looser_objective(asked)}"
         case "capacity-of-one-search":
             return (
-                f"{capacity} by one search, which does not say how searches differ. Run at least two repetitions, or"
-                " plimsoll size with --confirm."
+                " by one search, which does not say how searches differ. Run at least two repetitions, or plimsoll"
+                " size with --confirm."
             )
-        case "capacity-of-stricter-objective":
-            return f"{capacity}. {_at_a_looser_objective(asked)}"
         case "capacity-not-sure":
-            count = seen["repetitions_count"]
             return (
-                f"{capacity}, but in {seen['unsure_count']} of {count} searches no rate was clearly within the"
-                " objective. Longer confirmations (duration in the study file), or plimsoll size with --confirm, would"
-                " decide."
+                f", but in {seen['unsure_count']} of {seen['repetitions_count']} searches no rate was clearly within"
+                " the objective. Longer confirmations (duration in the study file), or plimsoll size with --confirm,"
+                " would decide."
             )
-    sure = ""
-    if seen["sure_tps"] is not None:
-        sure = f"; with 95 % confidence the next search finds at least {format_rate(seen['sure_tps'], unit)}"
-    return f"{capacity}{sure}; {needed} is needed. More repetitions, or plimsoll size with --confirm, would decide."
+    least = "" if seen["sure_tps"] is None else f"; with 95 % confidence it is at least {sure}, also in the next search"
+    return f"{least}; {_needed(asked)} is needed. More repetitions, or plimsoll size with --confirm, would decide."
 
 
 def _at_a_looser_objective(asked: LoadAsked) -> str:
