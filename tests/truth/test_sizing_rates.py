@@ -64,7 +64,9 @@ def recording(server: QueueServer, rate_tps: float, window_s: int, chance: np.ra
         },
         telemetry=pl.DataFrame([{**of_engine, **one} for one in waiting], schema=frames.TELEMETRY),
     )
-    return replace(made, trial=made.trial.model_copy(update={"level": Level(connections=CONNECTIONS, rate_tps=rate_tps)}))
+    return replace(
+        made, trial=made.trial.model_copy(update={"level": Level(connections=CONNECTIONS, rate_tps=rate_tps)})
+    )
 
 
 def _ns(ages_s: np.ndarray) -> np.ndarray:

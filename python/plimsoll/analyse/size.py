@@ -1,7 +1,8 @@
 """Which systems sustain a load, with what to spare, and what it takes when none does.
 
-Capacities at an objective decide first, then load at target rates. Connections in a closed loop are used only where
-there is nothing else, and the answer then says that it rests on saturation: such clients wait for the server.
+Capacities at an objective decide first; where they leave it open, load at target rates does. Connections in a closed
+loop are used only where there is nothing else, and the answer then says that it rests on saturation: such clients wait
+for the server. A capacity that is too low at a stricter objective than the one asked for counts as nothing.
 
 A system fits where the next run will surely sustain the load: the lower prediction limit over repetitions decides
 (`prediction`), corrected for how many levels it was chosen from. One repetition never fits. It does not fit where even
