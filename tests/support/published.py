@@ -48,7 +48,7 @@ def imported_analysis() -> Analysis:
         study="hp-proliant-2008",
         answer=(
             _peak(next(one for one in curves if one.system == f"BL480c, {SAN}" and one.workload == READ_WRITE)),
-            found("pool-per-core", workload=READ_WRITE, per_core=1.0),
+            found("pool-per-core", workload=READ_WRITE, per_core=1.0, is_advice=False),
         ),
         limits=(found("no-intervals", cells_count=128, all_count=128),),
         systems=systems,
@@ -117,7 +117,7 @@ def _curve(system: str, workload: str, cells: tuple[Cell, ...], cores: int) -> C
         kind=LevelKind.CLOSED,
         cells=cells,
         peak=Peak(level=top.level, throughput_tps=top.throughput_tps, is_inside_range=True, tied_levels=(top.level,)),
-        pool=PoolAdvice(connections=connections, per_core=connections / cores, reason=PoolReason.PEAK),
+        pool=PoolAdvice(connections=connections, per_core=connections / cores, reason=PoolReason.SINGLE_FIGURES),
     )
 
 

@@ -1,7 +1,8 @@
 """Sizing by its verdicts: how often a system that is too small is said to fit.
 
 Worlds: repetitions vary by 3 or 10 %, and blocks (a repetition's server start, its hour) by 0, 1 and 3 times that,
-shared by all levels of a repetition.
+shared by all levels of a repetition. Deliberately not here: capacities (`test_sizing_capacities`) and load at target
+rates (`test_sizing_rates`).
 """
 
 from __future__ import annotations
@@ -9,19 +10,15 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from plimsoll.analyse.capacities import capacities
 from plimsoll.analyse.cell_model import Cell
 from plimsoll.analyse.curve_model import Curve
 from plimsoll.analyse.duration_model import Durations
 from plimsoll.analyse.model import Analysis, SystemSummary, WorkloadSummary
 from plimsoll.analyse.size import size
-from plimsoll.analyse.size_model import Fit
 from plimsoll.analyse.throughput import Repeated, mean_throughputs
-from plimsoll.record.capacity import Capacity, CapacityObjective, SearchRecord
 from plimsoll.record.level import Level, LevelKind
 
 DEMAND_TPS = 1000.0
-OBJECTIVE = CapacityObjective(response_ms_p99=20.0)
 STUDIES = 300
 
 
@@ -83,38 +80,3 @@ def test_response_times_five_percent_too_long_rarely_meet_an_objective(levels_co
         fast = noisy(3 * DEMAND_TPS, 0.02, 0.0, chance, (levels_count, 3))
         fits += size(study_of(fast, p99_ms), tps=DEMAND_TPS, headroom=0.0, response_p99_ms=20.0).fits
     assert fits / STUDIES <= 0.05
-
-
-@pytest.mark.parametrize("noise", [0.01, 0.03, 0.10])
-def test_a_capacity_two_percent_too_small_rarely_fits(noise: float) -> None:
-    chance = np.random.default_rng(3)
-    fits = 0
-    for _ in range(STUDIES):
-        found = searched(0.98 * DEMAND_TPS * np.exp(chance.normal(0, noise, 3)))
-        fits += size(made(capacities=capacities(found)), tps=DEMAND_TPS, headroom=0.0).fits
-    assert fits / STUDIES <= 0.05
-
-
-def test_a_capacity_with_room_fits_and_one_search_never_does() -> None:
-    three = made(capacities=capacities(searched(np.array([1480.0, 1500.0, 1490.0]))))
-    assert size(three, tps=DEMAND_TPS).fits
-    one = made(capacities=capacities(searched(np.array([9000.0]))))
-    found = size(one, tps=DEMAND_TPS).systems[0]
-    assert (found.verdict, found.reason.code) == (Fit.UNDECIDED, "capacity-of-one-search")
-
-
-def searched(tps: np.ndarray) -> list[SearchRecord]:
-    """Finished searches, one for each repetition."""
-    return [
-        SearchRecord(
-            search_id=str(index),
-            system="a",
-            workload="w",
-            repetition=index,
-            is_finished=True,
-            capacity=Capacity(
-                capacity_tps=float(one), low=float(one), high=float(one) * 1.02, objective=OBJECTIVE, runs=()
-            ),
-        )
-        for index, one in enumerate(tps)
-    ]

@@ -243,7 +243,14 @@ def _pool(asked: _Asked) -> Iterator[Finding]:
     alike = per_core.pop() if len(per_core) == 1 else None
     if alike is not None and len(asked.curves) > 1 and all(_is_pool_decided(curve) for curve in asked.curves):
         shared = any(curve.pool is not None and curve.pool.client_shared_processors for curve in asked.curves)
-        yield found("pool-per-core", workload=asked.workload, per_core=alike, client_shared_processors=shared)
+        is_advice = all(curve.pool is not None and curve.pool.is_advice for curve in asked.curves)
+        yield found(
+            "pool-per-core",
+            workload=asked.workload,
+            per_core=alike,
+            client_shared_processors=shared,
+            is_advice=is_advice,
+        )
         return
     for curve in () if asked.is_in_a_table else asked.curves:
         pool = curve.pool

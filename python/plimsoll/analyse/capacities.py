@@ -23,7 +23,7 @@ from plimsoll.analyse.prediction import next_at_least
 from plimsoll.analyse.single_searches import ratio_of_single_searches
 from plimsoll.analyse.throughput import log_bounds
 from plimsoll.analyse.within_run import MeanVariance
-from plimsoll.record.capacity import RESOLUTION_RATIO, RunRole, SearchRecord
+from plimsoll.record.capacity import OWN_ERROR_RATIO, RESOLUTION_RATIO, RunRole, SearchRecord
 
 LEAST_VARIANCE = math.log1p(RESOLUTION_RATIO) ** 2 / 12
 """Of the logarithm of one capacity, however much repetitions agree."""
@@ -54,9 +54,15 @@ def _capacity(searches: Sequence[SearchRecord]) -> SystemCapacity:
         capacity_tps=_mean(known) if known and is_whole else None,
         low=min(lows) if lows and len(lows) == len(finished) else None,
         high=max(highs, default=None),
-        next_low=next_at_least(lows, least_variance=LEAST_VARIANCE) if len(lows) == len(finished) else None,
+        next_low=_next_low(known) if is_whole and len(lows) == len(finished) else None,
         searches=tuple(searches),
     )
+
+
+def _next_low(known: Sequence[float]) -> float | None:
+    """What the next search finds at least, less the error that any search may have, transactions per second."""
+    least_tps = next_at_least(known, least_variance=LEAST_VARIANCE)
+    return None if least_tps is None else least_tps / (1 + OWN_ERROR_RATIO)
 
 
 def _mean(values: Sequence[float]) -> Estimate:

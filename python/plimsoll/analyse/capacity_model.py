@@ -17,8 +17,8 @@ class SystemCapacity(Document):
         capacity_tps: Geometric mean of the capacities that the searches found; None where none found any.
         low: The lowest rate, over the repetitions, up to which the objective clearly held, transactions per second.
         high: The highest rate, over the repetitions, from which on it clearly did not.
-        next_low: What the next search will find at least, with 95 % confidence (prediction limit); None with one
-            repetition.
+        next_low: What the next search will find at least, with 95 % confidence (prediction limit), less the error of
+            6 % that a search may have; None with one repetition, or where a search has no `low`.
         searches: Each repetition, with every run.
     """
 

@@ -112,6 +112,10 @@ class RateFigures(Document):
         overloaded_count: Trials in which more was asked for than could be done.
         is_sustained: In all of its trials nothing was dropped, no overload lasted to the end, at most 1 % failed, and
             no replica's lag grew.
+        sustained_count: In so many of its trials that was so.
+        left_ratios: The share of the offered transactions of each measured window that is left over at its end: what
+            was in flight then, less what was at its begin. About 0 where the system keeps up, below 1; empty where it
+            is not known of some trial.
     """
 
     offered_tps: float | None = None
@@ -120,6 +124,8 @@ class RateFigures(Document):
     waiting_max: int = 0
     overloaded_count: int = 0
     is_sustained: bool
+    sustained_count: int = 0
+    left_ratios: tuple[float, ...] = ()
 
 
 class Cell(Document):

@@ -11,6 +11,7 @@ from plimsoll.analyse.duration_model import Durations
 from plimsoll.analyse.durations import Run, durations_of_runs
 from plimsoll.analyse.environment_blocks import blocks_of
 from plimsoll.analyse.instances import mean_tps
+from plimsoll.analyse.left_over import left_ratio
 from plimsoll.analyse.objective import ALLOWED_FAILED_RATIO
 from plimsoll.analyse.repetitions import lagging_trials
 from plimsoll.analyse.replication.servers import growing
@@ -147,13 +148,17 @@ def _rate_figures(trials: Sequence[TrialSummary]) -> RateFigures:
     overloads = [overload for one in trials for overload in one.overloads]
     accounts = [one.outcome.account for one in trials if one.outcome.account is not None]
     load_s = sum(account.duration_s for account in accounts)
+    sustained_count = sum(map(is_sustained, trials))
+    left = [ratio for ratio in map(left_ratio, trials) if ratio is not None]
     return RateFigures(
         offered_tps=sum(account.offered_count for account in accounts) / load_s if load_s else None,
         pool_wait_ms=_durations_of(trials, "pool_wait"),
         dispatch_delay_ms=_durations_of(trials, "dispatch_delay"),
         waiting_max=max((overload.waiting_max for overload in overloads), default=0),
         overloaded_count=sum(bool(one.overloads) for one in trials),
-        is_sustained=all(is_sustained(one) for one in trials),
+        is_sustained=sustained_count == len(trials),
+        sustained_count=sustained_count,
+        left_ratios=tuple(left) if len(left) == len(trials) else (),
     )
 
 

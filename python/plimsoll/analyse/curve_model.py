@@ -34,6 +34,7 @@ class PoolReason(StrEnum):
 
     UNKNOWN = "unknown"  # nothing completed at any level
     ONLY_LEVEL = "only-level"
+    SINGLE_FIGURES = "single-figures"  # published figures that say nothing of how they vary: what they show, no advice
     UNRESOLVED = "unresolved"  # no level is shown to be enough: the trials are too few or too noisy
     STILL_RISING = "still-rising"
     LOWEST_LEVEL = "lowest-level"
@@ -46,7 +47,7 @@ class PoolAdvice(Document):
 
     Attributes:
         connections: The smallest level that is shown to sustain at least 95 % of what every other level sustains; where
-            none is, the largest that may be needed.
+            none is, the largest that may be needed; of single published figures the level with the highest.
         per_core: `connections` over the system's processor cores; None when cores are unknown.
         reason: Why.
         between: Where unresolved: the smallest and the largest level that may be the right one.
@@ -58,6 +59,11 @@ class PoolAdvice(Document):
     reason: PoolReason
     between: tuple[int, int] | None = None
     client_shared_processors: bool = False
+
+    @property
+    def is_advice(self) -> bool:
+        """Whether repetitions show it, and it is not only what single figures show."""
+        return self.reason not in (PoolReason.UNKNOWN, PoolReason.UNRESOLVED, PoolReason.SINGLE_FIGURES)
 
 
 class Curve(Document):

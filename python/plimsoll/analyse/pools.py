@@ -6,6 +6,10 @@ has all of it (Berger and Hsu 1996). The smallest such level is advised. Noise m
 to more connections or to no advice, and never to fewer. Where no level is shown to be enough, the advice lies between
 the smallest level that may be enough (no upper limit is below 0.95) and the largest one.
 
+Repetitions must say how runs differ. Where they do not, since a level was measured once, nothing is shown to be enough;
+which levels may be follows from an assumed spread of 10 % between runs. Published figures without a spread are told as
+they are, the highest of them, and not as advice.
+
 The practice of sizing the pool by the fewest connections that sustain what the peak sustains is that of HP's guide for
 ProLiant blades (2008). Deliberately not here: any guess beyond the measured levels.
 """
@@ -15,6 +19,9 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+from scipy.special import ndtri
+
+from plimsoll.analyse.cell_model import SpreadKind
 from plimsoll.analyse.cells import MeasuredCell
 from plimsoll.analyse.comparison import ALPHA
 from plimsoll.analyse.curve_model import PoolAdvice, PoolReason
@@ -25,6 +32,9 @@ from plimsoll.analyse.throughput import MeanThroughput
 
 ENOUGH_RATIO = 0.95
 """A pool loses at most 5 % of the best throughput."""
+
+ASSUMED_SPREAD = 0.10
+"""Standard deviation of the logarithm of one run, where nothing says how runs differ: that of a noisy machine."""
 
 
 def pool_advice(rising: Sequence[MeasuredCell]) -> PoolAdvice:
@@ -40,7 +50,9 @@ def pool_advice(rising: Sequence[MeasuredCell]) -> PoolAdvice:
     possible = [index for index, (_, high) in enumerate(limits) if high >= ENOUGH_RATIO] or [best]
     chosen = possible[-1] if enough is None else enough
     edges = (possible[0], possible[-1])
-    reason = _reason(rising, best, chosen, is_resolved=enough is not None or edges[0] == edges[1])
+    reason = _reason(rising, best, chosen, is_resolved=_is_resolved(means, enough, edges))
+    if reason is PoolReason.SINGLE_FIGURES:
+        chosen = best
     connections = rising[chosen].level.connections
     cores = servers_host(rising[0].trials[0].environment).cpu_cores
     is_open = reason is PoolReason.UNRESOLVED
@@ -51,6 +63,11 @@ def pool_advice(rising: Sequence[MeasuredCell]) -> PoolAdvice:
         between=(rising[edges[0]].level.connections, rising[edges[1]].level.connections) if is_open else None,
         client_shared_processors=any(shares_processors(one.environment) for cell in rising for one in cell.trials),
     )
+
+
+def _is_resolved(means: Sequence[MeanThroughput], enough: int | None, edges: tuple[int, int]) -> bool:
+    is_spread_known = all(mean.spread is not None and mean.spread.seen_between_runs for mean in means)
+    return enough is not None or (edges[0] == edges[1] and is_spread_known)
 
 
 def smallest_enough(means: Sequence[MeanThroughput]) -> int | None:
@@ -66,14 +83,14 @@ def _limits(means: Sequence[MeanThroughput], index: int) -> tuple[float, float]:
 
 
 def _one_sided(mean: MeanThroughput, other: MeanThroughput) -> tuple[float, float]:
-    """Of the ratio of two levels; without a spread the ratio of the two figures stands for both."""
+    """Of the ratio of two levels."""
     if mean.value_tps <= 0 or other.value_tps <= 0:
         ratio = 0.0 if mean.value_tps < other.value_tps else math.inf
         return ratio, ratio
     found = log_ratio(mean, other)
-    if found is None:  # single figures: nothing but the highest is shown to be enough
-        ratio = mean.value_tps / other.value_tps
-        return (ratio, ratio) if ratio >= 1.0 else (0.0, 0.0)
+    if found is None or found.basis is SpreadKind.WITHIN_RUN:
+        width = float(ndtri(1 - ALPHA)) * ASSUMED_SPREAD * math.sqrt(2)
+        return 0.0, mean.value_tps / other.value_tps * math.exp(width)
     low, high = found.log_limits(1 - 2 * ALPHA)
     return math.exp(max(low, -100.0)), math.exp(min(high, 100.0))
 
@@ -83,9 +100,16 @@ def _reason(rising: Sequence[MeasuredCell], best: int, chosen: int, *, is_resolv
     reasons = (
         (rising[best].throughput.value_tps <= 0, PoolReason.UNKNOWN),
         (len(rising) == 1, PoolReason.ONLY_LEVEL),
+        (_are_single_figures(rising), PoolReason.SINGLE_FIGURES),
         (not is_resolved, PoolReason.UNRESOLVED),
         (level == last, PoolReason.STILL_RISING),
         (chosen == 0 and level.connections > 1, PoolReason.LOWEST_LEVEL),
         (chosen != best, PoolReason.NO_GAIN),
     )
     return next((reason for applies, reason in reasons if applies), PoolReason.PEAK)
+
+
+def _are_single_figures(rising: Sequence[MeasuredCell]) -> bool:
+    """Whether the levels are figures of somebody else, of which some say nothing of how they vary."""
+    is_published = all(one.is_published for cell in rising for one in cell.trials)
+    return is_published and any(cell.throughput.spread is None for cell in rising)

@@ -50,11 +50,26 @@ def next_at_most(values: Sequence[float], *, levels_count: int = 1) -> float | N
     return None if width is None else math.exp(float(np.log(values).mean()) + width)
 
 
+def next_share_at_most(shares: Sequence[float], *, levels_count: int = 1) -> float | None:
+    """The share that the next repetition will not exceed; None for fewer than two.
+
+    Args:
+        shares: One for each repetition, about normal as they are. They may be 0 or below.
+        levels_count: The best of so many levels is looked for.
+    """
+    if len(shares) < REPETITIONS_NEEDED:
+        return None
+    return float(np.mean(shares)) + _width(float(np.var(shares, ddof=1)), len(shares), levels_count)
+
+
 def _log_width(values: Sequence[float], levels_count: int, least_variance: float) -> float | None:
-    count = len(values)
-    if count < REPETITIONS_NEEDED or min(values) <= 0:
+    if len(values) < REPETITIONS_NEEDED or min(values) <= 0:
         return None
     variance = max(float(np.log(values).var(ddof=1)), least_variance)
+    return _width(variance, len(values), levels_count)
+
+
+def _width(variance: float, count: int, levels_count: int) -> float:
     return quantile_t(1 - sidak(levels_count), count - 1) * math.sqrt(variance * (1 + 1 / count))
 
 

@@ -1,7 +1,8 @@
 """Which systems sustain a load, with what to spare, and what it takes when none does.
 
-Capacities at an objective decide first, then load at target rates. Connections in a closed loop are used only where
-there is nothing else, and the answer then says that it rests on saturation: such clients wait for the server.
+Capacities at an objective decide first; where they leave it open, load at target rates does. Connections in a closed
+loop are used only where there is nothing else, and the answer then says that it rests on saturation: such clients wait
+for the server. A capacity that is too low at a stricter objective than the one asked for counts as nothing.
 
 A system fits where the next run will surely sustain the load: the lower prediction limit over repetitions decides
 (`prediction`), corrected for how many levels it was chosen from. One repetition never fits. It does not fit where even
@@ -23,9 +24,10 @@ from plimsoll.analyse.model import Analysis, WorkloadSummary
 from plimsoll.analyse.scale_out import scale_out, with_replicas
 from plimsoll.analyse.size_assumptions import assumptions
 from plimsoll.analyse.size_doubts import demand_doubts
-from plimsoll.analyse.size_evidence import judge_capacities, judge_rates
+from plimsoll.analyse.size_evidence import STRICTER, judge_capacities
 from plimsoll.analyse.size_levels import judge_levels
 from plimsoll.analyse.size_model import RANKS, Fit, LoadAsked, LoadDemand, ScaleOut, SizeAnswer, SystemFit
+from plimsoll.analyse.size_rates import judge_rates
 from plimsoll.errors import RecordError, SpecError
 
 HEADROOM = 0.3
@@ -151,10 +153,11 @@ def _judged_systems(analysis: Analysis, asked: LoadAsked) -> Iterator[SystemFit]
         by_capacity = judge_capacities(searched, system, asked)
         curves = [one for one in analysis.curves if (one.system, one.workload) == (system.name, asked.workload)]
         at_rates = [judge_rates(one, system, asked) for one in curves if one.kind.is_at_rate]
-        closed = [judge_levels(one, system, asked) for one in curves if not one.kind.is_at_rate]
-        found = by_capacity or next(iter((*at_rates, *closed)), None)
-        if found is not None:
-            yield found
+        open_loop = [*([] if by_capacity is None else [by_capacity]), *at_rates]
+        if all(one.reason.code == STRICTER for one in open_loop):
+            open_loop[:0] = [judge_levels(one, system, asked) for one in curves if not one.kind.is_at_rate]
+        if open_loop:
+            yield next((one for one in open_loop if one.verdict is not Fit.UNDECIDED), open_loop[0])
 
 
 def _order(one: SystemFit, *, by_cost: bool) -> tuple[int, float, float, str]:

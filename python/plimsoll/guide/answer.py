@@ -15,7 +15,7 @@ from plimsoll.analyse.warning_model import Evidence
 from plimsoll.guide.comparisons import comparison_sentence, peaks_words
 from plimsoll.guide.effects_answer import effects_answer_sentence
 from plimsoll.guide.limits import LIMITS
-from plimsoll.guide.pools import SHARED_PROCESSORS, pool_sentence
+from plimsoll.guide.pools import SHARED_PROCESSORS, SINGLE_FIGURES, pool_sentence
 from plimsoll.guide.said import Said
 from plimsoll.prose.capacity import capacities_compared_sentence, capacity_answer_sentence, no_capacity_sentence
 from plimsoll.prose.evidence import evidence_text
@@ -200,6 +200,11 @@ def _pool_per_core(said: Said) -> str:
         2: "twice the cores (two connections for each processor core)",
     }
     pool = words.get(per_core, f"{plain(per_core)} connections for each processor core")
+    if not said.figures["is_advice"]:
+        return (
+            f"{said.finding.workload}: on every system the highest figure is that with connections = {pool}."
+            f" {SINGLE_FIGURES}."
+        )
     return (
         f"{said.finding.workload}: connection pool = {pool} on every system. No other level gives more than 5 % more."
         f"{' ' + SHARED_PROCESSORS if said.figures.get('client_shared_processors') else ''}"

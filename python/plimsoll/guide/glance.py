@@ -8,7 +8,7 @@ from dataclasses import replace
 from plimsoll.analyse.answer import TOLD_ONE_BY_ONE
 from plimsoll.analyse.cell_model import Estimate
 from plimsoll.analyse.cost import cost_per_1000_tps
-from plimsoll.analyse.curve_model import Curve
+from plimsoll.analyse.curve_model import Curve, PoolReason
 from plimsoll.analyse.duration_model import has_p99
 from plimsoll.analyse.model import Analysis, SystemSummary, WorkloadSummary
 from plimsoll.analyse.within_objective import best_within
@@ -160,6 +160,8 @@ def _peak_p99(curve: Curve) -> Entry:
 def _pool(curve: Curve) -> Entry:
     if curve.pool is None or curve.peak is None or not has_pool_advice(curve):
         return _NOTHING
+    if curve.pool.reason is PoolReason.SINGLE_FIGURES:
+        return Entry(f"highest at {curve.pool.connections:,}")
     levels = dict.fromkeys(curve.pool.between or (curve.pool.connections,))
     return Entry(" to ".join(f"{level:,}" for level in levels))
 

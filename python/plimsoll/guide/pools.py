@@ -7,6 +7,8 @@ from plimsoll.prose.phrases import counted, plain
 
 SHARED_PROCESSORS = "The client used part of the processors: with the client on another host, the pool may be larger."
 
+SINGLE_FIGURES = "That is no advice for a connection pool: the figures do not say how runs differ"
+
 _SMALL_NUMBERS = {1: "one", 2: "two", 3: "three", 4: "four"}
 
 
@@ -21,11 +23,10 @@ def pool_sentence(curve: Curve) -> str:
     if peak.level.order == last.order:
         rising = f". Throughput still rose at {peak.level.label()}, the last level: the right size may be larger"
     if pool.between is not None:
-        low, high = pool.between
-        return (
-            f"not resolved: between {low:,} and {counted(high, 'connection')}. No level is shown to give at least 95 %"
-            f" of the highest throughput; more repetitions narrow this down{rising}{shared}"
-        )
+        return f"not resolved: {_between(curve, pool.between)}{rising}{shared}"
+    if pool.reason is PoolReason.SINGLE_FIGURES:
+        size = f"{counted(pool.connections, 'connection')}{_per_core(pool.per_core)}"
+        return f"no advice, as the figures do not say how runs differ; the highest is that of {size}{rising}{shared}"
     beyond = {
         PoolReason.ONLY_LEVEL: "; no other level was measured",
         PoolReason.STILL_RISING: rising,
@@ -34,6 +35,21 @@ def pool_sentence(curve: Curve) -> str:
     }
     size = f"{counted(pool.connections, 'connection')}{_per_core(pool.per_core)}"
     return f"{size}{beyond.get(pool.reason, '')}{shared}"
+
+
+def _between(curve: Curve, levels: tuple[int, int]) -> str:
+    """Which levels may be enough, and what would narrow that down."""
+    low, high = levels
+    text = (
+        f"perhaps {counted(high, 'connection')}"
+        if low == high
+        else f"between {low:,} and {counted(high, 'connection')}"
+    )
+    if any(cell.throughput_tps.trial_count == 1 for cell in curve.cells):
+        return f"{text}. Levels that were measured once do not show how runs differ; three repetitions narrow this down"
+    return (
+        f"{text}. No level is shown to give at least 95 % of the highest throughput; more repetitions narrow this down"
+    )
 
 
 def has_pool_advice(curve: Curve) -> bool:

@@ -7,7 +7,8 @@ from typing import Any
 
 from plimsoll.analyse.objective import Fault
 from plimsoll.analyse.size_model import LoadAsked, SizeEvidence, SystemFit
-from plimsoll.prose.phrases import ms_span, rate_with_interval
+from plimsoll.analyse.size_rates import LEFT_RATIO_ALLOWED
+from plimsoll.prose.phrases import counted, ms_span, rate_with_interval
 from plimsoll.record.level import Level
 from plimsoll.units import format_ms, format_percent, format_rate
 
@@ -66,12 +67,49 @@ def _next_p99(one: SystemFit, asked: LoadAsked, sustained: str) -> str:
     )
 
 
+def _few_repetitions_at_rate(one: SystemFit, _asked: LoadAsked, sustained: str) -> str:
+    count, needed = one.reason.known["repetitions_count"], one.reason.known["needed_count"]
+    return (
+        f"It sustains {sustained}, in {counted(count, 'repetition')}. A system that is a little too small sometimes"
+        f" keeps up, so {needed} must agree: run {needed - count} more, or plimsoll size with --confirm."
+    )
+
+
+def _next_run_may_fall_behind(one: SystemFit, asked: LoadAsked, _: str) -> str:
+    assert one.throughput_tps is not None, "it has a rate"
+    most_ratio = one.reason.known["most_left_ratio"]
+    completed = f"It completed {rate_with_interval(one.throughput_tps, asked.rate_unit)} {_where(one)}"
+    if most_ratio is None:
+        return f"{completed}. The recordings do not say how much of the load was left over: run it again."
+    return (
+        f"{completed}, but in the next run up to {format_percent(most_ratio)} of the load may be left over, as on a"
+        f" system that is too small by that. At most {format_percent(LEFT_RATIO_ALLOWED)} may be. Longer runs, or"
+        " plimsoll size with --confirm, would decide."
+    )
+
+
 def _rate_not_sustained(one: SystemFit, asked: LoadAsked, _: str) -> str:
     return f"Too slow: it does not sustain {_rate(one, asked)}; {_needed(asked)} is needed."
 
 
+def _rate_sustained_in_some(one: SystemFit, asked: LoadAsked, _: str) -> str:
+    seen = one.reason.known
+    return (
+        f"It sustained {_rate(one, asked)} in {seen['sustained_count']} of {seen['repetitions_count']} repetitions;"
+        f" {_needed(asked)} is needed. More repetitions would decide."
+    )
+
+
+def _lower_rate_not_sustained(one: SystemFit, asked: LoadAsked, _: str) -> str:
+    lower = format_rate(one.reason.known["lower_tps"], asked.rate_unit)
+    return f"It sustains {_rate(one, asked)}, but not the lower {lower} in every repetition. Run both rates again."
+
+
 def _rates_end_below(one: SystemFit, asked: LoadAsked, _: str) -> str:
-    return f"It sustains {_rate(one, asked)}, the highest that was measured; {_needed(asked)} is needed."
+    return (
+        f"It sustains {_rate(one, asked)}, the highest that was measured; {_needed(asked)} is needed. Measure higher"
+        " rates, or run plimsoll size with --confirm."
+    )
 
 
 _REASONS: Mapping[str, Callable[[SystemFit, LoadAsked, str], str]] = {
@@ -80,8 +118,11 @@ _REASONS: Mapping[str, Callable[[SystemFit, LoadAsked, str], str]] = {
     "within-interval": _within_interval,
     "no-repetitions": _no_repetitions,
     "next-p99-may-be-over": _next_p99,
+    "few-repetitions-at-rate": _few_repetitions_at_rate,
+    "next-run-may-fall-behind": _next_run_may_fall_behind,
     "rate-not-sustained": _rate_not_sustained,
-    "lower-rate-not-sustained": _rate_not_sustained,
+    "rate-sustained-in-some": _rate_sustained_in_some,
+    "lower-rate-not-sustained": _lower_rate_not_sustained,
     "rates-end-below": _rates_end_below,
 }
 
@@ -98,27 +139,51 @@ def capacity_reason(one: SystemFit, asked: LoadAsked) -> str:
     """Why a system fits or not, by its capacity."""
     seen, unit = one.reason.known, asked.rate_unit
     objective = f"p99 response time within {format_ms(seen['objective_ms_p99'])}"
-    needed = format_rate(asked.needed_tps, unit)
     if one.reason.code == "no-rate-holds":
         return f"No rate holds {objective}."
     found = "not confirmed" if one.throughput_tps is None else rate_with_interval(one.throughput_tps, unit)
-    capacity = f"Its capacity at {objective} is {found}"
+    capacity = f"capacity at {objective} is {found}"
+    if one.reason.code == "capacity-too-low":
+        return f"Too slow: its {capacity}; {_needed(asked)} is needed."
+    return f"Its {capacity}{_of_capacity(one, asked)}"
+
+
+def _of_capacity(one: SystemFit, asked: LoadAsked) -> str:
+    """What a capacity means for the load, and what would decide where that is open."""
+    seen = one.reason.known
+    sure = "unknown" if seen["sure_tps"] is None else format_rate(seen["sure_tps"], asked.rate_unit)
     match one.reason.code:
         case "capacity-fits":
-            return (
-                f"{capacity}; with 95 % confidence the next search finds {format_rate(seen['sure_tps'], unit)} or more."
-            )
-        case "capacity-too-low":
-            return f"Too slow: {capacity[0].lower()}{capacity[1:]}; {needed} is needed."
+            return f"; with 95 % confidence it is {sure} or more, also in the next search."
+        case "capacity-of-stricter-objective":
+            return f". {_at_a_looser_objective(asked)}"
         case "capacity-of-one-search":
             return (
-                f"{capacity} by one search, which does not say how searches differ. Run at least two repetitions, or"
-                " plimsoll size with --confirm."
+                " by one search, which does not say how searches differ. Run at least two repetitions, or plimsoll"
+                " size with --confirm."
             )
-    sure = ""
-    if seen["sure_tps"] is not None:
-        sure = f"; with 95 % confidence the next search finds at least {format_rate(seen['sure_tps'], unit)}"
-    return f"{capacity}{sure}; {needed} is needed. More repetitions, or plimsoll size with --confirm, would decide."
+        case "capacity-not-sure":
+            return (
+                f", but in {seen['unsure_count']} of {seen['repetitions_count']} searches no rate was clearly within"
+                " the objective. Longer confirmations (duration in the study file), or plimsoll size with --confirm,"
+                " would decide."
+            )
+    least = "" if seen["sure_tps"] is None else f"; with 95 % confidence it is at least {sure}, also in the next search"
+    return f"{least}; {_needed(asked)} is needed. More repetitions, or plimsoll size with --confirm, would decide."
+
+
+def _at_a_looser_objective(asked: LoadAsked) -> str:
+    """What a capacity at a strict objective does not say, and how to find it."""
+    if asked.response_p99_ms is None:
+        return (
+            "How much it sustains without a limit for response time is not known from that: measure it at target rates,"
+            " or run plimsoll size with --confirm."
+        )
+    objective = format_ms(asked.response_p99_ms)
+    return (
+        f"How much it sustains within {objective} is not known from that: search for the capacity at {objective}, or"
+        " run plimsoll size with --confirm."
+    )
 
 
 def _where(one: SystemFit) -> str:

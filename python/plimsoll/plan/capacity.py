@@ -35,6 +35,7 @@ from plimsoll.plan.capacity_rates import (
     sure_between,
 )
 from plimsoll.record.capacity import (
+    OWN_ERROR_RATIO,
     P99_ALLOWED_RATIO,
     RESOLUTION_RATIO,
     Capacity,
@@ -52,11 +53,6 @@ _LOWEST_RATIO = 1 / 1000
 _LOWEST_TPS = 0.5
 _ABOVE_RATIOS = (0.06, 0.15)
 """At an answer plus this share of it the objective must have failed; further up where that is undecided."""
-
-_OWN_ERROR_RATIO = 0.06
-"""A search's answer is hardly ever more above the truth: `tests/truth/test_capacity.py` counts how often.
-
-The rate was chosen because its runs held, so the same runs cannot vouch for it (regression to the mean)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -175,7 +171,7 @@ def _confirmed_tps(settings: SearchSettings, rates: Sequence[Rate]) -> float | N
 def _low_tps(settings: SearchSettings, history: Sequence[CapacityRun], capacity_tps: float) -> float:
     """Below the answer by what searches are wrong; where the search began again, below its first answer as well."""
     first_tps = _confirmed_tps(settings, _rates(settings, history[: _begin_index(history)]))
-    return rounded(min(capacity_tps, first_tps or math.inf) / (1 + _OWN_ERROR_RATIO))
+    return rounded(min(capacity_tps, first_tps or math.inf) / (1 + OWN_ERROR_RATIO))
 
 
 def _surely_held_tps(rates: Sequence[Rate], upto_tps: float) -> float | None:

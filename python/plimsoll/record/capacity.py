@@ -19,6 +19,11 @@ P99_ALLOWED_RATIO = 0.01
 RESOLUTION_RATIO = 0.015
 """By which a search lowers a rate that is not confirmed, and so about how finely it tells rates apart."""
 
+OWN_ERROR_RATIO = 0.06
+"""A search's answer may be so much above the truth: what is just below it is not sure, whatever its runs say.
+
+The rate was chosen because its runs held, so the same runs cannot vouch for it (regression to the mean)."""
+
 
 class CapacityObjective(Document):
     """What must hold at a rate.

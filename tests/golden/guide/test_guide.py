@@ -50,5 +50,5 @@ def test_size_for_a_demand_that_grows(snapshot: SnapshotAssertion) -> None:
         small=(900.0, 910.0, 905.0),
     )
     asked = demand(logged_on=date(2026, 7, 1), burstiness=40.0, duration_s=4 * 3600, doubts=("sampled",))
-    answer = size(studied, demand=asked)
+    answer = size(studied, demand=asked, response_p99_ms=20.0)
     assert _printed(size_terminal(answer)) == snapshot

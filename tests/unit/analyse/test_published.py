@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from plimsoll.analyse.curve_model import PoolReason
 from plimsoll.analyse.model import Analysis, Unknown
 from plimsoll.analyse.size import size
 from plimsoll.analyse.size_model import Fit, SizeAnswer
@@ -72,8 +73,16 @@ def test_above_4682_read_only_none_does_and_scale_out_says_what_it_takes(hp: Ana
 def test_pool_is_cores_for_read_write_and_twice_that_for_read_only(hp: Analysis) -> None:
     assert {curve.pool.per_core for curve in hp.curves if curve.workload == READ_WRITE} == {1.0}
     assert {curve.pool.per_core for curve in hp.curves if curve.workload == READ_ONLY} == {2.0}
-    assert any("read/write: connection pool = cores" in text for text in answer_of(hp))
-    assert any("read-only: connection pool = twice the cores" in text for text in answer_of(hp))
+    assert any(
+        "read/write: on every system the highest figure is that with connections = cores" in text
+        for text in answer_of(hp)
+    )
+    assert any(
+        "read-only: on every system the highest figure is that with connections = twice the cores" in text
+        for text in answer_of(hp)
+    )
+    assert {curve.pool.reason for curve in hp.curves} == {PoolReason.SINGLE_FIGURES}
+    assert not any("connection pool =" in text for text in answer_of(hp))
 
 
 def test_what_the_table_does_not_say_is_said(hp: Analysis) -> None:
