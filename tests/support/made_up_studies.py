@@ -23,6 +23,7 @@ class World:
         minute: Between the times of cells: by repetition and level, the same for systems (a burst returns in order).
         noise: The residual itself.
         levels_noise: Factors of the noise by level.
+        systems_noise: Factors of the noise by system, its starts included.
     """
 
     repetition: float = 0.0
@@ -30,15 +31,17 @@ class World:
     minute: float = 0.0
     noise: float = NOISE
     levels_noise: tuple[float, ...] = ()
+    systems_noise: tuple[float, ...] = ()
 
     def logs(self, random: np.random.Generator, systems: int, levels: int, repetitions: int) -> np.ndarray:
         """Deviations from the truth, shape (systems, levels, repetitions)."""
         scale = np.array(self.levels_noise or (1.0,) * levels)[None, :, None]
+        of_systems = np.array(self.systems_noise or (1.0,) * systems)[:, None, None]
         residual = random.normal(size=(systems, levels, repetitions)) * scale
         return self.noise * (
-            residual
+            residual * of_systems
             + self.repetition * random.normal(size=(1, 1, repetitions))
-            + self.start * random.normal(size=(systems, 1, repetitions))
+            + self.start * random.normal(size=(systems, 1, repetitions)) * of_systems
             + self.minute * random.normal(size=(1, levels, repetitions)) * scale
         )
 

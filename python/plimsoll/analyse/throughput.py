@@ -1,9 +1,9 @@
 """How sure the mean throughput of a cell is: repetitions outside, autocorrelated seconds inside.
 
-Assumptions: the logarithms of repetitions are about normal. The spread is that of the cell's level (`level_table`),
-pooled over the systems that were measured there in one setting (`setting`). A cell stands on its own repetitions where
-one of them lags far behind the others (`repetitions`), or where it is noisier than the other systems together (F test,
-1 % shared by all of them): it would widen the intervals of all others. Figures that are equal to the last digit were
+Assumptions: the logarithms of repetitions are about normal. The spread is that of a cell's own repetitions, moderated by
+that of the systems that were measured at its level in one setting (`level_table`, `moderation`, `setting`). A cell
+stands on its own repetitions alone where one of them lags far behind the others (`repetitions`), or where it is noisier
+than the other systems together (F test, 1 % shared by all of them): it would widen the intervals of all others. Figures that are equal to the last digit were
 rounded or copied: they show no spread, which is not the same as a spread of zero.
 
 Sources: two-level variance of benchmark results, the outermost level decides (Kalibera and Jones 2013); F test as in
@@ -237,21 +237,17 @@ def _with_width(spread: Spread | None) -> Spread | None:
 
 
 def _between(cell: Repeated, table: LevelTable) -> Spread | None:
-    of_one, count = table.of_one_trial, len(cell.throughputs_tps)
+    of_one, count = table.trial_of.get(cell.system), len(cell.throughputs_tps)
     if of_one is None or (count < REPETITIONS_NEEDED and of_one.variance <= NO_SPREAD):
         return None
     variance = MeanVariance(of_one.variance / count, of_one.degrees)
+    degrees = f"{of_one.degrees:.3g} degree{'' if of_one.degrees == 1 else 's'} of freedom"
     repeated_count = int((table.counts > 1).sum())
     if repeated_count == 1 and cell.degrees > 0:
-        degrees = f"{cell.degrees} degree{'s' if cell.degrees > 1 else ''}"
-        method = f"t on logarithms, {count} repetitions ({degrees} of freedom)"
-        return Spread(variance, SpreadKind.REPETITIONS, method)
-    method = (
-        f"t on logarithms, spread of repetitions pooled over {repeated_count} "
-        f"system{'s' if repeated_count > 1 else ''} at the same level that were measured alike "
-        f"({of_one.degrees:.3g} degrees of freedom)"
-    )
-    return Spread(variance, SpreadKind.POOLED, method)
+        return Spread(variance, SpreadKind.REPETITIONS, f"t on logarithms, {count} repetitions ({degrees})")
+    own = "spread of its own repetitions, moderated by that of" if cell.degrees > 0 else "spread of repetitions of"
+    systems = f"{repeated_count} system{'s' if repeated_count > 1 else ''} at the same level that were measured alike"
+    return Spread(variance, SpreadKind.POOLED, f"t on logarithms, {own} {systems} ({degrees})")
 
 
 def _inside(cell: Repeated) -> Spread | None:
