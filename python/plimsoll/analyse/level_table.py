@@ -47,8 +47,8 @@ _CAUTION = 0.25
 """How far Satterthwaite's degrees of freedom are drawn towards those of the repetitions, on a scale of logarithms.
 
 They follow from the same few figures as the variance: where repetitions are by chance alike, both come out too good.
-With 0.25 the 95 % interval of a pooled mean covers 93.5 to 97.1 % for 2 to 8 systems, 3 or 5 repetitions, and effects of repetitions of
-0 to 10 times the residual; with 0 it covers 92.5 %, with 1 up to 99.9 %.
+With 0.25 an interval by this variance alone covers 93.5 to 97.1 % for 2 to 8 systems, 3 or 5 repetitions, and effects
+of repetitions of 0 to 10 times the residual; with 0 it covers 92.5 %, with 1 up to 99.9 %.
 """
 
 

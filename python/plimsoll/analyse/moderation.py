@@ -7,13 +7,13 @@ of studies. A *moderated* variance is between the two (limma: Smyth 2004, sectio
     s² = (d0 * pool + d * own) / (d0 + d),   with d0 + d degrees of freedom,
 
 where `own` has d degrees of freedom. Smyth estimates d0 from thousands of genes; a handful of systems cannot tell it.
-Here d0 is a quarter of the degrees of freedom that the pool has beyond d, and 8 at most. Where `own` exceeds the pool, it
-is smaller by their ratio: a system that looks noisier is asked itself. Two systems that are compared within
+Here d0 is a quarter of the degrees of freedom that the pool has beyond d, and 8 at most. Where `own` exceeds the pool,
+it is smaller by their ratio: a system that looks noisier is judged more by itself. Two systems that are compared within
 repetitions have no pool beyond their own differences, and keep the paired t test.
 
-The quarter and the 8 were chosen by simulation of 3 to 8 systems and 2 to 10 repetitions, where one system is as noisy as
-the others or 2, 3 and 5 times noisier (`tests/truth/test_unlike_noise.py`; figures in `docs/methods.md`). Equal systems
-then have a winner in at most 5.3 % of studies; with a half, in up to 7 %.
+The quarter and the 8 were chosen by simulation of 3 to 8 systems and 2 to 10 repetitions, where one system is as noisy
+as the others or 2, 3 and 5 times noisier (`tests/truth/test_unlike_noise.py`; figures in `docs/methods.md`). Equal
+systems then have a winner in at most 5.3 % of studies; with a half, in up to 7 %.
 
 Assumption: a system varies alike from repetition to repetition. Deliberately not here: which variances these are
 (`level_table`).

@@ -125,7 +125,8 @@ def explain_bounds(analysis: Analysis) -> str:
 
 _RESTS_ON = {
     SpreadKind.POOLED: (
-        "the variation between their own repetitions and those of the systems that were measured alike at the same level",
+        "the variation between their own repetitions and those of the systems that were measured alike at the same"
+        " level",
         None,
     ),
     SpreadKind.REPETITIONS: ("the variation between their own repetitions", None),

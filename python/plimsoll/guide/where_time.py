@@ -10,7 +10,6 @@ from dataclasses import replace
 
 import altair as alt
 
-from plimsoll.analyse.cell_model import Estimate
 from plimsoll.analyse.model import Analysis
 from plimsoll.analyse.own_processors import CLIENT_CPUS, CPUS_OF, SERVER_CPUS
 from plimsoll.analyse.where_model import WhereLevel, WherePart, WhereTime, WhereVerdict
@@ -24,7 +23,7 @@ from plimsoll.guide.sections import Section, SectionChart
 from plimsoll.guide.server_summaries import counted_tables
 from plimsoll.guide.tables import Column, Entry, Table
 from plimsoll.prose.phrases import rate_with_interval
-from plimsoll.units import format_ms, format_number, format_percent, format_rate
+from plimsoll.units import format_ms, format_number, format_percent
 
 PARTS: Mapping[WherePart, str] = {
     WherePart.SERVER_CPU: "server CPU",
@@ -45,7 +44,6 @@ _COUNTS = {
     "row_lock_waits": "row-lock waits",
 }
 CPUS = (CPU, BUSIEST, SERVER_CPUS, CLIENT_CPUS)
-WIDE_FACTOR = 3.0
 _NOTE = (
     "Milliseconds and counts are for each transaction. Parts add up to the mean response time. Unexplained is what no"
     " other part takes: network, latches and waits that nobody counts. Server CPU includes the server's background"
@@ -124,7 +122,7 @@ def _resource_sentence(one: WhereTime, unit: str) -> str:
     if one.verdict is WhereVerdict.SATURATED:
         text = f"{name} {verb} saturated: {used} busy at the highest throughput."
     else:
-        at = _rate(demand.saturation_tps, unit)
+        at = rate_with_interval(demand.saturation_tps, unit)
         text = (
             f"{name} {verb} the first to saturate, at about {at} if demand per transaction stays the same: {used} busy"
             " at the highest throughput."
@@ -148,14 +146,6 @@ def _name(resource: str | None) -> tuple[str, str]:
     return {"busiest cpu": "a single CPU"}.get(resource or "", f"the {resource}"), "is"
 
 
-def _rate(estimate: Estimate, unit: str) -> str:
-    """A throughput; an interval wider than a factor of 3 is said in words."""
-    bounds = estimate.bounds
-    if bounds is not None and bounds.high > WIDE_FACTOR * bounds.low:
-        return f"{format_rate(estimate.value, unit)} (95 % CI wider than a factor of 3)"
-    return rate_with_interval(estimate, unit)
-
-
 def _what_if(one: WhereTime, unit: str) -> str:
     if one.what_if is None:
         return ""
@@ -163,7 +153,7 @@ def _what_if(one: WhereTime, unit: str) -> str:
         "" if one.what_if.limited_by == one.resource else f", where {_name(one.what_if.limited_by)[0]} would saturate"
     )
     return (
-        f" Twice the CPUs: at most {_rate(one.what_if.bound_tps, unit)}{limit}, assuming that demands stay"
+        f" Twice the CPUs: at most {rate_with_interval(one.what_if.bound_tps, unit)}{limit}, assuming that demands stay"
         " the same and contention does not rise."
     )
 

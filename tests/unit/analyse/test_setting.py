@@ -115,7 +115,9 @@ def test_windows_of_similar_length_are_equally_long(pair_s: tuple[int, int]) -> 
         for connections in (1, 4)
         for repetition in range(3)
     ]
-    assert "spread of repetitions of" in method_of(analyse("s", [*recordings, trial(1500.0, system="b", seconds=one)]), "b")
+    assert "spread of repetitions of" in method_of(
+        analyse("s", [*recordings, trial(1500.0, system="b", seconds=one)]), "b"
+    )
 
 
 def test_systems_on_hosts_without_a_name_share_nothing() -> None:

@@ -14,6 +14,7 @@ from plimsoll.analyse.model import Analysis, Difference, DifferenceVerdict
 from plimsoll.analyse.study import analyse
 from plimsoll.errors import RecordError
 from plimsoll.guide.pools import pool_sentence
+from plimsoll.prose.phrases import counted
 from plimsoll.record.environment import Environment
 from plimsoll.record.level import Level
 from plimsoll.record.model import Outcome, Verdict
@@ -125,6 +126,18 @@ def test_what_is_open_says_what_was_detectable_and_what_would_decide() -> None:
     assert "The minimum detectable effect (80 % power) is" in text
     assert f"about {one.repetitions_needed} more repetition" in text
     assert any("not resolved in the comparison of peaks" in text for text in limits_of(analysis))
+
+
+def test_a_study_that_goes_on_until_decided_has_no_detectable_effect_and_says_what_would_decide() -> None:
+    """Its number of repetitions was not fixed before: "0.0 %" would claim that it sees everything."""
+    made = list(study({"one": 1.0, "other": 1.01}, seed=5))
+    analysis = analyse("made", made, equal_within=0.01, at_any_look=True)
+    assert at_peaks(analysis).smallest_effect is None
+    (text,) = [text for text in answer_of(analysis) if "not resolved whether the peaks" in text]
+    assert "minimum detectable effect" not in text
+    needed = at_peaks(analysis).repetitions_needed
+    assert needed
+    assert f"). About {counted(needed, 'more repetition')} would decide." in text
 
 
 def test_one_repetition_gives_bounds_within_the_run_and_no_winner() -> None:
