@@ -50,7 +50,7 @@ def _state(one: Interim, noun: str) -> str:
     if one.is_decided:
         return ", decided"
     if one.more is None:
-        return " so far, not decided soon"
+        return " so far, no decision in sight"
     return f" so far, about {counted(one.more, f'more {noun}')} to decide"
 
 
