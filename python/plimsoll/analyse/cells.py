@@ -40,7 +40,7 @@ class MeasuredCell:
 
 
 def measured_cells(summaries: Iterable[TrialSummary]) -> list[MeasuredCell]:
-    """Groups trials into cells; spreads are pooled per workload and level, over systems that were measured alike.
+    """Groups trials into cells; spreads are moderated by systems measured alike at the same level.
 
     Load at a rate varies otherwise than clients at their own pace: the two share no spread.
     """

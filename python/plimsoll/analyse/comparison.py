@@ -19,6 +19,7 @@ Deliberately not here: which systems and levels are compared (`differences`), an
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -55,6 +56,8 @@ class LogRatio:
         repetitions: On how many it rests.
         basis: What the variance rests on.
         method: How it was found, in words.
+        power_degrees: Degrees of freedom for the minimum detectable effect, where those of the variance vary from study
+            to study; None where they do not.
     """
 
     value: float
@@ -62,6 +65,7 @@ class LogRatio:
     repetitions: int
     basis: SpreadKind | None
     method: str
+    power_degrees: float | None = None
 
     @property
     def is_testable(self) -> bool:
@@ -93,7 +97,7 @@ class LogRatio:
 
     def smallest_effect(self, alpha: float) -> float:
         """The smallest ratio above 1 that is found with power 0.8 by a two-sided test at `alpha`."""
-        degrees = self.variance.degrees
+        degrees = self.power_degrees or self.variance.degrees
         significant = quantile_t(1 - alpha / 2, degrees)
         noncentrality = float(nctdtrinc(degrees, 1 - POWER, significant))
         usual_error = self._error * math.sqrt(degrees / float(chdtri(degrees, 0.5)))
@@ -251,14 +255,17 @@ def _judged(one: LogRatio, differs: bool, equals: bool, *, alpha: float, count: 
 def _further(one: LogRatio, *, alpha: float, equal_within: float) -> int | None:
     """The fewest further repetitions after which either test succeeds with power 0.8 if the ratio stays."""
     distances = (abs(one.value), math.log1p(equal_within) - abs(one.value))
-    for further in range(1, MOST_FURTHER_REPETITIONS + 1):
+
+    def decides(further: int) -> bool:
         after = one.with_more(further)
         error, degrees = math.sqrt(after.variance.variance), after.variance.degrees
         needed = (quantile_t(1 - alpha / 2, degrees), quantile_t(1 - alpha, degrees))
         found = quantile_t(POWER, degrees)
-        if any(distance >= (t + found) * error for distance, t in zip(distances, needed, strict=True)):
-            return further
-    return None
+        return any(distance >= (t + found) * error for distance, t in zip(distances, needed, strict=True))
+
+    tried = range(1, MOST_FURTHER_REPETITIONS + 1)
+    at = bisect_left(tried, True, key=decides)  # with each further repetition all of it becomes easier
+    return tried[at] if at < len(tried) else None
 
 
 def _paired(base: np.ndarray, system: np.ndarray, least_variance: float = 0.0) -> LogRatio | None:

@@ -66,6 +66,7 @@ def differences(
     equal_within: float = EQUAL_WITHIN,
     *,
     at_any_look: bool = False,
+    asked_count: int = 0,
 ) -> tuple[Difference, ...]:
     """Compares systems under each workload; peaks first, then levels, rising. Rates say nothing by their throughput.
 
@@ -74,6 +75,8 @@ def differences(
         systems: In the order in which they are compared.
         equal_within: Share within which two systems count as equal.
         at_any_look: Whether the study went on until its answer was decided (`sequential_verdicts`).
+        asked_count: How many questions such a study asks, those included of which nothing was measured yet: it shares
+            its 5 % among all of them.
     """
     cells = [cell for cell in cells if not cell.level.kind.is_at_rate]
     summaries = {one.name: one for one in systems}
@@ -83,7 +86,7 @@ def differences(
     for own in pairs.values():
         if at_any_look:
             count = sum(pair.level is not None for every in pairs.values() for pair in every)
-            judged = _judged_at_any_look(own, equal_within, max(count, 1))
+            judged = _judged_at_any_look(own, equal_within, max(count, asked_count, 1))
         else:
             judged = _judged(
                 own, equal_within, chosen_from=max(len({name for pair in own for name in pair.names}) / 2, 1.0)

@@ -143,6 +143,7 @@ def _of_own_peaks(
         repetitions=middle.repetitions,
         basis=middle.basis,
         method=f"each at its own peak; {middle.method}",
+        power_degrees=middle.power_degrees,
         contrasts=whole,
     )
 

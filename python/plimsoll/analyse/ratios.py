@@ -1,6 +1,6 @@
 """How two mean throughputs compare: their ratio and its variance, by what the two have in common.
 
-* Two systems at one level: within repetitions, with the residual variance of the level's table.
+* Two systems at one level: within repetitions, with the residual variances of both in the level's table.
 * Two levels of a system: within one start of the server, by the table of the differences of the systems that were
   measured alike at both levels.
 * Anything else that was measured in the same repetitions: paired t test of its own.
@@ -14,6 +14,7 @@ compared (`curves`, `differences`).
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -23,6 +24,7 @@ from plimsoll.analyse.cell_model import Estimate, SpreadKind
 from plimsoll.analyse.comparison import NO_SPREAD, LogRatio, welch
 from plimsoll.analyse.environment_blocks import compared_blocks, ratio_of_blocks
 from plimsoll.analyse.level_table import LevelTable
+from plimsoll.analyse.moderation import moderated_power_degrees
 from plimsoll.analyse.throughput import WITHIN_RUN_WORDS, MeanThroughput
 from plimsoll.analyse.within_run import MeanVariance
 
@@ -65,9 +67,9 @@ def _in_common(system: MeanThroughput, base: MeanThroughput) -> LogRatio | None:
     if own.size == 0:
         return None
     if one is other:
-        variance, method = _of_systems(one, own.size)
+        variance, method = _of_systems(one, (system.cell.system, base.cell.system), own.size)
     elif same_system:
-        variance, method = _of_levels(one, other, own.size)
+        variance, method = _of_levels(one, other, system.cell.system, own.size)
     else:
         variance, method = _own(own), "paired t on logarithms"
     if variance is None:
@@ -79,27 +81,36 @@ def _in_common(system: MeanThroughput, base: MeanThroughput) -> LogRatio | None:
         repetitions=own.size,
         basis=SpreadKind.REPETITIONS,
         method=f"{method}, {own.size} repetitions ({degrees})",
+        power_degrees=moderated_power_degrees(variance.degrees, own.size),
     )
     return _known(found, system, base)
 
 
-def _of_systems(table: LevelTable, count: int) -> tuple[MeanVariance | None, str]:
-    residual = table.residual
-    pooled = f", residuals of {len(table.systems)} systems pooled" if len(table.systems) > 2 else ""
-    method = f"t on logarithms, within repetitions{pooled}"
-    return None if residual is None else MeanVariance(2 * residual.variance / count, residual.degrees), method
+def _of_systems(table: LevelTable, systems: tuple[str, str], count: int) -> tuple[MeanVariance | None, str]:
+    pool, parts = table.residual, [table.residual_of.get(name) for name in systems]
+    total = len(table.systems)
+    moderated = f", residuals moderated by those of {total} systems" if total > 2 else ""
+    method = f"t on logarithms, within repetitions{moderated}"
+    return None if pool is None else _difference([(one, count) for one in parts if one], pool.degrees), method
 
 
-def _of_levels(one: LevelTable, other: LevelTable, count: int) -> tuple[MeanVariance | None, str]:
-    """Pooled over the systems that both tables have.
+def _difference(parts: Sequence[tuple[MeanVariance, int]], most_degrees: float) -> MeanVariance:
+    """Of two means, from the variance of one repetition and the number of repetitions of each."""
+    both = welch([(one.variance / count, one.degrees) for one, count in parts])
+    return MeanVariance(both.variance, min(both.degrees, most_degrees))
+
+
+def _of_levels(one: LevelTable, other: LevelTable, system: str, count: int) -> tuple[MeanVariance | None, str]:
+    """Moderated by the systems that both tables have.
 
     The order of levels is that of all systems, so a slow change between two levels is in common to all of them: the
     differences are blocks like the figures themselves.
     """
-    shared = tuple(name for name in one.systems if name in other.systems)
-    variance = one.less(other, shared).of_one_trial
-    pooled = f", pooled over {len(shared)} systems" if len(shared) > 1 else ""
-    method = f"t on logarithms, within repetitions{pooled}"
+    table = one.less(other)
+    variance = table.trial_of.get(system)
+    total = len(table.systems)
+    moderated = f", moderated by those of {total} systems" if total > 1 else ""
+    method = f"t on logarithms, within repetitions{moderated}"
     return None if variance is None else MeanVariance(variance.variance / count, variance.degrees), method
 
 
@@ -115,20 +126,21 @@ def _differences(one: LevelTable, other: LevelTable, systems: tuple[str, str]) -
 
 
 def _of_one_way(system: MeanThroughput, base: MeanThroughput) -> LogRatio | None:
-    """Independent repetitions with one common variance: imports whose repetitions have nothing in common."""
+    """Independent repetitions: imports whose repetitions have nothing in common."""
     table = system.table
     if table is None or table is not base.table or table.in_blocks or system.cell is base.cell:
         return None
-    variance = table.of_one_trial
-    if variance is None:
+    pool = table.of_one_trial
+    parts = [(table.trial_of.get(one.cell.system), one.trial_count) for one in (system, base)]
+    if pool is None:
         return None
-    shares = 1 / system.trial_count + 1 / base.trial_count
+    variance = _difference([(part, count) for part, count in parts if part is not None], pool.degrees)
     found = LogRatio(
         value=math.log(system.value_tps / base.value_tps),
-        variance=MeanVariance(variance.variance * shares, variance.degrees),
+        variance=variance,
         repetitions=min(system.trial_count, base.trial_count),
         basis=SpreadKind.REPETITIONS,
-        method=f"t on logarithms, pooled spread of repetitions ({variance.degrees:.0f} degrees of freedom)",
+        method=f"t on logarithms, moderated spread of repetitions ({variance.degrees:.3g} degrees of freedom)",
     )
     return _known(found, system, base)
 

@@ -22,6 +22,7 @@ from plimsoll.analyse.curve_checks import check_cells, check_curves, check_order
 from plimsoll.analyse.curve_model import Curve
 from plimsoll.analyse.curves import build_curves
 from plimsoll.analyse.data_drift import data_summaries
+from plimsoll.analyse.deciding import questions
 from plimsoll.analyse.differences import differences
 from plimsoll.analyse.doubts import Doubt, placed_warnings
 from plimsoll.analyse.durability import durability_answer
@@ -93,6 +94,7 @@ def analyse(
         searches=searches,
         equal_within=equal_within,
         at_any_look=at_any_look,
+        asked_count=_asked_count(planned or ()),
     )
     cells, curves, compared, systems = figures.cells, figures.curves, figures.compared, figures.systems
     outages, outages_count = longest_outages(figures.shown)
@@ -164,6 +166,7 @@ def _figures(
     searches: Sequence[SearchRecord],
     equal_within: float,
     at_any_look: bool,
+    asked_count: int,
 ) -> _Figures:
     workloads, searched = summarise_workloads(trials), capacities(searches)
     cells = measured_cells(one for one in trials if one.trial.search_id is None)
@@ -182,10 +185,17 @@ def _figures(
         systems=systems,
         cells=cells,
         curves=curves,
-        compared=differences(cells, systems, equal_within, at_any_look=at_any_look),
+        compared=differences(cells, systems, equal_within, at_any_look=at_any_look, asked_count=asked_count),
         searched=searched,
         ratios=capacity_ratios(searched),
     )
+
+
+def _asked_count(planned: Sequence[PlannedLike]) -> int:
+    """How many questions the plan of a study asks that goes on until they are decided."""
+    systems, workloads = {one.system for one in planned}, {one.workload for one in planned}
+    levels = {one.level.order: one.level for one in planned}
+    return len(questions(sorted(systems), sorted(workloads), list(levels.values()))) if planned else 0
 
 
 def _warnings(

@@ -1,10 +1,10 @@
 """How sure the mean throughput of a cell is: repetitions outside, autocorrelated seconds inside.
 
-Assumptions: the logarithms of repetitions are about normal. The spread is that of the cell's level (`level_table`),
-pooled over the systems that were measured there in one setting (`setting`). A cell stands on its own repetitions where
-one of them lags far behind the others (`repetitions`), or where it is noisier than the other systems together (F test,
-1 % shared by all of them): it would widen the intervals of all others. Figures that are equal to the last digit were
-rounded or copied: they show no spread, which is not the same as a spread of zero.
+Assumptions: the logarithms of repetitions are about normal. The spread is that of a cell's own repetitions, moderated
+by that of the systems that were measured at its level in one setting (`level_table`, `moderation`, `setting`). A cell
+stands on its own repetitions alone where one of them lags far behind the others (`repetitions`), or where it is noisier
+than the other systems together (F test, 1 % shared by all of them): it would widen the intervals of all others. Figures
+that are equal to the last digit were rounded or copied: they show no spread, which is not the same as a spread of zero.
 
 Sources: two-level variance of benchmark results, the outermost level decides (Kalibera and Jones 2013); F test as in
 any textbook (Box, Hunter and Hunter 2005). Logarithms, because spread grows with throughput and because a ratio of two
@@ -30,7 +30,7 @@ from plimsoll.analyse.within_run import MeanVariance
 CONFIDENCE = 0.95
 
 REPETITIONS_NEEDED = 3
-"""With fewer repetitions of one cell its own spread is used only where nothing else is known: it is very wide."""
+"""With fewer repetitions of one cell its own spread is not enough to set it apart, and intervals are very wide."""
 
 WITHIN_RUN_WORDS = "repetitions may differ more"
 """In the method of every bounds that do not know how repetitions differ."""
@@ -65,7 +65,7 @@ class Repeated:
     Attributes:
         throughputs_tps: One for each repetition.
         within: Relative variance of each trial's mean, in the same order; None where there are no intervals.
-        setting: Cells with equal settings vary alike; None for a cell that varies like no other.
+        setting: Cells with equal settings were measured alike; None for a cell that is like no other.
         system: Whose.
         level: At which level, as a key.
         repetitions: Which repetitions of the study they are; None where repetitions of two systems have nothing in
@@ -117,7 +117,8 @@ class MeanThroughput:
     Attributes:
         spread: None when nothing can be said.
         cell: What it is the mean of.
-        table: The cells whose repetitions vary like its own, itself included; None where something completed nothing.
+        table: The cells that were measured like it at its level, itself included; None where something completed
+            nothing.
     """
 
     value_tps: float
@@ -237,21 +238,17 @@ def _with_width(spread: Spread | None) -> Spread | None:
 
 
 def _between(cell: Repeated, table: LevelTable) -> Spread | None:
-    of_one, count = table.of_one_trial, len(cell.throughputs_tps)
+    of_one, count = table.trial_of.get(cell.system), len(cell.throughputs_tps)
     if of_one is None or (count < REPETITIONS_NEEDED and of_one.variance <= NO_SPREAD):
         return None
     variance = MeanVariance(of_one.variance / count, of_one.degrees)
+    degrees = f"{of_one.degrees:.3g} degree{'' if of_one.degrees == 1 else 's'} of freedom"
     repeated_count = int((table.counts > 1).sum())
     if repeated_count == 1 and cell.degrees > 0:
-        degrees = f"{cell.degrees} degree{'s' if cell.degrees > 1 else ''}"
-        method = f"t on logarithms, {count} repetitions ({degrees} of freedom)"
-        return Spread(variance, SpreadKind.REPETITIONS, method)
-    method = (
-        f"t on logarithms, spread of repetitions pooled over {repeated_count} "
-        f"system{'s' if repeated_count > 1 else ''} at the same level that were measured alike "
-        f"({of_one.degrees:.3g} degrees of freedom)"
-    )
-    return Spread(variance, SpreadKind.POOLED, method)
+        return Spread(variance, SpreadKind.REPETITIONS, f"t on logarithms, {count} repetitions ({degrees})")
+    own = "spread of its own repetitions, moderated by that of" if cell.degrees > 0 else "spread of repetitions of"
+    systems = f"{repeated_count} system{'s' if repeated_count > 1 else ''} at the same level that were measured alike"
+    return Spread(variance, SpreadKind.POOLED, f"t on logarithms, {own} {systems} ({degrees})")
 
 
 def _inside(cell: Repeated) -> Spread | None:

@@ -96,11 +96,9 @@ def _of_turns(said: Said, turns: Difference) -> str:
     place = f"{finding.workload}: at {turns.level.label()},"
     faster = f"{higher(ratio.value)} {low}"
     if figures["verdict"] == DifferenceVerdict.UNRESOLVED:
-        more = _more(figures.get("repetitions_needed"), "round")
         return (
             f"{place} it is not resolved whether {high} and {low} differ. Throughput of {high} is"
-            f" {faster}{inside}. The minimum detectable effect (80 % power) is"
-            f" {effect(figures['smallest_effect'] or 1.0)}; {more} would decide"
+            f" {faster}{inside}. {_would_decide(figures, 'round')}"
         )
     if figures["verdict"] == DifferenceVerdict.EQUAL:
         share = plain_percent(figures.get("equal_within", EQUAL_WITHIN))
@@ -108,9 +106,15 @@ def _of_turns(said: Said, turns: Difference) -> str:
     return f"{place} {high} is faster: its throughput is {faster}{inside}"
 
 
-def _more(needed: int | None, outer: str) -> str:
-    """How many more of the outermost unit of a design would decide."""
-    return f"about {counted(needed, f'more {outer}')}" if needed else f"more than {MOST_FURTHER_REPETITIONS} {outer}s"
+def _would_decide(figures: Mapping[str, Any], outer: str) -> str:
+    """What such a study can find, where that is known, and how many more of its outermost unit would decide."""
+    needed, detectable = figures.get("repetitions_needed"), figures["smallest_effect"]
+    more = f"more than {MOST_FURTHER_REPETITIONS} further {outer}s would be needed to decide"
+    if needed:
+        more = f"about {counted(needed, f'more {outer}')} would decide"
+    if detectable is None:
+        return f"{more[0].upper()}{more[1:]}"
+    return f"The minimum detectable effect (80 % power) is {effect(detectable)}; {more}"
 
 
 def _unresolved(said: Said, inside: str) -> str:
@@ -119,13 +123,12 @@ def _unresolved(said: Said, inside: str) -> str:
     high, low = str(finding.system), figures["base"]
     place, _, plural = _compared_figures(said)
     ratio: Estimate = figures["ratio"]
-    more = _more(figures.get("repetitions_needed"), "block" if "environments" in figures else "repetition")
+    more = _would_decide(figures, "block" if "environments" in figures else "repetition")
     alone = ratio.bounds is not None and ratio.bounds.low > 1.0
     corrected = " It excludes 0 % for this comparison alone, but not with all comparisons counted." if alone else ""
     return (
         f"{place}it is not resolved whether {plural} of {high} and {low} differ. That of {high} is"
-        f" {higher(ratio.value)} {low}{inside}.{corrected} The minimum detectable effect (80 % power) is"
-        f" {effect(figures['smallest_effect'] or 1.0)}; {more} would decide"
+        f" {higher(ratio.value)} {low}{inside}.{corrected} {more}"
     )
 
 

@@ -30,14 +30,14 @@ METHODS: tuple[MethodNote, ...] = (
         name="Confidence interval of a throughput",
         text=(
             "95 %, Student's t on the logarithms of the repetitions, which are blocks that meet all systems alike."
-            " Variances are pooled per level over the systems that were measured alike (same host, storage, client,"
-            " source and length of window), and never over levels. A cell that is noisier than the other systems"
-            " (F test), or has a repetition far below the others, stands alone. With one repetition and nothing to"
-            " pool, the"
-            " interval comes from within the run and says so. Intervals are never narrower than the variation within"
-            " the runs. Repetitions that are equal to the last digit show no variation, and give no interval."
+            " A cell's variance is moderated: drawn towards that of the systems that were measured alike at its level"
+            " (same host, storage, client, source and length of window), the less the noisier it is. A cell that is far"
+            " noisier than the other systems (F test), or has a repetition far below the others, stands alone. With one"
+            " repetition and no other system to learn from, the interval comes from within the run and says so."
+            " Intervals are never narrower than the variation within the runs. Repetitions that are equal to the last"
+            " digit show no variation, and give no interval."
         ),
-        source="Kalibera and Jones 2013; Box, Hunter and Hunter 2005",
+        source="Kalibera and Jones 2013; Box, Hunter and Hunter 2005; Smyth 2004",
     ),
     MethodNote(
         name="Systems that took turns",

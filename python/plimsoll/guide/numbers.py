@@ -125,8 +125,9 @@ def explain_bounds(analysis: Analysis) -> str:
 
 _RESTS_ON = {
     SpreadKind.POOLED: (
-        "the variation between repetitions, pooled over the systems that were measured alike at the same level",
-        "assumed equal in all of them",
+        "the variation between their own repetitions and those of the systems that were measured alike at the same"
+        " level",
+        None,
     ),
     SpreadKind.REPETITIONS: ("the variation between their own repetitions", None),
     SpreadKind.BLOCKS: ("the variation between blocks of environments", None),

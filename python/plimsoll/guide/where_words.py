@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from plimsoll.analyse.cell_model import Estimate
 from plimsoll.analyse.links import NETWORK
 from plimsoll.analyse.own_processors import CLIENT_CPUS, CPUS_OF, SERVER_CPUS
 from plimsoll.analyse.resources import CPU_QUOTA
@@ -39,7 +38,6 @@ PARTS: Mapping[WherePart, str] = {
     WherePart.UNEXPLAINED: "unexplained",
 }
 CPUS = (CPU, BUSIEST, SERVER_CPUS, CLIENT_CPUS)
-WIDE_FACTOR = 3.0
 LARGE_RATIO = 0.2
 """From this share on, the part of response time that no source explains is said in words."""
 
@@ -131,7 +129,7 @@ def _resource(one: WhereTime, unit: str, use: StorageUse | None) -> str:
     demand = next(demand for demand in one.demands if demand.resource == one.resource)
     name, verb = _name(demand.resource)
     used = _used(demand)
-    at = _rate(demand.saturation_tps, unit)
+    at = rate_with_interval(demand.saturation_tps, unit)
     is_full = one.verdict is WhereVerdict.SATURATED
     if is_device(demand.resource):
         later = "" if is_full else f", and all the time at about {at} if demand per transaction stays the same"
@@ -188,21 +186,13 @@ def _name(resource: str) -> tuple[str, str]:
     return _NAMES.get(resource, (f"the {resource}", "is"))
 
 
-def _rate(estimate: Estimate, unit: str) -> str:
-    """A throughput; an interval wider than a factor of 3 is said in words."""
-    bounds = estimate.bounds
-    if bounds is not None and bounds.high > WIDE_FACTOR * bounds.low:
-        return f"{format_rate(estimate.value, unit)} (95 % CI wider than a factor of 3)"
-    return rate_with_interval(estimate, unit)
-
-
 def _what_if(what_if: WhatIf | None, unit: str, use: StorageUse | None) -> str:
     if what_if is None:
         return ""
     is_other = what_if.limited_by not in (CPU, SERVER_CPUS)
     limit = f", where {_name(what_if.limited_by)[0]} would saturate" if is_other else ""
     return (
-        f" Twice the CPUs: at most {_rate(what_if.bound_tps, unit)}{limit}, assuming that demands stay"
+        f" Twice the CPUs: at most {rate_with_interval(what_if.bound_tps, unit)}{limit}, assuming that demands stay"
         f" the same and contention does not rise.{_device_before(what_if, unit, use)}"
     )
 
@@ -210,7 +200,7 @@ def _what_if(what_if: WhatIf | None, unit: str, use: StorageUse | None) -> str:
 def _device_before(what_if: WhatIf, unit: str, use: StorageUse | None) -> str:
     if what_if.device is None or what_if.device_busy_tps is None:
         return ""
-    at = _rate(what_if.device_busy_tps, unit)
+    at = rate_with_interval(what_if.device_busy_tps, unit)
     text = f" From {at} on, {_name(what_if.device)[0]} would be busy all the time and may be the limit; {_PARALLEL}."
     if use is None or use.device_limit_tps is None or not what_if.device.startswith(DATA_DEVICE):
         return text

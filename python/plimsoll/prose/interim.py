@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+from plimsoll.analyse.cell_model import VAGUE_FACTOR
 from plimsoll.analyse.deciding import Interim
 from plimsoll.analyse.sequential import AnytimeInterval
 from plimsoll.prose.phrases import counted, repeat_noun
@@ -28,10 +29,10 @@ def _line(one: Interim, interval: AnytimeInterval, equal_within: float, noun: st
     place = f"{asked.workload}, {asked.level.label()}"
     if asked.base is None:
         figure = format_rate(math.exp(interval.mean))
-        known = f" (within {format_percent(math.expm1(interval.half_width))})" if _is_finite(interval) else ""
+        known = f" (within {format_percent(math.expm1(interval.half_width))})" if _is_known(interval) else ""
         return f"{place}: {asked.system} sustains {figure}{known}{_state(one, noun)}"
     known = ""
-    if _is_finite(interval):
+    if _is_known(interval):
         low, high = (format_percent(math.expm1(edge), signed=True) for edge in (interval.low, interval.high))
         known = f" ({low} to {high})"
     return f"{place}: {_compared(one, interval, equal_within)}{known}{_state(one, noun)}"
@@ -49,9 +50,10 @@ def _state(one: Interim, noun: str) -> str:
     if one.is_decided:
         return ", decided"
     if one.more is None:
-        return " so far, not decided soon"
+        return " so far, no decision in sight"
     return f" so far, about {counted(one.more, f'more {noun}')} to decide"
 
 
-def _is_finite(interval: AnytimeInterval) -> bool:
-    return interval.half_width < math.log(3)
+def _is_known(interval: AnytimeInterval) -> bool:
+    """Not where its figures would be as vague as those that guides leave out (`Bounds.is_vague`)."""
+    return interval.high - interval.low <= math.log(VAGUE_FACTOR)

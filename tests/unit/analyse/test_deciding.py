@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from types import SimpleNamespace
 
 import numpy as np
 
@@ -77,6 +78,29 @@ def test_one_system_alone_is_decided_when_its_throughput_is_known_closely() -> N
 def test_a_repetition_in_which_nothing_completed_decides_nothing() -> None:
     dead = {key: {**one, 1: 0.0} for key, one in cells(1.5, 0.01, 3).items()}
     assert decided_after(ASKED, dead, equal_within=0.05) is None
+
+
+def test_a_guide_that_is_written_early_shares_the_chance_of_error_as_the_whole_study_does() -> None:
+    planned = [
+        SimpleNamespace(trial_id=f"{system}-{connections}-{index}", system=system, workload="read/write")
+        for connections in (4, 16, 64)
+        for system in ("a", "b")
+        for index in range(4)
+    ]
+    for one in planned:
+        one.level, one.repetition = Level(connections=int(one.trial_id.split("-")[1])), int(one.trial_id[-1])
+    early = [
+        measured([100.0 + 5 * (system == "b") + index % 3] * 12, system=system, connections=4, repetition=index)
+        for system in ("a", "b")
+        for index in range(4)
+    ]
+    found = {
+        name: [one.simultaneous.method for one in analyse("s", early, planned=of, at_any_look=True).differences]
+        for name, of in (("without a plan", None), ("as planned", planned))
+    }
+    assert all("Bonferroni" not in one for one in found["without a plan"])
+    assert found["as planned"]
+    assert all(one.endswith("Bonferroni over 3 comparisons") for one in found["as planned"])
 
 
 def test_a_guide_compares_the_systems_that_the_study_decided_on() -> None:

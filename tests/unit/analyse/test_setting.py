@@ -74,7 +74,7 @@ def method_of_single(environment: Environment = ENVIRONMENT, **changes: Any) -> 
     ids=["the same", "another path on the same device", "another limit of the client"],
 )
 def test_a_single_trial_that_was_measured_alike_borrows_the_spread(environment: Environment) -> None:
-    assert "pooled over" in method_of_single(environment)
+    assert "spread of repetitions of" in method_of_single(environment)
 
 
 @pytest.mark.parametrize(
@@ -115,7 +115,9 @@ def test_windows_of_similar_length_are_equally_long(pair_s: tuple[int, int]) -> 
         for connections in (1, 4)
         for repetition in range(3)
     ]
-    assert "pooled over" in method_of(analyse("s", [*recordings, trial(1500.0, system="b", seconds=one)]), "b")
+    assert "spread of repetitions of" in method_of(
+        analyse("s", [*recordings, trial(1500.0, system="b", seconds=one)]), "b"
+    )
 
 
 def test_systems_on_hosts_without_a_name_share_nothing() -> None:
@@ -146,9 +148,9 @@ def test_two_tables_are_two_sources() -> None:
             named = Environment(host=HOST)
             yield replace(made, environment=named, trial=made.trial.model_copy(update={"origin": origin}))
 
-    for table, pooled in (("hp.csv", True), ("sun.csv", False)):
+    for table, borrows in (("hp.csv", True), ("sun.csv", False)):
         analysis = analyse("s", [*rows("hp.csv", "a", (97.0, 100.0, 103.0)), *rows(table, "b", (150.0,))])
-        assert ("pooled" in method_of(analysis, "b")) is pooled
+        assert ("spread of repetitions of" in method_of(analysis, "b")) is borrows
 
 
 def test_logs_beside_a_published_table_give_its_single_figures_no_bounds() -> None:
@@ -184,4 +186,4 @@ def _recording(position: int, one: Any) -> Made:
 
 def test_an_environment_that_was_read_back_is_the_same() -> None:
     again = Environment.model_validate_json(ENVIRONMENT.model_dump_json())
-    assert "pooled over" in method_of_single(again)
+    assert "spread of repetitions of" in method_of_single(again)

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import io
+import math
 
+import pytest
 from rich.console import Console
 
+from plimsoll.analyse.cell_model import Bounds
 from plimsoll.analyse.deciding import Interim, Question
 from plimsoll.analyse.sequential import anytime_interval
 from plimsoll.cli.progress import StudyDisplay
@@ -61,6 +64,19 @@ def test_a_duet_counts_rounds_where_other_studies_count_repetitions() -> None:
     first, second = console.file.getvalue().splitlines()
     assert first == "after 3 rounds:"
     assert second.endswith(" so far, about 3 more rounds to decide")
+
+
+@pytest.mark.parametrize(("values", "is_shown"), [([0.0, 0.2, -0.1, 0.1, 0.0, 0.1], True), ([0.0, 0.1, -0.05], False)])
+def test_an_interval_that_is_as_vague_as_those_that_guides_leave_out_is_no_figure_either(
+    values: list[float], is_shown: bool
+) -> None:
+    interval = anytime_interval(values, 0.05)
+    asked = Question(workload="orders", level=Level(connections=4), system="b", base="a")
+    (line,) = interim_lines([Interim(asked, interval, is_decided=False, more=3)], 0.05)
+    bounds = Bounds(low=math.exp(interval.low), high=math.exp(interval.high), method="")
+    assert bounds.is_vague is not is_shown
+    assert bounds.high < 9 * bounds.low
+    assert (" % to +" in line) is is_shown
 
 
 def test_a_trial_that_stalled_says_so_when_it_ends() -> None:

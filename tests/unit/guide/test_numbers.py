@@ -54,16 +54,18 @@ def test_bounds_are_explained_once_whatever_the_number_of_ways() -> None:
     text = explain_bounds(with_bounds(*many, (SpreadKind.REPETITIONS, 1.0), (SpreadKind.WITHIN_RUN, 17.4), (None, 0)))
     assert text == (
         "Ranges beside figures are 95 % confidence intervals (CI). Of 38 throughputs, those of 35 are based on the"
-        " variation between repetitions, pooled over the systems that were measured alike at the same level (4 to 38"
-        " degrees of freedom; assumed equal in all of them); that of 1 is based on the variation between their own"
-        " repetitions (1 degree of freedom); that of 1 is based on the variation within single runs (17"
-        " degrees of freedom; repetitions may vary more) and 1 has none."
+        " variation between their own repetitions and those of the systems that were measured alike at the same level"
+        " (4 to 38 degrees of freedom), that of 1 is based on the variation between their own repetitions (1 degree of"
+        " freedom), that of 1 is based on the variation within single runs (17 degrees of freedom; repetitions may vary"
+        " more) and 1 has none."
     )
 
 
 def test_bounds_are_explained_with_confidence_and_method() -> None:
     assert explain_bounds(measured_analysis()).startswith("Ranges beside figures are 95 % confidence intervals")
-    assert ". They are based on the variation between repetitions" in explain_bounds(measured_analysis())
+    assert ". They are based on the variation between their own repetitions and those of" in explain_bounds(
+        measured_analysis()
+    )
     assert explain_bounds(imported_analysis()) == "No figure has a confidence interval."
 
 
