@@ -16,10 +16,13 @@ form); the idea is Robbins's (1970) and Lai's (1976).
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.special import chdtri, ndtri
+
+from plimsoll.analyse.comparison import MOST_FURTHER_REPETITIONS, NO_SPREAD, POWER
 
 PRIOR_VARIANCE = 10.0
 """Of the mean, in variances of a value: wide enough for differences that matter, so that 3 values can decide."""
@@ -31,13 +34,16 @@ class AnytimeInterval:
 
     Attributes:
         mean: Of the values so far.
-        half_width: Infinite while there are too few of them.
+        half_width: Infinite while there are too few of them, or their spread is not known.
         count: How many values there were.
+        deviation: Standard deviation of one value; None while that is not known: for a single value, and for equal
+            ones, which are rounded or copied figures and no spread of zero.
     """
 
     mean: float
     half_width: float
     count: int
+    deviation: float | None
 
     @property
     def low(self) -> float:
@@ -62,9 +68,11 @@ def anytime_interval(values: Sequence[float], alpha: float) -> AnytimeInterval:
         alpha: The probability, 0..1, that the true mean is outside at any look.
     """
     count, mean = len(values), float(np.mean(values))
-    variance = float(np.var(values, ddof=1)) if count > 1 else math.inf
-    width = half_widths(alpha, count)
-    return AnytimeInterval(mean, width * math.sqrt(variance) if math.isfinite(width) else math.inf, count)
+    variance = float(np.var(values, ddof=1)) if count > 1 else 0.0
+    if variance <= NO_SPREAD:
+        return AnytimeInterval(mean, math.inf, count, None)
+    deviation = math.sqrt(variance)
+    return AnytimeInterval(mean, half_widths(alpha, count) * deviation, count, deviation)
 
 
 def half_widths(alpha: float, count: int) -> float:
@@ -81,19 +89,38 @@ def half_widths(alpha: float, count: int) -> float:
     return math.sqrt((count - 1) / count * mixed * (bound - 1.0) / (mixed - bound))
 
 
-def more_values(interval: AnytimeInterval, alpha: float, equal_within: float, *, at_most: int = 100) -> int | None:
-    """How many further values would decide, if mean and variance stay as they are; None for more than `at_most`."""
-    width = half_widths(alpha, interval.count)
-    if not math.isfinite(interval.half_width):
-        return _first_finite(alpha, interval.count, at_most)
-    deviation = interval.half_width / width
-    for more in range(at_most + 1):
-        half_width = deviation * half_widths(alpha, interval.count + more)
-        if AnytimeInterval(interval.mean, half_width, interval.count + more).is_decided(equal_within):
-            return more
-    return None
+def more_values(interval: AnytimeInterval, alpha: float, equal_within: float) -> int | None:
+    """How many further values decide four times out of five, if the mean stays.
+
+    The spread of few values is more often too small than too large; it is scaled to be right in the median. The mean
+    of then may be off by what it is in four of five cases (`POWER`).
+
+    Returns:
+        None while the spread is not known, and where more than `MOST_FURTHER_REPETITIONS` are needed.
+    """
+    deviation, distance = _deviation_to_come(interval, 0.5), abs(interval.mean)
+
+    def decides(count: int) -> bool:
+        needed = deviation * (half_widths(alpha, count) + ndtri(POWER) / math.sqrt(count))
+        return bool(distance > needed or distance + needed <= equal_within)
+
+    return _fewest(interval.count, decides)
 
 
-def _first_finite(alpha: float, count: int, at_most: int) -> int | None:
-    """How many further values give an interval at all."""
-    return next((more for more in range(1, at_most + 1) if math.isfinite(half_widths(alpha, count + more))), None)
+def more_values_for_width(interval: AnytimeInterval, alpha: float, half_width: float) -> int | None:
+    """How many further values make an interval so narrow four times out of five; None as for `more_values`."""
+    deviation = _deviation_to_come(interval, POWER)
+    return _fewest(interval.count, lambda count: deviation * half_widths(alpha, count) <= half_width)
+
+
+def _deviation_to_come(interval: AnytimeInterval, probability: float) -> float:
+    """What the standard deviation of a value is at most, with this probability; infinite while it is not known."""
+    if interval.deviation is None:
+        return math.inf
+    degrees = interval.count - 1
+    return interval.deviation * math.sqrt(degrees / float(chdtri(degrees, probability)))
+
+
+def _fewest(count: int, decides: Callable[[int], bool]) -> int | None:
+    """The fewest further values after `count` with which it is decided."""
+    return next((more for more in range(1, MOST_FURTHER_REPETITIONS + 1) if decides(count + more)), None)

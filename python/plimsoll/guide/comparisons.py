@@ -96,11 +96,9 @@ def _of_turns(said: Said, turns: Difference) -> str:
     place = f"{finding.workload}: at {turns.level.label()},"
     faster = f"{higher(ratio.value)} {low}"
     if figures["verdict"] == DifferenceVerdict.UNRESOLVED:
-        more = _more(figures.get("repetitions_needed"), "round")
         return (
             f"{place} it is not resolved whether {high} and {low} differ. Throughput of {high} is"
-            f" {faster}{inside}. The minimum detectable effect (80 % power) is"
-            f" {effect(figures['smallest_effect'] or 1.0)}; {more} would decide"
+            f" {faster}{inside}. {_what_decides(figures, 'round')}"
         )
     if figures["verdict"] == DifferenceVerdict.EQUAL:
         share = plain_percent(figures.get("equal_within", EQUAL_WITHIN))
@@ -113,19 +111,29 @@ def _more(needed: int | None, outer: str) -> str:
     return f"about {counted(needed, f'more {outer}')}" if needed else f"more than {MOST_FURTHER_REPETITIONS} {outer}s"
 
 
+def _what_decides(figures: Mapping[str, Any], outer: str) -> str:
+    """What was detectable, and how many more of the outermost unit would decide.
+
+    A study that goes on until its answer is decided has no minimum detectable effect.
+    """
+    more, smallest = _more(figures.get("repetitions_needed"), outer), figures.get("smallest_effect")
+    if smallest is None:
+        return f"{more[0].upper()}{more[1:]} would decide"
+    return f"The minimum detectable effect (80 % power) is {effect(smallest)}; {more} would decide"
+
+
 def _unresolved(said: Said, inside: str) -> str:
     """Which difference is open, and what would decide it."""
     finding, figures = said.finding, said.figures
     high, low = str(finding.system), figures["base"]
     place, _, plural = _compared_figures(said)
     ratio: Estimate = figures["ratio"]
-    more = _more(figures.get("repetitions_needed"), "block" if "environments" in figures else "repetition")
+    outer = "block" if "environments" in figures else "repetition"
     alone = ratio.bounds is not None and ratio.bounds.low > 1.0
     corrected = " It excludes 0 % for this comparison alone, but not with all comparisons counted." if alone else ""
     return (
         f"{place}it is not resolved whether {plural} of {high} and {low} differ. That of {high} is"
-        f" {higher(ratio.value)} {low}{inside}.{corrected} The minimum detectable effect (80 % power) is"
-        f" {effect(figures['smallest_effect'] or 1.0)}; {more} would decide"
+        f" {higher(ratio.value)} {low}{inside}.{corrected} {_what_decides(figures, outer)}"
     )
 
 
