@@ -18,6 +18,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 from scipy.special import chdtri, ndtri
@@ -26,6 +27,10 @@ from plimsoll.analyse.comparison import MOST_FURTHER_REPETITIONS, NO_SPREAD, POW
 
 PRIOR_VARIANCE = 10.0
 """Of the mean, in variances of a value: wide enough for differences that matter, so that 3 values can decide."""
+
+SPREAD_TO_COME = 0.6
+"""How probably the true spread is at most what is taken for it when further values are counted. Found by simulation, so
+that a study is decided within the number named in about 80 of 100 cases: about 70 after two values, 90 after six."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +80,7 @@ def anytime_interval(values: Sequence[float], alpha: float) -> AnytimeInterval:
     return AnytimeInterval(mean, half_widths(alpha, count) * deviation, count, deviation)
 
 
+@cache
 def half_widths(alpha: float, count: int) -> float:
     """Half the width of the interval, in standard deviations of a value; infinite while there are too few.
 
@@ -92,13 +98,13 @@ def half_widths(alpha: float, count: int) -> float:
 def more_values(interval: AnytimeInterval, alpha: float, equal_within: float) -> int | None:
     """How many further values decide four times out of five, if the mean stays.
 
-    The spread of few values is more often too small than too large; it is scaled to be right in the median. The mean
-    of then may be off by what it is in four of five cases (`POWER`).
+    The mean may then be off by as much as it is in four of five cases (`POWER`). The spread of few values is more often
+    too small than too large and is scaled (`SPREAD_TO_COME`).
 
     Returns:
         None while the spread is not known, and where more than `MOST_FURTHER_REPETITIONS` are needed.
     """
-    deviation, distance = _deviation_to_come(interval, 0.5), abs(interval.mean)
+    deviation, distance = _deviation_to_come(interval), abs(interval.mean)
 
     def decides(count: int) -> bool:
         needed = deviation * (half_widths(alpha, count) + ndtri(POWER) / math.sqrt(count))
@@ -109,16 +115,16 @@ def more_values(interval: AnytimeInterval, alpha: float, equal_within: float) ->
 
 def more_values_for_width(interval: AnytimeInterval, alpha: float, half_width: float) -> int | None:
     """How many further values make an interval so narrow four times out of five; None as for `more_values`."""
-    deviation = _deviation_to_come(interval, POWER)
+    deviation = _deviation_to_come(interval)
     return _fewest(interval.count, lambda count: deviation * half_widths(alpha, count) <= half_width)
 
 
-def _deviation_to_come(interval: AnytimeInterval, probability: float) -> float:
-    """What the standard deviation of a value is at most, with this probability; infinite while it is not known."""
+def _deviation_to_come(interval: AnytimeInterval) -> float:
+    """What is taken for the standard deviation of a value; infinite while it is not known."""
     if interval.deviation is None:
         return math.inf
     degrees = interval.count - 1
-    return interval.deviation * math.sqrt(degrees / float(chdtri(degrees, probability)))
+    return interval.deviation * math.sqrt(degrees / float(chdtri(degrees, SPREAD_TO_COME)))
 
 
 def _fewest(count: int, decides: Callable[[int], bool]) -> int | None:
