@@ -53,7 +53,7 @@ TEXT = STUDY + "".join(SYSTEM.format(name=name) for name in ("a", "b"))
 
 
 def test_it_stops_when_its_answer_is_decided_and_stays_stopped(tmp_path: Path) -> None:
-    """Killed in its second repetition. Whether noise lets it decide before its limit, it follows from the recordings."""
+    """Killed in its second repetition. Noise may keep it open up to its limit; either way the recordings say so."""
     file, study = tmp_path / "s.toml", tmp_path / "study"
     file.write_text(TEXT)
     env = {"PLIMSOLL_DATA_DIR": f"/var/tmp/plimsoll-test-decided-{os.getpid()}"}
