@@ -158,11 +158,7 @@ class ReadinessJudged(Document):
 
 
 class StudyEnded(Document):
-    """The study stopped running: all is done, or it was interrupted, or it could not go on.
-
-    Attributes:
-        reason: What stopped it before its end; None when nothing did, and in older studies.
-    """
+    """The study stopped running: `reason` says what stopped it before its end, where anything did."""
 
     type: Literal["study_ended"] = "study_ended"
     complete_count: int
