@@ -11,15 +11,17 @@ import pytest
 
 from plimsoll.analyse.deciding import REPETITIONS_MIN
 from plimsoll.run.answer_events import AnswerProgressed
+from plimsoll.run.deciding import Answering
 from plimsoll.run.events import read_events
 from plimsoll.run.folder import read_plan
+from plimsoll.spec.study import parse_study
 from support.command import plimsoll, start
 from support.recordings import finished_ids
 from support.studies import wait_for_trials
 
 pytestmark = pytest.mark.e2e
 
-LIMIT = 9
+LIMIT = 6
 STUDY = f"""
 [study]
 name = "until decided"
@@ -37,43 +39,55 @@ name = "ro"
 kind = "oltp_read_only"
 table_size = 2000
 
+"""
+SYSTEM = """
 [[system]]
-name = "a"
+name = "{name}"
 [system.server]
 managed = "mariadb"
 profile = "bare"
 buffer_pool = "64M"
 options = {{ innodb_log_file_size = 16777216 }}
 """
+TEXT = STUDY + "".join(SYSTEM.format(name=name) for name in ("a", "b"))
 
 
 def test_it_stops_when_its_answer_is_decided_and_stays_stopped(tmp_path: Path) -> None:
+    """Killed in its second repetition. Noise may keep it open up to its limit; either way the recordings say so."""
     file, study = tmp_path / "s.toml", tmp_path / "study"
-    file.write_text(STUDY)
+    file.write_text(TEXT)
     env = {"PLIMSOLL_DATA_DIR": f"/var/tmp/plimsoll-test-decided-{os.getpid()}"}
     killed = start("study", "run", file, "--to", study, env=env)
-    wait_for_trials(study, 1, killed)
+    wait_for_trials(study, 3, killed)
     os.kill(killed.pid, signal.SIGKILL)
     killed.communicate()
 
     ran = plimsoll("study", "run", file, "--to", study, env=env)
     assert ran.returncode == 0, ran.stderr
     looks = [one.event for one in read_events(study / "events.jsonl") if isinstance(one.event, AnswerProgressed)]
-    count = looks[-1].repetitions
-    decided = looks[-1].is_decided
-    assert [one.is_decided for one in looks] == [False] * (len(looks) - 1) + [decided]
-    assert decided or count == LIMIT, ran.stderr
-    if not decided:
-        pytest.skip(f"throughput differs too much on this machine: not known within 99 % after {LIMIT} repetitions")
+    count, is_decided = looks[-1].repetitions, looks[-1].is_decided
+    assert [one.repetitions for one in looks] == list(range(1, count + 1))
+    assert [one.is_decided for one in looks] == [False] * (count - 1) + [is_decided]
+    assert is_decided or count == LIMIT, ran.stderr
     assert count >= REPETITIONS_MIN
-    assert f"after {count} repetitions:\n  ro, 2 connections: a sustains " in ran.stderr
-    assert ran.stderr.count(", decided") == 1
-    assert len(finished_ids(study)) == count
+    assert looks[0].text[0].endswith(" than a so far"), "one repetition names no number of further ones"
+    assert f"after {count} repetitions:\n  ro, 2 connections: b " in ran.stderr
+    assert ran.stderr.count(", decided") == is_decided
+    assert len(finished_ids(study)) == 2 * count
 
     plan = read_plan(study)
     assert plan is not None
-    assert len(plan.trials) == count, "what was not needed is not missing"
-    assert json.loads(plimsoll("guide", study, "--json").stdout)["missing"] == []
-    assert plimsoll("study", "status", study).stdout.startswith(f"until decided: {count} of {count} trials complete")
+    assert len(plan.trials) == 2 * count, "what was not needed is not missing"
+    answering = Answering(parse_study(TEXT), study, plan)
+    answering.read(finished_ids(study))
+    assert answering.decided_after == (count if is_decided else None)
+    guide = json.loads(plimsoll("guide", study, "--json").stdout)
+    assert guide["missing"] == []
+    (found,) = [one for one in guide["differences"] if one["level"] is not None]
+    assert (found["verdict"] == "unresolved") == (not is_decided), "the guide says what the study stopped for"
+    complete = f"until decided: {2 * count} of {2 * count} trials complete"
+    status = plimsoll("study", "status", study).stdout
+    assert status.startswith(complete)
+    assert f"after {count} repetitions:\n  {looks[-1].text[0]}" in status
     again = plimsoll("study", "run", file, "--to", study, env=env)
-    assert (again.returncode, len(finished_ids(study))) == (0, count), "it decides the same"
+    assert (again.returncode, len(finished_ids(study))) == (0, 2 * count), "it decides the same"

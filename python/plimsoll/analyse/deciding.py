@@ -5,6 +5,9 @@ that may be looked at after every repetition (`sequential`), and all of them tog
 studies: each takes an equal part of that (Bonferroni), which is known before the study begins. A study of one system is
 decided when each of its throughputs is known as closely as systems would have to agree to count as equal.
 
+One repetition gives one value: the logarithm of the ratio of two throughputs, in a round of a duet the trimmed mean of
+its pairs of turns (`duet_differences.round_log_ratio`), which does not contain turns against other systems.
+
 Stopping follows from the recordings alone: a study that was killed and is run again stops where it would have stopped.
 Deliberately not here: what a study does about it (`plimsoll.run`).
 """
@@ -12,12 +15,12 @@ Deliberately not here: what a study does about it (`plimsoll.run`).
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
 from plimsoll.analyse.comparison import ALPHA
-from plimsoll.analyse.sequential import AnytimeInterval, anytime_interval, more_values
+from plimsoll.analyse.sequential import AnytimeInterval, anytime_interval, more_values, more_values_for_width
 from plimsoll.record.level import Level
 
 REPETITIONS_MIN = 3
@@ -28,6 +31,9 @@ SYSTEMS_FOR_ALL_PAIRS = 6
 
 RepetitionsTps = Mapping[int, float]
 """Throughput of each complete repetition of a cell, by its number from 0."""
+
+RepetitionValues = Mapping[int, float]
+"""Natural logarithm of a ratio, or of a throughput, of each repetition that has one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +59,10 @@ class Question:
     base: str | None
 
 
+Values = Mapping[Question, RepetitionValues]
+"""What was measured, for all questions of a study, also those of which nothing was measured yet."""
+
+
 @dataclass(frozen=True, slots=True)
 class Interim:
     """What is known of a question after some repetitions.
@@ -60,7 +70,8 @@ class Interim:
     Attributes:
         interval: Of the natural logarithm of the ratio, or of the throughput; None while nothing was measured.
         is_decided: No further repetition is needed for it.
-        more: How many further repetitions would decide it, if nothing changes; None where that is not known.
+        more: How many further repetitions decide it four times out of five, if the ratio stays; None while the spread
+            is not known, and for more than 100.
     """
 
     question: Question
@@ -87,71 +98,76 @@ def system_pairs(systems: Sequence[str]) -> Iterator[tuple[str, str]]:
         yield from ((systems[0], other) for other in systems[1:])
 
 
-def interim(
-    asked: Sequence[Question],
-    cells: Mapping[CellKey, RepetitionsTps],
-    *,
-    equal_within: float,
-    among: Collection[int] | None = None,
-) -> tuple[Interim, ...]:
-    """What is known of each question.
+def values_of_cells(
+    asked: Sequence[Question], cells: Mapping[CellKey, RepetitionsTps]
+) -> dict[Question, RepetitionValues]:
+    """The values of systems that ran one after the other."""
+    return {one: _of_cells(one, cells) for one in asked}
+
+
+def interim(values: Values, *, equal_within: float) -> tuple[Interim, ...]:
+    """What is known of each question, by the repetitions that every question has.
 
     Args:
-        asked: All questions of the study, also those of which nothing was measured yet.
-        cells: What was measured.
+        values: Of all questions.
         equal_within: Share within which two systems count as equal.
-        among: Only these repetitions; None for all.
     """
-    alpha = ALPHA / max(len(asked), 1)
-    return tuple(_interim(one, _values(one, cells, among), alpha, math.log1p(equal_within)) for one in asked)
+    alpha, margin, common = _alpha(values), math.log1p(equal_within), common_repetitions(values)
+    return tuple(_interim(one, [own[index] for index in common], alpha, margin) for one, own in values.items())
 
 
-def decided_after(
-    asked: Sequence[Question], cells: Mapping[CellKey, RepetitionsTps], *, equal_within: float
-) -> int | None:
+def decided_after(values: Values, *, equal_within: float) -> int | None:
     """After how many repetitions every question was decided for the first time; None while one is open.
 
     A repetition that lacks a trial, because it failed, decides nothing.
     """
-    complete = complete_repetitions(asked, cells)
-    for count in range(REPETITIONS_MIN, len(complete) + 1):
-        if all(one.is_decided for one in interim(asked, cells, equal_within=equal_within, among=complete[:count])):
-            return complete[count - 1] + 1
+    alpha, margin, common = _alpha(values), math.log1p(equal_within), common_repetitions(values)
+    for count in range(REPETITIONS_MIN, len(common) + 1):
+        looked_at = common[:count]
+        if all(
+            _is_decided(one, anytime_interval([own[index] for index in looked_at], alpha), margin)
+            for one, own in values.items()
+        ):
+            return looked_at[-1] + 1
     return None
 
 
-def complete_repetitions(asked: Sequence[Question], cells: Mapping[CellKey, RepetitionsTps]) -> list[int]:
-    """The repetitions that every cell has, rising."""
-    keys = {CellKey(name, one.workload, one.level) for one in asked for name in (one.base, one.system) if name}
-    return sorted(set.intersection(*(set(cells.get(key, {})) for key in keys))) if keys else []
+def common_repetitions(values: Values) -> list[int]:
+    """The repetitions of which every question has a value, rising."""
+    return sorted(set.intersection(*(set(own) for own in values.values()))) if values else []
 
 
-def _values(one: Question, cells: Mapping[CellKey, RepetitionsTps], among: Collection[int] | None) -> list[float]:
-    """A logarithm for each repetition, in order."""
-    system = cells.get(CellKey(one.system, one.workload, one.level), {})
-    if among is not None:
-        system = {repetition: tps for repetition, tps in system.items() if repetition in among}
-    if one.base is None:
-        return log_ratios(dict.fromkeys(system, 1.0), system)
-    return log_ratios(cells.get(CellKey(one.base, one.workload, one.level), {}), system)
-
-
-def log_ratios(base: RepetitionsTps, system: RepetitionsTps) -> list[float]:
+def log_ratios(base: RepetitionsTps, system: RepetitionsTps) -> dict[int, float]:
     """The logarithm of `system` over `base` for each repetition of both, in order.
 
     A repetition in which one of them completed nothing has none.
     """
     common = sorted(base.keys() & system.keys())
-    return [math.log(system[one] / base[one]) for one in common if base[one] > 0 and system[one] > 0]
+    return {one: math.log(system[one] / base[one]) for one in common if base[one] > 0 and system[one] > 0}
+
+
+def _of_cells(one: Question, cells: Mapping[CellKey, RepetitionsTps]) -> dict[int, float]:
+    system = cells.get(CellKey(one.system, one.workload, one.level), {})
+    if one.base is None:
+        return log_ratios(dict.fromkeys(system, 1.0), system)
+    return log_ratios(cells.get(CellKey(one.base, one.workload, one.level), {}), system)
+
+
+def _alpha(values: Values) -> float:
+    return ALPHA / max(len(values), 1)
+
+
+def _is_decided(one: Question, interval: AnytimeInterval, margin: float) -> bool:
+    if one.base is None:
+        return interval.half_width <= margin
+    return interval.count >= REPETITIONS_MIN and interval.is_decided(margin)
 
 
 def _interim(one: Question, values: Sequence[float], alpha: float, margin: float) -> Interim:
     if not values:
         return Interim(one, None, is_decided=False, more=None)
     interval = anytime_interval(values, alpha)
-    if one.base is None:
-        is_decided = interval.half_width <= margin
-        interval_of_width = AnytimeInterval(0.0, interval.half_width, interval.count)
-        return Interim(one, interval, is_decided, 0 if is_decided else more_values(interval_of_width, alpha, margin))
-    is_decided = len(values) >= REPETITIONS_MIN and interval.is_decided(margin)
-    return Interim(one, interval, is_decided, 0 if is_decided else more_values(interval, alpha, margin))
+    if _is_decided(one, interval, margin):
+        return Interim(one, interval, is_decided=True, more=0)
+    more = (more_values_for_width if one.base is None else more_values)(interval, alpha, margin)
+    return Interim(one, interval, is_decided=False, more=more)

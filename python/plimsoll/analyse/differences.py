@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from plimsoll.analyse.cells import MeasuredCell
 from plimsoll.analyse.comparison import EQUAL_WITHIN, Comparison, LogRatio, judge
 from plimsoll.analyse.deciding import SYSTEMS_FOR_ALL_PAIRS, system_pairs
-from plimsoll.analyse.duet_differences import compare_turns
+from plimsoll.analyse.duet_differences import by_rounds_alone, compare_turns
 from plimsoll.analyse.duet_model import Duet
 from plimsoll.analyse.environment_blocks import compared_blocks
 from plimsoll.analyse.factors import PER_INSTANCE, FactorComparison, compare_factors, factors_of
@@ -92,6 +92,8 @@ def differences(
                 own, equal_within, chosen_from=max(len({name for pair in own for name in pair.names}) / 2, 1.0)
             )
         duets = {pair.key: pair.duet for pair in own if pair.duet is not None}
+        if at_any_look:
+            duets = {key: by_rounds_alone(duet) for key, duet in duets.items()}
         for pair in own:
             difference = _difference(pair, judged.get(pair.key), summaries, equal_within)
             found.append(difference.model_copy(update={"duet": duets.get(pair.key)}))

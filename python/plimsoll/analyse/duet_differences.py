@@ -14,7 +14,7 @@ import polars as pl
 from plimsoll.analyse.cell_model import Estimate, SpreadKind
 from plimsoll.analyse.cells import MeasuredCell
 from plimsoll.analyse.comparison import LogRatio
-from plimsoll.analyse.duet import PAIRS_NEEDED, DuetEstimate, estimate, log_rates, mean_of_rounds
+from plimsoll.analyse.duet import PAIRS_NEEDED, DuetEstimate, estimate, log_rates, mean_of_rounds, trimmed_mean
 from plimsoll.analyse.duet_model import Duet, DuetBasis, DuetRound
 from plimsoll.analyse.durations import percentile_ms
 from plimsoll.analyse.throughput import log_bounds
@@ -64,6 +64,28 @@ def _shared_rounds(base: MeasuredCell, system: MeasuredCell) -> Iterator[tuple[T
         pairs = log_ratios(other.turns, trial.turns, base=base.system, system=system.system)
         if pairs.size >= PAIRS_NEEDED:
             yield other, trial, pairs
+
+
+def took_turns(base: MeasuredCell, system: MeasuredCell) -> bool:
+    """Whether two cells are of one round each time, in which their systems took turns."""
+    is_duet = all(trial.turns is not None for cell in (base, system) for trial in cell.trials)
+    return is_duet and base.level == system.level
+
+
+def rounds_log_ratios(base: MeasuredCell, system: MeasuredCell) -> dict[int, float]:
+    """The value of each round that both completed, as `round_log_ratio`, by its number; rising."""
+    return {trial.trial.repetition: trimmed_mean(pairs) for _, trial, pairs in _shared_rounds(base, system)}
+
+
+def by_rounds_alone(duet: Duet) -> Duet:
+    """The same for a comparison whose interval rests on one value for each round (`rounds_log_ratios`)."""
+    return duet.model_copy(update={"basis": DuetBasis.ROUNDS, "is_widened": False})
+
+
+def round_log_ratio(of_base: pl.DataFrame, of_system: pl.DataFrame, *, base: str, system: str) -> float | None:
+    """What one round says of two systems: the trimmed mean of `log_ratios`; None for too few pairs."""
+    pairs = log_ratios(of_base, of_system, base=base, system=system)
+    return trimmed_mean(pairs) if pairs.size >= PAIRS_NEEDED else None
 
 
 def log_ratios(of_base: pl.DataFrame, of_system: pl.DataFrame, *, base: str, system: str) -> Series:

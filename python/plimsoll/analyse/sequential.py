@@ -16,13 +16,21 @@ form); the idea is Robbins's (1970) and Lai's (1976).
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
+from scipy.special import chdtri, ndtri
+
+from plimsoll.analyse.comparison import MOST_FURTHER_REPETITIONS, NO_SPREAD, POWER
 
 PRIOR_VARIANCE = 10.0
 """Of the mean, in variances of a value: wide enough for differences that matter, so that 3 values can decide."""
+
+SPREAD_TO_COME = 0.6
+"""How probably the true spread is at most what is taken for it when further values are counted. Found by simulation, so
+that a study is decided within the number named in about 80 of 100 cases: about 70 after two values, 90 after six."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,13 +39,16 @@ class AnytimeInterval:
 
     Attributes:
         mean: Of the values so far.
-        half_width: Infinite while there are too few of them.
+        half_width: Infinite while there are too few of them, or their spread is not known.
         count: How many values there were.
+        deviation: Standard deviation of one value; None while that is not known: for a single value, and for equal
+            ones, which are rounded or copied figures and no spread of zero.
     """
 
     mean: float
     half_width: float
     count: int
+    deviation: float | None
 
     @property
     def low(self) -> float:
@@ -62,11 +73,14 @@ def anytime_interval(values: Sequence[float], alpha: float) -> AnytimeInterval:
         alpha: The probability, 0..1, that the true mean is outside at any look.
     """
     count, mean = len(values), float(np.mean(values))
-    variance = float(np.var(values, ddof=1)) if count > 1 else math.inf
-    width = half_widths(alpha, count)
-    return AnytimeInterval(mean, width * math.sqrt(variance) if math.isfinite(width) else math.inf, count)
+    variance = float(np.var(values, ddof=1)) if count > 1 else 0.0
+    if variance <= NO_SPREAD:
+        return AnytimeInterval(mean, math.inf, count, None)
+    deviation = math.sqrt(variance)
+    return AnytimeInterval(mean, half_widths(alpha, count) * deviation, count, deviation)
 
 
+@cache
 def half_widths(alpha: float, count: int) -> float:
     """Half the width of the interval, in standard deviations of a value; infinite while there are too few.
 
@@ -81,19 +95,38 @@ def half_widths(alpha: float, count: int) -> float:
     return math.sqrt((count - 1) / count * mixed * (bound - 1.0) / (mixed - bound))
 
 
-def more_values(interval: AnytimeInterval, alpha: float, equal_within: float, *, at_most: int = 100) -> int | None:
-    """How many further values would decide, if mean and variance stay as they are; None for more than `at_most`."""
-    width = half_widths(alpha, interval.count)
-    if not math.isfinite(interval.half_width):
-        return _first_finite(alpha, interval.count, at_most)
-    deviation = interval.half_width / width
-    for more in range(at_most + 1):
-        half_width = deviation * half_widths(alpha, interval.count + more)
-        if AnytimeInterval(interval.mean, half_width, interval.count + more).is_decided(equal_within):
-            return more
-    return None
+def more_values(interval: AnytimeInterval, alpha: float, equal_within: float) -> int | None:
+    """How many further values decide four times out of five, if the mean stays.
+
+    The mean may then be off by as much as it is in four of five cases (`POWER`). The spread of few values is more often
+    too small than too large and is scaled (`SPREAD_TO_COME`).
+
+    Returns:
+        None while the spread is not known, and where more than `MOST_FURTHER_REPETITIONS` are needed.
+    """
+    deviation, distance = _deviation_to_come(interval), abs(interval.mean)
+
+    def decides(count: int) -> bool:
+        needed = deviation * (half_widths(alpha, count) + ndtri(POWER) / math.sqrt(count))
+        return bool(distance > needed or distance + needed <= equal_within)
+
+    return _fewest(interval.count, decides)
 
 
-def _first_finite(alpha: float, count: int, at_most: int) -> int | None:
-    """How many further values give an interval at all."""
-    return next((more for more in range(1, at_most + 1) if math.isfinite(half_widths(alpha, count + more))), None)
+def more_values_for_width(interval: AnytimeInterval, alpha: float, half_width: float) -> int | None:
+    """How many further values make an interval so narrow four times out of five; None as for `more_values`."""
+    deviation = _deviation_to_come(interval)
+    return _fewest(interval.count, lambda count: deviation * half_widths(alpha, count) <= half_width)
+
+
+def _deviation_to_come(interval: AnytimeInterval) -> float:
+    """What is taken for the standard deviation of a value; infinite while it is not known."""
+    if interval.deviation is None:
+        return math.inf
+    degrees = interval.count - 1
+    return interval.deviation * math.sqrt(degrees / float(chdtri(degrees, SPREAD_TO_COME)))
+
+
+def _fewest(count: int, decides: Callable[[int], bool]) -> int | None:
+    """The fewest further values after `count` with which it is decided."""
+    return next((more for more in range(1, MOST_FURTHER_REPETITIONS + 1) if decides(count + more)), None)

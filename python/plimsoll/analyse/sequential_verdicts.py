@@ -2,8 +2,9 @@
 
 Whoever stops by looking must be judged by intervals that hold at every look (`sequential`): by those for a fixed number
 of repetitions, equal systems would be called different too often. The comparisons of a study share its 5 % equally, as
-they did while it ran (`deciding`). Two peaks at different levels were chosen from the same data; each pair of levels
-takes its part there.
+they did while it ran (`deciding`). Systems that took turns are compared by the pairs of their turns, one value for each
+round. Where values do not differ at all, a comparison is not testable. Two peaks at different levels were chosen from
+the same data; each pair of levels takes its part there.
 Deliberately not here: a minimum detectable effect. Such a study has no number of repetitions that was fixed before.
 """
 
@@ -16,6 +17,7 @@ from plimsoll.analyse.cell_model import Bounds, Estimate, SpreadKind
 from plimsoll.analyse.cells import MeasuredCell
 from plimsoll.analyse.comparison import ALPHA, LARGEST_LOG, Comparison, together
 from plimsoll.analyse.deciding import REPETITIONS_MIN, log_ratios
+from plimsoll.analyse.duet_differences import rounds_log_ratios, took_turns
 from plimsoll.analyse.model import DifferenceVerdict
 from plimsoll.analyse.sequential import AnytimeInterval, anytime_interval, more_values
 
@@ -31,8 +33,8 @@ def judge_at_any_look(
         tests_count: How many comparisons share the 5 %.
         equal_within: Share within which the two count as equal.
     """
-    values = log_ratios(_repetitions_tps(base), _repetitions_tps(system))
-    return judge_values(values, tests_count=tests_count, equal_within=equal_within)
+    values = rounds_log_ratios(base, system) if took_turns(base, system) else _log_ratios(base, system)
+    return judge_values(list(values.values()), tests_count=tests_count, equal_within=equal_within)
 
 
 def judge_values(values: Sequence[float], *, tests_count: int, equal_within: float) -> Comparison | None:
@@ -48,21 +50,24 @@ def judge_values(values: Sequence[float], *, tests_count: int, equal_within: flo
     alpha, margin = ALPHA / tests_count, math.log1p(equal_within)
     corrected = anytime_interval(values, alpha)
     verdict = _verdict(corrected, margin)
-    is_open = verdict is DifferenceVerdict.UNRESOLVED
+    is_decided = verdict not in (DifferenceVerdict.UNRESOLVED, DifferenceVerdict.UNTESTABLE)
     return Comparison(
         ratio=estimate_at_any_look(values),
         simultaneous=_estimate(corrected, tests_count).bounds,
         verdict=verdict,
         equal_within=equal_within,
-        repetitions_needed=more_values(corrected, alpha, margin) if is_open else 0,
+        repetitions_needed=0 if is_decided else more_values(corrected, alpha, margin),
     )
 
 
-def _repetitions_tps(cell: MeasuredCell) -> dict[int, float]:
-    return {one.trial.repetition: one.throughput_tps for one in cell.trials}
+def _log_ratios(base: MeasuredCell, system: MeasuredCell) -> dict[int, float]:
+    both = [{one.trial.repetition: one.throughput_tps for one in cell.trials} for cell in (base, system)]
+    return log_ratios(*both)
 
 
 def _verdict(interval: AnytimeInterval, margin: float) -> DifferenceVerdict:
+    if interval.deviation is None:
+        return DifferenceVerdict.UNTESTABLE
     if interval.count < REPETITIONS_MIN or not interval.is_decided(margin):
         return DifferenceVerdict.UNRESOLVED
     if interval.low > 0:

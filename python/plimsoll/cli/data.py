@@ -108,7 +108,7 @@ def cleanup(
 
 def _done(command: Literal["prepare", "check", "verify", "cleanup"], line: dict[str, Any]) -> Done:
     """Lets the engine do it, with its progress on the terminal."""
-    from plimsoll.cli.progress import load_progress
+    from plimsoll.cli.load_progress import load_progress
     from plimsoll.drive.engine import LocalDriver, run_data_command
 
     with load_progress() as progress:

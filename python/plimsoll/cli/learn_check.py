@@ -76,7 +76,7 @@ def check(
 
 def _checked(learned: LearnedFolder, wanted: Check) -> Fidelity:
     from plimsoll.cli.failures import INTERRUPTED
-    from plimsoll.cli.progress import load_progress
+    from plimsoll.cli.load_progress import load_progress
     from plimsoll.cli.trial import show_interval
     from plimsoll.run.fidelity import Watcher, check_learned
     from plimsoll.run.single import Interrupted

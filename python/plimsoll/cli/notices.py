@@ -6,11 +6,12 @@ Deliberately not here: where they are shown (`progress`).
 from __future__ import annotations
 
 from plimsoll.cli.storage_lines import measured_line
-from plimsoll.prose.phrases import counted, repeat_noun
+from plimsoll.prose.phrases import counted
 from plimsoll.run.answer_events import AnswerProgressed
 from plimsoll.run.data_events import DeviceShared
 from plimsoll.run.events import EnvironmentChanged, MachineMeasured, ReadinessJudged
 from plimsoll.run.hook_events import EnvironmentTurn, HookEnded
+from plimsoll.run.status_text import answer_lines
 from plimsoll.run.storage_events import StorageMeasured
 
 Notice = (
@@ -33,7 +34,7 @@ def notice(event: Notice) -> str:
         where = "" if event.host is None else f"{event.host}: "
         return "\n".join(f"warning: {one.code}: {where}{one.evidence}. {one.advice}" for one in event.findings)
     if event.type == "answer_progressed":
-        return "\n  ".join((f"after {counted(event.repetitions, repeat_noun(is_duet=event.is_duet))}:", *event.text))
+        return "\n  ".join(answer_lines(event)) if event.text else ""
     if event.type == "machine_measured":
         return measured_again_line(event.folder, event.reason)
     if event.type == "device_shared":

@@ -1,4 +1,4 @@
-"""Progress of long work on standard error: a live display on a terminal, plain lines elsewhere.
+"""Progress of a study on standard error: a live display on a terminal, plain lines elsewhere.
 
 It only reads events; nothing depends on it.
 """
@@ -14,19 +14,10 @@ from typing import TYPE_CHECKING
 
 from rich.console import Console, Group
 from rich.live import Live
-from rich.progress import (
-    BarColumn,
-    MofNCompleteColumn,
-    Progress,
-    ProgressColumn,
-    Task,
-    TaskID,
-    TextColumn,
-    TimeRemainingColumn,
-)
 from rich.text import Text
 
-from plimsoll.cli.notices import measured_again_line, notice
+from plimsoll.cli.load_progress import PHASES
+from plimsoll.cli.notices import notice
 from plimsoll.prose.capacity import bracket_words, objective_words, run_words
 from plimsoll.prose.phrases import repeat_noun
 from plimsoll.record.level import Level
@@ -35,9 +26,7 @@ from plimsoll.run.status_text import duet_words, interval_words
 from plimsoll.units import format_duration, format_ms, format_percent, format_rate, printable
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
-    from plimsoll.drive import protocol
+    from plimsoll.cli.notices import Notice
     from plimsoll.run.answer_events import DuetProgressed
     from plimsoll.run.events import (
         DataProgressed,
@@ -52,76 +41,6 @@ if TYPE_CHECKING:
     )
     from plimsoll.run.hook_events import HookBegan
     from plimsoll.run.search_events import SearchBegan, SearchEnded, SearchProgressed
-
-PHASES = {
-    "resume": "checking existing rows",
-    "create": "creating tables",
-    "load": "loading rows",
-    "index": "building indexes",
-    "analyze": "collecting statistics",
-    "verify": "counting rows",
-    "content": "comparing rows",
-    "clear": "removing unfinished warehouses",
-    "foreign keys": "adding foreign keys",
-    "payments": "reading payments",
-    "consistency": "checking consistency",
-    "complete": "marking tables",
-    "drop": "dropping tables",
-}
-
-IN_ROWS = frozenset({"resume", "load", "content"})
-"""Phases that count rows."""
-
-
-class RowRate(ProgressColumn):
-    """How many rows are done in a second, in phases that count rows."""
-
-    def render(self, task: Task) -> Text:
-        """Nothing until there is something to divide."""
-        is_told = task.fields.get("is_in_rows") and task.speed
-        return Text(f"{task.speed:,.0f} rows/s" if is_told else "")
-
-
-class LoadProgress:
-    """Progress of a data set, phase by phase."""
-
-    def __init__(self, bars: Progress) -> None:
-        self._bars = bars
-        self._task: TaskID | None = None
-        self._phase = ""
-
-    def show(self, progress: protocol.Progress) -> None:
-        """Shows how far it is."""
-        if progress.phase != self._phase or self._task is None:
-            if self._task is not None:
-                self._bars.remove_task(self._task)
-            self._phase = progress.phase
-            self._task = self._bars.add_task(
-                PHASES.get(progress.phase, progress.phase),
-                total=progress.total_count,
-                is_in_rows=progress.phase in IN_ROWS,
-            )
-        self._bars.update(self._task, completed=progress.done_count, total=progress.total_count)
-
-    def warn(self, warning: protocol.EngineWarning) -> None:
-        """Shows a warning above the bar."""
-        self._tell(f"warning: {warning.evidence} {warning.advice}")
-
-    def measured_again(self, folder: Path, reason: str) -> None:
-        """Says that servers may be sized otherwise than before."""
-        self._tell(measured_again_line(str(folder), reason))
-
-    def _tell(self, line: str) -> None:
-        self._bars.console.print(printable(line), markup=False, highlight=False)
-
-
-@contextmanager
-def load_progress() -> Iterator[LoadProgress]:
-    """A bar for the time that a data set is made."""
-    console = Console(stderr=True)
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), RowRate(), TimeRemainingColumn())
-    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bars:
-        yield LoadProgress(bars)
 
 
 class StudyDisplay:
@@ -168,7 +87,7 @@ class StudyDisplay:
                 | "hook_ended"
                 | "environment_turn"
             ):
-                self._notice(notice(event))
+                self._notice(event)
             case "trial_ended":
                 self._ended(event)
             case _:
@@ -176,8 +95,10 @@ class StudyDisplay:
         if self._live is not None:
             self._live.update(self._picture(), refresh=True)
 
-    def _notice(self, text: str) -> None:
-        if text:
+    def _notice(self, event: Notice) -> None:
+        if event.type == "answer_progressed" and event.trials_left is not None:
+            self._trial_count = self._done_count + (0 if event.is_decided else event.trials_left)
+        if text := notice(event):
             self._print(text)
 
     def _entered(self, event: SystemBegan | StateBegan | HookBegan | StudyEnded) -> None:
@@ -197,7 +118,8 @@ class StudyDisplay:
         work = f"{event.trial_count} trials{kept}"
         if event.searches_count:
             work = f"{event.searches_count} search{'' if event.searches_count == 1 else 'es'} for capacities{kept}"
-        self._print(f"{event.study}: {work}, about {format_duration(event.estimated_s)}")
+        most = "at most " if event.is_until_decided else ""
+        self._print(f"{event.study}: {most}{work}, {most}about {format_duration(event.estimated_s)}")
         if event.unplanned_count:
             self._print(f"{event.unplanned_count} recordings: {UNPLANNED}")
 

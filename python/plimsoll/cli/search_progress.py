@@ -6,7 +6,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from plimsoll.cli.progress import load_progress
+from plimsoll.cli.load_progress import load_progress
 from plimsoll.drive.protocol import Interval
 from plimsoll.plan.capacity import Step
 from plimsoll.prose.capacity import bracket_words, run_words, step_words

@@ -210,7 +210,7 @@ def _confirm(
 ) -> int:
     """Runs the load and says whether it held; returns the exit code."""
     from plimsoll.cli.fitted import echo_fitted
-    from plimsoll.cli.progress import load_progress
+    from plimsoll.cli.load_progress import load_progress
     from plimsoll.cli.search_progress import show_interval
     from plimsoll.errors import SpecError
     from plimsoll.prose.capacity import confirmed_sentence

@@ -200,7 +200,7 @@ def throwaway(
     replicas: int = 0,
 ) -> tuple[Instance, ...]:
     """A server with the workload's rows, and its replicas, that end with the stack. They have no use for encryption."""
-    from plimsoll.cli.progress import load_progress
+    from plimsoll.cli.load_progress import load_progress
     from plimsoll.drive.engine import LocalDriver
     from plimsoll.run.keeper import DataKeeper
     from plimsoll.run.throwaway import machines_of, throwaway_server
@@ -234,7 +234,7 @@ def _measured(run: SingleRun, kept: RecordingWanted | None) -> tuple[TrialSummar
 
 
 def _look_at_consistency(run: SingleRun, when: str) -> None:
-    from plimsoll.cli.progress import load_progress
+    from plimsoll.cli.load_progress import load_progress
     from plimsoll.run.single import refuse_inconsistent
 
     with load_progress() as progress:

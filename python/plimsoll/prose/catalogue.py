@@ -78,8 +78,8 @@ ADVICE: dict[Code, str] = {
     Code.INNODB_DRIFTS: "Measure longer: throughput may change when the server has to do what it puts off.",
     Code.TARGET_INTERVAL_MISSED: "Raise duration_limit or the budget, or accept a wider target_interval.",
     Code.MACHINE_SLOWER: (
-        "Find out what slowed the machine down (neighbours, heat, other processes). With a budget in the study file,"
-        " such trials are measured again."
+        "Find out what slowed the machine down (neighbours, heat, other processes). With a budget and a number of"
+        " repetitions in the study file, such trials are measured again."
     ),
     Code.PLANS_DIFFER: (
         "Run ANALYZE TABLE on all systems and compare indexes; if the plans still differ, that is part of what is"

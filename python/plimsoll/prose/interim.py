@@ -9,7 +9,7 @@ from plimsoll.analyse.cell_model import VAGUE_FACTOR
 from plimsoll.analyse.deciding import Interim
 from plimsoll.analyse.sequential import AnytimeInterval
 from plimsoll.prose.phrases import counted, repeat_noun
-from plimsoll.units import format_percent, format_rate
+from plimsoll.units import format_duration, format_percent, format_rate
 
 
 def interim_lines(found: Sequence[Interim], equal_within: float, *, is_duet: bool = False) -> tuple[str, ...]:
@@ -24,18 +24,26 @@ def interim_lines(found: Sequence[Interim], equal_within: float, *, is_duet: boo
     return tuple(_line(one, one.interval, equal_within, noun) for one in found if one.interval is not None)
 
 
+def over_budget_line(budget_s: float) -> str:
+    """Why a study ended with open questions, and what its user can do."""
+    return (
+        f"the budget of {format_duration(budget_s)} leaves no time for more; to go on, raise it in the study file and"
+        " run the study again"
+    )
+
+
 def _line(one: Interim, interval: AnytimeInterval, equal_within: float, noun: str) -> str:
     asked = one.question
     place = f"{asked.workload}, {asked.level.label()}"
     if asked.base is None:
         figure = format_rate(math.exp(interval.mean))
         known = f" (within {format_percent(math.expm1(interval.half_width))})" if _is_known(interval) else ""
-        return f"{place}: {asked.system} sustains {figure}{known}{_state(one, noun)}"
+        return f"{place}: {asked.system} sustains {figure}{known}{_state(one, interval, noun)}"
     known = ""
     if _is_known(interval):
         low, high = (format_percent(math.expm1(edge), signed=True) for edge in (interval.low, interval.high))
         known = f" ({low} to {high})"
-    return f"{place}: {_compared(one, interval, equal_within)}{known}{_state(one, noun)}"
+    return f"{place}: {_compared(one, interval, equal_within)}{known}{_state(one, interval, noun)}"
 
 
 def _compared(one: Interim, interval: AnytimeInterval, equal_within: float) -> str:
@@ -46,9 +54,11 @@ def _compared(one: Interim, interval: AnytimeInterval, equal_within: float) -> s
     return f"{system} is {format_percent(abs(ratio))} {faster} than {base}"
 
 
-def _state(one: Interim, noun: str) -> str:
+def _state(one: Interim, interval: AnytimeInterval, noun: str) -> str:
     if one.is_decided:
         return ", decided"
+    if interval.deviation is None:
+        return " so far"
     if one.more is None:
         return " so far, no decision in sight"
     return f" so far, about {counted(one.more, f'more {noun}')} to decide"

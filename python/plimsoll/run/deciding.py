@@ -6,33 +6,41 @@ Everything follows from the folder: the recordings decide, and the events tell h
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
+
+import polars as pl
 
 from plimsoll.analyse.deciding import (
     REPETITIONS_MIN,
     CellKey,
-    Interim,
-    complete_repetitions,
+    Question,
+    Values,
     decided_after,
     interim,
     questions,
+    values_of_cells,
 )
-from plimsoll.analyse.window import counts_of
+from plimsoll.analyse.duet_differences import round_log_ratio
+from plimsoll.analyse.window import counts_of, inside
 from plimsoll.errors import RecordError
 from plimsoll.plan.model import Plan, PlannedTrial
-from plimsoll.prose.interim import interim_lines
+from plimsoll.prose.interim import interim_lines, over_budget_line
 from plimsoll.record.model import Verdict
 from plimsoll.record.partial import recordings_folder
 from plimsoll.record.store import read_recording
 from plimsoll.run.answer_events import AnswerProgressed
-from plimsoll.run.events import StudyBegan, read_events
-from plimsoll.run.folder import EVENTS_FILE
+from plimsoll.run.time_left import Budget
 from plimsoll.spec.study import StudySpec
 
 
 class Answering:
-    """What is known of a study's questions, repetition after repetition."""
+    """What is known of a study's questions, repetition after repetition.
+
+    Attributes:
+        interim: What is known of each question.
+        decided_after: After so many repetitions of the plan everything was decided; None while it is not.
+    """
 
     def __init__(self, spec: StudySpec, folder: Path, plan: Plan) -> None:
         """Of all trials of a plan that may go on to its limit."""
@@ -44,77 +52,113 @@ class Answering:
             spec.study.levels.levels,
         )
         self._cells: dict[CellKey, dict[int, float]] = defaultdict(dict)
-        self._read_ids: set[str] = set()
+        self._turns: dict[CellKey, dict[int, pl.DataFrame]] = defaultdict(dict)
+        self._complete: set[str] = set()
+        self._judge()
 
     def read(self, trial_ids: Iterable[str]) -> None:
         """Takes in the complete recordings among these trials."""
-        for trial_id in trial_ids:
-            if trial_id in self._trials and trial_id not in self._read_ids:
-                self._read_ids.add(trial_id)
-                self._read(self._trials[trial_id])
+        for trial_id in sorted(self._trials.keys() & set(trial_ids) - self._complete):
+            self._read(self._trials[trial_id])
+        self._judge()
 
     def _read(self, planned: PlannedTrial) -> None:
         try:
             recording = read_recording(recordings_folder(self._folder) / planned.trial_id)
-            intervals = recording.intervals() if recording.outcome.verdict is Verdict.COMPLETE else None
+            if recording.outcome.verdict is not Verdict.COMPLETE:
+                return
+            intervals, turns = recording.intervals(), recording.turns()
         except RecordError:
             return  # it is measured again
-        if intervals is None:
-            return
-        counts = counts_of(recording.trial, recording.outcome, intervals)
+        self._complete.add(planned.trial_id)
+        counts = None if intervals is None else counts_of(recording.trial, recording.outcome, intervals)
+        key = CellKey(planned.system, planned.workload, planned.level)
         if counts is not None:
-            key = CellKey(planned.system, planned.workload, planned.level)
             self._cells[key][planned.repetition] = counts.throughput_tps
+        if turns is not None:
+            self._turns[key][planned.repetition] = inside(turns, recording.outcome.window)
+
+    def _judge(self) -> None:
+        equal_within = self._spec.study.equal_within
+        if self._spec.study.is_duet:
+            values: Values = {one: dict(self._of_rounds(one)) for one in self._asked}
+        else:
+            values = values_of_cells(self._asked, self._cells)
+        self.interim = interim(values, equal_within=equal_within)
+        self.decided_after = decided_after(values, equal_within=equal_within)
+
+    def _of_rounds(self, one: Question) -> Iterator[tuple[int, float]]:
+        """The value of each round in which both systems of a question took turns."""
+        assert one.base is not None, "a duet has two systems or more"
+        base, system = (self._turns[CellKey(name, one.workload, one.level)] for name in (one.base, one.system))
+        for index in sorted(base.keys() & system.keys()):
+            value = round_log_ratio(base[index], system[index], base=one.base, system=one.system)
+            if value is not None:
+                yield index, value
 
     @property
-    def interim(self) -> tuple[Interim, ...]:
-        """What is known of each question."""
-        return interim(self._asked, self._cells, equal_within=self._spec.study.equal_within)
+    def complete_repetitions(self) -> list[int]:
+        """The repetitions that lack no trial, rising."""
+        return sorted({one.repetition for one in self._trials.values()} - self._incomplete)
 
     @property
-    def decided_after(self) -> int | None:
-        """After so many repetitions of the plan everything was decided; None while it is not."""
-        return decided_after(self._asked, self._cells, equal_within=self._spec.study.equal_within)
+    def _incomplete(self) -> set[int]:
+        return {one.repetition for one in self._trials.values() if one.trial_id not in self._complete}
 
-    @property
-    def complete_count(self) -> int:
-        """How many repetitions lack no trial."""
-        return len(complete_repetitions(self._asked, self._cells))
-
-    def is_over_budget(self) -> bool:
+    def is_over_budget(self, budget: Budget) -> bool:
         """Whether another repetition would take the study beyond its budget; not before any answer is possible."""
-        budget_s, count = self._spec.study.budget, self.complete_count
-        if budget_s is None or count < REPETITIONS_MIN:
+        count = len(self.complete_repetitions)
+        if count < REPETITIONS_MIN or not self._incomplete:
             return False
-        so_far_s = ran_s(self._folder)
-        return so_far_s + so_far_s / count > budget_s
+        return not budget.has_room_for(budget.used_s / count)
 
-    def progress(self) -> AnswerProgressed:
+    def end(self, budget: Budget) -> int | None:
+        """How many repetitions of the plan are enough, or all that the budget allows; None where it goes on.
+
+        No repetition that is complete is ever beyond it.
+        """
+        if self.decided_after is None and not self.is_over_budget(budget):
+            return None
+        return max([self.decided_after or 0, *(one + 1 for one in self.complete_repetitions)])
+
+    @property
+    def more_max(self) -> int | None:
+        """How many further repetitions decide every question; None where that is not known of one."""
+        more = [one.more for one in self.interim]
+        return None if None in more else max((one for one in more if one is not None), default=None)
+
+    @property
+    def trials_left(self) -> int:
+        """How many further trials that is expected to take: those of `more_max`, at most all that are planned.
+
+        Once it is decided, they are those that failed before.
+        """
+        if self.decided_after is not None:
+            lacking = (one for one in self._trials.values() if one.trial_id not in self._complete)
+            return sum(one.repetition < self.decided_after for one in lacking)
+        missing = len(self._trials) - len(self._complete)
+        in_repetition = len(self._trials) // self._spec.study.repetition_count
+        return missing if self.more_max is None else min(max(self.more_max, 1) * in_repetition, missing)
+
+    def progress(self, budget: Budget) -> AnswerProgressed:
         """What is known now, as an event."""
-        found, is_duet = self.interim, self._spec.study.is_duet
-        more = [one.more for one in found]
+        study = self._spec.study
+        is_decided = self.decided_after is not None
+        is_over_budget = not is_decided and self.is_over_budget(budget)
+        lines = interim_lines(self.interim, study.equal_within, is_duet=study.is_duet)
         return AnswerProgressed(
-            is_duet=is_duet,
-            repetitions=self.complete_count,
-            is_decided=self.decided_after is not None,
-            more_max=None if None in more else max((one for one in more if one is not None), default=None),
-            text=interim_lines(found, self._spec.study.equal_within, is_duet=is_duet),
+            is_duet=study.is_duet,
+            repetitions=len(self.complete_repetitions),
+            is_decided=is_decided,
+            is_over_budget=is_over_budget,
+            more_max=self.more_max,
+            trials_left=0 if is_over_budget else self.trials_left,
+            text=(*lines, over_budget_line(study.budget)) if is_over_budget and study.budget else lines,
         )
 
 
-def until_decided(plan: Plan, decided: int | None) -> Plan:
-    """The plan without the repetitions that the answer no longer needs."""
-    if decided is None:
+def until(plan: Plan, end: int | None) -> Plan:
+    """The plan without the repetitions that are not needed; all of it without an end."""
+    if end is None:
         return plan
-    return plan.model_copy(update={"trials": tuple(one for one in plan.trials if one.repetition < decided)})
-
-
-def ran_s(folder: Path) -> float:
-    """How long a study has run, all its runs together, seconds."""
-    began, last, total = None, 0.0, 0.0
-    for stamped in read_events(folder / EVENTS_FILE):
-        if isinstance(stamped.event, StudyBegan):
-            total += last - began if began is not None else 0.0
-            began = stamped.unix_s
-        last = stamped.unix_s
-    return total + (last - began if began is not None else 0.0)
+    return plan.model_copy(update={"trials": tuple(one for one in plan.trials if one.repetition < end)})

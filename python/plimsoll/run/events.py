@@ -28,7 +28,7 @@ from plimsoll.run.storage_events import StorageMeasured
 
 
 class StudyBegan(Document):
-    """The study runs: so many trials, of which so many were finished before; other recordings are no part of it."""
+    """The study runs: so many trials, at most if `is_until_decided`, of which so many were finished before."""
 
     type: Literal["study_began"] = "study_began"
     study: str
@@ -36,6 +36,7 @@ class StudyBegan(Document):
     finished_count: int
     unplanned_count: int = 0
     searches_count: int = 0
+    is_until_decided: bool = False
     estimated_s: float
 
 
@@ -157,11 +158,7 @@ class ReadinessJudged(Document):
 
 
 class StudyEnded(Document):
-    """The study stopped running: all is done, or it was interrupted, or it could not go on.
-
-    Attributes:
-        reason: What stopped it before its end; None when nothing did, and in older studies.
-    """
+    """The study stopped running: `reason` says what stopped it before its end, where anything did."""
 
     type: Literal["study_ended"] = "study_ended"
     complete_count: int

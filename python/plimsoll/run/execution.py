@@ -1,6 +1,6 @@
 """Running trials of a study, one at a time or in turns: which systems are up, what is to be told, what failed.
 
-Deliberately not here: which trials come next (`study`).
+Deliberately not here: which trials come next (`course`).
 """
 
 from __future__ import annotations
@@ -29,7 +29,6 @@ from plimsoll.run.machines import Machines
 from plimsoll.run.opening import open_system
 from plimsoll.run.planning import PlannedStudy
 from plimsoll.run.progressing import TrialTask, data_progressed
-from plimsoll.run.repeats import Budget
 from plimsoll.run.running_systems import RunningSystems
 from plimsoll.run.session import Session
 from plimsoll.run.study_preflight import StudyPreflight
@@ -68,15 +67,14 @@ class Execution:
         preflight: StudyPreflight,
         hosts: Hosts,
         driver: Driver,
-        todo_count: int,
         switcher: Switcher,
         history: History,
     ) -> None:
         self.plan, self.finished, self.failed = planned.plan, planned.finished, set[str]()
-        self.budget = Budget.of(spec.study.budget)
+        self.budget = planned.budget
         self._spec, self._folder, self._log = spec, folder, log
         self._preflight = preflight
-        self._todo_count, self._began_s = todo_count, time.monotonic()
+        self._ran_count, self._began_s = 0, time.monotonic()
         self._systems = RunningSystems(spec, switcher, self._open, self._look)
         self._failures_in_a_row = 0
         self._driver, self._hosts, self._machines = driver, hosts, dict[Host, Machines]()
@@ -179,6 +177,7 @@ class Execution:
         why_down = self._systems.why_down(planned.system)
         outcome = self._runner.run(task) if why_down is None else self._runner.fail(task, why_down)
         self._count(planned, outcome)
+        self._ran_count += 1
         return outcome
 
     def run_turns(self, trials: Sequence[PlannedTrial], *, first: bool, remaining: int) -> None:
@@ -201,6 +200,7 @@ class Execution:
         for planned, outcome in zip(trials, outcomes, strict=True):
             self._failures_in_a_row = failures  # those of one round are one failure
             self._count(planned, outcome)
+        self._ran_count += len(trials)
         interim.after_round(trials[0])
 
     def _began(self, planned: PlannedTrial, remaining_s: float, systems: Sequence[str] = ()) -> TrialBegan:
@@ -269,7 +269,6 @@ class Execution:
 
     def remaining_s(self, trial_count: int) -> float:
         """How long so many trials will take: at the pace so far, at first at that of the plan."""
-        ran = self._todo_count - trial_count
-        if ran >= PACE_AFTER_TRIALS:
-            return (time.monotonic() - self._began_s) / ran * trial_count
+        if self._ran_count >= PACE_AFTER_TRIALS:
+            return (time.monotonic() - self._began_s) / self._ran_count * trial_count
         return self.plan.estimates.total_s * trial_count / max(len(self.plan.trials), 1)

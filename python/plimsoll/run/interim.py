@@ -104,6 +104,7 @@ class Interim:
         ratio: float,
         bounds: tuple[float | None, float | None] = (None, None),
     ) -> None:
+        study = self._spec.study
         self._log.say(
             DuetProgressed(
                 workload=of.workload,
@@ -111,9 +112,9 @@ class Interim:
                 base=base,
                 system=system,
                 pair_count=pair_count,
-                pairs_planned=pairs_per_round(self._spec.study),
+                pairs_planned=pairs_per_round(study),
                 rounds_count=rounds_count,
-                rounds_planned=self._spec.study.repetition_count,
+                rounds_planned=None if study.is_until_decided else study.repetition_count,
                 ratio=ratio,
                 low=bounds[0],
                 high=bounds[1],

@@ -15,8 +15,9 @@ from plimsoll.plan.model import AGAIN, Plan, PlannedTrial
 from plimsoll.record.model import Verdict
 from plimsoll.record.store import verdicts
 from plimsoll.run.budget import held_to_budget
-from plimsoll.run.deciding import Answering, until_decided
+from plimsoll.run.deciding import Answering, until
 from plimsoll.run.folder import holds_study, known_former_ids, read_plan
+from plimsoll.run.time_left import Budget, ran_s
 from plimsoll.spec.study import StudySpec
 
 
@@ -27,11 +28,15 @@ class PlannedStudy:
     Attributes:
         spec: What it follows from: the study file, with fewer repetitions where they were made to fit the budget.
         recorded: Verdicts of all recordings of the folder that can be read.
+        budget: What is left of it.
+        is_over_budget: Its answer is open, but another repetition would exceed its budget: nothing more is measured.
     """
 
     spec: StudySpec
     plan: Plan
     recorded: Mapping[str, Verdict] = field(default_factory=dict)
+    budget: Budget = field(default_factory=lambda: Budget.of(None))
+    is_over_budget: bool = False
 
     @property
     def finished(self) -> set[str]:
@@ -42,6 +47,8 @@ class PlannedStudy:
     @property
     def missing(self) -> list[PlannedTrial]:
         """The planned trials that are still to run, in order, without those of searches."""
+        if self.is_over_budget:
+            return []
         finished = self.finished
         return [one for one in self.plan.trials if one.search_id is None and one.trial_id not in finished]
 
@@ -102,8 +109,11 @@ def plan_study(spec: StudySpec, folder: Path | None = None, *, fit_budget: bool 
     plan = build_plan(spec, former).model_copy(update={"fitted": fitting.fitted})
     if plan.searches and folder is not None:
         plan = plan.model_copy(update={"trials": (*plan.trials, *_searched(plan, folder))})
+    budget = Budget.of(spec.study.budget, 0.0 if folder is None else ran_s(folder))
+    is_over_budget = False
     if spec.study.is_until_decided and folder is not None and recorded:
         answering = Answering(spec, folder, plan)
         answering.read(recorded)
-        plan = until_decided(plan, answering.decided_after)
-    return PlannedStudy(spec, plan, recorded)
+        plan = until(plan, answering.end(budget))
+        is_over_budget = answering.decided_after is None and answering.is_over_budget(budget)
+    return PlannedStudy(spec, plan, recorded, budget, is_over_budget)

@@ -2,14 +2,13 @@
 
 Which trials these are follows from the recordings of the folder alone, so that a study that was stopped goes on with
 the same ones. A trial is measured again once; the repeat counts, whatever its weather was (`analyse.replaced`).
-Deliberately not here: running them (`study`).
+Runs of a search are left out: what they found decided which run came next.
+Deliberately not here: running them (`course`).
 """
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Collection
-from dataclasses import dataclass
+from collections.abc import Collection
 from pathlib import Path
 
 from plimsoll.analyse.trial_summary import TrialSummary, summarise
@@ -20,38 +19,6 @@ from plimsoll.record.model import Verdict
 from plimsoll.record.store import each_recording
 
 
-@dataclass(frozen=True, slots=True)
-class Budget:
-    """Time that a run of a study may take.
-
-    Attributes:
-        ends_s: On the clock; None without a budget.
-    """
-
-    ends_s: float | None
-    clock: Callable[[], float] = time.monotonic
-
-    @classmethod
-    def of(cls, budget_s: float | None, clock: Callable[[], float] = time.monotonic) -> Budget:
-        """A budget that begins now."""
-        return cls(None if budget_s is None else clock() + budget_s, clock)
-
-    @property
-    def left_s(self) -> float | None:
-        """Seconds; None without a budget."""
-        return None if self.ends_s is None else self.ends_s - self.clock()
-
-    def share_s(self, trials_count: int, other_s: float) -> float:
-        """What each of the trials that are left may measure, seconds; infinite without a budget.
-
-        Args:
-            trials_count: That are left, the next one included.
-            other_s: What each takes besides being measured.
-        """
-        left_s = self.left_s
-        return float("inf") if left_s is None else max(left_s / max(trials_count, 1) - other_s, 0.0)
-
-
 def trials_to_repeat(folder: Path, plan: Plan) -> list[PlannedTrial]:
     """The trials of a plan that are to be measured again, by system, each system a block.
 
@@ -59,7 +26,7 @@ def trials_to_repeat(folder: Path, plan: Plan) -> list[PlannedTrial]:
         folder: Of the study.
         plan: All of whose trials have run.
     """
-    planned = {trial.trial_id: trial for trial in plan.trials}
+    planned = {trial.trial_id: trial for trial in plan.trials if trial.search_id is None}
     summaries, repeated = _read(folder, planned.keys())
     slow = slow_figures(summaries)
     again = [trial for trial_id, trial in planned.items() if trial_id in slow and trial_id not in repeated]

@@ -7,34 +7,22 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
 from plimsoll.analyse.missing import missing_groups, never_ran
 from plimsoll.errors import RecordError
 from plimsoll.plan.model import Plan
-from plimsoll.prose.phrases import group_words, repeat_noun
+from plimsoll.prose.phrases import group_words
 from plimsoll.record.document import Document
-from plimsoll.record.level import Level
-from plimsoll.record.model import State, Verdict
+from plimsoll.record.model import Verdict
 from plimsoll.record.partial import load_kept_s, partials
 from plimsoll.record.store import verdicts
-from plimsoll.run.events import (
-    DataProgressed,
-    IntervalEnded,
-    StateBegan,
-    StudyEnded,
-    SystemBegan,
-    TrialBegan,
-    TrialEnded,
-    read_events,
-)
-from plimsoll.run.folder import EVENTS_FILE, PLAN_FILE, read_plan
+from plimsoll.run.answer_events import AnswerProgressed, DuetProgressed
+from plimsoll.run.folder import PLAN_FILE, read_plan
+from plimsoll.run.heard import CurrentTrial, Heard, what_was_heard
 from plimsoll.run.held import is_held
-from plimsoll.run.hook_events import HookBegan
 from plimsoll.run.planning import unplanned_count
-from plimsoll.units import format_ms, format_rate
 
 STATUS_FORMAT = 1
 """Version of what `study status --json` prints."""
@@ -72,33 +60,6 @@ class TrialCounts(Document):
         return self.planned - self.complete
 
 
-class CurrentTrial(Document):
-    """A trial under way, as the last events tell it.
-
-    Attributes:
-        is_duet: Systems take turns, and the repetition is a round.
-        began_unix_s: When it began, wall clock.
-        state: None before the first one began.
-        throughput_tps: Of its last interval; None before the load.
-        response_ms_p99: Of its last interval.
-        in_flight_ms_max: How long the oldest transaction in flight had lasted at the end of that interval.
-    """
-
-    trial_id: str
-    system: str
-    workload: str
-    connections: int
-    rate_tps: float | None
-    is_duet: bool = False
-    repetition: int
-    position: int
-    began_unix_s: float
-    state: State | None = None
-    throughput_tps: float | None = None
-    response_ms_p99: float | None = None
-    in_flight_ms_max: float | None = None
-
-
 class KeptPart(Document):
     """A trial that was cut short and whose first part lies in the folder, until the study runs again."""
 
@@ -116,7 +77,11 @@ class StudyStatus(Document):
         now: The trial that runs; None where none does.
         was: Of a study that was killed, the trial that ran then.
         doing: The same in a few words, also between trials.
-        remaining_s: About how long the trials that are left will take.
+        answer: What a study that goes on until its answer is decided knew after its last complete repetition.
+        duets: What a duet of a fixed number of rounds knew after its last one, for each two systems and level; and what
+            the running round shows.
+        left: How many trials the next run, or the rest of this one, is expected to do: with an answer by what it needs.
+        remaining_s: About how long those will take.
         not_yet_run: Planned trials without a recording, in as few lines as name each of them.
         unplanned_count: Recordings that are no part of the plan.
         kept: Trials that were cut short.
@@ -132,21 +97,13 @@ class StudyStatus(Document):
     now: CurrentTrial | None = None
     was: CurrentTrial | None = None
     doing: str | None = None
+    answer: AnswerProgressed | None = None
+    duets: tuple[DuetProgressed, ...] = ()
+    left: int
     remaining_s: float
     not_yet_run: tuple[str, ...] = ()
     unplanned_count: int
     kept: tuple[KeptPart, ...] = ()
-
-
-@dataclass(slots=True)
-class _Heard:
-    """What the events say, up to the last one."""
-
-    last_unix_s: float | None = None
-    trial: CurrentTrial | None = None
-    remaining_s: float | None = None
-    doing: str | None = None
-    ended: StudyEnded | None = None
 
 
 def study_status(folder: Path) -> StudyStatus:
@@ -160,7 +117,7 @@ def study_status(folder: Path) -> StudyStatus:
     plan = read_plan(folder)
     if plan is None:
         raise RecordError(f"{folder}: no study here (no {PLAN_FILE}); name the folder of a study")
-    found, heard, now_s = verdicts(folder), _heard(folder), time.time()
+    found, heard, now_s = verdicts(folder), what_was_heard(folder), time.time()
     counts = _counts(plan, found)
     state = _state(heard, counts, is_running=is_running, searches=bool(plan.searches))
     since_s = None if heard.last_unix_s is None else max(now_s - heard.last_unix_s, 0.0)
@@ -175,6 +132,9 @@ def study_status(folder: Path) -> StudyStatus:
         now=heard.trial if is_running else None,
         was=heard.trial if state is RunState.KILLED else None,
         doing=heard.doing if is_cut else None,
+        answer=heard.answer,
+        duets=heard.duets_known(is_running=is_running),
+        left=heard.left(counts.left),
         remaining_s=_remaining_s(plan, counts, heard, now_s, is_running=is_running),
         not_yet_run=tuple(map(group_words, missing_groups(never_ran(plan.trials, found.keys())))),
         unplanned_count=unplanned_count(plan, found),
@@ -196,79 +156,26 @@ def _counts(plan: Plan, found: dict[str, Verdict | None]) -> TrialCounts:
     )
 
 
-def _state(heard: _Heard, counts: TrialCounts, *, is_running: bool, searches: bool) -> RunState:
+def _state(heard: Heard, counts: TrialCounts, *, is_running: bool, searches: bool) -> RunState:
     if is_running:
         return RunState.RUNNING
     if heard.last_unix_s is None:
         return RunState.NOT_BEGUN
     if heard.ended is None:
         return RunState.KILLED
-    is_left = counts.left or (searches and heard.ended.missing_count)  # trials of searches are not known before
+    is_left = heard.left(counts.left) or (
+        searches and heard.ended.missing_count
+    )  # trials of searches are not known before
     return RunState.STOPPED if is_left else RunState.FINISHED
 
 
-def _remaining_s(plan: Plan, counts: TrialCounts, heard: _Heard, now_s: float, *, is_running: bool) -> float:
+def _remaining_s(plan: Plan, counts: TrialCounts, heard: Heard, now_s: float, *, is_running: bool) -> float:
     """As the running trial's begin said, less the time since; otherwise the plan's guess for what is left."""
     if is_running and heard.remaining_s is not None and heard.trial is not None:
         return max(heard.remaining_s - (now_s - heard.trial.began_unix_s), 0.0)
-    return plan.estimates.total_s * counts.left / max(counts.planned, 1)
-
-
-def _heard(folder: Path) -> _Heard:
-    heard = _Heard()
-    for stamped in read_events(folder / EVENTS_FILE):
-        heard.last_unix_s, heard.ended = stamped.unix_s, None
-        match stamped.event:
-            case SystemBegan():
-                heard.trial, heard.doing = None, _doing(stamped.event)
-            case (DataProgressed() | HookBegan()) as event if heard.trial is None:
-                heard.doing = _doing(event)
-            case TrialBegan() as began:
-                kept = began.model_dump(exclude={"type", "remaining_s"})
-                heard.trial = CurrentTrial(**kept, began_unix_s=stamped.unix_s)
-                heard.remaining_s, heard.doing = began.remaining_s, None
-            case StateBegan(state=state) if heard.trial is not None:
-                heard.trial = heard.trial.model_copy(update={"state": state})
-            case IntervalEnded() as interval if heard.trial is not None:
-                update = interval.model_dump(include={"state", "throughput_tps", "response_ms_p99", "in_flight_ms_max"})
-                heard.trial = heard.trial.model_copy(update=update)
-            case TrialEnded():
-                heard.trial = None
-            case StudyEnded() as ended:
-                heard.ended = ended
-    if heard.trial is not None:
-        heard.doing = _trial_words(heard.trial)
-    return heard
-
-
-def _doing(event: SystemBegan | DataProgressed | HookBegan) -> str:
-    """What goes on between trials."""
-    match event:
-        case SystemBegan(system=system):
-            return f"starting {system}"
-        case HookBegan(hook=hook, system=system):
-            return f"hook {hook}" if system is None else f"{system}: hook {hook}"
-    return f"{event.system}: {event.phase} {event.done_count:,} of {event.total_count:,}"
+    return plan.estimates.total_s * heard.left(counts.left) / max(counts.planned, 1)
 
 
 def _kept(folder: Path) -> tuple[KeptPart, ...]:
     seen = ((path, load_kept_s(path)) for path in partials(folder))
     return tuple(KeptPart(folder=path.name, load_s=load_s) for path, load_s in seen if load_s is not None)
-
-
-def _trial_words(trial: CurrentTrial) -> str:
-    words = f"{trial.system}, {trial.workload}, {Level(connections=trial.connections, rate_tps=trial.rate_tps).label()}"
-    words += f", {repeat_noun(is_duet=trial.is_duet)} {trial.repetition + 1}"
-    if trial.state is not None:
-        words += f", {trial.state}"
-    if trial.throughput_tps is None:
-        return words
-    return f"{words}: {interval_figures(trial.throughput_tps, trial.response_ms_p99, trial.in_flight_ms_max)}"
-
-
-def interval_figures(throughput_tps: float, response_ms_p99: float | None, in_flight_ms_max: float | None) -> str:
-    """What a trial saw in an interval; where nothing completed, how long that has lasted."""
-    times = "" if response_ms_p99 is None else f", response p99 {format_ms(response_ms_p99)}"
-    if response_ms_p99 is None and in_flight_ms_max is not None:
-        times = f", the oldest in flight for {format_ms(in_flight_ms_max)}"
-    return f"{format_rate(throughput_tps)}{times}"

@@ -2,17 +2,28 @@
 
 from __future__ import annotations
 
+from plimsoll.prose.phrases import counted, repeat_noun
 from plimsoll.record.level import Level
-from plimsoll.run.answer_events import DuetProgressed
+from plimsoll.run.answer_events import AnswerProgressed, DuetProgressed
 from plimsoll.run.events import IntervalEnded
 from plimsoll.run.folder import UNPLANNED
-from plimsoll.run.status import RunState, StudyStatus, interval_figures
+from plimsoll.run.heard import interval_figures
+from plimsoll.run.status import RunState, StudyStatus
 from plimsoll.units import format_duration
 
 
 def lines_of(status: StudyStatus) -> list[str]:
     """A status as lines for people."""
-    return [*how_far(status), *_run_lines(status)]
+    return [*how_far(status), *_known_lines(status), *_run_lines(status)]
+
+
+def _known_lines(status: StudyStatus) -> list[str]:
+    """What is known of the answer so far."""
+    lines = [duet_words(one) for one in status.duets]
+    if status.answer is not None:
+        first, *others = answer_lines(status.answer)
+        lines += [first, *(f"  {one}" for one in others)]
+    return lines
 
 
 def how_far(status: StudyStatus) -> list[str]:
@@ -32,8 +43,8 @@ def how_far(status: StudyStatus) -> list[str]:
 
 def _run_lines(status: StudyStatus) -> list[str]:
     ago = "" if status.since_last_event_s is None else f"{format_duration(status.since_last_event_s)} ago"
-    trials = "trial" if status.trials.left == 1 else "trials"
-    left = f"{status.trials.left} {trials} left, about {format_duration(status.remaining_s)}"
+    about = "about " if status.left < status.trials.left else ""
+    left = f"{about}{counted(status.left, 'trial')} left, about {format_duration(status.remaining_s)}"
     doing = status.doing or "between two trials"
     match status.state:
         case RunState.RUNNING:
@@ -50,15 +61,21 @@ def _run_lines(status: StudyStatus) -> list[str]:
     return [*lines, *kept, f"  {left}; run the same command again to continue"]
 
 
+def answer_lines(event: AnswerProgressed) -> list[str]:
+    """What a study that goes on until its answer is decided knows of its questions."""
+    return [f"after {counted(event.repetitions, repeat_noun(is_duet=event.is_duet))}:", *event.text]
+
+
 def duet_words(event: DuetProgressed) -> str:
     """How two systems of a duet compare so far."""
     cell = f"{event.workload}, {Level(connections=event.connections).label()}"
     bounds = "" if event.low is None or event.high is None else f" ({_change(event.low)} to {_change(event.high)})"
     ratio = f"{event.system} {_change(event.ratio)}{bounds} against {event.base}"
+    of = "" if event.rounds_planned is None else f" of {event.rounds_planned}"
     if event.pair_count is not None:
         pairs = f"pair {event.pair_count} of {event.pairs_planned}"
-        return f"round {event.rounds_count + 1} of {event.rounds_planned}, {pairs}: {ratio} so far"
-    return f"{cell}: {ratio}, after {event.rounds_count} of {event.rounds_planned} rounds"
+        return f"round {event.rounds_count + 1}{of}, {pairs}: {ratio} so far"
+    return f"{cell}: {ratio}, after {event.rounds_count}{of} rounds"
 
 
 def _change(ratio: float) -> str:

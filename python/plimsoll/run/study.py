@@ -6,58 +6,31 @@ the same study again does what is missing or failed.
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Callable, Sequence
-from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 from plimsoll.drive.executable import find_engine
-from plimsoll.errors import PlimsollError, StorageError
-from plimsoll.plan.model import Plan, PlannedSearch, PlannedTrial
-from plimsoll.record.model import Outcome
+from plimsoll.errors import StorageError
 from plimsoll.record.recovery import recover
 from plimsoll.record.store import refuse_newer_study
 from plimsoll.run import folder as study_folder
-from plimsoll.run.deciding import Answering, until_decided
+from plimsoll.run.course import Course, StudyResult
 from plimsoll.run.drivers import driver_of
-from plimsoll.run.environments import Switcher, Turn, there_from_the_start, turn_now
+from plimsoll.run.environments import Switcher, there_from_the_start, turn_now
 from plimsoll.run.equal_machines import EqualMachines
-from plimsoll.run.events import Event, EventLog, StudyBegan, StudyEnded
+from plimsoll.run.events import Event, EventLog
 from plimsoll.run.execution import Execution
 from plimsoll.run.history import read_history
-from plimsoll.run.hook_events import EnvironmentTurn
 from plimsoll.run.hooks import HookPlace
 from plimsoll.run.hosts import Hosts
-from plimsoll.run.planning import PlannedStudy, plan_study, was_fitted
+from plimsoll.run.planning import plan_study, was_fitted
 from plimsoll.run.preflight import refuse_before_start
-from plimsoll.run.repeats import trials_to_repeat
 from plimsoll.run.same_device import shared_devices
-from plimsoll.run.storage import measure_study
-from plimsoll.run.storage_events import told
 from plimsoll.run.study_preflight import StudyPreflight
-from plimsoll.run.study_search import StudySearch
-from plimsoll.run.systems import System
 from plimsoll.run.users_file import folder_of_file
 from plimsoll.run.visiting import look_at_machines
 from plimsoll.spec.study import StudySpec
-
-
-@dataclass(frozen=True, slots=True)
-class StudyResult:
-    """What became of a study.
-
-    Attributes:
-        complete_count: Trials whose recordings can be used.
-        failed_count: Trials that failed or are invalid; running the study again tries them again.
-        missing_count: Trials that did not run.
-        following: With environments that are switched by hand: the one that the user switches to next; None for none.
-    """
-
-    complete_count: int
-    failed_count: int
-    missing_count: int
-    following: str | None = None
 
 
 def run_study(
@@ -118,176 +91,12 @@ def run_study(
             if todo or planned.plan.searches:
                 look_at_machines(spec, todo, switcher, preflight, EqualMachines(planned.spec, history))
             execution = Execution(
-                spec, planned, folder, log, preflight=preflight, hosts=hosts, driver=driver, todo_count=len(todo),
+                spec, planned, folder, log, preflight=preflight, hosts=hosts, driver=driver,
                 switcher=switcher, history=history,
             )  # fmt: skip
-            return _Course(spec, planned, folder, log, opened.keep, execution=execution, turn=turn).run()
+            return Course(spec, planned, folder, log, opened.keep, execution=execution, turn=turn).run()
         except StorageError:
             opened.held.refuse_moved()  # which says more than a file that is not there
             raise
         finally:
             log.close()
-
-
-class _Course:
-    """One going through a plan: what comes next."""
-
-    def __init__(
-        self,
-        spec: StudySpec,
-        planned: PlannedStudy,
-        folder: Path,
-        log: EventLog,
-        keep: Callable[[Plan], None],
-        *,
-        execution: Execution,
-        turn: Turn | None,
-    ) -> None:
-        self._spec, self._folder, self._log, self._keep = spec, folder, log, keep
-        self._turn = turn
-        self._todo = planned.missing if turn is None else list(turn.todo)
-        self._finished_count = len(planned.plan.trials) - len(planned.missing)
-        self._unplanned_count = planned.unplanned_count
-        self._left = len(self._todo)
-        self._execution = execution
-        self._answering = Answering(spec, folder, planned.plan) if spec.study.is_until_decided else None
-        self._searched: set[str] = set()
-
-    def run(self) -> StudyResult:
-        """Runs all trials that are to do, repetition by repetition; then searches, and repeats of trials."""
-        plan, reason = self._execution.plan, None
-        self._log.say(
-            StudyBegan(
-                study=self._spec.study.name,
-                trial_count=len(plan.trials),
-                finished_count=self._finished_count,
-                unplanned_count=self._unplanned_count,
-                searches_count=len(plan.searches),
-                estimated_s=plan.estimates.total_s if plan.searches else self._execution.remaining_s(len(self._todo)),
-            )
-        )
-        if self._turn is not None:
-            self._log.say(EnvironmentTurn(environment=self._turn.environment, trial_count=len(self._todo)))
-        try:
-            measure_study(self._spec.storage, self._folder, lambda record, one: self._log.say(told(record, one)))
-            for _, own in itertools.groupby(self._todo, key=lambda trial: trial.repetition):
-                repetition = list(own)
-                if self._spec.study.is_duet:
-                    self._run_round(repetition)
-                else:
-                    self._run_repetition(repetition)
-                if self._is_answered():
-                    break
-            self._run_searches()
-            self._repeat()
-            self._execution.keep_data()
-        except KeyboardInterrupt:
-            reason = "interrupted"
-            raise
-        except PlimsollError as error:
-            reason = str(error)
-            raise
-        finally:
-            result = self._result()
-            self._execution.close()
-            counts = {name: getattr(result, name) for name in result.__slots__ if name.endswith("_count")}
-            self._log.say_last(StudyEnded(**counts, reason=reason))
-        return result
-
-    def _run_repetition(self, repetition: Sequence[PlannedTrial]) -> None:
-        """Runs what is missing of a repetition, system by system."""
-        for _, block in itertools.groupby(repetition, key=lambda trial: trial.block):
-            trials = list(block)
-            with self._execution.started(trials[0]) as system:
-                for index, planned in enumerate(trials):
-                    self._execution.run_trial(planned, system, first=index == 0, remaining=self._left)
-                    self._left -= 1
-
-    def _run_round(self, missing: Sequence[PlannedTrial]) -> None:
-        """Runs the cells of a round of which anything is missing: a cell counts for all systems or for none."""
-        blocks = {trial.block for trial in missing}
-        again = [trial for trial in self._execution.plan.trials if trial.block in blocks]
-        cells = [list(own) for _, own in itertools.groupby(again, key=lambda trial: trial.block)]
-        with ExitStack() as stack:
-            for one in cells[0]:
-                stack.enter_context(self._execution.started(one))
-            for index, trials in enumerate(cells):
-                self._execution.run_turns(trials, first=index == 0, remaining=self._left)
-                self._left = max(self._left - len(trials), 0)
-
-    def _is_answered(self) -> bool:
-        """Whether a study that goes on until its answer is decided stops after this repetition; its plan ends then.
-
-        It also stops when another repetition would take it beyond its budget.
-        """
-        if self._answering is None:
-            return False
-        self._answering.read(self._execution.finished)
-        progress = self._answering.progress()
-        self._log.say(progress)
-        if not progress.is_decided and not self._answering.is_over_budget():
-            return False
-        decided = self._answering.decided_after or progress.repetitions
-        self._keep_plan(until_decided(self._execution.plan, decided))
-        return True
-
-    def _keep_plan(self, plan: Plan) -> None:
-        self._execution.plan = plan
-        self._keep(plan)
-
-    def _run_searches(self) -> None:
-        """Searches for capacities, block by block; what is recorded of them is read and not run again."""
-        for _, block in itertools.groupby(self._execution.plan.searches, key=lambda search: search.block):
-            searches = list(block)
-            with self._execution.started(searches[0]) as system:
-                for index, planned in enumerate(searches):
-                    self._search(planned, system, first=index == 0)
-
-    def _search(self, planned: PlannedSearch, system: System, *, first: bool) -> None:
-        ran = 0
-
-        def run_trial(trial: PlannedTrial, after_overload: bool) -> Outcome:
-            nonlocal ran
-            plan = self._execution.plan
-            if trial not in plan.trials:
-                self._keep_plan(plan.model_copy(update={"trials": (*plan.trials, trial)}))
-            is_fresh = first and ran == 0
-            ran += 1
-            return self._execution.run_trial(trial, system, first=is_fresh or after_overload, remaining=0)
-
-        StudySearch(
-            spec=self._spec,
-            folder=self._folder,
-            planned=planned,
-            finished=self._execution.finished,
-            log=self._log,
-            run_trial=run_trial,
-        ).run()
-        self._searched.add(planned.search_id)
-
-    def _repeat(self) -> None:
-        """Measures trials again whose machine was slow, while the budget leaves time for a whole one."""
-        execution = self._execution
-        if execution.budget.ends_s is None or execution.failed or self._spec.study.is_duet:
-            return
-        here = {system.name for system in self._spec.system}
-        again = [one for one in trials_to_repeat(self._folder, execution.plan) if one.system in here]
-        for _, block in itertools.groupby(again, key=lambda trial: trial.block):
-            trials = list(block)
-            if not self._has_time():
-                return
-            with execution.started(trials[0]) as system:
-                for index, planned in enumerate(trials):
-                    if self._has_time():
-                        execution.run_trial(planned, system, first=index == 0, remaining=1)
-
-    def _has_time(self) -> bool:
-        left_s = self._execution.budget.left_s
-        return left_s is None or left_s > self._execution.plan.estimates.trial_s
-
-    def _result(self) -> StudyResult:
-        planned = {trial.trial_id for trial in self._execution.plan.trials}
-        complete, failed = len(planned & self._execution.finished), len(planned & self._execution.failed)
-        left = sum(search.search_id not in self._searched for search in self._execution.plan.searches)
-        following = None if self._turn is None or failed else self._turn.following
-        return StudyResult(complete, failed, len(planned) - complete - failed + left, following)

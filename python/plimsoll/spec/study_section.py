@@ -43,13 +43,14 @@ class StudySection(Written):
         target_interval: With duration = "auto": half width of the 95 % CI of a trial's throughput, over the throughput.
         duration_limit: Longest measurement with duration = "auto".
         repetitions: How often each system is measured at each level, or "auto" (until every comparison is decided,
-            `repetitions_limit` is reached or the budget is used up).
+            `repetitions_limit` is reached or another repetition would exceed the budget).
         repetitions_limit: Most repetitions or rounds with "auto".
         reset: When the data is put back as it was loaded: `per_trial` (the default), `per_system` (each time a system
             starts), `never`, or `hook` (before each trial, by the hook `reset`). Required if a workload writes to a
             `target`.
         objective: The objective that a load must keep to count as sustained.
-        budget: A plan that takes longer is refused. Time that is left repeats trials during which the machine was slow.
+        budget: Time for all runs of the study. A plan that takes longer is refused; with "auto" the study ends instead.
+            Time that is left repeats trials during which the machine was slow, but not with "auto".
         equal_within: Systems count as equal if their throughputs are shown to differ by less than this share.
         client: CPUs of the load generator. Default: all of them.
         drivers: Machines that drive the load together, such as ["load1", "load2"], or nodes of a Ray cluster, such as

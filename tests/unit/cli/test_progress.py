@@ -16,7 +16,7 @@ from plimsoll.prose.interim import interim_lines
 from plimsoll.record.level import Level
 from plimsoll.record.model import State, Verdict
 from plimsoll.run.answer_events import AnswerProgressed
-from plimsoll.run.events import DataProgressed, IntervalEnded, StateBegan, TrialBegan, TrialEnded
+from plimsoll.run.events import DataProgressed, IntervalEnded, StateBegan, StudyBegan, TrialBegan, TrialEnded
 from plimsoll.run.status_text import interval_words
 
 CELL = {"trial_id": "t", "system": "one", "workload": "orders", "connections": 4}
@@ -77,6 +77,22 @@ def test_an_interval_that_is_as_vague_as_those_that_guides_leave_out_is_no_figur
     assert bounds.is_vague is not is_shown
     assert bounds.high < 9 * bounds.low
     assert (" % to +" in line) is is_shown
+
+
+def test_how_many_trials_there_will_be_follows_from_the_answer_so_far() -> None:
+    console = Console(file=io.StringIO(), width=100)
+    display = StudyDisplay(console, None)
+    display.show(StudyBegan(study="s", trial_count=40, finished_count=4, is_until_decided=True, estimated_s=3600))
+    assert isinstance(console.file, io.StringIO)
+    assert console.file.getvalue().startswith(
+        "s: at most 40 trials, 4 of them already finished, at most about 1 h 00 min"
+    )
+    assert "4/40 trials" in seen(display)
+    known = AnswerProgressed(repetitions=2, is_decided=False, more_max=3, trials_left=6, text=("x",))
+    display.show(known)
+    assert "4/10 trials" in seen(display)
+    display.show(known.model_copy(update={"trials_left": None}))
+    assert "4/10 trials" in seen(display), "events of earlier versions do not say it"
 
 
 def test_a_trial_that_stalled_says_so_when_it_ends() -> None:

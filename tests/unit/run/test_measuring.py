@@ -11,7 +11,7 @@ import pytest
 from plimsoll.errors import HostError
 from plimsoll.run.measuring import ends
 from plimsoll.run.progressing import Progressing
-from plimsoll.run.repeats import Budget
+from plimsoll.run.time_left import Budget
 from plimsoll.servers.reference_load import copied_bytes, reference_times
 from plimsoll.spec.study import parse_study
 from plimsoll.telemetry.frequency import FrequencySampler
@@ -96,7 +96,7 @@ def test_a_budget_shortens_automatic_trials_but_leaves_them_a_minute() -> None:
 
 def test_budget_is_shared_among_the_trials_that_are_left() -> None:
     now = [0.0]
-    budget = Budget.of(100.0, lambda: now[0])
+    budget = Budget.of(100.0, clock=lambda: now[0])
     assert budget.share_s(4, other_s=5.0) == 20.0
     now[0] = 90.0
     assert (budget.left_s, budget.share_s(4, other_s=5.0)) == (10.0, 0.0)

@@ -44,5 +44,12 @@ def test_a_trial_on_a_slow_machine_is_measured_again_once(tmp_path: Path) -> Non
     assert unplanned_count(plan, [one.trial.trial_id for one in found.recordings]) == 0
 
 
+def test_runs_of_a_search_are_never_measured_again(tmp_path: Path) -> None:
+    """What they found decided which run came next, and they are the answer of their search."""
+    plan = kept(tmp_path, study())
+    searched = [one.model_copy(update={"search_id": "s", "search_role": "confirm"}) for one in plan.trials]
+    assert trials_to_repeat(tmp_path, plan.model_copy(update={"trials": tuple(searched)})) == []
+
+
 def test_on_a_machine_that_stays_as_it_is_nothing_is_measured_again(tmp_path: Path) -> None:
     assert trials_to_repeat(tmp_path, kept(tmp_path, study(slow_ms=100.0))) == []

@@ -12,6 +12,7 @@ from plimsoll.errors import NewerFormatError, RecordError
 from plimsoll.record.environment import Environment
 from plimsoll.record.model import RECORD_FORMAT_MAX, Outcome, State, Verdict
 from plimsoll.record.partial import PartialRecording
+from plimsoll.run.answer_events import AnswerProgressed, DuetProgressed
 from plimsoll.run.events import (
     DataProgressed,
     Event,
@@ -89,6 +90,50 @@ def test_a_running_study_says_what_runs_and_what_is_left(folder: Path) -> None:
     assert "  now: a, ro, 4 connections, repetition 2, measure: 1,234 tps, response p99 5.00 ms" in told(status)
     assert "running; last event" in told(status)
     assert "run the same command again" not in told(status)
+
+
+LOOK = AnswerProgressed(
+    repetitions=1, is_decided=False, more_max=1, trials_left=1, text=("ro, 4 connections: b is 3.0 % faster than a",)
+)
+AUTO = BEGAN.model_copy(update={"is_until_decided": True})
+
+
+def test_a_study_that_ends_when_decided_says_what_it_knows_and_what_that_still_takes(folder: Path) -> None:
+    """Two trials of its plan have not run; its answer needs one more."""
+    say(folder, AUTO, LOOK)
+    status = study_status(folder)
+    assert (status.answer, status.trials.left, status.left) == (LOOK, 2, 1)
+    assert status.remaining_s == pytest.approx(21 / 2, rel=0.1)
+    lines = told(status).splitlines()
+    assert lines[2:4] == ["after 1 repetition:", "  ro, 4 connections: b is 3.0 % faster than a"]
+    assert lines[-1].startswith("  about 1 trial left, about 11 s")
+    assert json.loads(status.model_dump_json())["answer"]["text"] == list(LOOK.text)
+    say(folder, TRIAL, ENDED)
+    assert study_status(folder).left == 0, "what ran since then needs no more"
+    say(folder, BEGAN)
+    assert study_status(folder).answer is None, "it has a number of repetitions now"
+
+
+def test_one_that_its_budget_ended_is_finished(folder: Path) -> None:
+    say(folder, AUTO, LOOK.model_copy(update={"is_over_budget": True, "trials_left": 0}), OVER)
+    assert study_status(folder).state is RunState.FINISHED
+
+
+def test_a_duet_says_how_its_systems_compare(folder: Path) -> None:
+    known = DuetProgressed(
+        workload="ro", connections=4, base="a", system="b", pairs_planned=30, rounds_count=2, rounds_planned=6,
+        ratio=1.05, low=1.01, high=1.09,
+    )  # fmt: skip
+    turns = known.model_copy(update={"pair_count": 12, "ratio": 1.1, "low": None, "high": None})
+    turns_of_auto = turns.model_copy(update={"rounds_planned": None})
+    say(folder, BEGAN, TRIAL, known, TRIAL, turns_of_auto)
+    between = "ro, 4 connections: b +5.0 % (+1.0 % to +9.0 %) against a, after 2 of 6 rounds"
+    with HeldFolder(folder):
+        running = told(study_status(folder)).splitlines()
+    assert running[2:4] == [between, "round 3, pair 12 of 30: b +10.0 % against a so far"]
+    killed = told(study_status(folder))
+    assert between in killed
+    assert "pair 12" not in killed, "turns of a round that was cut short do not count"
 
 
 def test_one_that_was_killed_says_what_ran_and_what_is_kept_of_it(folder: Path) -> None:
