@@ -121,6 +121,18 @@ class LogRatio:
         variance = MeanVariance(self.variance.variance * self.repetitions / count, degrees)
         return LogRatio(value=self.value, variance=variance, repetitions=count, basis=self.basis, method=self.method)
 
+    def further_beyond(self, log: float, alpha: float) -> int | None:
+        """The fewest further repetitions that show on which side of exp(log) it lies, with power 0.8 (one-sided test).
+
+        None where it is unknown how repetitions differ, or more than `MOST_FURTHER_REPETITIONS` are needed.
+        """
+        for further in range(1, MOST_FURTHER_REPETITIONS + 1) if self.is_testable else ():
+            after = self.with_more(further)
+            degrees = after.variance.degrees
+            if abs(self.value - log) >= (quantile_t(1 - alpha, degrees) + quantile_t(POWER, degrees)) * after._error:
+                return further
+        return None
+
     @property
     def _error(self) -> float:
         return math.sqrt(self.variance.variance)
@@ -187,15 +199,11 @@ def compare_repetitions(
     return judge([log_ratio], alpha=alpha, equal_within=equal_within)[0]
 
 
-def repetition_ratio(base: Sequence[float], system: Sequence[float], *, paired: bool) -> LogRatio | None:
-    """The ratio of positive figures, one for each repetition, for `judge`; None where its spread is unknown.
-
-    Args:
-        base: What is compared with.
-        system: What is compared.
-        paired: As for `compare_repetitions`.
-    """
-    return (_paired if paired else _welch)(np.asarray(base, float), np.asarray(system, float))
+def repetition_ratio(
+    base: Sequence[float], system: Sequence[float], *, paired: bool, least_variance: float = 0.0
+) -> LogRatio | None:
+    """The ratio of positive figures, for `judge`; None where its spread is unknown. See `compare_repetitions`."""
+    return (_paired if paired else _welch)(np.asarray(base, float), np.asarray(system, float), least_variance)
 
 
 def judge(
@@ -250,15 +258,11 @@ def _judged(one: LogRatio, differs: bool, equals: bool, *, alpha: float, count: 
 
 def _further(one: LogRatio, *, alpha: float, equal_within: float) -> int | None:
     """The fewest further repetitions after which either test succeeds with power 0.8 if the ratio stays."""
-    distances = (abs(one.value), math.log1p(equal_within) - abs(one.value))
-    for further in range(1, MOST_FURTHER_REPETITIONS + 1):
-        after = one.with_more(further)
-        error, degrees = math.sqrt(after.variance.variance), after.variance.degrees
-        needed = (quantile_t(1 - alpha / 2, degrees), quantile_t(1 - alpha, degrees))
-        found = quantile_t(POWER, degrees)
-        if any(distance >= (t + found) * error for distance, t in zip(distances, needed, strict=True)):
-            return further
-    return None
+    margin = math.copysign(math.log1p(equal_within), one.value)
+    needed = [one.further_beyond(0.0, alpha / 2)]
+    if abs(one.value) < abs(margin):
+        needed.append(one.further_beyond(margin, alpha))
+    return min((count for count in needed if count is not None), default=None)
 
 
 def _paired(base: np.ndarray, system: np.ndarray, least_variance: float = 0.0) -> LogRatio | None:
