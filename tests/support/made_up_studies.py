@@ -8,8 +8,9 @@ from itertools import combinations
 
 import numpy as np
 
-from plimsoll.analyse.comparison import ALPHA, EQUAL_WITHIN, Comparison, LogRatio, judge
+from plimsoll.analyse.comparison import EQUAL_WITHIN, Comparison, judge
 from plimsoll.analyse.holm import holm
+from plimsoll.analyse.log_ratio import ALPHA, LogRatio
 from plimsoll.analyse.peaks import compare_peaks
 from plimsoll.analyse.ratios import log_ratio
 from plimsoll.analyse.throughput import MeanThroughput, Repeated, mean_throughputs

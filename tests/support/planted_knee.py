@@ -19,7 +19,8 @@ import numpy as np
 from plimsoll.analyse.capacity_run import judged_run
 from plimsoll.drive.engine import LocalDriver
 from plimsoll.errors import InvalidTrialError
-from plimsoll.plan.capacity import SearchSettings, Step
+from plimsoll.plan.capacity import Step
+from plimsoll.plan.search_settings import SearchSettings
 from plimsoll.record.capacity import P99_ALLOWED_RATIO, Capacity, CapacityRun
 from plimsoll.record.environment import Environment
 from plimsoll.record.model import SystemRecord

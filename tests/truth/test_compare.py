@@ -12,7 +12,7 @@ import pytest
 
 from plimsoll.analyse.compare import compare_sides
 from plimsoll.analyse.compare_model import CompareAnswer, ComparedSide, GateOutcome, Metric
-from plimsoll.analyse.compared_side import Side
+from plimsoll.analyse.compared_side import Design, Side
 from plimsoll.analyse.gate import GateRule
 from plimsoll.analyse.model import DifferenceVerdict
 from plimsoll.analyse.trial_summary import TrialSummary
@@ -62,7 +62,7 @@ def answers(*, ratio: float, block: float, paired: bool, repetitions: int = 5) -
             for index in range(2)
         ]
         sides = side("a", logs[0]), side("b", logs[1] + np.log(ratio))
-        found.append(compare_sides(*sides, is_paired=paired, rules=[SLOWER]))
+        found.append(compare_sides(*sides, design=Design(is_paired=paired), rules=[SLOWER]))
     return found
 
 

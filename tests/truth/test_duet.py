@@ -10,7 +10,11 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from plimsoll.analyse.cell_model import SpreadKind
+from plimsoll.analyse.compared_cells import Sample, Turns, together
+from plimsoll.analyse.compared_side import Design
 from plimsoll.analyse.duet import estimate
+from plimsoll.analyse.log_ratio import LogRatio
 
 ROUNDS, PAIRS, TURN_S, RESIDUAL, SLOW = 6, 40, 0.5, 0.05, 0.10
 STUDIES = 3_000
@@ -65,3 +69,35 @@ def test_a_difference_of_5_percent_is_found_within_four_minutes_of_turns() -> No
     estimates = [estimate(rounds) for rounds in studies(0.0, effect=0.05)]
     found = sum(one is not None and one.log_ratio > one.variance.half_width() for one in estimates)
     assert found / STUDIES > 0.95, found / STUDIES
+
+
+@pytest.mark.parametrize("restart", [0.0, 1.0, 3.0])
+def test_levels_together_hold_the_truth_though_a_start_of_a_server_is_in_all_levels_of_its_round(
+    restart: float,
+) -> None:
+    levels, covered, studies_count = 3, 0, 500
+    random = np.random.default_rng(int(10 * restart))
+    machine = weather(random, studies_count * levels * ROUNDS)
+    pairs = (
+        (machine[:, 1::2] - machine[:, 0::2]) * np.where(random.random((len(machine), PAIRS)) < 0.5, 1, -1)
+    ).reshape(studies_count, levels, ROUNDS, PAIRS)
+    starts = random.normal(0, restart * RESIDUAL * np.sqrt(2 / PAIRS), (studies_count, 1, ROUNDS, 1))
+    for study in pairs + starts + 0.03:
+        samples = []
+        for rounds in study:
+            found = estimate(list(rounds))
+            assert found is not None
+            ratio = LogRatio(
+                value=found.log_ratio,
+                variance=found.variance,
+                repetitions=ROUNDS,
+                basis=SpreadKind.REPETITIONS,
+                method="",
+            )
+            values = dict.fromkeys(range(ROUNDS), 1.0)
+            samples.append(Sample(values, values, turns=Turns(ratio, dict(enumerate(found.rounds)))))
+        together_ratio = together(samples).ratio(Design(is_paired=True))
+        assert isinstance(together_ratio, LogRatio)
+        low, high = together_ratio.log_limits(0.95)
+        covered += low <= 0.03 <= high
+    assert 0.93 <= covered / studies_count <= (0.98 if restart else 0.998), covered / studies_count

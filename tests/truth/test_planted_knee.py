@@ -11,7 +11,7 @@ import os
 import pytest
 from tests.support.planted_knee import Knee, search, searching
 
-from plimsoll.plan.capacity import SearchSettings, settings_of
+from plimsoll.plan.search_settings import SearchSettings, settings_of
 from plimsoll.record.capacity import CapacityObjective
 
 KNEE = Knee(connections=16, service_s=0.04, limit_ms=200.0)

@@ -15,7 +15,7 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
-from plimsoll.analyse.comparison import ALPHA, MOST_FURTHER_REPETITIONS, LogRatio
+from plimsoll.analyse.log_ratio import ALPHA, MOST_FURTHER_REPETITIONS, LogRatio
 from plimsoll.analyse.model import DifferenceVerdict
 from plimsoll.analyse.peaks import compare_peaks, near_peak, peak_throughput
 from plimsoll.analyse.pools import smallest_enough

@@ -12,7 +12,7 @@ import os
 import numpy as np
 import pytest
 
-from plimsoll.analyse.comparison import ALPHA
+from plimsoll.analyse.log_ratio import ALPHA
 from plimsoll.analyse.ratios import ratio_of
 from support.made_up_studies import World, has_winner, means_of, ratios_of
 

@@ -18,7 +18,8 @@ import numpy as np
 
 from plimsoll.analyse.capacity_model import CapacityRatio, SystemCapacity
 from plimsoll.analyse.cell_model import Estimate, SpreadKind
-from plimsoll.analyse.comparison import ALPHA, compare_repetitions
+from plimsoll.analyse.comparison import EQUAL_WITHIN, compare_repetitions, repetition_ratio
+from plimsoll.analyse.log_ratio import ALPHA, LogRatio
 from plimsoll.analyse.prediction import next_at_least
 from plimsoll.analyse.single_searches import ratio_of_single_searches
 from plimsoll.analyse.throughput import log_bounds
@@ -79,7 +80,7 @@ def _mean(values: Sequence[float]) -> Estimate:
 def capacity_ratios(found: Sequence[SystemCapacity]) -> tuple[CapacityRatio, ...]:
     """Every two systems under the same workload and objective; corrected for how many are shown (Bonferroni)."""
     pairs = list(_pairs(found))
-    return tuple(_ratio(base, system, alpha=ALPHA / len(pairs)) for base, system in pairs)
+    return tuple(capacity_ratio(base, system, alpha=ALPHA / len(pairs)) for base, system in pairs)
 
 
 def _pairs(found: Sequence[SystemCapacity]) -> Iterator[tuple[SystemCapacity, SystemCapacity]]:
@@ -89,18 +90,28 @@ def _pairs(found: Sequence[SystemCapacity]) -> Iterator[tuple[SystemCapacity, Sy
             yield base, system
 
 
-def _ratio(base: SystemCapacity, system: SystemCapacity, *, alpha: float) -> CapacityRatio:
-    of_base, of_system = capacities_by_repetition(base), capacities_by_repetition(system)
+def capacity_ratio(
+    base: SystemCapacity,
+    system: SystemCapacity,
+    *,
+    alpha: float,
+    paired: bool = True,
+    equal_within: float = EQUAL_WITHIN,
+) -> CapacityRatio:
+    """Compares two systems under the same workload and objective.
+
+    Args:
+        base: What is compared with; its capacity is known, as that of `system`.
+        system: What is compared.
+        alpha: Of both tests; with m comparisons side by side 0.05 / m.
+        paired: Whether equal repetitions of both were searched in next to each other.
+        equal_within: Share within which the two count as equal.
+    """
+    of_base, of_system, in_pairs = _values(base, system, paired)
     if len(of_base) == len(of_system) == 1 and (single := ratio_of_single_searches(base, system, alpha=alpha)):
         return single
-    both = sorted(of_base.keys() & of_system.keys())
-    paired = len(both) == len(of_base) == len(of_system)
     compared = compare_repetitions(
-        [of_base[one] for one in (both if paired else of_base)],
-        [of_system[one] for one in (both if paired else of_system)],
-        paired=paired,
-        alpha=alpha,
-        least_variance=LEAST_VARIANCE,
+        of_base, of_system, paired=in_pairs, alpha=alpha, equal_within=equal_within, least_variance=LEAST_VARIANCE
     )
     return CapacityRatio(
         workload=base.workload,
@@ -112,11 +123,31 @@ def _ratio(base: SystemCapacity, system: SystemCapacity, *, alpha: float) -> Cap
     )
 
 
+def capacity_log_ratio(base: SystemCapacity, system: SystemCapacity, *, paired: bool = True) -> LogRatio | None:
+    """What `capacity_ratio` judges; None where it is unknown how searches vary."""
+    of_base, of_system, in_pairs = _values(base, system, paired)
+    return repetition_ratio(of_base, of_system, paired=in_pairs, least_variance=LEAST_VARIANCE)
+
+
+def _values(base: SystemCapacity, system: SystemCapacity, paired: bool) -> tuple[list[float], list[float], bool]:
+    """Capacities of both, and whether equal places belong together: only where both have the same repetitions."""
+    of_base, of_system = capacities_by_repetition(base), capacities_by_repetition(system)
+    both = sorted(of_base.keys() & of_system.keys())
+    if paired and len(both) == len(of_base) == len(of_system):
+        return [of_base[one] for one in both], [of_system[one] for one in both], True
+    return list(of_base.values()), list(of_system.values()), False
+
+
 def capacities_by_repetition(one: SystemCapacity) -> dict[int, float]:
-    """What each finished search of a system found, by its repetition, transactions per second."""
+    """What each finished search of a system found, by its repetition, transactions per second.
+
+    Searches without a study have no number of their own: they are counted in their order.
+    """
+    numbers = [search.repetition for search in one.searches]
+    is_numbered = len(set(numbers)) == len(numbers)
     return {
-        search.repetition: search.capacity.capacity_tps
-        for search in one.searches
+        number: search.capacity.capacity_tps
+        for number, search in zip(numbers if is_numbered else range(len(numbers)), one.searches, strict=True)
         if search.is_finished and search.capacity.capacity_tps is not None
     }
 

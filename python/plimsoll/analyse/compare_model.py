@@ -10,6 +10,7 @@ from enum import StrEnum
 from plimsoll.analyse.cell_model import SpreadKind
 from plimsoll.analyse.finding_model import Finding
 from plimsoll.analyse.model import DifferenceVerdict
+from plimsoll.record.capacity import CapacityObjective
 from plimsoll.record.document import Document
 from plimsoll.record.level import Level
 
@@ -18,7 +19,7 @@ COMPARE_FORMAT = 1
 
 
 class Metric(StrEnum):
-    """What is compared: completed transactions per second, or the 99th percentile of response time."""
+    """What is compared: throughput and capacity, or the 99th percentile of response time."""
 
     THROUGHPUT = "throughput"
     P99 = "p99"
@@ -32,8 +33,10 @@ class ComparedSide(Document):
         study: Name of its study.
         system: Name of the system in that study.
         server_versions: As its servers say.
-        trials_count: Complete trials that were compared.
+        trials_count: Complete trials that were compared; runs of searches for a capacity are no part of them.
         left_out_count: Trials that are damaged, failed or invalid.
+        searches_count: Finished searches for a capacity.
+        unfinished_count: Searches for a capacity that are not finished.
     """
 
     name: str
@@ -42,6 +45,8 @@ class ComparedSide(Document):
     server_versions: tuple[str, ...] = ()
     trials_count: int
     left_out_count: int = 0
+    searches_count: int = 0
+    unfinished_count: int = 0
 
 
 class MetricComparison(Document):
@@ -95,6 +100,18 @@ class CellComparison(MetricComparison):
     p99: MetricComparison | None = None
 
 
+class CapacityComparison(MetricComparison):
+    """Capacity at an objective that both sides were searched for, under one workload.
+
+    Attributes:
+        workload: Name.
+        objective: What had to hold.
+    """
+
+    workload: str
+    objective: CapacityObjective
+
+
 class ConditionDifference(Document):
     """Something that is not the same on both sides.
 
@@ -131,6 +148,7 @@ class GateResult(Document):
         failed_at: The places, as (workload, level as text); ("", "") for all together.
         undecided_at: Places where neither is established.
         repetitions_needed: Further repetitions that would probably decide; 0 where it is decided, None where unknown.
+        places_count: At how many places it was tested or could not be; with none it is undecided.
         is_within_run: It rests on intervals within single runs: repetitions may differ more.
     """
 
@@ -140,6 +158,7 @@ class GateResult(Document):
     failed_at: tuple[tuple[str, str], ...] = ()
     undecided_at: tuple[tuple[str, str], ...] = ()
     repetitions_needed: int | None = None
+    places_count: int = 0
     is_within_run: bool = False
 
 
@@ -147,7 +166,8 @@ class CompareAnswer(MetricComparison):
     """The whole answer. Its own figures are those of throughput over all cells together.
 
     Over several cells that is the geometric mean of their ratios, taken within each repetition; levels at a rate, where
-    throughput is what was asked for, are no part of it unless there are no others.
+    throughput is what was asked for, are no part of it unless there are no others. Where both sides have no level in
+    common but capacities, its figures are those of the capacities.
 
     Attributes:
         compare_format: Version of this schema.
@@ -155,9 +175,12 @@ class CompareAnswer(MetricComparison):
         base: The first side, which is compared with.
         system: The second side.
         is_paired: Both sides are systems of one study, compared within its repetitions.
+        at_any_look: Repetitions went on until an answer was decided: intervals hold after every repetition.
+        is_duet: The two took turns, and are compared by the pairs of their turns.
         text: The answer in one sentence.
         differing: What is not the same on both sides; what is not compared comes first.
         comparisons: By workload and level, rising.
+        capacities: By workload and objective.
         gates: One for each rule of `--fail-if`.
         notes: What to know before relying on it.
     """
@@ -167,8 +190,11 @@ class CompareAnswer(MetricComparison):
     base: ComparedSide
     system: ComparedSide
     is_paired: bool
+    at_any_look: bool = False
+    is_duet: bool = False
     text: str = ""
     differing: tuple[ConditionDifference, ...] = ()
     comparisons: tuple[CellComparison, ...]
+    capacities: tuple[CapacityComparison, ...] = ()
     gates: tuple[GateResult, ...] = ()
     notes: tuple[Finding, ...] = ()

@@ -1,22 +1,54 @@
-"""One of the two systems of a comparison, with its trials."""
+"""The two systems of a comparison, with their trials and searches, and how they were measured against each other."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from plimsoll.analyse.capacities import capacities, confirming_trials
 from plimsoll.analyse.compare_model import ComparedSide
 from plimsoll.analyse.trial_summary import TrialSummary
+from plimsoll.record.capacity import SearchRecord
 
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """One of the two systems.
+    """One of the two systems; it has a trial, or a run of a search.
 
     Attributes:
         facts: What it is.
-        trials: Complete trials of one system, all in one environment; at least one.
+        trials: Complete trials of one system, all in one environment, without those of searches.
+        searched: Complete runs of searches for a capacity: no levels, since each search chooses its own.
+        searches: Those searches.
     """
 
     facts: ComparedSide
     trials: Sequence[TrialSummary]
+    searched: Sequence[TrialSummary] = ()
+    searches: Sequence[SearchRecord] = ()
+
+    @property
+    def all_trials(self) -> Sequence[TrialSummary]:
+        """Every complete trial, runs of searches included."""
+        return (*self.trials, *self.searched)
+
+    @property
+    def answering(self) -> Sequence[TrialSummary]:
+        """Without those runs of searches that are not the answer: what is wrong at other rates was asked for."""
+        confirming = confirming_trials(capacities(self.searches))
+        return (*self.trials, *(one for one in self.searched if one.trial.trial_id in confirming))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Design:
+    """How two sides were measured against each other.
+
+    Attributes:
+        is_paired: Equal repetitions of both were measured next to each other, as within one study.
+        at_any_look: Repetitions of a side went on until the answer of its study was decided.
+        questions_count: How many comparisons share the 5 % of such a study: those of this pair alone where it is less.
+    """
+
+    is_paired: bool
+    at_any_look: bool = False
+    questions_count: int = 0

@@ -1,4 +1,4 @@
-"""One recording reduced to what a comparison needs: throughput, its variance within the run, and response times.
+"""One recording reduced to what a comparison needs: throughput, its variance within the run, response times, turns.
 
 It gives the same figures as `trial_summary`, in a fraction of the time: telemetry and errors are not read, and only
 response times are merged. Deliberately not here: anything that looks at more than one trial.
@@ -12,7 +12,7 @@ from plimsoll.analyse.duration_rows import duration_rows
 from plimsoll.analyse.durations import durations
 from plimsoll.analyse.histograms import SparseHistogram, merge_window
 from plimsoll.analyse.trial_summary import RecordingLike, TrialSummary, relative_variance, reported_trial
-from plimsoll.analyse.window import WindowCounts, counts_of, throughput_tps
+from plimsoll.analyse.window import WindowCounts, counts_of, inside, throughput_tps
 from plimsoll.record.frames import IN_FLIGHT
 
 _RESPONSE = ("response", f"{IN_FLIGHT}response")
@@ -39,6 +39,7 @@ def compared_trial(recording: RecordingLike) -> TrialSummary | None:
         within=relative_variance(counts),
         counts=counts,
         histograms={} if histograms is None else _response(histograms, counts),
+        turns=None if (turns := recording.turns()) is None else inside(turns, outcome.window),
     )
 
 

@@ -19,7 +19,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
-from plimsoll.analyse.comparison import ALPHA
+from plimsoll.analyse.log_ratio import ALPHA
 from plimsoll.analyse.sequential import AnytimeInterval, anytime_interval, more_values, more_values_for_width
 from plimsoll.record.level import Level
 

@@ -15,12 +15,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from plimsoll.analyse.cells import MeasuredCell
-from plimsoll.analyse.comparison import EQUAL_WITHIN, Comparison, LogRatio, judge
+from plimsoll.analyse.comparison import EQUAL_WITHIN, Comparison, judge
 from plimsoll.analyse.deciding import SYSTEMS_FOR_ALL_PAIRS, system_pairs
 from plimsoll.analyse.duet_differences import by_rounds_alone, compare_turns
 from plimsoll.analyse.duet_model import Duet
 from plimsoll.analyse.environment_blocks import compared_blocks
 from plimsoll.analyse.factors import PER_INSTANCE, FactorComparison, compare_factors, factors_of
+from plimsoll.analyse.log_ratio import LogRatio
 from plimsoll.analyse.model import Difference, DifferenceVerdict, SystemSummary
 from plimsoll.analyse.peaks import LevelKey, compare_peaks, highest
 from plimsoll.analyse.ratios import log_ratio, ratio_of

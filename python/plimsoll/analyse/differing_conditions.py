@@ -18,6 +18,7 @@ from plimsoll.analyse.model import SystemSummary
 from plimsoll.analyse.systems import option_text, summarise_systems
 from plimsoll.analyse.trial_summary import TrialSummary
 from plimsoll.analyse.variables import variable_differences
+from plimsoll.record.capacity import RunRole
 from plimsoll.record.environment import Environment
 from plimsoll.record.model import TrialRecord, WorkloadRecord
 
@@ -28,7 +29,7 @@ def condition_differences(base: Sequence[TrialSummary], system: Sequence[TrialSu
     """What differs between two systems; what is not compared comes first.
 
     Args:
-        base: Complete trials of the first system, all in one environment.
+        base: Complete trials of the first system, all in one environment, runs of searches included.
         system: Of the second.
     """
     found = [*_around(base, system), *_of_systems(_summary(base, "base"), _summary(system, "system"))]
@@ -56,7 +57,10 @@ def _around(base: Sequence[TrialSummary], system: Sequence[TrialSummary]) -> Ite
     for workload in {trial.trial.workload.name: trial.trial.workload for trial in reversed(base)}.values():
         if workload.name in workloads:
             yield from _of_workloads(workload, workloads[workload.name])
-    yield from _of_windows((trial.trial for trial in base), (trial.trial for trial in system))
+    sides = [[trial.trial for trial in side] for side in (base, system)]
+    yield from _of_windows("measured window", *map(_lengths_s, sides))
+    yield from _of_windows("window of confirmations", *map(_confirmation_s, sides))
+    yield from _of_rates(*sides)
 
 
 def _without_variables(environment: Environment) -> Environment:
@@ -74,11 +78,37 @@ def _of_workloads(base: WorkloadRecord, system: WorkloadRecord) -> Iterator[Cond
             yield _other(f"{name} of workload {base.name}", *texts)
 
 
-def _of_windows(base: Iterable[TrialRecord], system: Iterable[TrialRecord]) -> Iterator[ConditionDifference]:
-    lengths = [sorted({one.duration_s for one in side if one.duration_s is not None}) for side in (base, system)]
+def _of_windows(what: str, *lengths: Sequence[float]) -> Iterator[ConditionDifference]:
     if all(lengths) and lengths[0] != lengths[1]:
-        texts = [" and ".join(f"{length_s:g} s" for length_s in side) for side in lengths]
-        yield _other("measured window", *texts)
+        yield _other(what, *(" and ".join(f"{length_s:g} s" for length_s in side) for side in lengths))
+
+
+def _lengths_s(trials: Iterable[TrialRecord]) -> Sequence[float]:
+    """Runs of searches are left out: how many of which length there are follows from what they found."""
+    return sorted({one.duration_s for one in trials if one.duration_s is not None and one.search_id is None})
+
+
+def _confirmation_s(trials: Iterable[TrialRecord]) -> Sequence[float]:
+    """The shortest one: a confirmation that decides nothing is run again for longer."""
+    lengths = (one.duration_s for one in trials if one.search_role is RunRole.CONFIRM and one.duration_s is not None)
+    return sorted(lengths)[:1]
+
+
+def _of_rates(base: Iterable[TrialRecord], system: Iterable[TrialRecord]) -> Iterator[ConditionDifference]:
+    """Levels at one rate are the same level, whatever number of connections serves them."""
+    of_base, of_system = _connections_by_rate(base), _connections_by_rate(system)
+    for key in of_base:
+        if key in of_system and of_base[key] != of_system[key]:
+            texts = (" and ".join(map(str, sorted(side[key]))) for side in (of_base, of_system))
+            yield _other(f"connections that serve the rates of {key[0]}", *texts)
+
+
+def _connections_by_rate(trials: Iterable[TrialRecord]) -> dict[tuple[str, float], set[int]]:
+    found: dict[tuple[str, float], set[int]] = {}
+    for one in trials:
+        if one.level.rate_tps is not None and one.search_id is None:
+            found.setdefault((one.workload.name, one.level.rate_tps), set()).add(one.level.connections)
+    return found
 
 
 def _of_systems(base: SystemSummary, system: SystemSummary) -> Iterator[ConditionDifference]:

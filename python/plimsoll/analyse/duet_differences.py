@@ -13,10 +13,10 @@ import polars as pl
 
 from plimsoll.analyse.cell_model import Estimate, SpreadKind
 from plimsoll.analyse.cells import MeasuredCell
-from plimsoll.analyse.comparison import LogRatio
 from plimsoll.analyse.duet import PAIRS_NEEDED, DuetEstimate, estimate, log_rates, mean_of_rounds, trimmed_mean
 from plimsoll.analyse.duet_model import Duet, DuetBasis, DuetRound
 from plimsoll.analyse.durations import percentile_ms
+from plimsoll.analyse.log_ratio import LogRatio
 from plimsoll.analyse.throughput import log_bounds
 from plimsoll.analyse.trial_summary import TrialSummary
 from plimsoll.analyse.within_run import Series

@@ -24,8 +24,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from plimsoll.analyse.cell_model import SpreadKind
-from plimsoll.analyse.comparison import NO_SPREAD, LogRatio, welch
+from plimsoll.analyse.comparison import welch
 from plimsoll.analyse.contrasts import Weights
+from plimsoll.analyse.log_ratio import NO_SPREAD, LogRatio
 from plimsoll.analyse.within_run import MeanVariance
 
 _ESTIMABLE = 1e-9

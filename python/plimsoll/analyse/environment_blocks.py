@@ -20,8 +20,9 @@ from collections.abc import Iterable, Mapping, Sequence
 import numpy as np
 
 from plimsoll.analyse.cell_model import SpreadKind
-from plimsoll.analyse.comparison import NO_SPREAD, LogRatio, welch
+from plimsoll.analyse.comparison import welch
 from plimsoll.analyse.environments import began_unix_s
+from plimsoll.analyse.log_ratio import NO_SPREAD, LogRatio
 from plimsoll.analyse.model import EnvironmentBlocks
 from plimsoll.analyse.throughput import MeanThroughput, Repeated
 from plimsoll.record.model import TrialRecord

@@ -7,8 +7,10 @@ tests are one-sided. "Worse by the limit or more": where that is rejected in eve
 rejected, so none needs a correction (intersection-union test, Berger 1982): a version that is worse by the limit or
 more in any place passes in at most 5 % of comparisons. In between the rule is undecided.
 
-Assumptions: those of `comparison`. Intervals within single runs are used where there is nothing else; repetitions may
-differ more, and the error rates are then higher than stated. Deliberately not here: exit codes.
+Assumptions: those of `comparison`, or of `anytime_ratio` where repetitions went on until an answer was decided; Holm's
+procedure holds there too, since all tests are made at one look. Intervals within single runs are used where there is
+nothing else; repetitions may differ more, and the error rates are then higher than stated. Deliberately not here: exit
+codes.
 """
 
 from __future__ import annotations
@@ -16,14 +18,28 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-
-from scipy.special import stdtr
+from typing import Protocol
 
 from plimsoll.analyse.cell_model import SpreadKind
 from plimsoll.analyse.compare_model import GateOutcome, GateResult, Metric
-from plimsoll.analyse.comparison import ALPHA, MOST_FURTHER_REPETITIONS, POWER, LogRatio
 from plimsoll.analyse.holm import holm
-from plimsoll.analyse.within_run import quantile_t
+from plimsoll.analyse.log_ratio import ALPHA
+
+
+class TestableRatio(Protocol):
+    """A ratio of which any limit can be tested: `comparison.LogRatio` is one; logarithms are natural ones."""
+
+    @property
+    def value(self) -> float: ...  # noqa: D102
+
+    @property
+    def basis(self) -> SpreadKind | None: ...  # noqa: D102
+
+    def chance_at_most(self, log: float) -> float: ...  # noqa: D102
+
+    def chance_at_least(self, log: float) -> float: ...  # noqa: D102
+
+    def further_beyond(self, log: float, alpha: float) -> int | None: ...  # noqa: D102
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,15 +51,21 @@ class GateRule:
 
     @property
     def log_limit(self) -> float:
-        """The limit on the scale on which worse is more.
+        """The limit as logarithm of a ratio.
 
         Lower throughput by 5 % is a ratio of 0.95, a p99 higher by 5 % one of 1.05.
         """
-        return -math.log1p(-self.limit) if self.metric is Metric.THROUGHPUT else math.log1p(self.limit)
+        return math.log1p(-self.limit if self.metric is Metric.THROUGHPUT else self.limit)
 
-    def worse(self, ratio: LogRatio) -> float:
-        """By how much the second side is worse, on that scale."""
-        return -ratio.value if self.metric is Metric.THROUGHPUT else ratio.value
+    def is_exceeded(self, ratio: TestableRatio) -> bool:
+        """Whether the estimate is worse than the limit, however sure that is."""
+        is_below = ratio.value < self.log_limit
+        return is_below is (self.metric is Metric.THROUGHPUT)
+
+    def chance(self, ratio: TestableRatio, *, passes: bool = False) -> float:
+        """One-sided p value of "worse by at most the limit"; with `passes` of "worse by the limit or more"."""
+        is_lower_rejected = (self.metric is Metric.THROUGHPUT) is passes
+        return (ratio.chance_at_most if is_lower_rejected else ratio.chance_at_least)(self.log_limit)
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,12 +74,12 @@ class GatePlace:
 
     Attributes:
         name: Workload and level as text; ("", "") for all together.
-        ratios: By metric; None where nothing can be tested.
+        ratios: By metric; None where nothing can be tested. A metric that does not belong there is left out.
         is_dead: The second side completed nothing, and the first did.
     """
 
     name: tuple[str, str]
-    ratios: Mapping[Metric, LogRatio | None]
+    ratios: Mapping[Metric, TestableRatio | None]
     is_dead: bool = False
 
     @property
@@ -74,7 +96,7 @@ def judge_gates(rules: Sequence[GateRule], places: Sequence[GatePlace]) -> tuple
         for place in places
         if (ratio := place.ratios.get(rule.metric)) is not None
     ]
-    corrected = holm([_chance(rule, ratio) for rule, _, ratio in tested])
+    corrected = holm([rule.chance(ratio) for rule, _, ratio in tested])
     failed = {(rule, place.name) for (rule, place, _), chance in zip(tested, corrected, strict=True) if chance <= ALPHA}
     failed |= {(rule, place.name) for rule in rules for place in places if place.is_dead}
     return tuple(_result(rule, places, failed, alpha=ALPHA / max(len(tested), 1)) for rule in rules)
@@ -84,10 +106,15 @@ def _result(
     rule: GateRule, places: Sequence[GatePlace], failed: set[tuple[GateRule, tuple[str, str]]], *, alpha: float
 ) -> GateResult:
     failed_at = tuple(place.name for place in places if (rule, place.name) in failed)
-    known = [(place.name, place.ratios.get(rule.metric)) for place in places if not place.is_overall]
-    open_at = tuple(name for name, ratio in known if ratio is None or _chance(rule, ratio, passes=True) > ALPHA)
-    outcome = GateOutcome.FAILED if failed_at else GateOutcome.UNDECIDED if open_at else GateOutcome.PASSED
-    needed = [_further(rule, ratio, alpha) for name, ratio in known if name in open_at]
+    known = [
+        (place.name, place.ratios[rule.metric])
+        for place in places
+        if rule.metric in place.ratios and not place.is_overall
+    ]
+    open_at = tuple(name for name, ratio in known if ratio is None or rule.chance(ratio, passes=True) > ALPHA)
+    is_open = bool(open_at) or not known
+    outcome = GateOutcome.FAILED if failed_at else GateOutcome.UNDECIDED if is_open else GateOutcome.PASSED
+    needed = [_further(rule, ratio, alpha) for name, ratio in known if name in open_at] or [None]
     most = None if any(one is None for one in needed) else max((one or 0 for one in needed), default=0)
     return GateResult(
         metric=rule.metric,
@@ -96,26 +123,13 @@ def _result(
         failed_at=failed_at,
         undecided_at=() if failed_at else open_at,
         repetitions_needed=most if outcome is GateOutcome.UNDECIDED else 0,
+        places_count=len(known),
         is_within_run=any(ratio is not None and ratio.basis is SpreadKind.WITHIN_RUN for _, ratio in known),
     )
 
 
-def _chance(rule: GateRule, ratio: LogRatio, *, passes: bool = False) -> float:
-    """One-sided p value of "worse by at most the limit"; with `passes` of "worse by the limit or more"."""
-    distance = (rule.worse(ratio) - rule.log_limit) / math.sqrt(ratio.variance.variance)
-    return float(stdtr(ratio.variance.degrees, distance if passes else -distance))
-
-
-def _further(rule: GateRule, ratio: LogRatio | None, alpha: float) -> int | None:
-    """The fewest further repetitions that show, with power 0.8, on which side of the limit a place lies."""
-    if ratio is None or ratio.basis is SpreadKind.WITHIN_RUN:
+def _further(rule: GateRule, ratio: TestableRatio | None, alpha: float) -> int | None:
+    """The fewest further repetitions that would show on which side of the limit a place lies."""
+    if ratio is None:
         return None
-    distance = rule.worse(ratio) - rule.log_limit
-    level = alpha if distance > 0 else ALPHA
-    for further in range(1, MOST_FURTHER_REPETITIONS + 1):
-        after = ratio.with_more(further).variance
-        if abs(distance) >= (quantile_t(1 - level, after.degrees) + quantile_t(POWER, after.degrees)) * math.sqrt(
-            after.variance
-        ):
-            return further
-    return None
+    return ratio.further_beyond(rule.log_limit, alpha if rule.is_exceeded(ratio) else ALPHA)

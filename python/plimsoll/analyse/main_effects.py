@@ -23,7 +23,7 @@ import numpy as np
 from plimsoll.analyse.capacity_model import SystemCapacity
 from plimsoll.analyse.cell_model import Estimate
 from plimsoll.analyse.cells import MeasuredCell
-from plimsoll.analyse.comparison import EQUAL_WITHIN, Comparison, LogRatio, judge
+from plimsoll.analyse.comparison import EQUAL_WITHIN, Comparison, judge
 from plimsoll.analyse.contrasts import (
     Contrast,
     CrossContrast,
@@ -36,6 +36,7 @@ from plimsoll.analyse.contrasts import (
 from plimsoll.analyse.effect_cells import Measured, of_capacity, of_throughput
 from plimsoll.analyse.effect_model import EffectAtLevel, Effects, FactorEffect, Interaction
 from plimsoll.analyse.effect_table import EffectTable, combined
+from plimsoll.analyse.log_ratio import LogRatio
 from plimsoll.analyse.model import DifferenceVerdict, SystemSummary
 from plimsoll.analyse.sequential_verdicts import estimate_at_any_look, judge_values
 from plimsoll.record.level import Level

@@ -25,7 +25,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from plimsoll.analyse.cell_model import Bounds, Estimate
-from plimsoll.analyse.comparison import ALPHA, LogRatio
+from plimsoll.analyse.log_ratio import ALPHA, LogRatio
 from plimsoll.analyse.ratios import log_ratio, ratio_of
 from plimsoll.analyse.throughput import MeanThroughput
 from plimsoll.analyse.within_run import quantile_t

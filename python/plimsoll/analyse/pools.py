@@ -23,8 +23,8 @@ from scipy.special import ndtri
 
 from plimsoll.analyse.cell_model import SpreadKind
 from plimsoll.analyse.cells import MeasuredCell
-from plimsoll.analyse.comparison import ALPHA
 from plimsoll.analyse.curve_model import PoolAdvice, PoolReason
+from plimsoll.analyse.log_ratio import ALPHA
 from plimsoll.analyse.own_processors import servers_host, shares_processors
 from plimsoll.analyse.peaks import highest
 from plimsoll.analyse.ratios import log_ratio

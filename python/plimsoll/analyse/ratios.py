@@ -21,9 +21,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from plimsoll.analyse.cell_model import Estimate, SpreadKind
-from plimsoll.analyse.comparison import NO_SPREAD, LogRatio, welch
+from plimsoll.analyse.comparison import welch
 from plimsoll.analyse.environment_blocks import compared_blocks, ratio_of_blocks
 from plimsoll.analyse.level_table import LevelTable
+from plimsoll.analyse.log_ratio import NO_SPREAD, LogRatio
 from plimsoll.analyse.moderation import moderated_power_degrees
 from plimsoll.analyse.throughput import WITHIN_RUN_WORDS, MeanThroughput
 from plimsoll.analyse.within_run import MeanVariance

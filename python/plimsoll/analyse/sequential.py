@@ -23,7 +23,7 @@ from functools import cache
 import numpy as np
 from scipy.special import chdtri, ndtri
 
-from plimsoll.analyse.comparison import MOST_FURTHER_REPETITIONS, NO_SPREAD, POWER
+from plimsoll.analyse.log_ratio import MOST_FURTHER_REPETITIONS, NO_SPREAD, POWER
 
 PRIOR_VARIANCE = 10.0
 """Of the mean, in variances of a value: wide enough for differences that matter, so that 3 values can decide."""

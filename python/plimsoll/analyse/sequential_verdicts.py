@@ -15,9 +15,10 @@ from collections.abc import Sequence
 
 from plimsoll.analyse.cell_model import Bounds, Estimate, SpreadKind
 from plimsoll.analyse.cells import MeasuredCell
-from plimsoll.analyse.comparison import ALPHA, LARGEST_LOG, Comparison, together
+from plimsoll.analyse.comparison import Comparison
 from plimsoll.analyse.deciding import REPETITIONS_MIN, log_ratios
 from plimsoll.analyse.duet_differences import rounds_log_ratios, took_turns
+from plimsoll.analyse.log_ratio import ALPHA, LARGEST_LOG, together
 from plimsoll.analyse.model import DifferenceVerdict
 from plimsoll.analyse.sequential import AnytimeInterval, anytime_interval, more_values
 
@@ -47,12 +48,24 @@ def judge_values(values: Sequence[float], *, tests_count: int, equal_within: flo
     """
     if not values:
         return None
+    corrected = anytime_interval(values, ALPHA / tests_count)
+    return judge_interval(corrected, estimate_at_any_look(values), tests_count=tests_count, equal_within=equal_within)
+
+
+def judge_interval(corrected: AnytimeInterval, ratio: Estimate, *, tests_count: int, equal_within: float) -> Comparison:
+    """Judges a logarithm of a ratio by an interval of it that holds together with those of all other comparisons.
+
+    Args:
+        corrected: The interval.
+        ratio: With the interval that stands for it alone.
+        tests_count: How many comparisons share the 5 %.
+        equal_within: Share within which a ratio counts as 1.
+    """
     alpha, margin = ALPHA / tests_count, math.log1p(equal_within)
-    corrected = anytime_interval(values, alpha)
     verdict = _verdict(corrected, margin)
     is_decided = verdict not in (DifferenceVerdict.UNRESOLVED, DifferenceVerdict.UNTESTABLE)
     return Comparison(
-        ratio=estimate_at_any_look(values),
+        ratio=ratio,
         simultaneous=_estimate(corrected, tests_count).bounds,
         verdict=verdict,
         equal_within=equal_within,

@@ -89,13 +89,8 @@ def analyse(
         searches: For capacities; their trials are no levels of a curve.
         fitted: How the plan's repetitions were reduced to fit its budget; None where they were not.
     """
-    figures = _figures(
-        *read_trials(recordings, damaged, planned or ()),
-        searches=searches,
-        equal_within=equal_within,
-        at_any_look=at_any_look,
-        asked_count=_asked_count(planned or ()),
-    )
+    design = _Design(equal_within, at_any_look, _asked_count(planned or ()))
+    figures = _figures(*read_trials(recordings, damaged, planned or ()), searches=searches, design=design)
     cells, curves, compared, systems = figures.cells, figures.curves, figures.compared, figures.systems
     outages, outages_count = longest_outages(figures.shown)
     alike = equivalence(systems, variables := variable_differences(systems))
@@ -133,6 +128,15 @@ def analyse(
     )
 
 
+@dataclass(frozen=True, slots=True)
+class _Design:
+    """How systems are compared, as `differences` takes it."""
+
+    equal_within: float
+    at_any_look: bool
+    asked_count: int
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Figures:
     """What was calculated, for everything that draws conclusions from it.
@@ -164,9 +168,7 @@ def _figures(
     environments: Sequence[Doubt],
     *,
     searches: Sequence[SearchRecord],
-    equal_within: float,
-    at_any_look: bool,
-    asked_count: int,
+    design: _Design,
 ) -> _Figures:
     workloads, searched = summarise_workloads(trials), capacities(searches)
     cells = measured_cells(one for one in trials if one.trial.search_id is None)
@@ -185,7 +187,9 @@ def _figures(
         systems=systems,
         cells=cells,
         curves=curves,
-        compared=differences(cells, systems, equal_within, at_any_look=at_any_look, asked_count=asked_count),
+        compared=differences(
+            cells, systems, design.equal_within, at_any_look=design.at_any_look, asked_count=design.asked_count
+        ),
         searched=searched,
         ratios=capacity_ratios(searched),
     )

@@ -23,8 +23,8 @@ import numpy as np
 from scipy.special import fdtrc
 
 from plimsoll.analyse.cell_model import Bounds, Estimate, SpreadKind
-from plimsoll.analyse.comparison import LARGEST_LOG, NO_SPREAD
 from plimsoll.analyse.level_table import LevelTable, level_table
+from plimsoll.analyse.log_ratio import LARGEST_LOG, NO_SPREAD
 from plimsoll.analyse.within_run import MeanVariance
 
 CONFIDENCE = 0.95

@@ -24,7 +24,7 @@ from plimsoll.cli.options import (
 )
 
 if TYPE_CHECKING:
-    from plimsoll.plan.capacity import SearchSettings
+    from plimsoll.plan.search_settings import SearchSettings
     from plimsoll.record.capacity import Capacity
     from plimsoll.run.joined import RecordingWanted
     from plimsoll.run.single_run import SingleRun
@@ -116,7 +116,7 @@ def capacity(
 
 def _settings(response_p99: str, errors: str | None, connections: int | None, duration: str) -> SearchSettings:
     from plimsoll.errors import SpecError
-    from plimsoll.plan.capacity import settings_of
+    from plimsoll.plan.search_settings import settings_of
     from plimsoll.record.capacity import CapacityObjective
     from plimsoll.spec.capacity import parse_share
     from plimsoll.spec.levels import SWEEP_CONNECTIONS

@@ -37,8 +37,8 @@ def compare(
             "--fail-if",
             metavar="RULE",
             help="End with exit code 1 if it is established that B is worse than A by more than a limit: slower:5%"
-            " (throughput), p99:10% (99th percentile of response time). undecided: also if neither that nor its"
-            " opposite is established. Repeatable.",
+            " (throughput and capacity), p99:10% (99th percentile of response time). undecided: also if neither that"
+            " nor its opposite is established. Repeatable.",
         ),
     ] = None,
     equal_within: Annotated[
@@ -49,9 +49,9 @@ def compare(
 ) -> None:
     """Say whether B is faster or slower than A, and by how much.
 
-    Workloads and levels that both have are compared, with verdicts that are corrected for all of them. What is not the
-    same besides the two systems is named first. The exit code is 0, or 1 if a rule of --fail-if fails. docs/compare.md
-    states its error rates.
+    Workloads and levels that both have are compared, with verdicts that are corrected for all of them, and so are
+    capacities at the same objective. What is not the same besides the two systems is named first. The exit code is 0,
+    or 1 if a rule of --fail-if fails. docs/compare.md states its error rates.
 
     Examples:
 
@@ -70,8 +70,8 @@ def compare(
     if _UNDECIDED in written and not rules:
         raise SpecError("--fail-if undecided: needs another rule that can be undecided, such as --fail-if slower:5%")
     margin = _share(equal_within, "--equal-within")
-    first, second, is_paired = read_sides(base, system)
-    answer = compare_sides(first, second, is_paired=is_paired, rules=rules, equal_within=margin)
+    first, second, design = read_sides(base, system)
+    answer = compare_sides(first, second, design=design, rules=rules, equal_within=margin)
     _show(answer, as_json=as_json, as_markdown=as_markdown)
     raise typer.Exit(1 if _fails(answer, is_strict=_UNDECIDED in written) else 0)
 
@@ -97,7 +97,7 @@ def _fails(answer: CompareAnswer, *, is_strict: bool) -> bool:
 
     undecided = [one for one in answer.gates if one.outcome is GateOutcome.UNDECIDED]
     for one in undecided:
-        typer.echo(printable(f"warning: {gate_words(one)}"), err=True)
+        typer.echo(printable(f"warning: {gate_words(one, answer)}"), err=True)
     has_failed = any(one.outcome is GateOutcome.FAILED for one in answer.gates)
     return has_failed or (is_strict and bool(undecided))
 

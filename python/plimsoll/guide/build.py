@@ -12,11 +12,9 @@ from plimsoll.analyse.model import Analysis
 from plimsoll.analyse.storage_use import with_storage
 from plimsoll.analyse.study import analyse
 from plimsoll.errors import RecordError
-from plimsoll.guide.chosen import of_plan
+from plimsoll.guide.chosen import of_plan, searches_of_plan
 from plimsoll.guide.files import write_guide
 from plimsoll.importers.skipped_logs import missing_logs
-from plimsoll.plan.model import Plan
-from plimsoll.record.capacity import SearchRecord
 from plimsoll.record.durability import DURABILITY_FILE, DURABILITY_FORMAT, DurabilityRecord
 from plimsoll.record.model import price_of
 from plimsoll.record.price import Price, priced
@@ -82,7 +80,7 @@ def analyse_folder(folder: Path, price_file: Path | None = None) -> Analysis:
         at_any_look=spec.study.is_until_decided,
         utilisation=prices.utilisation or spec.study.utilisation,
         claims=spec.claim,
-        searches=_of_searches(plan, read_searches(folder)),
+        searches=searches_of_plan(plan, read_searches(folder)),
         fitted=None if plan is None else plan.fitted,
     )
     analysis = with_storage(analysis, _of_study(spec, read_storages(folder)))
@@ -94,12 +92,6 @@ def _durability(folder: Path) -> DurabilityRecord | None:
     cure = "write what plimsoll durability --json prints into it again, or remove it"
     version = ("durability_format", DURABILITY_FORMAT)
     return read_kept(folder / DURABILITY_FILE, DurabilityRecord, version=version, cure=cure)
-
-
-def _of_searches(plan: Plan | None, found: Iterable[SearchRecord]) -> tuple[SearchRecord, ...]:
-    """The searches that the study's plan holds; others were made before the study was changed."""
-    planned = {one.search_id for one in plan.searches} if plan is not None else set()
-    return tuple(one for one in found if one.search_id in planned)
 
 
 def _of_study(spec: StudySpec, found: Iterable[StorageRecord]) -> tuple[StorageRecord, ...]:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from plimsoll.plan.model import Plan
+from plimsoll.record.capacity import SearchRecord
 from plimsoll.record.store import StudyRecordings
 
 
@@ -15,3 +18,11 @@ def of_plan(plan: Plan | None, found: StudyRecordings) -> StudyRecordings:
         tuple(one for one in found.recordings if {one.trial.trial_id, one.trial.repeats} & planned),
         tuple(one for one in found.damaged if one.trial_id in planned),
     )
+
+
+def searches_of_plan(plan: Plan | None, found: Iterable[SearchRecord]) -> tuple[SearchRecord, ...]:
+    """The searches that the study's plan holds, others were made before the study was changed; all without a plan."""
+    if plan is None:
+        return tuple(found)
+    planned = {one.search_id for one in plan.searches}
+    return tuple(one for one in found if one.search_id in planned)

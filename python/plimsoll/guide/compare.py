@@ -1,7 +1,8 @@
-"""A comparison in words, as a table and as Markdown for a pull request. What it says, `plimsoll.analyse.compare` finds.
+"""A comparison in words. What it says, `plimsoll.analyse.compare` finds.
 
-The first sentence is the whole answer. What is not the same on both sides, and is not what is compared, stands in it.
-Deliberately not here: any calculation.
+The first sentence is the whole answer. It begins with what is not the same on both sides, and is not what is compared.
+Then it says what became of the rules, and the figures. Deliberately not here: any calculation, and tables
+(`compare_table`).
 """
 
 from __future__ import annotations
@@ -9,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from plimsoll.analyse.cell_model import SpreadKind
+from plimsoll.analyse.cell_model import Bounds, SpreadKind
 from plimsoll.analyse.compare_model import (
-    CellComparison,
+    CapacityComparison,
     CompareAnswer,
     ComparedSide,
     ConditionDifference,
@@ -20,20 +21,23 @@ from plimsoll.analyse.compare_model import (
     Metric,
     MetricComparison,
 )
+from plimsoll.analyse.compared_capacities import place_of
 from plimsoll.analyse.finding_model import Finding
 from plimsoll.analyse.model import DifferenceVerdict
-from plimsoll.guide.numbers import NOT_KNOWN
-from plimsoll.guide.tables import Column, Entry, Table
-from plimsoll.prose.phrases import capitalised, changes_words, counted, first_few
+from plimsoll.prose.capacity import objective_words
+from plimsoll.prose.phrases import capitalised, changes_words, counted, first_few, vague_words
 from plimsoll.units import format_number, format_percent
-
-_WIDEST = 9.0
-"""An interval whose ends are further apart, a factor of 3 to each side, is said in words."""
 
 _NOTES: Mapping[str, Callable[[Mapping[str, Any]], str]] = {
     "within-run-only": lambda _: (
         "One run of each: the intervals are those within the runs, and say nothing about how repetitions differ. So"
         " neither is called faster. Measure at least three repetitions of each."
+    ),
+    "single-searches": lambda _: (
+        "One search of each is not enough to know how much searches vary. Search at least three times on each."
+    ),
+    "searches-unfinished": lambda seen: (
+        f"{counted_searches(seen['searches_count'])} of {seen['system']} not finished: run the study again."
     ),
     "untestable-cells": lambda seen: (
         f"{seen['cells_count']} of {seen['of_count']} places have no verdict: too few repetitions, or figures that do"
@@ -65,18 +69,18 @@ def worded_comparison(answer: CompareAnswer) -> CompareAnswer:
 
 
 def answer_sentence(answer: CompareAnswer) -> str:
-    """All in one sentence: gates, what is not alike, and the difference with its interval."""
+    """All in one sentence: what is not alike, the rules, and the difference with its interval."""
     around = [one.what for one in answer.differing if not one.is_compared]
     unlike = f"Measured under unlike conditions ({first_few(around)}): " if around else ""
-    gates = "".join(f"{gate_words(one)}: " for one in answer.gates)
-    text = f"{gates}{unlike}{_difference(answer)}{_exceptions(answer)}."
+    gates = "".join(f"{gate_words(one, answer)}: " for one in answer.gates)
+    difference = _difference(answer) if answer.comparisons else _difference_of_capacities(answer)
+    text = f"{unlike}{gates}{difference}{_exceptions(answer)}."
     return capitalised(text, (answer.base.name, answer.system.name))
 
 
-def gate_words(gate: GateResult) -> str:
+def gate_words(gate: GateResult, answer: CompareAnswer) -> str:
     """What a rule comes to: `regression (throughput more than 5.0 % lower)`."""
-    worse = "throughput more than {} lower" if gate.metric is Metric.THROUGHPUT else "p99 more than {} higher"
-    rule = worse.format(format_percent(gate.limit))
+    rule = f"{_metric(gate, answer)} more than {format_percent(gate.limit)} {_worse(gate)}"
     match gate.outcome:
         case GateOutcome.FAILED:
             places = [_place(*place) for place in gate.failed_at if place != ("", "")]
@@ -84,7 +88,23 @@ def gate_words(gate: GateResult) -> str:
             return f"regression ({rule}{where})"
         case GateOutcome.PASSED:
             return f"no regression ({rule} is ruled out)"
+    if not gate.places_count:
+        return f"undecided ({_metric(gate, answer)} is not known of both sides)"
     return f"undecided ({rule} is neither shown nor ruled out{_further(gate.repetitions_needed)})"
+
+
+def _metric(gate: GateResult, answer: CompareAnswer) -> str:
+    if gate.metric is Metric.P99:
+        return "p99"
+    capacities = {place_of(one.workload, one.objective) for one in answer.capacities}
+    levels = {(one.workload, one.level.label()) for one in answer.comparisons}
+    known = {"throughput": levels, "capacity": capacities}
+    failed = {"throughput": set(gate.failed_at) - capacities, "capacity": capacities & set(gate.failed_at)}
+    return " or ".join(name for name, places in (failed if gate.failed_at else known).items() if places)
+
+
+def _worse(gate: GateResult) -> str:
+    return "higher" if gate.metric is Metric.P99 else "lower"
 
 
 def _difference(answer: CompareAnswer) -> str:
@@ -107,21 +127,78 @@ def _why_untestable(answer: CompareAnswer) -> str:
     return "" if answer.ratio is None else " without repetitions that vary"
 
 
+def _difference_of_capacities(answer: CompareAnswer) -> str:
+    base, system, change = answer.base.name, answer.system.name, _change(answer)
+    first, *others = answer.capacities
+    at = f" over {len(answer.capacities)} objectives together" if others else f" under {capacity_place(first)}"
+    match answer.verdict:
+        case DifferenceVerdict.FASTER | DifferenceVerdict.SLOWER:
+            word = capacity_verdict(answer)
+            return f"the capacity of {system} is {word} than that of {base}{at}, {change}"
+        case DifferenceVerdict.EQUAL:
+            return f"the capacities of {system} and {base} are {capacity_verdict(answer)}{at}, {change}"
+        case DifferenceVerdict.UNRESOLVED:
+            further = _further(answer.repetitions_needed)
+            return f"not resolved whether the capacity of {system} is higher than that of {base}{at}, {change}{further}"
+    if answer.ratio is None:
+        return f"no capacity{at} is known of {_without_capacity(answer)}"
+    return f"the capacity of {system} against that of {base}{at}: {change}, not testable with single searches"
+
+
+def _without_capacity(answer: CompareAnswer) -> str:
+    sides = {answer.base.name: answer.base_value, answer.system.name: answer.system_value}
+    missing = [name for name, value in sides.items() if value is None]
+    return " and ".join(missing or sides)
+
+
+def capacity_place(one: CapacityComparison) -> str:
+    """A workload and what must hold there."""
+    return f"{one.workload} with {objective_words(one.objective)}"
+
+
+def capacity_verdict(one: MetricComparison) -> str:
+    """A verdict about capacities."""
+    return {"faster": "higher", "slower": "lower"}.get(one.verdict.value) or verdict_word(one)
+
+
+def verdict_word(one: MetricComparison) -> str:
+    """A verdict in a few words."""
+    match one.verdict:
+        case DifferenceVerdict.EQUAL:
+            return f"equal within {format_percent(one.equal_within)}"
+        case DifferenceVerdict.UNRESOLVED:
+            return "not resolved"
+        case DifferenceVerdict.UNTESTABLE:
+            return "not testable"
+    return one.verdict.value
+
+
 def _only_place(answer: CompareAnswer) -> str:
     (cell,) = answer.comparisons
     return f" under {_place(cell.workload, cell.level.label())}"
 
 
 def _exceptions(answer: CompareAnswer) -> str:
-    """Places with another verdict than all together."""
+    """Places with another verdict than all together, and capacities beside levels."""
+    if not answer.comparisons:
+        return _unlike_capacities(answer)
+    text = "".join(f"; {_capacity_clause(one)}" for one in answer.capacities)
     if len(answer.comparisons) == 1:
-        return ""
-    text = ""
+        return text
     for verdict in (DifferenceVerdict.SLOWER, DifferenceVerdict.FASTER):
         places = [_place(one.workload, one.level.label()) for one in answer.comparisons if one.verdict is verdict]
         if places and verdict is not answer.verdict:
             text += f"; {verdict.value} at {first_few(places)}"
     return text
+
+
+def _unlike_capacities(answer: CompareAnswer) -> str:
+    others = [one for one in answer.capacities if one.verdict is not answer.verdict]
+    return "".join(f"; {_capacity_clause(one)}" for one in others)
+
+
+def _capacity_clause(one: CapacityComparison) -> str:
+    return f"capacity under {capacity_place(one)}: {capacity_verdict(one)}, {_change(one)}"
 
 
 def _place(workload: str, level: str) -> str:
@@ -132,16 +209,22 @@ def _change(one: MetricComparison) -> str:
     """Such as `-6.2 % (95 % CI -8.9 % to -3.5 %)`."""
     if one.ratio is None:
         return "nothing completed, or is known, on one side"
-    value = format_percent(one.ratio - 1, signed=True)
-    if one.low is None or one.high is None:
+    value, bounds = format_percent(one.ratio - 1, signed=True), bounds_of(one)
+    if bounds is None:
         return value
-    if one.high > _WIDEST * one.low:
-        return f"{value}, with a confidence interval wider than a factor of {_WIDEST:g}"
-    return f"{value} (95 % CI {_interval(one.low, one.high)})"
+    return f"{value} ({vague_words(bounds) if bounds.is_vague else f'95 % CI {interval_words(bounds)}'})"
 
 
-def _interval(low: float, high: float) -> str:
-    return f"{format_percent(low - 1, signed=True)} to {format_percent(high - 1, signed=True)}"
+def bounds_of(one: MetricComparison) -> Bounds | None:
+    """The confidence interval of a ratio; None where there is none."""
+    if one.low is None or one.high is None:
+        return None
+    return Bounds(low=one.low, high=one.high, basis=one.basis, method=one.method)
+
+
+def interval_words(bounds: Bounds) -> str:
+    """Such as `-8.9 % to -3.5 %`."""
+    return f"{format_percent(bounds.low - 1, signed=True)} to {format_percent(bounds.high - 1, signed=True)}"
 
 
 def _further(repetitions: int | None) -> str:
@@ -166,72 +249,6 @@ def _changes(differing: list[ConditionDifference]) -> str:
     return changes_words([(one.what, one.base, one.system) for one in differing])
 
 
-def verdict_text(one: MetricComparison) -> str:
-    """A verdict in a table."""
-    match one.verdict:
-        case DifferenceVerdict.EQUAL:
-            return f"equal within {format_percent(one.equal_within)}"
-        case DifferenceVerdict.UNRESOLVED:
-            needed = one.repetitions_needed
-            return f"not resolved; {counted(needed, 'more repetition')}" if needed else "not resolved"
-        case DifferenceVerdict.UNTESTABLE:
-            return "not testable"
-    return one.verdict.value
-
-
-def compare_table(answer: CompareAnswer) -> Table:
-    """Every workload and level that both sides have."""
-    headings = (
-        ("workload", False),
-        ("level", False),
-        ("tps", True),
-        ("change", True),
-        ("verdict", False),
-        ("p99 ms", True),
-    )
-    columns = tuple(Column(heading=heading, numeric=numeric) for heading, numeric in headings)
-    rows = tuple(_row(one) for one in answer.comparisons)
-    notes = (
-        f"Figures before the arrow: {answer.base.name}; behind it: {answer.system.name}.",
-        "Ranges are 95 % confidence intervals, each for its figure alone; verdicts are about throughput, corrected for"
-        " all places together.",
-    )
-    return Table(caption="By workload and level", columns=columns, rows=rows, notes=notes)
-
-
-def _row(one: CellComparison) -> tuple[Entry, ...]:
-    return (
-        Entry(one.workload),
-        Entry(one.level.label() or NOT_KNOWN),
-        Entry(_both(one)),
-        _change_entry(one),
-        Entry(verdict_text(one)),
-        Entry(NOT_KNOWN if one.p99 is None else _p99(one.p99)),
-    )
-
-
-def _both(one: MetricComparison) -> str:
-    return " → ".join(
-        NOT_KNOWN if value is None else format_number(value) for value in (one.base_value, one.system_value)
-    )
-
-
-def _p99(one: MetricComparison) -> str:
-    """Both, the change, and the verdict where there is a difference."""
-    differs = one.verdict in (DifferenceVerdict.FASTER, DifferenceVerdict.SLOWER)
-    word = f", {'lower' if one.verdict is DifferenceVerdict.FASTER else 'higher'}" if differs else ""
-    change = "" if one.ratio is None else f" ({format_percent(one.ratio - 1, signed=True)}{word})"
-    return f"{_both(one)}{change}"
-
-
-def _change_entry(one: MetricComparison) -> Entry:
-    if one.ratio is None:
-        return Entry(NOT_KNOWN)
-    has_interval = one.low is not None and one.high is not None and one.high <= _WIDEST * one.low
-    bounds = _interval(one.low or 0.0, one.high or 0.0) if has_interval else None
-    return Entry(format_percent(one.ratio - 1, signed=True), bounds)
-
-
 def sentences(answer: CompareAnswer) -> tuple[str, ...]:
     """The answer, what is not the same, and what to know, in this order."""
     return (
@@ -245,7 +262,7 @@ def sentences(answer: CompareAnswer) -> tuple[str, ...]:
 
 def _undecided(gate: GateResult) -> str:
     places = [_place(*place) for place in gate.undecided_at]
-    return f"Undecided about {gate.metric.value} at {len(places)} of the places: {first_few(places)}."
+    return f"Undecided about {gate.metric.value} at {counted(len(places), 'place')}: {first_few(places)}."
 
 
 def _of_single_runs() -> str:
@@ -254,9 +271,26 @@ def _of_single_runs() -> str:
 
 def trials_words(answer: CompareAnswer) -> str:
     """What was compared, in one line."""
-    how = "within the repetitions of one study" if answer.is_paired else "as independent repetitions"
-    return f"{_side_words(answer.base)} against {_side_words(answer.system)}, {how}."
+    return f"{_side_words(answer.base)} against {_side_words(answer.system)}, {_design(answer)}."
+
+
+def _design(answer: CompareAnswer) -> str:
+    """How the two were measured against each other, and what intervals follow from that."""
+    if answer.at_any_look:
+        how = "within the repetitions of one study" if answer.is_paired else "repetition by repetition of two studies"
+        return f"{how}; repetitions went on until the answer was decided, so that intervals hold after each of them"
+    if answer.is_duet:
+        return "by the pairs of turns of a duet"
+    return "within the repetitions of one study" if answer.is_paired else "as independent repetitions"
 
 
 def _side_words(side: ComparedSide) -> str:
-    return f"{side.name} ({', '.join([counted(side.trials_count, 'trial'), *side.server_versions])})"
+    searches = side.searches_count
+    counts = [counted(side.trials_count, "trial")] if side.trials_count or not searches else []
+    counts += [counted_searches(searches)] if searches else []
+    return f"{side.name} ({', '.join([*counts, *side.server_versions])})"
+
+
+def counted_searches(count: int) -> str:
+    """Such as `1 search`, `2 searches`."""
+    return f"{count:,} {'search' if count == 1 else 'searches'}"

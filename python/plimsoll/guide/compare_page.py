@@ -9,7 +9,8 @@ from rich.console import Group
 from rich.text import Text
 
 from plimsoll.analyse.compare_model import CompareAnswer
-from plimsoll.guide.compare import compare_table, sentences, trials_words
+from plimsoll.guide.compare import sentences, trials_words
+from plimsoll.guide.compare_table import compare_table
 from plimsoll.guide.markdown_text import escape_markdown
 from plimsoll.guide.tables import Entry
 from plimsoll.guide.terminal_table import show_table

@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from plimsoll.analyse.cell_model import Estimate
-from plimsoll.analyse.comparison import EQUAL_WITHIN, MOST_FURTHER_REPETITIONS
+from plimsoll.analyse.comparison import EQUAL_WITHIN
+from plimsoll.analyse.log_ratio import MOST_FURTHER_REPETITIONS
 from plimsoll.analyse.model import Difference, DifferenceVerdict
 from plimsoll.guide.said import Said
 from plimsoll.prose.phrases import counted, effect, factor_words, higher, plain_percent, ratio_interval

@@ -13,15 +13,21 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from plimsoll.analyse.compare_model import ComparedSide
-from plimsoll.analyse.compared_side import Side
+from plimsoll.analyse.compared_side import Design, Side
 from plimsoll.analyse.compared_trial import compared_trial
+from plimsoll.analyse.deciding import questions
 from plimsoll.analyse.environments import apart
+from plimsoll.analyse.replaced import counting
 from plimsoll.analyse.trial_summary import TrialSummary
 from plimsoll.errors import RecordError, SpecError
-from plimsoll.guide.chosen import of_plan
+from plimsoll.guide.chosen import of_plan, searches_of_plan
+from plimsoll.record.capacity import SearchRecord
 from plimsoll.record.model import Verdict
-from plimsoll.record.store import Recording, StudyRecordings, read_recording, read_study
+from plimsoll.record.store import Damaged, Recording, read_recording, read_study
 from plimsoll.run.folder import read_plan
+from plimsoll.run.searching import read_searches
+from plimsoll.run.users_file import current_spec
+from plimsoll.spec.study import StudySpec
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,24 +45,61 @@ class _Named:
     system: str | None
 
 
-def read_sides(base: str, system: str) -> tuple[Side, Side, bool]:
+@dataclass(frozen=True, slots=True)
+class _Folder:
+    """What a folder holds.
+
+    Attributes:
+        recordings: Those that count.
+        damaged: Recordings that cannot be read.
+        searches: For capacities.
+        spec: What the study was asked; None where there is no study file.
+        is_recording: It is a single recording, and no study.
+    """
+
+    recordings: Sequence[Recording]
+    damaged: Sequence[Damaged] = ()
+    searches: Sequence[SearchRecord] = ()
+    spec: StudySpec | None = None
+    is_recording: bool = False
+
+    @property
+    def is_until_decided(self) -> bool:
+        """Whether its repetitions went on until the answer was decided."""
+        return self.spec is not None and self.spec.study.is_until_decided
+
+
+def read_sides(base: str, system: str) -> tuple[Side, Side, Design]:
     """Reads both sides.
 
     Returns:
-        The two, and whether they were measured in the repetitions of one study.
+        The two, and how they were measured against each other.
 
     Raises:
         RecordError: There is no study or recording, or nothing in it can be read.
         SpecError: A system is not named and there are several, or there is none of that name.
     """
     one, other = _named(base), _named(system)
-    studies = {path: _recordings(path) for path in dict.fromkeys((one.path, other.path))}
-    sides = [_side(named, studies[named.path]) for named in (one, other)]
+    folders = {path: _folder(path) for path in dict.fromkeys((one.path, other.path))}
+    sides = [_side(named, folders[named.path]) for named in (one, other)]
     is_same = one.path.resolve() == other.path.resolve()
     if is_same and sides[0].facts.system == sides[1].facts.system:
         raise SpecError(f"{system}: is the same system as {base}; name two, such as {one.path}:SYSTEM")
-    measured = all(trial.trial.origin.kind == "measured" for side in sides for trial in side.trials)
-    return sides[0], sides[1], is_same and measured
+    measured = all(trial.trial.origin.kind == "measured" for side in sides for trial in side.all_trials)
+    design = Design(
+        is_paired=is_same and measured,
+        at_any_look=any(folder.is_until_decided for folder in folders.values()),
+        questions_count=_questions_count(folders[one.path].spec) if is_same else 0,
+    )
+    return sides[0], sides[1], design
+
+
+def _questions_count(spec: StudySpec | None) -> int:
+    """How many comparisons a study was to decide: as many as share its 5 %."""
+    if spec is None:
+        return 0
+    systems, workloads = [one.name for one in spec.system], [one.name for one in spec.workload]
+    return len(questions(systems, workloads, spec.study.levels.levels))
 
 
 def _named(text: str) -> _Named:
@@ -67,13 +110,17 @@ def _named(text: str) -> _Named:
     return _Named(text, path, None)
 
 
-def _recordings(path: Path) -> StudyRecordings:
+def _folder(path: Path) -> _Folder:
     if (path / "trial.json").exists():
-        return StudyRecordings((read_recording(path),))
-    return of_plan(read_plan(path), read_study(path))
+        return _Folder((read_recording(path),), is_recording=True)
+    plan = read_plan(path)
+    found = of_plan(plan, read_study(path))
+    recordings, _ = counting(found.recordings)
+    spec, _ = current_spec(path)
+    return _Folder(recordings, found.damaged, searches_of_plan(plan, read_searches(path)), spec)
 
 
-def _side(named: _Named, found: StudyRecordings) -> Side:
+def _side(named: _Named, found: _Folder) -> Side:
     wanted = named.system
     names = list(dict.fromkeys(one.trial.system.name for one in found.recordings))
     if not names:
@@ -87,18 +134,36 @@ def _side(named: _Named, found: StudyRecordings) -> Side:
     trials, left_out = _reduced(own)
     if not trials:
         raise RecordError(f"{named.text}: no trial is complete; run the study again")
-    trials = _in_one_environment(named, trials)
-    first = trials[0]
+    chosen = _in_one_environment(named, trials)
+    first = chosen[0]
+    levels = [one for one in chosen if found.is_recording or one.trial.search_id is None]
+    searches = _searches(first.trial.system.name, found, trials, chosen)
+    finished_count = sum(one.is_finished for one in searches)
     versions = dict.fromkeys(one.version for one in first.environment.instances if one.version)
     facts = ComparedSide(
         name=named.text,
         study=first.trial.study,
         system=first.trial.system.name,
         server_versions=tuple(versions),
-        trials_count=len(trials),
+        trials_count=len(levels),
         left_out_count=left_out + len(found.damaged),
+        searches_count=finished_count,
+        unfinished_count=len(searches) - finished_count,
     )
-    return Side(facts, trials)
+    searched = [one for one in chosen if not found.is_recording and one.trial.search_id is not None]
+    return Side(facts, levels, searched, searches)
+
+
+def _searches(
+    system: str, found: _Folder, trials: Sequence[TrialSummary], chosen: Sequence[TrialSummary]
+) -> list[SearchRecord]:
+    """The searches of a system, without those that ran in another environment."""
+    elsewhere = {one.trial.trial_id for one in trials} - {one.trial.trial_id for one in chosen}
+    return [
+        one
+        for one in found.searches
+        if _is_of(system, one.system) and not any(run.trial_id in elsewhere for run in one.capacity.runs)
+    ]
 
 
 def _is_of(wanted: str, system: str) -> bool:
@@ -111,7 +176,10 @@ def _choices(named: _Named, names: Iterable[str]) -> str:
 
 
 def _reduced(recordings: Sequence[Recording]) -> tuple[list[TrialSummary], int]:
-    """Complete trials, and how many others there are. Reading tables side by side does not hold the interpreter."""
+    """Complete trials, and how many others there are; a run of a search that failed is part of what the search found.
+
+    Reading tables side by side does not hold the interpreter.
+    """
 
     def reduced(one: Recording) -> TrialSummary | None:
         try:
@@ -120,8 +188,9 @@ def _reduced(recordings: Sequence[Recording]) -> tuple[list[TrialSummary], int]:
             return None
 
     with ThreadPoolExecutor(os.cpu_count()) as pool:
-        trials = [one for one in pool.map(reduced, recordings) if one is not None]
-    return trials, len(recordings) - len(trials)
+        trials = list(pool.map(reduced, recordings))
+    others = [one for one, trial in zip(recordings, trials, strict=True) if trial is None]
+    return [one for one in trials if one is not None], sum(one.trial.search_id is None for one in others)
 
 
 def _in_one_environment(named: _Named, trials: Sequence[TrialSummary]) -> list[TrialSummary]:

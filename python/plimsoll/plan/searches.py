@@ -12,8 +12,9 @@ import json
 import random
 import re
 
-from plimsoll.plan.capacity import SearchSettings, Step, settings_of
+from plimsoll.plan.capacity import Step
 from plimsoll.plan.model import PlannedSearch, PlannedTrial
+from plimsoll.plan.search_settings import SearchSettings, settings_of
 from plimsoll.spec.study import StudySpec
 
 Inputs = dict[str, object]

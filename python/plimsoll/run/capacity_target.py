@@ -14,7 +14,8 @@ from plimsoll.analyse.capacity_run import judged_run
 from plimsoll.drive.engine import LocalDriver
 from plimsoll.drive.protocol import Interval, Progress
 from plimsoll.errors import InvalidTrialError, TargetError
-from plimsoll.plan.capacity import SearchSettings, Step
+from plimsoll.plan.capacity import Step
+from plimsoll.plan.search_settings import SearchSettings
 from plimsoll.record.capacity import Capacity, CapacityRun, SearchRecord
 from plimsoll.record.model import Verdict
 from plimsoll.record.partial import recordings_folder

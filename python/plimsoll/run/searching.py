@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from plimsoll.errors import HostError, RecordError
-from plimsoll.plan.capacity import SearchSettings, Step, bracket_of, capacity_so_far, next_step, remaining_s
+from plimsoll.plan.capacity import Step, bracket_of, capacity_so_far, next_step, remaining_s
+from plimsoll.plan.search_settings import SearchSettings
 from plimsoll.record.capacity import (
     CAPACITY_FORMAT,
     Capacity,

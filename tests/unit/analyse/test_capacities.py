@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from plimsoll.analyse.capacities import capacities, capacity_ratios
+from plimsoll.analyse.capacities import capacities, capacities_by_repetition, capacity_ratios
 from plimsoll.analyse.capacity_answer import capacity_answer
 from plimsoll.analyse.capacity_model import CapacityRatio
 from plimsoll.prose.capacity import capacities_compared_sentence
@@ -90,3 +90,19 @@ def test_what_varies_more_than_a_step_is_judged_as_before() -> None:
     assert bounds is not None
     spread = math.log(1600 / 1400)
     assert math.log(bounds.high / bounds.low) > spread > math.log1p(RESOLUTION_RATIO)
+
+
+def test_searches_without_a_study_are_counted_in_their_order() -> None:
+    objective = CapacityObjective(response_ms_p99=20)
+    searches = [
+        SearchRecord(
+            search_id=str(tps),
+            system="a",
+            workload="rw",
+            is_finished=True,
+            capacity=Capacity(capacity_tps=tps, objective=objective),
+        )
+        for tps in (1000.0, 1500.0)
+    ]
+    (found,) = capacities(searches)
+    assert capacities_by_repetition(found) == {0: 1000.0, 1: 1500.0}

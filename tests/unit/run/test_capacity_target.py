@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 from tests.support.queue_server import QueueServer
 
-from plimsoll.plan.capacity import SearchSettings, Step
+from plimsoll.plan.capacity import Step
+from plimsoll.plan.search_settings import SearchSettings
 from plimsoll.record.capacity import CapacityObjective, CapacityRun, RunRole, RunVerdict
 from plimsoll.run import capacity_target
 from plimsoll.run.capacity_target import TargetSearch, Told

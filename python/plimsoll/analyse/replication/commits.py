@@ -15,9 +15,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from plimsoll.analyse.cells import MeasuredCell
-from plimsoll.analyse.comparison import Comparison, LogRatio, judge, repetition_ratio
+from plimsoll.analyse.comparison import Comparison, judge, repetition_ratio
 from plimsoll.analyse.durations import durations
 from plimsoll.analyse.histograms import merge
+from plimsoll.analyse.log_ratio import LogRatio
 from plimsoll.analyse.model import DifferenceVerdict
 from plimsoll.analyse.replication.families import ACKNOWLEDGING, DELAY, DELAY_S, REPLICAS, REPLICATION, Member, families
 from plimsoll.analyse.replication.model import CommitCost, CommitPoint

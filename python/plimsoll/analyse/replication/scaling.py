@@ -16,7 +16,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 
 from plimsoll.analyse.cells import MeasuredCell
-from plimsoll.analyse.comparison import Comparison, LogRatio, judge
+from plimsoll.analyse.comparison import Comparison, judge
+from plimsoll.analyse.log_ratio import LogRatio
 from plimsoll.analyse.model import DifferenceVerdict
 from plimsoll.analyse.peaks import LevelKey, compare_peaks, highest
 from plimsoll.analyse.ratios import ratio_of

@@ -1,0 +1,274 @@
+"""Capacities of both sides of a comparison: those that belong together, their ratios, and what keeps others apart.
+
+Two capacities are compared where workload and objective are the same, in the way of guides (`capacities`). A capacity
+that only one side has, or at another objective, cannot be compared: it is a difference of the two sides, and no rule of
+`--fail-if` passes without it.
+
+Deliberately not here: how a search is made, and how its answer varies.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from plimsoll.analyse.capacities import (
+    LEAST_VARIANCE,
+    capacities,
+    capacities_by_repetition,
+    capacity_log_ratio,
+    capacity_ratio,
+)
+from plimsoll.analyse.capacity_model import SystemCapacity
+from plimsoll.analyse.cell_model import Estimate, SpreadKind
+from plimsoll.analyse.compare_model import CapacityComparison, ConditionDifference, Metric, MetricComparison
+from plimsoll.analyse.compared_cells import Sample, geometric
+from plimsoll.analyse.compared_side import Side
+from plimsoll.analyse.compared_verdicts import compared
+from plimsoll.analyse.comparison import judge, repetition_ratio
+from plimsoll.analyse.gate import GatePlace, TestableRatio
+from plimsoll.analyse.log_ratio import ALPHA
+from plimsoll.analyse.model import DifferenceVerdict
+from plimsoll.record.capacity import CapacityObjective, RunRole, SearchRecord
+from plimsoll.units import format_ms, format_percent
+
+NONE_SEARCHED = "none searched for"
+
+
+@dataclass(frozen=True, slots=True)
+class CapacityPair:
+    """The capacities of both sides under one workload and objective; None for the side that was not searched."""
+
+    workload: str
+    objective: CapacityObjective
+    base: SystemCapacity | None
+    system: SystemCapacity | None
+
+    @property
+    def place(self) -> tuple[str, str]:
+        """Where it is, as that of a level."""
+        return place_of(self.workload, self.objective)
+
+    @property
+    def is_of_both(self) -> bool:
+        """Whether both sides were searched."""
+        return self.base is not None and self.system is not None
+
+
+def place_of(workload: str, objective: CapacityObjective) -> tuple[str, str]:
+    """A capacity among the places of a comparison: its workload, and what stands there for a level."""
+    return workload, f"capacity at {objective_label(objective)}"
+
+
+def objective_label(objective: CapacityObjective) -> str:
+    """An objective in short.
+
+    >>> objective_label(CapacityObjective(response_ms_p99=20.0, errors_ratio=0.01))
+    'p99 20 ms, errors 1.0 %'
+    """
+    errors = "" if objective.errors_ratio is None else f", errors {format_percent(objective.errors_ratio)}"
+    return f"p99 {format_ms(objective.response_ms_p99)}{errors}"
+
+
+def capacity_pairs(base: Side, system: Side) -> list[CapacityPair]:
+    """All capacities of both sides, by workload and objective, in the order in which they were searched."""
+    of_base, of_system = (
+        {(one.workload, one.objective.model_dump_json()): one for one in capacities(side.searches)}
+        for side in (base, system)
+    )
+    found = []
+    for key in dict.fromkeys((*of_base, *of_system)):
+        one, other = of_base.get(key), of_system.get(key)
+        known = one or other
+        assert known is not None, "each key is that of a side"
+        found.append(CapacityPair(known.workload, known.objective, one, other))
+    return found
+
+
+def compare_capacities(
+    pairs: Sequence[CapacityPair], *, is_paired: bool, equal_within: float
+) -> tuple[list[CapacityComparison], MetricComparison | None]:
+    """Compares the capacities that both sides have.
+
+    Args:
+        pairs: Those of both sides.
+        is_paired: Whether equal repetitions of both were searched in next to each other.
+        equal_within: Share within which two capacities count as equal.
+
+    Returns:
+        Each one, and the geometric mean over all of them: for one that itself, for none None.
+    """
+    alpha = ALPHA / max(len(pairs) + (len(pairs) > 1), 1)
+    found = [
+        CapacityComparison(
+            **_compared(pair, alpha=alpha, is_paired=is_paired, equal_within=equal_within).model_dump(),
+            workload=pair.workload,
+            objective=pair.objective,
+        )
+        for pair in pairs
+    ]
+    if len(found) < 2:
+        return found, found[0] if found else None
+    return found, _together(pairs, alpha=alpha, is_paired=is_paired, equal_within=equal_within)
+
+
+def capacity_places(pairs: Sequence[CapacityPair], *, is_paired: bool) -> Iterator[GatePlace]:
+    """Where the rules about throughput are tested; a capacity that one side lacks leaves them undecided."""
+    for pair in pairs:
+        ratio = None if _ends(pair) is None else _testable(pair, is_paired=is_paired)
+        yield GatePlace(pair.place, {Metric.THROUGHPUT: ratio}, is_dead=_is_dead(pair))
+
+
+def capacity_differences(pairs: Sequence[CapacityPair]) -> Iterator[ConditionDifference]:
+    """Objectives that only one side was searched for, and searches that began at other connections."""
+    for workload in dict.fromkeys(one.workload for one in pairs):
+        own = [one for one in pairs if one.workload == workload]
+        if not all(one.is_of_both for one in own):
+            texts = [_objectives([pair for pair in own if side(pair) is not None]) for side in (_base, _system)]
+            yield _other(f"objective of the capacity under {workload}", *texts)
+        swept = [_swept([one for pair in own if (one := side(pair)) is not None]) for side in (_base, _system)]
+        if all(swept) and swept[0] != swept[1]:
+            yield _other(f"connections swept for the capacity under {workload}", *swept)
+
+
+def _base(pair: CapacityPair) -> SystemCapacity | None:
+    return pair.base
+
+
+def _system(pair: CapacityPair) -> SystemCapacity | None:
+    return pair.system
+
+
+def _objectives(pairs: Sequence[CapacityPair]) -> str:
+    return " and ".join(objective_label(one.objective) for one in pairs) or NONE_SEARCHED
+
+
+def _swept(found: Sequence[SystemCapacity]) -> str:
+    runs = [run for one in found for search in _finished(one) for run in search.capacity.runs]
+    return ", ".join(map(str, sorted({run.connections for run in runs if run.role is RunRole.SWEEP})))
+
+
+def _other(what: str, base: str, system: str) -> ConditionDifference:
+    return ConditionDifference(what=what, base=base, system=system, is_compared=False)
+
+
+def _ends(pair: CapacityPair) -> tuple[SystemCapacity, SystemCapacity] | None:
+    """Both capacities, where both are known."""
+    base, system = pair.base, pair.system
+    if base is None or system is None or base.capacity_tps is None or system.capacity_tps is None:
+        return None
+    return base, system
+
+
+def _compared(pair: CapacityPair, *, alpha: float, is_paired: bool, equal_within: float) -> MetricComparison:
+    figures = compared(_sample(pair), None, None, equal_within=equal_within)
+    ends = _ends(pair)
+    values = {
+        f"{name}_value": None if side is None or side.capacity_tps is None else side.capacity_tps.value
+        for name, side in (("base", pair.base), ("system", pair.system))
+    }
+    if ends is None:
+        return figures.model_copy(update={**values, "ratio": None})
+    found = capacity_ratio(*ends, alpha=alpha, paired=is_paired, equal_within=equal_within)
+    log_ratio, bounds = capacity_log_ratio(*ends, paired=is_paired), found.ratio.bounds
+    return figures.model_copy(
+        update={
+            **values,
+            "ratio": found.ratio.value,
+            "low": None if bounds is None else bounds.low,
+            "high": None if bounds is None else bounds.high,
+            "verdict": DifferenceVerdict(found.verdict),
+            "repetitions_needed": found.repetitions_needed,
+            "smallest_effect": None if log_ratio is None else log_ratio.smallest_effect(alpha),
+            "basis": None if bounds is None else bounds.basis,
+            "method": "" if bounds is None else bounds.method,
+        }
+    )
+
+
+def _sample(pair: CapacityPair) -> Sample:
+    base, system = ({} if one is None else capacities_by_repetition(one) for one in (pair.base, pair.system))
+    return Sample(base, system)
+
+
+def _together(pairs: Sequence[CapacityPair], *, alpha: float, is_paired: bool, equal_within: float) -> MetricComparison:
+    """The mean over several workloads or objectives."""
+    samples = [_sample(pair) for pair in pairs]
+    sample = Sample(geometric([one.base for one in samples]), geometric([one.system for one in samples]))
+    common = sorted(sample.base.keys() & sample.system.keys())
+    in_pairs = is_paired and len(common) == len(sample.base) == len(sample.system)
+    ratio = repetition_ratio(
+        [sample.base[one] for one in (common if in_pairs else sample.base)],
+        [sample.system[one] for one in (common if in_pairs else sample.system)],
+        paired=in_pairs,
+        least_variance=LEAST_VARIANCE / len(pairs),
+    )
+    if any(_ends(pair) is None for pair in pairs):
+        ratio = None
+    verdict = None if ratio is None else judge([ratio], alpha=alpha, equal_within=equal_within)[0]
+    return compared(sample, ratio, verdict, equal_within=equal_within)
+
+
+@dataclass(frozen=True, slots=True)
+class _KnownRange:
+    """A ratio that is known to lie in a range, and nothing else of it.
+
+    Attributes:
+        low: Logarithm of its lower end.
+        high: Of its upper end.
+        error: The probability, 0..1, that it does not.
+    """
+
+    value: float
+    low: float
+    high: float
+    error: float
+
+    @property
+    def basis(self) -> SpreadKind | None:
+        """Not how repetitions differ."""
+        return None
+
+    def chance_at_most(self, log: float) -> float:
+        """As that of a `LogRatio`."""
+        return self.error if self.low > log else 1.0
+
+    def chance_at_least(self, log: float) -> float:
+        """As that of a `LogRatio`."""
+        return self.error if self.high < log else 1.0
+
+    def further_beyond(self, _log: float, _alpha: float) -> int | None:
+        """Unknown."""
+        return None
+
+
+def _testable(pair: CapacityPair, *, is_paired: bool) -> TestableRatio | None:
+    """How the rules see a ratio: by its repetitions, else by the range that is stated for it."""
+    ends = _ends(pair)
+    assert ends is not None, "checked by the caller"
+    log_ratio = capacity_log_ratio(*ends, paired=is_paired)
+    if log_ratio is not None:
+        return log_ratio
+    return _known_range(capacity_ratio(*ends, alpha=ALPHA, paired=is_paired).ratio)
+
+
+def _known_range(ratio: Estimate) -> _KnownRange | None:
+    bounds = ratio.bounds
+    if bounds is None:
+        return None
+    logs = (math.log(ratio.value), math.log(bounds.low), math.log(bounds.high))
+    return _KnownRange(*logs, error=1 - bounds.confidence)
+
+
+def _is_dead(pair: CapacityPair) -> bool:
+    """Whether no rate holds on the second side in any search, and the first side has a capacity."""
+    base, system = pair.base, pair.system
+    if base is None or system is None or base.capacity_tps is None:
+        return False
+    finished = _finished(system)
+    return bool(finished) and all(one.capacity.capacity_tps is None and one.capacity.low is None for one in finished)
+
+
+def _finished(one: SystemCapacity) -> list[SearchRecord]:
+    return [search for search in one.searches if search.is_finished]

@@ -1,0 +1,183 @@
+"""One workload and level of both sides: the figures that are compared there, and their ratio with its spread.
+
+What a ratio rests on: where repetitions went on until an answer was decided, the confidence sequence of
+`anytime_ratio`; in a duet the pairs of turns (`duet_differences`); else repetitions, paired within one study and
+independent otherwise; with one run of each the seconds within the runs.
+
+Deliberately not here: verdicts (`compared_verdicts`).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from plimsoll.analyse.anytime_ratio import AnytimeRatio
+from plimsoll.analyse.cell_model import SpreadKind
+from plimsoll.analyse.cells import measured_cells
+from plimsoll.analyse.compared_side import Design
+from plimsoll.analyse.compared_trial import p99_ms
+from plimsoll.analyse.comparison import repetition_ratio, welch
+from plimsoll.analyse.deciding import log_ratios
+from plimsoll.analyse.duet import mean_of_rounds
+from plimsoll.analyse.duet_differences import compare_turns
+from plimsoll.analyse.log_ratio import LogRatio
+from plimsoll.analyse.trial_summary import TrialSummary
+from plimsoll.analyse.within_run import MeanVariance
+
+CellKey = tuple[str, tuple[bool, float]]
+"""Workload and order of the level."""
+
+Values = Mapping[int, float]
+"""A figure of each repetition."""
+
+ComparedRatio = LogRatio | AnytimeRatio
+
+
+@dataclass(frozen=True, slots=True)
+class Turns:
+    """Two systems that took turns.
+
+    Attributes:
+        ratio: By the pairs of their turns.
+        rounds: Logarithm of the ratio in each round.
+    """
+
+    ratio: LogRatio
+    rounds: Values
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """A figure of both sides in one place.
+
+    Attributes:
+        base: By repetition.
+        system: By repetition.
+        within: Variance of the logarithm of the ratio as it shows within one run of each side; None for more runs.
+        turns: Where the two took turns.
+    """
+
+    base: Values
+    system: Values
+    within: MeanVariance | None = None
+    turns: Turns | None = None
+
+    def ratio(self, design: Design) -> ComparedRatio | None:
+        """By repetitions, else within the runs; None where neither is known."""
+        base, system = self.base, self.system
+        if min((*base.values(), *system.values()), default=0.0) <= 0.0:
+            return None
+        logs = log_ratios(base, system) if design.at_any_look else ()
+        if len(logs) >= 2:
+            return AnytimeRatio(tuple(logs))
+        if self.turns is not None:
+            return self.turns.ratio
+        common = sorted(base.keys() & system.keys()) if design.is_paired else []
+        if len(common) >= 2:
+            found = repetition_ratio([base[one] for one in common], [system[one] for one in common], paired=True)
+        else:
+            found = repetition_ratio(list(base.values()), list(system.values()), paired=False)
+        if found is not None or self.within is None or self.within.variance == 0.0:
+            return found
+        return LogRatio(
+            value=math.log(sum(system.values()) / sum(base.values())),
+            variance=self.within,
+            repetitions=1,
+            basis=SpreadKind.WITHIN_RUN,
+            method="Welch's t on logarithms, within one run of each: repetitions may differ more",
+        )
+
+
+def by_cell(trials: Iterable[TrialSummary]) -> dict[CellKey, list[TrialSummary]]:
+    """Trials by workload and level."""
+    found: dict[CellKey, list[TrialSummary]] = {}
+    for one in trials:
+        found.setdefault((one.trial.workload.name, one.trial.level.order), []).append(one)
+    return found
+
+
+def throughput(base: Sequence[TrialSummary], system: Sequence[TrialSummary], design: Design) -> Sample:
+    """Completed transactions per second of one workload and level."""
+    within = [one.within for one in (*base, *system)]
+    known = [one for one in within if one is not None]
+    is_single = len(base) == len(system) == 1 and len(known) == 2
+    return Sample(
+        _numbered(base, [one.throughput_tps for one in base]),
+        _numbered(system, [one.throughput_tps for one in system]),
+        welch([(one.variance, one.degrees) for one in known]) if is_single else None,
+        _turns(base, system) if design.is_paired else None,
+    )
+
+
+def response(base: Sequence[TrialSummary], system: Sequence[TrialSummary]) -> Sample:
+    """The p99 of one workload and level. Where one repetition has none, the others would be a choice: it has none."""
+    one, other = ([p99_ms(trial) for trial in side] for side in (base, system))
+    known, others = ([value for value in side if value is not None] for side in (one, other))
+    if len(known) < len(base) or len(others) < len(system):
+        return Sample({}, {})
+    return Sample(_numbered(base, known), _numbered(system, others))
+
+
+def together(samples: Sequence[Sample]) -> Sample:
+    """The geometric mean over places of each repetition that all of them have."""
+    within = [one.within for one in samples]
+    known = [one for one in within if one is not None]
+    turns = [one.turns for one in samples if one.turns is not None]
+    return Sample(
+        geometric([one.base for one in samples]),
+        geometric([one.system for one in samples]),
+        _variance_of_mean(known) if len(known) == len(samples) else None,
+        _turns_together(turns) if len(turns) == len(samples) else None,
+    )
+
+
+def geometric(places: Sequence[Values]) -> Values:
+    """The geometric mean of several figures in each repetition that all of them have."""
+    common = sorted(set.intersection(*(set(one) for one in places)))
+    if any(one[number] <= 0.0 for one in places for number in common):
+        return dict.fromkeys(common, 0.0)
+    return {number: math.exp(_mean_log([one[number] for one in places])) for number in common}
+
+
+def _mean_log(values: Sequence[float]) -> float:
+    return sum(map(math.log, values)) / len(values)
+
+
+def _numbered(trials: Sequence[TrialSummary], values: Sequence[float]) -> Values:
+    """Values by repetition; by their place where the source gave several trials one number."""
+    numbers = [one.trial.repetition for one in trials]
+    return dict(zip(numbers if len(set(numbers)) == len(numbers) else range(len(values)), values, strict=True))
+
+
+def _turns(base: Sequence[TrialSummary], system: Sequence[TrialSummary]) -> Turns | None:
+    if any(one.turns is None for one in (*base, *system)):
+        return None
+    cells = [cell for side in (base, system) for cell in measured_cells(side)]
+    found = compare_turns(cells[0], cells[1])
+    if found is None:
+        return None
+    ratio, duet = found
+    return Turns(ratio, {one.repetition: math.log(one.ratio) for one in duet.rounds})
+
+
+def _turns_together(places: Sequence[Turns]) -> Turns | None:
+    """The mean over places, by the wider of two intervals, as in each of them: between rounds, and within them."""
+    common = sorted(set.intersection(*(set(one.rounds) for one in places)))
+    rounds = {number: sum(one.rounds[number] for one in places) / len(places) for number in common}
+    between, within = mean_of_rounds(list(rounds.values())), _variance_of_mean([one.ratio.variance for one in places])
+    if between is None:
+        return None
+    ratio = LogRatio(
+        value=sum(rounds.values()) / len(rounds),
+        variance=max((within, between), key=MeanVariance.half_width),
+        repetitions=len(rounds),
+        basis=SpreadKind.REPETITIONS,
+        method=f"duet: mean over {len(places)} places, t on logarithms over {len(rounds)} rounds or pairs of turns",
+    )
+    return Turns(ratio, rounds)
+
+
+def _variance_of_mean(places: Sequence[MeanVariance]) -> MeanVariance:
+    return welch([(one.variance / len(places) ** 2, one.degrees) for one in places])

@@ -1,0 +1,84 @@
+"""The table of a comparison: a row for each workload and level, and for each capacity.
+
+Deliberately not here: sentences (`compare`), and how tables are drawn.
+"""
+
+from __future__ import annotations
+
+from plimsoll.analyse.compare_model import CapacityComparison, CellComparison, CompareAnswer, MetricComparison
+from plimsoll.analyse.compared_capacities import place_of
+from plimsoll.analyse.model import DifferenceVerdict
+from plimsoll.guide.compare import bounds_of, capacity_verdict, interval_words, verdict_word
+from plimsoll.guide.numbers import NOT_KNOWN
+from plimsoll.guide.tables import Column, Entry, Table
+from plimsoll.prose.phrases import counted, vague_words
+from plimsoll.units import format_number, format_percent
+
+
+def compare_table(answer: CompareAnswer) -> Table:
+    """Every workload and level that both sides have, then their capacities."""
+    headings = (
+        ("workload", False),
+        ("level", False),
+        ("tps", True),
+        ("change", True),
+        ("verdict", False),
+        ("p99 ms", True),
+    )
+    columns = tuple(Column(heading=heading, numeric=numeric) for heading, numeric in headings)
+    rows = (*(_row(one) for one in answer.comparisons), *(_capacity(one) for one in answer.capacities))
+    notes = (
+        f"Figures before the arrow: {answer.base.name}; behind it: {answer.system.name}.",
+        "Ranges are 95 % confidence intervals, each for its figure alone; verdicts are about tps, corrected for all"
+        " places together.",
+    )
+    return Table(caption="By workload and level", columns=columns, rows=rows, notes=notes)
+
+
+def _row(one: CellComparison) -> tuple[Entry, ...]:
+    return (
+        Entry(one.workload),
+        Entry(one.level.label() or NOT_KNOWN),
+        Entry(_both(one)),
+        _change(one),
+        Entry(f"{verdict_word(one)}{_needed(one)}"),
+        Entry(NOT_KNOWN if one.p99 is None else _p99(one.p99)),
+    )
+
+
+def _both(one: MetricComparison) -> str:
+    return " → ".join(
+        NOT_KNOWN if value is None else format_number(value) for value in (one.base_value, one.system_value)
+    )
+
+
+def _p99(one: MetricComparison) -> str:
+    """Both, the change, and the verdict where there is a difference."""
+    differs = one.verdict in (DifferenceVerdict.FASTER, DifferenceVerdict.SLOWER)
+    word = f", {'lower' if one.verdict is DifferenceVerdict.FASTER else 'higher'}" if differs else ""
+    change = "" if one.ratio is None else f" ({format_percent(one.ratio - 1, signed=True)}{word})"
+    return f"{_both(one)}{change}"
+
+
+def _change(one: MetricComparison) -> Entry:
+    if one.ratio is None:
+        return Entry(NOT_KNOWN)
+    bounds = bounds_of(one)
+    detail = None if bounds is None else vague_words(bounds) if bounds.is_vague else interval_words(bounds)
+    return Entry(format_percent(one.ratio - 1, signed=True), detail)
+
+
+def _capacity(one: CapacityComparison) -> tuple[Entry, ...]:
+    return (
+        Entry(one.workload),
+        Entry(place_of(one.workload, one.objective)[1]),
+        Entry(_both(one)),
+        _change(one),
+        Entry(f"{capacity_verdict(one)}{_needed(one)}"),
+        Entry(NOT_KNOWN),
+    )
+
+
+def _needed(one: MetricComparison) -> str:
+    is_open = one.verdict is DifferenceVerdict.UNRESOLVED and one.repetitions_needed
+    return f"; {counted(one.repetitions_needed or 0, 'more repetition')}" if is_open else ""
