@@ -56,8 +56,7 @@ class LogRatio:
         repetitions: On how many it rests.
         basis: What the variance rests on.
         method: How it was found, in words.
-        power_degrees: Degrees of freedom for the minimum detectable effect, where those of the variance vary from study
-            to study; None where they do not.
+        power_degrees: Degrees of freedom for the minimum detectable effect, where those of the variance will not do.
     """
 
     value: float
@@ -259,13 +258,11 @@ def _further(one: LogRatio, *, alpha: float, equal_within: float) -> int | None:
     def decides(further: int) -> bool:
         after = one.with_more(further)
         error, degrees = math.sqrt(after.variance.variance), after.variance.degrees
-        needed = (quantile_t(1 - alpha / 2, degrees), quantile_t(1 - alpha, degrees))
-        found = quantile_t(POWER, degrees)
+        needed, found = [quantile_t(1 - share, degrees) for share in (alpha / 2, alpha)], quantile_t(POWER, degrees)
         return any(distance >= (t + found) * error for distance, t in zip(distances, needed, strict=True))
 
-    tried = range(1, MOST_FURTHER_REPETITIONS + 1)
-    at = bisect_left(tried, True, key=decides)  # with each further repetition all of it becomes easier
-    return tried[at] if at < len(tried) else None
+    fewest = bisect_left(range(MOST_FURTHER_REPETITIONS), True, lo=1, key=decides)  # each further one makes it easier
+    return fewest if decides(fewest) else None
 
 
 def _paired(base: np.ndarray, system: np.ndarray, least_variance: float = 0.0) -> LogRatio | None:

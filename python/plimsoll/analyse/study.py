@@ -89,12 +89,9 @@ def analyse(
         searches: For capacities; their trials are no levels of a curve.
         fitted: How the plan's repetitions were reduced to fit its budget; None where they were not.
     """
+    read, asked_count = read_trials(recordings, damaged, planned or ()), _asked_count(planned or ())
     figures = _figures(
-        *read_trials(recordings, damaged, planned or ()),
-        searches=searches,
-        equal_within=equal_within,
-        at_any_look=at_any_look,
-        asked_count=_asked_count(planned or ()),
+        *read, searches=searches, equal_within=equal_within, at_any_look=at_any_look, asked_count=asked_count
     )
     cells, curves, compared, systems = figures.cells, figures.curves, figures.compared, figures.systems
     outages, outages_count = longest_outages(figures.shown)
