@@ -41,8 +41,7 @@ class LogRatio:
         repetitions: On how many it rests.
         basis: What the variance rests on.
         method: How it was found, in words.
-        power_degrees: Degrees of freedom for the minimum detectable effect, where those of the variance vary from study
-            to study; None where they do not.
+        power_degrees: Degrees of freedom for the minimum detectable effect, where those of the variance will not do.
     """
 
     value: float
