@@ -69,7 +69,7 @@ class Sample:
         base, system = self.base, self.system
         if min((*base.values(), *system.values()), default=0.0) <= 0.0:
             return None
-        logs = log_ratios(base, system) if design.at_any_look else ()
+        logs = tuple(log_ratios(base, system).values()) if design.at_any_look else ()
         if len(logs) >= 2:
             return AnytimeRatio(tuple(logs))
         if self.turns is not None:
