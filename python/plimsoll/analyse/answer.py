@@ -239,22 +239,20 @@ def _comparison(asked: _Asked, one: Difference, *, in_full: bool) -> Finding:
 
 
 def _pool(asked: _Asked) -> Iterator[Finding]:
-    per_core = {curve.pool.per_core for curve in asked.curves if curve.pool is not None}
+    pools = [curve.pool for curve in asked.curves if curve.pool is not None]
+    per_core = {pool.per_core for pool in pools}
     alike = per_core.pop() if len(per_core) == 1 else None
     if alike is not None and len(asked.curves) > 1 and all(_is_pool_decided(curve) for curve in asked.curves):
-        shared = any(curve.pool is not None and curve.pool.client_shared_processors for curve in asked.curves)
-        is_advice = all(curve.pool is not None and curve.pool.is_advice for curve in asked.curves)
         yield found(
             "pool-per-core",
             workload=asked.workload,
             per_core=alike,
-            client_shared_processors=shared,
-            is_advice=is_advice,
+            client_shared_processors=any(pool.client_shared_processors for pool in pools),
+            is_advice=all(pool.is_advice for pool in pools),
         )
         return
     for curve in () if asked.is_in_a_table else asked.curves:
-        pool = curve.pool
-        if pool is not None and pool.reason is not PoolReason.ONLY_LEVEL:  # one level says nothing of a pool
+        if (pool := curve.pool) is not None and pool.reason is not PoolReason.ONLY_LEVEL:  # that says nothing of a pool
             yield found(
                 "pool",
                 system=curve.system,
@@ -266,9 +264,9 @@ def _pool(asked: _Asked) -> Iterator[Finding]:
 
 
 def _is_pool_decided(curve: Curve) -> bool:
-    """Whether the peak is known, and some level is shown to be enough."""
-    unknown = (PoolReason.UNKNOWN, PoolReason.UNRESOLVED)
+    """Whether the peak is known, and one level: shown to be enough, or the highest of single figures."""
     has_peak = curve.peak is not None and curve.peak.is_inside_range
+    unknown = (PoolReason.UNKNOWN, PoolReason.UNRESOLVED)
     return has_peak and curve.pool is not None and curve.pool.reason not in unknown
 
 
