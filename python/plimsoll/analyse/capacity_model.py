@@ -16,7 +16,7 @@ class SystemCapacity(Document):
         objective: What had to hold.
         capacity_tps: Geometric mean of the capacities that the searches found; None where none found any.
         low: The lowest rate, over the repetitions, up to which the objective clearly held, transactions per second.
-        high: The highest rate, over the repetitions, from which on it clearly did not.
+        high: The highest rate, over the repetitions, at which it clearly did not; None where a search found none.
         next_low: What the next search will find at least, with 95 % confidence (prediction limit); None with one
             repetition.
         searches: Each repetition, with every run.

@@ -99,7 +99,7 @@ def capacity_part(analysis: Analysis) -> CapacityPart | None:
         runs_table(
             search.capacity,
             f"{search.system}, {search.workload}, repetition {search.repetition + 1}"
-            + ("" if search.is_finished else ", not finished"),
+            + ("" if search.is_finished else ", stopped" if search.stopped is not None else ", not finished"),
         )
         for one in analysis.capacities
         for search in one.searches

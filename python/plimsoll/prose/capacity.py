@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Protocol
 
 from plimsoll.analyse.cell_model import Estimate
@@ -123,22 +123,29 @@ def capacity_answer_sentence(finding: Finding, unit: str) -> str:
     seen = finding.known
     objective = CapacityObjective(response_ms_p99=seen["objective_ms_p99"], errors_ratio=seen["errors_ratio"])
     what, place = objective_words(objective), f"{finding.workload}: {finding.system}"
-    left = seen["unfinished_count"]
-    rest = f" {counted(left, 'search')} not finished." if left else ""
+    rest = _unfinished(seen["unfinished_count"], seen.get("stopped", ()))
     if seen["searches_count"] == 0:
         return f"{place}: the capacity with {what} is not known yet.{rest}"
     if seen["capacity_tps"] is None:
         return f"{place} has no confirmed capacity with {what}: not every search found a rate that holds.{rest}"
     rate = rate_with_interval(seen["capacity_tps"], unit)
-    low = "" if seen["low_tps"] is None else f" The lower limit is {format_rate(seen['low_tps'], unit)}"
+    low = "" if seen["low_tps"] is None else f"The lower limit is {format_rate(seen['low_tps'], unit)}"
     high = (
         ""
         if seen["high_tps"] is None
-        else f"; at {format_rate(seen['high_tps'], unit)} the objective is clearly missed"
+        else f"{'at' if low else 'At'} {format_rate(seen['high_tps'], unit)} the objective is clearly missed"
     )
+    limits = "; ".join(filter(None, (low, high)))
     grows_tps = seen.get("lag_grows_tps")
     lag = "" if grows_tps is None else f" From {format_rate(grows_tps, unit)} on the lag of a replica grows."
-    return f"{place} has a capacity of {rate} with {what}.{low}{high if low else ''}{'.' if low else ''}{lag}{rest}"
+    return f"{place} has a capacity of {rate} with {what}.{f' {limits}.' if limits else ''}{lag}{rest}"
+
+
+def _unfinished(count: int, stopped: Sequence[str]) -> str:
+    """The searches without an answer, with the reason of the first that stopped; empty where there are none."""
+    cut = count - len(stopped)
+    rest = f" {counted(cut, 'search')} not finished." if cut else ""
+    return f"{rest} {counted(len(stopped), 'search')} stopped: {stopped[0].rstrip('.')}." if stopped else rest
 
 
 def no_capacity_sentence(finding: Finding, unit: str) -> str:

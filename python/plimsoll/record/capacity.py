@@ -121,6 +121,8 @@ class SearchRecord(Document):
         workload: Under which workload.
         repetition: 0, 1, 2, …
         is_finished: The search came to an answer; it goes on otherwise when the study runs again.
+        stopped: Why it stopped without an answer: a run must not be believed, or nothing completed in the sweep. None
+            for a search that ended, and for one that was interrupted.
         capacity: What is known so far.
     """
 
@@ -129,6 +131,7 @@ class SearchRecord(Document):
     workload: str
     repetition: int = 0
     is_finished: bool = False
+    stopped: str | None = None
     capacity: Capacity
 
 

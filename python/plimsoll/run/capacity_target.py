@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from plimsoll.analyse.capacity_run import judged_run
 from plimsoll.drive.engine import LocalDriver
 from plimsoll.drive.protocol import Interval, Progress
-from plimsoll.errors import InvalidTrialError, TargetError
+from plimsoll.errors import TargetError
 from plimsoll.plan.capacity import SearchSettings, Step
 from plimsoll.record.capacity import Capacity, CapacityRun, SearchRecord
 from plimsoll.record.model import Verdict
@@ -21,7 +21,7 @@ from plimsoll.record.partial import recordings_folder
 from plimsoll.record.store import read_recording
 from plimsoll.run.joined import RecordingWanted
 from plimsoll.run.keeper import DataKeeper
-from plimsoll.run.searching import Search, Searched, keep_search, nothing_completed
+from plimsoll.run.searching import Search, Searched, keep_search
 from plimsoll.run.single import record_single
 from plimsoll.run.single_run import SingleRun
 from plimsoll.servers.control import connect
@@ -76,7 +76,7 @@ class TargetSearch:
 
         Raises:
             SpecError, TargetError, HostError, EngineBugError, RecordError: A run could not be done, or not be kept.
-            InvalidTrialError: Nothing completed in the sweep.
+            InvalidTrialError: Nothing completed in the whole sweep, or drivers that share the load were lost.
             KeyboardInterrupt: Somebody ended it; `so_far` says what is known.
         """
         found = self._search.run(self._execute)
@@ -104,12 +104,7 @@ class TargetSearch:
             arrivals=None if step.rate_tps is None else steady(step.rate_tps),
             search=(self._id, step.role),
         )
-        try:
-            summary, notes = record_single(run, self._wanted, self._told.interval)
-        except InvalidTrialError:
-            if step.rate_tps is None:
-                raise
-            return nothing_completed(step)
+        summary, notes = record_single(run, self._wanted, self._told.interval)
         if summary.outcome.verdict is Verdict.FAILED:
             raise TargetError(summary.outcome.reason or "the server stopped answering")
         self._names = (summary.trial.system.name, summary.trial.workload.name)

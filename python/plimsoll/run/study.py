@@ -14,8 +14,7 @@ from pathlib import Path
 
 from plimsoll.drive.executable import find_engine
 from plimsoll.errors import PlimsollError, StorageError
-from plimsoll.plan.model import Plan, PlannedSearch, PlannedTrial
-from plimsoll.record.model import Outcome
+from plimsoll.plan.model import Plan, PlannedTrial
 from plimsoll.record.recovery import recover
 from plimsoll.record.store import refuse_newer_study
 from plimsoll.run import folder as study_folder
@@ -36,8 +35,7 @@ from plimsoll.run.same_device import shared_devices
 from plimsoll.run.storage import measure_study
 from plimsoll.run.storage_events import told
 from plimsoll.run.study_preflight import StudyPreflight
-from plimsoll.run.study_search import StudySearch
-from plimsoll.run.systems import System
+from plimsoll.run.study_searches import StudySearches
 from plimsoll.run.users_file import folder_of_file
 from plimsoll.run.visiting import look_at_machines
 from plimsoll.spec.study import StudySpec
@@ -151,7 +149,7 @@ class _Course:
         self._left = len(self._todo)
         self._execution = execution
         self._answering = Answering(spec, folder, planned.plan) if spec.study.is_until_decided else None
-        self._searched: set[str] = set()
+        self._searches = StudySearches(spec, folder, log, execution, self._keep_plan)
 
     def run(self) -> StudyResult:
         """Runs all trials that are to do, repetition by repetition; then searches, and repeats of trials."""
@@ -178,9 +176,10 @@ class _Course:
                     self._run_repetition(repetition)
                 if self._is_answered():
                     break
-            self._run_searches()
+            self._searches.run()
             self._repeat()
             self._execution.keep_data()
+            reason = self._searches.why_stopped
         except KeyboardInterrupt:
             reason = "interrupted"
             raise
@@ -235,36 +234,6 @@ class _Course:
         self._execution.plan = plan
         self._keep(plan)
 
-    def _run_searches(self) -> None:
-        """Searches for capacities, block by block; what is recorded of them is read and not run again."""
-        for _, block in itertools.groupby(self._execution.plan.searches, key=lambda search: search.block):
-            searches = list(block)
-            with self._execution.started(searches[0]) as system:
-                for index, planned in enumerate(searches):
-                    self._search(planned, system, first=index == 0)
-
-    def _search(self, planned: PlannedSearch, system: System, *, first: bool) -> None:
-        ran = 0
-
-        def run_trial(trial: PlannedTrial, after_overload: bool) -> Outcome:
-            nonlocal ran
-            plan = self._execution.plan
-            if trial not in plan.trials:
-                self._keep_plan(plan.model_copy(update={"trials": (*plan.trials, trial)}))
-            is_fresh = first and ran == 0
-            ran += 1
-            return self._execution.run_trial(trial, system, first=is_fresh or after_overload, remaining=0)
-
-        StudySearch(
-            spec=self._spec,
-            folder=self._folder,
-            planned=planned,
-            finished=self._execution.finished,
-            log=self._log,
-            run_trial=run_trial,
-        ).run()
-        self._searched.add(planned.search_id)
-
     def _repeat(self) -> None:
         """Measures trials again whose machine was slow, while the budget leaves time for a whole one."""
         execution = self._execution
@@ -288,6 +257,5 @@ class _Course:
     def _result(self) -> StudyResult:
         planned = {trial.trial_id for trial in self._execution.plan.trials}
         complete, failed = len(planned & self._execution.finished), len(planned & self._execution.failed)
-        left = sum(search.search_id not in self._searched for search in self._execution.plan.searches)
         following = None if self._turn is None or failed else self._turn.following
-        return StudyResult(complete, failed, len(planned) - complete - failed + left, following)
+        return StudyResult(complete, failed, len(planned) - complete - failed + self._searches.left_count, following)
