@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from plimsoll.analyse.cell_model import Estimate
-from plimsoll.record.capacity import CapacityObjective, SearchRecord
+from plimsoll.record.capacity import Capacity, CapacityObjective, SearchRecord
 from plimsoll.record.document import Document
+from plimsoll.record.model import TrialWarning
 
 
 class SystemCapacity(Document):
@@ -30,6 +31,18 @@ class SystemCapacity(Document):
     high: float | None = None
     next_low: float | None = None
     searches: tuple[SearchRecord, ...] = ()
+
+
+class CapacityAnswer(Capacity):
+    """What `plimsoll capacity --json` prints: what the search found, with what makes it doubtful.
+
+    Attributes:
+        connections: The number of connections that served all rates; None where no rate was measured.
+        warnings: Doubts about the runs that the answer rests on, the gravest first.
+    """
+
+    connections: int | None = None
+    warnings: tuple[TrialWarning, ...] = ()
 
 
 class CapacityRatio(Document):

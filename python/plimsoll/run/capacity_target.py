@@ -8,17 +8,18 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from plimsoll.analyse.capacity_run import judged_run
 from plimsoll.drive.engine import LocalDriver
 from plimsoll.drive.protocol import Interval, Progress
-from plimsoll.errors import TargetError
+from plimsoll.errors import RecordError, TargetError
 from plimsoll.plan.capacity import SearchSettings, Step
 from plimsoll.record.capacity import Capacity, CapacityRun, SearchRecord
 from plimsoll.record.model import Verdict
 from plimsoll.record.partial import recordings_folder
-from plimsoll.record.store import read_recording
+from plimsoll.record.store import Recording, read_recording
 from plimsoll.run.joined import RecordingWanted
 from plimsoll.run.keeper import DataKeeper
 from plimsoll.run.searching import Search, Searched, keep_search
@@ -69,7 +70,7 @@ class TargetSearch:
         self._base, self._wanted, self._settings, self._told = base, wanted, settings, told
         self._search = Search(settings, self._searched, warm_up_s=base.warm_up_s)
         self._id = f"search-{time.time_ns():x}"
-        self._names = ("", "")
+        self._names, self._is_finished = ("", ""), False
 
     def run(self) -> Capacity:
         """Searches to the end.
@@ -80,7 +81,8 @@ class TargetSearch:
             KeyboardInterrupt: Somebody ended it; `so_far` says what is known.
         """
         found = self._search.run(self._execute)
-        self._keep(found, is_finished=True)
+        self._is_finished = True
+        self._keep()
         return found
 
     @property
@@ -92,6 +94,27 @@ class TargetSearch:
     def expected_s(self) -> float:
         """About how long it will still take, seconds."""
         return self._search.expected_s
+
+    @property
+    def record(self) -> SearchRecord:
+        """What is known by now, as it is kept."""
+        system, workload = self._names
+        return SearchRecord(
+            search_id=self._id,
+            system=system,
+            workload=workload,
+            is_finished=self._is_finished,
+            capacity=self.so_far,
+        )
+
+    @property
+    def recordings(self) -> list[Recording]:
+        """Of the runs so far, as far as they can be read."""
+        folder, found = recordings_folder(self._wanted.study), []
+        for run in self._search.runs:
+            with suppress(RecordError):
+                found += [read_recording(folder / run.trial_id)] if run.trial_id else []
+        return found
 
     def _execute(self, step: Step) -> CapacityRun:
         self._told.step(step)
@@ -125,15 +148,11 @@ class TargetSearch:
             settle(control, limit_s=SETTLE_LIMIT_S, may_set_variables=managed is not None)
 
     def _searched(self, searched: Searched) -> None:
-        self._keep(self.so_far, is_finished=False)
+        self._keep()
         self._told.searched(searched)
 
-    def _keep(self, found: Capacity, *, is_finished: bool) -> None:
-        system, workload = self._names
-        keep_search(
-            self._wanted.study,
-            SearchRecord(search_id=self._id, system=system, workload=workload, is_finished=is_finished, capacity=found),
-        )
+    def _keep(self) -> None:
+        keep_search(self._wanted.study, self.record)
 
 
 def _wait_idle(running: Callable[[], int]) -> None:
