@@ -121,9 +121,9 @@ def _no_capacity(found: Capacity, what: str) -> Iterator[str]:
         yield f"No rate is confirmed: {what} clearly holds at {format_rate(found.low)}{high}."
     elif at_rates:
         lowest_tps = min(run.rate_tps or 0.0 for run in at_rates)
-        worst_ms = max((run.response_ms_p99 or 0.0 for run in at_rates if run.rate_tps == lowest_tps), default=0.0)
-        times = f", with p99 response time {format_ms(worst_ms)}" if worst_ms else ""
-        yield f"No rate was found that holds {what}: the lowest that was measured is {format_rate(lowest_tps)}{times}."
+        over = share_words(max(run.counted_over_ratio for run in at_rates if run.rate_tps == lowest_tps))
+        lowest = f"the lowest that was measured is {format_rate(lowest_tps)}, with {over} over the objective"
+        yield f"No rate was found that holds {what}: {lowest}."
         yield _advice(at_rates)
         yield from _lag(found)
     else:

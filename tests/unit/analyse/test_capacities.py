@@ -63,3 +63,21 @@ def test_what_varies_more_than_a_step_is_judged_as_before() -> None:
     assert bounds is not None
     spread = math.log(1600 / 1400)
     assert math.log(bounds.high / bounds.low) > spread > math.log1p(RESOLUTION_RATIO)
+
+
+@pytest.mark.parametrize(("highs", "high"), [([1100.0, 1200.0], 1200.0), ([1100.0, None], None), ([None], None)])
+def test_the_upper_limit_is_known_only_where_every_search_found_one(
+    highs: list[float | None], high: float | None
+) -> None:
+    searches = [
+        SearchRecord(
+            search_id=str(number),
+            system="a",
+            workload="w",
+            repetition=number,
+            is_finished=True,
+            capacity=Capacity(capacity_tps=1000.0, high=one, objective=CapacityObjective(response_ms_p99=20)),
+        )
+        for number, one in enumerate(highs)
+    ]
+    assert capacities(searches)[0].high == high

@@ -25,7 +25,7 @@ from plimsoll.record.model import Outcome, Verdict
 from plimsoll.run import study_search
 from plimsoll.run.events import Event, EventLog
 from plimsoll.run.execution import Execution
-from plimsoll.run.searching import read_searches
+from plimsoll.run.searching import expected_s, read_searches
 from plimsoll.run.study_search import StudySearch
 from plimsoll.run.study_searches import StudySearches
 from unit.run.test_study_search import spec
@@ -219,3 +219,17 @@ def test_only_a_run_in_which_nothing_completed_is_no_failure_of_a_search(outcome
     execution._count(trial, INCONSISTENT)
     with pytest.raises(TargetError, match="trials failed one after the other"):
         [execution._count(trial, INCONSISTENT) for _ in range(3)]
+
+
+def test_what_is_left_of_a_search_counts_what_each_run_takes_besides_its_load_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    searching = Searching(tmp_path, Server(monkeypatch, lambda _: None))
+    found = searching.search.run()
+    told = [event.remaining_s for event in searching.seen if event.type == "search_progressed"]
+    warm_up_s = spec().study.warm_up_limit / 4
+    settings = search_settings(spec())
+    expected = [
+        expected_s(settings, list(found.runs[:count]), warm_up_s=warm_up_s) for count in range(1, len(found.runs) + 1)
+    ]
+    assert told == expected
