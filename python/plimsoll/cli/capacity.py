@@ -81,8 +81,7 @@ def capacity(
     can do; further runs close in on the rate; the answer is then measured again three times, for longer. Failed and
     dropped transactions count as too slow.
 
-    Prints the answer, what makes it doubtful, and every run. Ctrl-C ends the search and prints what is known. The exit
-    code is 0 if a rate holds and 1 if none does.
+    Prints the answer, warnings and every run; after Ctrl-C what is known. The exit code is 0 if a rate holds, else 1.
 
     Examples:
 

@@ -49,7 +49,7 @@ if TYPE_CHECKING:
         TrialEnded,
     )
     from plimsoll.run.hook_events import HookBegan
-    from plimsoll.run.search_events import SearchBegan, SearchEnded, SearchProgressed, SearchStopped
+    from plimsoll.run.search_events import SearchEvent
 
 PHASES = {
     "resume": "checking existing rows",
@@ -236,7 +236,7 @@ class StudyDisplay:
         else:
             self._seen = f"{self._state}: {duet_words(event)}"
 
-    def _searched(self, event: SearchBegan | SearchProgressed | SearchEnded | SearchStopped) -> None:
+    def _searched(self, event: SearchEvent) -> None:
         """A line whether or not there is a live display."""
         self._is_searching = True
         if event.type == "search_progressed":

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from plimsoll.cli import complete
+from plimsoll.cli.confirming import Confirming, confirm_and_show
 from plimsoll.cli.groups import with_groups
 from plimsoll.cli.login import NO_LOGIN, Login
 from plimsoll.cli.option_values import duration_s
@@ -140,11 +141,9 @@ def size(
     Rests on capacities at an objective and on load at target rates where the study has them, and on closed-loop figures
     only where there is nothing else. A system fits if the next run will sustain the load with 95 % confidence.
 
-    Lists the cheapest system first if costs are known. With --confirm, the load then runs on the first one, or on the
-    one that --system or --target names.
-
-    The exit code is 0 if a system fits and 1 if none does; with --confirm, 0 if the load held, and 1 if it did not or
-    if the run was too short to tell.
+    Lists the cheapest system first if costs are known. --confirm runs the load on the first one, or on another one that
+    is named. The exit code is 0 if a system fits and 1 if none does; with --confirm, 0 if the load held, and 1 if it
+    did not or the run was too short to tell.
 
     Examples:
 
@@ -162,18 +161,15 @@ def size(
     if not confirm and (target is not None or system is not None):
         raise SpecError(f"--{'target' if target is not None else 'system'}: is for --confirm; add it, or leave it out")
     demand = load.asked()
-    objective_ms = None if response_p99 is None else duration_s(response_p99, "--response-p99") * 1000
     analysis = analyse_folder(study, price_file)
-    limit_ms = _objective_ms(analysis) if objective_ms is None else objective_ms
+    limit_ms = _objective_ms(analysis) if response_p99 is None else duration_s(response_p99, "--response-p99") * 1000
     answer = answer_size(analysis, tps=load.tps, demand=demand, connections=connections, workload=workload,
         response_p99_ms=limit_ms, headroom=headroom)  # fmt: skip
-    if confirm:
-        from plimsoll.cli.confirming import Confirming, confirm_and_show
-
-        asked = Confirming(duration_s(duration, "--duration"), target, system, login)
-        objective = objective_to_confirm(analysis.capacities, answer.asked.workload, limit_ms)
-        raise typer.Exit(confirm_and_show(study, answer, objective, asked, as_json=as_json))
-    raise typer.Exit(show_answer(answer, as_json=as_json))
+    if not confirm:
+        raise typer.Exit(show_answer(answer, as_json=as_json))
+    objective = objective_to_confirm(analysis.capacities, answer.asked.workload, limit_ms)
+    asked = Confirming(duration_s(duration, "--duration"), target, system, login)
+    raise typer.Exit(confirm_and_show(study, answer, objective, asked, as_json=as_json))
 
 
 def show_answer(answer: SizeAnswer, *, as_json: bool) -> int:

@@ -65,3 +65,7 @@ class SearchEnded(Document):
     repetition: int
     capacity_tps: float | None
     objective: CapacityObjective
+
+
+SearchEvent = SearchBegan | SearchProgressed | SearchEnded | SearchStopped
+"""Whatever is told of a search."""

@@ -9,7 +9,7 @@ from plimsoll.record.level import Level
 from plimsoll.run.answer_events import DuetProgressed
 from plimsoll.run.events import IntervalEnded
 from plimsoll.run.folder import UNPLANNED
-from plimsoll.run.search_events import SearchBegan, SearchEnded, SearchProgressed, SearchStopped
+from plimsoll.run.search_events import SearchEvent
 from plimsoll.run.status import RunState, StudyStatus, interval_figures
 from plimsoll.units import format_duration, format_rate
 
@@ -82,7 +82,7 @@ def interval_words(event: IntervalEnded) -> str:
     return f"{figures}{errors}{missing}"
 
 
-def search_line(event: SearchBegan | SearchProgressed | SearchEnded | SearchStopped) -> str:
+def search_line(event: SearchEvent) -> str:
     """What a search found out, one line."""
     place = f"{event.system}, {event.workload}, repetition {event.repetition + 1}"
     match event.type:
