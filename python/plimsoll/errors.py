@@ -74,6 +74,18 @@ class InvalidTrialError(PlimsollError):
     exit_code: ClassVar[int] = 4
 
 
+class NothingCompletedError(InvalidTrialError):
+    """No transaction completed in the measured window. At a rate that is overload, and so an answer of a search.
+
+    Attributes:
+        trial_id: Of the recording that shows it; empty where that is not known.
+    """
+
+    def __init__(self, message: str, *, trial_id: str = "") -> None:
+        super().__init__(message)
+        self.trial_id = trial_id
+
+
 class RecordError(PlimsollError):
     """A recording is missing, damaged, or from a newer version."""
 

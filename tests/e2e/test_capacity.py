@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from plimsoll.record.capacity import Capacity
+from plimsoll.analyse.capacity_model import CapacityAnswer
 from plimsoll.record.store import read_study
 from support.command import plimsoll
 
@@ -36,8 +36,10 @@ def searched_tps(tmp_path: Path, confirm_s: int = 3) -> float:
         pytest.skip("no rate held on this machine, which was too busy with other things")
     assert ran.returncode == 0, ran.stderr
     said = json.loads(ran.stdout)
-    assert set(said) == {"capacity_tps", "low", "high", "objective", "runs"}
-    found = Capacity.model_validate(said)
+    assert set(said) == {"capacity_tps", "low", "high", "objective", "runs", "connections", "warnings"}
+    found = CapacityAnswer.model_validate(said)
+    assert found.connections == 4
+    assert "client-on-server-host" in {one.code for one in found.warnings}
     assert found.capacity_tps is not None
     assert found.low is None or found.low < found.capacity_tps
     assert "left" in ran.stderr

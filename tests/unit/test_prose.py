@@ -31,6 +31,7 @@ def test_every_kind_of_evidence_has_words_and_no_other() -> None:
         "file_checks",
         "throttled",
         "character_sets",
+        "search_checks",
     )
     text += source(*(f"readiness/{name}" for name in ("processors", "memory", "load", "limits", "servers")))
     given = set(re.findall(r'Code\.[A-Z_]+,\s*"([a-z-]+)"', text)) | set(re.findall(r'\bcode, "([a-z-]+)"', text))

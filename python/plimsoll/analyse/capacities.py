@@ -54,7 +54,7 @@ def _capacity(searches: Sequence[SearchRecord]) -> SystemCapacity:
         objective=searches[0].capacity.objective,
         capacity_tps=_mean(known) if known and is_whole else None,
         low=min(lows) if lows and len(lows) == len(finished) else None,
-        high=max(highs, default=None),
+        high=max(highs) if highs and len(highs) == len(finished) else None,
         next_low=_next_low(known) if is_whole and len(lows) == len(finished) else None,
         searches=tuple(searches),
     )

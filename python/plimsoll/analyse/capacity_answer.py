@@ -36,6 +36,7 @@ def _capacity(one: SystemCapacity) -> Finding:
         errors_ratio=one.objective.errors_ratio,
         searches_count=finished,
         unfinished_count=len(one.searches) - finished,
+        stopped=tuple(search.stopped for search in one.searches if search.stopped is not None),
         lag_grows_tps=min(grown, default=None),
     )
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from plimsoll.analyse.cell_model import Estimate
-from plimsoll.record.capacity import CapacityObjective, SearchRecord
+from plimsoll.record.capacity import Capacity, CapacityObjective, SearchRecord
 from plimsoll.record.document import Document
+from plimsoll.record.model import TrialWarning
 
 
 class SystemCapacity(Document):
@@ -16,7 +17,7 @@ class SystemCapacity(Document):
         objective: What had to hold.
         capacity_tps: Geometric mean of the capacities that the searches found; None where none found any.
         low: The lowest rate, over the repetitions, up to which the objective clearly held, transactions per second.
-        high: The highest rate, over the repetitions, from which on it clearly did not.
+        high: The highest rate, over the repetitions, at which it clearly did not; None where a search found none.
         next_low: What the next search will find at least, with 95 % confidence (prediction limit), less the error of
             6 % that a search may have; None with one repetition, or where a search has no `low`.
         searches: Each repetition, with every run.
@@ -30,6 +31,18 @@ class SystemCapacity(Document):
     high: float | None = None
     next_low: float | None = None
     searches: tuple[SearchRecord, ...] = ()
+
+
+class CapacityAnswer(Capacity):
+    """What `plimsoll capacity --json` prints: what the search found, with what makes it doubtful.
+
+    Attributes:
+        connections: The number of connections that served all rates; None where no rate was measured.
+        warnings: Doubts about the runs that the answer rests on, the gravest first.
+    """
+
+    connections: int | None = None
+    warnings: tuple[TrialWarning, ...] = ()
 
 
 class CapacityRatio(Document):

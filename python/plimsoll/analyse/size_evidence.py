@@ -36,7 +36,7 @@ def judge_capacities(capacities: Sequence[SystemCapacity], system: SystemSummary
         system=system.name,
         verdict=verdict,
         evidence=SizeEvidence.CAPACITY,
-        connections=_connections(one.searches[0].capacity),
+        connections=one.searches[0].capacity.rate_connections,
         throughput_tps=one.capacity_tps,
         margin_ratio=None if sure_tps is None else sure_tps / asked.needed_tps - 1,
         sustains_tps=None if one.capacity_tps is None else one.capacity_tps.value,
@@ -49,12 +49,8 @@ def judge_capacities(capacities: Sequence[SystemCapacity], system: SystemSummary
 def _answers(one: SystemCapacity, asked: LoadAsked) -> bool:
     """Whether a capacity is of the load that is asked for."""
     strict = asked.response_p99_ms is None or one.objective.response_ms_p99 <= asked.response_p99_ms
-    same = asked.connections is None or asked.connections == _connections(one.searches[0].capacity)
+    same = asked.connections is None or asked.connections == one.searches[0].capacity.rate_connections
     return strict and same and any(search.is_finished for search in one.searches)
-
-
-def _connections(capacity: Capacity) -> int | None:
-    return next((run.connections for run in reversed(capacity.runs) if run.rate_tps is not None), None)
 
 
 def _by_capacity(one: SystemCapacity, asked: LoadAsked) -> tuple[Fit, Finding]:

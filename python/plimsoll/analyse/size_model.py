@@ -6,6 +6,7 @@ from datetime import date
 from enum import StrEnum
 
 from plimsoll.analyse.cell_model import Estimate
+from plimsoll.analyse.confirmed import Confirmed
 from plimsoll.analyse.finding_model import Finding
 from plimsoll.record.document import Document
 from plimsoll.record.price import Price
@@ -188,6 +189,7 @@ class SizeAnswer(Document):
         is_cost_comparable: All prices are in one currency; otherwise no system is called cheaper.
         assumptions: What it rests on.
         doubts: Why a demand may ask for more than was measured; empty without one.
+        confirmation: What became of the load when it was offered (`--confirm`); None where it was not.
         text: The answer as whole sentences.
     """
 
@@ -201,4 +203,5 @@ class SizeAnswer(Document):
     is_cost_comparable: bool = True
     assumptions: tuple[Finding, ...]
     doubts: tuple[Finding, ...] = ()
+    confirmation: Confirmed | None = None
     text: tuple[str, ...] = ()

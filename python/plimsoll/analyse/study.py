@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from plimsoll import __version__
 from plimsoll.analyse.answer import answer
-from plimsoll.analyse.capacities import capacities, capacity_ratios, confirming_trials
+from plimsoll.analyse.capacities import capacities, capacity_ratios
 from plimsoll.analyse.capacity_answer import capacity_answer
 from plimsoll.analyse.capacity_model import CapacityRatio, SystemCapacity
 from plimsoll.analyse.cells import MeasuredCell, measured_cells
@@ -45,6 +45,7 @@ from plimsoll.analyse.repetitions import check_repetitions
 from plimsoll.analyse.replication.answer import lag_answer
 from plimsoll.analyse.replication.study import replication_of
 from plimsoll.analyse.scalability import scalabilities
+from plimsoll.analyse.search_checks import check_searches, deciding_trials
 from plimsoll.analyse.steady_checks import check_weather
 from plimsoll.analyse.systems import summarise_systems, summarise_workloads, with_unknowns
 from plimsoll.analyse.trial_checks import check_trials, stall_figures
@@ -143,7 +144,7 @@ class _Figures:
 
     Attributes:
         trials: All that are complete.
-        shown: Without those runs of searches that are not the answer.
+        shown: Without those runs of searches that no answer rests on.
         environments: What is unlike in the environments of one system.
         slow: What was slow around trials, by their ids.
     """
@@ -172,7 +173,7 @@ def _figures(
 ) -> _Figures:
     workloads, searched = summarise_workloads(trials), capacities(searches)
     cells = measured_cells(one for one in trials if one.trial.search_id is None)
-    shown = _shown(trials, confirming_trials(searched))
+    shown = _shown(trials, deciding_trials(searched))
     systems, slow = summarise_systems(trials), slow_figures(shown)
     names = ([one.name for one in workloads], [one.name for one in systems])
     curves = with_conditions(build_curves(cells, *names), shown, slow)
@@ -214,6 +215,7 @@ def _warnings(
             *check_order(figures.cells),
             *check_cells(curves),
             *check_curves(curves, figures.workloads),
+            *check_searches(figures.searched, (one for one in trials if one.trial.search_id is not None)),
             *check_study(curves, variables, figures.missing),
             *check_encryption(figures.systems),
             *check_equivalence(alike),
@@ -239,9 +241,9 @@ def _answer(
         yield found("nothing-completed")
 
 
-def _shown(trials: Sequence[TrialSummary], confirming: Collection[str]) -> list[TrialSummary]:
-    """Without the runs of searches that are not the answer: what is wrong at other rates was asked for."""
-    return [one for one in trials if one.trial.search_id is None or one.trial.trial_id in confirming]
+def _shown(trials: Sequence[TrialSummary], deciding: Collection[str]) -> list[TrialSummary]:
+    """Without the runs of searches that no answer rests on: what is wrong at other rates was asked for."""
+    return [one for one in trials if one.trial.search_id is None or one.trial.trial_id in deciding]
 
 
 def _stalls(trials: Sequence[TrialSummary]) -> Iterator[Finding]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from contextlib import ExitStack
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -24,8 +23,9 @@ from plimsoll.cli.options import (
 )
 
 if TYPE_CHECKING:
+    from plimsoll.analyse.capacity_model import CapacityAnswer
     from plimsoll.plan.search_settings import SearchSettings
-    from plimsoll.record.capacity import Capacity
+    from plimsoll.run.capacity_target import TargetSearch
     from plimsoll.run.joined import RecordingWanted
     from plimsoll.run.single_run import SingleRun
 
@@ -81,7 +81,7 @@ def capacity(
     can do; further runs close in on the rate; the answer is then measured again three times, for longer. Failed and
     dropped transactions count as too slow.
 
-    Ctrl-C ends the search and prints what is known. The exit code is 0 if a rate holds and 1 if none does.
+    Prints the answer, warnings and every run; after Ctrl-C what is known. The exit code is 0 if a rate holds, else 1.
 
     Examples:
 
@@ -145,27 +145,41 @@ def _search_and_show(run: SingleRun, kept: RecordingWanted, settings: SearchSett
         search = TargetSearch(run, kept, settings, display.told)
         display.begins(search.expected_s)
         try:
-            found = search.run()
+            search.run()
+            is_cut = False
         except KeyboardInterrupt:
-            found = search.so_far
-            if not found.runs:
+            if not search.so_far.runs:
                 raise
-            print("interrupted: what is known so far", file=sys.stderr)
-            _show(found, as_json=as_json)
-            return INTERRUPTED
+            is_cut = True
+            display.ends("interrupted: what is known so far")
+    found = _answer(search)
     _show(found, as_json=as_json)
+    if is_cut:
+        return INTERRUPTED
     return 0 if found.capacity_tps is not None else NO_RATE
 
 
-def _show(found: Capacity, *, as_json: bool) -> None:
+def _answer(search: TargetSearch) -> CapacityAnswer:
+    """What the search found, with what makes it doubtful."""
+    from plimsoll.analyse.capacity_model import CapacityAnswer
+    from plimsoll.guide.run_warnings import search_warnings
+
+    found = search.so_far
+    doubts = search_warnings(search.recordings, search.record)
+    facts = {name: getattr(found, name) for name in type(found).model_fields}
+    return CapacityAnswer(**facts, connections=found.rate_connections, warnings=doubts)
+
+
+def _show(found: CapacityAnswer, *, as_json: bool) -> None:
     from plimsoll.cli.fitted import echo_fitted, show
     from plimsoll.guide.capacity import runs_table
+    from plimsoll.guide.run_warnings import warning_line
     from plimsoll.guide.terminal_table import show_table
     from plimsoll.prose.capacity import capacity_sentences
 
     if as_json:
         typer.echo(found.model_dump_json(indent=2))
         return
-    for line in capacity_sentences(found):
+    for line in (*capacity_sentences(found), *map(warning_line, found.warnings)):
         echo_fitted(line)
     show(show_table(runs_table(found)))

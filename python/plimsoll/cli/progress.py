@@ -5,7 +5,6 @@ It only reads events; nothing depends on it.
 
 from __future__ import annotations
 
-import math
 import sys
 import time
 from collections.abc import Iterator
@@ -18,11 +17,10 @@ from rich.text import Text
 
 from plimsoll.cli.load_progress import PHASES
 from plimsoll.cli.notices import notice
-from plimsoll.prose.capacity import bracket_words, objective_words, run_words
 from plimsoll.prose.phrases import repeat_noun
 from plimsoll.record.level import Level
 from plimsoll.run.folder import UNPLANNED
-from plimsoll.run.status_text import duet_words, interval_words
+from plimsoll.run.status_text import duet_words, interval_words, search_line
 from plimsoll.units import format_duration, format_ms, format_percent, format_rate, printable
 
 if TYPE_CHECKING:
@@ -40,7 +38,7 @@ if TYPE_CHECKING:
         TrialEnded,
     )
     from plimsoll.run.hook_events import HookBegan
-    from plimsoll.run.search_events import SearchBegan, SearchEnded, SearchProgressed
+    from plimsoll.run.search_events import SearchEvent
 
 
 class StudyDisplay:
@@ -73,7 +71,7 @@ class StudyDisplay:
                 self._began(event)
             case "interval_ended" | "duet_progressed":
                 self._progressed(event)
-            case "search_began" | "search_progressed" | "search_ended":
+            case "search_began" | "search_progressed" | "search_ended" | "search_stopped":
                 self._searched(event)
             case "data_put_back" | "data_kept":
                 pass
@@ -160,7 +158,7 @@ class StudyDisplay:
         else:
             self._seen = f"{self._state}: {duet_words(event)}"
 
-    def _searched(self, event: SearchBegan | SearchProgressed | SearchEnded) -> None:
+    def _searched(self, event: SearchEvent) -> None:
         """A line whether or not there is a live display."""
         self._is_searching = True
         if event.type == "search_progressed":
@@ -184,20 +182,6 @@ class StudyDisplay:
             Text(f"  {self._now}"),
             Text(f"  {self._seen}", style="bold"),
         )
-
-
-def search_line(event: SearchBegan | SearchProgressed | SearchEnded) -> str:
-    """What a search found out, one line."""
-    place = f"{event.system}, {event.workload}, repetition {event.repetition + 1}"
-    match event.type:
-        case "search_began":
-            return f"{place}: searching for the capacity"
-        case "search_ended":
-            found = "no rate holds" if event.capacity_tps is None else format_rate(event.capacity_tps)
-            return f"{place}: capacity with {objective_words(event.objective)}: {found}"
-    high_tps = math.inf if event.high_tps is None else event.high_tps
-    left = f"; about {format_duration(event.remaining_s)} left" if event.remaining_s else ""
-    return f"{place}: {run_words(event.run)}{bracket_words(event.low_tps, high_tps)}{left}"
 
 
 def _cell(event: TrialBegan | TrialEnded) -> str:

@@ -15,6 +15,7 @@ from plimsoll.cli.progress import study_display
 from plimsoll.errors import PlimsollError, RecordError
 from plimsoll.guide.build import build_guide
 from plimsoll.guide.terminal import render_terminal
+from plimsoll.prose.phrases import counted
 from plimsoll.run.status import study_status
 from plimsoll.run.status_text import how_far
 from plimsoll.run.study import run_study
@@ -123,7 +124,9 @@ def run_and_guide(file: Path, spec: StudySpec, folder: Path, how: Running = Runn
     analysis, paths = build_guide(folder)
     if result.failed_count:
         Console(stderr=True).print(
-            f"plimsoll: {result.failed_count} trials failed; run the same command again to repeat them", soft_wrap=True
+            f"plimsoll: {counted(result.failed_count, 'trial')} failed; run the same command again to measure what is"
+            " missing",
+            soft_wrap=True,
         )
     exit_code = INVALID if result.failed_count else 0 if result.following is None else SWITCH
     return Guided(analysis, paths[0], exit_code, result.following)

@@ -24,10 +24,15 @@ class SearchDisplay:
 
     def begins(self, expected_s: float) -> None:
         """Says about how long it will take."""
-        _line(f"searching for the capacity, about {format_duration(expected_s)}")
+        say(f"searching for the capacity, about {format_duration(expected_s)}")
+
+    def ends(self, text: str) -> None:
+        """Says why it ended before its end, in the place of the seconds of a run."""
+        say(text)
 
 
-def _line(text: str) -> None:
+def say(text: str) -> None:
+    """Says a line, in the place of the seconds of a run."""
     clear = "\r\x1b[K" if sys.stderr.isatty() else ""
     print(f"{clear}{printable(text)}", file=sys.stderr, flush=True)
 
@@ -44,7 +49,7 @@ def show_interval(interval: Interval) -> None:
 
 def _step(step: Step) -> None:
     if sys.stderr.isatty():
-        _line(f"{step_words(step)} ...")
+        say(f"{step_words(step)} ...")
 
 
 def searched_line(searched: Searched) -> str:
@@ -61,8 +66,8 @@ def searching() -> Iterator[SearchDisplay]:
             Told(
                 step=_step,
                 interval=show_interval,
-                searched=lambda searched: _line(searched_line(searched)),
+                searched=lambda searched: say(searched_line(searched)),
                 loading=loading.show,
-                note=_line,
+                note=say,
             )
         )

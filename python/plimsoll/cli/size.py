@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import sys
-from contextlib import ExitStack
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -12,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from plimsoll.cli import complete
+from plimsoll.cli.confirming import Confirming, confirm_and_show
 from plimsoll.cli.groups import with_groups
 from plimsoll.cli.login import NO_LOGIN, Login
 from plimsoll.cli.option_values import duration_s
@@ -20,7 +19,6 @@ from plimsoll.cli.options import JsonOption, PriceFileOption, StudyFolderArgumen
 if TYPE_CHECKING:
     from plimsoll.analyse.model import Analysis
     from plimsoll.analyse.size_model import LoadDemand, SizeAnswer
-    from plimsoll.spec.clients import Clients
 
 ConfirmOption = Annotated[
     bool,
@@ -143,8 +141,9 @@ def size(
     Rests on capacities at an objective and on load at target rates where the study has them, and on closed-loop figures
     only where there is nothing else. A system fits if the next run will sustain the load with 95 % confidence.
 
-    Lists the cheapest system first if costs are known. The exit code is 0 if a system fits and 1 if none does; with
-    --confirm, 0 if the load held and 1 if it did not.
+    Lists the cheapest system first if costs are known. --confirm runs the load on the first one, or on another one that
+    is named. The exit code is 0 if a system fits and 1 if none does; with --confirm, 0 if the load held, and 1 if it
+    did not or the run was too short to tell.
 
     Examples:
 
@@ -154,6 +153,7 @@ def size(
 
       plimsoll size results/capacity --demand demand.json --growth 30%/y
     """
+    from plimsoll.analyse.confirmed import objective_to_confirm
     from plimsoll.analyse.size import size as answer_size
     from plimsoll.errors import SpecError
     from plimsoll.guide.build import analyse_folder
@@ -161,18 +161,18 @@ def size(
     if not confirm and (target is not None or system is not None):
         raise SpecError(f"--{'target' if target is not None else 'system'}: is for --confirm; add it, or leave it out")
     demand = load.asked()
-    objective_ms = None if response_p99 is None else duration_s(response_p99, "--response-p99") * 1000
     analysis = analyse_folder(study, price_file)
-    limit_ms = _objective_ms(analysis) if objective_ms is None else objective_ms
+    limit_ms = _objective_ms(analysis) if response_p99 is None else duration_s(response_p99, "--response-p99") * 1000
     answer = answer_size(analysis, tps=load.tps, demand=demand, connections=connections, workload=workload,
         response_p99_ms=limit_ms, headroom=headroom)  # fmt: skip
-    if confirm:
-        confirm_s = duration_s(duration, "--duration")
-        raise typer.Exit(_confirm(study, answer, confirm_s, target=target, system=system, login=login, as_json=as_json))
-    raise typer.Exit(_show(answer, as_json=as_json))
+    if not confirm:
+        raise typer.Exit(show_answer(answer, as_json=as_json))
+    objective = objective_to_confirm(analysis.capacities, answer.asked.workload, limit_ms)
+    asked = Confirming(duration_s(duration, "--duration"), target, system, login)
+    raise typer.Exit(confirm_and_show(study, answer, objective, asked, as_json=as_json))
 
 
-def _show(answer: SizeAnswer, *, as_json: bool) -> int:
+def show_answer(answer: SizeAnswer, *, as_json: bool) -> int:
     """Shows the answer; returns the exit code."""
     from plimsoll.cli.fitted import show
     from plimsoll.guide.size import worded
@@ -189,74 +189,3 @@ def _objective_ms(analysis: Analysis) -> float | None:
     """The study's objective, or that of its searches where they have one."""
     searched = {one.objective.response_ms_p99 for one in analysis.capacities}
     return analysis.objective_ms_p99 or (searched.pop() if len(searched) == 1 else None)
-
-
-def _clients(clients: Clients, demand: LoadDemand | None) -> Clients:
-    """Those of the study, with the bursts of the demand where these are known."""
-    if demand is None or demand.burstiness is None:
-        return clients
-    return clients.model_copy(update={"burstiness": demand.burstiness})
-
-
-def _confirm(
-    study: Path,
-    answer: SizeAnswer,
-    confirm_s: float,
-    *,
-    target: str | None,
-    system: str | None,
-    login: Login,
-    as_json: bool,
-) -> int:
-    """Runs the load and says whether it held; returns the exit code."""
-    from plimsoll.cli.fitted import echo_fitted
-    from plimsoll.cli.load_progress import load_progress
-    from plimsoll.cli.search_progress import show_interval
-    from plimsoll.errors import SpecError
-    from plimsoll.prose.capacity import confirmed_sentence
-    from plimsoll.record.capacity import CapacityObjective
-    from plimsoll.run.confirming import confirm, system_of_study
-    from plimsoll.run.single_run import SingleRun
-    from plimsoll.run.users_file import current_spec
-    from plimsoll.spec.arrivals import steady
-
-    asked = answer.asked
-    spec, _ = current_spec(study)
-    wanted = None if spec is None else next((one for one in spec.workload if one.name == asked.workload), None)
-    if spec is None or wanted is None:
-        raise SpecError(f"--confirm: {study} has no study file with the workload {asked.workload}, so it cannot be run")
-    best = next((one for one in answer.systems if system in (None, one.system)), None)
-    name = system or (answer.systems[0].system if answer.systems else spec.system[0].name)
-    count = asked.connections or (best.connections if best is not None else None) or max(spec.study.levels.connections)
-    limit_ms = asked.response_p99_ms
-    with ExitStack() as stack:
-        progress = stack.enter_context(load_progress())
-        if target is not None:
-            resolved, managed = login.target(target), None
-        else:
-            instance = stack.enter_context(system_of_study(spec, name, study, progress.show))
-            resolved, managed = instance.target, instance if instance.is_managed else None
-        run = SingleRun(
-            workload=wanted,
-            target=resolved,
-            managed=managed,
-            connections=count,
-            warm_up_s=min(10.0, confirm_s),
-            duration_s=confirm_s,
-            seed=spec.study.seed,
-            arrivals=steady(asked.needed_tps),
-            clients=_clients(spec.study.clients, asked.demand),
-        )
-        objective = None if limit_ms is None else CapacityObjective(response_ms_p99=limit_ms)
-        found = confirm(run, objective, show_interval)
-    if sys.stderr.isatty():
-        print(file=sys.stderr)
-    if as_json:
-        typer.echo(found.run.model_dump_json(indent=2))
-    else:
-        echo_fitted(
-            confirmed_sentence(
-                found.run, found.objective, held=found.held, place=name if target is None else run.target.endpoint
-            )
-        )
-    return 0 if found.held else 1

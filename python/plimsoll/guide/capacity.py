@@ -15,9 +15,10 @@ from plimsoll.record.capacity import Capacity, CapacityRun
 from plimsoll.units import format_number, format_rate
 
 NOTE = (
-    "Capacity is the highest rate whose confirmations all held; of several searches the geometric mean. At the lower"
-    " limit the objective was clearly met in every search; at the upper limit it was clearly missed in every search."
-    " Clearly means with 99 % confidence, one-sided."
+    "Capacity is the highest rate at which the objective held over all confirmations together and clearly failed in"
+    " none; of several searches the geometric mean. The lower limit is the lowest rate, over the searches, up to which"
+    " the objective was clearly met. The upper limit is the highest at which it was clearly missed; it is not known"
+    " where a search found none. Clearly means with 99 % confidence, one-sided."
 )
 _VERDICTS = {
     "faster": "higher",
@@ -32,6 +33,7 @@ def runs_table(found: Capacity, caption: str = "Runs of the search") -> Table:
     """Every run of a search, in the order in which they ran."""
     columns = (
         Column(heading="run for", numeric=False),
+        Column(heading="connections"),
         Column(heading="rate tps"),
         Column(heading="completed tps"),
         Column(heading="p99 ms"),
@@ -45,6 +47,7 @@ def runs_table(found: Capacity, caption: str = "Runs of the search") -> Table:
 
 def _run(run: CapacityRun) -> tuple[Entry, ...]:
     figures = (
+        f"{run.connections:,}",
         NOT_KNOWN if run.rate_tps is None else format_number(run.rate_tps),
         format_number(run.throughput_tps),
         NOT_KNOWN if run.response_ms_p99 is None else format_number(run.response_ms_p99),
@@ -99,7 +102,7 @@ def capacity_part(analysis: Analysis) -> CapacityPart | None:
         runs_table(
             search.capacity,
             f"{search.system}, {search.workload}, repetition {search.repetition + 1}"
-            + ("" if search.is_finished else ", not finished"),
+            + ("" if search.is_finished else ", stopped" if search.stopped is not None else ", not finished"),
         )
         for one in analysis.capacities
         for search in one.searches

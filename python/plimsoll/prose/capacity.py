@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Protocol
 
 from plimsoll.analyse.cell_model import Estimate
 from plimsoll.analyse.comparison import EQUAL_WITHIN
+from plimsoll.analyse.confirmed import Confirmed
 from plimsoll.analyse.finding_model import Finding
 from plimsoll.prose.phrases import counted, higher, plain_percent, rate_with_interval, ratio_interval
 from plimsoll.record.capacity import Capacity, CapacityObjective, CapacityRun, RunRole, RunVerdict
@@ -18,6 +19,13 @@ VERDICTS = {
     RunVerdict.DOES_NOT_HOLD: "does not hold",
     RunVerdict.UNDECIDED: "undecided",
     RunVerdict.NOT_JUDGED: "closed loop",
+}
+
+
+_CONFIRMED = {
+    RunVerdict.HOLDS: "held for",
+    RunVerdict.DOES_NOT_HOLD: "did not hold for",
+    RunVerdict.UNDECIDED: "is undecided after",
 }
 
 
@@ -89,12 +97,13 @@ def capacity_sentences(found: Capacity) -> Iterator[str]:
         yield from _no_capacity(found, what)
         return
     count = sum(run.role is RunRole.CONFIRM and run.rate_tps == found.capacity_tps for run in found.runs)
-    yield f"Capacity: {format_rate(found.capacity_tps)} with {what}, confirmed by {count} runs."
-    low = "No lower limit is known" if found.low is None else f"Lower limit {format_rate(found.low)}"
+    served = "" if found.rate_connections is None else f" at {counted(found.rate_connections, 'connection')}"
+    yield f"Capacity: {format_rate(found.capacity_tps)}{served}, with {what}, confirmed by {counted(count, 'run')}."
+    low = "No lower limit is known" if found.low is None else f"The lower limit is {format_rate(found.low)}"
     high = (
         "no rate was measured at which the objective clearly fails"
         if found.high is None
-        else f"clearly exceeded at {format_rate(found.high)}"
+        else f"at {format_rate(found.high)} the objective is clearly missed"
     )
     yield f"{low}; {high}."
     yield from _lag(found)
@@ -106,16 +115,26 @@ def _lag(found: Capacity) -> Iterator[str]:
 
 
 def _no_capacity(found: Capacity, what: str) -> Iterator[str]:
-    rates = [run.rate_tps for run in found.runs if run.rate_tps is not None]
+    at_rates = [run for run in found.runs if run.rate_tps is not None]
     if found.low is not None:
         high = "" if found.high is None else f" and clearly does not at {format_rate(found.high)}"
-        yield f"No rate is confirmed yet: {what} clearly holds at {format_rate(found.low)}{high}."
-    elif rates:
-        yield f"No rate holds {what}: the lowest that was measured is {format_rate(min(rates))}."
-        yield "Relax the objective, or check whether the server and its data are as they should be."
+        yield f"No rate is confirmed: {what} clearly holds at {format_rate(found.low)}{high}."
+    elif at_rates:
+        lowest_tps = min(run.rate_tps or 0.0 for run in at_rates)
+        over = share_words(max(run.counted_over_ratio for run in at_rates if run.rate_tps == lowest_tps))
+        lowest = f"the lowest that was measured is {format_rate(lowest_tps)}, with {over} over the objective"
+        yield f"No rate was found that holds {what}: {lowest}."
+        yield _advice(at_rates)
         yield from _lag(found)
     else:
-        yield f"No rate was measured yet against {what}."
+        yield f"No rate was measured against {what}."
+
+
+def _advice(at_rates: Sequence[CapacityRun]) -> str:
+    """What to do where no rate was found that holds."""
+    if any(run.verdict is RunVerdict.HOLDS for run in at_rates):
+        return "Some runs held and longer or later ones did not: make runs longer, or measure on a quieter machine."
+    return "Relax the objective, or check whether the server and its data are as they should be."
 
 
 def capacity_answer_sentence(finding: Finding, unit: str) -> str:
@@ -123,22 +142,29 @@ def capacity_answer_sentence(finding: Finding, unit: str) -> str:
     seen = finding.known
     objective = CapacityObjective(response_ms_p99=seen["objective_ms_p99"], errors_ratio=seen["errors_ratio"])
     what, place = objective_words(objective), f"{finding.workload}: {finding.system}"
-    left = seen["unfinished_count"]
-    rest = f" {counted(left, 'search')} not finished." if left else ""
+    rest = _unfinished(seen["unfinished_count"], seen.get("stopped", ()))
     if seen["searches_count"] == 0:
         return f"{place}: the capacity with {what} is not known yet.{rest}"
     if seen["capacity_tps"] is None:
         return f"{place} has no confirmed capacity with {what}: not every search found a rate that holds.{rest}"
     rate = rate_with_interval(seen["capacity_tps"], unit)
-    low = "" if seen["low_tps"] is None else f" The lower limit is {format_rate(seen['low_tps'], unit)}"
+    low = "" if seen["low_tps"] is None else f"The lower limit is {format_rate(seen['low_tps'], unit)}"
     high = (
         ""
         if seen["high_tps"] is None
-        else f"; at {format_rate(seen['high_tps'], unit)} the objective is clearly missed"
+        else f"{'at' if low else 'At'} {format_rate(seen['high_tps'], unit)} the objective is clearly missed"
     )
+    limits = "; ".join(filter(None, (low, high)))
     grows_tps = seen.get("lag_grows_tps")
     lag = "" if grows_tps is None else f" From {format_rate(grows_tps, unit)} on the lag of a replica grows."
-    return f"{place} has a capacity of {rate} with {what}.{low}{high if low else ''}{'.' if low else ''}{lag}{rest}"
+    return f"{place} has a capacity of {rate} with {what}.{f' {limits}.' if limits else ''}{lag}{rest}"
+
+
+def _unfinished(count: int, stopped: Sequence[str]) -> str:
+    """The searches without an answer, with the reason of the first that stopped; empty where there are none."""
+    cut = count - len(stopped)
+    rest = f" {counted(cut, 'search')} not finished." if cut else ""
+    return f"{rest} {counted(len(stopped), 'search')} stopped: {stopped[0].rstrip('.')}." if stopped else rest
 
 
 def no_capacity_sentence(finding: Finding, unit: str) -> str:
@@ -186,12 +212,35 @@ def _single_searches_compared(finding: Finding, ratio: Estimate) -> str:
     )
 
 
-def confirmed_sentence(run: CapacityRun, objective: CapacityObjective | None, *, held: bool, place: str) -> str:
-    """Whether a load that was sized held."""
-    rate, p99 = format_rate(run.rate_tps or 0.0), run.response_ms_p99
-    times = "" if p99 is None else f", p99 response time {format_ms(p99)}"
-    what = "" if objective is None else f" with {objective_words(objective)}"
-    over = "" if objective is None else f", {share_words(run.over_ratio)} over the objective"
-    verdict = "held" if held else "did not hold"
-    lost = f", {share_words(run.errors_ratio)} failed or dropped" if run.errors_ratio else ""
-    return f"{place}: {rate}{what} {verdict} for {format_duration(run.duration_s)}{times}{over}{lost}."
+class LoadLike(Protocol):
+    """A load at a rate to come: `plimsoll.run.single_run.SingleRun` is one."""
+
+    @property
+    def connections(self) -> int: ...  # noqa: D102
+
+    @property
+    def warm_up_s(self) -> float: ...  # noqa: D102
+
+    @property
+    def duration_s(self) -> float: ...  # noqa: D102
+
+
+def confirming_words(system: str, rate_tps: float, load: LoadLike, objective: CapacityObjective | None) -> str:
+    """A confirmation that begins."""
+    what = "" if objective is None else f", {objective_words(objective)}"
+    length = f"for {format_duration(load.duration_s)} after a warm-up of {format_duration(load.warm_up_s)}"
+    return f"{system}: {format_rate(rate_tps)} at {counted(load.connections, 'connection')} {length}{what}"
+
+
+def confirmed_sentence(found: Confirmed) -> str:
+    """Whether a load that was sized held when it was offered; where that is open, what would decide it."""
+    rate, ran = format_rate(found.rate_tps), format_duration(found.duration_s)
+    what = "" if found.objective is None else f" with {objective_words(found.objective)}"
+    times = "" if found.response_ms_p99 is None else f", p99 response time {format_ms(found.response_ms_p99)}"
+    over = "" if found.objective is None else f", {share_words(found.over_ratio)} over the objective"
+    lost = f", {share_words(found.errors_ratio)} failed or dropped" if found.errors_ratio else ""
+    behind = "" if found.is_sustained else ", and the server did not keep up with the rate"
+    said = f"{found.system}: {rate}{what} {_CONFIRMED[found.verdict]} {ran}{times}{over}{lost}{behind}."
+    if found.verdict is not RunVerdict.UNDECIDED:
+        return said
+    return f"{said} That is too near the limit for a run of this length: it is not confirmed. Run it again for longer."

@@ -120,7 +120,7 @@ ADVICE: dict[Code, str] = {
     Code.COLLECT_FAILED: (
         "Look at the output of the hook in the recording, and correct the command; the figures of the trial stand."
     ),
-    Code.PEAK_AT_LAST_LEVEL: "Add higher levels until throughput falls.",
+    Code.PEAK_AT_LAST_LEVEL: "Add higher levels (of a search: --connections) until throughput falls.",
     Code.PEAK_AT_FIRST_LEVEL: "Add lower levels, down to one connection.",
     Code.LEVELS_DIFFER: "Measure all systems at the same levels.",
     Code.READ_ONLY_SLOWER: (

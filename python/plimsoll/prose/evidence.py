@@ -224,6 +224,10 @@ EVIDENCE: Mapping[str, str | Callable[[Figures], str]] = {
     "failed-trial": "{trial_id}: {reason}",
     "not-run": "{unrun_count} planned trials have no recording",
     "peak-at-last-level": "the highest throughput, {throughput_tps}, was at {level}, the last level",
+    "sweep-at-last-level": (
+        "the sweep was fastest, {throughput_tps}, with the most connections that it tried, {connections_count}: more"
+        " connections may sustain more"
+    ),
     "peak-at-first-level": "the highest throughput, {throughput_tps}, was at {level}, the first level",
     "levels": _levels,
     "read-only-slower": "{slow_workload} reached {slow_tps}, {fast_workload} reached {fast_tps}",

@@ -112,9 +112,10 @@ def plain(value: float) -> str:
 
 
 def counted(count: float, noun: str) -> str:
-    """Such as `1 trial`, `2 trials`; an estimate is rounded."""
+    """Such as `1 trial`, `2 trials`, `2 searches`; an estimate is rounded."""
     whole = round(count)
-    return f"{whole:,} {noun}{'' if whole == 1 else 's'}"
+    plural = "es" if noun.endswith("ch") else "s"
+    return f"{whole:,} {noun}{'' if whole == 1 else plural}"
 
 
 def counted_are(count: int, noun: str) -> str:

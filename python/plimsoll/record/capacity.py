@@ -94,12 +94,12 @@ class CapacityRun(Document):
 
 
 class Capacity(Document):
-    """What `plimsoll capacity --json` prints.
+    """What a search found.
 
     Attributes:
-        capacity_tps: The highest rate whose confirmations all held, transactions per second; None where no rate held,
-            and while the search goes on.
-        low: Up to this rate the objective clearly held: the highest such rate that was measured, and at least 4 % below
+        capacity_tps: The highest rate at which the objective held over all confirmations together and clearly failed in
+            none, transactions per second; None where it held at no rate, and while the search goes on.
+        low: Up to this rate the objective clearly held: the highest such rate that was measured, and at least 6 % below
             `capacity_tps`, since a search may be wrong by that much; None where none clearly held.
         high: The lowest rate above it at which the objective clearly did not hold; None where none was found.
         objective: What had to hold.
@@ -117,6 +117,11 @@ class Capacity(Document):
         """The lowest rate at which the lag of a replica grew; None where it did at none."""
         return min((one.rate_tps for one in self.runs if one.lag_grows and one.rate_tps is not None), default=None)
 
+    @property
+    def rate_connections(self) -> int | None:
+        """The number of connections that served all rates; None where no rate was measured yet."""
+        return next((one.connections for one in reversed(self.runs) if one.rate_tps is not None), None)
+
 
 class SearchRecord(Document):
     """One search of a study.
@@ -127,6 +132,8 @@ class SearchRecord(Document):
         workload: Under which workload.
         repetition: 0, 1, 2, …
         is_finished: The search came to an answer; it goes on otherwise when the study runs again.
+        stopped: Why it stopped without an answer: a run must not be believed, or nothing completed in the sweep. None
+            for a search that ended, and for one that was interrupted.
         capacity: What is known so far.
     """
 
@@ -135,6 +142,7 @@ class SearchRecord(Document):
     workload: str
     repetition: int = 0
     is_finished: bool = False
+    stopped: str | None = None
     capacity: Capacity
 
 

@@ -207,6 +207,8 @@ class Outcome(Document):
     Attributes:
         verdict: Complete; or invalid, failed or interrupted, and then it counts nowhere.
         reason: Why it is not complete.
+        nothing_completed: It is invalid only because no transaction completed in the measured window: at a rate that is
+            overload.
         window: Which intervals count; None when there are none.
         account: None for imports.
         connections: None for imports, and when the load never began.
@@ -222,6 +224,7 @@ class Outcome(Document):
 
     verdict: Verdict
     reason: str | None = None
+    nothing_completed: bool = False
     window: Window | None = None
     account: EngineAccount | None = None
     connections: ConnectionsRecord | None = None

@@ -8,21 +8,22 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from plimsoll.analyse.capacity_run import judged_run
 from plimsoll.drive.engine import LocalDriver
 from plimsoll.drive.protocol import Interval, Progress
-from plimsoll.errors import InvalidTrialError, TargetError
+from plimsoll.errors import RecordError, TargetError
 from plimsoll.plan.capacity import Step
 from plimsoll.plan.search_settings import SearchSettings
 from plimsoll.record.capacity import Capacity, CapacityRun, SearchRecord
 from plimsoll.record.model import Verdict
 from plimsoll.record.partial import recordings_folder
-from plimsoll.record.store import read_recording
+from plimsoll.record.store import Recording, read_recording
 from plimsoll.run.joined import RecordingWanted
 from plimsoll.run.keeper import DataKeeper
-from plimsoll.run.searching import Search, Searched, keep_search, nothing_completed
+from plimsoll.run.searching import Search, Searched, keep_search
 from plimsoll.run.single import record_single
 from plimsoll.run.single_run import SingleRun
 from plimsoll.servers.control import connect
@@ -70,18 +71,19 @@ class TargetSearch:
         self._base, self._wanted, self._settings, self._told = base, wanted, settings, told
         self._search = Search(settings, self._searched, warm_up_s=base.warm_up_s)
         self._id = f"search-{time.time_ns():x}"
-        self._names = ("", "")
+        self._names, self._is_finished = ("", ""), False
 
     def run(self) -> Capacity:
         """Searches to the end.
 
         Raises:
             SpecError, TargetError, HostError, EngineBugError, RecordError: A run could not be done, or not be kept.
-            InvalidTrialError: Nothing completed in the sweep.
+            InvalidTrialError: Nothing completed in the whole sweep, or drivers that share the load were lost.
             KeyboardInterrupt: Somebody ended it; `so_far` says what is known.
         """
         found = self._search.run(self._execute)
-        self._keep(found, is_finished=True)
+        self._is_finished = True
+        self._keep()
         return found
 
     @property
@@ -94,6 +96,27 @@ class TargetSearch:
         """About how long it will still take, seconds."""
         return self._search.expected_s
 
+    @property
+    def record(self) -> SearchRecord:
+        """What is known by now, as it is kept."""
+        system, workload = self._names
+        return SearchRecord(
+            search_id=self._id,
+            system=system,
+            workload=workload,
+            is_finished=self._is_finished,
+            capacity=self.so_far,
+        )
+
+    @property
+    def recordings(self) -> list[Recording]:
+        """Of the runs so far, as far as they can be read."""
+        folder, found = recordings_folder(self._wanted.study), []
+        for run in self._search.runs:
+            with suppress(RecordError):
+                found += [read_recording(folder / run.trial_id)] if run.trial_id else []
+        return found
+
     def _execute(self, step: Step) -> CapacityRun:
         self._told.step(step)
         self._make_ready(step)
@@ -105,12 +128,7 @@ class TargetSearch:
             arrivals=None if step.rate_tps is None else steady(step.rate_tps),
             search=(self._id, step.role),
         )
-        try:
-            summary, notes = record_single(run, self._wanted, self._told.interval)
-        except InvalidTrialError:
-            if step.rate_tps is None:
-                raise
-            return nothing_completed(step)
+        summary, notes = record_single(run, self._wanted, self._told.interval)
         if summary.outcome.verdict is Verdict.FAILED:
             raise TargetError(summary.outcome.reason or "the server stopped answering")
         self._names = (summary.trial.system.name, summary.trial.workload.name)
@@ -131,15 +149,11 @@ class TargetSearch:
             settle(control, limit_s=SETTLE_LIMIT_S, may_set_variables=managed is not None)
 
     def _searched(self, searched: Searched) -> None:
-        self._keep(self.so_far, is_finished=False)
+        self._keep()
         self._told.searched(searched)
 
-    def _keep(self, found: Capacity, *, is_finished: bool) -> None:
-        system, workload = self._names
-        keep_search(
-            self._wanted.study,
-            SearchRecord(search_id=self._id, system=system, workload=workload, is_finished=is_finished, capacity=found),
-        )
+    def _keep(self) -> None:
+        keep_search(self._wanted.study, self.record)
 
 
 def _wait_idle(running: Callable[[], int]) -> None:

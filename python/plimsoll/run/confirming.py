@@ -5,22 +5,22 @@ Deliberately not here: which load and which system (`analyse.size`).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from plimsoll.analyse.capacity_run import judged_run
 from plimsoll.analyse.cells import is_sustained
+from plimsoll.analyse.confirmed import Confirmed, confirmed
 from plimsoll.drive.engine import LocalDriver
 from plimsoll.drive.protocol import Interval, Progress
-from plimsoll.errors import InvalidTrialError, SpecError, TargetError
+from plimsoll.errors import NothingCompletedError, SpecError, TargetError
 from plimsoll.plan.capacity import Step
-from plimsoll.record.capacity import CapacityObjective, CapacityRun, RunRole
-from plimsoll.record.model import Verdict
+from plimsoll.record.capacity import CapacityObjective, RunRole
+from plimsoll.record.model import TrialWarning, Verdict
 from plimsoll.record.partial import recordings_folder
-from plimsoll.record.store import read_recording
+from plimsoll.record.store import Recording, read_recording
 from plimsoll.run.instance import Instance
 from plimsoll.run.joined import RecordingWanted
 from plimsoll.run.keeper import DataKeeper
@@ -31,37 +31,31 @@ from plimsoll.run.single import record_single
 from plimsoll.run.single_run import SingleRun
 from plimsoll.spec.statements import data_sets
 from plimsoll.spec.study import StudySpec
+from plimsoll.spec.system import SystemSpec
 
 _NO_LIMIT_MS = 3_600_000.0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Confirmed:
-    """What became of a confirmation.
-
-    Attributes:
-        run: What it measured; its verdict is about the response time.
-        held: The rate was sustained, and the objective, where there is one, was within its limit.
-        objective: What had to hold; None for the rate alone.
-    """
-
-    run: CapacityRun
-    held: bool
-    objective: CapacityObjective | None
-
-
 def confirm(
-    run: SingleRun, objective: CapacityObjective | None, seen: Callable[[Interval], None] = lambda _: None
+    run: SingleRun,
+    objective: CapacityObjective | None,
+    *,
+    system: str,
+    seen: Callable[[Interval], None] = lambda _: None,
+    doubts_of: Callable[[Recording], Sequence[TrialWarning]] = lambda _: (),
 ) -> Confirmed:
     """Offers the load, and judges it.
 
     Args:
         run: At a steady rate.
         objective: What must hold; None for the rate alone.
+        system: What the result calls it.
         seen: Is told of each second.
+        doubts_of: Says what makes the run doubtful.
 
     Raises:
         TargetError, HostError, EngineBugError: It could not be run, or the server was gone at the end.
+        InvalidTrialError: Drivers that share the load were lost.
         KeyboardInterrupt: Somebody ended it.
     """
     limit = objective or CapacityObjective(response_ms_p99=_NO_LIMIT_MS)
@@ -76,14 +70,13 @@ def confirm(
         wanted = RecordingWanted(study=Path(folder) / "runs")
         try:
             summary, _ = record_single(run, wanted, seen)
-        except InvalidTrialError:
-            return Confirmed(run=nothing_completed(step), held=False, objective=objective)
+        except NothingCompletedError:
+            return confirmed(nothing_completed(step), objective, system=system, is_sustained=False)
         if summary.outcome.verdict is Verdict.FAILED:
             raise TargetError(summary.outcome.reason or "the server stopped answering")
         recording = read_recording(recordings_folder(wanted.study) / summary.trial.trial_id)
-        judged = judged_run(recording, RunRole.CONFIRM, limit)
-    within = judged.counted_over_ratio <= 0.01 and judged.errors_ratio <= (limit.errors_ratio or 0.01)
-    return Confirmed(run=judged, held=within and is_sustained(summary), objective=objective)
+        judged, doubts = judged_run(recording, RunRole.CONFIRM, limit), doubts_of(recording)
+    return confirmed(judged, objective, system=system, is_sustained=is_sustained(summary), warnings=doubts)
 
 
 @contextmanager
@@ -93,14 +86,14 @@ def system_of_study(
     """A system of a study, running with its data; what Plimsoll made of it is removed afterwards.
 
     Raises:
-        SpecError: There is none of that name, or it has several instances.
+        SpecError: There is none of that name, or it is more than one server on this machine.
         TargetError, HostError: It cannot be had.
     """
     found = next((one for one in spec.system if one.name == name), None)
     if found is None:
         raise SpecError(f"--system: there is no {name!r} in the study; it has {', '.join(s.name for s in spec.system)}")
-    if found.instances > 1:
-        raise SpecError(f"--system: {name} has {found.instances} instances; --confirm can load one. Name its --target")
+    if (why := _why_not(found)) is not None:
+        raise SpecError(f"--system: {name} {why}, which --confirm cannot start; start it, and name its --target")
     keeper = DataKeeper(
         driver=LocalDriver(), data_sets=data_sets(spec.workload), progress=progress,
         changing=any(one.changes_row_count for one in spec.workload),
@@ -112,3 +105,16 @@ def system_of_study(
     finally:
         system.stop()
         system.close()
+
+
+def _why_not(found: SystemSpec) -> str | None:
+    """What a system has that only a study can start; None where it is a plain server."""
+    replicas = found.server.replicas if found.server is not None else 0
+    faults = {
+        f"has {found.instances} instances": found.instances > 1,
+        "has replicas": bool(replicas or found.targets),
+        "runs on another host": found.host is not None,
+        "has hooks": found.hooks is not None,
+        "is measured in an environment of its own": found.environment is not None,
+    }
+    return next((fault for fault, is_so in faults.items() if is_so), None)

@@ -12,8 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from plimsoll.errors import PlimsollError
-from plimsoll.plan.model import Plan, PlannedSearch, PlannedTrial
-from plimsoll.record.model import Outcome
+from plimsoll.plan.model import Plan, PlannedTrial
 from plimsoll.run.deciding import Answering, until
 from plimsoll.run.environments import Turn
 from plimsoll.run.events import EventLog, StudyBegan, StudyEnded
@@ -23,8 +22,7 @@ from plimsoll.run.planning import PlannedStudy
 from plimsoll.run.repeats import trials_to_repeat
 from plimsoll.run.storage import measure_study
 from plimsoll.run.storage_events import told
-from plimsoll.run.study_search import StudySearch
-from plimsoll.run.systems import System
+from plimsoll.run.study_searches import StudySearches
 from plimsoll.spec.study import StudySpec
 
 
@@ -67,7 +65,7 @@ class Course:
         self._left = len(self._todo)
         self._execution = execution
         self._answering = _answering(spec, folder, planned)
-        self._searched: set[str] = set()
+        self._searches = StudySearches(spec, folder, log, execution, self._keep_plan)
 
     def run(self) -> StudyResult:
         """Runs all trials that are to do, repetition by repetition; then searches, and repeats of trials."""
@@ -88,9 +86,10 @@ class Course:
         try:
             measure_study(self._spec.storage, self._folder, lambda record, one: self._log.say(told(record, one)))
             self._run_repetitions()
-            self._run_searches()
+            self._searches.run()
             self._repeat()
             self._execution.keep_data()
+            reason = self._searches.why_stopped
         except KeyboardInterrupt:
             reason = "interrupted"
             raise
@@ -160,36 +159,6 @@ class Course:
         self._execution.plan = plan
         self._keep(plan)
 
-    def _run_searches(self) -> None:
-        """Searches for capacities, block by block; what is recorded of them is read and not run again."""
-        for _, block in itertools.groupby(self._execution.plan.searches, key=lambda search: search.block):
-            searches = list(block)
-            with self._execution.started(searches[0]) as system:
-                for index, planned in enumerate(searches):
-                    self._search(planned, system, first=index == 0)
-
-    def _search(self, planned: PlannedSearch, system: System, *, first: bool) -> None:
-        ran = 0
-
-        def run_trial(trial: PlannedTrial, after_overload: bool) -> Outcome:
-            nonlocal ran
-            plan = self._execution.plan
-            if trial not in plan.trials:
-                self._keep_plan(plan.model_copy(update={"trials": (*plan.trials, trial)}))
-            is_fresh = first and ran == 0
-            ran += 1
-            return self._execution.run_trial(trial, system, first=is_fresh or after_overload, remaining=0)
-
-        StudySearch(
-            spec=self._spec,
-            folder=self._folder,
-            planned=planned,
-            finished=self._execution.finished,
-            log=self._log,
-            run_trial=run_trial,
-        ).run()
-        self._searched.add(planned.search_id)
-
     def _repeat(self) -> None:
         """Measures trials again whose machine was slow, while the budget leaves time for a whole one.
 
@@ -216,9 +185,8 @@ class Course:
     def _result(self) -> StudyResult:
         planned = {trial.trial_id for trial in self._execution.plan.trials}
         complete, failed = len(planned & self._execution.finished), len(planned & self._execution.failed)
-        left = sum(search.search_id not in self._searched for search in self._execution.plan.searches)
         following = None if self._turn is None or failed else self._turn.following
-        return StudyResult(complete, failed, len(planned) - complete - failed + left, following)
+        return StudyResult(complete, failed, len(planned) - complete - failed + self._searches.left_count, following)
 
 
 def _answering(spec: StudySpec, folder: Path, planned: PlannedStudy) -> Answering | None:

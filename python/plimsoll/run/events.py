@@ -23,7 +23,7 @@ from plimsoll.regular_file import open_regular
 from plimsoll.run.answer_events import AnswerProgressed, DuetProgressed
 from plimsoll.run.data_events import DataKept, DataPutBack, DeviceShared
 from plimsoll.run.hook_events import EnvironmentTurn, HookBegan, HookEnded
-from plimsoll.run.search_events import SearchBegan, SearchEnded, SearchProgressed
+from plimsoll.run.search_events import SearchEvent
 from plimsoll.run.storage_events import StorageMeasured
 
 
@@ -176,9 +176,7 @@ Event = (
     | IntervalEnded
     | AnswerProgressed
     | DuetProgressed
-    | SearchBegan
-    | SearchProgressed
-    | SearchEnded
+    | SearchEvent
     | EnvironmentChanged
     | MachineMeasured
     | DataPutBack

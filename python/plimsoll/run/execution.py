@@ -255,7 +255,7 @@ class Execution:
             self.finished.add(planned.trial_id)
             self._failures_in_a_row = 0
             return
-        if planned.search_id is not None and outcome.verdict is Verdict.INVALID:
+        if planned.search_id is not None and outcome.nothing_completed:
             return  # a rate at which nothing completes is an answer
         self.failed.add(planned.trial_id)
         self._failures_in_a_row += 1

@@ -140,16 +140,18 @@ def outcome_of(
     """
     measured, done = progressing.measured, progressing.done
     verdict, reason = (Verdict.FAILED, failure) if failure else (Verdict.COMPLETE, None)
+    nothing_completed = False
     if interruption is not None:
         verdict, reason = Verdict.INTERRUPTED, interruption
     elif doubt is not None:
         verdict, reason = Verdict.INVALID, doubt
     elif failure is None and measured.completed == 0:
-        verdict = Verdict.INVALID
+        verdict, nothing_completed = Verdict.INVALID, True
         reason = f"no transaction completed in the measured window{progressing.rows.told_errors()}"
     return Outcome(
         verdict=verdict,
         reason=reason,
+        nothing_completed=nothing_completed,
         window=measured.window,
         account=None if done is None else account_of(done),
         connections=None if progressing.ready is None else connections_of(progressing.ready),

@@ -39,6 +39,17 @@ class SearchProgressed(Document):
     remaining_s: float
 
 
+class SearchStopped(Document):
+    """A search stopped without an answer, since a run of it must not be believed; the study goes on with others."""
+
+    type: Literal["search_stopped"] = "search_stopped"
+    search_id: str
+    system: str
+    workload: str
+    repetition: int
+    reason: str
+
+
 class SearchEnded(Document):
     """A search came to an answer.
 
@@ -54,3 +65,7 @@ class SearchEnded(Document):
     repetition: int
     capacity_tps: float | None
     objective: CapacityObjective
+
+
+SearchEvent = SearchBegan | SearchProgressed | SearchEnded | SearchStopped
+"""Whatever is told of a search."""

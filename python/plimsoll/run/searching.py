@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from plimsoll.errors import HostError, RecordError
+from plimsoll.errors import HostError, NothingCompletedError, RecordError
 from plimsoll.plan.capacity import Step, bracket_of, capacity_so_far, next_step, remaining_s
 from plimsoll.plan.search_settings import SearchSettings
 from plimsoll.record.capacity import (
@@ -64,10 +64,19 @@ class Search:
         """Runs it to its end.
 
         Args:
-            execute: Does one step. What it raises ends the search; `so_far` is what is known then.
+            execute: Does one step. What it raises ends the search, except that nothing completed, which is what the
+                step showed; `so_far` is what is known then.
+
+        Raises:
+            NothingCompletedError: Nothing did in the whole sweep: that is a fault of the server, and no capacity.
         """
+        empty: NothingCompletedError | None = None
         while isinstance(found := next_step(self._settings, self.runs), Step):
-            self.runs.append(execute(found))
+            try:
+                self.runs.append(execute(found))
+            except NothingCompletedError as error:
+                empty = error
+                self.runs.append(nothing_completed(found, error.trial_id))
             bracket = bracket_of(self._settings, self.runs)
             self._told(
                 Searched(
@@ -77,6 +86,8 @@ class Search:
                     remaining_s=self.expected_s,
                 )
             )
+        if empty is not None and not any(run.throughput_tps for run in self.runs):
+            raise empty
         return found
 
     @property
@@ -96,9 +107,10 @@ def expected_s(settings: SearchSettings, runs: list[CapacityRun], *, warm_up_s: 
     return load_s + count * (warm_up_s + STEP_OVERHEAD_S)
 
 
-def nothing_completed(step: Step) -> CapacityRun:
-    """A run at a rate in which the server answered nothing: no objective holds there."""
+def nothing_completed(step: Step, trial_id: str = "") -> CapacityRun:
+    """A run in which the server completed nothing: at a rate, no objective holds there."""
     return CapacityRun(
+        trial_id=trial_id,
         role=step.role,
         connections=step.connections,
         rate_tps=step.rate_tps,

@@ -17,7 +17,7 @@ from plimsoll.analyse.trial_summary import TrialSummary
 from plimsoll.drive.engine import LocalDriver, TrialRun
 from plimsoll.drive.plans import trial_line
 from plimsoll.drive.protocol import Done, EngineWarning, Interval, Progress
-from plimsoll.errors import InvalidTrialError, PlimsollError, StorageError, TargetError
+from plimsoll.errors import InvalidTrialError, NothingCompletedError, PlimsollError, StorageError, TargetError
 from plimsoll.prose.evidence import recorded_warning
 from plimsoll.record.environment import Environment
 from plimsoll.record.model import Outcome, State, StateMark, SystemRecord, TrialRecord, Verdict
@@ -71,7 +71,8 @@ def run_single(run: SingleRun, seen: Callable[[Interval], None] = lambda _: None
     Raises:
         SpecError, TargetError, HostError, EngineBugError: It could not be run, or the server was gone before anything
             was measured.
-        InvalidTrialError: No transaction completed in the measured window.
+        NothingCompletedError: No transaction completed in the measured window.
+        InvalidTrialError: Drivers that share the load were lost or began too far apart.
         Interrupted: Somebody ended it.
     """
     rows, watch = IntervalRows(driver="", host=""), Watch()
@@ -101,7 +102,8 @@ def record_single(
         SpecError: The folder holds something else. Nothing was started.
         RecordError: A newer Plimsoll wrote recordings of that folder.
         TargetError, HostError, EngineBugError: It could not be run, or not be kept. If load ran, it is kept as failed.
-        InvalidTrialError: No transaction completed in the measured window; it is kept as invalid.
+        NothingCompletedError: No transaction completed in the measured window; it is kept as invalid.
+        InvalidTrialError: Drivers that share the load were lost or began too far apart; it is kept as invalid.
         Interrupted: Somebody ended it; it is kept as interrupted.
     """
     with joining(wanted.study) as joined:
@@ -227,7 +229,7 @@ class _Drive:
         Raises:
             Interrupted: Somebody ended it.
             TargetError: The server was gone or silent before anything was measured.
-            InvalidTrialError: No transaction completed in the measured window.
+            NothingCompletedError: No transaction completed in the measured window.
         """
         is_empty = summary is None or summary.counts is None or self._progressing.measured.completed == 0
         if summary is not None and not is_empty:
@@ -240,7 +242,7 @@ class _Drive:
         if (summary is None or is_empty) and outcome.verdict is Verdict.FAILED:
             raise TargetError(outcome.reason or "")
         if summary is None or is_empty:
-            raise InvalidTrialError(
+            raise NothingCompletedError(
                 f"no transaction completed within {self._run.duration_s:g} s{self._spool.rows.told_errors()}; measure"
                 " longer, or check the server"
             )

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import math
+
+from plimsoll.prose.capacity import bracket_words, objective_words, run_words
 from plimsoll.prose.phrases import counted, repeat_noun
 from plimsoll.record.level import Level
 from plimsoll.run.answer_events import AnswerProgressed, DuetProgressed
 from plimsoll.run.events import IntervalEnded
 from plimsoll.run.folder import UNPLANNED
 from plimsoll.run.heard import interval_figures
+from plimsoll.run.search_events import SearchEvent
 from plimsoll.run.status import RunState, StudyStatus
-from plimsoll.units import format_duration
+from plimsoll.units import format_duration, format_rate
 
 
 def lines_of(status: StudyStatus) -> list[str]:
@@ -93,3 +97,19 @@ def interval_words(event: IntervalEnded) -> str:
     missing = f", {event.missing_count:,} connections missing" if event.missing_count else ""
     figures = interval_figures(event.throughput_tps, event.response_ms_p99, event.in_flight_ms_max)
     return f"{figures}{errors}{missing}"
+
+
+def search_line(event: SearchEvent) -> str:
+    """What a search found out, one line."""
+    place = f"{event.system}, {event.workload}, repetition {event.repetition + 1}"
+    match event.type:
+        case "search_began":
+            return f"{place}: searching for the capacity"
+        case "search_stopped":
+            return f"{place}: the search stopped without an answer: {event.reason}"
+        case "search_ended":
+            found = "no rate holds" if event.capacity_tps is None else format_rate(event.capacity_tps)
+            return f"{place}: capacity with {objective_words(event.objective)}: {found}"
+    high_tps = math.inf if event.high_tps is None else event.high_tps
+    left = f"; about {format_duration(event.remaining_s)} left" if event.remaining_s else ""
+    return f"{place}: {run_words(event.run)}{bracket_words(event.low_tps, high_tps)}{left}"

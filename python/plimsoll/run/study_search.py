@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from plimsoll.analyse.capacity_run import judged_run
-from plimsoll.errors import RecordError
+from plimsoll.errors import InvalidTrialError, NothingCompletedError, RecordError
 from plimsoll.plan.capacity import Step
 from plimsoll.plan.model import PlannedSearch, PlannedTrial
 from plimsoll.plan.searches import search_settings, searched_trial
@@ -21,8 +21,8 @@ from plimsoll.record.model import Outcome, Verdict
 from plimsoll.record.partial import recordings_folder
 from plimsoll.record.store import read_recording
 from plimsoll.run.events import EventLog
-from plimsoll.run.search_events import SearchBegan, SearchEnded, SearchProgressed
-from plimsoll.run.searching import STEP_OVERHEAD_S, Search, Searched, keep_search, nothing_completed
+from plimsoll.run.search_events import SearchBegan, SearchEnded, SearchProgressed, SearchStopped
+from plimsoll.run.searching import Search, Searched, keep_search
 from plimsoll.spec.study import StudySpec
 
 RunTrial = Callable[[PlannedTrial, bool], Outcome]
@@ -50,7 +50,9 @@ class StudySearch:
         """Searches to the end, from whatever is recorded.
 
         Raises:
-            PlimsollError: It could not go on.
+            InvalidTrialError: A run must not be believed, or nothing completed in the sweep. This search stopped, and
+                its record says why; others can go on.
+            PlimsollError: The study could not go on.
             KeyboardInterrupt: Somebody ended it; what is recorded is found again.
         """
         self.log.say(SearchBegan(**self._place))
@@ -59,9 +61,14 @@ class StudySearch:
         search = Search(
             search_settings(self.spec),
             lambda searched: self._told(search, searched),
-            warm_up_s=warm_up_s + STEP_OVERHEAD_S,
+            warm_up_s=warm_up_s,
         )
-        found = search.run(self._execute)
+        try:
+            found = search.run(self._execute)
+        except InvalidTrialError as error:
+            self._keep(search.so_far, is_finished=False, stopped=str(error))
+            self.log.say(SearchStopped(**self._place, reason=str(error)))
+            raise
         self._keep(found, is_finished=True)
         self.log.say(SearchEnded(**self._place, capacity_tps=found.capacity_tps, objective=found.objective))
         return found
@@ -69,16 +76,22 @@ class StudySearch:
     def _execute(self, step: Step) -> CapacityRun:
         system = next(one for one in self.spec.system if one.name == self.planned.system)
         trial = searched_trial(self.planned, step, instances=system.instances)
+        if trial.trial_id in self.finished:
+            try:
+                return self._judged(trial, step)
+            except RecordError:
+                self.finished.discard(trial.trial_id)  # it was damaged since; it is measured again
         while trial.trial_id not in self.finished:
             outcome = self.run_trial(trial, step.after_overload)
-            if outcome.verdict is Verdict.INVALID and step.rate_tps is not None:
-                return nothing_completed(step).model_copy(update={"trial_id": trial.trial_id})
-        objective = search_settings(self.spec).objective
-        try:
-            return judged_run(read_recording(recordings_folder(self.folder) / trial.trial_id), step.role, objective)
-        except RecordError:
-            self.finished.discard(trial.trial_id)  # it was damaged since; it is measured again
-            return self._execute(step)
+            if outcome.nothing_completed:
+                raise NothingCompletedError(outcome.reason or "", trial_id=trial.trial_id)
+            if outcome.verdict is Verdict.INVALID:
+                raise InvalidTrialError(f"{trial.trial_id} is invalid: {outcome.reason}")
+        return self._judged(trial, step)
+
+    def _judged(self, trial: PlannedTrial, step: Step) -> CapacityRun:
+        recording = read_recording(recordings_folder(self.folder) / trial.trial_id)
+        return judged_run(recording, step.role, search_settings(self.spec).objective)
 
     def _told(self, search: Search, searched: Searched) -> None:
         self._keep(search.so_far, is_finished=False)
@@ -92,8 +105,9 @@ class StudySearch:
             )
         )
 
-    def _keep(self, found: Capacity, *, is_finished: bool) -> None:
-        keep_search(self.folder, SearchRecord(**self._place, is_finished=is_finished, capacity=found))
+    def _keep(self, found: Capacity, *, is_finished: bool, stopped: str | None = None) -> None:
+        record = SearchRecord(**self._place, is_finished=is_finished, stopped=stopped, capacity=found)
+        keep_search(self.folder, record)
 
     @property
     def _place(self) -> dict[str, object]:

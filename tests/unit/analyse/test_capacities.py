@@ -106,3 +106,21 @@ def test_searches_without_a_study_are_counted_in_their_order() -> None:
     ]
     (found,) = capacities(searches)
     assert capacities_by_repetition(found) == {0: 1000.0, 1: 1500.0}
+
+
+@pytest.mark.parametrize(("highs", "high"), [([1100.0, 1200.0], 1200.0), ([1100.0, None], None), ([None], None)])
+def test_the_upper_limit_is_known_only_where_every_search_found_one(
+    highs: list[float | None], high: float | None
+) -> None:
+    searches = [
+        SearchRecord(
+            search_id=str(number),
+            system="a",
+            workload="w",
+            repetition=number,
+            is_finished=True,
+            capacity=Capacity(capacity_tps=1000.0, high=one, objective=CapacityObjective(response_ms_p99=20)),
+        )
+        for number, one in enumerate(highs)
+    ]
+    assert capacities(searches)[0].high == high

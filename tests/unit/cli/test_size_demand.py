@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from plimsoll.cli.size import _clients
+from plimsoll.cli.confirming import _clients
 from plimsoll.learn.demand import demand_of
 from plimsoll.learn.report import report_of
 from plimsoll.learn.seen import seen_in

@@ -1,0 +1,40 @@
+"""Doubts about runs without a study, in the words of guides: for commands that show an answer and write no guide."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from plimsoll.analyse.doubts import Code
+from plimsoll.analyse.model import Analysis
+from plimsoll.analyse.study import analyse
+from plimsoll.analyse.trial_summary import RecordingLike
+from plimsoll.guide.warnings import warning_parts
+from plimsoll.record.capacity import SearchRecord
+from plimsoll.record.model import TrialWarning
+
+
+def search_warnings(recordings: Sequence[RecordingLike], record: SearchRecord) -> tuple[TrialWarning, ...]:
+    """What makes the answer of a search doubtful, the gravest first.
+
+    Args:
+        recordings: Of its runs.
+        record: What it found.
+    """
+    return _in_words(analyse(record.search_id, recordings, searches=[record]))
+
+
+def load_warnings(recording: RecordingLike) -> tuple[TrialWarning, ...]:
+    """What makes a single load doubtful, the gravest first; that it is a single one is known."""
+    found = _in_words(analyse("load", [recording]))
+    return tuple(one for one in found if one.code != Code.SINGLE_REPETITION)
+
+
+def warning_line(warning: TrialWarning) -> str:
+    """A warning for people, one line."""
+    return f"warning: {warning.code}: {warning.evidence.rstrip('.')}. {warning.advice}"
+
+
+def _in_words(analysis: Analysis) -> tuple[TrialWarning, ...]:
+    return tuple(
+        TrialWarning(code=one.code, evidence=one.evidence, advice=one.advice) for one in warning_parts(analysis)
+    )

@@ -1,0 +1,59 @@
+"""A load that was sized and then offered to a real server: one that holds, and one that cannot."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from plimsoll.analyse.confirmed import Confirmed
+from plimsoll.record.capacity import RunVerdict
+from support.command import plimsoll
+
+pytestmark = pytest.mark.e2e
+
+STUDY = """
+[study]
+name = "sized"
+levels = { connections = [4] }
+warm_up = "1s"
+settle_limit = "1s"
+duration = "2s"
+repetitions = 1
+reset = "never"
+[[workload]]
+name = "points"
+kind = "oltp_point_select"
+table_size = 1000
+[[system]]
+name = "a"
+[system.server]
+managed = "mariadb"
+profile = "bare"
+buffer_pool = "64M"
+"""
+
+
+@pytest.fixture(scope="module")
+def study(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("sized")
+    (folder / "s.toml").write_text(STUDY)
+    ran = plimsoll("study", "run", folder / "s.toml", "--to", folder / "study")
+    assert ran.returncode == 0, ran.stderr
+    return folder / "study"
+
+
+@pytest.mark.parametrize(("tps", "verdict"), [("350", RunVerdict.HOLDS), ("1400000", RunVerdict.DOES_NOT_HOLD)])
+def test_a_load_is_offered_with_its_headroom_and_judged(study: Path, tps: str, verdict: RunVerdict) -> None:
+    ran = plimsoll("size", study, "--tps", tps, "--response-p99", "2s", "--confirm", "--duration", "4s", "--json")
+    assert ran.returncode == (0 if verdict is RunVerdict.HOLDS else 1), ran.stderr
+    said = json.loads(ran.stdout)
+    assert [one["system"] for one in said["systems"]] == ["a"]
+    found = Confirmed.model_validate(said["confirmation"])
+    assert (found.system, found.connections, found.verdict) == ("a", 4, verdict)
+    assert found.rate_tps == pytest.approx(float(tps) / 0.7)
+    assert found.objective is not None
+    assert found.objective.response_ms_p99 == 2000
+    assert "client-on-server-host" in {one.code for one in found.warnings}
+    assert ran.stderr.index("starting a with its data") < ran.stderr.index("a warm-up of 4")

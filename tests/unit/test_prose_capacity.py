@@ -1,0 +1,93 @@
+"""The answer of a search in words: what is known is said, also where its other half is not."""
+
+from __future__ import annotations
+
+import pytest
+
+from plimsoll.analyse.cell_model import Estimate
+from plimsoll.analyse.finding_model import found
+from plimsoll.prose.capacity import capacity_answer_sentence, capacity_sentences
+from plimsoll.record.capacity import Capacity, CapacityObjective, CapacityRun, RunRole, RunVerdict
+
+OBJECTIVE = CapacityObjective(response_ms_p99=20.0)
+
+
+def run(rate_tps: float | None, verdict: RunVerdict, over: float = 0.0, role: RunRole = RunRole.CONFIRM) -> CapacityRun:
+    return CapacityRun(
+        role=role,
+        connections=16,
+        rate_tps=rate_tps,
+        throughput_tps=100.0,
+        over_ratio=over,
+        duration_s=30.0,
+        verdict=verdict,
+    )
+
+
+def said(**facts: object) -> str:
+    return "\n".join(capacity_sentences(Capacity.model_validate({"objective": OBJECTIVE, **facts})))
+
+
+def test_the_answer_names_the_connections_that_served_it() -> None:
+    sweep = run(None, RunVerdict.NOT_JUDGED, role=RunRole.SWEEP).model_copy(update={"connections": 64})
+    runs = (sweep, *[run(1000.0, RunVerdict.HOLDS)] * 3)
+    assert said(capacity_tps=1000.0, low=940.0, high=1100.0, runs=runs) == (
+        "Capacity: 1,000 tps at 16 connections, with p99 response time within 20.0 ms, confirmed by 3 runs.\n"
+        "The lower limit is 940 tps; at 1,100 tps the objective is clearly missed."
+    )
+
+
+def test_without_a_rate_that_holds_the_advice_is_by_what_was_seen() -> None:
+    failing = (run(50.0, RunVerdict.DOES_NOT_HOLD, 0.9), run(1.0, RunVerdict.DOES_NOT_HOLD, 0.5))
+    assert said(runs=failing) == (
+        "No rate was found that holds p99 response time within 20.0 ms: the lowest that was measured is 1.00 tps, with"
+        " 50.0 % over the objective.\n"
+        "Relax the objective, or check whether the server and its data are as they should be."
+    )
+    mixed = said(runs=(*failing, run(1.0, RunVerdict.HOLDS)))
+    assert mixed.endswith("make runs longer, or measure on a quieter machine.")
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "limits"),
+    [
+        (900.0, 1100.0, " The lower limit is 900 tps; at 1,100 tps the objective is clearly missed."),
+        (None, 1100.0, " At 1,100 tps the objective is clearly missed."),
+        (900.0, None, " The lower limit is 900 tps."),
+        (None, None, ""),
+    ],
+)
+def test_each_limit_is_said_without_the_other(low: float | None, high: float | None, limits: str) -> None:
+    finding = found(
+        "capacity",
+        system="a",
+        workload="w",
+        capacity_tps=Estimate(value=1000.0, trial_count=1),
+        low_tps=low,
+        high_tps=high,
+        objective_ms_p99=20.0,
+        errors_ratio=None,
+        searches_count=1,
+        unfinished_count=0,
+    )
+    start = "w: a has a capacity of 1,000 tps with p99 response time within 20.0 ms."
+    assert capacity_answer_sentence(finding, "tps") == start + limits
+
+
+def test_searches_that_stopped_and_that_were_interrupted_are_told_apart() -> None:
+    finding = found(
+        "capacity",
+        system="a",
+        workload="w",
+        capacity_tps=None,
+        low_tps=None,
+        high_tps=None,
+        objective_ms_p99=20.0,
+        errors_ratio=None,
+        searches_count=0,
+        unfinished_count=3,
+        stopped=("nothing completed.", "another reason"),
+    )
+    assert capacity_answer_sentence(finding, "tps").endswith(
+        "is not known yet. 1 search not finished. 2 searches stopped: nothing completed."
+    )
