@@ -61,6 +61,10 @@ ADVICE: dict[Code, str] = {
         "Give both environments the same CPUs and memory and measure again; or state what differs as a parameter, if it"
         " is what you compare."
     ),
+    Code.TURN_SHORT: (
+        "Raise turn to ten times the mean response time or more (at most 10s), and duration with it. For transactions"
+        " of more than a second, use the sequential design."
+    ),
     Code.SINGLE_REPETITION: "Measure at least three repetitions.",
     Code.SHORT_WINDOW: "Measure at least 60 s; several minutes for workloads that write.",
     Code.LOG_CUT_SHORT: "Import the whole log, or run the load again.",

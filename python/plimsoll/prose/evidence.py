@@ -204,6 +204,7 @@ EVIDENCE: Mapping[str, str | Callable[[Figures], str]] = {
     ),
     "single": "levels were measured only once",
     "short-window": "{intervals_count} intervals ({window_s}) were measured, fewer than {needed_count}",
+    "turn-short": "transactions took {response_ms_mean} on average, turns {turn_s}",
     "drift": _drift,
     "warm-up-unfinished": lambda seen: (
         f"throughput in the first {seen['first_s']:.0f} s of the window differed by"
