@@ -143,7 +143,7 @@ def _machine_slower(seen: Figures) -> str:
     what = _SLOW.get(seen["figure"]) or ("clock frequency" if name == "frequency" else f"the {name} reference {when}")
     return (
         f"repetition {seen['repetition']}: {what} made the machine {format_percent(seen['slower_ratio'])} slower than"
-        f" the median of the trials; up to {format_percent(seen['limit_ratio'])} is noise"
+        f" the median of the trials; up to {format_percent(seen['limit_ratio'])} does not count"
     )
 
 

@@ -9,6 +9,8 @@ import polars as pl
 
 from plimsoll.analyse.innodb_state import innodb_series
 from plimsoll.analyse.study import analyse
+from plimsoll.analyse.trial_summary import summarise
+from plimsoll.analyse.weather import slow_figures
 from plimsoll.guide.content import describe
 from plimsoll.record import frames
 from plimsoll.record.model import Verdict
@@ -40,6 +42,16 @@ def test_a_slow_machine_is_marked_and_shown() -> None:
     assert table is not None
     assert [row[3].text for row in table.rows] == ["6"]
     assert table.rows[0][4].mark == "machine slower"
+
+
+def test_what_other_processes_took_marks_a_trial_of_few_as_well() -> None:
+    """Of three trials; the reference load, which runs before and after, saw nothing."""
+    summaries = [summarise(one) for one in study(slow_ms=100.0)[:3]]
+    shares = (0.01, 0.02, 0.2)
+    trials = [replace(one, other_cpu_ratio=share) for one, share in zip(summaries, shares, strict=True) if one]
+    ((trial_id, figures),) = slow_figures(trials).items()
+    assert trial_id == trials[2].trial.trial_id
+    assert [(one.figure, round(one.ratio, 3)) for one in figures] == [("other-processes", round(0.98 / 0.8, 3))]
 
 
 def test_alike_machines_and_older_recordings_are_not_marked() -> None:
