@@ -69,15 +69,25 @@ _ByTrial = Mapping[str, float]
 def slow_figures(trials: Iterable[TrialSummary]) -> dict[str, tuple[SlowFigure, ...]]:
     """What was slow around each trial, the slowest first, by its id; trials without anything are left out."""
     every = list(trials)
-    groups: dict[tuple[str, str, str], dict[str, float]] = defaultdict(dict)
-    for one in every:
-        for (figure, group), slowness in slownesses(one).items():
-            groups[figure, _host(one), group][one.trial.trial_id] = slowness
-    found = defaultdict(list)
-    for by_trial in (marked((figure, of_trials) for (figure, _, _), of_trials in groups.items()), _taken(every)):
-        for trial_id, figures in by_trial.items():
+    found: dict[str, list[SlowFigure]] = defaultdict(list)
+    for of_study in _compared(every):
+        groups: dict[tuple[str, str, str], dict[str, float]] = defaultdict(dict)
+        for one in of_study:
+            for (figure, group), slowness in slownesses(one).items():
+                groups[figure, _host(one), group][one.trial.trial_id] = slowness
+        for trial_id, figures in marked((figure, of_trials) for (figure, _, _), of_trials in groups.items()).items():
             found[trial_id] += figures
+    for trial_id, figures in _taken(every).items():
+        found[trial_id] += figures
     return {trial_id: _slowest_first(figures) for trial_id, figures in found.items()}
+
+
+def _compared(trials: Iterable[TrialSummary]) -> Iterable[list[TrialSummary]]:
+    """Trials that are judged together: those of a duet by system, since systems of a round share a reference load."""
+    parts: dict[str | None, list[TrialSummary]] = defaultdict(list)
+    for one in trials:
+        parts[None if one.turns is None else one.trial.system.name].append(one)
+    return parts.values()
 
 
 def marked(figures: Iterable[tuple[str, _ByTrial]]) -> dict[str, tuple[SlowFigure, ...]]:

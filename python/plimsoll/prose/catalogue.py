@@ -83,7 +83,8 @@ ADVICE: dict[Code, str] = {
     Code.TARGET_INTERVAL_MISSED: "Raise duration_limit or the budget, or accept a wider target_interval.",
     Code.MACHINE_SLOWER: (
         "Find out what slowed the machine down (neighbours, heat, other processes). With a budget in the study file,"
-        " such trials are measured again."
+        " such trials are measured again; rounds of a duet are not, since both systems of each pair of turns met the"
+        " same machine."
     ),
     Code.PLANS_DIFFER: (
         "Run ANALYZE TABLE on all systems and compare indexes; if the plans still differ, that is part of what is"
