@@ -29,7 +29,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -192,7 +192,7 @@ def _spread(above: NDArray[np.float64]) -> float:
     return _CONSISTENT * float(max(np.median(np.abs(above)), np.median(above[above >= 0])))
 
 
-def _score(of_trial: Iterable[_Deviation]) -> float:
+def _score(of_trial: Sequence[_Deviation]) -> float:
     return sorted(one.spreads for one in of_trial)[-2]
 
 
@@ -202,7 +202,7 @@ def _score_limit(scores: _ByTrial) -> float:
         return math.inf
     size, above = len(scores), _above_median(scores.values())
     spread = (size * _spread(above) + _SCORES_PRIOR * _SCORE_SPREAD) / (size + _SCORES_PRIOR)
-    times = _LIMIT * max(size / _LIMIT_TRIALS, 1.0) ** _LIMIT_GROWTH
+    times: float = _LIMIT * max(size / _LIMIT_TRIALS, 1.0) ** _LIMIT_GROWTH
     return float(np.median(list(scores.values()))) + times * spread
 
 
