@@ -115,6 +115,13 @@ def _check_round(recordings: list[Recording]) -> None:
         assert account.offered_count == (turns["completed"] + turns["completed_besides"]).sum()
         assert intervals.group_by("interval").agg(pl.col("completed").sum()).height == turns.height
         assert {warning.code for warning in one.outcome.warnings} == set()
+        counted_tps = turns["completed"].sum() / (turns["to_s"] - turns["counted_from_s"]).sum()
+        assert turns["begun"].sum() / turns["running_s"].sum() == pytest.approx(counted_tps, rel=0.2)
         tables.append(turns)
+    weathers = [one.outcome.weather for one in recordings]
+    assert weathers[0] is not None
+    assert weathers[0].after is not None
+    assert weathers[0].after.at_unix_s > weathers[0].before.at_unix_s
+    assert weathers == weathers[:1] * 2, "one reference load for both systems"
     spans = pl.concat(tables).sort("from_s").select("from_s", "drained_s").rows()
     assert all(ended_s <= begun_s for (_, ended_s), (begun_s, _) in pairwise(spans)), "one at a time"

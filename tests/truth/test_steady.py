@@ -141,3 +141,28 @@ def test_an_automatic_trial_cuts_no_cycle() -> None:
         assert size >= 2 * period - 1
         assert min(size % period, period - size % period) <= 3
         assert cycle_of(one[:size]) is not None
+
+
+def test_an_automatic_trial_sees_two_cycles_of_what_innodb_puts_off() -> None:
+    """Checkpoint age rises until a checkpoint takes 30 % of throughput for an eighth of the period."""
+    random = np.random.default_rng(6)
+    for period in (60, 100):
+        for begin in random.integers(0, period, 6):
+            phase = (np.arange(600) + begin) % period / period
+            rates = noise(0.0, 600, 1, ratio=0.03, seed=int(begin))[0] * np.where(phase < 0.12, 0.7, 1.0)
+            age = 1e8 * (0.2 + np.where(phase < 0.12, 1 - phase / 0.12, (phase - 0.12) / 0.88))
+            age *= 1 + 0.01 * random.standard_normal(600)
+            looks = range(INTERVALS_LEAST, 601, 2)
+            size = next((one for one in looks if is_long_enough(rates[:one], 0.05, {"x": age[:one]})), 600)
+            assert size >= 2 * period - 1
+            assert min(size % period, period - size % period) <= 2
+
+
+@pytest.mark.parametrize("spread", [0.1, 0.5])
+def test_even_innodb_state_does_not_prolong_a_trial(spread: float) -> None:
+    random, ended = np.random.default_rng(7), []
+    for rates in noise(0.0, 120, 20, ratio=0.03):
+        state = {"x": 1e6 * (1 + spread * random.standard_normal(120)).clip(0.01)}
+        looks = range(INTERVALS_LEAST, 121)
+        ended.append(next((n for n in looks if is_long_enough(rates[:n], 0.05, {"x": state["x"][:n]})), 121))
+    assert np.mean([one <= INTERVALS_LEAST + 15 for one in ended]) >= 0.9

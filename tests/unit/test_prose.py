@@ -30,6 +30,7 @@ def test_every_kind_of_evidence_has_words_and_no_other() -> None:
         "driver_checks",
         "file_checks",
         "throttled",
+        "turn_checks",
         "character_sets",
         "search_checks",
     )

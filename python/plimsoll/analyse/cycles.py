@@ -42,6 +42,9 @@ _OVERSAMPLING = 4
 _SHAPE_LIKENESS = 0.4
 """A few irregular dips fit some shape as well, but do not come back where it says."""
 
+_NEAR = 0.15
+"""A sinusoid is so far from the period of another shape at most, in a window of two cycles."""
+
 _HARMONIC_GAIN = 0.2
 """By so much the autocorrelation of a multiple of the period must be higher."""
 
@@ -138,6 +141,12 @@ def _fundamental(series: Series, period: float) -> float:
         if longer * _CYCLES_LEAST <= series.size and _like(series, longer) > _like(series, found) + _HARMONIC_GAIN:
             found = longer
     return found
+
+
+def period_of_likeness(series: Series, period: float) -> float:
+    """The period near `period` after which a series is most like itself: closer than that of a sinusoid for a saw."""
+    lags = range(math.floor(period * (1 - _NEAR)), math.ceil(period * (1 + _NEAR)) + 1)
+    return float(max((lag for lag in lags if lag < series.size - 1), key=lambda lag: _like(series, lag)))
 
 
 def _likeness(series: Series, period: float) -> float:

@@ -35,6 +35,7 @@ class Code(StrEnum):
     MEMORY_OVERCOMMITTED = "memory-overcommitted"
     DATA_DIFFERS = "data-differs"
     MACHINES_DIFFER = "machines-differ"
+    TURN_SHORT = "turn-short"
     SINGLE_REPETITION = "single-repetition"
     SHORT_WINDOW = "short-window"
     LOG_CUT_SHORT = "log-cut-short"

@@ -100,8 +100,12 @@ def log_ratios(of_base: pl.DataFrame, of_system: pl.DataFrame, *, base: str, sys
     both = of_base.filter(against=system).join(of_system.filter(against=base), on="pair", suffix="_system").sort("pair")
 
     def rates(suffix: str) -> Series:
-        seconds = both[f"to_s{suffix}"].to_numpy() - both[f"counted_from_s{suffix}"].to_numpy()
-        return log_rates(both[f"completed{suffix}"].to_numpy().astype(float), seconds)
+        """Older recordings do not say what began."""
+        counted_s = pl.col(f"to_s{suffix}") - pl.col(f"counted_from_s{suffix}")
+        count = pl.coalesce(f"begun{suffix}", pl.col(f"completed{suffix}").cast(pl.Float64))
+        seconds = pl.coalesce(f"running_s{suffix}", counted_s)
+        of_turns = both.select(count=count, seconds=seconds)
+        return log_rates(of_turns["count"].to_numpy(), of_turns["seconds"].to_numpy())
 
     return rates("_system") - rates("")
 

@@ -31,6 +31,11 @@ _SEEN_RATIO = 0.9
 """Of the window's seconds; the others take the value before them."""
 
 
+def matters(name: str, series: Series) -> bool:
+    """Whether there is enough of it to matter to anybody."""
+    return series.size > 0 and float(series.mean()) >= _LEAST.get(name, 0.0)
+
+
 def innodb_series(
     telemetry: pl.DataFrame | None, account: EngineAccount | None, *, from_s: float, seconds: int
 ) -> dict[str, Series]:

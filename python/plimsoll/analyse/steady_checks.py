@@ -75,6 +75,7 @@ def check_weather(trials: Iterable[TrialSummary], slow: Mapping[str, tuple[SlowF
                 "machine-slower",
                 figure.ratio,
                 repetition=one.trial.repetition + 1,
+                is_duet=one.turns is not None,
                 figure=figure.figure,
                 slower_ratio=figure.ratio - 1,
                 limit_ratio=figure.limit_ratio - 1,

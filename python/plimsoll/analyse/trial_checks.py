@@ -24,6 +24,7 @@ from plimsoll.analyse.skew import skew_of
 from plimsoll.analyse.steady_checks import check_steadiness
 from plimsoll.analyse.throttled import check_throttled
 from plimsoll.analyse.trial_summary import TrialSummary
+from plimsoll.analyse.turn_checks import check_turns
 from plimsoll.record.model import Outcome
 
 _MEMORY_FILE_SYSTEMS = ("tmpfs", "ramfs", "devtmpfs")
@@ -266,6 +267,7 @@ _CHECKS: tuple[Check, ...] = (
     _client_on_server_host,
     _server_place_unknown,
     _short_window,
+    check_turns,
     check_throttled,
     check_steadiness,
     _lagging_instance,

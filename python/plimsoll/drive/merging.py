@@ -103,7 +103,7 @@ def _group(parts: Sequence[GroupInterval]) -> GroupInterval:
                 for (transaction, kind, code), count in errors.items()
             ],
         ),
-        in_flight=_histograms([one.in_flight for one in parts]),
+        in_flight=merge_measures([one.in_flight for one in parts]),
         replication=_replication([one.replication for one in parts if one.replication is not None]),
     )
 
@@ -123,10 +123,11 @@ def _replication(parts: Sequence[ReplicationInterval]) -> ReplicationInterval | 
 
 def _transaction(parts: Sequence[TransactionSnapshot]) -> TransactionSnapshot:
     counts = {name: sum(getattr(one.counts, name) for one in parts) for name in Counts.model_fields}
-    return TransactionSnapshot(counts=Counts(**counts), histograms=_histograms([one.histograms for one in parts]))
+    return TransactionSnapshot(counts=Counts(**counts), histograms=merge_measures([one.histograms for one in parts]))
 
 
-def _histograms(parts: Sequence[Mapping[str, Histogram]]) -> dict[str, Histogram]:
+def merge_measures(parts: Sequence[Mapping[str, Histogram]]) -> dict[str, Histogram]:
+    """Some histograms of each measure as one."""
     measures = dict.fromkeys(measure for one in parts for measure in one)
     return {measure: merge_histograms([one[measure] for one in parts if measure in one]) for measure in measures}
 

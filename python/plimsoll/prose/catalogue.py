@@ -61,6 +61,10 @@ ADVICE: dict[Code, str] = {
         "Give both environments the same CPUs and memory and measure again; or state what differs as a parameter, if it"
         " is what you compare."
     ),
+    Code.TURN_SHORT: (
+        "Raise turn to ten times the mean response time or more (at most 10s), and duration with it. For transactions"
+        " of more than a second, use the sequential design."
+    ),
     Code.SINGLE_REPETITION: "Measure at least three repetitions.",
     Code.SHORT_WINDOW: "Measure at least 60 s; several minutes for workloads that write.",
     Code.LOG_CUT_SHORT: "Import the whole log, or run the load again.",
@@ -79,7 +83,8 @@ ADVICE: dict[Code, str] = {
     Code.TARGET_INTERVAL_MISSED: "Raise duration_limit or the budget, or accept a wider target_interval.",
     Code.MACHINE_SLOWER: (
         "Find out what slowed the machine down (neighbours, heat, other processes). With a budget and a number of"
-        " repetitions in the study file, such trials are measured again."
+        " repetitions in the study file, such trials are measured again; rounds of a duet are not, since both systems"
+        " of each pair of turns met the same machine."
     ),
     Code.PLANS_DIFFER: (
         "Run ANALYZE TABLE on all systems and compare indexes; if the plans still differ, that is part of what is"

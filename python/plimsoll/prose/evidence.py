@@ -13,7 +13,7 @@ from plimsoll.analyse.doubts import Code, Doubt
 from plimsoll.analyse.warning_model import Evidence
 from plimsoll.prose.catalogue import ADVICE
 from plimsoll.prose.equivalence import EQUIVALENCE_EVIDENCE
-from plimsoll.prose.phrases import changes_words, counted, first_few, listed
+from plimsoll.prose.phrases import changes_words, counted, first_few, listed, repeat_noun
 from plimsoll.prose.readiness import READINESS_EVIDENCE
 from plimsoll.record.level import Level
 from plimsoll.record.model import TrialWarning
@@ -142,8 +142,9 @@ def _machine_slower(seen: Figures) -> str:
     name, _, when = seen["figure"].partition("-")
     what = _SLOW.get(seen["figure"]) or ("clock frequency" if name == "frequency" else f"the {name} reference {when}")
     return (
-        f"repetition {seen['repetition']}: {what} made the machine {format_percent(seen['slower_ratio'])} slower than"
-        f" the median of the trials; up to {format_percent(seen['limit_ratio'])} is noise"
+        f"{repeat_noun(is_duet=bool(seen.get('is_duet')))} {seen['repetition']}: {what} made the machine"
+        f" {format_percent(seen['slower_ratio'])} slower than the median of the trials; up to"
+        f" {format_percent(seen['limit_ratio'])} does not count"
     )
 
 
@@ -204,6 +205,7 @@ EVIDENCE: Mapping[str, str | Callable[[Figures], str]] = {
     ),
     "single": "levels were measured only once",
     "short-window": "{intervals_count} intervals ({window_s}) were measured, fewer than {needed_count}",
+    "turn-short": "transactions took {response_ms_mean} on average, turns {turn_s}",
     "drift": _drift,
     "warm-up-unfinished": lambda seen: (
         f"throughput in the first {seen['first_s']:.0f} s of the window differed by"

@@ -93,6 +93,8 @@ TURNS: dict[str, pl.DataType] = {
     "completed": pl.UInt64(),  # within the counted part
     "completed_besides": pl.UInt64(),  # before and after it
     "failed": pl.UInt64(),  # of the whole turn
+    "begun": pl.Float64(),  # those that began within the counted part and completed, in the drain as well
+    "running_s": pl.Float64(),  # how long a connection ran them: from the end of the one before to the end of the last
 }
 """`turns.parquet`: the turns of one system in a duet. Only recordings of duets have it; its instance is empty."""
 
@@ -104,5 +106,6 @@ LATER = (
     ("transaction", ERRORS),
     *(("role", table) for table in (INTERVALS, ERRORS, HISTOGRAMS)),
     *((name, REPLICATION) for name in ("lag_s", "lag_end_s")),
+    *((name, TURNS) for name in ("begun", "running_s")),
 )
 """Columns, with their tables, whose values may be missing, and which older recordings do not have."""

@@ -26,6 +26,8 @@ class ReferenceTimes(Document):
 class Weather(Document):
     """The machine around one trial.
 
+    In a duet all servers are frozen then, and the systems of a round share one.
+
     Attributes:
         before: Before the warm-up, on a server that has settled.
         after: After the measurement; None where the trial ended early.

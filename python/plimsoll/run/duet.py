@@ -10,8 +10,8 @@ Deliberately not here: whose turn it is when (`plan.duet`), what a recording kee
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 from typing import Any
 
 from plimsoll.drive.engine_run import EngineRun
@@ -23,7 +23,7 @@ from plimsoll.record.environment import Environment
 from plimsoll.record.model import Outcome, State
 from plimsoll.record.partial import PartialRecording
 from plimsoll.run.data_state import note_warm
-from plimsoll.run.duet_side import Side, own_done, own_ready
+from plimsoll.run.duet_side import Side, note_weather, own_done, own_ready, thawed_at_the_end
 from plimsoll.run.duet_stage import Stage
 from plimsoll.run.environment import with_client_cpus
 from plimsoll.run.events import IntervalEnded
@@ -144,11 +144,15 @@ class _Round:
                         freezer=side.freezer,
                     )
                 )
-            stack.enter_context(_thawed_at_the_end(self._sides))
+            stack.enter_context(thawed_at_the_end(self._sides))
             for side in self._sides:
                 side.freezer.freeze()
+            note_weather(self._sides)
+            for side in self._sides:
                 stage.enter(side.task, side.progressing, side.spool, State.WARM)
             self._take_turns(run)
+            self._freeze_last()
+            note_weather(self._sides)
         for side in self._sides:
             unwatchable = (*unseen(side.task.system.instances), *side.spool.watch.faults)
             side.progressing.warnings += [unwatched(fault) for fault in unwatchable]
@@ -209,6 +213,12 @@ class _Round:
             self._sides[self._on].freezer.freeze()
         self._sides[index].freezer.thaw()
         self._on = index
+
+    def _freeze_last(self) -> None:
+        """Freezes the side whose turn was the last; of a server that has ended that is told elsewhere."""
+        if self._on is not None:
+            with contextlib.suppress(HostError):
+                self._sides[self._on].freezer.freeze()
 
     def _end_turn(self, number: int, began_unix_s: float) -> bool:
         """Takes in the turn that is over; True when enough was measured."""
@@ -272,14 +282,3 @@ class _Round:
         """A doubt of the engine's is one about all systems."""
         for side in self._sides:
             side.progressing.warnings.append(warning_of(warning))
-
-
-@contextmanager
-def _thawed_at_the_end(sides: Sequence[Side]) -> Iterator[None]:
-    """Thaws all servers, whatever happened; one that has ended needs no thaw, and its end is told elsewhere."""
-    try:
-        yield
-    finally:
-        for side in sides:
-            with contextlib.suppress(HostError):
-                side.freezer.thaw()

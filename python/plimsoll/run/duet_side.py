@@ -1,11 +1,16 @@
-"""One system of a duet while a round runs, and what of the engine's words is about it alone."""
+"""One system of a duet while a round runs, what of the engine's words is about it alone, and what concerns all."""
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from plimsoll.drive.protocol import Done, Ready
+from plimsoll.errors import HostError
 from plimsoll.run.freezer import Freezer
+from plimsoll.run.measuring import weather_after, weather_before
 from plimsoll.run.progressing import Progressing, TrialTask
 from plimsoll.run.spool import Spool
 from plimsoll.run.turns import TurnTaken
@@ -69,3 +74,28 @@ def own_done(done: Done, side: Side) -> Done:
             "outages_count": len(outages),
         }
     )
+
+
+def note_weather(sides: Sequence[Side]) -> None:
+    """Notes how fast the machine is, before the load and after it: one reference load for all, with servers frozen.
+
+    So nothing that a server still flushes or purges competes with it, and each round is measured alike.
+
+    Raises:
+        HostError: The data directory of the first server cannot be written to.
+    """
+    system, before = sides[0].task.system, sides[0].progressing.weather
+    weather = weather_before(system) if before is None else weather_after(system, before)
+    for side in sides:
+        side.progressing.weather = weather
+
+
+@contextmanager
+def thawed_at_the_end(sides: Sequence[Side]) -> Iterator[None]:
+    """Thaws all servers, whatever happened; one that has ended needs no thaw, and its end is told elsewhere."""
+    try:
+        yield
+    finally:
+        for side in sides:
+            with contextlib.suppress(HostError):
+                side.freezer.thaw()

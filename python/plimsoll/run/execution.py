@@ -26,6 +26,7 @@ from plimsoll.run.hosts import Hosts
 from plimsoll.run.interim import Interim
 from plimsoll.run.keeper import DataKeeper
 from plimsoll.run.machines import Machines
+from plimsoll.run.measuring import trials_sharing
 from plimsoll.run.opening import open_system
 from plimsoll.run.planning import PlannedStudy
 from plimsoll.run.progressing import TrialTask, data_progressed
@@ -215,6 +216,8 @@ class Execution:
         )
 
     def _task(self, planned: PlannedTrial, system: System, *, first: bool, remaining: int) -> TrialTask:
+        later = self.plan.trials[self._position(planned) :]
+        sharing = min(remaining, trials_sharing(self._spec.study, planned, later))
         return TrialTask(
             folder=self._folder,
             study=self._study_of(planned),
@@ -226,7 +229,7 @@ class Execution:
             table_options=self._table_options(planned.system),
             position=self._position(planned),
             session=self._session,
-            limit_s=self.budget.share_s(remaining, self.plan.estimates.trial_s - AUTO_DURATION_S),
+            limit_s=self.budget.share_s(sharing, self.plan.estimates.trial_s - AUTO_DURATION_S),
             system_count=len(self._spec.system),
             hooks=self._systems.hooks(planned.system),
             reads=next(one.reads for one in self._spec.system if one.name == planned.system),

@@ -135,4 +135,4 @@ def _log_rates(side: Side, *, against: str) -> dict[int, float]:
 
 def _log_rate(taken: TurnTaken) -> float:
     row = taken.row
-    return float(log_rates(np.array([float(row["completed"])]), np.array([row["to_s"] - row["counted_from_s"]]))[0])
+    return float(log_rates(np.array([row["begun"]]), np.array([row["running_s"]]))[0])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 
 from plimsoll.analyse.durations import percentile_ms
-from plimsoll.analyse.histograms import SparseHistogram, merge
+from plimsoll.analyse.histograms import NOTHING, SparseHistogram, merge
 from plimsoll.drive.merging import SharedInterval
 from plimsoll.drive.protocol import GroupInterval, Histogram, Interval, ReplicationInterval
 from plimsoll.record import frames
@@ -164,16 +164,22 @@ def response_ms_p99(intervals: Sequence[Interval]) -> float | None:
 
 def responses(intervals: Sequence[Interval]) -> SparseHistogram | None:
     """Response times of all given intervals, instances and types together; None when nothing completed."""
-    found = [
-        SparseHistogram(
-            np.asarray(histogram.buckets, dtype=np.int64),
-            np.asarray(histogram.counts, dtype=np.int64),
-            histogram.sum_ns,
-            histogram.max_ns,
-        )
+    found = merged(
+        transaction.histograms.get("response")
         for interval in intervals
         for group in interval.groups
         for transaction in group.snapshot.transactions.values()
-        if (histogram := transaction.histograms.get("response")) is not None and histogram.counts
+    )
+    return found if found.total else None
+
+
+def merged(histograms: Iterable[Histogram | None]) -> SparseHistogram:
+    """Histograms of the engine's as one, as the analysis reads them."""
+    found = [
+        SparseHistogram(
+            np.asarray(one.buckets, dtype=np.int64), np.asarray(one.counts, dtype=np.int64), one.sum_ns, one.max_ns
+        )
+        for one in histograms
+        if one is not None and one.counts
     ]
-    return merge(found)
+    return merge(found) or NOTHING

@@ -216,7 +216,7 @@ class TrialRunner:
         has_begun = progressing.first_measured is not None
         if has_begun and not progressing.is_measured:
             progressing.measured.add(interval)
-            progressing.is_measured = ends(task, progressing)
+            progressing.is_measured = ends(task, progressing, spool.watch.series())
         self._log.say(
             IntervalEnded(
                 index=interval.index,

@@ -1,19 +1,24 @@
 """From the parts of turns, as the engine sends them, to the interval and the row that a recording keeps of each turn.
 
 An interval of a duet's recording is the counted part of one of its system's turns: so its length is the time that the
-system ran, and everything that reads intervals counts that time and no other. Errors of the whole turn go with it.
-Deliberately not here: whose turn it is when (`plan.duet`), and freezing (`duet`).
+system ran, and everything that reads intervals counts that time and no other. Errors of the whole turn go with it, and
+the durations of the transactions that ended in the drain: without them none would be longer than a turn.
+Deliberately not here: whose turn it is when (`plan.duet`), freezing (`duet`), and the rate of a turn (`analyse.begun`).
 """
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from plimsoll.drive.protocol import ErrorCount, GroupInterval, Interval
+from plimsoll.analyse.begun import Begun, ResponseTimes, TurnEnds, begun_in
+from plimsoll.analyse.histograms import SparseHistogram
+from plimsoll.drive.merging import merge_measures
+from plimsoll.drive.protocol import ErrorCount, GroupInterval, Histogram, Interval, Snapshot
 from plimsoll.plan.duet import Turn
+from plimsoll.run.rows import merged
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,6 +43,7 @@ class TurnParts:
 
     def __init__(self) -> None:
         self._parts: dict[str, list[Interval]] = {}
+        self._response_times: dict[int, ResponseTimes] = defaultdict(ResponseTimes)
 
     def add(self, part: Interval) -> None:
         """Takes a part in; what belongs to no turn is passed over."""
@@ -59,9 +65,9 @@ class TurnParts:
         named = set(instances)
         own = {part: [group for one in found for group in _of(one, named)] for part, found in parts.items()}
         counted, besides = parts["counted"][0], [*own["lead"], *own["drain"]]
-        interval = counted.model_copy(
-            update={"index": index, "turn": None, "groups": _with_errors(own["counted"], besides)}
-        )
+        groups = [_whole(group, own["drain"], besides) for group in own["counted"]]
+        interval = counted.model_copy(update={"index": index, "turn": None, "groups": groups})
+        begun = self._begun(turn.side, own, (counted.to_ns - counted.from_ns) / 1e9)
         completed = _sum(own["counted"], "completed")
         completed_besides = _sum(besides, "completed")
         failed = _sum([*own["counted"], *besides], "failed")
@@ -77,9 +83,27 @@ class TurnParts:
             "completed": completed,
             "completed_besides": completed_besides,
             "failed": failed,
+            "begun": begun.count,
+            "running_s": begun.running_s,
         }
         dropped = _sum([*own["counted"], *besides], "dropped")
         return TurnTaken(turn=turn, interval=interval, row=row, ended=completed + completed_besides + failed + dropped)
+
+    def _begun(self, side: int, own: Mapping[str, Sequence[GroupInterval]], counted_s: float) -> Begun:
+        """What began in the counted part; the response times of the whole turn are remembered."""
+        response_times = self._response_times[side]
+        response_times.add(_response_times([*own["lead"], *own["counted"], *own["drain"]]))
+        ended = [*own["counted"], *own["drain"]]
+        turn = TurnEnds(
+            counted_s=counted_s,
+            connections=sum(group.connected_count for group in own["counted"]),
+            completed=_sum(ended, "completed"),
+            failed=_sum(ended, "failed"),
+            ages_before=_ages(own["lead"]),
+            ages_after=_ages(own["counted"]),
+            drained=_response_times(own["drain"]),
+        )
+        return begun_in(turn, response_times)
 
 
 def _of(interval: Interval, instances: set[str]) -> list[GroupInterval]:
@@ -90,22 +114,45 @@ def _sum(groups: Iterable[GroupInterval], count: str) -> int:
     return sum(getattr(one.counts, count) for group in groups for one in group.snapshot.transactions.values())
 
 
-def _with_errors(counted: Sequence[GroupInterval], besides: Sequence[GroupInterval]) -> list[GroupInterval]:
-    """The groups of the counted part with all errors, and without what was in flight: all of that ended."""
-    return [_one_with_errors(group, [other for other in besides if _is_same(group, other)]) for group in counted]
+def _response_times(groups: Iterable[GroupInterval]) -> SparseHistogram:
+    """Of all transactions that completed."""
+    return merged(one.histograms.get("response") for group in groups for one in group.snapshot.transactions.values())
+
+
+def _ages(groups: Iterable[GroupInterval]) -> SparseHistogram:
+    """Of all transactions in flight at the end of a part."""
+    return merged(group.in_flight.get("response") for group in groups)
+
+
+def _whole(group: GroupInterval, drained: Iterable[GroupInterval], besides: Iterable[GroupInterval]) -> GroupInterval:
+    """The counted part of a group with all errors and the durations of what drained; nothing is in flight any more."""
+    snapshots = [other.snapshot for other in drained if _is_same(group, other)]
+    errors = [other.snapshot for other in besides if _is_same(group, other)]
+    snapshot = Snapshot(
+        transactions={
+            name: one.model_copy(update={"histograms": merge_measures([one.histograms, *_durations(name, snapshots)])})
+            for name, one in group.snapshot.transactions.items()
+        },
+        errors=_all_errors([group.snapshot, *errors]),
+    )
+    return group.model_copy(update={"snapshot": snapshot, "in_flight": {}})
+
+
+def _durations(transaction: str, snapshots: Iterable[Snapshot]) -> Iterator[dict[str, Histogram]]:
+    """Histograms of one transaction type, by measure."""
+    return (one.transactions[transaction].histograms for one in snapshots if transaction in one.transactions)
 
 
 def _is_same(group: GroupInterval, other: GroupInterval) -> bool:
     return (group.instance, group.role) == (other.instance, other.role)
 
 
-def _one_with_errors(group: GroupInterval, others: Sequence[GroupInterval]) -> GroupInterval:
+def _all_errors(snapshots: Iterable[Snapshot]) -> list[ErrorCount]:
     counts: Counter[tuple[str | None, str, int]] = Counter()
-    for one in (group, *others):
-        for error in one.snapshot.errors:
+    for one in snapshots:
+        for error in one.errors:
             counts[error.transaction, error.error_class, error.code] += error.count
-    errors = [
+    return [
         ErrorCount.model_validate({"transaction": transaction, "class": kind, "code": code, "count": count})
         for (transaction, kind, code), count in counts.items()
     ]
-    return group.model_copy(update={"snapshot": group.snapshot.model_copy(update={"errors": errors}), "in_flight": {}})

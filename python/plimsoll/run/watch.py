@@ -26,8 +26,9 @@ REDO_LSN = frozenset({"innodb_lsn_current", "innodb_redo_log_current_lsn"})
 """Status variables that say how many bytes of redo were ever written: of MariaDB, and of MySQL from 8.0.30 on."""
 
 
-STOCKS_KEPT = 60
-"""A trial of hours must not remember each second; the end of a warm-up is judged by the last ten."""
+STOCKS_KEPT = 1800
+"""A trial of hours must not remember each second. The end of a warm-up is judged by the last ten, that of a trial of
+automatic length by its whole window."""
 
 
 def _last_seconds() -> deque[float]:

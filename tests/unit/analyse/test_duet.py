@@ -14,8 +14,11 @@ from plimsoll.analyse.duet_differences import log_ratios
 from plimsoll.analyse.duet_model import DuetBasis
 from plimsoll.analyse.model import DifferenceVerdict
 from plimsoll.analyse.study import analyse
+from plimsoll.analyse.trial_summary import summarise
+from plimsoll.analyse.turn_checks import check_turns
 from plimsoll.analyse.within_run import quantile_t
 from plimsoll.record import frames
+from plimsoll.record.buckets import bucket_of_ns
 from plimsoll.record.environment import Environment
 from plimsoll.record.model import Outcome, Verdict, Window
 from unit.analyse.made import Made, trial_record
@@ -60,13 +63,16 @@ def test_one_round_and_pairs_that_are_all_equal_say_nothing() -> None:
     assert estimate([np.ones(10), np.ones(10)]) is None
 
 
-def turns(completed: list[int], *, against: str, first_pair: int = 0, seconds: float = 0.4) -> pl.DataFrame:
+def turns(
+    completed: list[int], *, against: str, first_pair: int = 0, seconds: float = 0.4, is_old: bool = False
+) -> pl.DataFrame:
+    """Turns in which nothing drains; old ones do not say what began."""
     rows = [
         {
             "driver": "here", "host": "here", "instance": "", "interval": index, "pair": first_pair + index,
             "position": index % 2, "against": against, "from_s": index - 0.1, "counted_from_s": float(index),
             "to_s": index + seconds, "drained_s": index + seconds, "completed": count, "completed_besides": 0,
-            "failed": 0,
+            "failed": 0, "begun": None if is_old else float(count), "running_s": None if is_old else seconds,
         }
         for index, count in enumerate(completed)
     ]  # fmt: skip
@@ -79,6 +85,30 @@ def test_pairs_are_turns_of_the_same_number_against_each_other() -> None:
     system = system.with_columns((pl.col("pair") + 0).cast(pl.UInt32))
     found = log_ratios(base, system, base="a", system="b")
     assert np.exp(found) == pytest.approx([999.5 / 100.5, 110.5 / 200.5])
+
+
+def test_a_rate_is_what_began_over_the_time_in_which_it_ran_where_a_recording_says_so() -> None:
+    base, system = turns([100], against="b"), turns([100], against="a")
+    drained = system.with_columns(begun=pl.lit(110.0), running_s=pl.lit(0.5))
+    assert np.exp(log_ratios(base, drained, base="a", system="b")) == pytest.approx([110.5 / 0.5 / (100.5 / 0.4)])
+    old = turns([100], against="b", is_old=True), turns([90], against="a", is_old=True)
+    assert np.exp(log_ratios(*old, base="a", system="b")) == pytest.approx([90.5 / 100.5])
+
+
+@pytest.mark.parametrize(("response_s", "is_warned"), [(0.03, False), (0.06, True)])
+def test_turns_that_are_short_for_their_transactions_are_warned_of(response_s: float, is_warned: bool) -> None:
+    """Turns of 0.5 s: from 0.1 s before the counted part of 0.4 s."""
+    recording = made("a", 0, [100] * 20, "b")
+    time_ns = np.array([round(response_s * 1e9)])
+    row = {
+        "driver": "here", "host": "here", "instance": "one", "role": "source", "interval": 6, "transaction": "t",
+        "measure": "response", "buckets": bucket_of_ns(time_ns).tolist(), "counts": [500],
+        "sum_ns": float(500 * time_ns[0]), "max_ns": int(time_ns[0]),
+    }  # fmt: skip
+    recording.tables["histograms"] = pl.DataFrame([row], schema=frames.HISTOGRAMS)
+    summary = summarise(recording)
+    assert summary is not None
+    assert [one.code for one in check_turns(summary)] == (["turn-short"] if is_warned else [])
 
 
 def made(system: str, repetition: int, completed: list[int], against: str) -> Made:

@@ -8,10 +8,14 @@ import numpy as np
 import polars as pl
 
 from plimsoll.analyse.innodb_state import innodb_series
+from plimsoll.analyse.steady_checks import check_weather
 from plimsoll.analyse.study import analyse
+from plimsoll.analyse.trial_summary import summarise
+from plimsoll.analyse.weather import slow_figures
 from plimsoll.guide.content import describe
+from plimsoll.prose.evidence import evidence_text
 from plimsoll.record import frames
-from plimsoll.record.model import Verdict
+from plimsoll.record.model import SystemRecord, Verdict
 from plimsoll.record.weather import ReferenceTimes, Weather
 from unit.analyse.made import PLACE, STARTED_UNIX_S, Made, measured
 
@@ -40,6 +44,31 @@ def test_a_slow_machine_is_marked_and_shown() -> None:
     assert table is not None
     assert [row[3].text for row in table.rows] == ["6"]
     assert table.rows[0][4].mark == "machine slower"
+
+
+def test_what_other_processes_took_marks_a_trial_of_few_as_well() -> None:
+    """Of three trials; the reference load, which runs before and after, saw nothing."""
+    summaries = [summarise(one) for one in study(slow_ms=100.0)[:3]]
+    shares = (0.01, 0.02, 0.2)
+    trials = [replace(one, other_cpu_ratio=share) for one, share in zip(summaries, shares, strict=True) if one]
+    ((trial_id, figures),) = slow_figures(trials).items()
+    assert trial_id == trials[2].trial.trial_id
+    assert [(one.figure, round(one.ratio, 3)) for one in figures] == [("other-processes", round(0.98 / 0.8, 3))]
+
+
+def test_a_round_of_a_duet_is_marked_for_both_systems_which_share_a_reference_load() -> None:
+    """Each system's rounds are judged by themselves: pairs of equal figures of twelve trials are not twelve figures."""
+    turns = pl.DataFrame(schema=frames.TURNS)
+    trials = [
+        replace(one, turns=turns, trial=one.trial.model_copy(update={"trial_id": f"{system}-{index}"}))
+        for system in ("a", "b")
+        for index, made in enumerate(study())
+        if (one := summarise(replace(made, trial=made.trial.model_copy(update={"system": SystemRecord(name=system)}))))
+    ]
+    assert slow_figures(trials).keys() == {"a-5", "b-5"}
+    (doubt, _) = check_weather(trials, slow_figures(trials))
+    assert evidence_text(doubt.evidence).startswith("round 6: the processor reference")
+    assert slow_figures([one for index, one in enumerate(trials) if index % 6 >= 3]) == {}, "three rounds of each"
 
 
 def test_alike_machines_and_older_recordings_are_not_marked() -> None:

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from plimsoll.errors import HostError
-from plimsoll.run.measuring import ends
+from plimsoll.plan.build import build_plan
+from plimsoll.run.measuring import ends, trials_sharing
 from plimsoll.run.progressing import Progressing
 from plimsoll.run.time_left import Budget
 from plimsoll.servers.reference_load import copied_bytes, reference_times
@@ -74,24 +75,35 @@ def test_frequency_is_that_of_some_cpus_and_absent_where_nobody_tells(tmp_path: 
 
 def test_a_fixed_duration_ends_when_it_is_over() -> None:
     task = SimpleNamespace(study=study('duration = "3s"'), limit_s=float("inf"))
-    assert [ends(task, progressing([1.0] * count)) for count in (2, 3)] == [False, True]
+    assert [ends(task, progressing([1.0] * count), {}) for count in (2, 3)] == [False, True]
 
 
 def test_an_automatic_duration_ends_with_a_narrow_interval_or_at_its_limit() -> None:
     task = SimpleNamespace(study=study('duration = "auto"\nduration_limit = "2m"'), limit_s=float("inf"))
     calm = list(1000 + 10 * np.random.default_rng(1).standard_normal(120))
     wild = list(1000 + 900 * np.random.default_rng(1).standard_normal(120))
-    assert [ends(task, progressing(calm[:count])) for count in (59, 60)] == [False, True]
+    assert [ends(task, progressing(calm[:count]), {}) for count in (59, 60)] == [False, True]
     late = progressing(wild)
-    assert not ends(task, progressing(wild[:119]))
-    assert ends(task, late)
+    assert not ends(task, progressing(wild[:119]), {})
+    assert ends(task, late, {})
     assert [one.code for one in late.warnings] == ["target-interval-missed"]
+
+
+def test_an_automatic_duration_goes_on_while_innodb_state_rises() -> None:
+    """Of the last hour only the measured seconds count: before them the state was even."""
+    task = SimpleNamespace(study=study('duration = "auto"\nduration_limit = "2m"'), limit_s=float("inf"))
+    calm = progressing(list(1000 + 10 * np.random.default_rng(1).standard_normal(60)))
+    even, rising = [1e8] * 1000, list(np.linspace(1e8, 2e8, 60))
+    assert ends(task, calm, {"innodb_checkpoint_age": even})
+    assert ends(task, calm, {"innodb_checkpoint_age": [*rising, *even[:60]]})
+    assert not ends(task, calm, {"innodb_checkpoint_age": [*even, *rising]})
+    assert ends(task, calm, {"innodb_checkpoint_age": [value / 1000 for value in rising]}), "too little to matter"
 
 
 def test_a_budget_shortens_automatic_trials_but_leaves_them_a_minute() -> None:
     wild = list(1000 + 900 * np.random.default_rng(1).standard_normal(120))
     task = SimpleNamespace(study=study('duration = "auto"'), limit_s=10.0)
-    assert [ends(task, progressing(wild[:count])) for count in (59, 60)] == [False, True]
+    assert [ends(task, progressing(wild[:count]), {}) for count in (59, 60)] == [False, True]
 
 
 def test_budget_is_shared_among_the_trials_that_are_left() -> None:
@@ -101,6 +113,14 @@ def test_budget_is_shared_among_the_trials_that_are_left() -> None:
     now[0] = 90.0
     assert (budget.left_s, budget.share_s(4, other_s=5.0)) == (10.0, 0.0)
     assert Budget.of(None).share_s(4, other_s=5.0) == float("inf")
+
+
+def test_a_study_until_it_is_decided_shares_its_budget_among_six_repetitions_and_then_within_one() -> None:
+    trials = build_plan(parse_study(STUDY.replace("DURATION", 'repetitions = "auto"').replace("[2]", "[2, 4]"))).trials
+    until = study('repetitions = "auto"')
+    assert len(trials) == 40
+    assert [trials_sharing(until, trials[at], trials[at:]) for at in (0, 1, 11, 12, 13, 39)] == [12, 11, 1, 2, 1, 1]
+    assert trials_sharing(study("repetitions = 20"), trials[1], trials[1:]) == 39
 
 
 def test_automatic_durations_are_read() -> None:

@@ -19,12 +19,24 @@ from support.waiting import until
 TURN = Turn(pair=3, position=1, side=1, against=0)
 
 
-def part(name: str, from_ns: int, to_ns: int, completed: int, errors: int = 0) -> Interval:
+def histogram(*bucket_counts: tuple[int, int]) -> dict[str, object]:
+    """Of short durations: a bucket is a nanosecond."""
+    return {
+        "buckets": [bucket for bucket, _ in bucket_counts],
+        "counts": [count for _, count in bucket_counts],
+        "sum_ns": sum(bucket * count for bucket, count in bucket_counts),
+        "max_ns": max(bucket for bucket, _ in bucket_counts),
+    }
+
+
+def part(
+    name: str, from_ns: int, to_ns: int, completed: int, errors: int = 0, *, took_ns: int = 8, age_ns: int = 1
+) -> Interval:
     counts = dict.fromkeys(
         ["completed", "rolled_back", "failed", "dropped", "retries", "reads", "writes", "others", "rows_returned",
          "rows_affected"], 0,
     )  # fmt: skip
-    ages = {"buckets": [1], "counts": [1], "sum_ns": 1, "max_ns": 1}
+    ages, took = histogram((age_ns, 1)), histogram((took_ns, completed))
 
     def group(instance: str, completed: int) -> dict[str, object]:
         told = {**counts, "completed": completed, "failed": errors}
@@ -33,7 +45,7 @@ def part(name: str, from_ns: int, to_ns: int, completed: int, errors: int = 0) -
             "instance": instance,
             "backlog_count": 0,
             "connected_count": 4,
-            "snapshot": {"transactions": {"t": {"counts": told, "histograms": {}}}, "errors": failures},
+            "snapshot": {"transactions": {"t": {"counts": told, "histograms": {"response": took}}}, "errors": failures},
             "in_flight": {"response": ages},
         }
 
@@ -51,8 +63,8 @@ def test_the_counted_part_is_the_interval_and_the_row_tells_of_the_whole_turn() 
     for one in (
         part("lead", 10, 20, 3, errors=1),
         part("counted", 20, 50, 30, errors=2),
-        part("drain", 50, 52, 1),
-        part("drain", 52, 55, 1),
+        part("drain", 50, 52, 1, took_ns=9),
+        part("drain", 52, 55, 1, took_ns=11),
     ):
         parts.add(one)
     taken = parts.take(TURN, index=4, instances=["b/0"], against="a")
@@ -65,7 +77,11 @@ def test_the_counted_part_is_the_interval_and_the_row_tells_of_the_whole_turn() 
     assert taken.row == {
         "interval": 4, "pair": 3, "position": 1, "against": "a", "from_s": 10e-9, "counted_from_s": 20e-9,
         "to_s": 50e-9, "drained_s": 55e-9, "completed": 30, "completed_besides": 5, "failed": 3,
+        "begun": pytest.approx(32 - 32 / 34),
+        "running_s": pytest.approx((30 + (10 - 1 - (32 * 8 + 9 + 11) / 34 + 1) / 4) * 1e-9),
     }  # fmt: skip
+    response = taken.interval.groups[0].snapshot.transactions["t"].histograms["response"]
+    assert (response.buckets, response.counts) == ([8, 9, 11], [30, 1, 1]), "the durations of what drained"
     assert parts.take(TURN, index=5, instances=["b/0"], against="a") is None, "nothing came since"
     parts.add(part("lead", 60, 70, 1))
     assert parts.take(TURN, index=5, instances=["b/0"], against="a") is None, "it did not come to its end"
