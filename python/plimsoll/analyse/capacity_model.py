@@ -16,7 +16,7 @@ class SystemCapacity(Document):
         workload: Which.
         objective: What had to hold.
         capacity_tps: Geometric mean of the capacities that the searches found; None where none found any.
-        low: The lowest rate, over the repetitions, up to which the objective clearly held, transactions per second.
+        low: The lowest `low` of the searches, transactions per second; None where one has none.
         high: The highest rate, over the repetitions, at which it clearly did not; None where a search found none.
         next_low: What the next search will find at least, with 95 % confidence (prediction limit), less the error of
             6 % that a search may have; None with one repetition, or where a search has no `low`.

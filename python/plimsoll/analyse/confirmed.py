@@ -29,7 +29,7 @@ class Confirmed(Document):
         errors_ratio: Share of arrivals that failed, were dropped or had not ended, 0..1.
         is_sustained: The server kept up with the rate: nothing was dropped, no overload lasted to the end, and at most
             1 % failed or did not end.
-        verdict: `holds`: the rate was sustained, and the objective clearly held (99 % confidence, one-sided);
+        verdict: `holds`: the rate was sustained, and the objective clearly held in this run;
             `does_not_hold`: one of them clearly did not; `undecided`: a longer run may tell.
         warnings: Doubts about the run.
     """

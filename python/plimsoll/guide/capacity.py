@@ -16,9 +16,9 @@ from plimsoll.units import format_number, format_rate
 
 NOTE = (
     "Capacity is the highest rate at which the objective held over all confirmations together and clearly failed in"
-    " none; of several searches the geometric mean. The lower limit is the lowest rate, over the searches, up to which"
-    " the objective was clearly met. The upper limit is the highest at which it was clearly missed; it is not known"
-    " where a search found none. Clearly means with 99 % confidence, one-sided."
+    " none; of several searches the geometric mean. The lower limit is 6 % below the lowest answer of the searches: a"
+    " search may be wrong by as much. The upper limit is the highest rate at which a search saw the objective clearly fail"
+    " (99 % confidence, one-sided); it is not known where a search found none."
 )
 _VERDICTS = {
     "faster": "higher",

@@ -181,7 +181,8 @@ def _wanted(settings: SearchSettings, rates: Sequence[Rate], fastest: CapacityRu
     if bracket.low_tps == 0 and not is_confirming:
         return _lower(bracket.high_tps, sum(one.balance < 0 for one in rates), fastest)
     near = near_runs(rates)
-    middle_tps = crossing_tps(near, P99_ALLOWED_RATIO) or math.sqrt(bracket.low_tps * bracket.high_tps)
+    between_tps = math.sqrt((bracket.low_tps or bracket.high_tps) * bracket.high_tps)
+    middle_tps = crossing_tps(near, P99_ALLOWED_RATIO) or between_tps
     bisected = sum(run.role is RunRole.BISECT for one in rates for run in one.runs)
     if not is_confirming and bisected < settings.bisections:
         lowest, highest = sure_between(rates)

@@ -99,8 +99,8 @@ class Capacity(Document):
     Attributes:
         capacity_tps: The highest rate at which the objective held over all confirmations together and clearly failed in
             none, transactions per second; None where it held at no rate, and while the search goes on.
-        low: Up to this rate the objective clearly held: the highest such rate that was measured, and at least 6 % below
-            `capacity_tps`, since a search may be wrong by that much; None where none clearly held.
+        low: Below `capacity_tps` by what searches may be wrong (`OWN_ERROR_RATIO`), and below the first answer of one
+            that began again; without a capacity the highest rate at which the objective held so far; None for none.
         high: The lowest rate above it at which the objective clearly did not hold; None where none was found.
         objective: What had to hold.
         runs: Every run, in the order in which they ran.

@@ -68,6 +68,13 @@ def test_above_an_answer_whose_rates_above_failed_only_late_a_run_must_fail() ->
     assert (answer.capacity_tps, answer.low, answer.high) == (1800.0, 1698.0, 1844.0)
 
 
+def test_a_search_whose_confirmations_failed_without_a_crossing_tries_lower() -> None:
+    *swept, failed = [*answered_low(RunVerdict.HOLDS)[: len(SETTINGS.connections)], answered_low(RunVerdict.HOLDS)[-5]]
+    asked = next_step(SETTINGS, [*swept, failed])
+    assert isinstance(asked, Step)
+    assert (asked.role, asked.rate_tps) == (RunRole.CONFIRM, 1817.0)
+
+
 def test_where_the_run_above_holds_the_search_begins_again_there() -> None:
     again = next_step(SETTINGS, answered_low(RunVerdict.HOLDS))
     assert isinstance(again, Step)
