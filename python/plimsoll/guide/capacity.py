@@ -17,8 +17,8 @@ from plimsoll.units import format_number, format_rate
 NOTE = (
     "Capacity is the highest rate at which the objective held over all confirmations together and clearly failed in"
     " none; of several searches the geometric mean. The lower limit is 6 % below the lowest answer of the searches: a"
-    " search may be wrong by as much. The upper limit is the highest rate at which a search saw the objective clearly fail"
-    " (99 % confidence, one-sided); it is not known where a search found none."
+    " search may be wrong by as much. The upper limit is the highest rate at which a search saw the objective clearly"
+    " fail (99 % confidence, one-sided); it is not known where a search found none."
 )
 _VERDICTS = {
     "faster": "higher",
