@@ -69,7 +69,7 @@ def _doubts(content: Content) -> list[str]:
     first = content.first
     if not first.warnings:
         return ["No warnings were raised."]
-    shown = [f"- {escape_markdown(one.evidence)} {_code(one.code)}" for one in first.warnings]
+    shown = [f"- {escape_markdown(one.subject + one.evidence)} {_code(one.code)}" for one in first.warnings]
     more = first.more_warnings_count
     shown += [f"- {more} more {'warning' if more == 1 else 'warnings'}: see below."] if more else []
     return ["Before you rely on a figure:", "\n".join(shown)]
@@ -154,7 +154,7 @@ def _environments(content: Content) -> list[str]:
 def _environment(part: EnvironmentPart) -> list[str]:
     facts = [f"- {escape_markdown(name)}: {escape_markdown(value)}" for name, value in part.facts]
     return [
-        f"### {escape_markdown(', '.join(part.systems))}",
+        f"### {escape_markdown(part.title)}",
         "\n".join(facts) or "Nothing is known about the machines.",
     ]
 
