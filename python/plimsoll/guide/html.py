@@ -19,10 +19,11 @@ from markupsafe import Markup, escape
 
 from plimsoll.analyse.model import Analysis
 from plimsoll.guide.content import NO_ENVIRONMENTS, RECORDINGS, Content, describe
-from plimsoll.guide.figures import first_figures, trusted, workload_figures
+from plimsoll.guide.figures import trusted, workload_figures
+from plimsoll.guide.first_figures import first_figures
 from plimsoll.guide.methods import METHODS
 from plimsoll.guide.pictures import chart_scripts
-from plimsoll.guide.section_figures import capacity_figures, duet_figures, section_figures
+from plimsoll.guide.section_figures import duet_figures, section_figures
 from plimsoll.guide.tables import Column
 from plimsoll.prose.phrases import plain_percent
 
@@ -47,7 +48,6 @@ def _page(content: Content) -> str:
         methods=METHODS,
         equal=next((plain_percent(one.equal_within) for one in content.analysis.differences), ""),
         contents=_contents(content),
-        capacity_figures=capacity_figures(content),
         first_figures=first_figures(content),
         recorded=content.recorded,
         workloads=[workload_figures(content, part, index) for index, part in enumerate(content.workloads)],
@@ -63,7 +63,6 @@ def _contents(content: Content) -> list[tuple[str, str]]:
     workloads = [(f"workload-{index}", part.workload.name) for index, part in enumerate(content.workloads, start=1)]
     return [
         ("answer", "The answer"),
-        *([("capacity", "Capacity")] if content.capacity else []),
         *workloads,
         *([("systems", "Every system in figures")] if content.has_curves else []),
         *((one.anchor, one.title) for one in content.sections),

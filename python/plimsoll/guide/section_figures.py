@@ -1,12 +1,10 @@
-"""Pictures of the sections that stand beside the workloads: capacity, duets, effects, scalability, cost and others."""
+"""Pictures of the sections that stand beside the workloads: duets, effects, scalability, cost and others."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 from plimsoll.analyse.model import Analysis
-from plimsoll.guide.capacity_chart import capacity_chart
-from plimsoll.guide.content import Content
 from plimsoll.guide.duets import duet_charts
 from plimsoll.guide.figures import NARROW_PX, WIDE_PX, Figure, picture
 from plimsoll.guide.look import Look
@@ -52,18 +50,3 @@ def duet_figures(analysis: Analysis) -> tuple[Figure, ...]:
         )
         for index, (title, chart) in enumerate(charts)
     )
-
-
-def capacity_figures(content: Content) -> tuple[Figure, ...]:
-    """For each workload whose capacity was searched for, response times against rates with the objective."""
-    analysis, found = content.analysis, list[Figure]()
-    for index, workload in enumerate(analysis.workloads):
-        look = Look(width_px=None, height_px=300)
-        if (chart := capacity_chart(analysis, workload, look)) is not None:
-            title = f"p99 response time against rate, {workload.name}"
-            pictures = (
-                picture(chart, "wide", WIDE_PX, f"k{index}-w-"),
-                picture(chart, "narrow", NARROW_PX, f"k{index}-n-"),
-            )
-            found.append(Figure(title=None, label=title, pictures=pictures))
-    return tuple(found)
