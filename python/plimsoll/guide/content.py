@@ -170,6 +170,16 @@ class Content:
         return {one.trial_id: f"r{number}" for number, one in enumerate(self.recordings, start=1)}
 
     @property
+    def result_sections(self) -> tuple[Section, ...]:
+        """The sections of results."""
+        return tuple(one for one in self.sections if not one.is_background)
+
+    @property
+    def background_sections(self) -> tuple[Section, ...]:
+        """The sections that tell under which conditions results hold."""
+        return tuple(one for one in self.sections if one.is_background)
+
+    @property
     def has_curves(self) -> bool:
         """Levels were measured, or nothing was: what only searched for capacities has no figures of levels to show."""
         return bool(self.analysis.curves) or self.capacity is None

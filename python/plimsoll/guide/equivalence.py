@@ -45,6 +45,7 @@ def equivalence_section(analysis: Analysis) -> Section | None:
     return Section(
         anchor="equivalence",
         title="Equivalence",
+        is_background=True,
         sentences=(_summary(analysis),),
         tables=(
             Table(caption="What was compared", columns=_COLUMNS, rows=tuple(map(_row, analysis.equivalence))),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass
 
 from plimsoll.analyse.model import Analysis
@@ -9,15 +10,22 @@ from plimsoll.guide.duets import duet_charts
 from plimsoll.guide.figures import NARROW_PX, WIDE_PX, Figure, picture
 from plimsoll.guide.look import Look
 from plimsoll.guide.sections import Section
+from plimsoll.guide.tables import Table
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SectionFigures:
-    """Words and charts of a section; `key` names what its charts stack, each with the index of its colour."""
+    """Words and charts of a section.
+
+    Attributes:
+        key: What its charts stack, each with the index of its colour.
+        tables: Neighbours that are folded together under a title, which is empty for those that stand open.
+    """
 
     words: Section
     figures: tuple[Figure, ...]
     key: tuple[tuple[str, int], ...]
+    tables: tuple[tuple[str, tuple[Table, ...]], ...]
 
 
 def section_figures(section: Section) -> SectionFigures:
@@ -33,7 +41,9 @@ def section_figures(section: Section) -> SectionFigures:
         for index, chart in enumerate(section.charts)
     )
     key = tuple(dict.fromkeys(entry for chart in section.charts for entry in chart.key))
-    return SectionFigures(words=section, figures=figures, key=key)
+    open_first = sorted(section.tables, key=lambda one: bool(one.fold))
+    tables = tuple((fold, tuple(own)) for fold, own in itertools.groupby(open_first, key=lambda one: one.fold))
+    return SectionFigures(words=section, figures=figures, key=key, tables=tables)
 
 
 def duet_figures(analysis: Analysis) -> tuple[Figure, ...]:

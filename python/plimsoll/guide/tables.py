@@ -74,6 +74,7 @@ class Table:
     Attributes:
         system: Whose table it is, where the caption does not say that; empty for tables of the whole study.
         notes: Sentences below it.
+        fold: What a page folds it under, together with its neighbours of the same fold; empty where it stands open.
     """
 
     caption: str
@@ -81,6 +82,7 @@ class Table:
     columns: tuple[Column, ...]
     rows: tuple[tuple[Entry, ...], ...]
     notes: tuple[str, ...] = ()
+    fold: str = ""
 
     @property
     def title(self) -> str:

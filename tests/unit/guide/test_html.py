@@ -15,7 +15,7 @@ from plimsoll.analyse.finding_model import found
 from plimsoll.analyse.model import Analysis
 from plimsoll.guide.content import describe
 from plimsoll.guide.html import render_html
-from plimsoll.guide.methods import METHODS
+from plimsoll.guide.methods import METHODS, methods_of
 from plimsoll.guide.pools import pool_sentence
 from plimsoll.guide.words import advice_of, clean, evidence_sentence
 from support.analyses import HOSTILE, hostile_analysis, measured_analysis
@@ -122,7 +122,7 @@ def test_every_fact_of_an_analysis_is_there() -> None:
     wanted += [*(pool_sentence(curve) for curve in analysis.curves)]
     wanted += [part for placed in analysis.warnings for part in (placed.code, evidence_sentence(placed))]
     wanted += [advice_of(placed) for placed in analysis.warnings]
-    wanted += [note.text for note in METHODS] + [note.source for note in METHODS if note.source]
+    wanted += [text for note in methods_of(analysis) for text in (note.text, note.source) if text]
     wanted += [one.reason for one in analysis.missing]
     wanted += ["innodb_io_capacity", "does not have it", "AMD EPYC 9B14", "10.11.14-MariaDB-0+deb12u2"]
     wanted += [

@@ -52,7 +52,7 @@ def test_what_finds_no_room_has_a_column_and_a_note() -> None:
 
 def test_the_stack_is_as_high_as_the_response_time() -> None:
     made = analysis(3.0, 2.5)
-    chart = where_chart(made.where_time[0], Look(width_px=400, height_px=200, palette=PAPER), Links(made))
+    chart = where_chart(made.where_time[0], 40.0, Look(width_px=400, height_px=200, palette=PAPER), Links(made))
     rows = chart.to_dict()["data"]["values"]
     assert sum(one["ms"] for one in rows) == made.where_time[0].levels[0].response_ms
     assert len({one["order"] for one in rows}) == len(WherePart)
