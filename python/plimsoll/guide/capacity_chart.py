@@ -62,9 +62,7 @@ def capacity_chart(analysis: Analysis, workload: WorkloadSummary, look: Look) ->
     through = chart_of(rows).mark_line(strokeWidth=1.5, opacity=0.5)
     through = through.encode(x=x, y=y, color=series.colour, strokeDash=series.dash, order=alt.Order("rate:Q"))
     points = chart_of(rows).mark_point(size=64, filled=False, strokeWidth=2, opacity=1)
-    points = points.encode(
-        x=x, y=y, color=series.colour, shape=shape, tooltip=tooltip, href=HREF
-    )
+    points = points.encode(x=x, y=y, color=series.colour, shape=shape, tooltip=tooltip, href=HREF)
     lines = chart_of([{"response": limit} for limit in limits_ms])
     rule = lines.mark_rule(strokeDash=[6, 4], strokeWidth=1.5, color=look.palette.quiet).encode(y=alt.Y("response:Q"))
     return finish(alt.layer(rule, through, points), look)

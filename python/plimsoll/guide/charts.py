@@ -183,7 +183,7 @@ def response_charts(
         y = axis_y("response:Q", titles[statistic], scale, values=ticks)
         marks = Series(charted.names, look)
         tooltip = [*charted.tooltip, alt.Tooltip("shown_response:N", title="response time")]
-        layers = repetition_points(each if statistic == "p99" else [], x, y, marks)
+        layers = repetition_points(each if statistic == "p99" else [], x, y, marks, are_links=False)
         layers += [*lines_and_points(base, x, y, marks, tooltip), *lower_bound_signs(base, shown, x, y, marks)]
         layers += objective_line(objective_ms, look) if objective_ms is not None and statistic == "p99" else []
         yield statistic, titles[statistic], finish(alt.layer(*layers), look)

@@ -140,8 +140,8 @@ def _unsteady(steady: SteadyState) -> Iterator[_Seen]:
         if one.change_ratio is not None:
             yield _Seen((f"{one.name} changed by ", ""), (one.change_ratio,), (_change,))
         if one.period_s is not None:
-            figures = (one.period_s, (steady.to_s - steady.from_s) / one.period_s)
-            yield _Seen((f"{one.name}: period ", " s, ", " cycles measured"), figures, (_seconds, _cycles))
+            period = (one.period_s, (steady.to_s - steady.from_s) / one.period_s)
+            yield _Seen((f"{one.name}: period ", " s, ", " cycles measured"), period, (_seconds, _cycles))
 
 
 def _change(ratio: float) -> str:

@@ -92,7 +92,9 @@ def _row(one: Difference, duet: Duet, others: str, trials: tuple[str, ...]) -> t
         Entry(effect_words(one)),
         Entry(others or NOT_KNOWN),
         Entry(NOT_KNOWN) if p99 is None else Entry(p99.value, p99.bounds, sources=trials),
-        Entry(f"{rounds} %", f"{counted(len(duet.rounds), 'round')} of {duet.pair_count:,} pairs of turns", sources=trials),
+        Entry(
+            f"{rounds} %", f"{counted(len(duet.rounds), 'round')} of {duet.pair_count:,} pairs of turns", sources=trials
+        ),
         Entry("; ".join(basis)),
     )
 

@@ -91,7 +91,9 @@ METHODS: tuple[MethodNote, ...] = (
     ),
     MethodNote(
         name="Response and service times",
-        applies=lambda analysis: any(one.response_ms_p99 is not None for one in analysis.trials) or _has_levels(analysis),
+        applies=lambda analysis: (
+            any(one.response_ms_p99 is not None for one in analysis.trials) or _has_levels(analysis)
+        ),
         text=(
             "Percentiles by nearest rank from the merged histograms of all trials of a cell, within 0.05 %; mean and"
             " maximum are exact. A percentile beyond which no transaction was seen is not given. Where a source has"

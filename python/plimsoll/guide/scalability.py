@@ -69,7 +69,11 @@ def scalability_section(analysis: Analysis) -> Section | None:
     found = analysis.scalability
     if not found:
         return None
-    units, links, best = {one.name: one.rate_unit for one in analysis.workloads}, Links(analysis), best_systems(analysis)
+    units, links, best = (
+        {one.name: one.rate_unit for one in analysis.workloads},
+        Links(analysis),
+        best_systems(analysis),
+    )
     return Section(
         anchor="scalability",
         title="Scalability",

@@ -272,7 +272,9 @@ def where_chart(one: WhereTime, top_ms: float, look: Look, links: Links) -> Char
     ]
     chart = chart_of(rows).mark_bar(stroke=look.palette.paper, strokeWidth=1)
     chart = chart.encode(
-        x=alt.X("level:O", sort=None, axis=alt.Axis(title=one.kind.axis, labelAngle=0, ticks=False, labelOverlap="greedy")),
+        x=alt.X(
+            "level:O", sort=None, axis=alt.Axis(title=one.kind.axis, labelAngle=0, ticks=False, labelOverlap="greedy")
+        ),
         y=axis_y("ms:Q", "Milliseconds for each transaction", alt.Scale(domain=[0, top_ms * 1.03], nice=False)),
         color=alt.Color(
             "part:N",

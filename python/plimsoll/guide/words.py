@@ -108,7 +108,9 @@ def place_words(placed: PlacedWarning, analysis: Analysis) -> str:
         measured = {order for order in measured if order[0] is at_rate}
         levels = [level for level in placed.levels if level.kind.is_at_rate is at_rate]
         is_every = len(measured) > 1 and measured <= {level.order for level in levels}
-        few = levels_words(levels) if len(levels) <= _LEVELS_NAMED_MAX else f"{len(levels)} {every.removeprefix('all ')}"
+        few = (
+            levels_words(levels) if len(levels) <= _LEVELS_NAMED_MAX else f"{len(levels)} {every.removeprefix('all ')}"
+        )
         parts.append(every if is_every else few)
     return " · ".join(part for part in parts if part) or WHOLE_STUDY
 

@@ -58,6 +58,18 @@ def test_the_stack_is_as_high_as_the_response_time() -> None:
     assert len({one["order"] for one in rows}) == len(WherePart)
 
 
+def test_charts_of_a_workload_end_at_the_same_time() -> None:
+    made = analysis(3.0, 2.5)
+    (one,) = made.where_time
+    slower = one.levels[0].model_copy(update={"parts_ms": {WherePart.SERVER_CPU: 500.0}})
+    other = one.model_copy(update={"system": "other", "levels": (slower,)})
+    found = where_section(made.model_copy(update={"where_time": (one, other)}))
+    assert found is not None
+    drawn = (chart.draw(Look(width_px=400, height_px=200, palette=PAPER)).to_dict() for chart in found.charts)
+    domains = [spec["encoding"]["y"]["scale"]["domain"] for spec in drawn]
+    assert domains == [[0, 515.0], [0, 515.0]]
+
+
 def test_a_growing_client_is_named_as_such() -> None:
     made = analysis(0.8, 0.5).where_time[0]
     grown = made.model_copy(update={"verdict": "wait-grows", "part": WherePart.CLIENT_CPU, "growth_ms": 2.0})
