@@ -21,7 +21,7 @@ from support.browser import Browser, Page, browser
 from support.published import imported_analysis
 from support.tpcc import tpcc_analysis
 
-DESKTOP, PHONE = 1280, 390
+DESKTOP, PHONE, A4_PX = 1280, 390, 794
 SCREEN_PX = 800
 GUIDES = {
     "measured": measured_analysis,
@@ -124,7 +124,7 @@ def test_paper_has_what_the_screen_folds(chromium: Browser, guides: dict[str, Pa
     page.open(guides["measured"])
     page.wait_for("document.documentElement.dataset.charts === 'live'")
     folded = "[...document.querySelectorAll('details:not([open]) > :not(summary)')]" + (
-        ".filter((one) => !one.checkVisibility({contentVisibilityAuto: true})).length"
+        ".filter((one) => !one.closest('.screen-only') && !one.checkVisibility({contentVisibilityAuto: true})).length"
     )
     assert page.value(folded) > 0
     page.media("print")
@@ -134,10 +134,31 @@ def test_paper_has_what_the_screen_folds(chromium: Browser, guides: dict[str, Pa
     assert 4 <= len(re.findall(rb"/Type\s*/Page\b", printed)) <= 30
 
 
+def test_paper_has_no_stray_marks_no_screen_parts_and_no_word_broken(
+    chromium: Browser, guides: dict[str, Path]
+) -> None:
+    page = chromium.page(width=A4_PX)
+    page.open(guides["measured"])
+    page.wait_for("document.documentElement.dataset.charts === 'live'")
+    page.media("print")
+    text = page.value("document.querySelector('main').innerText")
+    assert not re.search(r"(^|\s)[;,]\s*($|[;,])", text, re.MULTILINE)
+    assert "recordings:" not in text
+    assert "innodb_io_capacity2000" not in text
+    assert "guide.html lists every effective server variable" in text
+    assert "effective variables" not in text
+    assert page.value("getComputedStyle(document.querySelector('tbody td')).overflowWrap") == "break-word"
+    page.media("screen")
+    assert "effective variables" in page.value("document.querySelector('main').innerText")
+
+
 @pytest.mark.usefixtures("chromium")
 def test_a_browser_prints_the_guide(tmp_path: Path, guides: dict[str, Path]) -> None:
     to = print_pdf(guides["measured"], tmp_path / "guide.pdf")
-    assert to.read_bytes().startswith(b"%PDF")
+    printed = to.read_bytes()
+    assert printed.startswith(b"%PDF")
+    width, height = map(float, re.findall(rb"/MediaBox\s*\[0 0 ([\d.]+) ([\d.]+)\]", printed)[0])
+    assert (round(width), round(height)) == (595, 842), "A4"
     assert [one.name for one in tmp_path.iterdir()] == ["guide.pdf"]
 
 

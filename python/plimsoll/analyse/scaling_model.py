@@ -125,6 +125,11 @@ class LawFit(Document):
     residual_ratio_max: float
     misfit_probability: float | None = None
 
+    def tps_at(self, connections: float) -> float:
+        """Throughput of the law at so many connections, transactions per second (Gunther 2007, eq. 4.31)."""
+        others = connections - 1
+        return self.lambda_tps * connections / (1 + self.sigma * others + self.kappa * connections * others)
+
 
 class Scalability(Document):
     """How one system scales under one workload, closed loop.

@@ -9,6 +9,7 @@ from plimsoll.analyse.curve_model import Curve
 from plimsoll.analyse.durations import percentile_ms
 from plimsoll.analyse.trial_model import MeasuredTrial
 from plimsoll.analyse.trial_summary import TrialSummary
+from plimsoll.record.capacity import RunRole
 from plimsoll.record.level import Level
 from plimsoll.record.model import State
 
@@ -27,10 +28,17 @@ def measured_trials(cells: Iterable[MeasuredCell], curves: Sequence[Curve]) -> t
 
 
 def searched_trials(trials: Iterable[TrialSummary]) -> tuple[MeasuredTrial, ...]:
-    """Every run of a search for a capacity, in the order in which they ran, without how it went second by second."""
-    runs = [_measured(one, one.trial.level) for one in trials if one.trial.search_id is not None]
-    without = (one.model_copy(update={"series": None}) for one in runs)
-    return tuple(sorted(without, key=lambda one: (one.system, one.workload, one.repetition, one.began_unix_s or 0.0)))
+    """Every run of a search for a capacity, in the order in which they ran.
+
+    How it went second by second is known of confirmations only: the others are short, and no figure rests on them.
+    """
+    runs = [_searched(one) for one in trials if one.trial.search_id is not None]
+    return tuple(sorted(runs, key=lambda one: (one.system, one.workload, one.repetition, one.began_unix_s or 0.0)))
+
+
+def _searched(one: TrialSummary) -> MeasuredTrial:
+    run = _measured(one, one.trial.level)
+    return run if one.trial.search_role is RunRole.CONFIRM else run.model_copy(update={"series": None})
 
 
 def _measured(one: TrialSummary, level: Level) -> MeasuredTrial:

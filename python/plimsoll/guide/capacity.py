@@ -82,10 +82,17 @@ class CapacityPart:
         return (self.systems,) if self.ratios is None else (self.systems, self.ratios)
 
 
-def capacity_part(analysis: Analysis) -> CapacityPart | None:
-    """Tables of a study's capacities; None where none was searched for."""
-    if not analysis.capacities:
+def capacity_part(analysis: Analysis, workload: str | None = None) -> CapacityPart | None:
+    """Tables of a study's capacities; None where none was searched for.
+
+    Args:
+        analysis: Of the study.
+        workload: The one that they are about; None for all, which tables then name.
+    """
+    capacities = [one for one in analysis.capacities if workload in (None, one.workload)]
+    if not capacities:
         return None
+    ratios = [one for one in analysis.capacity_ratios if workload in (None, one.workload)]
     units = {one.name: one.rate_unit for one in analysis.workloads}
     columns = (
         Column(heading="system", numeric=False),
@@ -96,18 +103,22 @@ def capacity_part(analysis: Analysis) -> CapacityPart | None:
         Column(heading="searches"),
         Column(heading="objective", numeric=False),
     )
-    rows = tuple(_system(one, units.get(one.workload, "tps")) for one in analysis.capacities)
+    rows = tuple(_system(one, units.get(one.workload, "tps")) for one in capacities)
     systems = Table(caption="Capacity at the objective", columns=columns, rows=rows, notes=(NOTE,))
     runs = tuple(
         runs_table(
             search.capacity,
-            f"{search.system}, {search.workload}, repetition {search.repetition + 1}"
+            (f"{search.system}, {search.workload}" if workload is None else search.system)
+            + f", repetition {search.repetition + 1}"
             + ("" if search.is_finished else ", stopped" if search.stopped is not None else ", not finished"),
         )
-        for one in analysis.capacities
+        for one in capacities
         for search in one.searches
     )
-    return CapacityPart(systems=systems, ratios=_ratios(analysis.capacity_ratios), runs=runs)
+    compared = _ratios(ratios)
+    if workload is not None:
+        systems, compared = systems.without("workload"), compared and compared.without("workload")
+    return CapacityPart(systems=systems, ratios=compared, runs=runs)
 
 
 def _system(one: SystemCapacity, unit: str) -> tuple[Entry, ...]:

@@ -18,7 +18,11 @@ _SHAPES = {RunVerdict.HOLDS: "circle", RunVerdict.UNDECIDED: "diamond", RunVerdi
 
 
 def capacity_chart(analysis: Analysis, workload: WorkloadSummary, look: Look) -> Chart | None:
-    """Every run at a rate as a point whose shape is its verdict; None where no search has any."""
+    """Every run at a rate as a point whose shape is its verdict, on the line of its system; None where there is none.
+
+    Lines join the runs of a system by rising rate, all of its searches together: dashes tell systems apart without
+    colour, since shapes tell verdicts.
+    """
     links = Links(analysis)
     found = [one for one in analysis.capacities if one.workload == workload.name]
     rows: list[Row] = [
@@ -54,10 +58,11 @@ def capacity_chart(analysis: Analysis, workload: WorkloadSummary, look: Look) ->
         legend=alt.Legend(title=None, orient="bottom", columns=3),
     )
     tooltip = [alt.Tooltip("system:N", title="system"), alt.Tooltip("shown:N", title="run"), RECORDINGS]
+    series = Series(names(analysis), look)
+    through = chart_of(rows).mark_line(strokeWidth=1.5, opacity=0.5)
+    through = through.encode(x=x, y=y, color=series.colour, strokeDash=series.dash, order=alt.Order("rate:Q"))
     points = chart_of(rows).mark_point(size=64, filled=False, strokeWidth=2, opacity=1)
-    points = points.encode(
-        x=x, y=y, color=Series(names(analysis), look).colour, shape=shape, tooltip=tooltip, href=HREF
-    )
+    points = points.encode(x=x, y=y, color=series.colour, shape=shape, tooltip=tooltip, href=HREF)
     lines = chart_of([{"response": limit} for limit in limits_ms])
     rule = lines.mark_rule(strokeDash=[6, 4], strokeWidth=1.5, color=look.palette.quiet).encode(y=alt.Y("response:Q"))
-    return finish(alt.layer(rule, points), look)
+    return finish(alt.layer(rule, through, points), look)

@@ -36,7 +36,7 @@ from plimsoll.guide.numbers import per_unit, show_share, show_statistic
 from plimsoll.guide.words import clean
 from plimsoll.prose.phrases import rate_with_interval
 from plimsoll.record.level import LevelKind
-from plimsoll.units import format_rate
+from plimsoll.units import format_ms, format_rate
 
 PERCENTILES = {"p50": "Response time p50, ms", "p95": "Response time p95, ms", "p99": "Response time p99, ms"}
 _SHOWN_FROM = 0.0005
@@ -104,11 +104,13 @@ class Charted:
             for one in own if len(own) > 1 else ():
                 row = self._row(curve, cell)
                 rate = per_unit(one.throughput_tps, self.unit)
+                p99 = "" if one.response_ms_p99 is None else format_ms(one.response_ms_p99)
                 yield {
                     **{name: row[name] for name in ("system", "offered", "level")},
                     "rate": rate,
+                    "response": one.response_ms_p99,
                     "repetition": str(one.repetition + 1),
-                    "shown": format_rate(one.throughput_tps, self.unit),
+                    "shown": ", p99 ".join(filter(None, (format_rate(one.throughput_tps, self.unit), p99))),
                     **self._links.of([one.trial_id]),
                 }
 
@@ -162,14 +164,16 @@ def response_charts(
 ) -> Iterator[tuple[str, str, Chart]]:
     """Each known statistic of response time, percentiles else the mean: its name, the title of its axis, its chart.
 
-    Points stand over throughput, in the order of their levels; at rates over the rate.
+    Points stand over throughput, in the order of their levels; at rates over the rate. At the 99th percentile each
+    repetition has a faint point.
     """
     charted = Charted(analysis, workload, kind)
     known = {row["statistic"] for row in charted.responses}
     titles = PERCENTILES if known & PERCENTILES.keys() else MEAN
     rows = [row for row in charted.responses if row["statistic"] in titles]
     objective_ms = analysis.objective_ms_p99
-    times = [row["response"] for row in rows] + ([objective_ms] if objective_ms is not None else [])
+    each = [row for row in charted.repetitions if row["response"]] if "p99" in titles else []
+    times = [row["response"] for row in (*rows, *each)] + ([objective_ms] if objective_ms is not None else [])
     for statistic in (name for name in titles if name in known):
         shown = [row for row in rows if row["statistic"] == statistic]
         base = chart_of(shown)
@@ -179,7 +183,8 @@ def response_charts(
         y = axis_y("response:Q", titles[statistic], scale, values=ticks)
         marks = Series(charted.names, look)
         tooltip = [*charted.tooltip, alt.Tooltip("shown_response:N", title="response time")]
-        layers = [*lines_and_points(base, x, y, marks, tooltip), *lower_bound_signs(base, shown, x, y, marks)]
+        layers = repetition_points(each if statistic == "p99" else [], x, y, marks, are_links=False)
+        layers += [*lines_and_points(base, x, y, marks, tooltip), *lower_bound_signs(base, shown, x, y, marks)]
         layers += objective_line(objective_ms, look) if objective_ms is not None and statistic == "p99" else []
         yield statistic, titles[statistic], finish(alt.layer(*layers), look)
 
@@ -216,7 +221,7 @@ def cpu_chart(curve: Curve, rate_unit: str, look: Look, links: Links) -> Chart |
             "level:O",
             sort=None,
             scale=alt.Scale(paddingInner=0.25, paddingOuter=0.15),
-            axis=alt.Axis(title=f"{curve.kind.axis}{unit}", labelAngle=0, ticks=False),
+            axis=alt.Axis(title=f"{curve.kind.axis}{unit}", labelAngle=0, ticks=False, labelOverlap="greedy"),
         ),
         y=axis_y("share:Q", "Processor time of the host", alt.Scale(domain=[0, 1]), format="%", tickCount=5),
         color=alt.Color(

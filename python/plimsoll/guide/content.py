@@ -84,12 +84,14 @@ class WorkloadPart:
         description: Kind and options in one line; empty when not known.
         pools: How large a connection pool should be, a sentence for each system.
         deviations: Where a TPC-C-derived one departs from the specification; None for others.
+        capacity: What was found where capacities were searched for; None for others.
     """
 
     workload: WorkloadSummary
     description: str
     pools: tuple[str, ...]
     deviations: Table | None
+    capacity: CapacityPart | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -168,6 +170,16 @@ class Content:
         return {one.trial_id: f"r{number}" for number, one in enumerate(self.recordings, start=1)}
 
     @property
+    def result_sections(self) -> tuple[Section, ...]:
+        """The sections of results."""
+        return tuple(one for one in self.sections if not one.is_background)
+
+    @property
+    def background_sections(self) -> tuple[Section, ...]:
+        """The sections that tell under which conditions results hold."""
+        return tuple(one for one in self.sections if one.is_background)
+
+    @property
     def has_curves(self) -> bool:
         """Levels were measured, or nothing was: what only searched for capacities has no figures of levels to show."""
         return bool(self.analysis.curves) or self.capacity is None
@@ -237,7 +249,11 @@ def _workload(analysis: Analysis, workload: WorkloadSummary) -> WorkloadPart:
     curves = [curve for curve in analysis.curves if curve.workload == workload.name and has_pool_advice(curve)]
     pools = tuple(f"{curve.system}: {pool_sentence(curve)}." for curve in curves)
     return WorkloadPart(
-        workload=workload, description=workload_words(workload), pools=pools, deviations=deviation_table(workload)
+        workload=workload,
+        description=workload_words(workload),
+        pools=pools,
+        deviations=deviation_table(workload),
+        capacity=capacity_part(analysis, workload.name),
     )
 
 

@@ -44,7 +44,7 @@ def data_section(analysis: Analysis) -> Section | None:
     table = Table(
         caption="Data before and after trials", columns=_COLUMNS, rows=tuple(map(_row, analysis.data)), notes=_NOTES
     )
-    return Section(anchor="data", title="Data between trials", sentences=(), tables=(table,))
+    return Section(anchor="data", title="Data between trials", sentences=(), tables=(table,), is_background=True)
 
 
 def _row(one: DataSummary) -> tuple[Entry, ...]:

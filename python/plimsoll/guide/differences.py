@@ -14,16 +14,18 @@ from plimsoll.guide.words import effect_words, other_factor_words, verdict_words
 
 
 def peak_differences(analysis: Analysis) -> Table | None:
-    """The peaks of each two systems, with what else differs; None where no two were compared."""
+    """The peaks of each two systems, with what else differs; None where no two were compared, or only in a duet."""
     has_peaks = len(_single_levels(analysis)) < len(analysis.workloads)
-    found = [one for one in analysis.differences if one.level is None]
+    turns = {one.workload for one in analysis.differences if one.duet is not None} & _single_levels(analysis)
+    found = [one for one in analysis.differences if one.level is None and one.workload not in turns]
     return _differences(analysis, "Peaks compared" if has_peaks else "Systems compared", found)
 
 
 def level_differences(analysis: Analysis) -> Table | None:
-    """Each level of two systems; None where there is none but what `peak_differences` has."""
+    """Each level of two systems; None where there is none but what `peak_differences` or a table of duets has."""
     single = _single_levels(analysis)
-    found = [one for one in analysis.differences if one.level is not None and one.workload not in single]
+    levels = (one for one in analysis.differences if one.level is not None and one.duet is None)
+    found = [one for one in levels if one.workload not in single]
     return _differences(analysis, "The same number of connections compared", found)
 
 

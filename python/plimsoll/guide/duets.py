@@ -14,7 +14,8 @@ from plimsoll.guide.look import Look
 from plimsoll.guide.marks import Chart, Row, axis_y, finish
 from plimsoll.guide.numbers import NOT_KNOWN, show_change
 from plimsoll.guide.tables import Column, Entry, Table
-from plimsoll.guide.words import clean
+from plimsoll.guide.words import clean, effect_words, other_factor_words, verdict_words
+from plimsoll.prose.phrases import counted
 
 CANNOT_SEE = (
     "In a duet all servers are up, and exactly one runs at a time in short turns. What takes minutes to show, such as"
@@ -28,6 +29,7 @@ CANNOT_SEE = (
 _WIDTH = 0.8
 """Of a round in the chart."""
 
+_OTHERS = "what else differs"
 _BASIS = {DuetBasis.ROUNDS: "between rounds", DuetBasis.PAIRS: "within rounds"}
 
 
@@ -38,45 +40,74 @@ def duet_differences(analysis: Analysis) -> list[Difference]:
 
 def duet_table(analysis: Analysis) -> Table | None:
     """A row for each two systems and level that took turns; None without any."""
+    peaks = {_pair(one): one for one in analysis.differences if one.level is None}
+    found = duet_differences(analysis)
+    of_systems = [peaks.get(_pair(one), one) for one in found]
     rows = tuple(
-        _row(one, one.duet, _all_trials(one, one.duet, analysis))
-        for one in duet_differences(analysis)
+        _row(one, one.duet, other_factor_words(of), _all_trials(one, one.duet, analysis))
+        for one, of in zip(found, of_systems, strict=True)
         if one.duet is not None
     )
     if not rows:
         return None
-    words = ("compared", "workload")
-    figures = ("connections", "throughput", "rounds, each", "pairs of turns", "correlation of neighbours")
     columns = (
-        *(Column(heading=heading, numeric=False) for heading in words),
-        *(Column(heading=heading) for heading in figures),
-        Column(heading="interval from variation", numeric=False),
+        _words("compared"),
+        _words("workload"),
+        Column(heading="connections"),
+        Column(heading="throughput"),
+        _words("verdict"),
+        Column(heading="minimum detectable effect (80 % power)"),
+        _words(_OTHERS),
         Column(heading="p99 response time"),
+        _words("each round"),
+        _words("interval from variation"),
     )
-    return Table(caption="Systems that took turns", columns=columns, rows=rows, notes=CANNOT_SEE)
+    table = Table(caption="Systems that took turns", columns=columns, rows=rows, notes=CANNOT_SEE)
+    table = table if any(one.other_factors or one.one_sided_factors for one in of_systems) else table.without(_OTHERS)
+    return table if len(analysis.workloads) > 1 else table.without("workload")
 
 
-def _row(one: Difference, duet: Duet, trials: tuple[str, ...]) -> tuple[Entry, ...]:
+def _pair(one: Difference) -> tuple[str, str, str]:
+    return one.workload, one.base, one.system
+
+
+def _words(heading: str) -> Column:
+    return Column(heading=heading, numeric=False)
+
+
+def _row(one: Difference, duet: Duet, others: str, trials: tuple[str, ...]) -> tuple[Entry, ...]:
     change = show_change(one.ratio)
     p99 = None if duet.response_p99_ratio is None else show_change(duet.response_p99_ratio)
-    rounds = ", ".join(f"{(found.ratio - 1) * 100:+.1f}" for found in duet.rounds)
-    correlation = NOT_KNOWN if duet.correlation is None else f"{duet.correlation:+.2f}"
+    ratios = [found.ratio for found in duet.rounds]
+    rounds = " to ".join(dict.fromkeys(f"{_percent(edge):+.1f}" for edge in (min(ratios), max(ratios))))
+    basis = [_BASIS[duet.basis]]
+    basis += [f"neighbouring pairs correlate by {duet.correlation:+.2f}"] if duet.correlation is not None else []
+    basis += ["widened for that"] if duet.is_widened else []
     return (
         Entry(f"{one.system} against {one.base}"),
         Entry(one.workload),
         Entry(NOT_KNOWN if one.level is None else one.level.figure()),
         Entry(change.value, change.bounds, sources=trials),
-        Entry(f"{rounds} %", sources=trials),
-        Entry(f"{duet.pair_count:,}"),
-        Entry(correlation, "widened" if duet.is_widened else None),
-        Entry(_BASIS[duet.basis]),
+        Entry(verdict_words(one)),
+        Entry(effect_words(one)),
+        Entry(others or NOT_KNOWN),
         Entry(NOT_KNOWN) if p99 is None else Entry(p99.value, p99.bounds, sources=trials),
+        Entry(
+            f"{rounds} %", f"{counted(len(duet.rounds), 'round')} of {duet.pair_count:,} pairs of turns", sources=trials
+        ),
+        Entry("; ".join(basis)),
     )
 
 
-def duet_charts(analysis: Analysis, look: Look) -> Iterator[tuple[str, Chart]]:
-    """For each comparison its title, and a chart of all pairs of turns by round with the mean of each round."""
-    for one in duet_differences(analysis):
+def duet_charts(analysis: Analysis, look: Look, workload: str | None = None) -> Iterator[tuple[str, Chart]]:
+    """For each comparison its title, and a chart of all pairs of turns by round with the mean of each round.
+
+    Args:
+        analysis: Of the study.
+        look: How they are made.
+        workload: Under which; None for all.
+    """
+    for one in (one for one in duet_differences(analysis) if workload in (None, one.workload)):
         if one.duet is not None and one.level is not None:
             title = f"{one.system} against {one.base}, {one.workload}, {one.level.label()}"
             yield clean(title), _chart(one, one.duet, analysis, look)

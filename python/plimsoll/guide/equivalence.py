@@ -22,11 +22,13 @@ _NAMES = {
     Aspect.MACHINES: "machines of the environments: CPUs, memory",
 }
 _REASONS = {
-    VariableReason.FACTOR: "follow from factors of the study",
-    VariableReason.OWN: "are paths, ports, identifiers and similar",
-    VariableReason.ABSENT: "exist only in one flavour or version",
-    VariableReason.DEFAULT: "were set by nobody and have other defaults",
+    VariableReason.FACTOR: ("follows from factors of the study", "follow from factors of the study"),
+    VariableReason.OWN: ("is a path, port, identifier or similar", "are paths, ports, identifiers and similar"),
+    VariableReason.ABSENT: ("exists only in one flavour or version", "exist only in one flavour or version"),
+    VariableReason.DEFAULT: ("was set by nobody and has another default", "were set by nobody and have other defaults"),
 }
+"""What is said of one variable, and of several."""
+
 _COLUMNS = (
     Column(heading="compared", numeric=False),
     Column(heading="how many"),
@@ -43,6 +45,7 @@ def equivalence_section(analysis: Analysis) -> Section | None:
     return Section(
         anchor="equivalence",
         title="Equivalence",
+        is_background=True,
         sentences=(_summary(analysis),),
         tables=(
             Table(caption="What was compared", columns=_COLUMNS, rows=tuple(map(_row, analysis.equivalence))),
@@ -103,4 +106,4 @@ def _notes(analysis: Analysis) -> Iterator[str]:
     for reason, words in _REASONS.items():
         names = [one.variable for one in analysis.variables if one.reason is reason]
         if names:
-            yield f"{counted(len(names), 'variable')} {words}: {first_few(names)}."
+            yield f"{counted(len(names), 'variable')} {words[len(names) > 1]}: {first_few(names)}."

@@ -42,6 +42,16 @@ class EnvironmentPart:
     facts: tuple[Fact, ...]
     instances: tuple[InstancePart, ...]
 
+    @property
+    def title(self) -> str:
+        """The names of the systems; those with commas in them are set apart by semicolons."""
+        return ("; " if any(", " in name for name in self.systems) else ", ").join(self.systems)
+
+    @property
+    def has_variables(self) -> bool:
+        """Some server said which variables are effective."""
+        return any(one.variables for one in self.instances)
+
 
 def environment_parts(systems: Sequence[SystemSummary]) -> tuple[EnvironmentPart, ...]:
     """What all systems share first, then what each has of its own; what tells systems apart anyway is not repeated."""

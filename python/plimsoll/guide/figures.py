@@ -1,6 +1,7 @@
 """The pictures of a guide's page: for each workload its charts, each for the widths that it is shown in.
 
-Deliberately not here: what charts show (`charts`), and the page around them (`html`).
+Deliberately not here: what charts show (`charts`), those of the first screen (`first_figures`), and the page around
+them (`html`).
 """
 
 from __future__ import annotations
@@ -16,21 +17,18 @@ from plimsoll.analyse.model import Analysis, WorkloadSummary
 from plimsoll.guide.capacity_chart import capacity_chart
 from plimsoll.guide.chart_links import Links
 from plimsoll.guide.charts import cpu_chart, cpu_part_names, response_charts, throughput_chart
+from plimsoll.guide.comparison_charts import comparison_charts
 from plimsoll.guide.content import Content, WorkloadPart
 from plimsoll.guide.headline import is_duet
-from plimsoll.guide.interval_charts import comparison_chart, peaks_chart
-from plimsoll.guide.look import PAGE, Look, series_colours, series_dashes, series_shapes
+from plimsoll.guide.look import PAGE, SHAPES, Look, series_colours, series_dashes, series_shapes
 from plimsoll.guide.marks import Chart
 from plimsoll.guide.pictures import chart_spec, inline_svg
-from plimsoll.guide.strips import OPEN_COUNT, SystemStrips, system_strips
+from plimsoll.guide.strips import OPEN_COUNT, CellStrips, cell_strips
 from plimsoll.record.level import LevelKind
 
 WIDE_PX = 860
 NARROW_PX = 350
 PANEL_PX = 270
-FIRST_PX = 430
-FIRST_COUNT = 2
-"""So many workloads have a chart on the first screen."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,51 +90,21 @@ class WorkloadFigures:
     """Words and charts of one workload.
 
     Attributes:
-        comparison: Pairs of systems with the intervals of their ratios; None where none was compared.
-        over_time: Each cell over time, by system.
-        is_open: There are few enough of these to show them all at once.
+        capacity: The runs of the searches for capacities; None where there was none.
+        capacity_key: How its systems are drawn.
+        comparisons: Ratios of systems with their intervals; empty where none were compared.
+        over_time: Cells over time that are shown at once.
+        folded: The others.
     """
 
     words: WorkloadPart
     key: tuple[KeyEntry, ...]
     loads: tuple[LoadFigures, ...]
-    comparison: Figure | None
-    over_time: tuple[SystemStrips, ...]
-    is_open: bool
-
-
-def first_figures(content: Content) -> tuple[Figure, ...]:
-    """The charts of the first screen: what each system sustains; of a single system its curve, of a duet the ratios."""
-    analysis = content.analysis
-    workloads = analysis.workloads[:FIRST_COUNT]
-    look = Look(width_px=None, height_px=300 // max(len(workloads), 1))
-    charts = ((one, *_first_chart(analysis, one, look)) for one in workloads)
-    return tuple(
-        Figure(
-            title=one.name,
-            label=f"{shows}, {one.name}",
-            pictures=(picture(chart, "any", FIRST_PX, f"f{index}-"),),
-        )
-        for index, (one, shows, chart) in enumerate(charts)
-        if chart is not None
-    )
-
-
-def _first_chart(analysis: Analysis, workload: WorkloadSummary, look: Look) -> tuple[str, Chart | None]:
-    """What the chart of a workload on the first screen shows, and the chart."""
-    if is_duet(analysis, workload.name):
-        return "Systems compared", comparison_chart(analysis, workload, look)
-    if any(one.workload == workload.name for one in analysis.capacities):
-        searched = capacity_chart(analysis, workload, replace(look, height_px=max(look.height_px, 220)))
-        return "p99 response time against rate", searched
-    find = _first_curve if len(analysis.systems) == 1 else peaks_chart
-    return "What each system sustains", find(analysis, workload, look)
-
-
-def _first_curve(analysis: Analysis, workload: WorkloadSummary, look: Look) -> Chart | None:
-    kinds = (curve.kind for curve in analysis.curves if curve.workload == workload.name)
-    kind = next(kinds, None)
-    return None if kind is None else throughput_chart(analysis, workload, kind, look)
+    capacity: Figure | None
+    capacity_key: tuple[KeyEntry, ...]
+    comparisons: tuple[Figure, ...]
+    over_time: tuple[CellStrips, ...]
+    folded: tuple[CellStrips, ...]
 
 
 def workload_figures(content: Content, part: WorkloadPart, index: int) -> WorkloadFigures:
@@ -147,27 +115,53 @@ def workload_figures(content: Content, part: WorkloadPart, index: int) -> Worklo
     kinds = dict.fromkeys(curve.kind for curve in curves) or ([] if is_searched else [LevelKind.CLOSED])
     loads = tuple(_load_figures(analysis, part, kind, f"w{index}-{kind.value}-") for kind in kinds)
     drawn = {curve.system for curve in curves} if any(load.throughput for load in loads) else set()
-    over_time = system_strips(analysis, part.workload)
+    strips = cell_strips(analysis, part.workload)
+    over_time = [one for one in strips if one.is_answer or len(strips) <= OPEN_COUNT]
+    capacity = _capacity_figure(analysis, part, f"k{index}-")
+    searched = {one.system for one in analysis.capacities if one.workload == part.workload.name}
     return WorkloadFigures(
         words=part,
         key=_key(analysis, drawn),
         loads=loads,
-        comparison=_comparison_figure(analysis, part, f"w{index}-d-"),
-        over_time=over_time,
-        is_open=sum(len(one.cells) for one in over_time) <= OPEN_COUNT,
+        capacity=capacity,
+        capacity_key=_lines_key(analysis, searched) if capacity is not None else (),
+        comparisons=_comparison_figures(analysis, part, f"w{index}-d"),
+        over_time=tuple(over_time),
+        folded=tuple(one for one in strips if one not in over_time),
     )
 
 
-def _comparison_figure(analysis: Analysis, part: WorkloadPart, prefix: str) -> Figure | None:
-    wide = comparison_chart(analysis, part.workload, Look(width_px=None, height_px=200, labelled=True))
-    narrow = comparison_chart(analysis, part.workload, Look(width_px=None, height_px=200))
-    if wide is None or narrow is None:
+def _comparison_figures(analysis: Analysis, part: WorkloadPart, prefix: str) -> tuple[Figure, ...]:
+    if is_duet(analysis, part.workload.name) and not _has_levels(analysis, part.workload):
+        return ()  # its rounds say more
+    looks = (Look(width_px=None, height_px=200, labelled=True), Look(width_px=None, height_px=200))
+    both = zip(*(comparison_charts(analysis, part.workload, look) for look in looks), strict=True)
+    return tuple(
+        Figure(
+            title=title,
+            label=f"Systems compared, {part.workload.name}: {title}",
+            pictures=(
+                picture(wide, "wide", WIDE_PX, f"{prefix}{number}-w-"),
+                picture(narrow, "narrow", NARROW_PX, f"{prefix}{number}-n-"),
+            ),
+        )
+        for number, ((title, wide), (_, narrow)) in enumerate(both)
+    )
+
+
+def _capacity_figure(analysis: Analysis, part: WorkloadPart, prefix: str) -> Figure | None:
+    """Response times against rates with the objective."""
+    chart = capacity_chart(analysis, part.workload, Look(width_px=None, height_px=300))
+    if chart is None:
         return None
-    pictures = (
-        picture(wide, "wide", WIDE_PX, f"{prefix}w-"),
-        picture(narrow, "narrow", NARROW_PX, f"{prefix}n-"),
-    )
-    return Figure(title=None, label=f"Systems compared, {part.workload.name}", pictures=pictures)
+    pictures = (picture(chart, "wide", WIDE_PX, f"{prefix}w-"), picture(chart, "narrow", NARROW_PX, f"{prefix}n-"))
+    return Figure(title=None, label=f"p99 response time against rate, {part.workload.name}", pictures=pictures)
+
+
+def _has_levels(analysis: Analysis, workload: WorkloadSummary, kind: LevelKind | None = None) -> bool:
+    """Whether some curve has several; a curve of one level is a point, which tables and intervals show."""
+    own = (one for one in analysis.curves if one.workload == workload.name and kind in (None, one.kind))
+    return len({cell.level.order for curve in own for cell in curve.cells}) > 1
 
 
 def _load_figures(analysis: Analysis, part: WorkloadPart, kind: LevelKind, prefix: str) -> LoadFigures:
@@ -175,19 +169,21 @@ def _load_figures(analysis: Analysis, part: WorkloadPart, kind: LevelKind, prefi
     against = kind.axis.lower()
     throughput_title = f"{'Completed' if kind.is_at_rate else 'Throughput'} against {against}"
     response_title = f"Response time against {against if kind.is_at_rate else 'throughput'}"
-    throughput = _throughput_figure(analysis, part, kind, prefix, throughput_title)
+    is_point = bool(curves) and not _has_levels(analysis, part.workload, kind)
+    throughput = None if is_point else _throughput_figure(analysis, part, kind, prefix, throughput_title)
+    charts = [] if is_point else response_charts(analysis, part.workload, kind, Look(width_px=None, height_px=220))
     response = tuple(
         Figure(
             title=None,
             label=f"{title}, against {against if kind.is_at_rate else 'throughput'}, {part.workload.name}",
             pictures=(picture(chart, "any", PANEL_PX, f"{prefix}{name}-"),),
         )
-        for name, title, chart in response_charts(analysis, part.workload, kind, Look(width_px=None, height_px=220))
+        for name, title, chart in charts
     )
     cpu = _cpu_figures(analysis, curves, part.workload.rate_unit, prefix)
     absent = (
-        ("No throughput is known, so there is no chart of it.", throughput),
-        ("Response times are not known, so there is no chart of them.", response),
+        ("No throughput is known, so there is no chart of it.", throughput or is_point),
+        ("Response times are not known, so there is no chart of them.", response or is_point),
         ("Processor utilisation is not known, so there is no chart of it.", cpu),
     )
     return LoadFigures(
@@ -248,6 +244,11 @@ def _key(analysis: Analysis, shown: set[str]) -> tuple[KeyEntry, ...]:
     return tuple(
         KeyEntry(name, colour, " ".join(map(str, dash)), shape) for name, colour, dash, shape in styles if name in shown
     )
+
+
+def _lines_key(analysis: Analysis, shown: set[str]) -> tuple[KeyEntry, ...]:
+    """The same for a chart whose shapes say something else."""
+    return tuple(replace(one, shape=SHAPES[0]) for one in _key(analysis, shown))
 
 
 def trusted(text: str) -> Markup:

@@ -19,10 +19,11 @@ from markupsafe import Markup, escape
 
 from plimsoll.analyse.model import Analysis
 from plimsoll.guide.content import NO_ENVIRONMENTS, RECORDINGS, Content, describe
-from plimsoll.guide.figures import first_figures, trusted, workload_figures
-from plimsoll.guide.methods import METHODS
+from plimsoll.guide.figures import trusted, workload_figures
+from plimsoll.guide.first_figures import first_figures
+from plimsoll.guide.methods import methods_of
 from plimsoll.guide.pictures import chart_scripts
-from plimsoll.guide.section_figures import capacity_figures, duet_figures, section_figures
+from plimsoll.guide.section_figures import duet_figures, section_figures
 from plimsoll.guide.tables import Column
 from plimsoll.prose.phrases import plain_percent
 
@@ -44,14 +45,14 @@ def _page(content: Content) -> str:
     return page_template("guide.html.jinja").render(
         content=content,
         no_environments=NO_ENVIRONMENTS,
-        methods=METHODS,
+        methods=methods_of(content.analysis),
         equal=next((plain_percent(one.equal_within) for one in content.analysis.differences), ""),
         contents=_contents(content),
-        capacity_figures=capacity_figures(content),
         first_figures=first_figures(content),
         recorded=content.recorded,
         workloads=[workload_figures(content, part, index) for index, part in enumerate(content.workloads)],
-        sections=[section_figures(one) for one in content.sections],
+        sections=[section_figures(one) for one in content.result_sections],
+        background=[section_figures(one) for one in content.background_sections],
         duets=duet_figures(content.analysis),
         style=style_sheet(),
         scripts=[trusted(script) for script in scripts],
@@ -63,14 +64,14 @@ def _contents(content: Content) -> list[tuple[str, str]]:
     workloads = [(f"workload-{index}", part.workload.name) for index, part in enumerate(content.workloads, start=1)]
     return [
         ("answer", "The answer"),
-        *([("capacity", "Capacity")] if content.capacity else []),
         *workloads,
         *([("systems", "Every system in figures")] if content.has_curves else []),
-        *((one.anchor, one.title) for one in content.sections),
+        *((one.anchor, one.title) for one in content.result_sections),
         *([("differences", "Differences")] if content.has_curves else []),
         ("warnings", "Warnings in full"),
         ("environments", "Machines and servers"),
         ("configuration", "What differs"),
+        *((one.anchor, one.title) for one in content.background_sections),
         ("method", "Method"),
         ("limits", "Limitations"),
         ("missing", "Missing trials"),

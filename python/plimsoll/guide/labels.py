@@ -84,13 +84,13 @@ def spread(values: Sequence[float], *, step: float, top: float) -> list[float]:
     return result
 
 
-def shorten(name: str) -> str:
-    """A name for the end of a line: both its ends, since names of systems often begin alike.
+def shorten(name: str, length: int = LABEL_LENGTH) -> str:
+    """A name for where there is little room: both its ends, since names of systems often begin alike.
 
     >>> shorten("BL460c, internal SAS, battery-backed write cache")
     'BL460c, interna…rite cache'
     """
-    if len(name) <= LABEL_LENGTH:
+    if len(name) <= length:
         return name
-    tail = LABEL_LENGTH * 2 // 5
-    return f"{name[: LABEL_LENGTH - 1 - tail].rstrip()}…{name[-tail:].lstrip()}"
+    tail = length * 2 // 5
+    return f"{name[: length - 1 - tail].rstrip()}…{name[-tail:].lstrip()}"

@@ -14,7 +14,7 @@ from plimsoll.analyse.model import Analysis
 from plimsoll.guide.content import NO_ENVIRONMENTS, RECORDINGS, Content, describe
 from plimsoll.guide.facts import EnvironmentPart
 from plimsoll.guide.markdown_text import escape_markdown
-from plimsoll.guide.methods import METHODS, MethodNote
+from plimsoll.guide.methods import MethodNote, methods_of
 from plimsoll.guide.numbers import NOT_KNOWN
 from plimsoll.guide.sections import Section
 from plimsoll.guide.sources import RecordingPart, Source
@@ -30,7 +30,7 @@ def render_markdown(analysis: Analysis, recordings: str = RECORDINGS) -> str:
         *_workloads(content),
         _capacity(content),
         _systems(content),
-        *(_section(one, content.recorded) for one in content.sections),
+        *(_section(one, content.recorded) for one in content.result_sections),
         _differences(content),
         [
             "## Warnings in full",
@@ -40,7 +40,8 @@ def render_markdown(analysis: Analysis, recordings: str = RECORDINGS) -> str:
         ],
         _environments(content),
         _configuration(content),
-        ["## How the figures were found", *(_method(note) for note in METHODS), _rebuild(content)],
+        *(_section(one, content.recorded) for one in content.background_sections),
+        ["## How the figures were found", *(_method(note) for note in methods_of(content.analysis)), _rebuild(content)],
         ["## Limitations", _list(content.limits)],
         ["## Missing trials", *(_table(content.missing, content.recorded) if content.missing else ["None."])],
         ["## Recordings", _recordings(content.recordings)],
@@ -69,7 +70,7 @@ def _doubts(content: Content) -> list[str]:
     first = content.first
     if not first.warnings:
         return ["No warnings were raised."]
-    shown = [f"- {escape_markdown(one.evidence)} {_code(one.code)}" for one in first.warnings]
+    shown = [f"- {escape_markdown(one.subject + one.evidence)} {_code(one.code)}" for one in first.warnings]
     more = first.more_warnings_count
     shown += [f"- {more} more {'warning' if more == 1 else 'warnings'}: see below."] if more else []
     return ["Before you rely on a figure:", "\n".join(shown)]
@@ -154,7 +155,7 @@ def _environments(content: Content) -> list[str]:
 def _environment(part: EnvironmentPart) -> list[str]:
     facts = [f"- {escape_markdown(name)}: {escape_markdown(value)}" for name, value in part.facts]
     return [
-        f"### {escape_markdown(', '.join(part.systems))}",
+        f"### {escape_markdown(part.title)}",
         "\n".join(facts) or "Nothing is known about the machines.",
     ]
 

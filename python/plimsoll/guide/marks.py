@@ -56,8 +56,16 @@ def lower_bound_signs(base: alt.Chart, rows: list[Row], x: alt.X, y: alt.Y, mark
     return [signs.transform_filter("datum.is_lower_bound")]
 
 
-def repetition_points(rows: list[Row], x: alt.X, y: alt.Y, marks: Series) -> list[alt.Chart]:
-    """A faint point for each repetition; nothing where there is none, or one only, which is the mean already."""
+def repetition_points(rows: list[Row], x: alt.X, y: alt.Y, marks: Series, *, are_links: bool = True) -> list[alt.Chart]:
+    """A faint point for each repetition; nothing where there is none, or one only, which is the mean already.
+
+    Args:
+        rows: One for each.
+        x: The lower axis.
+        y: The upright axis.
+        marks: How systems are drawn.
+        are_links: They lead to their recordings; not where the point of the level lies upon them.
+    """
     if not rows:
         return []
     tooltip = [
@@ -68,7 +76,8 @@ def repetition_points(rows: list[Row], x: alt.X, y: alt.Y, marks: Series) -> lis
         RECORDINGS,
     ]
     points = chart_of(rows).mark_point(filled=False, size=22, strokeWidth=1.2, opacity=0.75)
-    return [points.encode(x=x, y=y, color=marks.colour, shape=marks.shape, tooltip=tooltip, href=HREF)]
+    link = {"href": HREF} if are_links else {}
+    return [points.encode(x=x, y=y, color=marks.colour, shape=marks.shape, tooltip=tooltip, **link)]
 
 
 def objective_line(objective_ms: float, look: Look) -> list[alt.Chart]:

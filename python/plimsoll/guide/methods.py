@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+
+from plimsoll.analyse.model import Analysis
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -10,17 +13,41 @@ class MethodNote:
     """How a kind of number is found: name, what is done with its assumptions, source.
 
     Attributes:
+        applies: Whether a guide has such numbers.
         source: Where the method comes from; None where it needs none.
     """
 
     name: str
+    applies: Callable[[Analysis], bool]
     text: str
     source: str | None = None
+
+
+def methods_of(analysis: Analysis) -> tuple[MethodNote, ...]:
+    """How the kinds of numbers are found that the guide of this analysis has."""
+    return tuple(one for one in METHODS if one.applies(analysis))
+
+
+def _has_levels(analysis: Analysis) -> bool:
+    return bool(analysis.curves)
+
+
+def _has_several_levels(analysis: Analysis) -> bool:
+    return any(len(one.cells) > 1 and not one.kind.is_at_rate for one in analysis.curves)
+
+
+def _has_bounds(analysis: Analysis) -> bool:
+    return any(cell.throughput_tps.bounds is not None for curve in analysis.curves for cell in curve.cells)
+
+
+def _has_series(analysis: Analysis) -> bool:
+    return _has_levels(analysis) and any(one.series is not None for one in analysis.trials)
 
 
 METHODS: tuple[MethodNote, ...] = (
     MethodNote(
         name="Throughput",
+        applies=_has_levels,
         text=(
             "Completed transactions of the measured window over its real length, all instances together; a cell's"
             " value is the mean of its repetitions. Published figures are used as they stand."
@@ -28,6 +55,7 @@ METHODS: tuple[MethodNote, ...] = (
     ),
     MethodNote(
         name="Confidence interval of a throughput",
+        applies=_has_bounds,
         text=(
             "95 %, Student's t on the logarithms of the repetitions, which are blocks that meet all systems alike."
             " A cell's variance is moderated: drawn towards that of the systems that were measured alike at its level"
@@ -41,6 +69,7 @@ METHODS: tuple[MethodNote, ...] = (
     ),
     MethodNote(
         name="Systems that took turns",
+        applies=lambda analysis: any(one.duet is not None for one in analysis.differences),
         text=(
             "The unit is the pair of neighbouring turns, one of each system in tossed order: the logarithm of the ratio"
             " of their rates. Pairs of a round are averaged by the 20 % trimmed mean, with the Winsorised variance,"
@@ -52,6 +81,7 @@ METHODS: tuple[MethodNote, ...] = (
     ),
     MethodNote(
         name="Variation within a run",
+        applies=_has_series,
         text=(
             "Neighbouring seconds resemble each other, so the error of a run's mean is widened: the wider of a"
             " correction for first-order autocorrelation, its small-sample bias removed, and overlapping batch means."
@@ -61,6 +91,9 @@ METHODS: tuple[MethodNote, ...] = (
     ),
     MethodNote(
         name="Response and service times",
+        applies=lambda analysis: (
+            any(one.response_ms_p99 is not None for one in analysis.trials) or _has_levels(analysis)
+        ),
         text=(
             "Percentiles by nearest rank from the merged histograms of all trials of a cell, within 0.05 %; mean and"
             " maximum are exact. A percentile beyond which no transaction was seen is not given. Where a source has"
@@ -72,6 +105,7 @@ METHODS: tuple[MethodNote, ...] = (
     ),
     MethodNote(
         name="Stalls",
+        applies=_has_series,
         text=(
             "Seconds in a row that completed at most 5 % of what the run's mean predicts while something was in"
             " flight, unless chance (Poisson, fewer than 1 of 1,000 runs) or equally long transactions explain them."
@@ -81,10 +115,12 @@ METHODS: tuple[MethodNote, ...] = (
     ),
     MethodNote(
         name="Scale factor",
+        applies=_has_several_levels,
         text="Throughput over that of the lowest level of the same curve, with the confidence interval of that ratio.",
     ),
     MethodNote(
         name="Peak and connection pool",
+        applies=_has_several_levels,
         text=(
             "The peak is the level with the highest throughput. It is inside the measured range when a higher level"
             " was measured and sustained less. The throughput at the peak is read on other repetitions than those"
@@ -96,6 +132,7 @@ METHODS: tuple[MethodNote, ...] = (
     ),
     MethodNote(
         name="Difference between systems",
+        applies=lambda analysis: any(one.duet is None for one in analysis.differences),
         text=(
             "The ratio of two throughputs within repetitions, with a 95 % confidence interval for this ratio alone."
             " A system is called faster or slower when the ratio differs from 1 after Holm's correction for all"
@@ -107,6 +144,7 @@ METHODS: tuple[MethodNote, ...] = (
     ),
     MethodNote(
         name="Effects of factors",
+        applies=lambda analysis: bool(analysis.effects.factors),
         text=(
             "The mean difference of logarithms between systems that differ in one factor alone, within repetitions,"
             " over all combinations of the other factors and all levels. Residuals are pooled over all systems of the"
@@ -118,6 +156,7 @@ METHODS: tuple[MethodNote, ...] = (
     ),
     MethodNote(
         name="Drift within a window",
+        applies=_has_series,
         text=(
             "A straight line through the throughput of the intervals; the error of its slope is widened for"
             " autocorrelation. A warning is given when the change is at least 5 % and its p-value is below 1 %."
@@ -126,6 +165,7 @@ METHODS: tuple[MethodNote, ...] = (
     ),
     MethodNote(
         name="Load at a target rate",
+        applies=lambda analysis: any(one.kind.is_at_rate for one in analysis.curves),
         text=(
             "A rate is sustained when in all repetitions nothing was dropped, no overload lasted to the end, and at"
             " most 1 % of the transactions failed or never ended. An interval is overloaded when more transactions"
@@ -135,6 +175,7 @@ METHODS: tuple[MethodNote, ...] = (
     ),
     MethodNote(
         name="Working set",
+        applies=lambda analysis: any(one.working_set for one in analysis.workloads),
         text=(
             "The fewest rows that take half, 90 % and 99 % of the accesses, from the formula of the distribution that"
             " chooses rows; rows that a range select reads after its first are not counted."
@@ -142,6 +183,7 @@ METHODS: tuple[MethodNote, ...] = (
     ),
     MethodNote(
         name="Sizing (plimsoll size)",
+        applies=_has_levels,
         text=(
             "The lower end of the confidence interval of the throughput at the requested level decides, where there is "
             "one. Between two measured levels throughput is interpolated on a straight line and marked so; nothing is "
@@ -149,7 +191,19 @@ METHODS: tuple[MethodNote, ...] = (
         ),
     ),
     MethodNote(
+        name="Capacity at an objective",
+        applies=lambda analysis: bool(analysis.capacities),
+        text=(
+            "The highest rate that was confirmed by several runs: none of them clearly failed the objective, and all"
+            " together are within it. A run is judged by its arrivals second by second: late, failed, dropped and"
+            " unfinished ones count as over the objective, with an error that respects autocorrelation. Over the"
+            " searches of a study a capacity is the geometric mean, with a t interval on logarithms, never taken as"
+            " more exact than the step of a search. Systems are compared by ratios within repetitions."
+        ),
+    ),
+    MethodNote(
         name="Scalability",
+        applies=lambda analysis: bool(analysis.scalability),
         text=(
             "Linear scaling, Amdahl's law and the universal scalability law are fitted to logarithms of throughput,"
             " with a level of its own for each repetition; AICc chooses. Intervals come from a parametric bootstrap"
@@ -160,6 +214,7 @@ METHODS: tuple[MethodNote, ...] = (
     ),
     MethodNote(
         name="Where the time goes",
+        applies=lambda analysis: bool(analysis.where_time),
         text=(
             "Throughput over utilisation is where a resource saturates if its demand per transaction stays the same."
             " Where nothing is busy, the part of response time that grew most is named. Parts add up to the response"
@@ -170,6 +225,7 @@ METHODS: tuple[MethodNote, ...] = (
     ),
     MethodNote(
         name="Cost",
+        applies=lambda analysis: bool(analysis.costs),
         text=(
             "Price of a month over the transactions of a month at the stated utilisation of the capacity. Prices in"
             " different currencies are never compared."

@@ -5,7 +5,8 @@ Deliberately not here: how that is found (`plimsoll.analyse.scalability`).
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from functools import partial
 
 import altair as alt
 
@@ -28,12 +29,15 @@ from plimsoll.guide.labels import chart_of
 from plimsoll.guide.look import Look
 from plimsoll.guide.marks import Chart, Row, axis_y, finish, rate_words
 from plimsoll.guide.numbers import NOT_KNOWN, per_unit, show_change, show_ratio
-from plimsoll.guide.sections import Section, SectionChart
+from plimsoll.guide.sections import Section, SectionChart, best_systems, folded_but_best
 from plimsoll.guide.tables import Column, Entry, Table
-from plimsoll.prose.phrases import listed
+from plimsoll.guide.words import grouped
+from plimsoll.prose.phrases import counted, listed
 from plimsoll.units import format_number, format_percent, format_rate
 
 LAWS = {Law.LINEAR: "linear scaling", Law.AMDAHL: "Amdahl's law", Law.USL: "the universal scalability law"}
+_SHORT = {Law.LINEAR: "linear fit", Law.AMDAHL: "Amdahl's law", Law.USL: "USL"}
+_LINE_POINTS = 60
 CAUTIONS: Mapping[Caution, str] = {
     Caution.DOES_NOT_FIT: "no law fits",
     Caution.TOO_FEW_LEVELS: "there are too few levels",
@@ -67,13 +71,19 @@ def scalability_section(analysis: Analysis) -> Section | None:
     found = analysis.scalability
     if not found:
         return None
-    units, links = {one.name: one.rate_unit for one in analysis.workloads}, Links(analysis)
+    units, links, best = (
+        {one.name: one.rate_unit for one in analysis.workloads},
+        Links(analysis),
+        best_systems(analysis),
+    )
     return Section(
         anchor="scalability",
         title="Scalability",
         sentences=tuple(scalability_sentence(one) for one in found),
-        tables=tuple(_table(one, units.get(one.workload, "tps"), links) for one in found),
-        charts=tuple(_chart(one, units.get(one.workload, "tps"), analysis) for one in found),
+        tables=tuple(
+            folded_but_best(_table(one, units.get(one.workload, "tps"), links), one.workload, best) for one in found
+        ),
+        charts=tuple(_charts(analysis, units)),
         notes=(
             "The scale factor is throughput over that of the lowest level. Efficiency is the scale factor over how many"
             " times as many connections there were: 1 is linear scaling. The dashed line is linear scaling from the"
@@ -197,49 +207,74 @@ def _rate(tps: float | None, unit: str) -> str:
     return NOT_KNOWN if tps is None else format_number(per_unit(tps, unit))
 
 
-def _chart(one: Scalability, unit: str, analysis: Analysis) -> SectionChart:
+def _charts(analysis: Analysis, units: Mapping[str, str]) -> Iterator[SectionChart]:
+    """A chart for each curve; those of one workload have one scale, so that heights can be compared."""
+    for workload, own in grouped(analysis.scalability, lambda one: one.workload):
+        unit = units.get(workload, "tps")
+        rows = [_rows(one, analysis, unit) for one in own]
+        top = max(max(row["rate"], row["high"] or 0.0) for of in rows for row in of) * 1.06
+        for one, of in zip(own, rows, strict=True):
+            draw = partial(scalability_chart, one, of, top, unit)
+            yield SectionChart(title=f"{one.workload}, {one.system}: scalability", draw=draw)
+
+
+def _rows(one: Scalability, analysis: Analysis, unit: str) -> list[Row]:
     curve = next(x for x in analysis.curves if (x.system, x.workload) == (one.system, one.workload) and x.pool)
-    measured = {cell.level.connections: cell.throughput_tps.value for cell in curve.cells}
-    return SectionChart(
-        title=f"{one.workload}, {one.system}: scalability",
-        draw=lambda look: scalability_chart(one, measured, unit, look, Links(analysis)),
-    )
-
-
-def scalability_chart(one: Scalability, measured: Mapping[int, float], unit: str, look: Look, links: Links) -> Chart:
-    """Measured points, the law with its band, linear scaling, and the physical cores."""
-    rows: list[Row] = [
+    measured, links = {cell.level.connections: cell.throughput_tps.value for cell in curve.cells}, Links(analysis)
+    return [
         {
             "n": level.level.connections,
             "rate": per_unit(measured[level.level.connections], unit),
             "shown": format_rate(measured[level.level.connections], unit),
-            "fit": _scaled(level.fitted_tps, unit),
             "low": _scaled(level.low_tps, unit),
             "high": _scaled(level.high_tps, unit),
             **links.of_cell(one.system, one.workload, level.level),
         }
         for level in one.levels
     ]
-    top = max(max(row["rate"], row["high"] or 0.0) for row in rows) * 1.06
-    first = rows[0]
-    ideal = [{"n": row["n"], "rate": first["rate"] / first["n"] * row["n"]} for row in rows]
-    ends = [first["n"], max(rows[-1]["n"], 2 * first["n"])]
-    scale = alt.Scale(type="log", base=2, domain=ends, nice=False, padding=8)
-    x = alt.X("n:Q", scale=scale, axis=alt.Axis(values=[row["n"] for row in rows], format=",d", title="Connections"))
+
+
+def scalability_chart(one: Scalability, rows: list[Row], top: float, unit: str, look: Look) -> Chart:
+    """Measured points, the law with its band, linear scaling, and the physical cores, each with its name.
+
+    Args:
+        one: Of one curve.
+        rows: Its levels.
+        top: Where the axis ends, in the unit of throughput.
+        unit: Of throughput.
+        look: How the chart is made.
+    """
+    first, last = rows[0], rows[-1]
+    scale = alt.Scale(type="log", base=2, domain=[first["n"], max(last["n"], 2 * first["n"])], nice=False, padding=8)
+    axis = alt.Axis(values=[row["n"] for row in rows], format=",d", title="Connections", labelOverlap="greedy")
+    x = alt.X("n:Q", scale=scale, axis=axis)
     y = axis_y("rate:Q", f"Throughput, {rate_words(unit)}", alt.Scale(domain=[0, top], nice=False))
     colour, quiet = look.palette.series[0], look.palette.quiet
-    layers = [chart_of(ideal).mark_line(strokeDash=[6, 4], strokeWidth=1.5, color=quiet, clip=True).encode(x=x, y=y)]
-    if one.cores and first["n"] <= one.cores <= rows[-1]["n"]:
-        cores = [{"n": one.cores, "rate": 0.0}, {"n": one.cores, "rate": top}]
-        layers.append(chart_of(cores).mark_line(strokeDash=[2, 3], color=quiet).encode(x=x, y=y))
+    slope = first["rate"] / first["n"]
+    ideal = [{"n": n, "rate": slope * n} for n in _between(first["n"], min(last["n"], top / slope))]
+    layers = [chart_of(ideal).mark_line(strokeDash=[6, 4], strokeWidth=1.5, color=quiet).encode(x=x, y=y)]
+    named = [{"n": ideal[-1]["n"], "rate": ideal[-1]["rate"] * 0.97, "name": "linear scaling"}]
+    if one.cores and first["n"] <= one.cores <= last["n"]:
+        ends = [{"n": one.cores, "rate": 0.0}, {"n": one.cores, "rate": top}]
+        layers.append(chart_of(ends).mark_line(strokeDash=[2, 3], color=quiet).encode(x=x, y=y))
+        named.append({"n": one.cores, "rate": top * 0.05, "name": counted(one.cores, "core")})
     if one.fit is not None:
-        base = chart_of(rows)
-        layers.append(base.mark_area(opacity=0.16, color=colour).encode(x=x, y=alt.Y("low:Q"), y2="high:Q"))
-        layers.append(base.mark_line(strokeWidth=2, color=colour).encode(x=x, y=alt.Y("fit:Q")))
+        fitted = [{"n": n, "rate": per_unit(one.fit.tps_at(n), unit)} for n in _between(first["n"], last["n"])]
+        band = chart_of(rows).mark_area(opacity=0.16, color=colour, interpolate="monotone")
+        layers.append(band.encode(x=x, y=alt.Y("low:Q"), y2="high:Q"))
+        layers.append(chart_of(fitted).mark_line(strokeWidth=2, color=colour).encode(x=x, y=y))
+        named.append({"n": last["n"], "rate": fitted[-1]["rate"] - top * 0.09, "name": _SHORT[one.fit.law]})
     tooltip = [alt.Tooltip("n:Q", title="connections"), alt.Tooltip("shown:N", title="throughput"), RECORDINGS]
     points = chart_of(rows).mark_point(filled=True, size=58, opacity=1, color=colour)
     layers.append(points.encode(x=x, y=y, tooltip=tooltip, href=HREF))
+    words = chart_of(named).mark_text(align="right", dx=-6, fontSize=11, color=quiet)
+    layers.append(words.encode(x=x, y=y, text="name:N"))
     return finish(alt.layer(*layers), look)
+
+
+def _between(first: float, last: float) -> list[float]:
+    """Numbers of connections for a smooth line on a scale of doublings."""
+    return [first * (max(last, first) / first) ** (step / (_LINE_POINTS - 1)) for step in range(_LINE_POINTS)]
 
 
 def _scaled(tps: float | None, unit: str) -> float | None:

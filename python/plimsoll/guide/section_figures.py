@@ -1,25 +1,31 @@
-"""Pictures of the sections that stand beside the workloads: capacity, duets, effects, scalability, cost and others."""
+"""Pictures of the sections that stand beside the workloads: duets, effects, scalability, cost and others."""
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass
 
 from plimsoll.analyse.model import Analysis
-from plimsoll.guide.capacity_chart import capacity_chart
-from plimsoll.guide.content import Content
 from plimsoll.guide.duets import duet_charts
 from plimsoll.guide.figures import NARROW_PX, WIDE_PX, Figure, picture
 from plimsoll.guide.look import Look
 from plimsoll.guide.sections import Section
+from plimsoll.guide.tables import Table
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SectionFigures:
-    """Words and charts of a section; `key` names what its charts stack, each with the index of its colour."""
+    """Words and charts of a section.
+
+    Attributes:
+        key: What its charts stack, each with the index of its colour.
+        tables: Neighbours that are folded together under a title, which is empty for those that stand open.
+    """
 
     words: Section
     figures: tuple[Figure, ...]
     key: tuple[tuple[str, int], ...]
+    tables: tuple[tuple[str, tuple[Table, ...]], ...]
 
 
 def section_figures(section: Section) -> SectionFigures:
@@ -35,7 +41,9 @@ def section_figures(section: Section) -> SectionFigures:
         for index, chart in enumerate(section.charts)
     )
     key = tuple(dict.fromkeys(entry for chart in section.charts for entry in chart.key))
-    return SectionFigures(words=section, figures=figures, key=key)
+    open_first = sorted(section.tables, key=lambda one: bool(one.fold))
+    tables = tuple((fold, tuple(own)) for fold, own in itertools.groupby(open_first, key=lambda one: one.fold))
+    return SectionFigures(words=section, figures=figures, key=key, tables=tables)
 
 
 def duet_figures(analysis: Analysis) -> tuple[Figure, ...]:
@@ -52,18 +60,3 @@ def duet_figures(analysis: Analysis) -> tuple[Figure, ...]:
         )
         for index, (title, chart) in enumerate(charts)
     )
-
-
-def capacity_figures(content: Content) -> tuple[Figure, ...]:
-    """For each workload whose capacity was searched for, response times against rates with the objective."""
-    analysis, found = content.analysis, list[Figure]()
-    for index, workload in enumerate(analysis.workloads):
-        look = Look(width_px=None, height_px=300)
-        if (chart := capacity_chart(analysis, workload, look)) is not None:
-            title = f"p99 response time against rate, {workload.name}"
-            pictures = (
-                picture(chart, "wide", WIDE_PX, f"k{index}-w-"),
-                picture(chart, "narrow", NARROW_PX, f"k{index}-n-"),
-            )
-            found.append(Figure(title=None, label=title, pictures=pictures))
-    return tuple(found)

@@ -5,9 +5,10 @@ HTML, Markdown and terminal show any such section, so that a new one needs no ch
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 
+from plimsoll.analyse.model import Analysis
 from plimsoll.guide.look import Look
 from plimsoll.guide.marks import Chart
 from plimsoll.guide.tables import Table
@@ -37,6 +38,7 @@ class Section:
         sentences: What is concluded, first things first.
         notes: What to know of the figures, below them.
         brief: Tables that a terminal shows in place of the sentences, where these would be too many.
+        is_background: It tells under which conditions results hold, and stands behind them.
     """
 
     anchor: str
@@ -46,3 +48,16 @@ class Section:
     charts: tuple[SectionChart, ...] = ()
     notes: tuple[str, ...] = ()
     brief: tuple[Table, ...] = ()
+    is_background: bool = False
+
+
+def best_systems(analysis: Analysis) -> dict[str, str]:
+    """For each workload the system that sustains most."""
+    peaks = [(one.peak.throughput_tps.value, one) for one in analysis.curves if one.peak is not None]
+    return {one.workload: one.system for _, one in sorted(peaks, key=lambda pair: pair[0])}
+
+
+def folded_but_best(table: Table, workload: str, best: Mapping[str, str]) -> Table:
+    """A table of one system, folded unless that system is the best under the workload."""
+    is_open = not table.system or best.get(workload, table.system) == table.system
+    return table if is_open else replace(table, fold=f"{workload}, {table.system}")

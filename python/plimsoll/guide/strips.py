@@ -11,19 +11,23 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from plimsoll.analyse.cell_model import Cell
+from plimsoll.analyse.capacity_model import SystemCapacity
 from plimsoll.analyse.curve_model import Curve
 from plimsoll.analyse.model import Analysis, WorkloadSummary
+from plimsoll.analyse.steady_model import StateKind
 from plimsoll.analyse.trial_model import MeasuredTrial, TrialSeries
+from plimsoll.analyse.weather_model import TrialCondition
 from plimsoll.guide.look import SERIES_COUNT
 from plimsoll.guide.numbers import per_unit
+from plimsoll.prose.phrases import counted, listed
+from plimsoll.record.capacity import RunRole
 from plimsoll.units import format_duration, format_ms, format_number, format_rate
 
 WIDTH, HEIGHT = 1000, 100
 """Of the coordinates within a strip; the page stretches them."""
 
 OPEN_COUNT = 8
-"""With more cells than that under a workload, only those at the peaks are open."""
+"""With more cells than that under a workload, only those that the answer rests on are open."""
 
 _TONES = 3
 _ROOM = 1.08
@@ -75,20 +79,26 @@ class Strip:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CellStrips:
-    """One cell over time.
+    """One cell over time, or the runs that confirmed a capacity.
 
     Attributes:
         title: Its level.
+        throughput: Mean of its repetitions; of confirmations the capacity.
+        mark: `best` for the best of several levels.
+        state: In what state its trials were, in words; empty where nothing is known.
         colour: Index of its system's colour.
         window: How long it is, in words.
         begin_percent: Where the window begins, of the width.
         warm_up: How long the longest warm-up was, in words; empty for none.
         trials: Id of each repetition.
-        is_peak: It is the best of its curve.
+        is_answer: What the guide answers rests on it: it is the best of its curve, or confirmed a capacity.
     """
 
+    system: str
     title: str
     throughput: str
+    mark: str
+    state: str
     colour: int
     strips: tuple[Strip, ...]
     spans: tuple[Span, ...]
@@ -96,38 +106,74 @@ class CellStrips:
     begin_percent: float
     warm_up: str
     trials: tuple[str, ...]
-    is_peak: bool
+    is_answer: bool
 
 
-@dataclass(frozen=True, slots=True)
-class SystemStrips:
-    """The cells of one system under one workload, by rising level."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Told:
+    """What is said of some trials that are drawn upon each other."""
 
     system: str
-    cells: tuple[CellStrips, ...]
+    title: str
+    throughput: str
+    mark: str = ""
+    state: str = ""
+    is_answer: bool = True
 
 
-def system_strips(analysis: Analysis, workload: WorkloadSummary) -> tuple[SystemStrips, ...]:
-    """Every system of which it is known how its trials went."""
+def cell_strips(analysis: Analysis, workload: WorkloadSummary) -> tuple[CellStrips, ...]:
+    """Every cell of which it is known how its trials went, and the confirmations of every capacity, by system."""
     by_id = {one.trial_id: one for one in analysis.trials}
     colours = {one.name: index % SERIES_COUNT for index, one in enumerate(analysis.systems)}
-    found = []
-    for curve in (one for one in analysis.curves if one.workload == workload.name):
-        cells = tuple(_cells(curve, by_id, workload.rate_unit, colours[curve.system]))
-        found += [SystemStrips(curve.system, cells)] if cells else []
-    return tuple(found)
+    curves = (one for one in analysis.curves if one.workload == workload.name)
+    capacities = (one for one in analysis.capacities if one.workload == workload.name)
+    told = [each for curve in curves for each in _of_curve(curve, workload.rate_unit)]
+    told += [_of_capacity(one, workload.rate_unit) for one in capacities]
+    drawn = (
+        _drawn(one, [by_id[name] for name in trials if name in by_id], workload.rate_unit, colours[one.system])
+        for one, trials in told
+    )
+    return tuple(one for one in drawn if one is not None)
 
 
-def _cells(curve: Curve, by_id: dict[str, MeasuredTrial], unit: str, colour: int) -> Iterator[CellStrips]:
+def _of_curve(curve: Curve, unit: str) -> Iterator[tuple[_Told, tuple[str, ...]]]:
     best = None if curve.peak is None else curve.peak.level.order
     for cell in curve.cells:
-        trials = [by_id[name] for name in cell.trials if name in by_id and by_id[name].series is not None]
-        if trials:
-            yield _cell(cell, trials, unit, colour, is_peak=cell.level.order == best)
+        is_best = cell.level.order == best
+        told = _Told(
+            system=curve.system,
+            title=cell.level.label(unit),
+            throughput=format_rate(cell.throughput_tps.value, unit),
+            mark="best" if is_best and len(curve.cells) > 1 else "",
+            state=_state_words(cell.conditions),
+            is_answer=is_best,
+        )
+        yield told, cell.trials
 
 
-def _cell(cell: Cell, trials: Sequence[MeasuredTrial], unit: str, colour: int, *, is_peak: bool) -> CellStrips:
-    series = [one.series for one in trials if one.series is not None]
+def _of_capacity(one: SystemCapacity, unit: str) -> tuple[_Told, tuple[str, ...]]:
+    runs = [run for search in one.searches for run in search.capacity.runs if run.role is RunRole.CONFIRM]
+    rates = dict.fromkeys(format_number(per_unit(run.rate_tps, unit)) for run in runs if run.rate_tps is not None)
+    capacity = "not confirmed" if one.capacity_tps is None else f"capacity {format_rate(one.capacity_tps.value, unit)}"
+    title = f"confirmations at {listed(list(rates))} {unit}"
+    return _Told(system=one.system, title=title, throughput=capacity), tuple(run.trial_id for run in runs)
+
+
+def _state_words(conditions: Sequence[TrialCondition]) -> str:
+    """Such as `steady`, or `drifting in 2 of 4 repetitions`, the worst state first."""
+    states = [one.steady.state for one in conditions if one.steady is not None]
+    found = [(state, states.count(state)) for state in reversed(StateKind) if state in states]
+    if len(found) < 2:
+        return "".join(state.value for state, _ in found)
+    unsteady = [f"{state.value} in {count}" for state, count in found if state is not StateKind.STEADY]
+    return f"{listed(unsteady)} of {counted(len(states), 'repetition')}"
+
+
+def _drawn(told: _Told, trials: Sequence[MeasuredTrial], unit: str, colour: int) -> CellStrips | None:
+    known = [(one.trial_id, one.series) for one in trials if one.series is not None]
+    if not known:
+        return None
+    series = [one for _, one in known]
     begin = min(one.from_s - one.window_from_s for one in series)
     end = max(one.to_s - one.window_from_s for one in series)
     window_s = max(one.window_to_s - one.window_from_s for one in series)
@@ -137,16 +183,19 @@ def _cell(cell: Cell, trials: Sequence[MeasuredTrial], unit: str, colour: int, *
     if any(one.response_ms_p99 for one in series):
         strips.append(_strip("p99", series, [one.response_ms_p99 for one in series], frame, format_ms))
     return CellStrips(
-        title=cell.level.label(unit),
-        throughput=format_rate(cell.throughput_tps.value, unit),
+        system=told.system,
+        title=told.title,
+        throughput=told.throughput,
+        mark=told.mark,
+        state=told.state,
         colour=colour,
         strips=tuple(strips),
         spans=tuple(_spans(series, frame, window_s)),
         window=format_duration(window_s),
         begin_percent=round(100 * frame.x(0.0) / WIDTH, 1),
         warm_up=format_duration(-begin) if begin < 0 else "",
-        trials=tuple(one.trial_id for one in trials),
-        is_peak=is_peak,
+        trials=tuple(name for name, _ in known),
+        is_answer=told.is_answer,
     )
 
 

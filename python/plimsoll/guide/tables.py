@@ -8,7 +8,7 @@ Deliberately not here: how a table looks anywhere, and how numbers with bounds r
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from plimsoll.guide.numbers import (
     NOT_KNOWN,
@@ -74,6 +74,7 @@ class Table:
     Attributes:
         system: Whose table it is, where the caption does not say that; empty for tables of the whole study.
         notes: Sentences below it.
+        fold: What a page folds it under, together with its neighbours of the same fold; empty where it stands open.
     """
 
     caption: str
@@ -81,11 +82,18 @@ class Table:
     columns: tuple[Column, ...]
     rows: tuple[tuple[Entry, ...], ...]
     notes: tuple[str, ...] = ()
+    fold: str = ""
 
     @property
     def title(self) -> str:
         """The caption in full, for where it stands alone."""
         return f"{self.system}, {self.caption}" if self.system else self.caption
+
+    def without(self, heading: str) -> Table:
+        """The same without a column, where what it says stands above the table."""
+        kept = [index for index, column in enumerate(self.columns) if column.heading != heading]
+        rows = tuple(tuple(row[index] for index in kept) for row in self.rows)
+        return replace(self, columns=tuple(self.columns[index] for index in kept), rows=rows)
 
 
 def figures_note(tables: Iterable[Table]) -> str:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from plimsoll.analyse.model import Analysis
 from plimsoll.guide.sources import Source, trial_source
-from plimsoll.guide.words import advice_of, evidence_sentence, place_words
+from plimsoll.guide.words import WHOLE_STUDY, advice_of, evidence_sentence, place_words
 from plimsoll.prose.severity import Severity, severity_of
 
 GRAVEST_COUNT = 3
@@ -38,6 +38,11 @@ class WarningPart:
     severity: Severity
     sources: tuple[Source, ...] = ()
     more_sources_count: int = 0
+
+    @property
+    def subject(self) -> str:
+        """What stands before the evidence where nothing else says what it is about; empty for the whole study."""
+        return "" if self.place == WHOLE_STUDY else f"{self.place}: "
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,7 @@ Deliberately not here: what limits, in words (`where_words`), and how that is fo
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 
 import altair as alt
@@ -16,7 +17,7 @@ from plimsoll.guide.labels import chart_of
 from plimsoll.guide.look import Look
 from plimsoll.guide.marks import Chart, axis_y, finish
 from plimsoll.guide.numbers import NOT_KNOWN
-from plimsoll.guide.sections import Section, SectionChart
+from plimsoll.guide.sections import Section, SectionChart, best_systems, folded_but_best
 from plimsoll.guide.server_summaries import counted_tables
 from plimsoll.guide.tables import Column, Entry, Table
 from plimsoll.guide.where_words import PARTS, where_sentence
@@ -51,7 +52,7 @@ def where_section(analysis: Analysis) -> Section | None:
     if not found:
         return None
     units = {one.name: one.rate_unit for one in analysis.workloads}
-    links = Links(analysis)
+    links, best = Links(analysis), best_systems(analysis)
     levels = [level for one in found for level in one.levels]
     has_outside = any(level.outside_ms for level in levels)
     is_estimate = any(level.redo_is_estimate for level in levels)
@@ -59,8 +60,8 @@ def where_section(analysis: Analysis) -> Section | None:
         anchor="where-time",
         title="Where the time goes",
         sentences=tuple(where_sentence(one, units.get(one.workload, "tps"), analysis.storage_use) for one in found),
-        tables=tuple(table for one in found for table in _tables(one, links)),
-        charts=tuple(chart for one in found if (chart := _chart(one, links)) is not None),
+        tables=tuple(folded_but_best(table, one.workload, best) for one in found for table in _tables(one, links)),
+        charts=tuple(chart for one in found if (chart := _chart(one, _top_ms(one, found), links)) is not None),
         notes=(_NOTE, *((_OUTSIDE_NOTE,) if has_outside else ()), *((_ESTIMATE_NOTE,) if is_estimate else ())),
     )
 
@@ -136,19 +137,25 @@ def _share(level: WhereLevel, part: WherePart) -> str | None:
     return f"{level.unexplained_ratio * 100:.0f} %"
 
 
-def _chart(one: WhereTime, links: Links) -> SectionChart | None:
+def _top_ms(one: WhereTime, found: Iterable[WhereTime]) -> float:
+    """The longest response time under the same workload and kind of load: heights of its charts can be compared."""
+    alike = (other for other in found if (other.workload, other.kind) == (one.workload, one.kind))
+    return max(sum(level.parts_ms.values()) for other in alike for level in other.levels)
+
+
+def _chart(one: WhereTime, top_ms: float, links: Links) -> SectionChart | None:
     parts = [part for part in PARTS if any(level.parts_ms.get(part, 0.0) > 0 for level in one.levels)]
     if not parts:
         return None
     return SectionChart(
         title=f"{one.workload}, {one.system}: response time by part",
-        draw=lambda look: where_chart(one, look, links),
+        draw=lambda look: where_chart(one, top_ms, look, links),
         key=tuple((PARTS[part], _COLOURS[part]) for part in parts),
     )
 
 
-def where_chart(one: WhereTime, look: Look, links: Links) -> Chart:
-    """Mean response time of each level, stacked by part."""
+def where_chart(one: WhereTime, top_ms: float, look: Look, links: Links) -> Chart:
+    """Mean response time of each level, stacked by part, on an axis that ends at `top_ms`."""
     rows = [
         {
             "level": level.level.figure(),
@@ -163,8 +170,10 @@ def where_chart(one: WhereTime, look: Look, links: Links) -> Chart:
     ]
     chart = chart_of(rows).mark_bar(stroke=look.palette.paper, strokeWidth=1)
     chart = chart.encode(
-        x=alt.X("level:O", sort=None, axis=alt.Axis(title=one.kind.axis, labelAngle=0, ticks=False)),
-        y=axis_y("ms:Q", "Milliseconds for each transaction", alt.Scale(zero=True)),
+        x=alt.X(
+            "level:O", sort=None, axis=alt.Axis(title=one.kind.axis, labelAngle=0, ticks=False, labelOverlap="greedy")
+        ),
+        y=axis_y("ms:Q", "Milliseconds for each transaction", alt.Scale(domain=[0, top_ms * 1.03], nice=False)),
         color=alt.Color(
             "part:N",
             scale=alt.Scale(domain=list(PARTS.values()), range=[look.palette.shares[_COLOURS[part]] for part in PARTS]),

@@ -20,6 +20,9 @@ from plimsoll.prose.phrases import capitalised, counted, effect, factor_name, fa
 
 WHOLE_STUDY = "whole study"
 
+_LEVELS_NAMED_MAX = 4
+"""A warning that is about more levels counts them."""
+
 _OWN_WORDS = ("name", "reason", "roles")
 """Figures of evidence that hold words of ours, not names that somebody gave."""
 
@@ -105,7 +108,10 @@ def place_words(placed: PlacedWarning, analysis: Analysis) -> str:
         measured = {order for order in measured if order[0] is at_rate}
         levels = [level for level in placed.levels if level.kind.is_at_rate is at_rate]
         is_every = len(measured) > 1 and measured <= {level.order for level in levels}
-        parts.append(every if is_every else levels_words(levels))
+        few = (
+            levels_words(levels) if len(levels) <= _LEVELS_NAMED_MAX else f"{len(levels)} {every.removeprefix('all ')}"
+        )
+        parts.append(every if is_every else few)
     return " · ".join(part for part in parts if part) or WHOLE_STUDY
 
 
@@ -117,7 +123,7 @@ def evidence_sentence(placed: PlacedWarning, systems: Iterable[str] = ()) -> str
         systems: Names of the study's systems, which stay as they are where the evidence begins with one.
     """
     texts = list(dict.fromkeys(evidence_text(one) for one in placed.evidence))
-    rest = f" (and {len(texts) - 1} more)" if len(texts) > 1 else ""
+    rest = f" (and {counted(len(texts) - 1, 'more case')})" if len(texts) > 1 else ""
     return sentence(f"{texts[0].rstrip('.')}{rest}", (*systems, *placed.systems, *_names(placed.evidence[0])))
 
 
@@ -151,9 +157,14 @@ def sentence(text: str, names: Iterable[str] = ()) -> str:
 
 def workload_words(workload: WorkloadSummary) -> str:
     """What clients did, in one line; empty when the source does not say."""
-    options = ", ".join(f"{name} {value}" for name, value in workload.options.items())
+    options = ", ".join(f"{name} {_option(value)}" for name, value in workload.options.items())
     parts = (workload.kind, options, _types_words(workload.types), _working_set_words(workload.working_set))
     return "; ".join(part for part in parts if part)
+
+
+def _option(value: str) -> str:
+    """A value as people read it: whole numbers with separators."""
+    return f"{int(value):,}" if value.isdecimal() else value
 
 
 def _types_words(types: Mapping[str, float]) -> str:

@@ -10,7 +10,11 @@ from plimsoll.analyse.model import Analysis
 from plimsoll.analyse.study import analyse
 from plimsoll.guide.content import describe
 from plimsoll.guide.html import render_html
+from plimsoll.guide.interval_charts import capacities_chart
+from plimsoll.guide.look import Look
+from plimsoll.guide.pictures import chart_spec
 from plimsoll.guide.sources import sources_of
+from plimsoll.guide.strips import cell_strips
 from plimsoll.record.capacity import Capacity, CapacityObjective, CapacityRun, RunRole, RunVerdict, SearchRecord
 from plimsoll.record.level import Level
 from unit.analyse.made import Made, measured
@@ -23,7 +27,8 @@ def run_of(system: str, repetition: int, rate_tps: float, number: int, *, holds:
     made = measured([rate_tps] * 12, system=system, repetition=repetition, search_id=f"{system}-{repetition}")
     trial_id = f"{system}-{rate_tps:g}-{repetition}-{number}"
     level = Level(connections=8, rate_tps=rate_tps)
-    made = replace(made, trial=made.trial.model_copy(update={"trial_id": trial_id, "level": level}))
+    update = {"trial_id": trial_id, "level": level, "search_role": RunRole.CONFIRM}
+    made = replace(made, trial=made.trial.model_copy(update=update))
     run = CapacityRun(
         trial_id=trial_id,
         role=RunRole.CONFIRM,
@@ -91,6 +96,62 @@ def test_every_run_and_every_capacity_leads_to_its_recording(analysis: Analysis)
     assert (glance["a"].text, glance["a"].source) == ("1,000", "a-1000-0-0")
     page = render_html(analysis)
     assert all(f'href="#recording-{one}"' in page for one in listed)
+
+
+def test_the_first_screen_draws_a_bar_for_each_capacity_and_names_its_system(analysis: Analysis) -> None:
+    first = render_html(analysis).split("Systems at a glance")[0]
+    assert 'aria-label="Capacity of each system, read-write"' in first
+    chart = capacities_chart(analysis, analysis.workloads[0], Look(width_px=430, height_px=200))
+    assert chart is not None
+    rows = chart_spec(chart)["data"]["values"]
+    assert [(row["system"], round(row["rate"])) for row in rows] == [("a", 1000), ("b", 1500)]
+    assert all(row["low"] < row["rate"] < row["high"] for row in rows)
+    assert [row["from"] for row in rows] == [None, None], "no run clearly failed, so there is no upper limit"
+
+
+def test_limits_are_drawn_where_both_are_known(analysis: Analysis) -> None:
+    capacities = [one.model_copy(update={"low": 900.0, "high": 1100.0}) for one in analysis.capacities]
+    unconfirmed = capacities[1].model_copy(update={"capacity_tps": None})
+    changed = analysis.model_copy(update={"capacities": (capacities[0], unconfirmed)})
+    chart = capacities_chart(changed, analysis.workloads[0], Look(width_px=430, height_px=200))
+    assert chart is not None
+    rows = chart_spec(chart)["data"]["values"]
+    assert [(row["from"], row["to"]) for row in rows] == [(900.0, 1100.0)] * 2
+    assert (rows[1]["rate"], rows[1]["figure"]) == (None, "not confirmed")
+
+
+def test_a_workload_has_its_capacity_the_runs_with_a_key_and_confirmations_over_time(analysis: Analysis) -> None:
+    page = render_html(analysis)
+    assert 'id="capacity"' not in page
+    part = page.split('id="workload-1"')[1].split("</section>")[0]
+    assert all(
+        words in part for words in ("Capacity at the objective", "Capacities compared", "Every run of 6 searches")
+    )
+    key = part.split('<ul class="key">')[1].split("</ul>")[0]
+    assert key.count("</li>") == 2
+    assert "</svg>a</li>" in key
+    strips = cell_strips(analysis, analysis.workloads[0])
+    assert [(one.system, one.title, len(one.trials)) for one in strips] == [
+        ("a", "confirmations at 1,000, 1,010 and 990 tps", 9),
+        ("b", "confirmations at 1,500 tps", 9),
+    ]
+    assert part.count('<figure class="strips"') == 2
+
+
+def test_runs_that_only_searched_are_not_kept_second_by_second() -> None:
+    made, run = run_of("a", 0, 100.0, 0, holds=True)
+    for role, is_kept in ((RunRole.CONFIRM, True), (RunRole.BISECT, False)):
+        trial = made.trial.model_copy(update={"search_role": role})
+        search = SearchRecord(
+            search_id="a-0",
+            system="a",
+            workload="read-write",
+            repetition=0,
+            is_finished=True,
+            capacity=Capacity(objective=OBJECTIVE, runs=(run,)),
+        )
+        (found,) = analyse("made", [replace(made, trial=trial)], searches=[search]).trials
+        assert (found.series is not None) is is_kept
 
 
 def test_what_no_system_reaches_is_said_once() -> None:

@@ -195,6 +195,17 @@ def test_long_names_keep_both_ends() -> None:
     assert len({shorten(system.name) for system in imported_analysis().systems}) == 8
 
 
+def test_the_99th_percentile_has_a_faint_point_for_each_repetition() -> None:
+    analysis = measured_analysis()
+    trials = {one.trial_id: one.response_ms_p99 for one in analysis.trials}
+    assert all(trials.values())
+    for name, _, chart in response_charts(analysis, analysis.workloads[0], LevelKind.CLOSED, PAGE_LOOK):
+        layers = [layer for layer in chart_spec(chart)["layer"] if layer["mark"].get("filled") is False]
+        assert len(layers) == (name == "p99")
+        for row in (row for layer in layers for row in layer["data"]["values"]):
+            assert row["response"] == trials[row["recordings"]]
+
+
 def test_lower_bounds_have_a_sign_beside_their_point_and_in_their_tooltip() -> None:
     for analysis, signs in ((stalled_analysis(), 1), (measured_analysis(), 0)):
         charts = response_charts(analysis, analysis.workloads[0], LevelKind.CLOSED, PAGE_LOOK)
@@ -202,7 +213,7 @@ def test_lower_bounds_have_a_sign_beside_their_point_and_in_their_tooltip() -> N
         layers = chart_spec(chart)["layer"]
         texts = [layer for layer in layers if layer["mark"].get("text") == "≥"]
         assert len(texts) == signs
-        rows = layers[0].get("data", chart_spec(chart).get("data"))["values"]
+        rows = next(layer["data"]["values"] for layer in layers if "strokeDash" in layer["encoding"])
         assert sum(row["is_lower_bound"] for row in rows) == signs
         assert sum("p99 ≥ " in row["shown_response"] for row in rows) == signs
         assert render_svg(chart).count("≥") >= signs

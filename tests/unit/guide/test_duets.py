@@ -10,6 +10,7 @@ from plimsoll.analyse.finding_model import found
 from plimsoll.analyse.model import Analysis, Difference, DifferenceVerdict
 from plimsoll.analyse.study import analyse
 from plimsoll.guide.answer import limit_sentence
+from plimsoll.guide.differences import level_differences, peak_differences
 from plimsoll.guide.duets import CANNOT_SEE, duet_charts, duet_table
 from plimsoll.guide.headline import first_screen
 from plimsoll.guide.html import render_html
@@ -44,18 +45,47 @@ def analysis() -> Analysis:
     return made.model_copy(update={"differences": (compared,)})
 
 
-def test_a_row_has_the_interval_each_round_and_what_decides(analysis: Analysis) -> None:
+def test_a_row_has_the_interval_its_verdict_the_range_of_rounds_and_what_decides(analysis: Analysis) -> None:
     table = duet_table(analysis)
     assert table is not None
     (row,) = table.rows
-    assert [entry.text for entry in row] == [
-        "b against a", "read-write", "4", "+6.0 %", "+5.0, +7.0 %", "6", "+0.31", "between rounds", "–",
-    ]  # fmt: skip
-    assert (row[3].detail, row[6].detail) == ("+2.0 to +10.0 %", "widened")
+    figures = {column.heading: entry for column, entry in zip(table.columns, row, strict=True)}
+    assert {heading: entry.text for heading, entry in figures.items()} == {
+        "compared": "b against a",
+        "connections": "4",
+        "throughput": "+6.0 %",
+        "verdict": "b is faster",
+        "minimum detectable effect (80 % power)": "5.0 %",
+        "p99 response time": "–",
+        "each round": "+5.0 to +7.0 %",
+        "interval from variation": "between rounds; neighbouring pairs correlate by +0.31; widened for that",
+    }
+    assert figures["throughput"].detail == "+2.0 to +10.0 %"
+    assert figures["each round"].detail == "2 rounds of 6 pairs of turns"
     assert table.notes == CANNOT_SEE
     trials = {one.system: one.trial_id for one in analysis.trials}
-    assert row[3].sources == row[4].sources == (trials["b"], trials["a"]), "of both systems, in the round that has run"
-    assert row[5].sources == ()
+    sources = (trials["b"], trials["a"])
+    assert figures["throughput"].sources == figures["each round"].sources == sources, "both systems, in the round run"
+    assert figures["verdict"].sources == ()
+
+
+def test_what_else_differs_is_said_of_the_systems(analysis: Analysis) -> None:
+    (level,) = analysis.differences
+    peaks = level.model_copy(update={"level": None, "other_factors": (("storage", "SATA", "NVMe"),)})
+    table = duet_table(analysis.model_copy(update={"differences": (level, peaks)}))
+    assert table is not None
+    assert "storage: SATA → NVMe" in [entry.text for entry in table.rows[0]]
+
+
+def test_systems_that_took_turns_at_one_level_are_compared_in_one_table(analysis: Analysis) -> None:
+    (level,) = analysis.differences
+    peaks = level.model_copy(update={"level": None})
+    both = analysis.model_copy(update={"differences": (level, peaks)})
+    assert (peak_differences(both), level_differences(both)) == (None, None)
+    page = render_html(both)
+    assert "Systems that took turns" in page
+    assert "No two systems were compared" not in page
+    assert "Ratio of throughputs" not in page, "a chart of one row says less than the rounds"
 
 
 def test_what_is_open_asks_for_rounds() -> None:

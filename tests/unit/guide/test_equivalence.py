@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from plimsoll.analyse.model import Analysis
+from plimsoll.analyse.model import Analysis, VariableDifference, VariableReason
 from plimsoll.analyse.study import analyse
 from plimsoll.guide.answer import answer_sentence
 from plimsoll.guide.content import describe
 from plimsoll.guide.equivalence import equivalence_section
+from plimsoll.guide.html import render_html
+from plimsoll.guide.markdown import render_markdown
 from plimsoll.record.data_facts import DataFacts, TableFacts
 from plimsoll.record.environment import Environment, InstanceFacts
 from unit.analyse.made import Made, measured
@@ -102,6 +104,33 @@ def test_the_section_lists_everything_that_was_compared_equal_or_not() -> None:
     assert [entry.text for entry in differences.rows[0]] == ["t: collation", "latin1_swedish_ci", "utf8mb4_bin"]
     assert "data-differs" in {one.code for one in found.warnings}
     assert section.title in {one.title for one in describe(found).sections}
+
+
+def test_conditions_stand_behind_results_and_warnings() -> None:
+    found = analysis({FLUSH: "1"}, {FLUSH: "1"})
+    for text, mark in ((render_html(found), 'id="{}"'), (render_markdown(found), "## {}")):
+        names = ("differences", "warnings", "configuration", "equivalence", "method", "limits")
+        if mark == "## {}":
+            names = (
+                "Differences between",
+                "Warnings in full",
+                "What differs",
+                "Equivalence",
+                "How the figures",
+                "Limitations",
+            )
+        places = [text.index(mark.format(name)) for name in names]
+        assert places == sorted(places)
+
+
+def test_one_variable_follows_and_several_follow() -> None:
+    for names, words in ((["a"], "1 variable follows from factors"), (["a", "b"], "2 variables follow from factors")):
+        variables = tuple(
+            VariableDifference(variable=name, values={}, expected=True, reason=VariableReason.FACTOR) for name in names
+        )
+        section = equivalence_section(analysis({FLUSH: "1"}, {FLUSH: "1"}).model_copy(update={"variables": variables}))
+        assert section is not None
+        assert section.notes[0].startswith(words)
 
 
 def test_a_study_of_one_system_has_no_such_section() -> None:

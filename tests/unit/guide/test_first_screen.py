@@ -95,6 +95,15 @@ def test_three_warnings_at_most_and_the_rest_is_counted() -> None:
     assert "No warnings were raised." in render_html(with_warnings())
 
 
+def test_a_warning_on_the_first_screen_says_what_it_is_about() -> None:
+    warning = PlacedWarning(
+        code="throughput-stalled", evidence=(Evidence(text="seen"),), systems=("durable",), workloads=("read-only",)
+    )
+    analysis = measured_analysis().model_copy(update={"warnings": (warning,)})
+    assert "<b>durable · read-only: </b>Seen." in render_html(analysis).split("Systems at a glance")[0]
+    assert "- durable · read-only: Seen." in render_markdown(analysis)
+
+
 def test_warnings_are_grouped_by_severity() -> None:
     groups = describe(
         with_warnings("client-saturated", "single-repetition", "query-cache-on", "unheard-of")

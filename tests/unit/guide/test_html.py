@@ -15,7 +15,7 @@ from plimsoll.analyse.finding_model import found
 from plimsoll.analyse.model import Analysis
 from plimsoll.guide.content import describe
 from plimsoll.guide.html import render_html
-from plimsoll.guide.methods import METHODS
+from plimsoll.guide.methods import methods_of
 from plimsoll.guide.pools import pool_sentence
 from plimsoll.guide.words import advice_of, clean, evidence_sentence
 from support.analyses import HOSTILE, hostile_analysis, measured_analysis
@@ -122,7 +122,7 @@ def test_every_fact_of_an_analysis_is_there() -> None:
     wanted += [*(pool_sentence(curve) for curve in analysis.curves)]
     wanted += [part for placed in analysis.warnings for part in (placed.code, evidence_sentence(placed))]
     wanted += [advice_of(placed) for placed in analysis.warnings]
-    wanted += [note.text for note in METHODS] + [note.source for note in METHODS if note.source]
+    wanted += [text for note in methods_of(analysis) for text in (note.text, note.source) if text]
     wanted += [one.reason for one in analysis.missing]
     wanted += ["innodb_io_capacity", "does not have it", "AMD EPYC 9B14", "10.11.14-MariaDB-0+deb12u2"]
     wanted += [
@@ -132,6 +132,17 @@ def test_every_fact_of_an_analysis_is_there() -> None:
         "plimsoll guide STUDY",
     ]
     assert [one for one in wanted if one not in words] == []
+
+
+def test_a_guide_says_how_those_figures_are_found_that_it_has() -> None:
+    measured, published = (
+        {note.name for note in methods_of(make())} for make in (measured_analysis, imported_analysis)
+    )
+    assert {"Throughput", "Stalls", "Difference between systems", "Scale factor"} <= measured
+    never = {"Systems that took turns", "Capacity at an objective", "Load at a target rate", "Cost"}
+    assert not measured & never
+    assert not published & {"Stalls", "Confidence interval of a throughput"}
+    assert "The unit is the pair of neighbouring turns" not in render_html(measured_analysis())
 
 
 def test_a_chart_without_data_is_a_sentence() -> None:

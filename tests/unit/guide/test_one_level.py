@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from plimsoll.analyse.study import analyse
 from plimsoll.guide.content import Content, describe
+from plimsoll.guide.html import render_html
 from unit.analyse.made import measured
 
 
@@ -34,6 +35,14 @@ def test_one_level_is_no_peak_and_says_so_as_a_limitation() -> None:
     assert levels is not None
     assert not {"scale"} & {column.heading for column in levels.columns}
     assert not any(entry.mark for row in levels.rows for entry in row)
+
+
+def test_one_level_has_no_curves_of_one_point() -> None:
+    for levels, are_drawn in (((8,), False), ((4, 8), True)):
+        page = render_html(two_systems(*levels).analysis)
+        assert ("Throughput against connections" in page) is are_drawn
+        assert "No throughput is known" not in page
+        assert "Systems compared, read-write: b against a" in page
 
 
 def test_the_peak_of_several_levels_may_lie_beyond_them() -> None:

@@ -8,7 +8,7 @@ from plimsoll.analyse.model import Analysis
 from plimsoll.analyse.series import POINTS_OF_STUDY
 from plimsoll.analyse.trial_model import Stretch
 from plimsoll.guide.html import render_html
-from plimsoll.guide.strips import HEIGHT, OPEN_COUNT, WIDTH, CellStrips, Span, system_strips
+from plimsoll.guide.strips import HEIGHT, OPEN_COUNT, WIDTH, CellStrips, Span, cell_strips
 from support.analyses import hostile_analysis, measured_analysis
 from support.published import imported_analysis
 from support.trials import SECONDS, WARM_S
@@ -17,12 +17,14 @@ BEGIN = WIDTH * WARM_S // SECONDS
 
 
 def cell(analysis: Analysis, system: int, index: int) -> CellStrips:
-    return system_strips(analysis, analysis.workloads[1])[system].cells[index]
+    own = [one for one in cell_strips(analysis, analysis.workloads[1]) if one.system == analysis.systems[system].name]
+    return own[index]
 
 
 def test_every_repetition_has_a_line_of_throughput_and_of_p99() -> None:
     found = cell(measured_analysis(), 0, 2)
-    assert (found.title, found.throughput, found.is_peak) == ("16 connections", "1,245 tps", True)
+    assert (found.system, found.title, found.throughput) == ("durable", "16 connections", "1,245 tps")
+    assert (found.mark, found.is_answer) == ("best", True)
     assert [(strip.name, len(strip.lines)) for strip in found.strips] == [("tps", 3), ("p99", 3)]
     assert found.trials == ("160f1245", "161f1245", "162f1245")
     assert (found.window, found.warm_up) == ("12 s", "4 s")
@@ -83,11 +85,12 @@ def test_many_cells_are_folded_but_those_at_the_peaks() -> None:
     curves = tuple(one.model_copy(update={"cells": (*one.cells, *one.cells)}) for one in analysis.curves)
     page = render_html(analysis.model_copy(update={"curves": curves}))
     assert sum(len(one.cells) for one in curves[:2]) > OPEN_COUNT
-    assert "<summary>6 more levels of durable</summary>" in page
+    assert "<summary>Over time at 12 other levels</summary>" in page
+    assert page.count('<figure class="strips"') == 32
 
 
 def test_without_series_there_are_no_strips() -> None:
-    assert system_strips(imported_analysis(), imported_analysis().workloads[0]) == ()
+    assert cell_strips(imported_analysis(), imported_analysis().workloads[0]) == ()
     assert "Over time" not in render_html(imported_analysis())
 
 

@@ -7,6 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from plimsoll.analyse.model import Analysis
+from plimsoll.analyse.study import analyse
 from plimsoll.guide import figures
 from plimsoll.guide.html import render_html
 from plimsoll.guide.marks import Chart
@@ -14,10 +15,36 @@ from plimsoll.guide.pictures import chart_spec
 from support.analyses import hostile_analysis, measured_analysis
 from support.published import imported_analysis, per_minute_analysis
 from support.stalled import stalled_analysis
+from unit.analyse.made import measured
+from unit.guide.test_capacity_guide import searched
+
+
+def scaling_analysis() -> Analysis:
+    """Enough levels for a law."""
+    recordings = [
+        measured([100.0 * level / (1 + 0.1 * level) + repetition] * 12, connections=level, repetition=repetition)
+        for level in (1, 2, 4, 8, 16)
+        for repetition in range(2)
+    ]
+    return analyse("made", recordings)
+
+
+def searched_analysis() -> Analysis:
+    """Capacities of two systems."""
+    return searched({"a": (1000.0, 1010.0), "b": (1500.0, 1500.0)})
 
 
 @pytest.mark.parametrize(
-    "make", [measured_analysis, imported_analysis, per_minute_analysis, hostile_analysis, stalled_analysis]
+    "make",
+    [
+        measured_analysis,
+        imported_analysis,
+        per_minute_analysis,
+        hostile_analysis,
+        stalled_analysis,
+        scaling_analysis,
+        searched_analysis,
+    ],
 )
 def test_charts_of_a_page_are_valid(make: Callable[[], Analysis], monkeypatch: pytest.MonkeyPatch) -> None:
     drawn: list[Chart] = []

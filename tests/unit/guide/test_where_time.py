@@ -58,10 +58,22 @@ def test_what_finds_no_room_has_a_column_and_a_note() -> None:
 
 def test_the_stack_is_as_high_as_the_response_time() -> None:
     made = analysis(3.0, 2.5)
-    chart = where_chart(made.where_time[0], Look(width_px=400, height_px=200, palette=PAPER), Links(made))
+    chart = where_chart(made.where_time[0], 40.0, Look(width_px=400, height_px=200, palette=PAPER), Links(made))
     rows = chart.to_dict()["data"]["values"]
     assert sum(one["ms"] for one in rows) == made.where_time[0].levels[0].response_ms
     assert len({one["order"] for one in rows}) == len(WherePart)
+
+
+def test_charts_of_a_workload_end_at_the_same_time() -> None:
+    made = analysis(3.0, 2.5)
+    (one,) = made.where_time
+    slower = one.levels[0].model_copy(update={"parts_ms": {WherePart.SERVER_CPU: 500.0}})
+    other = one.model_copy(update={"system": "other", "levels": (slower,)})
+    found = where_section(made.model_copy(update={"where_time": (one, other)}))
+    assert found is not None
+    drawn = (chart.draw(Look(width_px=400, height_px=200, palette=PAPER)).to_dict() for chart in found.charts)
+    domains = [spec["encoding"]["y"]["scale"]["domain"] for spec in drawn]
+    assert domains == [[0, 515.0], [0, 515.0]]
 
 
 def test_a_growing_client_is_named_as_such() -> None:

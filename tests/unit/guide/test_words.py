@@ -17,6 +17,7 @@ from plimsoll.guide.words import (
     sentence,
     unknown_sentences,
     verdict_words,
+    workload_words,
 )
 from plimsoll.record.level import Level
 from support.analyses import HOSTILE, hostile_analysis, measured_analysis
@@ -70,6 +71,19 @@ def test_what_holds_everywhere_lists_nothing() -> None:
     assert place_words(everywhere, analysis) == "all systems · all workloads · all levels"
 
 
+def test_many_levels_are_counted() -> None:
+    warning = measured_analysis().warnings[2]
+    for at_rate, words in ((False, "5 levels"), (True, "5 target rates")):
+        levels = tuple(Level(connections=n, rate_tps=n * 10.0 if at_rate else None) for n in range(2, 7))
+        placed = warning.model_copy(update={"levels": levels})
+        assert place_words(placed, measured_analysis()) == f"all systems · read-write · {words}"
+
+
+def test_whole_numbers_of_a_workload_have_separators() -> None:
+    workload = measured_analysis().workloads[0].model_copy(update={"options": {"table_size": "1000000", "skew": "0.5"}})
+    assert "table_size 1,000,000, skew 0.5" in workload_words(workload)
+
+
 def test_remarks_become_sentences() -> None:
     assert sentence("there is one trial") == "There is one trial."
     assert sentence("innodb_io_capacity differs") == "innodb_io_capacity differs."
@@ -120,6 +134,6 @@ def test_a_pool_in_words(connections: int, per_core: float | None, words: str) -
 def test_equal_evidence_is_said_once_and_other_evidence_is_counted() -> None:
     seen = [Evidence(seen="busy-elsewhere", figures={"other_cpu_ratio": share}) for share in (0.5, 0.2, 0.2001)]
     placed = PlacedWarning(code="host-busy-elsewhere", evidence=tuple(seen))
-    assert evidence_sentence(placed).endswith("neither to the server nor to the client (and 1 more).")
+    assert evidence_sentence(placed).endswith("neither to the server nor to the client (and 1 more case).")
     assert advice_of(placed) == "Find and stop what else runs there, or measure on a quiet host."
     assert advice_of(PlacedWarning(code="of-a-later-version", evidence=tuple(seen), advice="Do it")) == "Do it."
