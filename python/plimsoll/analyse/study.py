@@ -18,6 +18,8 @@ from plimsoll.analyse.claims import check_claims
 from plimsoll.analyse.comparison import EQUAL_WITHIN
 from plimsoll.analyse.conditions import with_conditions
 from plimsoll.analyse.cost import workload_costs
+from plimsoll.analyse.cost_answer import cost_answer
+from plimsoll.analyse.cost_model import WorkloadCost
 from plimsoll.analyse.curve_checks import check_cells, check_curves, check_order, check_study
 from plimsoll.analyse.curve_model import Curve
 from plimsoll.analyse.curves import build_curves
@@ -99,12 +101,15 @@ def analyse(
     alike = equivalence(systems, variables := variable_differences(systems))
     warnings = _warnings(figures, variables, alike)
     effects = main_effects(cells, figures.searched, systems, equal_within, at_any_look=at_any_look)
+    costs = workload_costs(
+        curves, figures.searched, systems, objective_ms_p99=objective_ms_p99, utilisation=utilisation
+    )
     where_time, scalability = where_times(cells, curves), scalabilities(cells, curves, warnings)
     return Analysis(
         plimsoll_version=__version__,
         study=study,
         objective_ms_p99=objective_ms_p99,
-        answer=tuple(_answer(figures, effects, planned or (), objective_ms_p99)),
+        answer=tuple(_answer(figures, effects, costs, planned or (), objective_ms_p99)),
         limits=(*fitted_limits(fitted), *limits(cells, curves, compared, warnings)),
         systems=systems,
         workloads=figures.workloads,
@@ -119,7 +124,7 @@ def analyse(
         where_time=where_time,
         scalability=scalability,
         equivalence=alike,
-        costs=workload_costs(curves, systems, utilisation),
+        costs=costs,
         capacities=figures.searched,
         capacity_ratios=figures.ratios,
         claims=check_claims(claims, cells, curves, compared, where_time=where_time, scalability=scalability),
@@ -209,7 +214,11 @@ def _warnings(
 
 
 def _answer(
-    figures: _Figures, effects: Effects, planned: Sequence[PlannedLike], objective_ms_p99: float | None
+    figures: _Figures,
+    effects: Effects,
+    costs: Sequence[WorkloadCost],
+    planned: Sequence[PlannedLike],
+    objective_ms_p99: float | None,
 ) -> Iterator[Finding]:
     """What is concluded, first things first."""
     yield from preliminary(planned, figures.missing)
@@ -220,6 +229,7 @@ def _answer(
     yield from answer(
         figures.workloads, figures.systems, figures.curves, figures.compared, objective_ms_p99=objective_ms_p99
     )
+    yield from cost_answer(costs)
     yield from durability_answer(figures.systems, figures.workloads)
     if not figures.trials:
         yield found("nothing-completed")

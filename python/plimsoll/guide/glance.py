@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from plimsoll.analyse.answer import TOLD_ONE_BY_ONE
 from plimsoll.analyse.cell_model import Estimate
-from plimsoll.analyse.cost import cost_per_1000_tps
+from plimsoll.analyse.cost_model import SystemCost
 from plimsoll.analyse.curve_model import Curve
 from plimsoll.analyse.duration_model import has_p99
 from plimsoll.analyse.model import Analysis, SystemSummary, WorkloadSummary
@@ -17,7 +17,8 @@ from plimsoll.guide.numbers import NOT_KNOWN, show_rate, show_statistic
 from plimsoll.guide.pools import has_pool_advice
 from plimsoll.guide.sources import capacity_sources, cell_sources
 from plimsoll.guide.tables import PEAK, SUSTAINED, Column, Entry, Table, whole
-from plimsoll.units import format_ms, format_number
+from plimsoll.prose.cost import money_words, price_words
+from plimsoll.units import format_ms
 
 _NOTHING = Entry(NOT_KNOWN)
 
@@ -30,7 +31,7 @@ def glance_table(analysis: Analysis) -> Table:
 
     Of a workload with too many systems to tell of each in sentences, it says what these would say as well.
     """
-    with_cost = any(system.cost_per_month is not None for system in analysis.systems)
+    with_cost = any(system.price is not None for system in analysis.systems)
     several = any(system.instances > 1 for system in analysis.systems)
     columns = [Column(heading="system", numeric=False)]
     columns += [Column(heading="instances")] if several else []
@@ -87,7 +88,7 @@ def _row(analysis: Analysis, system: SystemSummary, *, several: bool, with_cost:
     entries += [Entry(str(system.replicas))] if any(one.replicas for one in analysis.systems) else []
     entries.append(Entry(whole(system.cores)))
     if with_cost:
-        entries.append(Entry(whole(system.cost_per_month)))
+        entries.append(_NOTHING if system.price is None else Entry(price_words(system.price)))
     for workload in analysis.workloads:
         entries += [_capacity(analysis, system, workload) for _ in _capacity_headings(analysis, workload)]
         entries += _entries(analysis, system, workload)
@@ -168,7 +169,7 @@ def _more(analysis: Analysis, workload: WorkloadSummary) -> list[_Figure]:
     """What stands in no sentence when there are many systems."""
     if _is_told_one_by_one(analysis, workload):
         return []
-    systems, unit = {one.name: one for one in analysis.systems}, workload.rate_unit
+    unit = workload.rate_unit
     own = [curve for curve in analysis.curves if curve.workload == workload.name]
     objective_ms = analysis.objective_ms_p99
     more: list[_Figure] = []
@@ -177,9 +178,10 @@ def _more(analysis: Analysis, workload: WorkloadSummary) -> list[_Figure]:
     if objective_ms is not None:
         heading = f"{unit} with p99 within {format_ms(objective_ms)}"
         more.append((heading, lambda curve: _within(curve, objective_ms, unit)))
-    if any(systems[curve.system].cost_per_month is not None for curve in own):
-        heading = "cost per month for each 1,000 tps"
-        more.append((heading, lambda curve: _cost(cost_per_1000_tps(curve, systems[curve.system]))))
+    for cost in (one for one in analysis.costs if one.workload == workload.name):
+        by_system = {one.system: one for one in cost.systems}
+        heading = f"cost per million at {cost.utilisation * 100:.3g} %"
+        more.append((heading, lambda curve, known=by_system: _cost(known.get(curve.system))))
     return more
 
 
@@ -205,5 +207,7 @@ def _within(curve: Curve, objective_ms: float, unit: str) -> Entry:
     )
 
 
-def _cost(cost: Estimate | None) -> Entry:
-    return _NOTHING if cost is None else Entry(format_number(cost.value))
+def _cost(cost: SystemCost | None) -> Entry:
+    if cost is None:
+        return _NOTHING
+    return Entry(money_words(cost.per_million.value, cost.price.currency), sources=cost.trials)

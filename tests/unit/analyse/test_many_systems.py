@@ -53,7 +53,7 @@ def test_of_more_the_answer_names_the_best_and_a_table_has_each(count: int) -> N
     assert f"within 60.0 ms, {best} sustains" in within
     assert f"the peaks of the other {count - 1} systems are" in others
     assert not any("connection pool for" in text for text in rest)
-    (cost,) = (text for text in answer_of(analysis) if "1,000 tps" in text)
+    (cost,) = (text for text in answer_of(analysis) if "per million" in text)
     assert named(analysis, cost) == {"s0"}, "the cheapest alone"
     assert len(answer_of(analysis)) <= 8
 
@@ -64,11 +64,11 @@ def test_of_more_the_answer_names_the_best_and_a_table_has_each(count: int) -> N
         "pool",
         "p99 ms at the peak",
         "tps with p99 within 60.0 ms",
-        "cost per month for each 1,000 tps",
+        "cost per million at 50 %",
     ]
     rows = {row[0].text: [entry.text for entry in row[3:]] for row in glance.rows}
     assert len(rows) == count
-    assert rows["s0"] == ["1,000", "16", "80.0", "800", "100"]
+    assert rows["s0"] == ["1,000", "16", "80.0", "800", "0.0951"]
     console = Console(width=200, record=True, file=io.StringIO())
     console.print(render_terminal(analysis))
     printed = console.export_text().split("The answer")[1].split("Limitations")[0]
