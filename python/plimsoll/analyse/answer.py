@@ -94,7 +94,10 @@ def _merit(curve: Curve) -> float:
 
 
 def _of_workload(asked: _Asked, objective_ms_p99: float | None) -> Iterator[Finding]:
-    within = list(within_objective(asked.told, objective_ms_p99)) if asked.best.kind.is_at_rate else []
+    lost_by = asked.less_durable_than_another
+    within = (
+        list(within_objective(asked.told, objective_ms_p99, lost_by=lost_by)) if asked.best.kind.is_at_rate else []
+    )
     if asked.best.kind.is_at_rate:
         for curve in asked.told:
             yield _sustained(curve)
@@ -105,7 +108,7 @@ def _of_workload(asked: _Asked, objective_ms_p99: float | None) -> Iterator[Find
     if asked.took_turns:
         yield from _compared(asked)
     yield from (_peak(asked, curve, index) for index, curve in enumerate(asked.told))
-    yield from within_objective(asked.curves, objective_ms_p99, only_best=asked.is_in_a_table)
+    yield from within_objective(asked.curves, objective_ms_p99, only_best=asked.is_in_a_table, lost_by=lost_by)
     if not asked.took_turns:
         yield from _compared(asked)
     yield from _pool(asked)
@@ -258,6 +261,6 @@ def _pool(asked: _Asked) -> Iterator[Finding]:
 
 def _is_pool_decided(curve: Curve) -> bool:
     """Whether the peak is known, and some level is shown to be enough."""
-    unknown = (PoolReason.UNKNOWN, PoolReason.UNRESOLVED)
+    unknown = (PoolReason.UNKNOWN, PoolReason.UNRESOLVED, PoolReason.OBJECTIVE)
     has_peak = curve.peak is not None and curve.peak.is_inside_range
     return has_peak and curve.pool is not None and curve.pool.reason not in unknown

@@ -27,11 +27,12 @@ ENOUGH_RATIO = 0.95
 """A pool loses at most 5 % of the best throughput."""
 
 
-def pool_advice(rising: Sequence[MeasuredCell]) -> PoolAdvice:
+def pool_advice(rising: Sequence[MeasuredCell], *, is_limited: bool = False) -> PoolAdvice:
     """The advice for one curve in a closed loop.
 
     Args:
-        rising: Its cells by rising level.
+        rising: Its cells by rising level, those that keep the study's objective.
+        is_limited: Higher levels were left out, since they do not keep it.
     """
     means = [cell.throughput for cell in rising]
     best = highest(means)
@@ -40,7 +41,7 @@ def pool_advice(rising: Sequence[MeasuredCell]) -> PoolAdvice:
     possible = [index for index, (_, high) in enumerate(limits) if high >= ENOUGH_RATIO] or [best]
     chosen = possible[-1] if enough is None else enough
     edges = (possible[0], possible[-1])
-    reason = _reason(rising, best, chosen, is_resolved=enough is not None or edges[0] == edges[1])
+    reason = _reason(rising, best, chosen, is_limited, is_resolved=enough is not None or edges[0] == edges[1])
     connections = rising[chosen].level.connections
     cores = servers_host(rising[0].trials[0].environment).cpu_cores
     is_open = reason is PoolReason.UNRESOLVED
@@ -78,12 +79,13 @@ def _one_sided(mean: MeanThroughput, other: MeanThroughput) -> tuple[float, floa
     return math.exp(max(low, -100.0)), math.exp(min(high, 100.0))
 
 
-def _reason(rising: Sequence[MeasuredCell], best: int, chosen: int, *, is_resolved: bool) -> PoolReason:
+def _reason(rising: Sequence[MeasuredCell], best: int, chosen: int, is_limited: bool, *, is_resolved: bool) -> PoolReason:
     level, last = rising[chosen].level, rising[-1].level
     reasons = (
         (rising[best].throughput.value_tps <= 0, PoolReason.UNKNOWN),
-        (len(rising) == 1, PoolReason.ONLY_LEVEL),
+        (len(rising) == 1 and not is_limited, PoolReason.ONLY_LEVEL),
         (not is_resolved, PoolReason.UNRESOLVED),
+        (level == last and is_limited, PoolReason.OBJECTIVE),
         (level == last, PoolReason.STILL_RISING),
         (chosen == 0 and level.connections > 1, PoolReason.LOWEST_LEVEL),
         (chosen != best, PoolReason.NO_GAIN),

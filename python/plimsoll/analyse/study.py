@@ -26,7 +26,7 @@ from plimsoll.analyse.curves import build_curves
 from plimsoll.analyse.data_drift import data_summaries
 from plimsoll.analyse.differences import differences
 from plimsoll.analyse.doubts import Doubt, placed_warnings
-from plimsoll.analyse.durability import durability_answer
+from plimsoll.analyse.durability import durability_answer, less_durable_under
 from plimsoll.analyse.effect_answer import effect_answer
 from plimsoll.analyse.effect_model import Effects
 from plimsoll.analyse.encryption import check_encryption
@@ -93,6 +93,7 @@ def analyse(
     figures = _figures(
         *read_trials(recordings, damaged, planned or ()),
         searches=searches,
+        objective_ms_p99=objective_ms_p99,
         equal_within=equal_within,
         at_any_look=at_any_look,
     )
@@ -167,6 +168,7 @@ def _figures(
     environments: Sequence[Doubt],
     *,
     searches: Sequence[SearchRecord],
+    objective_ms_p99: float | None,
     equal_within: float,
     at_any_look: bool,
 ) -> _Figures:
@@ -175,7 +177,7 @@ def _figures(
     shown = _shown(trials, confirming_trials(searched))
     systems, slow = summarise_systems(trials), slow_figures(shown)
     names = ([one.name for one in workloads], [one.name for one in systems])
-    curves = with_conditions(build_curves(cells, *names), shown, slow)
+    curves = with_conditions(build_curves(cells, *names, objective_ms_p99), shown, slow)
     systems = with_unknowns(systems, curves)
     return _Figures(
         trials=trials,
@@ -223,7 +225,9 @@ def _answer(
     """What is concluded, first things first."""
     yield from preliminary(planned, figures.missing)
     yield from lag_answer(figures.curves)
-    yield from capacity_answer(figures.searched, figures.ratios)
+    yield from capacity_answer(
+        figures.searched, figures.ratios, less_durable_under(figures.systems, figures.workloads)
+    )
     yield from effect_answer(effects)
     yield from _stalls(figures.shown)
     yield from answer(

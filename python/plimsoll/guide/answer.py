@@ -25,6 +25,7 @@ from plimsoll.prose.phrases import (
     factor_words,
     higher,
     listed,
+    lost_words,
     p99_words,
     plain,
     rate_with_interval,
@@ -87,7 +88,7 @@ def _peak(said: Said) -> str:
     at_least = "" if is_whole else "at least "
     throughput = rate_with_interval(estimate, said.unit)
     times = _times(cell) if cell is not None else ""
-    lost = f", but {durability}" if (durability := figures.get("less_durable")) else ""
+    lost = lost_words(figures)
     place = _level(finding).label()
     lag = ". The lag of a replica grows there, so it is no capacity" if grows else ""
     return f"{finding.workload}: {finding.system} {verb} {at_least}{throughput} at {place}{times}{lost}{lag}."
@@ -142,9 +143,11 @@ def _within_objective(said: Said) -> str:
         why = "some transactions had not ended" if figures["unknown"] == "unfinished" else "response times are unknown"
         return f"{start} has no known capacity: {why}."
     beyond = ", perhaps more at levels that were not measured" if figures["is_last_level"] else ""
+    lost = lost_words(figures)
     if level.kind.is_at_rate:
-        return f"{start} sustains {level.figure(said.unit)} {said.unit}{beyond}."
-    return f"{start} sustains {rate_with_interval(figures['throughput_tps'], said.unit)} at {level.label()}{beyond}."
+        return f"{start} sustains {level.figure(said.unit)} {said.unit}{beyond}{lost}."
+    rate = rate_with_interval(figures["throughput_tps"], said.unit)
+    return f"{start} sustains {rate} at {level.label()}{beyond}{lost}."
 
 
 def _objective_missed(said: Said) -> str:

@@ -18,11 +18,12 @@ from plimsoll.guide.chart_links import Links
 from plimsoll.guide.charts import cpu_chart, cpu_part_names, response_charts, throughput_chart
 from plimsoll.guide.content import Content, WorkloadPart
 from plimsoll.guide.headline import is_duet
-from plimsoll.guide.interval_charts import comparison_chart, peaks_chart
+from plimsoll.guide.interval_charts import comparison_chart, peaks_chart, sustained_words
 from plimsoll.guide.look import PAGE, Look, series_colours, series_dashes, series_shapes
 from plimsoll.guide.marks import Chart
 from plimsoll.guide.pictures import chart_spec, inline_svg
 from plimsoll.guide.strips import OPEN_COUNT, SystemStrips, system_strips
+from plimsoll.prose.phrases import capitalised
 from plimsoll.record.level import LevelKind
 
 WIDE_PX = 860
@@ -113,8 +114,8 @@ def first_figures(content: Content) -> tuple[Figure, ...]:
     charts = ((one, *_first_chart(analysis, one, look)) for one in workloads)
     return tuple(
         Figure(
-            title=one.name,
-            label=f"{shows}, {one.name}",
+            title=f"{one.name}: {shows}",
+            label=f"{capitalised(shows, ())}, {one.name}",
             pictures=(picture(chart, "any", FIRST_PX, f"f{index}-"),),
         )
         for index, (one, shows, chart) in enumerate(charts)
@@ -125,12 +126,13 @@ def first_figures(content: Content) -> tuple[Figure, ...]:
 def _first_chart(analysis: Analysis, workload: WorkloadSummary, look: Look) -> tuple[str, Chart | None]:
     """What the chart of a workload on the first screen shows, and the chart."""
     if is_duet(analysis, workload.name):
-        return "Systems compared", comparison_chart(analysis, workload, look)
+        return "systems compared", comparison_chart(analysis, workload, look)
     if any(one.workload == workload.name for one in analysis.capacities):
         searched = capacity_chart(analysis, workload, replace(look, height_px=max(look.height_px, 220)))
         return "p99 response time against rate", searched
-    find = _first_curve if len(analysis.systems) == 1 else peaks_chart
-    return "What each system sustains", find(analysis, workload, look)
+    if len(analysis.systems) == 1:
+        return "throughput", _first_curve(analysis, workload, look)
+    return sustained_words(analysis, workload), peaks_chart(analysis, workload, look)
 
 
 def _first_curve(analysis: Analysis, workload: WorkloadSummary, look: Look) -> Chart | None:

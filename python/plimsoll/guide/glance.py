@@ -18,7 +18,7 @@ from plimsoll.guide.pools import has_pool_advice
 from plimsoll.guide.sources import capacity_sources, cell_sources
 from plimsoll.guide.tables import PEAK, SUSTAINED, Column, Entry, Table, whole
 from plimsoll.prose.cost import money_words, price_words
-from plimsoll.units import format_ms
+from plimsoll.prose.phrases import within_words
 
 _NOTHING = Entry(NOT_KNOWN)
 
@@ -76,7 +76,8 @@ def _words(analysis: Analysis) -> str:
     if any(heading.startswith(PEAK) for heading in headings):
         meanings.append("Peak is the highest throughput that was measured.")
     if "pool" in headings:
-        meanings.append("Pool is how many connections an application should keep open.")
+        limit = "" if analysis.objective_ms_p99 is None else ", of the levels within the objective"
+        meanings.append(f"Pool is how many connections an application should keep open{limit}.")
     if any(heading.startswith(SUSTAINED) for heading in headings):
         meanings.append("Sustained is the highest target rate that was completed without falling behind.")
     return " ".join((rates, *meanings)).strip()
@@ -134,16 +135,25 @@ def _figures(analysis: Analysis, workload: WorkloadSummary) -> list[_Figure]:
     unit = workload.rate_unit
     if not any(curve.workload == workload.name for curve in analysis.curves) and analysis.capacities:
         return []
+    within = _within_figure(analysis.objective_ms_p99, unit)
     if _is_at_rate(analysis, workload):
-        return [(f"{SUSTAINED}, {unit}", lambda curve: _sustained(curve, unit)), ("p99 ms", _peak_p99)]
+        return [*within, (f"{SUSTAINED}, {unit}", lambda curve: _sustained(curve, unit)), ("p99 ms", _peak_p99)]
     own = [curve for curve in analysis.curves if curve.workload == workload.name]
     levels = {cell.level.order: cell.level for curve in own for cell in curve.cells}
     peak = f"{unit} at {next(iter(levels.values())).label()}" if len(levels) == 1 else f"{PEAK}, {unit}"
     return [
+        *within,
         (peak, lambda curve: _rate(curve.peak.throughput_tps, unit) if curve.peak else _NOTHING),
         *([("pool", _pool)] if any(map(has_pool_advice, own)) else []),
         *_more(analysis, workload),
     ]
+
+
+def _within_figure(objective_ms: float | None, unit: str) -> list[_Figure]:
+    """The best level within the study's objective; nothing without one."""
+    if objective_ms is None:
+        return []
+    return [(f"{unit} {within_words(objective_ms)}", lambda curve: _within(curve, objective_ms, unit))]
 
 
 def _sustained(curve: Curve, unit: str) -> Entry:
@@ -171,13 +181,9 @@ def _more(analysis: Analysis, workload: WorkloadSummary) -> list[_Figure]:
         return []
     unit = workload.rate_unit
     own = [curve for curve in analysis.curves if curve.workload == workload.name]
-    objective_ms = analysis.objective_ms_p99
     more: list[_Figure] = []
     if any(has_p99(cell.response_ms) for curve in own for cell in curve.cells):
         more.append(("p99 ms at the peak", _peak_p99))
-    if objective_ms is not None:
-        heading = f"{unit} with p99 within {format_ms(objective_ms)}"
-        more.append((heading, lambda curve: _within(curve, objective_ms, unit)))
     for cost in (one for one in analysis.costs if one.workload == workload.name):
         by_system = {one.system: one for one in cost.systems}
         heading = f"cost per million at {cost.utilisation * 100:.3g} %"

@@ -10,14 +10,17 @@ from typing import Any
 
 import altair as alt
 
+from plimsoll.analyse.cell_model import Estimate
+from plimsoll.analyse.curve_model import Curve
 from plimsoll.analyse.model import Analysis, Difference, DifferenceVerdict, WorkloadSummary
+from plimsoll.analyse.within_objective import best_within
 from plimsoll.guide.chart_links import HREF, RECORDINGS, Links
 from plimsoll.guide.labels import chart_of
 from plimsoll.guide.look import Look, Palette
 from plimsoll.guide.marks import Chart, Row, Series, finish, names
 from plimsoll.guide.numbers import per_unit, show_change
 from plimsoll.guide.words import clean, verdict_words
-from plimsoll.prose.phrases import rate_with_interval
+from plimsoll.prose.phrases import rate_with_interval, within_words
 from plimsoll.units import format_number
 
 COMPARED_MAX = 24
@@ -39,42 +42,71 @@ _SHAPES = {
 }
 
 
+def sustained_words(analysis: Analysis, workload: WorkloadSummary) -> str:
+    """What the bars of `peaks_chart` are."""
+    curves = _drawn(analysis, workload)
+    if (objective_ms := _objective_ms(analysis, curves)) is not None:
+        return f"throughput {within_words(objective_ms)}"
+    return "highest sustained rate" if all(one.kind.is_at_rate for one in curves) else "highest throughput"
+
+
 def peaks_chart(analysis: Analysis, workload: WorkloadSummary, look: Look) -> Chart | None:
-    """What each system sustains under one workload: a bar, with its confidence interval; None when nothing is known."""
+    """What each system sustains under one workload: a bar, with its confidence interval; None when nothing is known.
+
+    With an objective that some system keeps, it is what each sustains within it.
+    """
     unit, links = workload.rate_unit, Links(analysis)
-    rows: list[Row] = []
-    for curve in (one for one in analysis.curves if one.workload == workload.name and one.peak is not None):
-        peak = curve.peak
-        assert peak is not None
-        rate = peak.level.offered if curve.kind.is_at_rate else peak.throughput_tps.value
-        bounds = None if curve.kind.is_at_rate else peak.throughput_tps.bounds
-        figure = (
-            f"{'' if peak.is_inside_range or not curve.kind.is_at_rate else '≥ '}{format_number(per_unit(rate, unit))}"
-        )
-        is_vague = bounds is not None and bounds.is_vague
-        if is_vague:
-            bounds = None  # a bar across the page would pass for knowledge; the sentence says that it is not known
-        interval = (
-            " (not known within a factor of 3)"
-            if is_vague
-            else ""
-            if bounds is None
-            else f" ({_edges(bounds.low, bounds.high, unit)})"
-        )
-        rows.append(
-            {
-                "system": clean(curve.system),
-                "place": f"{len(rows)}",
-                "rate": per_unit(rate, unit),
-                "low": None if bounds is None else per_unit(bounds.low, unit),
-                "high": None if bounds is None else per_unit(bounds.high, unit),
-                "figure": f"{figure}{interval}",
-                "shown": figure if curve.kind.is_at_rate else rate_with_interval(peak.throughput_tps, unit),
-                **links.of(() if curve.peak_cell is None else curve.peak_cell.trials),
-            }
-        )
+    curves = _drawn(analysis, workload)
+    objective_ms = _objective_ms(analysis, curves)
+    rows = [_sustained(curve, objective_ms, unit, links) for curve in curves]
+    rows = [{**row, "place": f"{place}"} for place, row in enumerate(rows)]
     top = max((row["high"] or row["rate"] for row in rows), default=0.0)
     return _peaks(rows, names(analysis), top, unit, look) if top > 0 else None
+
+
+def _drawn(analysis: Analysis, workload: WorkloadSummary) -> list[Curve]:
+    return [one for one in analysis.curves if one.workload == workload.name and one.peak is not None]
+
+
+def _objective_ms(analysis: Analysis, curves: list[Curve]) -> float | None:
+    """The study's objective, unless no system is known to keep it anywhere."""
+    objective_ms = analysis.objective_ms_p99
+    if objective_ms is None or all(best_within(one, objective_ms) is None for one in curves):
+        return None
+    return objective_ms
+
+
+def _sustained(curve: Curve, objective_ms: float | None, unit: str, links: Links) -> Row:
+    """The row of one system: its peak, or its best level within an objective."""
+    best = curve.peak if objective_ms is None else best_within(curve, objective_ms)
+    if best is None:
+        none = "no level is known to keep it"
+        row: Row = {"rate": 0.0, "low": None, "high": None, "figure": none, "shown": none}
+        return {"system": clean(curve.system), **row, **links.of(())}
+    at_rate, estimate = curve.kind.is_at_rate, best.throughput_tps
+    bounds = None if at_rate or estimate.bounds is None or estimate.bounds.is_vague else estimate.bounds
+    is_last = best.level.order == curve.cells[-1].level.order
+    rate = per_unit(best.level.offered if at_rate else estimate.value, unit)
+    figure = f"{'≥ ' if at_rate and is_last else ''}{format_number(rate)}"
+    cell = curve.cell_at(best.level)
+    return {
+        "system": clean(curve.system),
+        "rate": rate,
+        "low": None if bounds is None else per_unit(bounds.low, unit),
+        "high": None if bounds is None else per_unit(bounds.high, unit),
+        "figure": figure if at_rate else f"{figure}{_interval(estimate, unit)}",
+        "shown": figure if at_rate else rate_with_interval(estimate, unit),
+        **links.of(() if cell is None else cell.trials),
+    }
+
+
+def _interval(estimate: Estimate, unit: str) -> str:
+    """A bar across the page would pass for knowledge, so a vague interval is said and not drawn."""
+    if estimate.bounds is None:
+        return ""
+    if estimate.bounds.is_vague:
+        return " (not known within a factor of 3)"
+    return f" ({_edges(estimate.bounds.low, estimate.bounds.high, unit)})"
 
 
 def _edges(low_tps: float, high_tps: float, unit: str) -> str:

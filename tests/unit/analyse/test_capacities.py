@@ -9,7 +9,7 @@ import pytest
 from plimsoll.analyse.capacities import capacities, capacity_ratios
 from plimsoll.analyse.capacity_answer import capacity_answer
 from plimsoll.analyse.capacity_model import CapacityRatio
-from plimsoll.prose.capacity import capacities_compared_sentence
+from plimsoll.prose.capacity import capacities_compared_sentence, capacity_answer_sentence
 from plimsoll.record.capacity import RESOLUTION_RATIO, Capacity, CapacityObjective, SearchRecord
 
 
@@ -71,7 +71,7 @@ def test_single_searches_are_compared_by_their_limits_and_one_sentence_says_so()
     assert ratio.verdict == "faster"
     assert ratio.ratio.bounds is not None
     assert ratio.ratio.bounds.low == pytest.approx(1.5 * (1415 / 1500) ** 1.5 / 1.05**1.5)
-    said = capacities_compared_sentence(list(capacity_answer(found, (ratio,)))[-1])
+    said = capacities_compared_sentence(list(capacity_answer(found, (ratio,), lambda *_: None))[-1])
     assert said == (
         "rw: the capacity of relaxed is 50.0 % higher than that of durable, as far as one search each can tell; at the"
         " limits of the searches it is still 27.7 % higher."
@@ -90,3 +90,24 @@ def test_what_varies_more_than_a_step_is_judged_as_before() -> None:
     assert bounds is not None
     spread = math.log(1600 / 1400)
     assert math.log(bounds.high / bounds.low) > spread > math.log1p(RESOLUTION_RATIO)
+
+
+def test_the_next_highest_is_compared_first_and_what_may_be_lost_is_said() -> None:
+    """The first system of the plan is the lowest; the highest may lose what the others keep."""
+    found = capacities(
+        [single("low", 500.0, 470.0, 520.0), single("next", 1000.0, 943.0, 1050.0), single("top", 1500.0, 1415.0, 1600.0)]
+    )
+    answer = list(
+        capacity_answer(
+            found,
+            capacity_ratios(found),
+            lambda _, one, other: "may lose the last second at power loss" if one == "top" != other else None,
+        )
+    )
+    told = [one for one in answer if one.code == "capacity-compared"]
+    assert [(one.system, one.known["base"]) for one in told] == [("top", "next"), ("top", "low")]
+    lost = ", but may lose the last second at power loss"
+    assert lost in capacities_compared_sentence(told[0])
+    said = [capacity_answer_sentence(one, "tps") for one in answer if one.code == "capacity"]
+    assert [lost in one for one in said] == [True, False, False]
+    assert said[0].endswith("At 1,600 tps the objective clearly failed.")
