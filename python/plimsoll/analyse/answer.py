@@ -95,9 +95,7 @@ def _merit(curve: Curve) -> float:
 
 def _of_workload(asked: _Asked, objective_ms_p99: float | None) -> Iterator[Finding]:
     lost_by = asked.less_durable_than_another
-    within = (
-        list(within_objective(asked.told, objective_ms_p99, lost_by=lost_by)) if asked.best.kind.is_at_rate else []
-    )
+    within = list(within_objective(asked.told, objective_ms_p99, lost_by=lost_by)) if asked.best.kind.is_at_rate else []
     if asked.best.kind.is_at_rate:
         for curve in asked.told:
             yield _sustained(curve)

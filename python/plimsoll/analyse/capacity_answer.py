@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterator, Sequence
 from plimsoll.analyse.capacity_model import CapacityRatio, SystemCapacity
 from plimsoll.analyse.finding_model import Finding, found
 
-
 LessDurable = Callable[[str, str, str], str | None]
 """What the first of two systems may lose and the other does not, under a workload."""
 

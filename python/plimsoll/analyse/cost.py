@@ -57,9 +57,7 @@ def _workload(
     workload: str, known: Mapping[str, KnownCapacity], systems: Sequence[SystemSummary], utilisation: float
 ) -> WorkloadCost:
     costs = [
-        _cost(known[one.name], one.price, utilisation)
-        for one in systems
-        if one.price is not None and one.name in known
+        _cost(known[one.name], one.price, utilisation) for one in systems if one.price is not None and one.name in known
     ]
     ordered = sorted(costs, key=lambda one: (currency_of(one.price), one.per_million.value, one.system))
     groups = {currency: list(same) for currency, same in groupby(ordered, lambda one: currency_of(one.price))}

@@ -54,7 +54,9 @@ def _all(
 ) -> Iterator[KnownCapacity]:
     for one in searched:
         if one.capacity_tps is not None and one.capacity_tps.value > 0:
-            trials = tuple(sorted(confirming_trials([one])))
+            confirming = confirming_trials([one])
+            runs = (run.trial_id for search in one.searches for run in search.capacity.runs)
+            trials = tuple(trial for trial in runs if trial in confirming)
             yield KnownCapacity(
                 one.system, one.workload, CapacityBasis.SEARCHED, one.capacity_tps, one.high is None, trials
             )

@@ -79,7 +79,9 @@ def _one_sided(mean: MeanThroughput, other: MeanThroughput) -> tuple[float, floa
     return math.exp(max(low, -100.0)), math.exp(min(high, 100.0))
 
 
-def _reason(rising: Sequence[MeasuredCell], best: int, chosen: int, is_limited: bool, *, is_resolved: bool) -> PoolReason:
+def _reason(
+    rising: Sequence[MeasuredCell], best: int, chosen: int, is_limited: bool, *, is_resolved: bool
+) -> PoolReason:
     level, last = rising[chosen].level, rising[-1].level
     reasons = (
         (rising[best].throughput.value_tps <= 0, PoolReason.UNKNOWN),

@@ -225,9 +225,7 @@ def _answer(
     """What is concluded, first things first."""
     yield from preliminary(planned, figures.missing)
     yield from lag_answer(figures.curves)
-    yield from capacity_answer(
-        figures.searched, figures.ratios, less_durable_under(figures.systems, figures.workloads)
-    )
+    yield from capacity_answer(figures.searched, figures.ratios, less_durable_under(figures.systems, figures.workloads))
     yield from effect_answer(effects)
     yield from _stalls(figures.shown)
     yield from answer(

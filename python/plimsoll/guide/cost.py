@@ -161,7 +161,12 @@ def pareto_chart(one: WorkloadCost, currency: str, unit: str, analysis: Analysis
     title = f"Cost per month{f', {currency}' if currency else ''}"
     x = alt.X("cost:Q", scale=alt.Scale(domain=[0, most], nice=False), axis=alt.Axis(title=title, format=",~r"))
     y = axis_y("rate:Q", f"{capitalised(_HEADINGS[one.basis], ())}, {rate_words(unit)}", alt.Scale(zero=True))
-    tooltip = [alt.Tooltip("system:N"), alt.Tooltip("cost:Q"), alt.Tooltip("rate:Q", title=_HEADINGS[one.basis]), RECORDINGS]
+    tooltip = [
+        alt.Tooltip("system:N"),
+        alt.Tooltip("cost:Q"),
+        alt.Tooltip("rate:Q", title=_HEADINGS[one.basis]),
+        RECORDINGS,
+    ]
     front = base.mark_line(color=look.palette.quiet, interpolate="step-after", strokeDash=[4, 3]).encode(x=x, y=y)
     spread = base.mark_rule(strokeWidth=2).encode(x=x, y=alt.Y("low:Q"), y2="high:Q", color=marks.colour)
     points = base.mark_point(filled=True, size=80, opacity=1).encode(

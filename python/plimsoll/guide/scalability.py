@@ -198,7 +198,9 @@ def _rate(tps: float | None, unit: str) -> str:
 
 
 def _chart(one: Scalability, unit: str, analysis: Analysis) -> SectionChart:
-    curve = next(x for x in analysis.curves if (x.system, x.workload) == (one.system, one.workload) and not x.kind.is_at_rate)
+    curve = next(
+        x for x in analysis.curves if (x.system, x.workload) == (one.system, one.workload) and not x.kind.is_at_rate
+    )
     measured = {cell.level.connections: cell.throughput_tps.value for cell in curve.cells}
     return SectionChart(
         title=f"{one.workload}, {one.system}: scalability",

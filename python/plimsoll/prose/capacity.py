@@ -130,7 +130,9 @@ def capacity_answer_sentence(finding: Finding, unit: str) -> str:
     if seen["capacity_tps"] is None:
         return f"{place} has no confirmed capacity with {what}: not every search found a rate that holds.{rest}"
     rate = rate_with_interval(seen["capacity_tps"], unit)
-    over = "" if seen["high_tps"] is None else f" At {format_rate(seen['high_tps'], unit)} the objective clearly failed."
+    over = (
+        "" if seen["high_tps"] is None else f" At {format_rate(seen['high_tps'], unit)} the objective clearly failed."
+    )
     lost = lost_words(seen)
     grows_tps = seen.get("lag_grows_tps")
     lag = "" if grows_tps is None else f" From {format_rate(grows_tps, unit)} on the lag of a replica grows."
@@ -156,7 +158,7 @@ def capacities_compared_sentence(finding: Finding) -> str:
         return _single_searches_compared(finding, ratio)
     inside = f" ({interval})" if interval else ""
     if seen["verdict"] in ("faster", "slower"):
-        return f"{finding.workload}: the capacity of {high} is {higher(ratio.value)} {low}{inside}{lost_words(seen)}."
+        return f"{finding.workload}: the capacity of {high} is {higher(ratio.value)} {low}{inside}{lost_words(seen, high)}."
     if seen["verdict"] == "equal":
         share = plain_percent(EQUAL_WITHIN)
         return f"{finding.workload}: the capacities of {high} and {low} are equal within {share}{inside}."
@@ -170,7 +172,7 @@ def capacities_compared_sentence(finding: Finding) -> str:
 
 def _single_searches_compared(finding: Finding, ratio: Estimate) -> str:
     """By the limits of one search each, which are no confidence interval of the ratio."""
-    lost = lost_words(finding.known)
+    lost = lost_words(finding.known, finding.system)
     place, high, low = finding.workload, finding.system, finding.known["base"]
     if finding.known["verdict"] in ("faster", "slower") and ratio.bounds is not None:
         return (

@@ -239,13 +239,18 @@ def factor_words(
     return text
 
 
-def lost_words(figures: Mapping[str, Any]) -> str:
+def lost_words(figures: Mapping[str, Any], system: str | None = None) -> str:
     """What a system may lose and others do not, behind what it sustains; empty where nothing.
 
-    >>> lost_words({"less_durable": "may lose the last second at power loss"})
-    ', but may lose the last second at power loss'
+    Args:
+        figures: Of a finding.
+        system: Its name, where the sentence has another subject.
+
+    >>> lost_words({"less_durable": "may lose the last second at power loss"}, "a")
+    ', but a may lose the last second at power loss'
     """
-    return f", but {lost}" if (lost := figures.get("less_durable")) else ""
+    lost = figures.get("less_durable")
+    return f", but {system} {lost}" if lost and system else f", but {lost}" if lost else ""
 
 
 def within_words(objective_ms_p99: float) -> str:

@@ -9,8 +9,10 @@ import pytest
 from plimsoll.analyse.capacities import capacities, capacity_ratios
 from plimsoll.analyse.capacity_answer import capacity_answer
 from plimsoll.analyse.capacity_model import CapacityRatio
+from plimsoll.analyse.tidy_capacities import CAPACITY_COLUMNS, capacity_table
 from plimsoll.prose.capacity import capacities_compared_sentence, capacity_answer_sentence
 from plimsoll.record.capacity import RESOLUTION_RATIO, Capacity, CapacityObjective, SearchRecord
+from support.searched import searched
 
 
 def ratio_of(**found: list[float]) -> CapacityRatio:
@@ -95,7 +97,11 @@ def test_what_varies_more_than_a_step_is_judged_as_before() -> None:
 def test_the_next_highest_is_compared_first_and_what_may_be_lost_is_said() -> None:
     """The first system of the plan is the lowest; the highest may lose what the others keep."""
     found = capacities(
-        [single("low", 500.0, 470.0, 520.0), single("next", 1000.0, 943.0, 1050.0), single("top", 1500.0, 1415.0, 1600.0)]
+        [
+            single("low", 500.0, 470.0, 520.0),
+            single("next", 1000.0, 943.0, 1050.0),
+            single("top", 1500.0, 1415.0, 1600.0),
+        ]
     )
     answer = list(
         capacity_answer(
@@ -107,7 +113,20 @@ def test_the_next_highest_is_compared_first_and_what_may_be_lost_is_said() -> No
     told = [one for one in answer if one.code == "capacity-compared"]
     assert [(one.system, one.known["base"]) for one in told] == [("top", "next"), ("top", "low")]
     lost = ", but may lose the last second at power loss"
-    assert lost in capacities_compared_sentence(told[0])
+    assert ", but top may lose the last second" in capacities_compared_sentence(told[0])
     said = [capacity_answer_sentence(one, "tps") for one in answer if one.code == "capacity"]
     assert [lost in one for one in said] == [True, False, False]
     assert said[0].endswith("At 1,600 tps the objective clearly failed.")
+
+
+def test_searches_are_rows_of_a_table() -> None:
+    found = searched(a=(1000.0, 1010.0), b=(1500.0,))
+    rows = capacity_table(found).to_dicts()
+    assert [(one["system"], one["repetition"], one["capacity_tps"]) for one in rows] == [
+        ("a", 0, 1000.0),
+        ("a", 1, 1010.0),
+        ("b", 0, 1500.0),
+    ]
+    assert (rows[1]["low_tps"], rows[1]["high_tps"]) == (1010.0, 1010.0 * 1.02)
+    assert (rows[0]["search_id"], rows[0]["objective_ms_p99"], rows[0]["is_finished"]) == ("a0", 20.0, True)
+    assert dict(capacity_table(found).schema) == CAPACITY_COLUMNS
