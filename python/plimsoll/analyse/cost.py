@@ -35,7 +35,7 @@ def workload_costs(
 ) -> tuple[WorkloadCost, ...]:
     """One for each workload under which a system with a price has a capacity."""
     by_workload = known_capacities(curves, searched, objective_ms_p99)
-    measured = {(one.workload, one.system) for one in (*curves, *searched)}
+    measured = {(one.workload, one.system) for one in curves} | {(one.workload, one.system) for one in searched}
     found = (
         _workload(workload, own, [one for one in systems if (workload, one.name) in measured], utilisation)
         for workload, own in by_workload.items()

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
+from functools import partial
 
 from plimsoll.analyse.answer import TOLD_ONE_BY_ONE
 from plimsoll.analyse.cell_model import Estimate
@@ -179,7 +180,6 @@ def _more(analysis: Analysis, workload: WorkloadSummary) -> list[_Figure]:
     """What stands in no sentence when there are many systems."""
     if _is_told_one_by_one(analysis, workload):
         return []
-    unit = workload.rate_unit
     own = [curve for curve in analysis.curves if curve.workload == workload.name]
     more: list[_Figure] = []
     if any(has_p99(cell.response_ms) for curve in own for cell in curve.cells):
@@ -187,7 +187,7 @@ def _more(analysis: Analysis, workload: WorkloadSummary) -> list[_Figure]:
     for cost in (one for one in analysis.costs if one.workload == workload.name):
         by_system = {one.system: one for one in cost.systems}
         heading = f"cost per million at {cost.utilisation * 100:.3g} %"
-        more.append((heading, lambda curve, known=by_system: _cost(known.get(curve.system))))
+        more.append((heading, partial(_cost, by_system)))
     return more
 
 
@@ -213,7 +213,8 @@ def _within(curve: Curve, objective_ms: float, unit: str) -> Entry:
     )
 
 
-def _cost(cost: SystemCost | None) -> Entry:
+def _cost(by_system: Mapping[str, SystemCost], curve: Curve) -> Entry:
+    cost = by_system.get(curve.system)
     if cost is None:
         return _NOTHING
     return Entry(money_words(cost.per_million.value, cost.price.currency), sources=cost.trials)

@@ -158,7 +158,8 @@ def capacities_compared_sentence(finding: Finding) -> str:
         return _single_searches_compared(finding, ratio)
     inside = f" ({interval})" if interval else ""
     if seen["verdict"] in ("faster", "slower"):
-        return f"{finding.workload}: the capacity of {high} is {higher(ratio.value)} {low}{inside}{lost_words(seen, high)}."
+        lost = lost_words(seen, high)
+        return f"{finding.workload}: the capacity of {high} is {higher(ratio.value)} {low}{inside}{lost}."
     if seen["verdict"] == "equal":
         share = plain_percent(EQUAL_WITHIN)
         return f"{finding.workload}: the capacities of {high} and {low} are equal within {share}{inside}."
