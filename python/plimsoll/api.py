@@ -19,6 +19,7 @@ from plimsoll.analyse.cell_model import Cell
 from plimsoll.analyse.curve_model import Curve
 from plimsoll.analyse.model import Analysis, Difference
 from plimsoll.analyse.tidy import INTERVAL_COLUMNS, TRIAL_COLUMNS, interval_table, trial_table
+from plimsoll.analyse.tidy_capacities import CAPACITY_COLUMNS, capacity_table
 from plimsoll.analyse.tidy_cells import CELL_COLUMNS, COMPARISON_COLUMNS, cell_table, comparison_table
 from plimsoll.analyse.tidy_percentiles import PERCENTILE_COLUMNS, percentile_table
 from plimsoll.analyse.tidy_replication import REPLICATION_COLUMNS, replication_table
@@ -42,6 +43,7 @@ COLUMNS: dict[str, dict[str, pl.DataType]] = {
     "replication": REPLICATION_COLUMNS,
     "cells": CELL_COLUMNS,
     "comparisons": COMPARISON_COLUMNS,
+    "capacities": CAPACITY_COLUMNS,
 }
 """Columns and types of each table of a study, by the name of its attribute."""
 
@@ -117,6 +119,11 @@ class Study:
     def comparisons(self) -> pl.DataFrame:
         """One row for each pair of systems that was compared: at their peaks, and at each level that both have."""
         return comparison_table(self.analysis)
+
+    @cached_property
+    def capacities(self) -> pl.DataFrame:
+        """One row for each search for a capacity: system, workload and repetition; empty without searches."""
+        return capacity_table(self.analysis)
 
     def table(self, name: str) -> pl.DataFrame:
         """The table of a name, one of `COLUMNS`."""

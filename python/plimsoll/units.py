@@ -5,6 +5,7 @@ Deliberately not here: arithmetic on quantities. Code calculates with plain numb
 
 from __future__ import annotations
 
+import math
 import re
 from decimal import Decimal
 
@@ -98,6 +99,17 @@ def format_number(value: float) -> str:
     if size >= 100:
         return f"{value:,.0f}"
     return f"{value:.1f}" if size >= 10 else f"{value:.2f}"
+
+
+def format_significant(value: float) -> str:
+    """Shows a figure of any size, such as an amount of money, with at least three significant digits.
+
+    >>> format_significant(0.06912), format_significant(1234.5), format_significant(0.0)
+    ('0.0691', '1,234', '0')
+    """
+    if value == 0 or not math.isfinite(value):
+        return f"{value:.0f}"
+    return f"{value:,.{max(2 - math.floor(math.log10(abs(value))), 0)}f}"
 
 
 def format_ms(milliseconds: float) -> str:

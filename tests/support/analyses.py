@@ -21,6 +21,7 @@ from plimsoll.analyse.model import (
 from plimsoll.analyse.warning_model import Evidence, PlacedWarning
 from plimsoll.record.environment import ClientFacts, Environment, HostFacts, InstanceFacts, StorageFacts
 from plimsoll.record.level import Level, LevelKind
+from plimsoll.record.price import Price
 from support.trials import measured_trials
 
 LEVELS = (1, 4, 16, 32)
@@ -161,6 +162,7 @@ def measured_analysis() -> Analysis:
                 factors={"innodb_flush_log_at_trx_commit": flush},
                 environment=environment(flush),
                 cost_per_month=cost,
+                price=Price(per_month=cost),
             )
             for name, flush, cost in (("durable", "1", 310.0), ("relaxed", "2", 310.0))
         ),

@@ -90,6 +90,7 @@ def _hp_system(row: list[str]) -> SystemSummary:
         name=f"{row[0]}, {storage}",
         cores=int(row[1]),
         origin="imported-table",
+        imported_from="hp.csv",
         factors=factors,
         unknown=(Unknown.RESPONSE_P99, Unknown.PROCESSORS, Unknown.INTERVALS_OF_SINGLE_FIGURES),
         environment=Environment(reported=factors),

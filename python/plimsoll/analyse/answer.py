@@ -1,7 +1,7 @@
-"""The advice as findings: how much each system sustains, what differs, how large the pool should be, what it costs.
+"""The advice as findings: how much each system sustains, what differs, how large the pool should be.
 
 First things first, and nothing is found that the figures do not hold.
-Deliberately not here: limitations (`limits`), and words (`plimsoll.guide.answer`).
+Deliberately not here: costs (`cost_answer`), limitations (`limits`), and words (`plimsoll.guide.answer`).
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ from typing import Any
 
 from plimsoll.analyse.across import across_workloads
 from plimsoll.analyse.cell_model import Cell, Estimate
-from plimsoll.analyse.cost import cost_per_1000_tps, is_cheapest_known, is_comparable, is_peak_open
 from plimsoll.analyse.curve_model import Curve, PoolReason
 from plimsoll.analyse.deciding import SYSTEMS_FOR_ALL_PAIRS
 from plimsoll.analyse.durability import less_durable
@@ -95,7 +94,8 @@ def _merit(curve: Curve) -> float:
 
 
 def _of_workload(asked: _Asked, objective_ms_p99: float | None) -> Iterator[Finding]:
-    within = list(within_objective(asked.told, objective_ms_p99)) if asked.best.kind.is_at_rate else []
+    lost_by = asked.less_durable_than_another
+    within = list(within_objective(asked.told, objective_ms_p99, lost_by=lost_by)) if asked.best.kind.is_at_rate else []
     if asked.best.kind.is_at_rate:
         for curve in asked.told:
             yield _sustained(curve)
@@ -106,11 +106,10 @@ def _of_workload(asked: _Asked, objective_ms_p99: float | None) -> Iterator[Find
     if asked.took_turns:
         yield from _compared(asked)
     yield from (_peak(asked, curve, index) for index, curve in enumerate(asked.told))
-    yield from within_objective(asked.curves, objective_ms_p99, only_best=asked.is_in_a_table)
+    yield from within_objective(asked.curves, objective_ms_p99, only_best=asked.is_in_a_table, lost_by=lost_by)
     if not asked.took_turns:
         yield from _compared(asked)
     yield from _pool(asked)
-    yield from _cost(asked)
 
 
 def _peak(asked: _Asked, curve: Curve, index: int) -> Finding:
@@ -266,35 +265,5 @@ def _pool(asked: _Asked) -> Iterator[Finding]:
 def _is_pool_decided(curve: Curve) -> bool:
     """Whether the peak is known, and one level: shown to be enough, or the highest of single figures."""
     has_peak = curve.peak is not None and curve.peak.is_inside_range
-    unknown = (PoolReason.UNKNOWN, PoolReason.UNRESOLVED)
+    unknown = (PoolReason.UNKNOWN, PoolReason.UNRESOLVED, PoolReason.OBJECTIVE)
     return has_peak and curve.pool is not None and curve.pool.reason not in unknown
-
-
-def _cost(asked: _Asked) -> Iterator[Finding]:
-    known = {curve.system: cost_per_1000_tps(curve, asked.systems[curve.system]) for curve in asked.curves}
-    if not is_comparable(asked.systems[system] for system in known):
-        return  # in different currencies: the section on costs says so
-    costs = {system: cost for system, cost in known.items() if cost is not None}
-    ordered = sorted(costs, key=lambda system: costs[system].value)
-    if not ordered:
-        return
-    is_open = any(is_peak_open(curve) for curve in asked.curves if curve.system in costs)
-    is_decided = is_cheapest_known([costs[system] for system in ordered], is_open=is_open)
-    if asked.is_in_a_table:
-        yield found(
-            "cheapest",
-            system=ordered[0],
-            workload=asked.workload,
-            cost_per_month_per_1000_tps=costs[ordered[0]].value,
-            is_decided=is_decided,
-        )
-    else:
-        unknown = (one.system for one in asked.curves if asked.systems[one.system].cost_per_month is None)
-        yield found(
-            "costs",
-            workload=asked.workload,
-            systems=tuple(ordered),
-            costs_per_month_per_1000_tps=tuple(costs[system].value for system in ordered),
-            is_decided=is_decided,
-            unknown=tuple(unknown),
-        )

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from plimsoll.analyse.capacity_model import CapacityRatio, SystemCapacity
 from plimsoll.analyse.finding_model import Finding, found
 
+LessDurable = Callable[[str, str, str], str | None]
+"""What the first of two systems may lose and the other does not, under a workload."""
 
-def capacity_answer(capacities: Sequence[SystemCapacity], ratios: Sequence[CapacityRatio]) -> Iterator[Finding]:
-    """By workload: the highest capacity first, then how the highest compares with the others.
+
+def capacity_answer(
+    capacities: Sequence[SystemCapacity], ratios: Sequence[CapacityRatio], less_durable: LessDurable
+) -> Iterator[Finding]:
+    """By workload: the highest capacity first, then how the highest compares with the others, the next highest first.
 
     Where every search of several systems ended without a rate that holds, one finding says so for all.
     """
@@ -18,11 +23,15 @@ def capacity_answer(capacities: Sequence[SystemCapacity], ratios: Sequence[Capac
         if len(own) > 1 and all(one.capacity_tps is None and all(_finished(one)) for one in own):
             yield _none_holds(own)
             continue
-        yield from map(_capacity, own)
-        yield from (_compared(one, own[0].system) for one in ratios if _is_of(one, own[0]))
+        names = [one.system for one in own]
+        for one in own:
+            others = (less_durable(workload, one.system, other) for other in names)
+            yield _capacity(one, next(filter(None, others), None))
+        compared = (_compared(one, names[0], less_durable) for one in ratios if _is_of(one, own[0]))
+        yield from sorted(compared, key=lambda one: names.index(one.known["base"]))
 
 
-def _capacity(one: SystemCapacity) -> Finding:
+def _capacity(one: SystemCapacity, lost: str | None) -> Finding:
     finished = sum(_finished(one))
     grown = [tps for search in one.searches if (tps := search.capacity.lag_grows_tps) is not None]
     return found(
@@ -38,6 +47,7 @@ def _capacity(one: SystemCapacity) -> Finding:
         unfinished_count=len(one.searches) - finished,
         stopped=tuple(search.stopped for search in one.searches if search.stopped is not None),
         lag_grows_tps=min(grown, default=None),
+        less_durable=lost,
     )
 
 
@@ -55,7 +65,7 @@ def _none_holds(own: Sequence[SystemCapacity]) -> Finding:
     )
 
 
-def _compared(one: CapacityRatio, best: str) -> Finding:
+def _compared(one: CapacityRatio, best: str, less_durable: LessDurable) -> Finding:
     """The higher capacity first."""
     ratio = one.ratio
     if one.system != best:
@@ -63,11 +73,13 @@ def _compared(one: CapacityRatio, best: str) -> Finding:
         edges = None if bounds is None else {"low": 1 / bounds.high, "high": 1 / bounds.low}
         turned = None if bounds is None else bounds.model_copy(update=edges)
         ratio = ratio.model_copy(update={"value": 1 / ratio.value, "bounds": turned})
+    base = one.base if one.system == best else one.system
     return found(
         "capacity-compared",
         system=best,
         workload=one.workload,
-        base=one.base if one.system == best else one.system,
+        base=base,
+        less_durable=less_durable(one.workload, best, base),
         ratio=ratio,
         verdict=one.verdict,
         repetitions_needed=one.repetitions_needed,

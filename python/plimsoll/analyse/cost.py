@@ -5,16 +5,18 @@ a twelfth of 365.25 days. Its interval is that of the capacity; a price has none
 that costs no more sustains more (or as much for less) beyond the two confidence intervals; where these overlap, that is
 undecided. Prices in different currencies are never compared.
 
-Deliberately not here: currency conversion, and cost at a demand (`size`).
+Deliberately not here: which capacity counts (`cost_capacity`), currency conversion, and cost at a demand (`size`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import groupby
 from typing import Any
 
+from plimsoll.analyse.capacity_model import SystemCapacity
 from plimsoll.analyse.cell_model import Bounds, Estimate
+from plimsoll.analyse.cost_capacity import KnownCapacity, known_capacities
 from plimsoll.analyse.cost_model import OnFront, SystemCost, WorkloadCost
 from plimsoll.analyse.curve_model import Curve
 from plimsoll.analyse.model import SystemSummary
@@ -24,17 +26,20 @@ SECONDS_PER_MONTH = 365.25 / 12 * 86_400
 
 
 def workload_costs(
-    curves: Iterable[Curve], systems: Sequence[SystemSummary], utilisation: float
+    curves: Sequence[Curve],
+    searched: Sequence[SystemCapacity],
+    systems: Sequence[SystemSummary],
+    *,
+    objective_ms_p99: float | None,
+    utilisation: float,
 ) -> tuple[WorkloadCost, ...]:
     """One for each workload under which a system with a price has a capacity."""
-    by_workload: dict[str, dict[str, Curve]] = {}
-    for curve in curves:
-        if curve.peak is None or curve.peak.throughput_tps.value <= 0:
-            continue
-        own = by_workload.setdefault(curve.workload, {})
-        if curve.system not in own or curve.kind.is_at_rate:  # a rate that was sustained says more than saturation
-            own[curve.system] = curve
-    found = (_workload(workload, own, systems, utilisation) for workload, own in by_workload.items())
+    by_workload = known_capacities(curves, searched, objective_ms_p99)
+    measured = {(one.workload, one.system) for one in curves} | {(one.workload, one.system) for one in searched}
+    found = (
+        _workload(workload, own, [one for one in systems if (workload, one.name) in measured], utilisation)
+        for workload, own in by_workload.items()
+    )
     return tuple(one for one in found if one.systems)
 
 
@@ -49,63 +54,45 @@ def is_comparable(systems: Iterable[SystemSummary]) -> bool:
 
 
 def _workload(
-    workload: str, curves: dict[str, Curve], systems: Sequence[SystemSummary], utilisation: float
+    workload: str, known: Mapping[str, KnownCapacity], systems: Sequence[SystemSummary], utilisation: float
 ) -> WorkloadCost:
     costs = [
-        _cost(curves[one.name], one.price, utilisation)
-        for one in systems
-        if one.price is not None and one.name in curves
+        _cost(known[one.name], one.price, utilisation) for one in systems if one.price is not None and one.name in known
     ]
     ordered = sorted(costs, key=lambda one: (currency_of(one.price), one.per_million.value, one.system))
     groups = {currency: list(same) for currency, same in groupby(ordered, lambda one: currency_of(one.price))}
     return WorkloadCost(
         workload=workload,
+        basis=next(iter(known.values())).basis,
         utilisation=utilisation,
         systems=tuple(_placed(one, same) for same in groups.values() for one in same),
         currencies=tuple(groups),
         undecided=tuple(currency for currency, same in groups.items() if not _is_order_known(same)),
-        without_price=tuple(one.name for one in systems if one.price is None and one.name in curves),
+        without_price=tuple(one.name for one in systems if one.price is None),
+        without_capacity=tuple(one.name for one in systems if one.price is not None and one.name not in known),
     )
 
 
-def _cost(curve: Curve, price: Price, utilisation: float) -> SystemCost:
-    assert curve.peak is not None, "curves without a peak were left out"
-    capacity = curve.peak.throughput_tps
+def _cost(known: KnownCapacity, price: Price, utilisation: float) -> SystemCost:
+    capacity = known.throughput_tps
     bounds = capacity.bounds
     if bounds is not None:
         low, high = (cost_per_million(price, tps * utilisation) for tps in (bounds.high, max(bounds.low, 1e-9)))
         bounds = Bounds(**{**bounds.model_dump(), "low": low, "high": high})
     per_million = cost_per_million(price, capacity.value * utilisation)
     return SystemCost(
-        system=curve.system,
+        system=known.system,
         price=price,
         capacity_tps=capacity,
-        is_saturation=not curve.kind.is_at_rate,
-        is_at_last_level=is_peak_open(curve),
+        may_be_higher=known.may_be_higher,
+        trials=known.trials,
         per_million=Estimate(value=per_million, bounds=bounds, trial_count=capacity.trial_count),
         on_front=OnFront.YES,
     )
 
 
-def cost_per_1000_tps(curve: Curve, system: SystemSummary) -> Estimate | None:
-    """What a month costs for each 1,000 transactions per second at the peak; None where that is not known."""
-    if system.cost_per_month is None or curve.peak is None or curve.peak.throughput_tps.value <= 0:
-        return None
-    throughput, money = curve.peak.throughput_tps, system.cost_per_month * 1000
-    bounds = throughput.bounds
-    if bounds is not None:
-        edges = {"low": money / bounds.high, "high": money / max(bounds.low, 1e-9)}
-        bounds = bounds.model_copy(update=edges)
-    return Estimate(value=money / throughput.value, bounds=bounds, trial_count=throughput.trial_count)
-
-
-def is_peak_open(curve: Curve) -> bool:
-    """Whether throughput was highest at the last of several levels, so that the peak may be higher."""
-    return curve.peak is not None and not curve.peak.is_inside_range and len(curve.cells) > 1
-
-
 def _is_order_known(same: Sequence[SystemCost]) -> bool:
-    return is_cheapest_known([one.per_million for one in same], is_open=any(one.is_at_last_level for one in same))
+    return is_cheapest_known([one.per_million for one in same], is_open=any(one.may_be_higher for one in same))
 
 
 def is_cheapest_known(costs: Sequence[Estimate], *, is_open: bool) -> bool:

@@ -9,6 +9,15 @@ from plimsoll.record.document import Document
 from plimsoll.record.price import Price
 
 
+class CapacityBasis(StrEnum):
+    """What a capacity is, the most telling first."""
+
+    SEARCHED = "searched"  # a search confirmed it at an objective
+    WITHIN_OBJECTIVE = "within-objective"  # the best level that keeps the study's objective
+    SUSTAINED_RATE = "sustained-rate"  # the highest target rate that was completed
+    SATURATION = "saturation"  # the highest throughput, which no objective limits
+
+
 class OnFront(StrEnum):
     """Whether no other system sustains as much for less."""
 
@@ -23,9 +32,10 @@ class SystemCost(Document):
     Attributes:
         system: Which.
         price: Of a month.
-        capacity_tps: The highest rate that it sustained; without load at rates its highest throughput.
-        is_saturation: The capacity is such a highest throughput, which no objective limits.
-        is_at_last_level: The capacity may be higher, and the cost lower: throughput was highest at the last level.
+        capacity_tps: What it sustains, by the workload's `basis`.
+        may_be_higher: The capacity may be higher, and the cost lower: it is that of the last level, or a search
+            measured no rate at which the objective clearly fails.
+        trials: The recordings that the capacity rests on.
         per_million: Cost of a million transactions at the stated utilisation of the capacity, with the interval that
             follows from the capacity's.
         on_front: Whether no other system of the same currency sustains as much for less (Pareto front).
@@ -35,8 +45,8 @@ class SystemCost(Document):
     system: str
     price: Price
     capacity_tps: Estimate
-    is_saturation: bool
-    is_at_last_level: bool = False
+    may_be_higher: bool = False
+    trials: tuple[str, ...] = ()
     per_million: Estimate
     on_front: OnFront
     beaten_by: str | None = None
@@ -47,17 +57,21 @@ class WorkloadCost(Document):
 
     Attributes:
         workload: Which.
+        basis: What `capacity_tps` is, the same for all systems.
         utilisation: Share of the capacity at which systems are taken to run, 0..1.
         systems: Those with a price and a capacity; by currency, then the cheapest per million first.
         currencies: All that occur; `""` for prices without one. Prices are compared within one only.
         undecided: Those currencies in which it is not known which system is the cheapest: a capacity may be higher than
             measured, or confidence intervals overlap.
         without_price: Systems of which no price is known.
+        without_capacity: Systems with a price that have no capacity by this basis.
     """
 
     workload: str
+    basis: CapacityBasis
     utilisation: float
     systems: tuple[SystemCost, ...]
     currencies: tuple[str, ...]
     undecided: tuple[str, ...] = ()
     without_price: tuple[str, ...] = ()
+    without_capacity: tuple[str, ...] = ()

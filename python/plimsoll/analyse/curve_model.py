@@ -37,6 +37,7 @@ class PoolReason(StrEnum):
     SINGLE_FIGURES = "single-figures"  # published figures that say nothing of how they vary: what they show, no advice
     UNRESOLVED = "unresolved"  # no level is shown to be enough: the trials are too few or too noisy
     STILL_RISING = "still-rising"
+    OBJECTIVE = "objective"  # more connections do not keep the objective
     LOWEST_LEVEL = "lowest-level"
     NO_GAIN = "no-gain"  # no other level gives more than 5 % more
     PEAK = "peak"
@@ -47,7 +48,8 @@ class PoolAdvice(Document):
 
     Attributes:
         connections: The smallest level that is shown to sustain at least 95 % of what every other level sustains; where
-            none is, the largest that may be needed; of single published figures the level with the highest.
+            none is, the largest that may be needed; of single published figures the level with the highest. With an
+            objective only levels that keep it count.
         per_core: `connections` over the system's processor cores; None when cores are unknown.
         reason: Why.
         between: Where unresolved: the smallest and the largest level that may be the right one.
@@ -75,7 +77,8 @@ class Curve(Document):
         kind: Who sets the pace.
         cells: By rising level.
         peak: Where it is best; None when no rate was sustained.
-        pool: How many connections an application should keep open; None at rates.
+        pool: How many connections an application should keep open; None at rates, and where no level keeps the
+            objective.
     """
 
     system: str

@@ -9,26 +9,34 @@ Deliberately not here: models of scalability (Amdahl, USL), and any guess beyond
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from itertools import takewhile
+from itertools import compress, takewhile
 
 from plimsoll.analyse.cell_model import Cell, Estimate
 from plimsoll.analyse.cells import MeasuredCell, describe
 from plimsoll.analyse.curve_model import Curve, Peak
+from plimsoll.analyse.objective import judge_objective
 from plimsoll.analyse.peaks import highest, near_peak, peak_throughput
+from plimsoll.analyse.points import point_of
 from plimsoll.analyse.pools import pool_advice
 from plimsoll.analyse.ratios import ratio_of
+from plimsoll.analyse.size_model import Fit
 
 
-def build_curves(cells: Sequence[MeasuredCell], workloads: Iterable[str], systems: Sequence[str]) -> tuple[Curve, ...]:
-    """Builds all curves, by workload and by system."""
+def build_curves(
+    cells: Sequence[MeasuredCell],
+    workloads: Iterable[str],
+    systems: Sequence[str],
+    objective_ms_p99: float | None = None,
+) -> tuple[Curve, ...]:
+    """Builds all curves, by workload and by system; pools are only as large as levels that keep the objective."""
     groups: dict[tuple[str, str, bool], list[MeasuredCell]] = {}
     for cell in cells:
         groups.setdefault((cell.workload, cell.system, cell.level.kind.is_at_rate), []).append(cell)
     places = ((workload, system, at) for workload in workloads for at in (False, True) for system in systems)
-    return tuple(_curve(groups[place]) for place in places if place in groups)
+    return tuple(_curve(groups[place], objective_ms_p99) for place in places if place in groups)
 
 
-def _curve(cells: Sequence[MeasuredCell]) -> Curve:
+def _curve(cells: Sequence[MeasuredCell], objective_ms_p99: float | None) -> Curve:
     rising = sorted(cells, key=lambda cell: cell.level.order)
     first = rising[0]
     if first.level.kind.is_at_rate:
@@ -38,7 +46,8 @@ def _curve(cells: Sequence[MeasuredCell]) -> Curve:
         lowest = next((cell for cell in rising if cell.throughput.value_tps > 0), first)
         described = [describe(cell, _scale_factor(cell, lowest)) for cell in rising]
         peak = find_peak(rising)
-        pool = pool_advice(rising)
+        keeping = _keeping(rising, described, objective_ms_p99)
+        pool = pool_advice(keeping, is_limited=keeping[-1] is not rising[-1]) if keeping else None
     return Curve(
         system=first.system,
         workload=first.workload,
@@ -47,6 +56,16 @@ def _curve(cells: Sequence[MeasuredCell]) -> Curve:
         peak=peak,
         pool=pool,
     )
+
+
+def _keeping(
+    rising: Sequence[MeasuredCell], described: Sequence[Cell], objective_ms_p99: float | None
+) -> list[MeasuredCell]:
+    """The levels at which the objective is known to hold; all of them without one."""
+    if objective_ms_p99 is None:
+        return list(rising)
+    fits = (judge_objective(point_of(cell), objective_ms_p99).fit is Fit.FITS for cell in described)
+    return list(compress(rising, fits))
 
 
 def find_peak(rising: Sequence[MeasuredCell]) -> Peak:

@@ -17,7 +17,7 @@ Sources: the manuals of MySQL 8.4 and MariaDB 10.11 on these variables.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from plimsoll.analyse.durability_model import Durability, DurabilityKind
 from plimsoll.analyse.finding_model import Finding, found
@@ -78,6 +78,19 @@ def less_durable(one: Durability | None, other: Durability | None) -> str | None
     rank, other_rank = order.index(one.kind), order.index(other.kind)
     is_less = rank < other_rank or (rank == other_rank and (one.lost_s or 0) > (other.lost_s or 0))
     return one.name if is_less else None
+
+
+def less_durable_under(
+    systems: Sequence[SystemSummary], workloads: Sequence[WorkloadSummary]
+) -> Callable[[str, str, str], str | None]:
+    """A function of a workload and two systems: `less_durable` of these where the workload writes, else None."""
+    known = {one.name: one.durability for one in systems}
+    writing = {one.name for one in workloads if not is_read_only(one)}
+
+    def compared(workload: str, system: str, base: str) -> str | None:
+        return less_durable(known.get(system), known.get(base)) if workload in writing else None
+
+    return compared
 
 
 def causing_variables(*causes: Durability) -> set[str]:

@@ -70,6 +70,7 @@ class SystemSummary(Document):
         durability: That of its least durable server, replicas aside; None where one does not say.
         encryptions: In how many trials its connections were encrypted how: version and cipher suite, or `none`.
         origin: `measured`, `imported-table`, `imported-sysbench` or `imported-tpcc`.
+        imported_from: For an import the name of the file.
         factor_values: Its value of each factor of the study's `[factors]`; empty where systems were written out.
         in_environment: Name of the environment in which it was measured; null where environments are not switched.
     """
@@ -86,6 +87,7 @@ class SystemSummary(Document):
     durability: Durability | None = None
     encryptions: dict[str, int] = Field(default_factory=dict)
     origin: str = "measured"
+    imported_from: str | None = None
     factor_values: dict[str, str] = Field(default_factory=dict)
     in_environment: str | None = None
 

@@ -37,11 +37,12 @@ ASSUMED_SPREAD = 0.10
 """Standard deviation of the logarithm of one run, where nothing says how runs differ: that of a noisy machine."""
 
 
-def pool_advice(rising: Sequence[MeasuredCell]) -> PoolAdvice:
+def pool_advice(rising: Sequence[MeasuredCell], *, is_limited: bool = False) -> PoolAdvice:
     """The advice for one curve in a closed loop.
 
     Args:
-        rising: Its cells by rising level.
+        rising: Its cells by rising level, those that keep the study's objective.
+        is_limited: Higher levels were left out, since they do not keep it.
     """
     means = [cell.throughput for cell in rising]
     best = highest(means)
@@ -50,7 +51,7 @@ def pool_advice(rising: Sequence[MeasuredCell]) -> PoolAdvice:
     possible = [index for index, (_, high) in enumerate(limits) if high >= ENOUGH_RATIO] or [best]
     chosen = possible[-1] if enough is None else enough
     edges = (possible[0], possible[-1])
-    reason = _reason(rising, best, chosen, is_resolved=_is_resolved(means, enough, edges))
+    reason = _reason(rising, best, chosen, is_limited, is_resolved=_is_resolved(means, enough, edges))
     if reason is PoolReason.SINGLE_FIGURES:
         chosen = best
     connections = rising[chosen].level.connections
@@ -95,13 +96,16 @@ def _one_sided(mean: MeanThroughput, other: MeanThroughput) -> tuple[float, floa
     return math.exp(max(low, -100.0)), math.exp(min(high, 100.0))
 
 
-def _reason(rising: Sequence[MeasuredCell], best: int, chosen: int, *, is_resolved: bool) -> PoolReason:
+def _reason(
+    rising: Sequence[MeasuredCell], best: int, chosen: int, is_limited: bool, *, is_resolved: bool
+) -> PoolReason:
     level, last = rising[chosen].level, rising[-1].level
     reasons = (
         (rising[best].throughput.value_tps <= 0, PoolReason.UNKNOWN),
-        (len(rising) == 1, PoolReason.ONLY_LEVEL),
+        (len(rising) == 1 and not is_limited, PoolReason.ONLY_LEVEL),
         (_are_single_figures(rising), PoolReason.SINGLE_FIGURES),
         (not is_resolved, PoolReason.UNRESOLVED),
+        (level == last and is_limited, PoolReason.OBJECTIVE),
         (level == last, PoolReason.STILL_RISING),
         (chosen == 0 and level.connections > 1, PoolReason.LOWEST_LEVEL),
         (chosen != best, PoolReason.NO_GAIN),

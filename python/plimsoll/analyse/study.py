@@ -18,6 +18,8 @@ from plimsoll.analyse.claims import check_claims
 from plimsoll.analyse.comparison import EQUAL_WITHIN
 from plimsoll.analyse.conditions import with_conditions
 from plimsoll.analyse.cost import workload_costs
+from plimsoll.analyse.cost_answer import cost_answer
+from plimsoll.analyse.cost_model import WorkloadCost
 from plimsoll.analyse.curve_checks import check_cells, check_curves, check_order, check_study
 from plimsoll.analyse.curve_model import Curve
 from plimsoll.analyse.curves import build_curves
@@ -25,7 +27,7 @@ from plimsoll.analyse.data_drift import data_summaries
 from plimsoll.analyse.deciding import questions
 from plimsoll.analyse.differences import differences
 from plimsoll.analyse.doubts import Doubt, placed_warnings
-from plimsoll.analyse.durability import durability_answer
+from plimsoll.analyse.durability import durability_answer, less_durable_under
 from plimsoll.analyse.effect_answer import effect_answer
 from plimsoll.analyse.effect_model import Effects
 from plimsoll.analyse.encryption import check_encryption
@@ -91,18 +93,22 @@ def analyse(
         fitted: How the plan's repetitions were reduced to fit its budget; None where they were not.
     """
     design = _Design(equal_within, at_any_look, _asked_count(planned or ()))
-    figures = _figures(*read_trials(recordings, damaged, planned or ()), searches=searches, design=design)
+    read = read_trials(recordings, damaged, planned or ())
+    figures = _figures(*read, searches=searches, objective_ms_p99=objective_ms_p99, design=design)
     cells, curves, compared, systems = figures.cells, figures.curves, figures.compared, figures.systems
     outages, outages_count = longest_outages(figures.shown)
     alike = equivalence(systems, variables := variable_differences(systems))
     warnings = _warnings(figures, variables, alike)
     effects = main_effects(cells, figures.searched, systems, equal_within, at_any_look=at_any_look)
+    costs = workload_costs(
+        curves, figures.searched, systems, objective_ms_p99=objective_ms_p99, utilisation=utilisation
+    )
     where_time, scalability = where_times(cells, curves), scalabilities(cells, curves, warnings)
     return Analysis(
         plimsoll_version=__version__,
         study=study,
         objective_ms_p99=objective_ms_p99,
-        answer=tuple(_answer(figures, effects, planned or (), objective_ms_p99)),
+        answer=tuple(_answer(figures, effects, costs, planned or (), objective_ms_p99)),
         limits=(*fitted_limits(fitted), *limits(cells, curves, compared, warnings)),
         systems=systems,
         workloads=figures.workloads,
@@ -117,7 +123,7 @@ def analyse(
         where_time=where_time,
         scalability=scalability,
         equivalence=alike,
-        costs=workload_costs(curves, systems, utilisation),
+        costs=costs,
         capacities=figures.searched,
         capacity_ratios=figures.ratios,
         claims=check_claims(claims, cells, curves, compared, where_time=where_time, scalability=scalability),
@@ -169,6 +175,7 @@ def _figures(
     environments: Sequence[Doubt],
     *,
     searches: Sequence[SearchRecord],
+    objective_ms_p99: float | None,
     design: _Design,
 ) -> _Figures:
     workloads, searched = summarise_workloads(trials), capacities(searches)
@@ -176,7 +183,7 @@ def _figures(
     shown = _shown(trials, deciding_trials(searched))
     systems, slow = summarise_systems(trials), slow_figures(shown)
     names = ([one.name for one in workloads], [one.name for one in systems])
-    curves = with_conditions(build_curves(cells, *names), shown, slow)
+    curves = with_conditions(build_curves(cells, *names, objective_ms_p99), shown, slow)
     systems = with_unknowns(systems, curves)
     return _Figures(
         trials=trials,
@@ -225,17 +232,22 @@ def _warnings(
 
 
 def _answer(
-    figures: _Figures, effects: Effects, planned: Sequence[PlannedLike], objective_ms_p99: float | None
+    figures: _Figures,
+    effects: Effects,
+    costs: Sequence[WorkloadCost],
+    planned: Sequence[PlannedLike],
+    objective_ms_p99: float | None,
 ) -> Iterator[Finding]:
     """What is concluded, first things first."""
     yield from preliminary(planned, figures.missing)
     yield from lag_answer(figures.curves)
-    yield from capacity_answer(figures.searched, figures.ratios)
+    yield from capacity_answer(figures.searched, figures.ratios, less_durable_under(figures.systems, figures.workloads))
     yield from effect_answer(effects)
     yield from _stalls(figures.shown)
     yield from answer(
         figures.workloads, figures.systems, figures.curves, figures.compared, objective_ms_p99=objective_ms_p99
     )
+    yield from cost_answer(costs)
     yield from durability_answer(figures.systems, figures.workloads)
     if not figures.trials:
         yield found("nothing-completed")

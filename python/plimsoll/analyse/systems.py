@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 
 from plimsoll.analyse.curve_model import Curve
@@ -17,6 +18,7 @@ from plimsoll.analyse.tpcc import beside, tpcc_deviations
 from plimsoll.analyse.trial_summary import TrialSummary
 from plimsoll.analyse.types import shares_of
 from plimsoll.record.model import WorkloadRecord, price_of
+from plimsoll.record.origin import Origin
 from plimsoll.spec.oltp import KINDS
 from plimsoll.spec.tpcc import TPCC, TpccSpec
 from plimsoll.spec.workload import WorkloadSpec
@@ -73,9 +75,17 @@ def _system(trials: Sequence[TrialSummary]) -> SystemSummary:
         replicas=len(replicas_of(environment)),
         encryptions=encryptions_of(trials),
         origin=trials[0].trial.origin.kind,
+        imported_from=_imported_from(trials[0].trial.origin),
         factor_values=record.factor_values,
         in_environment=record.environment,
     )
+
+
+def _imported_from(origin: Origin) -> str | None:
+    """The name of the file, without the lines of a table."""
+    if origin.kind == "measured" or origin.detail is None:
+        return None
+    return re.sub(r", lines? \d[\d, to]*$", "", origin.detail)
 
 
 _ALWAYS_TOLD = ("warehouses", "tables", "table_size", "distribution")

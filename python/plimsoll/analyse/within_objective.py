@@ -6,7 +6,7 @@ level still keeps the objective may sustain more beyond it, and that is said.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from plimsoll.analyse.curve_model import Curve
 from plimsoll.analyse.finding_model import Finding, found
@@ -16,13 +16,18 @@ from plimsoll.analyse.size_model import Fit
 
 
 def within_objective(
-    curves: Iterable[Curve], objective_ms_p99: float | None, *, only_best: bool = False
+    curves: Iterable[Curve],
+    objective_ms_p99: float | None,
+    *,
+    only_best: bool = False,
+    lost_by: Callable[[str], str | None] = lambda _: None,
 ) -> Iterator[Finding]:
     """One finding for each curve, or one for all where none keeps it; none without an objective.
 
     Args:
         curves: Of one workload and kind of load.
         objective_ms_p99: 99 % of transactions may take at most so long, milliseconds.
+        lost_by: What a system may lose and another one does not.
         only_best: Only for the system that sustains most within it, if any does.
     """
     if objective_ms_p99 is None:
@@ -44,6 +49,7 @@ def within_objective(
             throughput_tps=None if best is None else best.throughput_tps,
             is_last_level=best is not None and best.level.order == curve.cells[-1].level.order,
             unknown=None if best is not None else _unknown(curve, objective_ms_p99),
+            less_durable=None if best is None else lost_by(curve.system),
         )
 
 

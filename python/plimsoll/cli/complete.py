@@ -88,7 +88,9 @@ def measures(incomplete: str) -> list[str]:
 
 def tables(incomplete: str) -> list[str]:
     """Tables of a study."""
-    return _beginning(incomplete, ("trials", "intervals", "percentiles", "telemetry", "cells", "comparisons"))
+    return _beginning(
+        incomplete, ("trials", "intervals", "percentiles", "telemetry", "cells", "comparisons", "capacities")
+    )
 
 
 def _beginning(incomplete: str, words: Iterable[str]) -> list[str]:

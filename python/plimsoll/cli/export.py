@@ -30,8 +30,8 @@ TableOption = Annotated[
         "--table",
         metavar="NAME",
         autocompletion=complete.tables,
-        help="Only this table: trials, intervals, percentiles, telemetry, replication, cells or comparisons."
-        " Repeatable.",
+        help="Only this table: trials, intervals, percentiles, telemetry, replication, cells, comparisons or"
+        " capacities. Repeatable.",
     ),
 ]
 WholeOption = Annotated[
@@ -53,8 +53,9 @@ def csv(
     """Write a study as flat tables, one CSV file each.
 
     trials, percentiles and telemetry have one row per trial, quantile and sample; intervals has one per second and
-    transaction type, replication one per second and replica; cells and comparisons are those of the guide. Like the
-    guide, the tables cover the measured windows of complete trials in the plan. docs/export.md describes the columns.
+    transaction type, replication one per second and replica; cells, comparisons and capacities are those of the guide.
+    Like the guide, the tables cover the measured windows of complete trials in the plan. docs/export.md describes the
+    columns.
 
     Examples:
 

@@ -18,18 +18,20 @@ from plimsoll.guide.limits import LIMITS
 from plimsoll.guide.pools import SHARED_PROCESSORS, SINGLE_FIGURES, pool_sentence
 from plimsoll.guide.said import Said
 from plimsoll.prose.capacity import capacities_compared_sentence, capacity_answer_sentence, no_capacity_sentence
+from plimsoll.prose.cost import costs_sentence
 from plimsoll.prose.evidence import evidence_text
 from plimsoll.prose.phrases import (
     counted,
     factor_words,
     higher,
     listed,
+    lost_words,
     p99_words,
     plain,
     rate_with_interval,
 )
 from plimsoll.record.level import Level
-from plimsoll.units import format_ms, format_number, format_percent
+from plimsoll.units import format_ms, format_percent
 
 
 def answer_sentence(finding: Finding, analysis: Analysis) -> str:
@@ -86,7 +88,7 @@ def _peak(said: Said) -> str:
     at_least = "" if is_whole else "at least "
     throughput = rate_with_interval(estimate, said.unit)
     times = _times(cell) if cell is not None else ""
-    lost = f", but {durability}" if (durability := figures.get("less_durable")) else ""
+    lost = lost_words(figures)
     place = _level(finding).label()
     lag = ". The lag of a replica grows there, so it is no capacity" if grows else ""
     return f"{finding.workload}: {finding.system} {verb} {at_least}{throughput} at {place}{times}{lost}{lag}."
@@ -141,9 +143,11 @@ def _within_objective(said: Said) -> str:
         why = "some transactions had not ended" if figures["unknown"] == "unfinished" else "response times are unknown"
         return f"{start} has no known capacity: {why}."
     beyond = ", perhaps more at levels that were not measured" if figures["is_last_level"] else ""
+    lost = lost_words(figures)
     if level.kind.is_at_rate:
-        return f"{start} sustains {level.figure(said.unit)} {said.unit}{beyond}."
-    return f"{start} sustains {rate_with_interval(figures['throughput_tps'], said.unit)} at {level.label()}{beyond}."
+        return f"{start} sustains {level.figure(said.unit)} {said.unit}{beyond}{lost}."
+    rate = rate_with_interval(figures["throughput_tps"], said.unit)
+    return f"{start} sustains {rate} at {level.label()}{beyond}{lost}."
 
 
 def _objective_missed(said: Said) -> str:
@@ -211,31 +215,6 @@ def _pool_per_core(said: Said) -> str:
     )
 
 
-_CHEAPEST_OPEN = "Which system is the cheapest is not resolved."
-
-
-def _costs(said: Said) -> str:
-    figures = said.figures
-    costs = zip(figures["systems"], figures["costs_per_month_per_1000_tps"], strict=True)
-    told = listed([f"{system} {format_number(cost)}" for system, cost in costs])
-    unknown = f" No cost is known for {listed(figures['unknown'])}." if figures["unknown"] else ""
-    start = f"{said.finding.workload}: cost per month for each 1,000 tps at the"
-    if figures.get("is_decided", True):
-        return f"{start} peak, cheapest first: {told}.{unknown}"
-    return f"{start} highest throughput that was measured: {told}. {_CHEAPEST_OPEN}{unknown}"
-
-
-def _cheapest(said: Said) -> str:
-    cost = format_number(said.figures["cost_per_month_per_1000_tps"])
-    system = said.finding.system
-    if said.figures.get("is_decided", True):
-        return f"{said.finding.workload}: the cheapest at its peak is {system}, {cost} per month for each 1,000 tps."
-    return (
-        f"{said.finding.workload}: the lowest cost at the highest throughput that was measured is that of {system},"
-        f" {cost} per month for each 1,000 tps. {_CHEAPEST_OPEN}"
-    )
-
-
 def _durability(said: Said) -> str:
     """Systems by class of durability, the durable ones first."""
     known = {one.name: one.durability for one in said.analysis.systems if one.durability is not None}
@@ -271,8 +250,8 @@ ANSWER: Mapping[str, Callable[[Said], str]] = {
     "comparison-across-workloads": _across_workloads,
     "pool": _pool,
     "pool-per-core": _pool_per_core,
-    "costs": _costs,
-    "cheapest": _cheapest,
+    "costs": lambda said: costs_sentence(said.finding),
+    "cheapest": lambda said: costs_sentence(said.finding),
     "durability-differs": _durability,
     "nothing-completed": lambda _: "No trial was completed, so nothing can be said about throughput.",
 }

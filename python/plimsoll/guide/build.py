@@ -25,7 +25,7 @@ from plimsoll.run.folder import read_kept, read_plan
 from plimsoll.run.searching import read_searches
 from plimsoll.run.storage import read_storages
 from plimsoll.run.users_file import current_spec
-from plimsoll.spec.prices import UTILISATION, PriceFile, read_prices
+from plimsoll.spec.prices import UTILISATION, PriceFile, check_systems, read_prices
 from plimsoll.spec.study import StudySpec
 
 _LOG = logging.getLogger(__name__)
@@ -43,7 +43,7 @@ def analyse_folder(folder: Path, price_file: Path | None = None) -> Analysis:
         price_file: Prices kept apart, see `spec.prices`; None for none.
 
     Raises:
-        SpecError: The file of prices cannot be read or is wrong.
+        SpecError: The file of prices cannot be read, is wrong, or has a price of a system that the study lacks.
         RecordError: There is no study, or nothing in it can be read.
     """
     plan = read_plan(folder)
@@ -55,6 +55,8 @@ def analyse_folder(folder: Path, price_file: Path | None = None) -> Analysis:
     if note is not None:
         _LOG.warning("%s", note)
     prices = PriceFile() if price_file is None else read_prices(price_file)
+    if price_file is not None:
+        check_systems(prices, price_file, _names(spec, found.recordings))
     name = found.recordings[0].trial.study
     if spec is None:
         recordings = list(_priced({}, prices, found.recordings))
@@ -98,6 +100,12 @@ def _of_study(spec: StudySpec, found: Iterable[StorageRecord]) -> tuple[StorageR
     """The storages that the study names now."""
     names = {one.label for one in spec.storage}
     return tuple(one for one in found if one.name in names)
+
+
+def _names(spec: StudySpec | None, recordings: Iterable[Recording]) -> list[str]:
+    """The systems that the study states or has recorded."""
+    stated = [] if spec is None else [one.name for one in spec.system]
+    return list(dict.fromkeys([*stated, *(one.trial.system.name for one in recordings)]))
 
 
 def _place(order: list[str], name: str) -> int:

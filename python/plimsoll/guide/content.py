@@ -28,7 +28,7 @@ from plimsoll.guide.factors import factor_table
 from plimsoll.guide.facts import EnvironmentPart, environment_parts
 from plimsoll.guide.fidelity import fidelity_section
 from plimsoll.guide.glance import glance_table
-from plimsoll.guide.headline import FirstScreen, Sentence, first_screen, sentences
+from plimsoll.guide.headline import FirstScreen, Sentence, first_screen, rest_findings, sentences
 from plimsoll.guide.instances import instance_tables
 from plimsoll.guide.level_tables import RATES_NOTE, system_tables
 from plimsoll.guide.long_trials import long_trials_section
@@ -121,7 +121,7 @@ class Content:
     Attributes:
         analysis: What it is made of, with its texts cleaned.
         first: What the first screen says.
-        rest: The answer without what the first screen says of it.
+        rest: The answer without what the first screen and the table of systems say of it.
         warning_groups: The warnings by severity.
         recordings: Every recording that figures rest on.
         peak_differences: Comparisons of peaks; None when there are none, as with `level_differences`.
@@ -203,7 +203,7 @@ def describe(analysis: Analysis, recordings: str = RECORDINGS) -> Content:
         title=f"Sizing guide: {analysis.study}",
         first=first,
         answer=tuple(answer_sentence(one, analysis) for one in analysis.answer),
-        rest=tuple(one for one in sentences(analysis, analysis.answer) if one.text not in told),
+        rest=tuple(one for one in sentences(analysis, rest_findings(analysis)) if one.text not in told),
         limits=tuple(limit_sentence(one) for one in analysis.limits),
         glance=glance_table(analysis),
         bounds=explain_bounds(analysis),

@@ -15,9 +15,10 @@ from plimsoll.guide.content import Content
 from plimsoll.guide.duets import duet_charts
 from plimsoll.guide.figures import Figure, picture
 from plimsoll.guide.headline import is_duet
-from plimsoll.guide.interval_charts import capacities_chart, peaks_chart
+from plimsoll.guide.interval_charts import capacities_chart, peaks_chart, sustained_words
 from plimsoll.guide.look import Look
 from plimsoll.guide.marks import Chart
+from plimsoll.prose.phrases import capitalised
 
 FIRST_PX = 430
 FIRST_COUNT = 2
@@ -32,8 +33,8 @@ def first_figures(content: Content) -> tuple[Figure, ...]:
     charts = ((one, *_first_chart(analysis, one, look)) for one in workloads)
     return tuple(
         Figure(
-            title=one.name,
-            label=f"{shows}, {one.name}",
+            title=f"{one.name}: {shows}",
+            label=f"{capitalised(shows, ())}, {one.name}",
             pictures=(picture(chart, "any", FIRST_PX, f"f{index}-"),),
         )
         for index, (one, shows, chart) in enumerate(charts)
@@ -46,14 +47,15 @@ def _first_chart(analysis: Analysis, workload: WorkloadSummary, look: Look) -> t
     tall = replace(look, height_px=max(look.height_px, 220))
     if is_duet(analysis, workload.name):
         rounds = next(duet_charts(analysis, tall, workload.name), None)
-        return "Systems compared", None if rounds is None else rounds[1]
+        return "systems compared", None if rounds is None else rounds[1]
     if any(one.workload == workload.name for one in analysis.capacities):
         several = capacities_chart(analysis, workload, look) if len(analysis.systems) > 1 else None
         if several is not None:
-            return "Capacity of each system", several
+            return "capacity of each system", several
         return "p99 response time against rate", capacity_chart(analysis, workload, tall)
-    find = _first_curve if len(analysis.systems) == 1 else peaks_chart
-    return "What each system sustains", find(analysis, workload, look)
+    if len(analysis.systems) == 1:
+        return "throughput", _first_curve(analysis, workload, look)
+    return sustained_words(analysis, workload), peaks_chart(analysis, workload, look)
 
 
 def _first_curve(analysis: Analysis, workload: WorkloadSummary, look: Look) -> Chart | None:

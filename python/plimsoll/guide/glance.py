@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
+from functools import partial
 
 from plimsoll.analyse.answer import TOLD_ONE_BY_ONE
 from plimsoll.analyse.cell_model import Estimate
-from plimsoll.analyse.cost import cost_per_1000_tps
+from plimsoll.analyse.cost_model import SystemCost
 from plimsoll.analyse.curve_model import Curve, PoolReason
 from plimsoll.analyse.duration_model import has_p99
 from plimsoll.analyse.model import Analysis, SystemSummary, WorkloadSummary
@@ -17,7 +18,8 @@ from plimsoll.guide.numbers import NOT_KNOWN, show_rate, show_statistic
 from plimsoll.guide.pools import has_pool_advice
 from plimsoll.guide.sources import capacity_sources, cell_sources
 from plimsoll.guide.tables import PEAK, SUSTAINED, Column, Entry, Table, whole
-from plimsoll.units import format_ms, format_number
+from plimsoll.prose.cost import money_words, price_words
+from plimsoll.prose.phrases import within_words
 
 _NOTHING = Entry(NOT_KNOWN)
 
@@ -30,7 +32,7 @@ def glance_table(analysis: Analysis) -> Table:
 
     Of a workload with too many systems to tell of each in sentences, it says what these would say as well.
     """
-    with_cost = any(system.cost_per_month is not None for system in analysis.systems)
+    with_cost = any(system.price is not None for system in analysis.systems)
     several = any(system.instances > 1 for system in analysis.systems)
     columns = [Column(heading="system", numeric=False)]
     columns += [Column(heading="instances")] if several else []
@@ -75,7 +77,8 @@ def _words(analysis: Analysis) -> str:
     if any(heading.startswith(PEAK) for heading in headings):
         meanings.append("Peak is the highest throughput that was measured.")
     if "pool" in headings:
-        meanings.append("Pool is how many connections an application should keep open.")
+        limit = "" if analysis.objective_ms_p99 is None else ", of the levels within the objective"
+        meanings.append(f"Pool is how many connections an application should keep open{limit}.")
     if any(heading.startswith(SUSTAINED) for heading in headings):
         meanings.append("Sustained is the highest target rate that was completed without falling behind.")
     return " ".join((rates, *meanings)).strip()
@@ -87,7 +90,7 @@ def _row(analysis: Analysis, system: SystemSummary, *, several: bool, with_cost:
     entries += [Entry(str(system.replicas))] if any(one.replicas for one in analysis.systems) else []
     entries.append(Entry(whole(system.cores)))
     if with_cost:
-        entries.append(Entry(whole(system.cost_per_month)))
+        entries.append(_NOTHING if system.price is None else Entry(price_words(system.price)))
     for workload in analysis.workloads:
         entries += [_capacity(analysis, system, workload) for _ in _capacity_headings(analysis, workload)]
         entries += _entries(analysis, system, workload)
@@ -133,16 +136,25 @@ def _figures(analysis: Analysis, workload: WorkloadSummary) -> list[_Figure]:
     unit = workload.rate_unit
     if not any(curve.workload == workload.name for curve in analysis.curves) and analysis.capacities:
         return []
+    within = _within_figure(analysis.objective_ms_p99, unit)
     if _is_at_rate(analysis, workload):
-        return [(f"{SUSTAINED}, {unit}", lambda curve: _sustained(curve, unit)), ("p99 ms", _peak_p99)]
+        return [*within, (f"{SUSTAINED}, {unit}", lambda curve: _sustained(curve, unit)), ("p99 ms", _peak_p99)]
     own = [curve for curve in analysis.curves if curve.workload == workload.name]
     levels = {cell.level.order: cell.level for curve in own for cell in curve.cells}
     peak = f"{unit} at {next(iter(levels.values())).label()}" if len(levels) == 1 else f"{PEAK}, {unit}"
     return [
+        *within,
         (peak, lambda curve: _rate(curve.peak.throughput_tps, unit) if curve.peak else _NOTHING),
         *([("pool", _pool)] if any(map(has_pool_advice, own)) else []),
         *_more(analysis, workload),
     ]
+
+
+def _within_figure(objective_ms: float | None, unit: str) -> list[_Figure]:
+    """The best level within the study's objective; nothing without one."""
+    if objective_ms is None:
+        return []
+    return [(f"{unit} {within_words(objective_ms)}", lambda curve: _within(curve, objective_ms, unit))]
 
 
 def _sustained(curve: Curve, unit: str) -> Entry:
@@ -170,18 +182,14 @@ def _more(analysis: Analysis, workload: WorkloadSummary) -> list[_Figure]:
     """What stands in no sentence when there are many systems."""
     if _is_told_one_by_one(analysis, workload):
         return []
-    systems, unit = {one.name: one for one in analysis.systems}, workload.rate_unit
     own = [curve for curve in analysis.curves if curve.workload == workload.name]
-    objective_ms = analysis.objective_ms_p99
     more: list[_Figure] = []
     if any(has_p99(cell.response_ms) for curve in own for cell in curve.cells):
         more.append(("p99 ms at the peak", _peak_p99))
-    if objective_ms is not None:
-        heading = f"{unit} with p99 within {format_ms(objective_ms)}"
-        more.append((heading, lambda curve: _within(curve, objective_ms, unit)))
-    if any(systems[curve.system].cost_per_month is not None for curve in own):
-        heading = "cost per month for each 1,000 tps"
-        more.append((heading, lambda curve: _cost(cost_per_1000_tps(curve, systems[curve.system]))))
+    for cost in (one for one in analysis.costs if one.workload == workload.name):
+        by_system = {one.system: one for one in cost.systems}
+        heading = f"cost per million at {cost.utilisation * 100:.3g} %"
+        more.append((heading, partial(_cost, by_system)))
     return more
 
 
@@ -207,5 +215,8 @@ def _within(curve: Curve, objective_ms: float, unit: str) -> Entry:
     )
 
 
-def _cost(cost: Estimate | None) -> Entry:
-    return _NOTHING if cost is None else Entry(format_number(cost.value))
+def _cost(by_system: Mapping[str, SystemCost], curve: Curve) -> Entry:
+    cost = by_system.get(curve.system)
+    if cost is None:
+        return _NOTHING
+    return Entry(money_words(cost.per_million.value, cost.price.currency), sources=cost.trials)

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 
+from plimsoll.analyse.doubts import Code
 from plimsoll.analyse.finding_model import Finding
 from plimsoll.analyse.model import Analysis, SystemSummary
 from plimsoll.guide.answer import answer_sentence
@@ -113,6 +114,46 @@ def headline_findings(analysis: Analysis) -> list[Finding]:
     return chosen
 
 
+_IN_TABLES = {
+    "peak": None,
+    "pool": None,
+    "sustained-rate": "level",
+    "within-objective": "level",
+    "capacity": "capacity_tps",
+}
+"""Findings that the table of systems shows in figures, with what has to be known for that."""
+
+
+def rest_findings(analysis: Analysis) -> list[Finding]:
+    """What a page says below its table: nothing that the table, the first screen or a warning says as well.
+
+    Of comparisons it is the first one of each workload, unless that is a headline; a table has them all.
+    """
+    headlines = headline_findings(analysis)
+    is_warned = {one.code for one in analysis.warnings}
+    compared = {one.workload for one in headlines if one.code in _COMPARED}
+    chosen = []
+    for one in analysis.answer:
+        if one in headlines or _is_in_table(one) or (one.code == "stalled" and Code.THROUGHPUT_STALLED in is_warned):
+            continue
+        if one.code in _COMPARED:
+            if one.workload in compared:
+                continue
+            compared.add(one.workload)
+        chosen.append(one)
+    return chosen
+
+
+_COMPARED = ("comparison", "capacity-compared")
+
+
+def _is_in_table(one: Finding) -> bool:
+    if one.code not in _IN_TABLES:
+        return False
+    needed = _IN_TABLES[one.code]
+    return needed is None or (one.level if needed == "level" else one.known.get(needed)) is not None
+
+
 def _beside(best: Finding, own: Sequence[Finding]) -> list[Finding]:
     """What a headline needs beside it: without the objective, how much is sustained; of capacities, how they differ."""
     if best.code == "capacity":
@@ -136,12 +177,23 @@ def _merit(finding: Finding) -> float:
 
 def _facts(analysis: Analysis) -> tuple[tuple[str, str], ...]:
     facts = (
+        ("Source", _source(analysis)),
         ("Server", _some([name for one in analysis.systems for name in _servers(one)])),
         ("Host", _some([_host(one.environment.host) for one in analysis.systems], separator="; ")),
         ("Measured", _days(analysis)),
         ("Scope", scope(analysis)),
     )
     return tuple((name, value) for name, value in facts if value)
+
+
+def _source(analysis: Analysis) -> str:
+    """What was imported, and so not measured here; empty where nothing was."""
+    imported = [one for one in analysis.systems if one.origin != "measured"]
+    if not imported:
+        return ""
+    files = _some([one.imported_from or "" for one in imported])
+    which = "" if len(imported) == len(analysis.systems) else f"{_some([one.name for one in imported])}: "
+    return f"{which}imported{f' from {files}' if files else ''}, not measured by Plimsoll"
 
 
 def _servers(system: SystemSummary) -> list[str]:

@@ -11,6 +11,7 @@ from plimsoll.analyse.capacity_model import SystemCapacity
 from plimsoll.analyse.cell_model import Bounds
 from plimsoll.analyse.curve_model import Curve
 from plimsoll.analyse.model import Analysis, WorkloadSummary
+from plimsoll.analyse.within_objective import best_within
 from plimsoll.guide.chart_links import HREF, RECORDINGS, Links
 from plimsoll.guide.labels import chart_of
 from plimsoll.guide.look import Look, Palette
@@ -18,20 +19,33 @@ from plimsoll.guide.marks import Chart, Row, Series, finish, names
 from plimsoll.guide.numbers import per_unit
 from plimsoll.guide.sources import capacity_sources
 from plimsoll.guide.words import clean
-from plimsoll.prose.phrases import rate_with_interval
+from plimsoll.prose.phrases import rate_with_interval, within_words
 from plimsoll.units import format_number
 
 _ROW_PX = 36
 _NAME_PX = 210
 _FIRST_PX, _CHARACTER_PX = 390, 7
 _NOT_CONFIRMED = "not confirmed"
+_NOWHERE = "no level is known to keep it"
+
+
+def sustained_words(analysis: Analysis, workload: WorkloadSummary) -> str:
+    """What the bars of `peaks_chart` are."""
+    curves = _drawn(analysis, workload)
+    if (objective_ms := _objective_ms(analysis, curves)) is not None:
+        return f"throughput {within_words(objective_ms)}"
+    return "highest sustained rate" if all(one.kind.is_at_rate for one in curves) else "highest throughput"
 
 
 def peaks_chart(analysis: Analysis, workload: WorkloadSummary, look: Look) -> Chart | None:
-    """What each system sustains under one workload: a bar, with its confidence interval; None when nothing is known."""
+    """What each system sustains under one workload: a bar, with its confidence interval; None when nothing is known.
+
+    With an objective that some system keeps, it is what each sustains within it.
+    """
     unit, links = workload.rate_unit, Links(analysis)
-    curves = (one for one in analysis.curves if one.workload == workload.name and one.peak is not None)
-    rows = [_numbered(_peak(curve, unit, links), place) for place, curve in enumerate(curves)]
+    curves = _drawn(analysis, workload)
+    objective_ms = _objective_ms(analysis, curves)
+    rows = [_numbered(_sustained(curve, objective_ms, unit, links), place) for place, curve in enumerate(curves)]
     title = f"{unit}, with 95 % confidence interval" if any(row["low"] is not None for row in rows) else unit
     return _bars(rows, names(analysis), title, look)
 
@@ -50,20 +64,35 @@ def capacities_chart(analysis: Analysis, workload: WorkloadSummary, look: Look) 
     return _bars(rows, names(analysis), "; ".join(parts), look)
 
 
+def _drawn(analysis: Analysis, workload: WorkloadSummary) -> list[Curve]:
+    return [one for one in analysis.curves if one.workload == workload.name and one.peak is not None]
+
+
+def _objective_ms(analysis: Analysis, curves: list[Curve]) -> float | None:
+    """The study's objective, unless no system is known to keep it anywhere."""
+    objective_ms = analysis.objective_ms_p99
+    if objective_ms is None or all(best_within(one, objective_ms) is None for one in curves):
+        return None
+    return objective_ms
+
+
 def _numbered(row: Row, place: int) -> Row:
     return {**row, "place": f"{place:03d}"}
 
 
-def _peak(curve: Curve, unit: str, links: Links) -> Row:
-    peak = curve.peak
-    assert peak is not None
-    trials = () if curve.peak_cell is None else curve.peak_cell.trials
+def _sustained(curve: Curve, objective_ms: float | None, unit: str, links: Links) -> Row:
+    """The row of one system: its peak, or its best level within an objective."""
+    best = curve.peak if objective_ms is None else best_within(curve, objective_ms)
+    if best is None:
+        return {**_row(curve.system, None, None, unit), "figure": _NOWHERE, "shown": _NOWHERE, **links.of(())}
+    cell = curve.cell_at(best.level)
+    trials = () if cell is None else cell.trials
     if curve.kind.is_at_rate:
-        sign = "" if peak.is_inside_range else "≥ "
-        figure = f"{sign}{format_number(per_unit(peak.level.offered, unit))}"
-        row = _row(curve.system, peak.level.offered, None, unit)
+        is_last = best.level.order == curve.cells[-1].level.order
+        figure = f"{'≥ ' if is_last else ''}{format_number(per_unit(best.level.offered, unit))}"
+        row = _row(curve.system, best.level.offered, None, unit)
         return {**row, "figure": figure, "shown": figure, **links.of(trials)}
-    rate = peak.throughput_tps
+    rate = best.throughput_tps
     row = _row(curve.system, rate.value, rate.bounds, unit)
     return {**row, "shown": rate_with_interval(rate, unit), **links.of(trials)}
 

@@ -13,7 +13,7 @@ from plimsoll.analyse.cell_model import Bounds, Estimate, SpreadKind
 from plimsoll.analyse.duration_model import Durations
 from plimsoll.analyse.model import Analysis
 from plimsoll.prose.phrases import listed, vague_words
-from plimsoll.units import format_number
+from plimsoll.units import format_number, format_significant
 
 NOT_KNOWN = "–"
 """Stands where a figure is not known."""
@@ -64,6 +64,15 @@ def show_rate(throughput_tps: Estimate, rate_unit: str) -> Shown:
 def show_ratio(ratio: Estimate) -> Shown:
     """A plain ratio such as a scale factor: `3.99 (3.79 to 4.21)`."""
     return Shown(format_number(ratio.value), _range(ratio.bounds, format_number))
+
+
+def show_cost(cost: Estimate) -> Shown:
+    """A calculated amount of money, without its currency.
+
+    >>> show_cost(Estimate(value=0.06912))
+    Shown(value='0.0691', bounds=None)
+    """
+    return Shown(format_significant(cost.value), _range(cost.bounds, format_significant))
 
 
 def show_change(ratio: Estimate) -> Shown:

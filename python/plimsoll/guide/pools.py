@@ -30,6 +30,7 @@ def pool_sentence(curve: Curve) -> str:
     beyond = {
         PoolReason.ONLY_LEVEL: "; no other level was measured",
         PoolReason.STILL_RISING: rising,
+        PoolReason.OBJECTIVE: "; more connections are not known to keep the objective",
         PoolReason.LOWEST_LEVEL: "; fewer were not measured",
         PoolReason.NO_GAIN: "; no other level gives more than 5 % more",
     }

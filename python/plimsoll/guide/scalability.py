@@ -219,7 +219,9 @@ def _charts(analysis: Analysis, units: Mapping[str, str]) -> Iterator[SectionCha
 
 
 def _rows(one: Scalability, analysis: Analysis, unit: str) -> list[Row]:
-    curve = next(x for x in analysis.curves if (x.system, x.workload) == (one.system, one.workload) and x.pool)
+    curve = next(
+        x for x in analysis.curves if (x.system, x.workload) == (one.system, one.workload) and not x.kind.is_at_rate
+    )
     measured, links = {cell.level.connections: cell.throughput_tps.value for cell in curve.cells}, Links(analysis)
     return [
         {

@@ -10,7 +10,7 @@ from plimsoll.analyse.cell_model import Estimate
 from plimsoll.analyse.comparison import EQUAL_WITHIN
 from plimsoll.analyse.confirmed import Confirmed
 from plimsoll.analyse.finding_model import Finding
-from plimsoll.prose.phrases import counted, higher, plain_percent, rate_with_interval, ratio_interval
+from plimsoll.prose.phrases import counted, higher, lost_words, plain_percent, rate_with_interval, ratio_interval
 from plimsoll.record.capacity import Capacity, CapacityObjective, CapacityRun, RunRole, RunVerdict
 from plimsoll.units import format_duration, format_ms, format_percent, format_rate
 
@@ -148,16 +148,13 @@ def capacity_answer_sentence(finding: Finding, unit: str) -> str:
     if seen["capacity_tps"] is None:
         return f"{place} has no confirmed capacity with {what}: not every search found a rate that holds.{rest}"
     rate = rate_with_interval(seen["capacity_tps"], unit)
-    low = "" if seen["low_tps"] is None else f"The lower limit is {format_rate(seen['low_tps'], unit)}"
-    high = (
-        ""
-        if seen["high_tps"] is None
-        else f"{'at' if low else 'At'} {format_rate(seen['high_tps'], unit)} the objective is clearly missed"
+    over = (
+        "" if seen["high_tps"] is None else f" At {format_rate(seen['high_tps'], unit)} the objective clearly failed."
     )
-    limits = "; ".join(filter(None, (low, high)))
+    lost = lost_words(seen)
     grows_tps = seen.get("lag_grows_tps")
     lag = "" if grows_tps is None else f" From {format_rate(grows_tps, unit)} on the lag of a replica grows."
-    return f"{place} has a capacity of {rate} with {what}.{f' {limits}.' if limits else ''}{lag}{rest}"
+    return f"{place} has a capacity of {rate} with {what}{lost}.{over}{lag}{rest}"
 
 
 def _unfinished(count: int, stopped: Sequence[str]) -> str:
@@ -186,7 +183,8 @@ def capacities_compared_sentence(finding: Finding) -> str:
         return _single_searches_compared(finding, ratio)
     inside = f" ({interval})" if interval else ""
     if seen["verdict"] in ("faster", "slower"):
-        return f"{finding.workload}: the capacity of {high} is {higher(ratio.value)} {low}{inside}."
+        lost = lost_words(seen, high)
+        return f"{finding.workload}: the capacity of {high} is {higher(ratio.value)} {low}{inside}{lost}."
     if seen["verdict"] == "equal":
         share = plain_percent(EQUAL_WITHIN)
         return f"{finding.workload}: the capacities of {high} and {low} are equal within {share}{inside}."
@@ -200,11 +198,12 @@ def capacities_compared_sentence(finding: Finding) -> str:
 
 def _single_searches_compared(finding: Finding, ratio: Estimate) -> str:
     """By the limits of one search each, which are no confidence interval of the ratio."""
+    lost = lost_words(finding.known, finding.system)
     place, high, low = finding.workload, finding.system, finding.known["base"]
     if finding.known["verdict"] in ("faster", "slower") and ratio.bounds is not None:
         return (
             f"{place}: the capacity of {high} is {higher(ratio.value)} {low}, as far as one search each can tell; at"
-            f" the limits of the searches it is still {format_percent(ratio.bounds.low - 1)} higher."
+            f" the limits of the searches it is still {format_percent(ratio.bounds.low - 1)} higher{lost}."
         )
     return (
         f"{place}: it is not resolved whether the capacities of {high} and {low} differ. That of {high} is"

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
+from typing import Any
 
 from plimsoll.analyse.cell_model import VAGUE_FACTOR, Bounds, Estimate, SpreadKind
 from plimsoll.analyse.duration_model import Durations
@@ -237,6 +238,29 @@ def factor_words(
         )
         text += f" Known for only one of them, so it may also differ: {known}."
     return text
+
+
+def lost_words(figures: Mapping[str, Any], system: str | None = None) -> str:
+    """What a system may lose and others do not, behind what it sustains; empty where nothing.
+
+    Args:
+        figures: Of a finding.
+        system: Its name, where the sentence has another subject.
+
+    >>> lost_words({"less_durable": "may lose the last second at power loss"}, "a")
+    ', but a may lose the last second at power loss'
+    """
+    lost = figures.get("less_durable")
+    return f", but {system} {lost}" if lost and system else f", but {lost}" if lost else ""
+
+
+def within_words(objective_ms_p99: float) -> str:
+    """A response-time objective, behind a throughput.
+
+    >>> within_words(15.0)
+    'with p99 within 15.0 ms'
+    """
+    return f"with p99 within {format_ms(objective_ms_p99)}"
 
 
 def plain_percent(ratio: float) -> str:

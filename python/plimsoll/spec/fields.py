@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Annotated, Any, ClassVar
 
 from pydantic import (
@@ -220,16 +220,23 @@ _URL_PASSWORD = re.compile(r"(://[^\s:@/]*:)\S*@")
 
 
 def _suggestion(loc: tuple[str | int, ...], known: dict[str, tuple[str, ...]]) -> str:
-    import difflib
-
     parent = ".".join(str(part) for part in loc[:-1] if not isinstance(part, int) and not _is_alternative(part))
     keys = known.get(parent, ())
-    near = difflib.get_close_matches(str(loc[-1]), keys, n=1)
-    if str(loc[-1]) in keys:
-        return " for what stands beside it"
+    return " for what stands beside it" if str(loc[-1]) in keys else suggestion(str(loc[-1]), keys)
+
+
+def suggestion(written: str, known: Sequence[str]) -> str:
+    """The end of a message about a name that is not known: the nearest one, else all that are.
+
+    >>> suggestion("durabel", ["durable", "relaxed"]), suggestion("x", ["durable", "relaxed"])
+    ('; did you mean durable?', '; known are durable, relaxed')
+    """
+    import difflib
+
+    near = difflib.get_close_matches(written, known, n=1)
     if near:
         return f"; did you mean {near[0]}?"
-    return f"; known are {', '.join(keys)}" if keys else ""
+    return f"; known are {', '.join(known)}" if known else ""
 
 
 def _is_alternative(part: str | int) -> bool:

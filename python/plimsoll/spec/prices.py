@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import datetime
 import tomllib
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -21,7 +22,7 @@ from pydantic import Field, ValidationError
 from plimsoll.errors import SpecError
 from plimsoll.record.price import Price
 from plimsoll.regular_file import text_regular
-from plimsoll.spec.fields import Name, Written, faults_of
+from plimsoll.spec.fields import Name, Written, faults_of, suggestion
 
 UTILISATION = 0.5
 """Share of its capacity at which a system is taken to run where nothing else is said."""
@@ -88,3 +89,24 @@ def read_prices(path: Path) -> PriceFile:
         return PriceFile.model_validate(written)
     except ValidationError as error:
         raise SpecError(*(f"{path.name}: {fault}" for fault in faults_of(error, known=_KNOWN))) from None
+
+
+def check_systems(prices: PriceFile, path: Path, systems: Sequence[str]) -> None:
+    """Checks that every price is of a system that the study has.
+
+    Args:
+        prices: The file of prices.
+        path: Where it was read, for messages.
+        systems: The names of the study's systems.
+
+    Raises:
+        SpecError: Some are not; all faults at once.
+    """
+    unknown = [name for name in prices.price if name not in systems]
+    if unknown:
+        raise SpecError(
+            *(
+                f'{path.name}: price."{name}": the study has no system of that name{suggestion(name, systems)}'
+                for name in unknown
+            )
+        )

@@ -9,8 +9,10 @@ import pytest
 from plimsoll.analyse.capacities import capacities, capacities_by_repetition, capacity_ratios
 from plimsoll.analyse.capacity_answer import capacity_answer
 from plimsoll.analyse.capacity_model import CapacityRatio
-from plimsoll.prose.capacity import capacities_compared_sentence
+from plimsoll.analyse.tidy_capacities import CAPACITY_COLUMNS, capacity_table
+from plimsoll.prose.capacity import capacities_compared_sentence, capacity_answer_sentence
 from plimsoll.record.capacity import RESOLUTION_RATIO, Capacity, CapacityObjective, SearchRecord
+from support.searched import searched
 
 
 def ratio_of(**found: list[float]) -> CapacityRatio:
@@ -71,7 +73,7 @@ def test_single_searches_are_compared_by_their_limits_and_one_sentence_says_so()
     assert ratio.verdict == "faster"
     assert ratio.ratio.bounds is not None
     assert ratio.ratio.bounds.low == pytest.approx(1.5 * (1415 / 1500) ** 1.5 / 1.05**1.5)
-    said = capacities_compared_sentence(list(capacity_answer(found, (ratio,)))[-1])
+    said = capacities_compared_sentence(list(capacity_answer(found, (ratio,), lambda *_: None))[-1])
     assert said == (
         "rw: the capacity of relaxed is 50.0 % higher than that of durable, as far as one search each can tell; at the"
         " limits of the searches it is still 27.7 % higher."
@@ -124,3 +126,41 @@ def test_the_upper_limit_is_known_only_where_every_search_found_one(
         for number, one in enumerate(highs)
     ]
     assert capacities(searches)[0].high == high
+
+
+def test_the_next_highest_is_compared_first_and_what_may_be_lost_is_said() -> None:
+    """The first system of the plan is the lowest; the highest may lose what the others keep."""
+    found = capacities(
+        [
+            single("low", 500.0, 470.0, 520.0),
+            single("next", 1000.0, 943.0, 1050.0),
+            single("top", 1500.0, 1415.0, 1600.0),
+        ]
+    )
+    answer = list(
+        capacity_answer(
+            found,
+            capacity_ratios(found),
+            lambda _, one, other: "may lose the last second at power loss" if one == "top" != other else None,
+        )
+    )
+    told = [one for one in answer if one.code == "capacity-compared"]
+    assert [(one.system, one.known["base"]) for one in told] == [("top", "next"), ("top", "low")]
+    lost = ", but may lose the last second at power loss"
+    assert ", but top may lose the last second" in capacities_compared_sentence(told[0])
+    said = [capacity_answer_sentence(one, "tps") for one in answer if one.code == "capacity"]
+    assert [lost in one for one in said] == [True, False, False]
+    assert said[0].endswith("At 1,600 tps the objective clearly failed.")
+
+
+def test_searches_are_rows_of_a_table() -> None:
+    found = searched(a=(1000.0, 1010.0), b=(1500.0,))
+    rows = capacity_table(found).to_dicts()
+    assert [(one["system"], one["repetition"], one["capacity_tps"]) for one in rows] == [
+        ("a", 0, 1000.0),
+        ("a", 1, 1010.0),
+        ("b", 0, 1500.0),
+    ]
+    assert (rows[1]["low_tps"], rows[1]["high_tps"]) == (1010.0, 1010.0 * 1.02)
+    assert (rows[0]["search_id"], rows[0]["objective_ms_p99"], rows[0]["is_finished"]) == ("a0", 20.0, True)
+    assert dict(capacity_table(found).schema) == CAPACITY_COLUMNS

@@ -5,17 +5,21 @@ from __future__ import annotations
 import datetime
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from plimsoll.analyse.cost import SECONDS_PER_MONTH
-from plimsoll.analyse.cost_model import OnFront
+from plimsoll.analyse.cost_model import CapacityBasis, OnFront
 from plimsoll.analyse.model import Analysis
 from plimsoll.analyse.size import size
 from plimsoll.analyse.study import analyse
 from plimsoll.guide.answer import answer_sentence
 from plimsoll.guide.cost import cost_section
 from plimsoll.guide.size import answer_sentences
+from plimsoll.record.capacity import Capacity, SearchRecord
+from plimsoll.record.level import Level
 from plimsoll.record.price import Price
+from support.searched import OBJECTIVE
 from unit.analyse.made import measured, published
 
 
@@ -33,7 +37,7 @@ def test_a_million_transactions() -> None:
     (cost,) = analyse("s", [measured([100.0] * 12, cost_per_month=SECONDS_PER_MONTH / 1e4)], utilisation=0.5).costs
     assert cost.systems[0].per_million.value == pytest.approx(2.0)  # 100 tps at half: 20,000 s for a million
     assert cost.systems[0].price == Price(per_month=SECONDS_PER_MONTH / 1e4)
-    assert cost.systems[0].is_saturation
+    assert cost.basis is CapacityBasis.SATURATION
 
 
 def test_front() -> None:
@@ -117,6 +121,102 @@ def test_no_system_is_called_cheapest_while_that_is_open(
     (told,) = (answer_sentence(one, analysis) for one in analysis.answer if one.code == "costs")
     section = cost_section(analysis)
     assert section is not None
+    assert "highest throughput" in section.tables[0].columns[4].heading
     said = " ".join((told, *section.sentences))
     assert ("cheapest first: b" in said, "b is the cheapest per" in said) == (decided, decided)
     assert (said.count("Which system is the cheapest is not resolved") == 2) is not decided
+
+
+def curves_and_searches(
+    found: dict[str, float | None], *, objective_ms: float | None = None, high: float | None = 1e6
+) -> Analysis:
+    """`a` and `b` at two levels in a closed loop, the second above 20 ms, and searches where they found so much."""
+    recordings = [
+        measured(
+            [tps * level] * 12,
+            system=name,
+            workload="w",
+            connections=level,
+            cost_per_month=100.0,
+            response_ns=np.full(400, int(times_ms * 1e6)),
+        )
+        for name, tps in (("a", 100.0), ("b", 120.0))
+        for level, times_ms in ((2, 10.0), (4, 30.0))
+    ]
+    searched = [
+        SearchRecord(
+            search_id=name,
+            system=name,
+            workload="w",
+            repetition=0,
+            is_finished=True,
+            capacity=Capacity(capacity_tps=tps, low=tps, high=high, objective=OBJECTIVE, runs=()),
+        )
+        for name, tps in found.items()
+    ]
+    return analyse("s", recordings, searches=searched, objective_ms_p99=objective_ms)
+
+
+def capacities_of(analysis: Analysis) -> dict[str, float]:
+    (cost,) = analysis.costs
+    return {one.system: round(one.capacity_tps.value) for one in cost.systems}
+
+
+def test_a_searched_capacity_counts_before_all_else() -> None:
+    analysis = curves_and_searches({"a": 150.0, "b": 120.0}, objective_ms=20.0)
+    assert analysis.costs[0].basis is CapacityBasis.SEARCHED
+    assert capacities_of(analysis) == {"a": 150, "b": 120}
+    assert analysis.costs[0].systems[0].system == "a", "the throughputs of the curves would put b first"
+    (told,) = (answer_sentence(one, analysis) for one in analysis.answer if one.code == "costs")
+    assert "of the capacity, cheapest first: a " in told
+
+
+def test_without_a_search_the_level_within_the_objective_counts() -> None:
+    analysis = curves_and_searches({}, objective_ms=20.0)
+    assert analysis.costs[0].basis is CapacityBasis.WITHIN_OBJECTIVE
+    assert capacities_of(analysis) == {"a": 200, "b": 240}
+    assert not any(one.may_be_higher for one in analysis.costs[0].systems), "a higher level misses the objective"
+
+
+def test_without_either_the_highest_throughput_counts_and_is_called_so() -> None:
+    analysis = curves_and_searches({})
+    assert analysis.costs[0].basis is CapacityBasis.SATURATION
+    assert capacities_of(analysis) == {"a": 400, "b": 480}
+    section = cost_section(analysis)
+    assert section is not None
+    assert any("It is no capacity" in note for note in section.notes)
+    assert section.tables[0].columns[4].heading == "highest throughput, tps"
+
+
+def test_a_sustained_rate_counts_before_saturation() -> None:
+    closed = measured([500.0] * 12, cost_per_month=100.0, connections=8)
+    at_rate = measured([300.0] * 12, cost_per_month=100.0)
+    level = Level(connections=8, rate_tps=300.0)
+    at_rate = replace(at_rate, trial=at_rate.trial.model_copy(update={"trial_id": "r", "level": level}))
+    analysis = analyse("s", [closed, at_rate])
+    assert analysis.costs[0].basis is CapacityBasis.SUSTAINED_RATE
+    assert capacities_of(analysis) == {"a": 300}
+    assert analysis.costs[0].systems[0].trials == ("r",)
+
+
+def test_a_system_that_lacks_what_the_others_are_judged_by_has_no_cost() -> None:
+    analysis = curves_and_searches({"a": 150.0, "b": None})
+    assert capacities_of(analysis) == {"a": 150}
+    assert analysis.costs[0].without_capacity == ("b",)
+    (told,) = (answer_sentence(one, analysis) for one in analysis.answer if one.code == "costs")
+    assert told.endswith("No cost is known of b, without a confirmed capacity.")
+
+
+def test_a_search_that_never_failed_leaves_the_order_open() -> None:
+    analysis = curves_and_searches({"a": 150.0, "b": 120.0}, high=None)
+    assert analysis.costs[0].undecided == ("",)
+
+
+def test_small_amounts_keep_their_digits_and_the_same_price_is_said_so() -> None:
+    (cost,) = study(("a", 4000, 310, "EUR"), ("b", 4100, 310, "EUR")).costs
+    section = cost_section(study(("a", 4000, 310, "EUR"), ("b", 4100, 310, "EUR")))
+    assert section is not None
+    rows = {row[0].text: row for row in section.tables[0].rows}
+    assert [rows[name][5].text for name in ("a", "b")] == ["0.0589 EUR", "0.0575 EUR"]
+    assert rows["a"][6].detail == "b sustains more for the same price"
+    assert cost.systems[0].system == "b"

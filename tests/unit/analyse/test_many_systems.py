@@ -53,26 +53,26 @@ def test_of_more_the_answer_names_the_best_and_a_table_has_each(count: int) -> N
     assert f"within 60.0 ms, {best} sustains" in within
     assert f"the peaks of the other {count - 1} systems are" in others
     assert not any("connection pool for" in text for text in rest)
-    (cost,) = (text for text in answer_of(analysis) if "1,000 tps" in text)
+    (cost,) = (text for text in answer_of(analysis) if "per million" in text)
     assert named(analysis, cost) == {"s0"}, "the cheapest alone"
     assert len(answer_of(analysis)) <= 8
 
     glance = describe(analysis).glance
     headings = [column.heading for column in glance.columns]
     assert headings[3:] == [
+        "tps with p99 within 60.0 ms",
         "peak, tps",
         "pool",
         "p99 ms at the peak",
-        "tps with p99 within 60.0 ms",
-        "cost per month for each 1,000 tps",
+        "cost per million at 50 %",
     ]
     rows = {row[0].text: [entry.text for entry in row[3:]] for row in glance.rows}
     assert len(rows) == count
-    assert rows["s0"] == ["1,000", "highest at 16", "80.0", "800", "100"]
+    assert rows["s0"] == ["800", "1,000", "4", "80.0", "0.0951"]
     console = Console(width=200, record=True, file=io.StringIO())
     console.print(render_terminal(analysis))
     printed = console.export_text().split("The answer")[1].split("Limitations")[0]
-    assert re.search(rf"{best} +[\d,]+ +highest at 16 +[\d.]+ +", printed)
+    assert re.search(rf"{best} +[\d,]+ +[\d,]+ +4 +[\d.]+ +", printed)
 
 
 def test_systems_that_keep_the_objective_nowhere_have_no_figure_there() -> None:

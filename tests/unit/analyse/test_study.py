@@ -236,19 +236,19 @@ def test_what_a_script_counted_by_hand_is_no_error_that_was_seen() -> None:
     assert evidence_of(warning).startswith("no code (connection) 2 times: ")
 
 
-def test_cost_for_each_thousand_transactions_is_said_cheapest_first() -> None:
+def test_cost_of_a_million_transactions_is_said_cheapest_first() -> None:
     recordings = [
         published(2000.0, system="big", cost_per_month=500.0),
         published(1000.0, system="small", cost_per_month=200.0),
     ]
     answer = answer_of(analyse("made", recordings))
-    assert any("small 200 and big 250" in text for text in answer)
+    assert any("cheapest first: small 0.152 and big 0.190." in text for text in answer)
 
 
 def test_systems_without_a_cost_are_named_beside_those_that_have_one() -> None:
     recordings = [published(2000.0, system="big", cost_per_month=500.0), published(1000.0, system="small")]
     answer = answer_of(analyse("made", recordings))
-    assert any(text.endswith("cheapest first: big 250. No cost is known for small.") for text in answer)
+    assert any(text.endswith("of the highest throughput: big 0.190. No price is known of small.") for text in answer)
 
 
 def test_nothing_is_advised_for_a_system_that_carried_nothing() -> None:

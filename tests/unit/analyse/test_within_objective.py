@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
+import json
+
 from plimsoll.analyse.cell_model import Cell, Estimate
-from plimsoll.analyse.curve_model import Curve, Peak
+from plimsoll.analyse.curve_model import Curve, Peak, PoolReason
 from plimsoll.analyse.duration_model import Durations
+from plimsoll.analyse.study import analyse
 from plimsoll.analyse.within_objective import within_objective
 from plimsoll.guide.answer import answer_sentence
+from plimsoll.guide.glance import glance_table
+from plimsoll.guide.interval_charts import peaks_chart, sustained_words
+from plimsoll.guide.look import Look
+from plimsoll.guide.pictures import chart_spec
+from plimsoll.guide.pools import pool_sentence
 from plimsoll.record.level import Level, LevelKind
 from support.analyses import measured_analysis
+from unit.analyse.made import published
 
 
 def curve(
@@ -85,3 +94,36 @@ def test_what_no_system_keeps_is_said_once_with_the_nearest() -> None:
     )
     assert len(list(within_objective([*curves, curve((1, 100, 2.0))], 20.0))) == 3, "one system keeps it"
     assert [one.code for one in within_objective([*curves, curve((1, 100, None))], 20.0)] == ["within-objective"] * 3
+
+
+def test_the_chart_the_table_and_the_pool_say_what_the_sentence_says() -> None:
+    """400 and 480 tps at 4 connections miss the objective; so does the pool of 4."""
+    recordings = [
+        published(tps * level, system=name, connections=level, response_ms={"p99": level * 5.0}, cores=4)
+        for name, tps in (("a", 100.0), ("b", 120.0))
+        for level in (1, 2, 4)
+    ]
+    analysis = analyse("s", recordings, objective_ms_p99=12.0)
+    (workload,) = analysis.workloads
+    assert sustained_words(analysis, workload) == "throughput with p99 within 12.0 ms"
+    chart = peaks_chart(analysis, workload, Look(width_px=None, height_px=200))
+    assert chart is not None
+    spec = json.dumps(chart_spec(chart))
+    assert ('"figure": "200"' in spec, '"figure": "240"' in spec, '"figure": "480"' in spec) == (True, True, False)
+    table = glance_table(analysis)
+    column = [one.heading for one in table.columns].index("tps with p99 within 12.0 ms")
+    assert [row[column].text for row in table.rows] == ["200", "240"]
+    pools = [one.pool for one in analysis.curves]
+    assert [(one.connections, one.reason) for one in pools if one] == [(2, PoolReason.OBJECTIVE)] * 2
+    assert "more connections are not known to keep the objective" in pool_sentence(analysis.curves[0])
+
+
+def test_without_a_level_within_it_there_is_no_pool_and_the_chart_shows_the_peaks() -> None:
+    recordings = [
+        published(100.0 * level, system=name, connections=level, response_ms={"p99": 50.0})
+        for name in ("a", "b")
+        for level in (1, 2)
+    ]
+    analysis = analyse("s", recordings, objective_ms_p99=12.0)
+    assert [one.pool for one in analysis.curves] == [None, None]
+    assert sustained_words(analysis, analysis.workloads[0]) == "highest throughput"

@@ -8,7 +8,10 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+from typer.testing import CliRunner
 
+from plimsoll.cli.main import app
+from plimsoll.errors import SpecError
 from plimsoll.guide.build import analyse_folder
 from plimsoll.plan.build import build_plan
 from plimsoll.record import frames
@@ -132,6 +135,27 @@ def test_costs_and_objective_may_be_changed_in_the_file_that_the_study_came_from
     assert costs(folder) == [25]
     mine.unlink()
     assert costs(folder) == [30]
+
+
+def test_a_file_of_prices_reaches_the_guide_and_unknown_systems_are_refused(tmp_path: Path) -> None:
+    """Through the command, as users pass it."""
+    folder, prices = tmp_path / "out", tmp_path / "prices.toml"
+    folder.mkdir()
+    state(folder, TEXT)
+    measure(folder, TEXT, completed=100)
+    prices.write_text('[price."a"]\nper_month = 310\ncurrency = "EUR"\n')
+    done = CliRunner().invoke(app, ["guide", str(folder), "--price-file", str(prices)])
+    assert done.exit_code == 0, done.output
+    assert "| a | 310 EUR |" in (folder / "guide.md").read_text()
+
+    prices.write_text('[price."aa"]\nper_month = 1\n[price."zzz"]\nper_month = 1\n')
+    with pytest.raises(SpecError) as caught:
+        analyse_folder(folder, prices)
+    assert caught.value.exit_code == 2
+    assert str(caught.value).splitlines() == [
+        'prices.toml: price."aa": the study has no system of that name; did you mean a?',
+        'prices.toml: price."zzz": the study has no system of that name; known are a',
+    ]
 
 
 def costs(folder: Path) -> list[float | None]:

@@ -10,7 +10,7 @@ from plimsoll.analyse.finding_model import found
 from plimsoll.analyse.model import Analysis
 from plimsoll.analyse.warning_model import Evidence, PlacedWarning
 from plimsoll.guide.content import describe
-from plimsoll.guide.headline import Sentence
+from plimsoll.guide.headline import Sentence, rest_findings
 from plimsoll.guide.html import render_html
 from plimsoll.guide.markdown import render_markdown
 from plimsoll.guide.warnings import Severity, severity_of
@@ -35,7 +35,12 @@ def test_facts_say_what_was_measured_where_and_when() -> None:
         ("Measured", "1 November 2026"),
         ("Scope", "2 systems, 2 workloads, 4 levels, 48 trials"),
     )
-    assert [name for name, _ in describe(imported_analysis()).first.facts] == ["Scope"]
+    source, (scope, _) = describe(imported_analysis()).first.facts
+    assert scope == "Scope"
+    assert source == ("Source", "imported from hp.csv, not measured by Plimsoll")
+    systems = (imported_analysis().systems[0], *measured_analysis().systems)
+    both = measured_analysis().model_copy(update={"systems": systems})
+    assert describe(both).first.facts[0][1] == f"{systems[0].name}: imported from hp.csv, not measured by Plimsoll"
 
 
 def test_each_workload_has_one_sentence_with_its_interval_and_its_recordings() -> None:
@@ -75,7 +80,32 @@ def test_a_headline_has_a_capital_unless_it_begins_with_a_name(text: str, shown:
 def test_what_the_first_screen_says_is_not_said_again() -> None:
     content = describe(measured_analysis())
     told = [*content.first.notices, *(one.text for one in content.first.headlines)]
-    assert sorted([*told, *(one.text for one in content.rest)]) == sorted(content.answer)
+    rest = [one.text for one in content.rest]
+    assert not set(told) & set(rest)
+    left_out = [one for one in content.answer if one not in {*told, *rest}]
+    assert left_out, "a terminal says it, since it has no table of every system"
+    for text in left_out:
+        assert " sustains " in text or "connection pool for " in text
+
+
+def test_a_page_compares_once_for_each_workload_and_says_a_stall_in_its_warning_alone() -> None:
+    pairs = [
+        found(
+            "capacity-compared",
+            system="relaxed",
+            workload="read-write",
+            base=base,
+            ratio=estimate(1.5),
+            verdict="faster",
+        )
+        for base in ("durable", "other")
+    ]
+    stall = {"repetition": 0, "is_hidden": False, "more_trials_count": 0}
+    stalled = found("stalled", system="durable", workload="read-write", level=Level(connections=4), **stall)
+    analysis = with_answer(*pairs, stalled, found("pool", system="durable", workload="read-write", connections=16))
+    assert [one.code for one in rest_findings(analysis)] == ["stalled"], "the first comparison is the headline"
+    warned = PlacedWarning(code="throughput-stalled", evidence=(Evidence(text="seen."),))
+    assert rest_findings(analysis.model_copy(update={"warnings": (warned,)})) == []
 
 
 def test_an_incomplete_study_says_so_first() -> None:

@@ -20,7 +20,7 @@ from plimsoll.guide.pools import pool_sentence
 from plimsoll.guide.words import advice_of, clean, evidence_sentence
 from support.analyses import HOSTILE, hostile_analysis, measured_analysis
 from support.published import imported_analysis, per_minute_analysis
-from support.told import answer_of, limits_of
+from support.told import limits_of
 
 Maker = Callable[[], Analysis]
 MAKERS: list[Maker] = [measured_analysis, imported_analysis, per_minute_analysis, hostile_analysis]
@@ -117,7 +117,7 @@ def test_every_fact_of_an_analysis_is_there() -> None:
     analysis = measured_analysis()
     words = " ".join(read(analysis).words.split())
     first = describe(analysis).first.headlines
-    told = [one for one in answer_of(analysis) if one not in {headline.text for headline in first}]
+    told = [one.text for one in describe(analysis).rest]
     wanted = [*told, *(one.without_workload for one in first), *limits_of(analysis)]
     wanted += [*(pool_sentence(curve) for curve in analysis.curves)]
     wanted += [part for placed in analysis.warnings for part in (placed.code, evidence_sentence(placed))]
