@@ -34,7 +34,7 @@ from plimsoll.guide.level_tables import RATES_NOTE, system_tables
 from plimsoll.guide.long_trials import long_trials_section
 from plimsoll.guide.numbers import NOT_KNOWN, explain_bounds
 from plimsoll.guide.outages import outage_table
-from plimsoll.guide.pools import has_pool_advice, pool_sentence
+from plimsoll.guide.pools import has_pool_advice, pool_sentences
 from plimsoll.guide.replication import replication_section
 from plimsoll.guide.scalability import scalability_section
 from plimsoll.guide.sections import Section
@@ -247,11 +247,10 @@ def _system(analysis: Analysis, system: SystemSummary) -> SystemPart:
 
 def _workload(analysis: Analysis, workload: WorkloadSummary) -> WorkloadPart:
     curves = [curve for curve in analysis.curves if curve.workload == workload.name and has_pool_advice(curve)]
-    pools = tuple(f"{curve.system}: {pool_sentence(curve)}." for curve in curves)
     return WorkloadPart(
         workload=workload,
         description=workload_words(workload),
-        pools=pools,
+        pools=pool_sentences(curves),
         deviations=deviation_table(workload),
         capacity=capacity_part(analysis, workload.name),
     )

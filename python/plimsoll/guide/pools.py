@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from plimsoll.analyse.curve_model import Curve, PoolReason
 from plimsoll.prose.phrases import counted, plain
 
@@ -9,7 +11,17 @@ SHARED_PROCESSORS = "The client used part of the processors: with the client on 
 
 SINGLE_FIGURES = "That is no advice for a connection pool: the figures do not say how runs differ"
 
+_NO_ADVICE = (
+    "No advice: the figures do not say how runs differ. Under systems at a glance is the level of the highest figure."
+)
 _SMALL_NUMBERS = {1: "one", 2: "two", 3: "three", 4: "four"}
+
+
+def pool_sentences(curves: Sequence[Curve]) -> tuple[str, ...]:
+    """How large a connection pool should be, a sentence for each system; one for all that are published figures."""
+    if len(curves) > 1 and all(one.pool is not None and one.pool.reason is PoolReason.SINGLE_FIGURES for one in curves):
+        return (_NO_ADVICE,)
+    return tuple(f"{curve.system}: {pool_sentence(curve)}." for curve in curves)
 
 
 def pool_sentence(curve: Curve) -> str:
