@@ -59,7 +59,8 @@ class MeasuredTrial(Document):
         began_unix_s: When its load began, wall clock, seconds since 1970; null when not known.
         throughput_tps: Completed transactions per second over its window.
         response_ms_p99: 99th percentile of response time over its window; null when not known.
-        series: How it went; null where the source says nothing second by second.
+        series: How it went; null where the source says nothing second by second, and for runs of a search that are no
+            confirmations.
     """
 
     trial_id: str

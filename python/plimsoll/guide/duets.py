@@ -59,12 +59,21 @@ def duet_table(analysis: Analysis) -> Table | None:
         Column(heading="minimum detectable effect (80 % power)"),
         _words(_OTHERS),
         Column(heading="p99 response time"),
-        _words("each round"),
+        Column(heading="each round"),
         _words("interval from variation"),
     )
-    table = Table(caption="Systems that took turns", columns=columns, rows=rows, notes=CANNOT_SEE)
-    table = table if any(one.other_factors or one.one_sided_factors for one in of_systems) else table.without(_OTHERS)
-    return table if len(analysis.workloads) > 1 else table.without("workload")
+    levels = list(dict.fromkeys(one.level.label() for one in found if one.level is not None))
+    is_one_level = len(levels) == 1
+    caption = f"Systems that took turns at {levels[0]}" if is_one_level else "Systems that took turns"
+    table = Table(caption=caption, columns=columns, rows=rows, notes=CANNOT_SEE)
+    said = {
+        _OTHERS: not any(one.other_factors or one.one_sided_factors for one in of_systems),
+        "workload": len(analysis.workloads) == 1,
+        "connections": is_one_level,
+    }
+    for heading in (heading for heading, is_said in said.items() if is_said):
+        table = table.without(heading)
+    return table
 
 
 def _pair(one: Difference) -> tuple[str, str, str]:

@@ -13,7 +13,7 @@ from plimsoll.analyse.curve_model import Curve
 from plimsoll.analyse.model import Analysis, WorkloadSummary
 from plimsoll.analyse.within_objective import best_within
 from plimsoll.guide.chart_links import HREF, RECORDINGS, Links
-from plimsoll.guide.labels import chart_of
+from plimsoll.guide.labels import chart_of, shorten
 from plimsoll.guide.look import Look, Palette
 from plimsoll.guide.marks import Chart, Row, Series, finish, names
 from plimsoll.guide.numbers import per_unit
@@ -23,8 +23,9 @@ from plimsoll.prose.phrases import rate_with_interval, within_words
 from plimsoll.units import format_number
 
 _ROW_PX = 36
-_NAME_PX = 210
-_FIRST_PX, _CHARACTER_PX = 390, 7
+_NAME_CHARACTERS_MIN = 15
+_FIRST_PX, _CHARACTER_PX = 320, 7
+"""The narrowest that the chart becomes beside the answer; a character at most."""
 _NOT_CONFIRMED = "not confirmed"
 _NOWHERE = "no level is known to keep it"
 
@@ -58,10 +59,9 @@ def capacities_chart(analysis: Analysis, workload: WorkloadSummary, look: Look) 
     unit, links = workload.rate_unit, Links(analysis)
     found = (one for one in analysis.capacities if one.workload == workload.name)
     rows = [_numbered(_capacity(one, unit, links), place) for place, one in enumerate(found)]
-    parts = [unit]
-    parts += ["line: 95 % confidence interval"] if any(row["low"] is not None for row in rows) else []
-    parts += ["pale: lower to upper limit"] if any(row["from"] is not None for row in rows) else []
-    return _bars(rows, names(analysis), "; ".join(parts), look)
+    title = f"{unit}, with 95 % CI" if any(row["low"] is not None for row in rows) else unit
+    title += "; pale: lower to upper limit" if any(row["from"] is not None for row in rows) else ""
+    return _bars(rows, names(analysis), title, look)
 
 
 def _drawn(analysis: Analysis, workload: WorkloadSummary) -> list[Curve]:
@@ -135,7 +135,9 @@ def _bars(rows: list[Row], systems: list[str], title: str, look: Look) -> Chart 
     top = max((row[name] for row in rows for name in ("rate", "high", "to") if row[name] is not None), default=0.0)
     if top <= 0 or all(row["rate"] is None for row in rows):
         return None
-    palette, base, y = look.palette, chart_of(rows), _rows_axis()
+    room = _room_characters(rows)
+    labelled = [{**row, "label": shorten(row["system"], room)} for row in rows]
+    palette, base, y = look.palette, chart_of(labelled), _rows_axis()
     axis = alt.Axis(title=title, tickCount=4, format=",~r", labelFlush=False)
     x = alt.X("rate:Q", scale=alt.Scale(domain=[0, top * 1.03], nice=False), axis=axis)
     colour = Series(systems, look).colour
@@ -151,24 +153,24 @@ def _bars(rows: list[Row], systems: list[str], title: str, look: Look) -> Chart 
     ]
     layers = [bar.transform_filter("isValid(datum.rate)"), limits.transform_filter("isValid(datum.from)")]
     layers += [one.transform_filter("isValid(datum.low)") for one in (rule, *ends)]
-    chart = alt.layer(*layers, *_row_words(base, palette, _room_px(rows)))
+    chart = alt.layer(*layers, *_row_words(base, palette))
     return finish(chart, look).properties(height=len(rows) * _ROW_PX)
 
 
-def _room_px(rows: list[Row]) -> int:
-    """For names beside the longest figure, on the first screen."""
-    return max(_FIRST_PX - _CHARACTER_PX * max(len(row["figure"]) for row in rows), _NAME_PX // 2)
+def _room_characters(rows: list[Row]) -> int:
+    """For names beside the longest figure."""
+    return max(_FIRST_PX // _CHARACTER_PX - max(len(row["figure"]) for row in rows), _NAME_CHARACTERS_MIN)
 
 
 def _rows_axis() -> alt.Y:
     return alt.Y("place:N", sort=None, axis=None, scale=alt.Scale(paddingInner=0.0, paddingOuter=0.0))
 
 
-def _row_words(base: alt.Chart, palette: Palette, limit_px: int) -> list[alt.Chart]:
+def _row_words(base: alt.Chart, palette: Palette) -> list[alt.Chart]:
     """Above each bar the name of its system, and at the right its figure."""
-    left = base.mark_text(align="left", dy=-7, fontSize=12, color=palette.ink, limit=limit_px)
+    left = base.mark_text(align="left", dy=-7, fontSize=12, color=palette.ink)
     right = base.mark_text(align="right", dy=-7, fontSize=12, color=palette.quiet)
     return [
-        left.encode(x=alt.value(0), y=_rows_axis(), text="system:N"),
+        left.encode(x=alt.value(0), y=_rows_axis(), text="label:N"),
         right.encode(x=alt.value("width"), y=_rows_axis(), text="figure:N"),
     ]

@@ -49,10 +49,10 @@ def test_a_row_has_the_interval_its_verdict_the_range_of_rounds_and_what_decides
     table = duet_table(analysis)
     assert table is not None
     (row,) = table.rows
+    assert table.caption == "Systems that took turns at 4 connections"
     figures = {column.heading: entry for column, entry in zip(table.columns, row, strict=True)}
     assert {heading: entry.text for heading, entry in figures.items()} == {
         "compared": "b against a",
-        "connections": "4",
         "throughput": "+6.0 %",
         "verdict": "b is faster",
         "minimum detectable effect (80 % power)": "5.0 %",
