@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 
+import numpy as np
+
 from plimsoll.analyse.cell_model import Cell, Estimate
 from plimsoll.analyse.curve_model import Curve, Peak, PoolReason
 from plimsoll.analyse.duration_model import Durations
@@ -15,9 +17,10 @@ from plimsoll.guide.interval_charts import peaks_chart, sustained_words
 from plimsoll.guide.look import Look
 from plimsoll.guide.pictures import chart_spec
 from plimsoll.guide.pools import pool_sentence
+from plimsoll.record.environment import Environment, InstanceFacts
 from plimsoll.record.level import Level, LevelKind
 from support.analyses import measured_analysis
-from unit.analyse.made import published
+from unit.analyse.made import measured, published
 
 
 def curve(
@@ -127,3 +130,22 @@ def test_without_a_level_within_it_there_is_no_pool_and_the_chart_shows_the_peak
     analysis = analyse("s", recordings, objective_ms_p99=12.0)
     assert [one.pool for one in analysis.curves] == [None, None]
     assert sustained_words(analysis, analysis.workloads[0]) == "highest throughput"
+
+
+def test_what_a_less_durable_system_may_lose_is_said_beside_what_it_sustains_within_it() -> None:
+    """Of two systems that write, the one that flushes its log once in a second."""
+    recordings = [
+        measured(
+            [100.0] * 12,
+            system=name,
+            kind="oltp_read_write",
+            response_ns=np.full(400, 5_000_000),
+            environment=Environment(
+                instances=(InstanceFacts(name="one", variables={"innodb_flush_log_at_trx_commit": flush}),)
+            ),
+        )
+        for name, flush in (("durable", "1"), ("relaxed", "2"))
+    ]
+    analysis = analyse("s", recordings, objective_ms_p99=12.0)
+    said = {one.system: answer_sentence(one, analysis) for one in analysis.answer if one.code == "within-objective"}
+    assert ["but may lose" in said[name] for name in ("durable", "relaxed")] == [False, True]
