@@ -100,11 +100,8 @@ def analyse(
     cells, curves, compared, systems = figures.cells, figures.curves, figures.compared, figures.systems
     outages, outages_count = longest_outages(figures.shown)
     alike = equivalence(systems, variables := variable_differences(systems))
-    warnings = _warnings(figures, variables, alike)
+    costs, warnings = _costs(figures, objective_ms_p99, utilisation), _warnings(figures, variables, alike)
     effects = main_effects(cells, figures.searched, systems, equal_within, at_any_look=at_any_look)
-    costs = workload_costs(
-        curves, figures.searched, systems, objective_ms_p99=objective_ms_p99, utilisation=utilisation
-    )
     where_time, scalability = where_times(cells, curves), scalabilities(cells, curves, warnings)
     return Analysis(
         plimsoll_version=__version__,
@@ -192,6 +189,16 @@ def _figures(
         compared=differences(cells, systems, equal_within, at_any_look=at_any_look),
         searched=searched,
         ratios=capacity_ratios(searched),
+    )
+
+
+def _costs(figures: _Figures, objective_ms_p99: float | None, utilisation: float) -> tuple[WorkloadCost, ...]:
+    return workload_costs(
+        figures.curves,
+        figures.searched,
+        figures.systems,
+        objective_ms_p99=objective_ms_p99,
+        utilisation=utilisation,
     )
 
 
