@@ -98,7 +98,6 @@ def analyse(
         at_any_look=at_any_look,
     )
     cells, curves, compared, systems = figures.cells, figures.curves, figures.compared, figures.systems
-    outages, outages_count = longest_outages(figures.shown)
     alike = equivalence(systems, variables := variable_differences(systems))
     costs, warnings = _costs(figures, objective_ms_p99, utilisation), _warnings(figures, variables, alike)
     effects = main_effects(cells, figures.searched, systems, equal_within, at_any_look=at_any_look)
@@ -115,8 +114,8 @@ def analyse(
         differences=compared,
         variables=variables,
         warnings=warnings,
-        outages=outages,
-        outages_count=outages_count,
+        outages=(longest := longest_outages(figures.shown))[0],
+        outages_count=longest[1],
         planned_count=None if planned is None else len(planned),
         missing=figures.missing,
         where_time=where_time,
