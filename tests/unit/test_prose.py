@@ -54,6 +54,7 @@ def test_every_finding_of_the_answer_has_words_and_no_other() -> None:
     text = source(
         "answer",
         "capacity_answer",
+        "cost_answer",
         "effect_answer",
         "across",
         "within_objective",

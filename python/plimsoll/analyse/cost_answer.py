@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
 
 from plimsoll.analyse.answer import TOLD_ONE_BY_ONE
-from plimsoll.analyse.cost_model import WorkloadCost
+from plimsoll.analyse.cost_model import SystemCost, WorkloadCost
 from plimsoll.analyse.finding_model import Finding, found
 
 
@@ -14,17 +15,21 @@ def cost_answer(costs: Iterable[WorkloadCost]) -> Iterator[Finding]:
     for one in costs:
         if len(one.currencies) > 1:
             continue
-        told = one.systems[:1] if len(one.systems) > TOLD_ONE_BY_ONE else one.systems
-        yield found(
-            "cheapest" if told != one.systems else "costs",
-            system=told[0].system if told != one.systems else None,
-            workload=one.workload,
-            systems=tuple(system.system for system in told),
-            costs_per_million=tuple(system.per_million.value for system in told),
-            currency=one.currencies[0] or None,
-            basis=one.basis.value,
-            utilisation=one.utilisation,
-            is_decided=one.currencies[0] not in one.undecided,
-            without_price=one.without_price,
-            without_capacity=one.without_capacity,
-        )
+        if len(one.systems) > TOLD_ONE_BY_ONE:
+            told = one.systems[:1]
+            yield found("cheapest", system=told[0].system, workload=one.workload, **_figures(one, told))
+        else:
+            yield found("costs", workload=one.workload, **_figures(one, one.systems))
+
+
+def _figures(one: WorkloadCost, told: Sequence[SystemCost]) -> dict[str, Any]:
+    return {
+        "systems": tuple(system.system for system in told),
+        "costs_per_million": tuple(system.per_million.value for system in told),
+        "currency": one.currencies[0] or None,
+        "basis": one.basis.value,
+        "utilisation": one.utilisation,
+        "is_decided": one.currencies[0] not in one.undecided,
+        "without_price": one.without_price,
+        "without_capacity": one.without_capacity,
+    }

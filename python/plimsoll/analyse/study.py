@@ -96,13 +96,9 @@ def analyse(
     read = read_trials(recordings, damaged, planned or ())
     figures = _figures(*read, searches=searches, objective_ms_p99=objective_ms_p99, design=design)
     cells, curves, compared, systems = figures.cells, figures.curves, figures.compared, figures.systems
-    outages, outages_count = longest_outages(figures.shown)
     alike = equivalence(systems, variables := variable_differences(systems))
-    warnings = _warnings(figures, variables, alike)
+    costs, warnings = _costs(figures, objective_ms_p99, utilisation), _warnings(figures, variables, alike)
     effects = main_effects(cells, figures.searched, systems, equal_within, at_any_look=at_any_look)
-    costs = workload_costs(
-        curves, figures.searched, systems, objective_ms_p99=objective_ms_p99, utilisation=utilisation
-    )
     where_time, scalability = where_times(cells, curves), scalabilities(cells, curves, warnings)
     return Analysis(
         plimsoll_version=__version__,
@@ -116,8 +112,8 @@ def analyse(
         differences=compared,
         variables=variables,
         warnings=warnings,
-        outages=outages,
-        outages_count=outages_count,
+        outages=(longest := longest_outages(figures.shown))[0],
+        outages_count=longest[1],
         planned_count=None if planned is None else len(planned),
         missing=figures.missing,
         where_time=where_time,
@@ -208,6 +204,16 @@ def _asked_count(planned: Sequence[PlannedLike]) -> int:
     systems, workloads = {one.system for one in planned}, {one.workload for one in planned}
     levels = {one.level.order: one.level for one in planned}
     return len(questions(sorted(systems), sorted(workloads), list(levels.values()))) if planned else 0
+
+
+def _costs(figures: _Figures, objective_ms_p99: float | None, utilisation: float) -> tuple[WorkloadCost, ...]:
+    return workload_costs(
+        figures.curves,
+        figures.searched,
+        figures.systems,
+        objective_ms_p99=objective_ms_p99,
+        utilisation=utilisation,
+    )
 
 
 def _warnings(

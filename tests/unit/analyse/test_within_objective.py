@@ -16,7 +16,6 @@ from plimsoll.guide.glance import glance_table
 from plimsoll.guide.interval_charts import peaks_chart, sustained_words
 from plimsoll.guide.look import Look
 from plimsoll.guide.pictures import chart_spec
-from plimsoll.guide.pools import pool_sentence
 from plimsoll.record.environment import Environment, InstanceFacts
 from plimsoll.record.level import Level, LevelKind
 from support.analyses import measured_analysis
@@ -117,8 +116,7 @@ def test_the_chart_the_table_and_the_pool_say_what_the_sentence_says() -> None:
     column = [one.heading for one in table.columns].index("tps with p99 within 12.0 ms")
     assert [row[column].text for row in table.rows] == ["200", "240"]
     pools = [one.pool for one in analysis.curves]
-    assert [(one.connections, one.reason) for one in pools if one] == [(2, PoolReason.OBJECTIVE)] * 2
-    assert "more connections are not known to keep the objective" in pool_sentence(analysis.curves[0])
+    assert [(one.connections, one.reason) for one in pools if one] == [(2, PoolReason.SINGLE_FIGURES)] * 2
 
 
 def test_without_a_level_within_it_there_is_no_pool_and_the_chart_shows_the_peaks() -> None:

@@ -129,7 +129,7 @@ def turns(folder: Path, system: str, against: str, repetition: int, completed: n
     columns |= {name: np.zeros(count, dtype=int) for name in ("completed_besides", "failed")}
     columns |= {"interval": np.arange(count), "pair": np.arange(count), "position": np.arange(count) % 2}
     columns |= {"against": [against] * count, "completed": completed, "from_s": begins, "counted_from_s": begins}
-    columns |= {"to_s": begins + 1.0, "drained_s": begins + 1.0}
+    columns |= {"to_s": begins + 1.0, "drained_s": begins + 1.0, "begun": [None] * count, "running_s": [None] * count}
     made = measured(completed.astype(float), warm_count=0, system=system, repetition=repetition)
     table = pl.DataFrame(columns, schema=TURNS)
     write_recording(folder, made.trial, made.environment, made.outcome, **made.tables, turns=table)

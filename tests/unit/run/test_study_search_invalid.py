@@ -131,7 +131,7 @@ def test_a_run_that_must_not_be_believed_ends_the_search_and_is_no_overload(
     assert record.stopped is not None
     assert server.ran[-1].trial_id in record.stopped
     assert RunVerdict.DOES_NOT_HOLD not in {run.verdict for run in record.capacity.runs if run.throughput_tps == 0}
-    (finding,) = capacity_answer(capacities([record]), ())
+    (finding,) = capacity_answer(capacities([record]), (), lambda *_: None)
     assert capacity_answer_sentence(finding, "tps").endswith("1 search stopped: " + record.stopped + ".")
 
 
