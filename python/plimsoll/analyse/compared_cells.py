@@ -69,9 +69,9 @@ class Sample:
         base, system = self.base, self.system
         if min((*base.values(), *system.values()), default=0.0) <= 0.0:
             return None
-        logs = tuple(log_ratios(base, system).values()) if design.at_any_look else ()
-        if len(logs) >= 2:
-            return AnytimeRatio(tuple(logs))
+        logs = log_ratios(base, system) if self.turns is None else self.turns.rounds
+        if design.at_any_look and len(logs) >= 2:
+            return AnytimeRatio(tuple(logs.values()))
         if self.turns is not None:
             return self.turns.ratio
         common = sorted(base.keys() & system.keys()) if design.is_paired else []
