@@ -269,7 +269,15 @@ def _turns(logs: npt.NDArray[np.float64], against: str) -> pl.DataFrame:
     pairs = np.arange(logs.size)
     completed = np.round(2000 * np.exp(logs)).astype(np.uint64)
     return pl.DataFrame(
-        {"pair": pairs, "against": against, "counted_from_s": pairs * 1.0, "to_s": pairs + 0.4, "completed": completed}
+        {
+            "pair": pairs,
+            "against": against,
+            "counted_from_s": pairs * 1.0,
+            "to_s": pairs + 0.4,
+            "completed": completed,
+            "begun": completed.astype(float),
+            "running_s": np.full(len(pairs), 0.4),
+        }
     )
 
 

@@ -1,10 +1,11 @@
 """How the capacities of two systems compare where each was searched once: by the limits of the two searches.
 
-One search says nothing about how searches vary, or starts of a server. Its limits hold the truth in far more than 95 of
-100 searches where starts do not differ. They are moved half as far again from the capacity, on the scale of logarithms,
-so that they do so where the speeds of starts differ by 3 % (standard deviation) as well; where several systems are
-compared, further, in the proportion of the normal quantiles for one comparison and for all (Bonferroni). Two such
-intervals that do not touch show a difference, and the ratio lies between the quotients of their ends.
+One search says nothing about how searches vary, or starts of a server. Its limits hold the truth in far more than 95
+of 100 searches where starts do not differ; the upper one counts as at least as far away as the lower one, since a
+slow minute may have made a rate fail. Both are moved half as far again from the capacity, on the scale of logarithms,
+so that they hold the truth where the speeds of starts differ by 3 % (standard deviation) as well; where several
+systems are compared, further, in the proportion of the normal quantiles for one comparison and for all (Bonferroni).
+Two such intervals that do not touch show a difference, and the ratio lies between the quotients of their ends.
 `tests/truth/test_single_searches.py` counts how often equal servers are told apart.
 
 Deliberately not here: equality. It would need an interval within 5 %, and limits of single searches are never so close.
@@ -19,6 +20,7 @@ from scipy.special import ndtri
 from plimsoll.analyse.capacity_model import CapacityRatio, SystemCapacity
 from plimsoll.analyse.cell_model import Bounds, Estimate, SpreadKind
 from plimsoll.analyse.model import DifferenceVerdict
+from plimsoll.record.capacity import OWN_ERROR_RATIO
 
 _ALPHA = 0.05
 
@@ -64,7 +66,8 @@ def _limits(one: SystemCapacity, alpha: float) -> tuple[float, float] | None:
         return None
     further = _STARTS_DIFFER * float(ndtri(1 - alpha / 2) / ndtri(1 - _ALPHA / 2))
     tps = _capacity(one)
-    return tps * math.exp(further * math.log(one.low / tps)), tps * math.exp(further * math.log(one.high / tps))
+    high = max(one.high, tps * (1 + OWN_ERROR_RATIO))
+    return tps * math.exp(further * math.log(one.low / tps)), tps * math.exp(further * math.log(high / tps))
 
 
 def _capacity(one: SystemCapacity) -> float:
