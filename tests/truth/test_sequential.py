@@ -13,7 +13,6 @@ from typing import cast
 
 import numpy as np
 import numpy.typing as npt
-import polars as pl
 import pytest
 from scipy import stats
 
@@ -31,7 +30,6 @@ from plimsoll.analyse.model import DifferenceVerdict
 from plimsoll.analyse.sequential import anytime_interval, half_widths
 from plimsoll.analyse.sequential_verdicts import judge_at_any_look, judge_values
 from plimsoll.record.level import Level
-from truth import test_duet
 
 STUDIES = 4_000
 LOOKS = 20
@@ -238,71 +236,3 @@ def test_the_interval_of_one_study_is_that_of_the_sequence() -> None:
         interval = anytime_interval(list(values[0, :count]), 0.05)
         assert interval.low == pytest.approx(low[0, count - 1])
         assert interval.high == pytest.approx(high[0, count - 1])
-
-
-def duets(restart: float, effect: float, count: int, rounds: int) -> Iterator[list[MeasuredCell]]:
-    """Both systems of auto duets on the machine of `test_duet`: slow drift, bursts, starts that differ."""
-    random = np.random.default_rng([int(10 * restart), int(1000 * effect)])
-    machine = test_duet.weather(random, count * rounds)
-    pairs = machine.reshape(count, rounds, test_duet.PAIRS, 2)
-    tossed = random.random(pairs.shape[:3]) < 0.5
-    logs = [np.where(tossed, pairs[..., side], pairs[..., 1 - side]) for side in (0, 1)]
-    starts = random.normal(0, restart * test_duet.RESIDUAL * np.sqrt(2 / test_duet.PAIRS), (count, rounds, 1))
-    logs[1] = logs[1] + starts + effect
-    for study in range(count):
-        yield [_turning_cell(logs[side][study], name="ab"[side], against="ba"[side]) for side in (0, 1)]
-
-
-def _turning_cell(logs: npt.NDArray[np.float64], *, name: str, against: str) -> MeasuredCell:
-    trials = [
-        SimpleNamespace(
-            trial=SimpleNamespace(repetition=index),
-            throughput_tps=float(np.exp(own).mean()),
-            turns=_turns(own, against),
-        )
-        for index, own in enumerate(logs)
-    ]
-    return cast("MeasuredCell", SimpleNamespace(system=name, level=Level(connections=1), trials=trials))
-
-
-def _turns(logs: npt.NDArray[np.float64], against: str) -> pl.DataFrame:
-    pairs = np.arange(logs.size)
-    completed = np.round(2000 * np.exp(logs)).astype(np.uint64)
-    return pl.DataFrame(
-        {
-            "pair": pairs,
-            "against": against,
-            "counted_from_s": pairs * 1.0,
-            "to_s": pairs + 0.4,
-            "completed": completed,
-            "begun": completed.astype(float),
-            "running_s": np.full(len(pairs), 0.4),
-        }
-    )
-
-
-@pytest.mark.parametrize(
-    ("restart", "effect", "least"), [(0.0, 0.0, 0), (1.0, 0.0, 0), (3.0, 0.0, 0), (0.0, 0.06, 0.95), (1.0, 0.06, 0.9)]
-)
-def test_an_auto_duet_names_a_wrong_winner_at_its_stop_in_at_most_5_of_100_and_finds_a_planted_one(
-    restart: float, effect: float, least: float
-) -> None:
-    count, rounds = 150, 16
-    wrong = right = 0
-    for base, system in duets(restart, effect, count, rounds):
-        judged = None
-        for look in range(REPETITIONS_MIN, rounds + 1):
-            cells = [
-                cast("MeasuredCell", SimpleNamespace(**{**vars(one), "trials": one.trials[:look]}))
-                for one in (base, system)
-            ]
-            judged = judge_at_any_look(*cells, tests_count=1, equal_within=EQUAL_WITHIN)
-            assert judged is not None
-            if judged.verdict is not DifferenceVerdict.UNRESOLVED:
-                break
-        assert judged is not None
-        right += judged.verdict is DifferenceVerdict.FASTER and effect > 0
-        wrong += judged.verdict is DifferenceVerdict.SLOWER or (judged.verdict in WINNERS and effect == 0)
-        wrong += judged.verdict is DifferenceVerdict.EQUAL and effect > math.log1p(EQUAL_WITHIN)
-    assert wrong / count <= 0.05, wrong / count
-    assert right / count >= least, right / count
