@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from plimsoll.cli.size_answer import show_answer
+
 if TYPE_CHECKING:
     from plimsoll.analyse.confirmed import Confirmed
     from plimsoll.analyse.size_model import LoadDemand, SizeAnswer, SystemFit
@@ -60,7 +62,6 @@ def confirm_and_show(
         TargetError, HostError: The load could not be run.
     """
     from plimsoll.cli.fitted import echo_fitted
-    from plimsoll.cli.size import show_answer
     from plimsoll.guide.run_warnings import warning_line
     from plimsoll.prose.capacity import confirmed_sentence
     from plimsoll.record.capacity import RunVerdict

@@ -15,10 +15,11 @@ from plimsoll.cli.groups import with_groups
 from plimsoll.cli.login import NO_LOGIN, Login
 from plimsoll.cli.option_values import duration_s
 from plimsoll.cli.options import JsonOption, PriceFileOption, StudyFolderArgument
+from plimsoll.cli.size_answer import show_answer
 
 if TYPE_CHECKING:
     from plimsoll.analyse.model import Analysis
-    from plimsoll.analyse.size_model import LoadDemand, SizeAnswer
+    from plimsoll.analyse.size_model import LoadDemand
 
 ConfirmOption = Annotated[
     bool,
@@ -170,19 +171,6 @@ def size(
     objective = objective_to_confirm(analysis.capacities, answer.asked.workload, limit_ms)
     asked = Confirming(duration_s(duration, "--duration"), target, system, login)
     raise typer.Exit(confirm_and_show(study, answer, objective, asked, as_json=as_json))
-
-
-def show_answer(answer: SizeAnswer, *, as_json: bool) -> int:
-    """Shows the answer; returns the exit code."""
-    from plimsoll.cli.fitted import show
-    from plimsoll.guide.size import worded
-    from plimsoll.guide.terminal import size_terminal
-
-    if as_json:
-        typer.echo(worded(answer).model_dump_json(indent=2))
-    else:
-        show(size_terminal(answer))
-    return 0 if answer.fits else 1
 
 
 def _objective_ms(analysis: Analysis) -> float | None:

@@ -1,0 +1,23 @@
+"""What `plimsoll size` prints of an answer, with a confirmation or without."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import typer
+
+if TYPE_CHECKING:
+    from plimsoll.analyse.size_model import SizeAnswer
+
+
+def show_answer(answer: SizeAnswer, *, as_json: bool) -> int:
+    """Shows the answer; returns the exit code."""
+    from plimsoll.cli.fitted import show
+    from plimsoll.guide.size import worded
+    from plimsoll.guide.terminal import size_terminal
+
+    if as_json:
+        typer.echo(worded(answer).model_dump_json(indent=2))
+    else:
+        show(size_terminal(answer))
+    return 0 if answer.fits else 1
