@@ -7,8 +7,9 @@
    that follow.
 4. Confirm: the rate just below the crossing is measured longer, several times. Where one of these runs surely does not
    hold, or all of them together do not, the rate steps down by a notch at least and is confirmed again.
-5. Above: unless a run up to 15 % above the answer surely did not hold, one is made there. Where that one surely holds,
-   the answer is too low, because the machine was slow for a while; the search begins again there, once.
+5. Above: unless a shorter run at most 6 % above the answer surely did not hold, one is made there; where it is
+   undecided, another one at 15 %. Where one surely holds, the answer is too low, because the machine was slow for a
+   while; the search begins again there, once.
 
 The answer was chosen because its runs held, so `low` is lower than the answer by as much as searches are wrong.
 

@@ -16,6 +16,7 @@ from plimsoll.guide.glance import glance_table
 from plimsoll.guide.interval_charts import peaks_chart, sustained_words
 from plimsoll.guide.look import Look
 from plimsoll.guide.pictures import chart_spec
+from plimsoll.guide.pools import pool_sentence
 from plimsoll.record.environment import Environment, InstanceFacts
 from plimsoll.record.level import Level, LevelKind
 from support.analyses import measured_analysis
@@ -117,6 +118,23 @@ def test_the_chart_the_table_and_the_pool_say_what_the_sentence_says() -> None:
     assert [row[column].text for row in table.rows] == ["200", "240"]
     pools = [one.pool for one in analysis.curves]
     assert [(one.connections, one.reason) for one in pools if one] == [(2, PoolReason.SINGLE_FIGURES)] * 2
+
+
+def test_levels_that_miss_the_objective_are_no_pool_however_fast_they_are() -> None:
+    recordings = [
+        measured(
+            np.full(20, 100.0 * level * (1 + repetition / 100)),
+            response_ns=np.full(2000, level * 5_000_000),
+            connections=level,
+            repetition=repetition,
+        )
+        for repetition in range(3)
+        for level in (1, 2, 4)
+    ]
+    (curve,) = analyse("s", recordings, objective_ms_p99=12.0).curves
+    assert curve.pool is not None
+    assert (curve.pool.connections, curve.pool.reason) == (2, PoolReason.OBJECTIVE)
+    assert "more connections are not known to keep the objective" in pool_sentence(curve)
 
 
 def test_without_a_level_within_it_there_is_no_pool_and_the_chart_shows_the_peaks() -> None:
