@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
 import threading
 from collections.abc import Iterator
@@ -110,6 +111,24 @@ def test_what_a_host_lacks_is_refused_before_anything_starts(tmp_path: Path, db2
 
 
 @pytest.mark.endure
+def test_a_host_that_is_lost_during_set_up_is_waited_for(tmp_path: Path, db2: SshHost) -> None:
+    folder = tmp_path / "out"
+    running = start("study", "run", write_study(tmp_path / "s.toml"), "--to", folder)
+    try:
+        assert until(lambda: "data_progressed" in events_of(folder), limit_s=60)
+        (agent,) = [pid for pid in db2.pids() if "hosts import agent" in command_line(pid)]
+        os.kill(agent, signal.SIGKILL)
+        _, errors = running.communicate(timeout=200)
+    finally:
+        running.kill()
+    assert running.returncode == 0, errors
+    assert "there: its host was lost: " in errors
+    assert "; waiting up to 10 min 00 s for it" in errors
+    assert [one.outcome.verdict for one in read_study(folder).recordings] == [Verdict.COMPLETE]
+    assert list(db2.disk.iterdir()) == []
+
+
+@pytest.mark.endure
 def test_a_host_that_is_lost_fails_its_trial_and_the_study_goes_on(tmp_path: Path, db2: SshHost) -> None:
     folder = tmp_path / "out"
     file = write_study(tmp_path / "s.toml", duration="6s", repetitions=3)
@@ -171,7 +190,19 @@ def test_a_disk_that_is_full_or_fills_there_is_named_with_its_host(tmp_path: Pat
 
 def _state(folder: Path) -> str:
     """The state of the running trial, by the event log."""
-    events = folder / "events.jsonl"
-    lines = events.read_text().splitlines() if events.exists() else []
-    states = [line for line in lines if '"state_began"' in line]
+    states = [line for line in events_of(folder).splitlines() if '"state_began"' in line]
     return "measure" if states and '"measure"' in states[-1] else ""
+
+
+def events_of(folder: Path) -> str:
+    """The event log so far."""
+    events = folder / "events.jsonl"
+    return events.read_text() if events.exists() else ""
+
+
+def command_line(pid: int) -> str:
+    """The arguments of a process; empty for one that has ended."""
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_bytes().decode(errors="replace")
+    except OSError:
+        return ""

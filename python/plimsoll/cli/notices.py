@@ -8,16 +8,18 @@ from __future__ import annotations
 from plimsoll.cli.storage_lines import measured_line
 from plimsoll.prose.phrases import counted
 from plimsoll.run.answer_events import AnswerProgressed
-from plimsoll.run.data_events import DeviceShared
+from plimsoll.run.data_events import DeviceShared, HostLost
 from plimsoll.run.events import EnvironmentChanged, MachineMeasured, ReadinessJudged
 from plimsoll.run.hook_events import EnvironmentTurn, HookEnded
 from plimsoll.run.status_text import answer_lines
 from plimsoll.run.storage_events import StorageMeasured
+from plimsoll.units import format_duration
 
 Notice = (
     AnswerProgressed
     | DeviceShared
     | EnvironmentChanged
+    | HostLost
     | MachineMeasured
     | ReadinessJudged
     | StorageMeasured
@@ -28,7 +30,7 @@ Notice = (
 
 def notice(event: Notice) -> str:
     """What a user should know beside the trials; empty for nothing."""
-    if isinstance(event, StorageMeasured | HookEnded | EnvironmentTurn):
+    if isinstance(event, StorageMeasured | HookEnded | HostLost | EnvironmentTurn):
         return _before_trials(event)
     if event.type == "readiness_judged":
         where = "" if event.host is None else f"{event.host}: "
@@ -45,9 +47,13 @@ def notice(event: Notice) -> str:
     )
 
 
-def _before_trials(event: StorageMeasured | HookEnded | EnvironmentTurn) -> str:
+def _before_trials(event: StorageMeasured | HookEnded | HostLost | EnvironmentTurn) -> str:
     if event.type == "storage_measured":
         return measured_line(event)
+    if event.type == "host_lost":
+        return (
+            f"{event.system}: its host was lost: {event.reason}; waiting up to {format_duration(event.limit_s)} for it"
+        )
     if event.type == "environment_turn":
         work = counted(event.trial_count, "trial") if event.trial_count else "nothing"
         return f"environment {event.environment!r}: {work} to measure"

@@ -81,6 +81,7 @@ class StudyDisplay:
                 | "machine_measured"
                 | "readiness_judged"
                 | "device_shared"
+                | "host_lost"
                 | "storage_measured"
                 | "hook_ended"
                 | "environment_turn"

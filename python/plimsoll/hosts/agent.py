@@ -102,7 +102,8 @@ def name_of(function: Callable[..., Any]) -> str:
 
 
 def _described(error: BaseException) -> dict[str, Any]:
-    told: dict[str, Any] = {"kind": type(error).__name__, "message": str(error)}
+    message = str(error).encode(errors="backslashreplace").decode()  # names of files may be no text
+    told: dict[str, Any] = {"kind": type(error).__name__, "message": message}
     match error:
         case SpecError():
             return told | {"faults": list(error.faults)}

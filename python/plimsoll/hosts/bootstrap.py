@@ -1,7 +1,8 @@
 """Starts an agent on a host: takes the archive from standard input, unpacks it, and hands over to it.
 
 Runs as text given to `python3 -c`, before anything of Plimsoll is there, so it imports the standard library only. The
-directory is locked while the agent lives; one whose lock is free belongs to nobody and is removed by the next one.
+directory is locked before anything is in it and for as long as the agent lives; one whose lock is free belongs to
+nobody and is removed by the next one.
 """
 
 import fcntl
@@ -22,12 +23,9 @@ def main() -> None:
     archive = read_exactly(size)
     if len(archive) != size:
         return
-    folder = tempfile.mkdtemp(prefix=prefix, dir="/var/tmp")
+    folder = locked_folder(prefix)
     try:
-        lock = os.open(folder, os.O_RDONLY)
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        with tarfile.open(fileobj=io.BytesIO(archive), mode="r:gz") as tar:
-            tar.extractall(folder + "/lib")  # noqa: S202  (Plimsoll made it)
+        unpack(archive, folder + "/lib")
         sys.path.insert(0, folder + "/lib")
         from plimsoll.hosts import agent
 
@@ -57,13 +55,44 @@ def read_exactly(size: int) -> bytes:
     return b"".join(parts)
 
 
-def remove_left(prefix: str) -> None:
+def locked_folder(prefix: str, base: str = "/var/tmp") -> str:  # noqa: S108  (the name is new and random)
+    """A new directory, locked for as long as this process lives.
+
+    Between its making and its locking another bootstrap may take it for one that was left, and remove it: then the lock
+    is one of a directory that is gone, and another one is made.
+    """
+    while True:
+        folder = tempfile.mkdtemp(prefix=prefix, dir=base)
+        try:
+            lock = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            if os.path.samestat(os.fstat(lock), os.lstat(folder)):
+                return folder
+            os.close(lock)
+        except FileNotFoundError:
+            continue
+
+
+def unpack(archive: bytes, into: str) -> None:
+    """Unpacks files and directories, and nothing that leads out of the directory."""
+    with tarfile.open(fileobj=io.BytesIO(archive), mode="r:gz") as tar:
+        if hasattr(tarfile, "data_filter"):
+            tar.extractall(into, filter="data")
+            return
+        members = tar.getmembers()  # before Python 3.11.4 there is no filter
+        for one in members:
+            if not (one.isfile() or one.isdir()) or one.name.startswith("/") or ".." in one.name.split("/"):
+                sys.exit("the archive holds %r, which is not unpacked" % one.name)  # noqa: UP031  (as above)
+        tar.extractall(into, members)  # noqa: S202  (each was looked at)
+
+
+def remove_left(prefix: str, base: str = "/var/tmp") -> None:  # noqa: S108  (only what is locked by nobody, and ours)
     """Removes directories that agents left which were killed."""
-    for left in pathlib.Path("/var/tmp").glob(prefix + "*"):  # noqa: S108
+    for left in pathlib.Path(base).glob(prefix + "*"):
         try:
             if left.is_symlink() or left.stat().st_uid != os.geteuid():
                 continue
-            lock = os.open(left, os.O_RDONLY)
+            lock = os.open(left, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
             try:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 shutil.rmtree(left, ignore_errors=True)
@@ -73,4 +102,5 @@ def remove_left(prefix: str) -> None:
             continue
 
 
-main()
+if __name__ == "__main__":
+    main()

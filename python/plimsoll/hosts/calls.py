@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import enum
 import inspect
-import json
 from collections.abc import Callable, Mapping
 from functools import cache
 from pathlib import Path
@@ -17,6 +16,7 @@ from typing import Any, get_type_hints
 from pydantic import SecretStr, TypeAdapter, ValidationError
 
 from plimsoll.errors import HostError
+from plimsoll.hosts import strict_json
 
 
 @cache
@@ -31,7 +31,7 @@ def _adapter(hint: Any) -> TypeAdapter[Any]:
 
 def plain(value: Any, hint: Any) -> Any:
     """A value of a type as what JSON has."""
-    return json.loads(json.dumps(_adapter(hint).dump_python(value), default=_without_type))
+    return strict_json.read(strict_json.write(_adapter(hint).dump_python(value), default=_without_type))
 
 
 def typed(value: Any, hint: Any) -> Any:
@@ -41,9 +41,11 @@ def typed(value: Any, hint: Any) -> Any:
         HostError: It is not of the type.
     """
     try:
-        return _adapter(hint).validate_json(json.dumps(value))
+        return _adapter(hint).validate_json(strict_json.write(value))
     except ValidationError as error:
         raise HostError(f"the other end sent what is no {hint}: {error.errors()[0]['msg']}") from None
+    except ValueError as error:
+        raise HostError(f"the other end sent what is no {hint}: {error}") from None
 
 
 def plain_arguments(function: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> dict[str, Any]:

@@ -1,7 +1,9 @@
 """Requests to an agent on a host, and its answers: JSON lines over the standard streams of a process.
 
-Answers come in any order. When the process ends, whoever waits is told, and every later request is refused. What the
-agent prints on its standard error is the reason that is given. Deliberately not here: starting the process (`ssh`).
+Answers come in any order. When the process ends, or sends what is no answer, whoever waits is told, and every later
+request is refused. What the agent prints on its standard error is the reason that is given. Nobody waits for a write: a
+thread of its own does them, so an agent that reads nothing keeps no caller and no end waiting. Deliberately not here:
+what an answer may look like (`answers`), and starting the process (`ssh`).
 """
 
 from __future__ import annotations
@@ -9,16 +11,17 @@ from __future__ import annotations
 import contextlib
 import itertools
 import json
+import queue
 import subprocess
 import threading
 from collections.abc import Callable
 from concurrent.futures import Future
 from typing import Any
 
-from plimsoll import errors
 from plimsoll.clocks import ClockOffset, compare_clocks
-from plimsoll.errors import HostError, PlimsollError, SpecError, TargetError
+from plimsoll.errors import HostError
 from plimsoll.hosts.agent import SILENCE_S, name_of
+from plimsoll.hosts.answers import read_answer
 from plimsoll.hosts.calls import plain_arguments, result_type, typed
 
 LINE_BYTES_MAX = 64 * 2**20
@@ -26,18 +29,22 @@ LINE_BYTES_MAX = 64 * 2**20
 
 _SPEAKS_EVERY_S = 5.0
 _CLOCK_LIMIT_S = 10.0
+_OPENING_LIMIT_S = 600.0
 
 
 class Channel:
     """One agent."""
 
-    def __init__(self, host: str, process: subprocess.Popen[bytes], reason: Callable[[], str]) -> None:
+    def __init__(
+        self, host: str, process: subprocess.Popen[bytes], reason: Callable[[], str], opening: bytes = b""
+    ) -> None:
         """Takes a process whose standard streams an agent serves.
 
         Args:
             host: As messages call it.
             process: With pipes for standard input and output.
             reason: Says what the process printed on standard error.
+            opening: Is sent before the first request.
         """
         assert process.stdin is not None, "a pipe was asked for"
         assert process.stdout is not None, "a pipe was asked for"
@@ -45,11 +52,19 @@ class Channel:
         self._stdin, self._stdout = process.stdin, process.stdout
         self._waiting: dict[int, Future[Any]] = {}
         self._numbers, self._lock = itertools.count(1), threading.Lock()
-        self._lost: HostError | None = None
-        self._reader = threading.Thread(target=self._read, name=f"plimsoll-{host}", daemon=True)
-        self._reader.start()
+        self._lost: str | None = None
+        self._outbox: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
+        self._outbox.put(opening)
+        self._opened = threading.Event()
         self._ended = threading.Event()
-        threading.Thread(target=self._speak, name=f"plimsoll-{host}-alive", daemon=True).start()
+        self._reader = self._thread(self._read, "answers")
+        self._thread(self._write, "requests")
+        self._thread(self._speak, "alive")
+
+    def _thread(self, work: Callable[[], None], name: str) -> threading.Thread:
+        thread = threading.Thread(target=work, name=f"plimsoll-{self._host}-{name}", daemon=True)
+        thread.start()
+        return thread
 
     @property
     def is_lost(self) -> bool:
@@ -65,7 +80,7 @@ class Channel:
     def make(self, function: Callable[..., Any], **kwargs: Any) -> int:
         """Runs a function there that makes an object, which stays there; gives its number. Raises as `call`."""
         arguments = plain_arguments(function, (), kwargs)
-        return int(self.ask({"do": "make", "name": name_of(function), "arguments": arguments}))
+        return int(typed(self.ask({"do": "make", "name": name_of(function), "arguments": arguments}), int))
 
     def method(self, number: int, function: Callable[..., Any] | property, /, **kwargs: Any) -> Any:
         """Calls a method of an object there, or reads a property. Raises as `call`."""
@@ -93,12 +108,10 @@ class Channel:
         future: Future[Any] = Future()
         with self._lock:
             if self._lost is not None:
-                raise self._lost
+                raise HostError(self._lost)
             number = next(self._numbers)
             self._waiting[number] = future
-            with contextlib.suppress(OSError):  # the reader tells whoever waits
-                self._stdin.write(json.dumps({"id": number, **request}).encode() + b"\n")
-                self._stdin.flush()
+        self._outbox.put(json.dumps({"id": number, **request}).encode() + b"\n")
         try:
             return future.result(limit_s)
         except TimeoutError:
@@ -107,58 +120,65 @@ class Channel:
     def close(self, limit_s: float = 20) -> None:
         """Ends the agent, and what it started; waits until it has cleaned up."""
         self._ended.set()
-        with contextlib.suppress(OSError):
-            self._stdin.close()
+        self._outbox.put(None)
         try:
             self._process.wait(limit_s)
         except subprocess.TimeoutExpired:
             self._process.kill()
             self._process.wait()
         self._reader.join(limit_s)
+        self._end(": it was ended")
 
     def _speak(self) -> None:
         """Says something every few seconds, and ends a connection over which no answer comes."""
+        if not self._opened.wait(_OPENING_LIMIT_S):
+            self._process.kill()
+            self._end(f": what it needs was not sent within {_OPENING_LIMIT_S:g} s")
         while not self._ended.wait(_SPEAKS_EVERY_S):
             try:
                 self.ask({"do": "time"}, limit_s=SILENCE_S)
             except HostError:
                 self._process.kill()
+                self._end(f": it did not answer for {SILENCE_S:g} s")
                 return
 
+    def _write(self) -> None:
+        """Sends requests in their order until the end; then the agent's input ends."""
+        with contextlib.suppress(OSError):  # the reader tells whoever waits
+            while (line := self._outbox.get()) is not None:
+                self._stdin.write(line)
+                self._stdin.flush()
+                self._opened.set()
+        with contextlib.suppress(OSError):
+            self._stdin.close()
+
     def _read(self) -> None:
-        while True:
-            line = self._stdout.readline(LINE_BYTES_MAX)
-            if not line.endswith(b"\n"):
-                break
+        """Hands out answers until they end, or until something comes that is none."""
+        while (line := self._stdout.readline(LINE_BYTES_MAX)).endswith(b"\n"):
             try:
-                answer = json.loads(line)
-                future = self._waiting.pop(answer["id"])
-            except (ValueError, KeyError, TypeError):
-                break
-            if "error" in answer:
-                future.set_exception(_raised(self._host, answer["error"]))
+                answer = read_answer(line, self._host)
+                future = self._waiting.pop(answer.number)
+            except (HostError, KeyError) as error:
+                self._process.kill()
+                self._end(f": the agent there sent what is no answer: {error}")
+                return
+            if answer.error is not None:
+                future.set_exception(answer.error)
             else:
-                future.set_result(answer.get("result"))
+                future.set_result(answer.result)
         self._end()
 
-    def _end(self) -> None:
+    def _end(self, why: str = "") -> None:
+        """Tells whoever waits that the connection is lost, the first time with the reason.
+
+        Args:
+            why: Follows the words; what the process printed where it is empty.
+        """
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._process.wait(1)
         with self._lock:
-            self._lost = HostError(f"{self._host}: the connection was lost{self._reason()}")
+            if self._lost is None:
+                self._lost = f"{self._host}: the connection was lost{why or self._reason()}"
             waiting, self._waiting = self._waiting, {}
         for future in waiting.values():
-            future.set_exception(self._lost)
-
-
-def _raised(host: str, told: Any) -> PlimsollError:
-    """The error that an agent describes, with the host's name before its message."""
-    kind, message = str(told.get("kind")), f"{host}: {told.get('message')}"
-    if kind == "SpecError":
-        return SpecError(*(f"{host}: {fault}" for fault in told.get("faults", ())))
-    if kind in ("TargetError", "DataError"):
-        error: type[TargetError] = getattr(errors, kind)
-        return error(message, code=told.get("code"), sqlstate=told.get("sqlstate"))
-    if kind == "OSError" or hasattr(errors, kind):
-        return HostError(message)
-    return HostError(f"{host}: failed in a way that Plimsoll did not foresee: {told.get('trace') or message}")
+            future.set_exception(HostError(self._lost))

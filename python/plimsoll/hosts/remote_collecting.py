@@ -8,11 +8,11 @@ clock by the offset that was found when it began (`Channel.clock`).
 from __future__ import annotations
 
 import threading
-from dataclasses import replace
+from dataclasses import asdict, replace
 
 import polars as pl
 
-from plimsoll.errors import PlimsollError
+from plimsoll.errors import HostError, PlimsollError
 from plimsoll.hosts import remote_objects
 from plimsoll.hosts.channel import Channel
 from plimsoll.hosts.collecting import LocalCollecting
@@ -76,6 +76,8 @@ class RemoteCollecting:
 
     def _fetch(self) -> None:
         columns: Columns = self._channel.method(self._number, remote_objects.Watching.take)
+        if len({len(column) for column in asdict(columns).values()}) > 1:
+            raise HostError("telemetry came in columns of different lengths")
         with self._lock:
             self._rows.append(telemetry_frame(columns, driver=self._wanted.driver, ahead_s=self.clock.ahead_s))
         for instance, source, metric, value in zip(

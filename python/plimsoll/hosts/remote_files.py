@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import fcntl
 import os
+import stat
 from pathlib import Path
 
 from plimsoll.errors import HostError
 from plimsoll.regular_file import read_regular
+from plimsoll.units import printable
 
 TEXT_BYTES_MAX = 65_536
 
@@ -25,14 +27,13 @@ def hold(holder: str) -> None:
         holder: Says who holds it, for whoever is refused.
 
     Raises:
-        HostError: Another study holds it.
+        HostError: Another study holds it, or the lock's name is taken by something that is not this user's.
     """
-    place = Path(f"/var/tmp/plimsoll-host-{os.geteuid()}.lock")  # noqa: S108  (opened without following links)
-    lock = os.open(place, os.O_CREAT | os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+    lock = _own_file(Path(f"/var/tmp/plimsoll-host-{os.geteuid()}.lock"))  # noqa: S108  (see `_own_file`)
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
-        other = os.read(lock, _HOLDER_BYTES_MAX).decode(errors="replace")
+        other = printable(os.read(lock, _HOLDER_BYTES_MAX).decode(errors="replace"))
         os.close(lock)
         raise HostError(f"another study uses this host ({other or 'unknown'}); wait until it has ended") from None
     os.ftruncate(lock, 0)
@@ -43,6 +44,39 @@ def hold(holder: str) -> None:
 _HOLDER_BYTES_MAX = 200
 _held: list[int] = []
 """Descriptors of locks; they are closed when the process ends."""
+
+
+def _own_file(place: Path) -> int:
+    """Opens a file of a name that everybody can guess, in a folder where everybody can make files.
+
+    Somebody else may have put a file of theirs there, a pipe, a link, or a second name of a file of this user: none of
+    them is written to.
+
+    Returns:
+        A descriptor of a file of this user's alone, for reading and writing.
+
+    Raises:
+        HostError: There is something else.
+    """
+    cure = f"see what it is, and remove it: ls -l {place}"
+    try:
+        found = os.open(place, os.O_CREAT | os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, 0o600)
+    except OSError as error:
+        raise HostError(f"{place}: cannot be opened: {error.strerror}; {cure}") from None
+    facts = os.fstat(found)
+    fault = None
+    if not stat.S_ISREG(facts.st_mode):
+        fault = "is no file"
+    elif facts.st_uid != os.geteuid():
+        fault = f"belongs to another user (uid {facts.st_uid})"
+    elif facts.st_nlink != 1:
+        fault = "is another name of a file that lies elsewhere as well"
+    elif facts.st_mode & 0o022:
+        fault = f"may be written by others (mode {stat.S_IMODE(facts.st_mode):04o})"
+    if fault is not None:
+        os.close(found)
+        raise HostError(f"{place}: {fault}; {cure}")
+    return found
 
 
 def text_of(place: Path) -> str:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
+from plimsoll.errors import HostError
 from plimsoll.hosts import remote_files
 from plimsoll.hosts.channel import Channel
 from plimsoll.record.environment import StorageFacts
@@ -70,8 +72,17 @@ class RemoteServer:
 
     def stop(self, *, grace_s: float = 120) -> None:
         """Stops it cleanly, and by force after the grace; nothing where the host was lost, which ended it."""
-        if not self._channel.is_lost:
+        with self._unless_lost():
             self._channel.method(self._number, ManagedServer.stop, grace_s=grace_s)
+
+    @contextmanager
+    def _unless_lost(self) -> Iterator[None]:
+        """What cannot be asked of a host that is lost needs not be done: its guardian did it."""
+        try:
+            yield
+        except HostError:
+            if not self._channel.is_lost:
+                raise
 
     def freeze(self) -> None:
         """Stops it where it is."""
@@ -83,7 +94,7 @@ class RemoteServer:
 
     def remove(self) -> None:
         """Ends it and removes its directory; nothing where the host was lost, whose guardian did that."""
-        if not self._channel.is_lost:
+        with self._unless_lost():
             self._channel.method(self._number, ManagedServer.remove)
             self._channel.drop(self._number)
 

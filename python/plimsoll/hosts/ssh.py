@@ -123,12 +123,8 @@ class SshHost:
         self._check_python()
         with self._errors.open("wb") as errors:
             process = self._ssh.start([self._python, "-I", "-c", _BOOTSTRAP], errors)
-        assert process.stdin is not None, "a pipe was asked for"
         packed = archive()
-        with contextlib.suppress(OSError):  # the channel tells why
-            process.stdin.write(b"%d\n" % len(packed) + packed)
-            process.stdin.flush()
-        channel = Channel(self.name, process, self._reason)
+        channel = Channel(self.name, process, self._reason, opening=b"%d\n" % len(packed) + packed)
         try:
             channel.call(remote_files.hold, f"from {socket.gethostname()}, process {os.getpid()}")
             led_to = channel.call(remote_files.connected_to)

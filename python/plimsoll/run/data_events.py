@@ -1,4 +1,4 @@
-"""What becomes of data and devices while a study runs, as events."""
+"""What becomes of data, devices and hosts while a study runs, as events."""
 
 from __future__ import annotations
 
@@ -37,3 +37,17 @@ class DeviceShared(Document):
     type: Literal["device_shared"] = "device_shared"
     device: str
     paths: tuple[str, ...]
+
+
+class HostLost(Document):
+    """The host of a system was lost while the system was set up: the study waits for it, and sets it up again.
+
+    Attributes:
+        reason: What failed, with the host's name.
+        limit_s: It waits for so long, seconds.
+    """
+
+    type: Literal["host_lost"] = "host_lost"
+    system: str
+    reason: str
+    limit_s: float

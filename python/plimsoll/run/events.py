@@ -21,7 +21,7 @@ from plimsoll.record.document import Document
 from plimsoll.record.model import State, TrialWarning, Verdict
 from plimsoll.regular_file import open_regular
 from plimsoll.run.answer_events import AnswerProgressed, DuetProgressed
-from plimsoll.run.data_events import DataKept, DataPutBack, DeviceShared
+from plimsoll.run.data_events import DataKept, DataPutBack, DeviceShared, HostLost
 from plimsoll.run.hook_events import EnvironmentTurn, HookBegan, HookEnded
 from plimsoll.run.search_events import SearchEvent
 from plimsoll.run.storage_events import StorageMeasured
@@ -182,6 +182,7 @@ Event = (
     | DataPutBack
     | DataKept
     | DeviceShared
+    | HostLost
     | StorageMeasured
     | ReadinessJudged
     | HookBegan

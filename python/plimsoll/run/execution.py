@@ -76,7 +76,7 @@ class Execution:
         self._spec, self._folder, self._log = spec, folder, log
         self._preflight = preflight
         self._ran_count, self._began_s = 0, time.monotonic()
-        self._systems = RunningSystems(spec, switcher, self._open, self._look)
+        self._systems = RunningSystems(spec, switcher, self._open, self._look, log.say)
         self._failures_in_a_row = 0
         self._driver, self._hosts, self._machines = driver, hosts, dict[Host, Machines]()
         surveyor = self._surveyor = Surveyor()

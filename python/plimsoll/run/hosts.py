@@ -7,13 +7,18 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
+from plimsoll.errors import HostError
 from plimsoll.hosts.host import Host
 from plimsoll.hosts.local import HERE
 from plimsoll.hosts.ssh import SshHost
 from plimsoll.servers.directory import default_base_dir
+from plimsoll.servers.listening import boot_id
 from plimsoll.servers.sweep import sweep
 from plimsoll.spec.hosts import HostSpec
 from plimsoll.spec.system import SystemSpec
+
+HOST_WAIT_S = 600.0
+"""How long a study waits for a host that was lost, seconds."""
 
 
 class Hosts:
@@ -49,6 +54,18 @@ class Hosts:
         for spec in {system.host for system in systems if system.host is not None}:
             if spec in self._hosts:
                 self._hosts[spec].reconnect(limit_s)
+
+    def is_lost(self, system: SystemSpec) -> bool:
+        """Whether the host of a system's servers was lost: it is asked, for silence shows only after a while.
+
+        False for one that was never connected to.
+        """
+        try:
+            if system.host in self._hosts:
+                self._hosts[system.host].call(boot_id)
+        except HostError:
+            return True
+        return False
 
     def sweep(self, systems: Iterable[SystemSpec]) -> None:
         """Removes what killed runs left where servers of systems will be: on this machine and on each host.

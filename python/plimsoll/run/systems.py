@@ -34,9 +34,6 @@ from plimsoll.servers.topology import read_topology
 from plimsoll.spec.reads import reads_words
 from plimsoll.spec.system import ServerSpec, SystemSpec
 
-HOST_WAIT_S = 600.0
-"""How long a study waits for a host that was lost, seconds."""
-
 
 class System(Protocol):
     """What a study does with a system."""
@@ -144,7 +141,7 @@ class ManagedSystem:
 
     def start(self, judge: Callable[[], None] = lambda: None) -> None:
         """Starts the servers; the first time their data is made, and kept in pristine form when resets will need it."""
-        self._return_to_host()
+        self._forget_if_lost()
         self._create()
         if self._is_data_missing:
             self._put_back()
@@ -162,13 +159,12 @@ class ManagedSystem:
         self._data_reset = all_together([data.made for data in self._data])
         self._prepared = self._is_pristine = True
 
-    def _return_to_host(self) -> None:
-        """Waits for a host that was lost. What was there is gone: its guardians ended and removed it."""
-        self._host.reconnect(HOST_WAIT_S)
+    def _forget_if_lost(self) -> None:
+        """What was made over a connection that was lost is gone: guardians on the host ended and removed it."""
         if self._connection_number != self._host.connection_number:
             self._connection_number = self._host.connection_number
             self._servers, self._data = [], []
-            self._prepared = self._is_pristine = False
+            self._prepared = self._is_pristine = self._is_data_missing = False
 
     def _seed(self) -> None:
         """Gives replicas a copy of the source's data; nothing without replicas."""

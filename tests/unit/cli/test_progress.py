@@ -16,6 +16,7 @@ from plimsoll.prose.interim import interim_lines
 from plimsoll.record.level import Level
 from plimsoll.record.model import State, Verdict
 from plimsoll.run.answer_events import AnswerProgressed
+from plimsoll.run.data_events import HostLost
 from plimsoll.run.events import DataProgressed, IntervalEnded, StateBegan, StudyBegan, TrialBegan, TrialEnded
 from plimsoll.run.status_text import interval_words
 
@@ -41,6 +42,15 @@ def test_data_that_is_looked_at_within_a_trial_keeps_the_trial_in_sight() -> Non
     display.show(TrialEnded(**CELL, verdict=Verdict.COMPLETE, reason=None, throughput_tps=1, response_ms_p99=1))
     display.show(LOOKING)
     assert "one: checking consistency 25%" in seen(display)
+
+
+def test_a_host_that_is_waited_for_is_said_with_the_reason() -> None:
+    console = Console(file=io.StringIO(), width=200)
+    StudyDisplay(console, None).show(HostLost(system="one", reason="db2: the connection was lost", limit_s=600))
+    assert isinstance(console.file, io.StringIO)
+    assert console.file.getvalue() == (
+        "one: its host was lost: db2: the connection was lost; waiting up to 10 min 00 s for it\n"
+    )
 
 
 def test_a_duet_counts_rounds_where_other_studies_count_repetitions() -> None:

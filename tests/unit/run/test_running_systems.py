@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from plimsoll.errors import HookError, HostError, TargetError
+from plimsoll.run.data_events import HostLost
 from plimsoll.run.environments import Switcher
 from plimsoll.run.hooks import HookPlace, SystemHooks
 from plimsoll.run.hosts import Hosts
-from plimsoll.run.running_systems import RunningSystems
+from plimsoll.run.running_systems import HOST_LOSSES_MAX, RunningSystems
 from plimsoll.spec.study import parse_study
 from plimsoll.spec.system import SystemSpec
 
@@ -38,6 +39,7 @@ class Fake:
     def __init__(self, name: str, done: list[str]) -> None:
         self.name, self.done = name, done
         self.fails: dict[str, Exception] = {}
+        self.starts_count = 0
 
     def _do(self, what: str) -> None:
         self.done.append(f"{what} {self.name}")
@@ -47,12 +49,38 @@ class Fake:
     def start(self, judge: Callable[[], None]) -> None:
         judge()
         self._do("start")
+        self.starts_count += 1
 
     def stop(self) -> None:
         self._do("stop")
 
     def close(self) -> None:
         self._do("close")
+
+
+class FakeHosts(Hosts):
+    """The host of a system is lost so many times from now on, and back as often as it is waited for."""
+
+    def __init__(self, done: list[str]) -> None:
+        super().__init__()
+        self.losses_left, self.is_away, self.comes_back, self.done = 0, False, True, done
+
+    def lose(self) -> None:
+        """What a call does that is on its way while the host goes away."""
+        if self.losses_left:
+            self.losses_left -= 1
+            self.is_away = True
+            raise HostError("db2: the connection was lost")
+
+    def is_lost(self, system: SystemSpec) -> bool:
+        return self.is_away
+
+    def return_to(self, systems: Iterable[SystemSpec], limit_s: float) -> None:
+        if self.is_away:
+            self.done.append(f"wait {limit_s:g} s")
+            if not self.comes_back:
+                raise HostError("db2: cannot be reached over SSH")
+        self.is_away = False
 
 
 class Bench:
@@ -67,11 +95,16 @@ class Bench:
             return self.fakes[one.name]
 
         place = HookPlace(study="s", folder=folder)
-        self.systems = RunningSystems(spec, Switcher(spec, place, Hosts()), opened, self._look)
+        self.hosts, self.told = FakeHosts(self.done), list[HostLost]()
+        switcher = Switcher(spec, place, self.hosts)
+        self.systems = RunningSystems(spec, switcher, opened, self._look, self.told.append)
+        self.is_lost_while_loaded = False
 
     def _look(self, one: SystemSpec, _system: object, *, is_loaded: bool) -> None:
         if is_loaded:
             self.done.append(f"look {one.name}")
+        if is_loaded == self.is_lost_while_loaded:
+            self.hosts.lose()
 
     def block(self, name: str) -> str | None:
         """One block; why the system is down."""
@@ -127,6 +160,41 @@ def test_other_errors_end_the_study(bench: Bench) -> None:
         bench.systems.begin_block("a", 0)
     with pytest.raises(HostError, match="a: could not be started again after a failed trial: wrong password"):
         bench.systems.restart("a")
+
+
+@pytest.mark.parametrize("is_loaded", [False, True])
+def test_a_host_that_is_lost_while_a_system_is_set_up_is_waited_for(bench: Bench, is_loaded: bool) -> None:
+    """Before its data is made and when it is there: it is set up again, all of it."""
+    bench.block("b")
+    bench.is_lost_while_loaded, bench.hosts.losses_left = is_loaded, HOST_LOSSES_MAX - 1
+    assert bench.block("a") is None
+    assert bench.done.count("wait 600 s") == HOST_LOSSES_MAX - 1
+    assert bench.done[-3:] == ["start a", "look a", "stop a"]
+    assert [one.model_dump() for one in bench.told] == [
+        {"type": "host_lost", "system": "a", "reason": "db2: the connection was lost", "limit_s": 600.0}
+    ] * (HOST_LOSSES_MAX - 1)
+    assert bench.fakes["a"].starts_count == (HOST_LOSSES_MAX if is_loaded else 1)
+
+
+def test_a_host_that_is_lost_after_a_failed_trial_is_waited_for(bench: Bench) -> None:
+    bench.systems.begin_block("a", 0)
+    bench.hosts.is_away = True
+    bench.systems.restart("a")
+    assert bench.done[-2:] == ["start a", "look a"]
+    assert bench.done.count("wait 600 s") == 1
+
+
+def test_a_host_that_is_lost_again_and_again_or_stays_away_ends_the_study(bench: Bench) -> None:
+    bench.hosts.losses_left = HOST_LOSSES_MAX
+    with pytest.raises(HostError, match="db2: the connection was lost"):
+        bench.systems.begin_block("a", 0)
+    bench.done.clear()
+    bench.hosts.losses_left, bench.hosts.comes_back = 1, False
+    with pytest.raises(
+        HostError, match=r"cannot be reached over SSH \(waited 10 min 00 s for it; run the same command again"
+    ):
+        bench.systems.begin_block("a", 0)
+    assert bench.done.count("wait 600 s") == 1, "it waits once"
 
 
 def test_all_that_are_open_are_closed(bench: Bench) -> None:
