@@ -33,10 +33,10 @@ class CheckedClaim(Document):
         high: The highest; null where there is no upper limit.
         limited_by: For that check what is claimed: `hardware` or `no hardware`.
         found: What was measured; null for `limited_by` and where nothing was.
-        levels: For peaks: the levels that cannot be told from the peak, rising.
+        levels: For peaks: the levels that may be the peak, rising: repetitions do not show that they have less.
         resource: For `limited_by`: the resource that limits here; null where none does.
         verdict: `shows` where the whole interval agrees, `does-not-show` where none of it does, otherwise
-            `not-resolved`; `not-measured` where the trials that would tell are missing.
+            `not-resolved`, as with one repetition; `not-measured` where the trials that would tell are missing.
     """
 
     says: str

@@ -1,9 +1,13 @@
 """Whether findings of an earlier study show in this one.
 
 A claim names a figure and the range that would agree with it. It shows here when the 95 % interval of the figure lies
-within the range, does not show when it lies outside, and is not resolved otherwise: a figure without an interval
-decides nothing. A peak agrees by the levels that cannot be told from it; a limit agrees by the verdict of `where_time`.
-A busy device does not resolve it, since it may have capacity even so; nor does a network that was not measured.
+within the range, does not show when it lies outside, and is not resolved otherwise. One rule holds for every kind: only
+an interval that knows how repetitions differ decides, so one repetition of each cell decides nothing.
+
+* A peak agrees by all levels that may be it: those not shown to have less than the highest. Where the last level is
+  one of them, the peak may lie beyond. Without a level in the range the study cannot tell.
+* A limit agrees by the verdict of `where_time`, where the interval of utilisation keeps to its side of the threshold. A
+  busy device does not resolve it, since it may have capacity even so; nor does a network that was not measured.
 
 Assumption: those of the figures. The intervals are not corrected for the number of claims: each was made in advance.
 Deliberately not here: what a claim looks like in a study file (`spec.claims`).
@@ -14,14 +18,16 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 
-from plimsoll.analyse.cell_model import Bounds, Estimate
+from plimsoll.analyse.cell_model import Bounds, Estimate, SpreadKind
 from plimsoll.analyse.cells import MeasuredCell
 from plimsoll.analyse.claim_model import CheckedClaim, ClaimVerdict
 from plimsoll.analyse.curve_model import Curve
 from plimsoll.analyse.model import Difference
+from plimsoll.analyse.peaks import highest, may_be_peak
 from plimsoll.analyse.ratios import ratio_of
 from plimsoll.analyse.scaling_model import Scalability
-from plimsoll.analyse.where_model import WhereTime, WhereVerdict, is_device
+from plimsoll.analyse.where_model import ResourceDemand, WhereTime, WhereVerdict, is_device
+from plimsoll.analyse.where_time import BUSY_RATIO, own_bottlenecks
 from plimsoll.record.level import Level
 from plimsoll.spec.claims import ClaimSpec
 
@@ -40,6 +46,7 @@ def check_claims(
 ) -> tuple[CheckedClaim, ...]:
     """Holds each claim against what was measured, one about all systems against each of them in turn."""
     closed = {(one.system, one.workload): one for one in curves if not one.kind.is_at_rate}
+    rising = {key: _rising(cells, curve) for key, curve in closed.items()}
     limits = {(one.system, one.workload): one for one in where_time}
     cpus = {(one.system, one.workload): one.cpus for one in scalability}
     places = {(one.system, one.workload, one.level.connections): one for one in cells if not one.level.kind.is_at_rate}
@@ -52,7 +59,7 @@ def check_claims(
                 case "limited_by":
                     found.append(_of_limit(own, limits.get(key)))
                 case "peak_connections" | "peak_per_cpu":
-                    found.append(_of_peak(own, closed.get(key), cpus.get(key)))
+                    found.append(_of_peak(own, rising.get(key, []), cpus.get(key)))
                 case "scale_factor":
                     found.append(_of_figure(own, _scale_factor(own, system, places)))
                 case _ if claim.base is not None:
@@ -114,46 +121,76 @@ def _of_figure(claim: ClaimSpec, estimate: Estimate | None) -> CheckedClaim:
     return _checked(claim, verdict, low, high, found=estimate)
 
 
+def _decides(bounds: Bounds | None) -> bool:
+    """Whether an interval can decide a claim: seconds of single runs do not say how repetitions differ."""
+    return bounds is not None and not bounds.is_vague and bounds.basis is not SpreadKind.WITHIN_RUN
+
+
 def _within(bounds: Bounds | None, low: float, high: float) -> ClaimVerdict:
-    if bounds is None or bounds.is_vague:
+    if bounds is None or not _decides(bounds):
         return ClaimVerdict.NOT_RESOLVED
     if low <= bounds.low and bounds.high <= high:
         return ClaimVerdict.SHOWS
     return ClaimVerdict.DOES_NOT_SHOW if bounds.high < low or high < bounds.low else ClaimVerdict.NOT_RESOLVED
 
 
-def _of_peak(claim: ClaimSpec, curve: Curve | None, cpus: int | None) -> CheckedClaim:
+def _rising(cells: Sequence[MeasuredCell], curve: Curve) -> list[MeasuredCell]:
+    """The cells of a curve by rising level."""
+    own = (one for one in cells if (one.system, one.workload) == (curve.system, curve.workload))
+    return sorted((one for one in own if not one.level.kind.is_at_rate), key=lambda one: one.level.order)
+
+
+def _of_peak(claim: ClaimSpec, rising: Sequence[MeasuredCell], cpus: int | None) -> CheckedClaim:
     low, high = claim.peak_connections or claim.peak_per_cpu or (0.0, math.inf)
     each = 1 if claim.peak_connections else cpus
-    if curve is None or curve.peak is None or not each:
+    if not each or not any(low <= one.level.connections / each <= high for one in rising):
         return _checked(claim, ClaimVerdict.NOT_MEASURED, low, high)
-    peak = curve.peak
-    levels = peak.tied_levels or (peak.level,)
-    agree = [low <= one.connections / each <= high for one in levels]
-    if all(agree):
-        # beyond the last level throughput may rise on
-        is_known = peak.is_inside_range or math.isinf(high)
-        verdict = ClaimVerdict.SHOWS if is_known else ClaimVerdict.NOT_RESOLVED
-    elif any(agree) or (not peak.is_inside_range and levels[-1].connections / each < low):
-        verdict = ClaimVerdict.NOT_RESOLVED
-    else:
+    means = [one.throughput for one in rising]
+    possible = may_be_peak(means)
+    agree = [low <= rising[index].level.connections / each <= high for index in possible]
+    is_beyond = possible[-1] == len(rising) - 1  # beyond the last level throughput may rise on
+    verdict = ClaimVerdict.NOT_RESOLVED
+    if all(agree) and (not is_beyond or math.isinf(high)):
+        verdict = ClaimVerdict.SHOWS
+    elif not any(agree) and not (is_beyond and rising[-1].level.connections / each < low):
         verdict = ClaimVerdict.DOES_NOT_SHOW
-    found = Estimate(value=peak.level.connections / each, trial_count=peak.throughput_tps.trial_count)
-    return _checked(claim, verdict, low, high, found=found, levels=levels)
+    best = rising[highest(means)]
+    found = Estimate(value=best.level.connections / each, trial_count=best.throughput.trial_count)
+    return _checked(claim, verdict, low, high, found=found, levels=[rising[index].level for index in possible])
 
 
 def _of_limit(claim: ClaimSpec, where: WhereTime | None) -> CheckedClaim:
     if where is None or where.verdict is WhereVerdict.UNKNOWN:
         return _checked(claim, ClaimVerdict.NOT_MEASURED)
-    if where.verdict in _OF_HARDWARE and not is_device(where.resource):
+    busy = [_utilisation(one) for one in own_bottlenecks(where.demands) if not is_device(one.resource)]
+    first = next((_utilisation(one) for one in where.demands if one.resource == where.resource), None)
+    if where.verdict in _OF_HARDWARE and not is_device(where.resource) and _is_known(first, BUSY_RATIO, math.inf):
         is_hardware = True
-    elif where.verdict in _OF_NO_HARDWARE and where.is_network_known:
+    elif (
+        where.verdict in _OF_NO_HARDWARE
+        and where.is_network_known
+        and all(_is_known(one, 0.0, BUSY_RATIO) for one in busy)
+    ):
         is_hardware = False
     else:
         return _checked(claim, ClaimVerdict.NOT_RESOLVED)
     agrees = is_hardware == (claim.limited_by == "hardware")
     verdict = ClaimVerdict.SHOWS if agrees else ClaimVerdict.DOES_NOT_SHOW
     return _checked(claim, verdict, resource=where.resource if is_hardware else None)
+
+
+def _utilisation(demand: ResourceDemand) -> Bounds | None:
+    """The interval of how busy a resource was, from that of the throughput at which it would be busy all the time."""
+    bounds = demand.saturation_tps.bounds
+    if bounds is None:
+        return None
+    at_limit = demand.utilisation_ratio * demand.saturation_tps.value
+    return bounds.model_copy(update={"low": at_limit / bounds.high, "high": at_limit / bounds.low})
+
+
+def _is_known(bounds: Bounds | None, low: float, high: float) -> bool:
+    """Whether a utilisation is known to lie within limits."""
+    return _within(bounds, low, high) is ClaimVerdict.SHOWS
 
 
 def _checked(

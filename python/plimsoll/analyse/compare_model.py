@@ -63,7 +63,9 @@ class MetricComparison(Document):
             stays; 0 where it is decided; None when untestable, or where more than 100 are needed.
         equal_within: Share within which the two count as equal.
         smallest_effect: Smallest ratio above 1 that is found four times out of five; None when untestable.
-        base_value: Of the first side, mean of its repetitions: tps, or milliseconds. None where not known.
+        base_value: Of the first side: the geometric mean of the repetitions that the ratio is of, tps or milliseconds,
+            so that `system_value` over it is `ratio`. In a duet that of both sides, parted by the ratio of the turns.
+            None where not known.
         system_value: Of the second side.
         base_repetitions: How many repetitions of the first side.
         system_repetitions: How many of the second.

@@ -21,6 +21,7 @@ from plimsoll.analyse.capacities import (
     capacity_ratio,
 )
 from plimsoll.analyse.capacity_model import SystemCapacity
+from plimsoll.analyse.cell_figure import cell_figure
 from plimsoll.analyse.cell_model import Estimate, SpreadKind
 from plimsoll.analyse.compare_model import CapacityComparison, ConditionDifference, Metric, MetricComparison
 from plimsoll.analyse.compared_cells import Sample, geometric
@@ -162,19 +163,18 @@ def _ends(pair: CapacityPair) -> tuple[SystemCapacity, SystemCapacity] | None:
 
 
 def _compared(pair: CapacityPair, *, alpha: float, is_paired: bool, equal_within: float) -> MetricComparison:
-    figures = compared(_sample(pair), None, None, equal_within=equal_within)
+    base, system = (
+        None if side is None or side.capacity_tps is None else side.capacity_tps.value
+        for side in (pair.base, pair.system)
+    )
+    figures = compared(_sample(pair), (base, system), None, None, equal_within=equal_within)
     ends = _ends(pair)
-    values = {
-        f"{name}_value": None if side is None or side.capacity_tps is None else side.capacity_tps.value
-        for name, side in (("base", pair.base), ("system", pair.system))
-    }
     if ends is None:
-        return figures.model_copy(update={**values, "ratio": None})
+        return figures.model_copy(update={"ratio": None})
     found = capacity_ratio(*ends, alpha=alpha, paired=is_paired, equal_within=equal_within)
     log_ratio, bounds = capacity_log_ratio(*ends, paired=is_paired), found.ratio.bounds
     return figures.model_copy(
         update={
-            **values,
             "ratio": found.ratio.value,
             "low": None if bounds is None else bounds.low,
             "high": None if bounds is None else bounds.high,
@@ -198,16 +198,14 @@ def _together(pairs: Sequence[CapacityPair], *, alpha: float, is_paired: bool, e
     sample = Sample(geometric([one.base for one in samples]), geometric([one.system for one in samples]))
     common = sorted(sample.base.keys() & sample.system.keys())
     in_pairs = is_paired and len(common) == len(sample.base) == len(sample.system)
-    ratio = repetition_ratio(
-        [sample.base[one] for one in (common if in_pairs else sample.base)],
-        [sample.system[one] for one in (common if in_pairs else sample.system)],
-        paired=in_pairs,
-        least_variance=LEAST_VARIANCE / len(pairs),
-    )
+    of_base = [sample.base[one] for one in (common if in_pairs else sample.base)]
+    of_system = [sample.system[one] for one in (common if in_pairs else sample.system)]
+    ratio = repetition_ratio(of_base, of_system, paired=in_pairs, least_variance=LEAST_VARIANCE / len(pairs))
     if any(_ends(pair) is None for pair in pairs):
         ratio = None
     verdict = None if ratio is None else judge([ratio], alpha=alpha, equal_within=equal_within)[0]
-    return compared(sample, ratio, verdict, equal_within=equal_within)
+    figures = cell_figure(of_base), cell_figure(of_system)
+    return compared(sample, figures, ratio, verdict, equal_within=equal_within)
 
 
 @dataclass(frozen=True, slots=True)

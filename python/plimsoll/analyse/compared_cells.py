@@ -14,6 +14,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from plimsoll.analyse.anytime_ratio import AnytimeRatio
+from plimsoll.analyse.cell_figure import cell_figure
 from plimsoll.analyse.cell_model import SpreadKind
 from plimsoll.analyse.cells import measured_cells
 from plimsoll.analyse.compared_side import Design
@@ -31,6 +32,9 @@ CellKey = tuple[str, tuple[bool, float]]
 
 Values = Mapping[int, float]
 """A figure of each repetition."""
+
+Figures = tuple[float | None, float | None]
+"""Of the first side and of the second, in the unit of the metric; None where it is not known."""
 
 ComparedRatio = LogRatio | AnytimeRatio
 
@@ -64,6 +68,28 @@ class Sample:
     within: MeanVariance | None = None
     turns: Turns | None = None
 
+    def compared_values(self, design: Design) -> tuple[list[float], list[float]]:
+        """The repetitions of each side that the ratio is of: those of both in one order, where they form pairs."""
+        common = sorted(self.base.keys() & self.system.keys())
+        if design.at_any_look:
+            common = list(log_ratios(self.base, self.system))
+        if len(common) >= 2 and (design.is_paired or design.at_any_look):
+            return [self.base[one] for one in common], [self.system[one] for one in common]
+        return list(self.base.values()), list(self.system.values())
+
+    def figures(self, design: Design) -> Figures:
+        """One figure of each side, whose ratio is that of the two.
+
+        Systems that took turns are compared by pairs of turns, not by these figures: their common level is that of all
+        repetitions, and the ratio of the turns parts them.
+        """
+        base, system = map(cell_figure, self.compared_values(design))
+        if self.turns is None or not base or not system:
+            return base, system
+        level, ratio = math.sqrt(base * system), self.ratio(design)
+        half = 1.0 if ratio is None else math.exp(ratio.value / 2)
+        return level / half, level * half
+
     def ratio(self, design: Design) -> ComparedRatio | None:
         """By repetitions, else within the runs; None where neither is known."""
         base, system = self.base, self.system
@@ -74,11 +100,8 @@ class Sample:
             return AnytimeRatio(tuple(logs.values()))
         if self.turns is not None:
             return self.turns.ratio
-        common = sorted(base.keys() & system.keys()) if design.is_paired else []
-        if len(common) >= 2:
-            found = repetition_ratio([base[one] for one in common], [system[one] for one in common], paired=True)
-        else:
-            found = repetition_ratio(list(base.values()), list(system.values()), paired=False)
+        is_paired = design.is_paired and len(base.keys() & system.keys()) >= 2
+        found = repetition_ratio(*self.compared_values(design), paired=is_paired)
         if found is not None or self.within is None or self.within.variance == 0.0:
             return found
         return LogRatio(

@@ -15,7 +15,7 @@ from collections.abc import Sequence
 
 from plimsoll.analyse.anytime_ratio import AnytimeRatio
 from plimsoll.analyse.compare_model import MetricComparison
-from plimsoll.analyse.compared_cells import ComparedRatio, Sample, Values
+from plimsoll.analyse.compared_cells import ComparedRatio, Figures, Sample
 from plimsoll.analyse.compared_side import Design
 from plimsoll.analyse.comparison import Comparison, judge
 from plimsoll.analyse.log_ratio import ALPHA, LogRatio
@@ -56,7 +56,9 @@ def judged(
             of_parts = [places[one] for one in parts]
             verdicts[index] = _mean_of_intervals(of_parts, ratio, tests_count=tests_count, equal_within=equal_within)
     return [
-        compared(sample, ratio, verdict, equal_within=equal_within, higher_is_slower=higher_is_slower)
+        compared(
+            sample, sample.figures(design), ratio, verdict, equal_within=equal_within, higher_is_slower=higher_is_slower
+        )
         for sample, ratio, verdict in zip(
             [*samples, *([overall] if overall is not None else [])], ratios, verdicts, strict=True
         )
@@ -89,6 +91,7 @@ def _mean_of_intervals(
 
 def compared(
     sample: Sample,
+    figures: Figures,
     ratio: ComparedRatio | None,
     verdict: Comparison | None,
     *,
@@ -99,6 +102,7 @@ def compared(
 
     Args:
         sample: Of both sides.
+        figures: One of each side.
         ratio: That of the two; None where it is unknown how it varies.
         verdict: About it; None where it cannot be judged.
         equal_within: Share within which two sides count as equal.
@@ -107,7 +111,7 @@ def compared(
     estimate = None if ratio is None else ratio.estimate()
     bounds = None if estimate is None else estimate.bounds
     found = DifferenceVerdict.UNTESTABLE if verdict is None else verdict.verdict
-    base, system = _mean(sample.base), _mean(sample.system)
+    base, system = figures
     plain = system / base if base and system is not None else None
     return MetricComparison(
         ratio=plain if estimate is None else estimate.value,
@@ -124,7 +128,3 @@ def compared(
         basis=None if ratio is None else ratio.basis,
         method="" if bounds is None else bounds.method,
     )
-
-
-def _mean(values: Values) -> float | None:
-    return sum(values.values()) / len(values) if values else None

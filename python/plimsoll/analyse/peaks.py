@@ -49,6 +49,22 @@ def _is_near(one: MeanThroughput, best: MeanThroughput) -> bool:
     return ratio is not None and ratio.bounds is not None and ratio.bounds.low <= 1.0 <= ratio.bounds.high
 
 
+def may_be_peak(rising: Sequence[MeanThroughput]) -> tuple[int, ...]:
+    """Which levels may be the true peak: all but those that repetitions show to have less than the highest.
+
+    Any level may be the one that came out highest by chance, so each comparison has alpha over their number
+    (Bonferroni): the true peak is among these levels in at least 95 % of studies.
+    """
+    best = rising[highest(rising)]
+    confidence = 1 - ALPHA / max(len(rising) - 1, 1)
+    return tuple(index for index, one in enumerate(rising) if not _has_less(one, best, confidence))
+
+
+def _has_less(one: MeanThroughput, best: MeanThroughput, confidence: float) -> bool:
+    ratio = None if one is best else log_ratio(one, best)
+    return ratio is not None and ratio.is_testable and ratio.log_limits(confidence)[1] < 0.0
+
+
 def peak_throughput(near: Sequence[MeanThroughput]) -> Estimate:
     """The throughput at the peak, from the levels near it."""
     best = near[highest(near)]

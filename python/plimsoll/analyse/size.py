@@ -14,13 +14,13 @@ Nothing is said beyond the last measured level.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from fractions import Fraction
+from functools import partial
 
 from plimsoll.analyse.cost import is_comparable
-from plimsoll.analyse.curve_model import Curve
 from plimsoll.analyse.horizon import load_today_tps, with_horizon
-from plimsoll.analyse.model import Analysis, WorkloadSummary
+from plimsoll.analyse.model import Analysis, SystemSummary, WorkloadSummary
 from plimsoll.analyse.scale_out import scale_out, with_replicas
 from plimsoll.analyse.size_assumptions import assumptions
 from plimsoll.analyse.size_doubts import demand_doubts
@@ -43,6 +43,7 @@ def size(
     workload: str | None = None,
     response_p99_ms: float | None = None,
     headroom: float = HEADROOM,
+    rate_unit: str | None = None,
 ) -> SizeAnswer:
     """Says which systems of a study sustain a load.
 
@@ -54,6 +55,7 @@ def size(
         workload: Which; may be left out when the study has only one.
         response_p99_ms: 99 % of transactions may take at most so long, milliseconds.
         headroom: Share of the throughput that must stay free, 0..1 (1 excluded).
+        rate_unit: How the answer shows rates, `tps` or `tpm`; None for as the study does.
 
     Raises:
         SpecError: A value is out of range, or the workload is not known or not named.
@@ -68,7 +70,7 @@ def size(
     chosen = _choose_workload(analysis, workload)
     asked = LoadAsked(
         workload=chosen.name,
-        rate_unit=chosen.rate_unit,
+        rate_unit=rate_unit or chosen.rate_unit,
         tps=tps,
         connections=connections,
         response_p99_ms=response_p99_ms,
@@ -125,39 +127,36 @@ def _answer(analysis: Analysis, asked: LoadAsked, workload: WorkloadSummary) -> 
         fits=bool(fitting),
         systems=tuple(judged),
         tightest=tightest.system if tightest else None,
-        scale_out=() if fitting else _more_servers(analysis, curves, asked, workload),
+        scale_out=() if fitting else _more_servers(analysis, asked, workload),
         is_cost_comparable=comparable,
         assumptions=tuple(assumptions(asked, judged, curves, analysis)),
         doubts=tuple(demand_doubts(asked, judged, workload)),
     )
 
 
-def _more_servers(
-    analysis: Analysis, curves: Sequence[Curve], asked: LoadAsked, workload: WorkloadSummary
-) -> tuple[ScaleOut, ...]:
+def _more_servers(analysis: Analysis, asked: LoadAsked, workload: WorkloadSummary) -> tuple[ScaleOut, ...]:
     """Replicas by a fleet's arithmetic where apply costs were measured; besides, systems with split data."""
     by_name = {one.name: one for one in analysis.systems}
     fleets = with_replicas(analysis.replication.scaling, by_name, asked)
-    return (*fleets, *_several(scale_out(curves, by_name, asked, workload), asked))
-
-
-def _several(found: Sequence[ScaleOut], asked: LoadAsked) -> tuple[ScaleOut, ...]:
-    """Without those that one system would do, which is undecided then, unless it is at another level."""
-    return tuple(one for one in found if one.count > 1 or asked.connections is not None)
+    return (*fleets, *scale_out(partial(_judged, analysis), analysis.systems, asked, workload))
 
 
 def _judged_systems(analysis: Analysis, asked: LoadAsked) -> Iterator[SystemFit]:
     """Each system by the best evidence that there is of it."""
-    for system in analysis.systems:
-        searched = [one for one in analysis.capacities if (one.system, one.workload) == (system.name, asked.workload)]
-        by_capacity = judge_capacities(searched, system, asked)
-        curves = [one for one in analysis.curves if (one.system, one.workload) == (system.name, asked.workload)]
-        at_rates = [judge_rates(one, system, asked) for one in curves if one.kind.is_at_rate]
-        open_loop = [*([] if by_capacity is None else [by_capacity]), *at_rates]
-        if all(one.reason.code == STRICTER for one in open_loop):
-            open_loop[:0] = [judge_levels(one, system, asked) for one in curves if not one.kind.is_at_rate]
-        if open_loop:
-            yield next((one for one in open_loop if one.verdict is not Fit.UNDECIDED), open_loop[0])
+    found = (_judged(analysis, system, asked) for system in analysis.systems)
+    return (one for one in found if one is not None)
+
+
+def _judged(analysis: Analysis, system: SystemSummary, asked: LoadAsked) -> SystemFit | None:
+    """None where nothing of it was measured."""
+    searched = [one for one in analysis.capacities if (one.system, one.workload) == (system.name, asked.workload)]
+    by_capacity = judge_capacities(searched, system, asked)
+    curves = [one for one in analysis.curves if (one.system, one.workload) == (system.name, asked.workload)]
+    at_rates = [judge_rates(one, system, asked) for one in curves if one.kind.is_at_rate]
+    open_loop = [*([] if by_capacity is None else [by_capacity]), *at_rates]
+    if all(one.reason.code == STRICTER for one in open_loop):
+        open_loop[:0] = [judge_levels(one, system, asked) for one in curves if not one.kind.is_at_rate]
+    return next((one for one in open_loop if one.verdict is not Fit.UNDECIDED), open_loop[0] if open_loop else None)
 
 
 def _order(one: SystemFit, *, by_cost: bool) -> tuple[int, float, float, str]:

@@ -67,6 +67,7 @@ class LoadAsked(Document):
 
     Attributes:
         demand: Where it is from a log; None where it was named.
+        rate_unit: How the answer shows rates: `tps` or `tpm`, as they were asked for.
         tps: Transactions per second to sustain.
         connections: At so many connections in total; None for each system's best level.
         response_p99_ms: 99 % of transactions may take at most so long, milliseconds; None for no objective.
@@ -154,7 +155,8 @@ class ScaleOut(Document):
     Attributes:
         count: So many systems.
         connections_each: At this level on each.
-        tps_each: What each sustains there (the lower end of its confidence interval, where there is one).
+        tps_each: What the next run surely sustains there; where it is not shown, the figure that was measured.
+        is_shown: The verdict on one of them at its share of the load is that it fits; otherwise it is undecided.
         cost_per_month: Of all of them; None when not given.
         currency: Of that; null when not given.
         is_read_only: Reads may be spread over replicas; of writes the data must be split.
@@ -169,6 +171,7 @@ class ScaleOut(Document):
     count: int
     connections_each: int
     tps_each: float
+    is_shown: bool = True
     cost_per_month: float | None = None
     currency: str | None = None
     is_read_only: bool

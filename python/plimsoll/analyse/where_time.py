@@ -86,7 +86,7 @@ def where_times(cells: Iterable[MeasuredCell], curves: Iterable[Curve]) -> tuple
 def _where_time(curve: Curve, own: Sequence[_Measured]) -> WhereTime:
     limit = max(own, key=lambda one: one.cell.throughput_tps.value)
     demands = tuple(sorted(_demands(limit), key=lambda one: one.saturation_tps.value))
-    candidates = [one for one in demands if _is_own_bottleneck(one, demands)]
+    candidates = own_bottlenecks(demands)
     at_limit = {one.resource: limit.level.utilisation.get(one.resource, 0.0) for one in candidates}
     first = max(candidates, key=lambda one: at_limit[one.resource], default=None)
     client_ratio, others_ratio = _shares(limit)
@@ -121,6 +121,11 @@ def _where_time(curve: Curve, own: Sequence[_Measured]) -> WhereTime:
         )
     lowest, highest = own[0], own[-1]
     return base.model_copy(update=growing(lowest.level, highest.level, (lowest.trials, highest.trials)))
+
+
+def own_bottlenecks(demands: Sequence[ResourceDemand]) -> list[ResourceDemand]:
+    """Those of a curve's resources that are neither a part nor a whole of another one."""
+    return [one for one in demands if _is_own_bottleneck(one, demands)]
 
 
 def _is_own_bottleneck(one: ResourceDemand, demands: Sequence[ResourceDemand]) -> bool:

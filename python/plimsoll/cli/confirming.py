@@ -74,7 +74,7 @@ def confirm_and_show(
         show_answer(answer.model_copy(update={"confirmation": found}), as_json=True)
     else:
         typer.echo()
-        for text in (confirmed_sentence(found), *map(warning_line, found.warnings)):
+        for text in (confirmed_sentence(found, answer.asked.rate_unit), *map(warning_line, found.warnings)):
             echo_fitted(text)
     return 0 if found.verdict is RunVerdict.HOLDS else 1
 
@@ -111,6 +111,7 @@ def _confirmed(
     from plimsoll.run.confirming import confirm, system_of_study
     from plimsoll.run.single_run import SingleRun
     from plimsoll.spec.arrivals import steady
+    from plimsoll.units import format_rate
 
     fit = _fit(answer, asked)
     name = asked.system or (spec.system[0].name if fit is None else fit.system)
@@ -136,7 +137,8 @@ def _confirmed(
             arrivals=steady(answer.asked.needed_tps),
             clients=_clients(spec.study.clients, answer.asked.demand),
         )
-        say(f"--confirm: {confirming_words(name, answer.asked.needed_tps, run, objective)}")
+        rate = format_rate(answer.asked.needed_tps, answer.asked.rate_unit)
+        say(f"--confirm: {confirming_words(name, rate, run, objective)}")
         found = confirm(run, objective, system=name, seen=show_interval, doubts_of=load_warnings)
     if sys.stderr.isatty():
         print(file=sys.stderr)

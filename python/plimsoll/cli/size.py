@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -44,7 +45,12 @@ class Load:
     """The load to sustain: a rate, or the demand of a log."""
 
     tps: Annotated[
-        float | None, typer.Option("--tps", help="The load to sustain, in transactions per second. Or use --demand.")
+        float | None,
+        typer.Option("--tps", help="The load to sustain, in transactions per second. Or use --tpm or --demand."),
+    ] = None
+    tpm: Annotated[
+        float | None,
+        typer.Option("--tpm", help="The load to sustain, in transactions per minute. The answer is in tpm, too."),
     ] = None
     demand: Annotated[
         Path | None,
@@ -69,6 +75,18 @@ class Load:
         ),
     ] = None
 
+    @property
+    def rate_tps(self) -> float | None:
+        """The rate, transactions per second; None where a demand says it."""
+        return self.tps if self.tpm is None else self.tpm / 60
+
+    @property
+    def rate_unit(self) -> str | None:
+        """The unit of the question, which is that of the answer; None for the study's own."""
+        if self.demand is not None:
+            return None
+        return "tps" if self.tpm is None else "tpm"
+
     def asked(self) -> LoadDemand | None:
         """The demand; None where a rate is given.
 
@@ -82,8 +100,10 @@ class Load:
         from plimsoll.run.demand_file import read_demand
         from plimsoll.units import parse_growth
 
-        if (self.tps is None) == (self.demand is None):
-            raise SpecError("--tps, --demand: give the load to sustain by one of them")
+        if sum(one is not None for one in (self.tps, self.tpm, self.demand)) != 1:
+            raise SpecError("--tps, --tpm, --demand: give the load to sustain by one of them")
+        if self.tpm is not None and not (math.isfinite(self.tpm) and self.tpm > 0):
+            raise SpecError(f"--tpm: must be a number above 0, is {self.tpm:g}")
         if self.demand is None:
             for name, value in (("at", self.at), ("growth", self.growth)):
                 if value is not None:
@@ -164,8 +184,8 @@ def size(
     demand = load.asked()
     analysis = analyse_folder(study, price_file)
     limit_ms = _objective_ms(analysis) if response_p99 is None else duration_s(response_p99, "--response-p99") * 1000
-    answer = answer_size(analysis, tps=load.tps, demand=demand, connections=connections, workload=workload,
-        response_p99_ms=limit_ms, headroom=headroom)  # fmt: skip
+    answer = answer_size(analysis, tps=load.rate_tps, demand=demand, connections=connections, workload=workload,
+        response_p99_ms=limit_ms, headroom=headroom, rate_unit=load.rate_unit)  # fmt: skip
     if not confirm:
         raise typer.Exit(show_answer(answer, as_json=as_json))
     objective = objective_to_confirm(analysis.capacities, answer.asked.workload, limit_ms)

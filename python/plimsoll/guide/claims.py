@@ -38,8 +38,9 @@ def claims_section(analysis: Analysis) -> Section | None:
         sentences=tuple(claim_sentence(group) for group in groups),
         tables=(Table(caption="Earlier findings and what was measured here", columns=columns, rows=rows),),
         notes=(
-            "A finding shows here where the whole 95 % interval lies within the range that agrees with it, does not"
-            " show where all of it lies outside, and is not resolved otherwise.",
+            "A finding is confirmed where the whole 95 % interval lies within the range that agrees with it,"
+            " contradicted where all of it lies outside, and not resolved otherwise. One repetition does not show how"
+            " repetitions differ, so it resolves nothing.",
         ),
     )
 
@@ -104,9 +105,7 @@ def _measured(one: CheckedClaim) -> str:
         return NOT_KNOWN
     shown = show_ratio(one.found)
     if one.levels:
-        return (
-            f"{shown.value} (not distinguishable: {levels_words(one.levels)})" if len(one.levels) > 1 else shown.value
-        )
+        return f"{shown.value} (the peak may be at {levels_words(one.levels)})" if len(one.levels) > 1 else shown.value
     return f"{shown.value} ({shown.bounds})" if shown.bounds else f"{shown.value}, without an interval"
 
 

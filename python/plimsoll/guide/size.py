@@ -152,8 +152,11 @@ def _scale_out(one: ScaleOut, asked: LoadAsked) -> str:
     if one.replicas is not None or one.most_tps is not None:
         return _with_replicas(one, asked)
     rate = f"{format_rate(one.tps_each, asked.rate_unit)} at {at_words(one.connections_each)}"
+    unshown = "" if one.is_shown else " Repetitions do not show that the next run sustains so much."
     if one.count == 1:  # at a level that was not asked for: otherwise it would fit
-        return f"One {one.system} sustains it with {rate}, which is not the {asked.connections:,} that were asked for."
+        sustains = "sustains" if one.is_shown else "may sustain"
+        at = f"{rate}, which is not the {asked.connections:,} that were asked for"
+        return f"One {one.system} {sustains} it with {at}.{unshown}"
     total = one.count * one.connections_each
     is_other = asked.connections not in (None, total)
     in_all = f" ({total:,} in all; {asked.connections:,} were asked for)" if is_other else ""
@@ -167,7 +170,8 @@ def _scale_out(one: ScaleOut, asked: LoadAsked) -> str:
         if one.is_read_only
         else "if the data can be split between them and nothing is lost to coordination (replicas repeat every write)"
     )
-    return f"{one.count} of {one.system} would sustain it with {rate} on each{in_all}{priced}, {condition}."
+    would = "would" if one.is_shown else "might"
+    return f"{one.count} of {one.system} {would} sustain it with {rate} on each{in_all}{priced}, {condition}.{unshown}"
 
 
 def _with_replicas(one: ScaleOut, asked: LoadAsked) -> str:

@@ -23,7 +23,7 @@ def reason_sentence(one: SystemFit, asked: LoadAsked) -> str:
         so = "many" if (seen["connections"] or 0) > last else "few"
         levels = f"measured from {first} to {last}" if first != last else f"measured at {at_words(first)} only"
         return f"Not measured at so {so} connections: asked for {seen['connections']}, {levels}."
-    sustained = f"{rate_with_interval(one.throughput_tps, asked.rate_unit)} {_where(one)}"
+    sustained = f"{rate_with_interval(one.throughput_tps, asked.rate_unit)} {_where(one, asked)}"
     beyond = " Higher levels were not measured." if seen.get("is_last_level") else ""
     return _REASONS.get(one.reason.code, _fits)(one, asked, sustained) + beyond
 
@@ -78,7 +78,7 @@ def _few_repetitions_at_rate(one: SystemFit, _asked: LoadAsked, sustained: str) 
 def _next_run_may_fall_behind(one: SystemFit, asked: LoadAsked, _: str) -> str:
     assert one.throughput_tps is not None, "it has a rate"
     most_ratio = one.reason.known["most_left_ratio"]
-    completed = f"It completed {rate_with_interval(one.throughput_tps, asked.rate_unit)} {_where(one)}"
+    completed = f"It completed {rate_with_interval(one.throughput_tps, asked.rate_unit)} {_where(one, asked)}"
     if most_ratio is None:
         return f"{completed}. The recordings do not say how much of the load was left over: run it again."
     return (
@@ -186,9 +186,9 @@ def _at_a_looser_objective(asked: LoadAsked) -> str:
     )
 
 
-def _where(one: SystemFit) -> str:
+def _where(one: SystemFit, asked: LoadAsked) -> str:
     if one.rate_tps is not None:
-        return f"at a target rate of {format_rate(one.rate_tps)}"
+        return f"at a target rate of {format_rate(one.rate_tps, asked.rate_unit)}"
     at = f"at {at_words(one.connections or 0)}"
     if one.interpolated_between is None:
         return at

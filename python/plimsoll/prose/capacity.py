@@ -224,16 +224,16 @@ class LoadLike(Protocol):
     def duration_s(self) -> float: ...  # noqa: D102
 
 
-def confirming_words(system: str, rate_tps: float, load: LoadLike, objective: CapacityObjective | None) -> str:
-    """A confirmation that begins."""
+def confirming_words(system: str, rate: str, load: LoadLike, objective: CapacityObjective | None) -> str:
+    """A confirmation that begins; `rate` is the target rate in words."""
     what = "" if objective is None else f", {objective_words(objective)}"
     length = f"for {format_duration(load.duration_s)} after a warm-up of {format_duration(load.warm_up_s)}"
-    return f"{system}: {format_rate(rate_tps)} at {counted(load.connections, 'connection')} {length}{what}"
+    return f"{system}: {rate} at {counted(load.connections, 'connection')} {length}{what}"
 
 
-def confirmed_sentence(found: Confirmed) -> str:
+def confirmed_sentence(found: Confirmed, rate_unit: str = "tps") -> str:
     """Whether a load that was sized held when it was offered; where that is open, what would decide it."""
-    rate, ran = format_rate(found.rate_tps), format_duration(found.duration_s)
+    rate, ran = format_rate(found.rate_tps, rate_unit), format_duration(found.duration_s)
     what = "" if found.objective is None else f" with {objective_words(found.objective)}"
     times = "" if found.response_ms_p99 is None else f", p99 response time {format_ms(found.response_ms_p99)}"
     over = "" if found.objective is None else f", {share_words(found.over_ratio)} over the objective"

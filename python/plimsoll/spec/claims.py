@@ -118,6 +118,14 @@ def claim_faults(
             yield f"{place}.system: say which system is compared with {claim.base!r}"
     elif claim.check == "scale_factor" and claim.connections is None:
         yield f"{place}.connections: say at which level throughput is compared with that of the lowest"
+    elif claim.peak_connections is not None:
+        low, high = claim.peak_connections
+        if connections and not any(low <= one <= high for one in connections):
+            measured = ", ".join(map(str, sorted(connections)))
+            yield (
+                f"{place}.peak_connections: no level of the study lies within [{low:g}, {high:g}], so none can agree"
+                f" ({measured}); add one to study.levels"
+            )
 
 
 def _unknown_names(place: str, claim: ClaimSpec, systems: Collection[str], workloads: Collection[str]) -> Iterator[str]:

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 import pytest
 
+from plimsoll.analyse.cell_model import Bounds, Estimate
 from plimsoll.analyse.claim_model import CheckedClaim, ClaimVerdict
 from plimsoll.analyse.claims import check_claims
 from plimsoll.analyse.model import Analysis
 from plimsoll.analyse.study import analyse
-from plimsoll.analyse.where_model import WhereTime, WhereVerdict
+from plimsoll.analyse.where_model import ResourceDemand, WhereTime, WhereVerdict
 from plimsoll.guide.claims import claims_section
 from plimsoll.record.environment import Environment, HostFacts
-from plimsoll.record.level import LevelKind
+from plimsoll.record.level import Level, LevelKind
 from plimsoll.spec.claims import ClaimSpec, LimitedBy
 from unit.analyse.made import Made, measured
 
@@ -103,9 +105,10 @@ def test_a_peak_agrees_by_connections_and_by_those_of_each_cpu(claim: dict[str, 
 
 def test_a_peak_at_the_last_level_may_lie_beyond_it() -> None:
     recordings = [one for one in study({"a": 1.0}) if one.trial.level.connections <= 4]
-    assert [checked(recordings, peak_connections=range_)[0].verdict for range_ in ([4, 4], [8, 8], [1, 1])] == [
+    ranges = ([4, 4], [4, math.inf], [1, 1])
+    assert [checked(recordings, peak_connections=range_)[0].verdict for range_ in ranges] == [
         ClaimVerdict.NOT_RESOLVED,
-        ClaimVerdict.NOT_RESOLVED,
+        ClaimVerdict.SHOWS,
         ClaimVerdict.DOES_NOT_SHOW,
     ]
 
@@ -116,17 +119,42 @@ def test_what_was_not_measured_shows_nothing() -> None:
         {"system": "a", "base": "gone", "ratio": [1, 2]},
         {"workload": "gone", "system": "a", "peak_connections": [1, 2]},
         {"connections": 64, "scale_factor": [1, 2]},
+        {"peak_per_cpu": [0.7, 0.9]},  # 4 CPUs: no level has 3 connections
         {"limited_by": "hardware"},
     ):
         (one,) = checked(recordings, **claim)
         assert one.verdict is ClaimVerdict.NOT_MEASURED
 
 
-def test_one_repetition_resolves_no_ratio() -> None:
+@pytest.mark.parametrize(
+    "claim",
+    [
+        {"system": "b", "base": "a", "ratio": [1.01, 1.02]},
+        {"system": "b", "base": "a", "ratio": [1.1, math.inf]},
+        {"system": "b", "base": "a", "ratio": [1.1, math.inf], "connections": 4},
+        {"system": "a", "connections": 4, "scale_factor": [3, 4]},
+        {"system": "a", "connections": 4, "scale_factor": [1, 2]},
+        {"system": "a", "peak_connections": [1, 1]},
+        {"system": "a", "peak_connections": [4, 4]},
+        {"system": "a", "peak_per_cpu": [0.25, 0.5]},
+    ],
+)
+def test_one_repetition_resolves_nothing(claim: dict[str, object]) -> None:
     once = [one for one in study({"a": 1.0, "b": 1.3}) if one.trial.repetition == 0]
-    (one,) = checked(once, system="b", base="a", ratio=[1.01, 1.02])
-    assert one.verdict in {ClaimVerdict.NOT_RESOLVED, ClaimVerdict.DOES_NOT_SHOW}
+    (one,) = checked(once, **claim)
+    assert one.verdict is ClaimVerdict.NOT_RESOLVED
     assert one.found is not None
+
+
+def test_one_short_repetition_shows_no_peak_elsewhere() -> None:
+    """Two seconds have no interval at all: 542 against 500 tps is no contradiction."""
+    recordings = [
+        measured([tps, tps + 4], connections=connections, environment=FOUR_CPUS)
+        for connections, tps in ((1, 300.0), (4, 500.0), (8, 542.0))
+    ]
+    (one,) = checked(recordings, peak_per_cpu=[0.75, 1.5])
+    assert one.verdict is ClaimVerdict.NOT_RESOLVED
+    assert [level.connections for level in one.levels] == [1, 4, 8]
 
 
 def test_the_guide_says_it_in_words() -> None:
@@ -139,21 +167,50 @@ def test_the_guide_says_it_in_words() -> None:
     assert [one.text for one in row[:4]] == ["It does.", "b", "throughput over that of a", "1.10 or more"]
 
 
+def demand(resource: str, busy_ratio: float, *, spread: float | None = 1.05) -> ResourceDemand:
+    """A resource at 100 tps; `spread` is half of its interval as a factor, None for one repetition."""
+    tps = 100 / busy_ratio
+    bounds = None if spread is None else Bounds(low=tps / spread, high=tps * spread, method="made")
+    return ResourceDemand(
+        resource=resource,
+        level=Level(connections=4),
+        utilisation_ratio=busy_ratio,
+        saturation_tps=Estimate(value=tps, bounds=bounds),
+    )
+
+
+CALM = {"is_network_known": True, "demands": (demand("cpu", 0.3),)}
+
+
 @pytest.mark.parametrize(
-    ("limited_by", "changes", "verdict"),
+    ("limited_by", "verdict_of_where", "changes", "verdict"),
     [
-        ("hardware", {"verdict": WhereVerdict.SATURATED, "resource": "cpu"}, ClaimVerdict.SHOWS),
-        ("no hardware", {"verdict": WhereVerdict.SATURATED, "resource": "cpu"}, ClaimVerdict.DOES_NOT_SHOW),
-        ("hardware", {"verdict": WhereVerdict.SATURATED, "resource": "data device"}, ClaimVerdict.NOT_RESOLVED),
-        ("no hardware", {"verdict": WhereVerdict.WAIT_GROWS, "is_network_known": True}, ClaimVerdict.SHOWS),
-        ("no hardware", {"verdict": WhereVerdict.WAIT_GROWS}, ClaimVerdict.NOT_RESOLVED),
-        ("hardware", {"verdict": WhereVerdict.NOTHING_GROWS, "is_network_known": True}, ClaimVerdict.NOT_RESOLVED),
+        ("hardware", "saturated", {"demands": (demand("cpu", 0.95),)}, "shows"),
+        ("no hardware", "saturated", {"demands": (demand("cpu", 0.95),)}, "does-not-show"),
+        ("hardware", "saturated", {"demands": (demand("cpu", 0.95, spread=None),)}, "not-resolved"),
+        ("no hardware", "first-to-saturate", {"demands": (demand("cpu", 0.62, spread=1.2),)}, "not-resolved"),
+        ("hardware", "saturated", {"demands": (demand("data device", 0.95),)}, "not-resolved"),
+        ("no hardware", "wait-grows", CALM, "shows"),
+        ("hardware", "wait-grows", CALM, "does-not-show"),
+        ("no hardware", "wait-grows", CALM | {"is_network_known": False}, "not-resolved"),
+        ("no hardware", "wait-grows", CALM | {"demands": (demand("cpu", 0.3, spread=None),)}, "not-resolved"),
+        ("no hardware", "wait-grows", CALM | {"demands": (demand("cpu", 0.55, spread=1.2),)}, "not-resolved"),
+        ("hardware", "nothing-grows", CALM, "not-resolved"),
     ],
 )
-def test_a_limit_is_resolved_by_neither_a_busy_device_nor_an_unknown_network(
-    limited_by: LimitedBy, changes: dict[str, object], verdict: ClaimVerdict
+def test_a_limit_agrees_by_the_interval_of_utilisation(
+    limited_by: LimitedBy, verdict_of_where: str, changes: dict[str, Any], verdict: str
 ) -> None:
-    where = WhereTime(system="a", workload="read-write", kind=LevelKind.CLOSED, levels=(), **changes)
+    busy = verdict_of_where in {"saturated", "first-to-saturate"}
+    where = WhereTime(
+        system="a",
+        workload="read-write",
+        kind=LevelKind.CLOSED,
+        levels=(),
+        verdict=WhereVerdict(verdict_of_where),
+        resource=changes["demands"][0].resource if busy else None,
+        **changes,
+    )
     claim = ClaimSpec(says="so", workload="read-write", system="a", limited_by=limited_by)
     (one,) = check_claims([claim], (), (), (), where_time=[where], scalability=())
-    assert one.verdict is verdict
+    assert one.verdict is ClaimVerdict(verdict)

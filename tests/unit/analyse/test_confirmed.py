@@ -78,6 +78,7 @@ def test_an_open_verdict_says_that_it_is_no_confirmation_and_what_would_decide()
         " not confirmed. Run it again for longer."
     )
     assert " held for 3 min" in confirmed_sentence(judged(RunVerdict.HOLDS))
+    assert ": 60,000 tpm with p99" in confirmed_sentence(judged(RunVerdict.HOLDS), "tpm")
     behind = confirmed_sentence(judged(RunVerdict.HOLDS, is_sustained=False))
     assert " did not hold for 3 min" in behind
     assert behind.endswith("the server did not keep up with the rate.")

@@ -104,13 +104,6 @@ def test_headroom_is_calculated_as_people_do(tps: float, headroom: float, needed
     assert size(ONE, tps=tps, headroom=headroom).asked.needed_tps == needed_tps
 
 
-@pytest.mark.parametrize(("each_tps", "count"), [(250.0, 2), (500 / 3, 3), (249.999, 3), (100.1, 5), (99.9, 6)])
-def test_a_quotient_that_is_whole_but_for_rounding_takes_no_more_systems(each_tps: float, count: int) -> None:
-    made = analysis(curve("a", (4, each_tps, None), spread=None))
-    answer = size(made, tps=100, headroom=0.8)
-    assert [one.count for one in answer.scale_out] == [count]
-
-
 def test_between_two_levels_it_is_interpolated_and_says_so() -> None:
     found = size(ONE, tps=1300, connections=10).systems[0]
     assert found.throughput_tps is not None
@@ -155,14 +148,6 @@ def test_cheapest_first_when_costs_are_given_otherwise_by_margin() -> None:
     priced = size(analysis(*curves, costs={"large": 900.0, "small": 300.0, "tiny": 10.0}), tps=1000, connections=4)
     assert [one.system for one in priced.systems] == ["small", "large", "tiny"]
     assert "The cheapest is small, 300 per month." in priced.text
-
-
-def test_scale_out_counts_with_the_lower_end_of_the_interval_and_states_its_assumption() -> None:
-    answer = size(ONE, tps=3801)
-    assert answer.scale_out[0].count == 3
-    assert answer.scale_out[0].connections_each == 16
-    assert "split between them" in answer.scale_out[0].text
-    assert answer.text[0] == "The only system is not shown to sustain 3,801 tps of w."
 
 
 def with_bounds(of: Curve, connections: int, low: float, high: float, basis: SpreadKind | None = None) -> Curve:
@@ -220,13 +205,6 @@ def test_a_reason_with_figures_is_told_of_its_own_system_only() -> None:
     assert answer.text[1].startswith("All are undecided. a: It sustains 1,000 tps")
     same = size(analysis(curve("a", (4, 1000.0, 1.0)), curve("b", (4, 900.0, 1.0))), tps=500, connections=9)
     assert same.text[1].startswith("All are undecided: Not measured at so many connections: asked for 9, measured at 4")
-
-
-def test_one_system_at_another_level_is_no_scale_out() -> None:
-    text = size(ONE, tps=1000, connections=64).scale_out[0].text
-    assert text == "One a sustains it with 1,900 tps at 16 connections, which is not the 64 that were asked for."
-    many = size(ONE, tps=3801, connections=4).scale_out[0].text
-    assert "3 of a would sustain it with 1,900 tps at 16 connections on each (48 in all; 4 were asked for)" in many
 
 
 def test_what_an_answer_leaves_out_is_told() -> None:

@@ -77,8 +77,8 @@ def test_the_terminal_says_until_when(study: Path, demand: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "expected"),
     [
-        ((), "--tps, --demand: give the load to sustain by one of them"),
-        (("--tps", "5", "--demand", "DEMAND"), "--tps, --demand: give the load to sustain by one of them"),
+        ((), "--tps, --tpm, --demand: give the load to sustain by one of them"),
+        (("--tps", "5", "--demand", "DEMAND"), "--tps, --tpm, --demand: give the load to sustain by one of them"),
         (("--tps", "5", "--growth", "30%/y"), "--growth: is for --demand; add it, or leave it out"),
         (("--tps", "5", "--at", "mean"), "--at: is for --demand; add it, or leave it out"),
         (
@@ -110,3 +110,26 @@ def test_a_confirmation_has_the_bursts_of_the_demand() -> None:
     assert _clients(clients, load_demand(burstiness=40.0)) == Clients(burstiness=40.0, connect_per_s=5.0)
     assert _clients(clients, load_demand(burstiness=None)) is clients
     assert _clients(clients, None) is clients
+
+
+def test_a_load_per_minute_is_answered_per_minute(study: Path) -> None:
+    per_minute = plimsoll("size", study, *READ_ONLY, "--tpm", "300000")
+    assert "300,000 tpm" in per_minute.stdout
+    assert "tps" not in per_minute.stdout
+    asked = [json.loads(plimsoll("size", study, *READ_ONLY, *load, "--json").stdout) for load in (
+        ("--tpm", "300000"), ("--tps", "5000"))]  # fmt: skip
+    assert [one["asked"].pop("rate_unit") for one in asked] == ["tpm", "tps"]
+    assert asked[0]["asked"] == asked[1]["asked"]
+
+
+@pytest.mark.parametrize(
+    ("load", "fault"),
+    [
+        (("--tpm", "60", "--tps", "1"), "--tps, --tpm, --demand: give the load to sustain by one of them"),
+        (("--tpm", "-60"), "--tpm: must be a number above 0, is -60"),
+    ],
+)
+def test_a_load_is_given_once_and_is_a_rate(study: Path, load: tuple[str, ...], fault: str) -> None:
+    ran = plimsoll("size", study, *READ_ONLY, *load)
+    assert ran.returncode == 2
+    assert fault in ran.stderr

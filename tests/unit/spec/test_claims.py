@@ -38,6 +38,7 @@ def test_a_range_may_have_no_upper_end() -> None:
         ('ratio = [1, 2]\nbase_workload = "writes"', "there is no workload 'writes'"),
         ("scale_factor = [1, 2]", "claim[0].connections: say at which level"),
         ("scale_factor = [1, 2]\nconnections = 16", "no level of the study has 16 connections"),
+        ("peak_connections = [2, 3]", "claim[0].peak_connections: no level of the study lies within [2, 3]"),
         ("ratio = [2, 1]", "the lower one first"),
         ("ratio = [0, 0]", "must be two numbers"),
         ("ratio = [nan, 1]", "must be two numbers"),
