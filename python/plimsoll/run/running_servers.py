@@ -1,7 +1,4 @@
-"""Whether a study could be measured on servers that run already: looked at before anything is loaded anywhere.
-
-Deliberately not here: whether they let enough connections in (`connections`).
-"""
+"""Whether a study could be measured on servers that run already: looked at before anything is loaded anywhere."""
 
 from __future__ import annotations
 
@@ -10,10 +7,12 @@ from collections.abc import Callable, Iterator, Sequence
 from plimsoll.drive.engine import LocalDriver
 from plimsoll.drive.protocol import Progress
 from plimsoll.errors import PlimsollError, TargetError
+from plimsoll.run.connections import unready_targets
 from plimsoll.run.events import DataProgressed
 from plimsoll.run.keeper import ANSWER_LIMIT_S, DataKeeper
 from plimsoll.run.privileges import MAKING, READING, RESETTING, missing_privileges
 from plimsoll.run.progressing import data_progressed
+from plimsoll.run.role_targets import role_targets, unfit_roles
 from plimsoll.servers.control import connect
 from plimsoll.spec.statements import data_sets
 from plimsoll.spec.study import StudySpec
@@ -24,7 +23,7 @@ from plimsoll.spec.target import Target
 def unfit_targets(
     spec: StudySpec, targets: list[tuple[SystemSpec, Target]], watch: Callable[[DataProgressed], None]
 ) -> Iterator[str]:
-    """A line for everything that would keep trials from running on servers that answer.
+    """A line for everything that would keep trials from running on servers; of one that does not answer, that.
 
     Args:
         spec: What the user wrote.
@@ -32,6 +31,9 @@ def unfit_targets(
         watch: Is told how far looking at tables is.
     """
     for system, target in targets:
+        if faults := [*unready_targets(spec.sessions_max, role_targets(system))] or [*unfit_roles(spec, [system])]:
+            yield from faults
+            continue
         try:
             yield from _unfit(spec, system, target, _told_of(system.name, watch))
         except TargetError as error:

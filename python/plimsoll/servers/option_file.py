@@ -286,12 +286,16 @@ def _lines(options: Mapping[str, OptionValue]) -> list[str]:
 
 
 def _line(name: str, value: OptionValue) -> str:
-    if isinstance(value, bool):
-        if bare_name(name) != name and not name.startswith("loose_"):
-            return name if value else f"{name}=0"
-        return f"{name}={'ON' if value else 'OFF'}"
-    text = str(value)
-    if _PLAIN_VALUE.fullmatch(text):
-        return f"{name}={text}"
-    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
+    if isinstance(value, bool) or _PLAIN_VALUE.fullmatch(str(value)):
+        return option_word(name, value)
+    escaped = str(value).replace("\\", "\\\\").replace('"', '\\"')
     return f'{name}="{escaped}"'
+
+
+def option_word(name: str, value: OptionValue) -> str:
+    """An option as an argument says it, without dashes."""
+    if not isinstance(value, bool):
+        return f"{name}={value}"
+    if bare_name(name) != name and not name.startswith("loose_"):
+        return name if value else f"{name}=0"
+    return f"{name}={'ON' if value else 'OFF'}"
