@@ -87,7 +87,7 @@ def refuse_before_start(
 
 
 def _targets(spec: StudySpec) -> tuple[list[tuple[SystemSpec, Target]], list[str]]:
-    """Every running server of the study, with its password; and a line for everything that the file says wrongly of it."""
+    """Every running server of the study, with its password; and a line for each that the file says wrongly."""
     targets, faults = [], []
     for index, system in enumerate(spec.system):
         if system.server is not None:

@@ -1,6 +1,6 @@
 """Why a managed server could not be made or started: its program, its folders and its options, before any is made.
 
-Deliberately not here: disk space (`disk_space`), limits and classes (`permitted`), what a server with data would refuse.
+Deliberately not here: disk space (`disk_space`), limits and classes (`permitted`).
 """
 
 from __future__ import annotations

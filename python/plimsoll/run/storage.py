@@ -74,7 +74,9 @@ def storages_faults(specs: Sequence[StorageSpec]) -> Iterator[str]:
         if not path.is_dir():
             yield f"storage: {one.path} is not a folder; create it, or correct the path"
             continue
-        if (fault := base_fault(path, "storage", allow_tmpfs=True) or socket_fault(path, "storage", "storage")) is not None:
+        if (
+            fault := base_fault(path, "storage", allow_tmpfs=True) or socket_fault(path, "storage", "storage")
+        ) is not None:
             yield fault
             continue
         wanted, free = one.size + _SPARE_BYTES, shutil.disk_usage(path).free

@@ -57,7 +57,7 @@ def find_server(server: str | Sequence[str]) -> ServerCommand:
         server: `"mariadb"`, `"mysql"`, or a full command as text or words.
 
     Raises:
-        HostError: There is no such server here, it cannot say its version, or the program that makes its data is missing.
+        HostError: There is no such server here, it cannot say its version, or what makes its data is missing.
         SpecError: The command would run it on other data than its own.
     """
     command = _find_by_name(server) if isinstance(server, str) and server in _PROGRAMS else _find_by_words(server)

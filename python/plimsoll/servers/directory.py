@@ -63,7 +63,7 @@ def nearest_existing(folder: Path) -> Path:
 
 
 def base_fault(base_dir: Path, key: str, *, allow_tmpfs: bool = False) -> str | None:
-    """Why no instance could be made below a folder, which need not exist; None where that is not known. Changes nothing.
+    """Why no instance could be made below a folder, which need not exist; None where it could. Changes nothing.
 
     Args:
         base_dir: As written.

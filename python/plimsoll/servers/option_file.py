@@ -1,8 +1,7 @@
 """The option file of a managed server: a pure function of profile, machine and the user's options.
 
 Three profiles are the base; what the user states wins. Options that would let the server reach outside of its own
-directory are refused. Deliberately not here: files, processes, measuring the machine, and
-which options are refused (`spec.server_options`).
+directory are refused (`spec.server_options`). Deliberately not here: files, processes, measuring the machine.
 """
 
 from __future__ import annotations
@@ -286,7 +285,7 @@ def _lines(options: Mapping[str, OptionValue]) -> list[str]:
 
 
 def _line(name: str, value: OptionValue) -> str:
-    if isinstance(value, bool) or _PLAIN_VALUE.fullmatch(str(value)):
+    if _PLAIN_VALUE.fullmatch(str(value)):
         return option_word(name, value)
     escaped = str(value).replace("\\", "\\\\").replace('"', '\\"')
     return f'{name}="{escaped}"'

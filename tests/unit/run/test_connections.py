@@ -8,6 +8,7 @@ from plimsoll.run import connections
 from plimsoll.servers.control import ControlConnection, Row
 from plimsoll.spec.target import parse_target
 
+
 class Saying(ControlConnection):
     """Answers every statement with one value."""
 

@@ -161,7 +161,9 @@ def test_what_would_keep_the_last_system_from_starting_is_told_before_the_first_
             server("deep", f'data_dir = "{deep}"'),
             server("long", f'undo_dir = "{tmp_path}/{"x" * 300}"'),
             server("option", 'options = { innodb_flush_log_at_trx_comit = 2, sync_binlog = "often" }'),
-            server("replica", 'replicas = 1, replica = { options = { relay_log_purged = true }, data_dir = "/dev/shm" }'),
+            server(
+                "replica", 'replicas = 1, replica = { options = { relay_log_purged = true }, data_dir = "/dev/shm" }'
+            ),
         )
     )
     text += '[[system]]\nname = "target"\ntarget = "mysql://u@127.0.0.1:1/d"\npassword_env = "PLIMSOLL_TEST_NO_SUCH"\n'
