@@ -17,6 +17,7 @@ import typer.main
 from write_guide_docs import guide_json_markdown, guide_json_schema
 from write_study_docs import study_file_markdown
 
+from plimsoll.cli.help import COMMANDS, OPTIONS, by_panel
 from plimsoll.cli.main import app
 from plimsoll.drive.executable import find_engine
 
@@ -48,8 +49,17 @@ def cli_markdown() -> str:
     """The whole of docs/cli.md."""
     root = typer.main.get_command(app)
     described = [_described(words, command) for words, command in commands(root)]
-    index = "\n".join(f"* [`{words}`](#{words.replace(' ', '-')})" for words, _ in commands(root))
+    index = "\n\n".join(
+        "\n".join(
+            [f"{heading}:\n", *(_link(words) for one in shown for words, _ in commands(one, f"plimsoll {one.name}"))]
+        )
+        for heading, shown in by_panel(root.commands.values(), COMMANDS).items()
+    )
     return "\n".join([INTRODUCTION, index, "", *described])
+
+
+def _link(words: str) -> str:
+    return f"* [`{words}`](#{words.replace(' ', '-')})"
 
 
 def protocol_schema() -> str:
@@ -75,11 +85,12 @@ def _described(words: str, command: Any) -> str:
         parts += [_prose(command.epilog)]
     if arguments:
         parts += [_table("Argument", [(f"`{_argument_name(p)}`", _meaning(p)) for p in arguments])]
-    if options:
-        parts += [_table("Option", [(_option_names(p), _meaning(p)) for p in options])]
-    if below := getattr(command, "commands", None):
-        rows = [(f"`{name}`", _summary(one)) for name, one in below.items()]
-        parts += [_table("Command", rows)]
+    for heading, shown in by_panel(options, OPTIONS).items():
+        title = "Option" if heading == OPTIONS else heading
+        parts += [_table(title, [(_option_names(p), _meaning(p)) for p in shown])]
+    for heading, shown in by_panel(getattr(command, "commands", {}).values(), COMMANDS).items():
+        title = "Command" if heading == COMMANDS else heading
+        parts += [_table(title, [(f"`{one.name}`", _summary(one)) for one in shown])]
     return "\n".join(parts)
 
 
@@ -109,8 +120,7 @@ def _option_names(parameter: Any) -> str:
     names = ", ".join(f"`{name}`" for name in sorted([*parameter.opts, *parameter.secondary_opts], key=len))
     if parameter.is_flag or parameter.count:
         return names
-    value = parameter.metavar or ("N" if isinstance(parameter.default, int) else "VALUE")
-    return f"{names} `{value}`"
+    return f"{names} `{parameter.metavar}`"
 
 
 def _meaning(parameter: Any) -> str:

@@ -27,6 +27,9 @@ files below [examples](../examples) are whole studies. A study is systems x work
 `plimsoll study plan study.toml` shows the trials that follow from it, and runs nothing.
 
 Everything that is wrong with a file is reported at once, each fault with its place, its value and the cure.
+Before it starts anything, `plimsoll study run` checks what the study needs: server programs and whether they take the
+options, folders, disk space, limits, hosts, hooks, passwords, certificates, accounts and tables. Everything that is
+missing is one list.
 Durations are text with a unit (`"500ms"`, `"60s"`, `"2h"`), sizes too (`"512M"`, `"2G"`), shares are percentages
 (`"5%"`). Only keys marked as required must be there.
 """

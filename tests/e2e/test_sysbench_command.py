@@ -37,7 +37,6 @@ def engine(*arguments: str) -> subprocess.CompletedProcess[str]:
 @pytest.mark.parametrize(
     "arguments",
     [
-        ("--help",),
         ("--version",),
         ("--debug", "--version"),
         ("cpu", "help"),
@@ -51,6 +50,14 @@ def engine(*arguments: str) -> subprocess.CompletedProcess[str]:
 def test_says_and_ends_as_the_engine_does(arguments: tuple[str, ...]) -> None:
     ran, itself = plimsoll("sysbench", *arguments), engine(*arguments)
     assert (ran.returncode, ran.stdout, ran.stderr) == (itself.returncode, itself.stdout, itself.stderr)
+
+
+def test_help_lists_what_the_engine_does_not_know_and_whose_the_rest_is() -> None:
+    ran, itself = plimsoll("sysbench", "--help"), engine("--help")
+    own = ran.stdout.removesuffix(itself.stdout)
+    assert own != ran.stdout
+    for said in ("--plimsoll-record=STUDY", "--plimsoll-record-system=NAME", "All other arguments are sysbench's."):
+        assert said in own
 
 
 def test_arguments_arrive_as_they_were_typed(tmp_path: Path) -> None:

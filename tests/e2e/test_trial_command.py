@@ -200,6 +200,22 @@ def test_a_level_that_a_running_server_would_not_let_in_is_told_before_the_study
         refuse_before_start(high, Path("/var/tmp"), 1)
 
 
+@pytest.mark.parametrize(
+    ("more", "code", "told"),
+    [
+        ((), 4, "plimsoll prepare"),
+        (("--connections", "9000"), 3, "max_connections is 2048, too few for the level of 9,000"),
+    ],
+)
+def test_a_search_on_a_server_that_is_not_ready_is_refused_before_its_first_run(
+    tmp_path: Path, target: list[str], more: tuple[str, ...], code: int, told: str
+) -> None:
+    ran = plimsoll("capacity", *target, *more, "--response-p99", "20ms", "--record", str(tmp_path / "runs"))
+    assert ran.returncode == code, ran.stderr
+    assert told in ran.stderr
+    assert not (tmp_path / "runs").exists()
+
+
 def test_where_nothing_completes_the_errors_are_named(target: list[str]) -> None:
     legacy = [word for word in target if word not in ("--tables", "2")]
     kind = ["--workload", "oltp_0.4_sp", "-o", "procedure=nosuch"]

@@ -77,9 +77,9 @@ def capacity(
 ) -> None:
     """Find the highest rate at which response times stay within an objective.
 
-    Offers load at a rate that does not wait for the server. A short closed-loop sweep shows about how much the server
-    can do; further runs close in on the rate; the answer is then measured again three times, for longer. Failed and
-    dropped transactions count as too slow.
+    It overloads the server on purpose, again and again for minutes: do not point it at a server that others use. A short
+    closed-loop sweep shows about how much the server can do; runs at rates that do not wait for it close in on the
+    answer, which is measured three more times, for longer. Failed and dropped transactions count as too slow.
 
     Prints the answer, warnings and every run; after Ctrl-C what is known. The exit code is 0 if a rate holds, else 1.
 

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from plimsoll.cli.help import ARRIVALS, CLIENTS
+
 if TYPE_CHECKING:
     from plimsoll.spec.clients import Clients
 
@@ -16,18 +18,24 @@ ThinkTimeOption = Annotated[
         metavar="TIME",
         help="Think time: pause between two transactions of a connection. A mean such as 5s draws exponentially"
         " distributed pauses; a range such as 1s..5s draws them uniformly.",
+        rich_help_panel=CLIENTS,
     ),
 ]
 ConnectRateOption = Annotated[
     float | None,
     typer.Option(
-        "--connect-rate", metavar="N", help="Open at most N connections per second. Default: as fast as possible."
+        "--connect-rate",
+        metavar="N",
+        help="Open at most N connections per second. Default: as fast as possible.",
+        rich_help_panel=CLIENTS,
     ),
 ]
 AllConnectionsOption = Annotated[
     bool,
     typer.Option(
-        "--all-connections", help="Fail if any connection cannot be opened. Default: run with those that opened."
+        "--all-connections",
+        help="Fail if any connection cannot be opened. Default: run with those that opened.",
+        rich_help_panel=CLIENTS,
     ),
 ]
 RetryOption = Annotated[
@@ -37,6 +45,7 @@ RetryOption = Annotated[
         metavar="RULE",
         help="Retry transactions after these errors: CODES[:TIMES[:PAUSE]], such as 1213,1205:10:5ms; or none."
         " Repeatable. Default: 1213,1205,1020:99.",
+        rich_help_panel=CLIENTS,
     ),
 ]
 BurstinessOption = Annotated[
@@ -46,10 +55,17 @@ BurstinessOption = Annotated[
         metavar="N",
         help="With --rate: index of dispersion of arrivals over long windows. 1: independent arrivals. plimsoll learn"
         " report shows that of a log.",
+        rich_help_panel=ARRIVALS,
     ),
 ]
 GiveUpOption = Annotated[
-    str, typer.Option("--give-up", metavar="TIME", help="End the load after this long without any connection.")
+    str,
+    typer.Option(
+        "--give-up",
+        metavar="TIME",
+        help="End the load after this long without any connection.",
+        rich_help_panel=CLIENTS,
+    ),
 ]
 
 
@@ -60,6 +76,7 @@ NetworkTimeoutOption = Annotated[
         metavar="TIME",
         help="A connection counts as lost after this long without a packet from the server's machine. Does not limit"
         " how long a statement may take.",
+        rich_help_panel=CLIENTS,
     ),
 ]
 ReadTimeoutOption = Annotated[
@@ -68,6 +85,7 @@ ReadTimeoutOption = Annotated[
         "--read-timeout",
         metavar="TIME",
         help="A connection counts as lost after a statement has gone unanswered for this long. none: wait for ever.",
+        rich_help_panel=CLIENTS,
     ),
 ]
 

@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 
 
 ManagedOption = Annotated[
-    str, typer.Option("--target", metavar="managed", help="Must be managed: only a throwaway server is killed.")
+    str,
+    typer.Option("--target", metavar="managed", help="The only value: no other server is killed."),
 ]
 FaultOption = Annotated[
     str,
@@ -56,7 +57,7 @@ LedgerDirOption = Annotated[
 
 
 def durability(
-    target: ManagedOption,
+    target: ManagedOption = "managed",
     fault: FaultOption = "power-loss",
     faults: FaultsOption = 3,
     flush: FlushOption = "0,1,2",
@@ -81,11 +82,11 @@ def durability(
 
     Examples:
 
-      plimsoll durability --target managed
+      plimsoll durability
 
-      plimsoll durability --target managed --server mysql --flush 1 --sync-binlog 1 --faults 50 --json
+      plimsoll durability --server mysql --flush 1 --sync-binlog 1 --faults 50 --json
 
-      plimsoll durability --target managed --fault kill --flush 0,2
+      plimsoll durability --fault kill --flush 0,2
     """
     from plimsoll.guide.durability import durability_page
     from plimsoll.prose.phrases import counted

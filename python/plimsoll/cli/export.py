@@ -11,9 +11,12 @@ from typing import Annotated, Literal
 import typer
 
 from plimsoll.cli import complete
+from plimsoll.cli.help import Command, Group
 from plimsoll.cli.options import StudyFolderArgument
 
-app = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="Export recordings in the formats of other tools.")
+app = typer.Typer(
+    cls=Group, no_args_is_help=True, rich_markup_mode=None, help="Export recordings in the formats of other tools."
+)
 
 TablesOption = Annotated[
     Path | None,
@@ -42,7 +45,7 @@ UnplannedOption = Annotated[
 ]
 
 
-@app.command("csv")
+@app.command("csv", cls=Command)
 def csv(
     study: StudyFolderArgument,
     to: TablesOption = None,
@@ -66,7 +69,7 @@ def csv(
     _export_tables(study, to, "csv", table, whole=whole, unplanned=unplanned)
 
 
-@app.command("parquet")
+@app.command("parquet", cls=Command)
 def parquet(
     study: StudyFolderArgument,
     to: TablesOption = None,
@@ -120,7 +123,7 @@ def _left_out_on_stderr() -> Iterator[None]:
         typer.echo(printable(str(one.message)), err=True)
 
 
-@app.command("hdr")
+@app.command("hdr", cls=Command)
 def hdr(
     study: StudyFolderArgument,
     to: Annotated[Path, typer.Option("--to", metavar="FOLDER", help="Folder for the logs, one .hlog file per trial.")],

@@ -62,7 +62,7 @@ ServerOptionsOption = Annotated[
 
 
 def failover(
-    target: ManagedOption,
+    target: ManagedOption = "managed",
     replicas: ReplicasOption = 2,
     replication: ReplicationOption = "async",
     semisync_replicas: SemisyncReplicasOption = 1,
@@ -92,11 +92,11 @@ def failover(
 
     Examples:
 
-      plimsoll failover --target managed
+      plimsoll failover
 
-      plimsoll failover --target managed --server mysql --replication semisync --replication-delay 2ms --faults 20
+      plimsoll failover --server mysql --replication semisync --replication-delay 2ms --faults 20
 
-      plimsoll failover --target managed --promote ./choose-replica -o failover-report
+      plimsoll failover --promote ./choose-replica -o failover-report
     """
     from plimsoll.errors import SpecError
     from plimsoll.guide.failover import failover_page

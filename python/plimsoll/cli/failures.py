@@ -53,7 +53,7 @@ def _ending(command: Callable[[], object]) -> int:
         result = command()
         sys.stdout.flush()
     except (PlimsollError, TyperException) as error:
-        _say_misuse(error.format_message()) if isinstance(error, TyperException) else _say(error)
+        _say_misuse(error) if isinstance(error, TyperException) else _say(error)
         return error.exit_code
     except (KeyboardInterrupt, Abort):
         return _interrupted()
@@ -76,15 +76,17 @@ def _interrupt(_number: int, _frame: FrameType | None) -> None:
     raise KeyboardInterrupt
 
 
-def _say_misuse(message: str) -> None:
+def _say_misuse(error: TyperException) -> None:
     """Several lines are a page of help already: that of a command that was called without its subcommand.
 
     Others may repeat an argument that was not understood, which may be a URL with its password.
     """
-    message = without_passwords(message)
+    message = without_passwords(error.format_message())
+    context = getattr(error, "ctx", None)
+    command = "plimsoll" if context is None else context.command_path
     if any(f"No such option: {name}" in message for name in _BEFORE_A_COMMAND):
         message += " Put it before the command, as in plimsoll -v trial ..."
-    print(message if "\n" in message else f"plimsoll: {message} See plimsoll --help", file=sys.stderr)
+    print(message if "\n" in message else f"plimsoll: {message} See {command} --help", file=sys.stderr)
 
 
 def _say(error: PlimsollError) -> None:

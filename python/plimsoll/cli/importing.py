@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from plimsoll.cli.help import Command, Group
 from plimsoll.units import printable
 
 if TYPE_CHECKING:
@@ -35,6 +36,7 @@ LogConnections = Annotated[
 ]
 
 app = typer.Typer(
+    cls=Group,
     no_args_is_help=True,
     rich_markup_mode=None,
     help="Import results that other tools measured.",
@@ -46,7 +48,7 @@ def _root() -> None:
     """Holds the subcommands, one for each kind of source."""
 
 
-@app.command("table")
+@app.command("table", cls=Command)
 def table(
     file: Annotated[Path, typer.Argument(metavar="FILE.csv", help="A table with a header line.")],
     to: Annotated[Path, typer.Option("--to", metavar="FOLDER", help="The study; several imports may share one.")],
@@ -83,7 +85,7 @@ def table(
     _keep(to, lambda: import_table(file, study_name=to.name, options=options))
 
 
-@app.command("sysbench")
+@app.command("sysbench", cls=Command)
 def sysbench(
     logs: Annotated[
         list[Path], typer.Argument(metavar="LOG...", help="Output of sysbench 0.4 to 1.1; files or folders.")
@@ -112,7 +114,7 @@ def sysbench(
     _keep(to, lambda: import_sysbench(logs, study_name=to.name, options=options))
 
 
-@app.command("tpcc")
+@app.command("tpcc", cls=Command)
 def tpcc(
     logs: Annotated[
         list[Path],

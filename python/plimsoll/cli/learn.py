@@ -8,10 +8,11 @@ from __future__ import annotations
 import typer
 
 from plimsoll.cli import learn_check, learn_digests, learn_report, learn_schema, learn_workload
+from plimsoll.cli.help import Command, Group
 
-app = typer.Typer(rich_markup_mode=None)
+app = typer.Typer(cls=Group, rich_markup_mode=None)
 app.callback(invoke_without_command=True)(learn_workload.learn)
-app.command("digests")(learn_digests.digests)
-app.command("report")(learn_report.report)
-app.command("schema")(learn_schema.schema)
-app.command("check")(learn_check.check)
+app.command("digests", cls=Command)(learn_digests.digests)
+app.command("report", cls=Command)(learn_report.report)
+app.command("schema", cls=Command)(learn_schema.schema)
+app.command("check", cls=Command)(learn_check.check)

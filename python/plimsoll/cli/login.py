@@ -10,18 +10,34 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from plimsoll.cli import complete
+from plimsoll.cli.help import LOGIN
 
 if TYPE_CHECKING:
     from plimsoll.spec.target import Target
 
 PasswordEnvOption = Annotated[
-    str | None, typer.Option("--password-env", metavar="NAME", help="Environment variable that holds the password.")
+    str | None,
+    typer.Option(
+        "--password-env", metavar="NAME", help="Environment variable that holds the password.", rich_help_panel=LOGIN
+    ),
 ]
 DefaultsFileOption = Annotated[
     Path | None,
-    typer.Option("--defaults-file", metavar="FILE", help="Option file whose [client] section holds the password."),
+    typer.Option(
+        "--defaults-file",
+        metavar="FILE",
+        help="Option file whose [client] section holds the password.",
+        rich_help_panel=LOGIN,
+    ),
 ]
-AskPasswordOption = Annotated[bool, typer.Option("--ask-password", help="Prompt for the password.")]
+AskPasswordOption = Annotated[
+    bool,
+    typer.Option(
+        "--ask-password",
+        help="Prompt for the password.",
+        rich_help_panel=LOGIN,
+    ),
+]
 TlsOption = Annotated[
     str | None,
     typer.Option(
@@ -29,12 +45,35 @@ TlsOption = Annotated[
         metavar="MODE",
         autocompletion=complete.tls_modes,
         help="disabled, preferred (the default), required, verify-ca or verify-identity; see docs/encryption.md.",
+        rich_help_panel=LOGIN,
     ),
 ]
-CaOption = Annotated[str | None, typer.Option("--ca", metavar="FILE", help="Certificate authorities to trust, PEM.")]
-CertOption = Annotated[str | None, typer.Option("--cert", metavar="FILE", help="Client certificate, PEM.")]
+CaOption = Annotated[
+    str | None,
+    typer.Option(
+        "--ca",
+        metavar="FILE",
+        help="Certificate authorities to trust, PEM.",
+        rich_help_panel=LOGIN,
+    ),
+]
+CertOption = Annotated[
+    str | None,
+    typer.Option(
+        "--cert",
+        metavar="FILE",
+        help="Client certificate, PEM.",
+        rich_help_panel=LOGIN,
+    ),
+]
 KeyOption = Annotated[
-    str | None, typer.Option("--key", metavar="FILE", help="Private key of the client certificate, PEM.")
+    str | None,
+    typer.Option(
+        "--key",
+        metavar="FILE",
+        help="Private key of the client certificate, PEM.",
+        rich_help_panel=LOGIN,
+    ),
 ]
 ServerKeyOption = Annotated[
     str | None,
@@ -42,6 +81,7 @@ ServerKeyOption = Annotated[
         "--server-public-key-path",
         metavar="FILE",
         help="The server's public key, PEM. It encrypts the password on a connection without TLS.",
+        rich_help_panel=LOGIN,
     ),
 ]
 GetServerKeyOption = Annotated[
@@ -49,6 +89,7 @@ GetServerKeyOption = Annotated[
     typer.Option(
         "--get-server-public-key",
         help="Accept whatever public key the server sends. An impostor could then read the password.",
+        rich_help_panel=LOGIN,
     ),
 ]
 

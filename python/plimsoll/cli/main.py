@@ -33,12 +33,14 @@ from plimsoll.cli import (
     workload,
 )
 from plimsoll.cli.failures import exit_code_of
+from plimsoll.cli.help import Command, Group
 from plimsoll.cli.logs import begin_logging
 from plimsoll.cli.streams import go_on_unread
 from plimsoll.cli.wipe import wipe_passwords
 
 app = typer.Typer(
     name="plimsoll",
+    cls=Group,
     no_args_is_help=True,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
@@ -47,26 +49,40 @@ app = typer.Typer(
     " cost? Plimsoll measures it and writes a sizing guide.",
     epilog="Start with plimsoll demo. Then write a study file: plimsoll study new > study.toml.",
 )
-app.add_typer(study.app, name="study")
-app.add_typer(workload.app, name="workload")
-app.add_typer(importing.app, name="import")
-app.add_typer(export.app, name="export")
-app.add_typer(learn.app, name="learn")
-app.command("demo")(demo.demo)
-app.command("trial")(trial.trial)
-app.command("capacity")(capacity.capacity)
-app.command("prepare")(data.prepare)
-app.command("check")(data.check)
-app.command("cleanup")(data.cleanup)
-app.command("guide")(guide.guide)
-app.command("doctor")(doctor.doctor)
-app.command("size")(size.size)
-app.command("storage")(storage.storage)
-app.command("durability")(durability.durability)
-app.command("capture")(capture.capture)
-app.command("failover")(failover.failover)
-app.command("compare")(compare.compare)
-app.command("sysbench", cls=sysbench.HandedOver, add_help_option=False)(sysbench.sysbench)
+MEASURE, STUDY, LEARN, EXCHANGE = "Measure a server", "Study and size", "Learn from production", "Exchange results"
+_COMMANDS = {
+    MEASURE: {
+        "demo": demo.demo,
+        "doctor": doctor.doctor,
+        "prepare": data.prepare,
+        "check": data.check,
+        "cleanup": data.cleanup,
+        "trial": trial.trial,
+        "capacity": capacity.capacity,
+        "storage": storage.storage,
+        "durability": durability.durability,
+        "failover": failover.failover,
+        "sysbench": sysbench.sysbench,
+    },
+    STUDY: {
+        "study": study.app,
+        "guide": guide.guide,
+        "size": size.size,
+        "compare": compare.compare,
+        "workload": workload.app,
+    },
+    LEARN: {"capture": capture.capture, "learn": learn.app},
+    EXCHANGE: {"import": importing.app, "export": export.app},
+}
+"""All commands, below the headings that they have in the help."""
+for _panel, _commands in _COMMANDS.items():
+    for _name, _command in _commands.items():
+        if isinstance(_command, typer.Typer):
+            app.add_typer(_command, name=_name, rich_help_panel=_panel)
+        else:
+            app.command(_name, rich_help_panel=_panel, cls=sysbench.HandedOver if _name == "sysbench" else Command)(
+                _command
+            )
 
 
 def _show_version(is_asked: bool) -> None:

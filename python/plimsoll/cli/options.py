@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from plimsoll.cli import complete
+from plimsoll.cli.help import ARRIVALS, DATA
 from plimsoll.cli.option_values import as_option, key_and_value, toml_value
 
 if TYPE_CHECKING:
@@ -44,11 +45,33 @@ WorkloadOption = Annotated[
         " _update_non_index, select_random_points, select_random_ranges or bulk_insert; from sysbench 0.4:"
         " oltp_0.4_simple, oltp_0.4_complex, oltp_0.4_nontrx or oltp_0.4_sp; tpcc (TPC-C-derived); key-value,"
         " order-queue, read-share or time-series; or your own FILE.toml.",
+        rich_help_panel=DATA,
     ),
 ]
-WarehousesOption = Annotated[int | None, typer.Option("--warehouses", help="Number of tpcc warehouses. Default: 1.")]
-TablesOption = Annotated[int | None, typer.Option("--tables", help="Number of tables, sbtest1 to sbtestN. Default: 1.")]
-TableSizeOption = Annotated[int | None, typer.Option("--table-size", help="Rows in each table. Default: 10000.")]
+WarehousesOption = Annotated[
+    int | None,
+    typer.Option(
+        "--warehouses",
+        help="Number of tpcc warehouses. Default: 1.",
+        rich_help_panel=DATA,
+    ),
+]
+TablesOption = Annotated[
+    int | None,
+    typer.Option(
+        "--tables",
+        help="Number of tables, sbtest1 to sbtestN. Default: 1.",
+        rich_help_panel=DATA,
+    ),
+]
+TableSizeOption = Annotated[
+    int | None,
+    typer.Option(
+        "--table-size",
+        help="Rows in each table. Default: 10000.",
+        rich_help_panel=DATA,
+    ),
+]
 DistributionOption = Annotated[
     str | None,
     typer.Option(
@@ -56,6 +79,7 @@ DistributionOption = Annotated[
         autocompletion=complete.distributions,
         help="How rows are chosen and column k is filled: uniform (the default), gaussian, special-0.4,"
         " special-1.0, pareto or zipfian; with parameters: '{ kind = \"zipfian\", exponent = 0.9 }'.",
+        rich_help_panel=DATA,
     ),
 ]
 OptionsOption = Annotated[
@@ -66,6 +90,7 @@ OptionsOption = Annotated[
         metavar="KEY=VALUE",
         help="Any other key of a [[workload]] in a study file, such as range_size=10 or auto_increment=false."
         " Repeatable.",
+        rich_help_panel=DATA,
     ),
 ]
 ConnectionsOption = Annotated[int, typer.Option("--connections", min=1, max=100_000, help="Number of connections.")]
@@ -86,6 +111,7 @@ RateOption = Annotated[
         help="Target rate (open loop), in transactions per second: 500, or steps and ramps such as"
         " '0 to 2000 for 60s, 2000 for 30s, 500'. Default: a closed loop, in which each connection starts its next"
         " transaction when the last one is done.",
+        rich_help_panel=ARRIVALS,
     ),
 ]
 ArrivalsOption = Annotated[
@@ -94,6 +120,7 @@ ArrivalsOption = Annotated[
         "--arrivals",
         autocompletion=complete.arrivals,
         help="With --rate: poisson (random, as from many independent users) or uniform (evenly spaced).",
+        rich_help_panel=ARRIVALS,
     ),
 ]
 BacklogOption = Annotated[
@@ -103,6 +130,7 @@ BacklogOption = Annotated[
         min=0,
         max=1_000_000,
         help="With --rate: how many transactions may wait for a connection. Beyond that they are dropped and counted.",
+        rich_help_panel=ARRIVALS,
     ),
 ]
 StudyFolderArgument = Annotated[

@@ -8,9 +8,11 @@ from typing import Annotated
 import typer
 
 from plimsoll.cli import complete
+from plimsoll.cli.help import Command, Group
 from plimsoll.cli.options import StrictOption, StudyFolderArgument
 
 app = typer.Typer(
+    cls=Group,
     no_args_is_help=True,
     rich_markup_mode=None,
     help="Plan and run studies.",
@@ -33,7 +35,7 @@ FitBudgetOption = Annotated[
 ]
 
 
-@app.command("new")
+@app.command("new", cls=Command)
 def new() -> None:
     """Print a study file to start from, with every key explained.
 
@@ -44,7 +46,7 @@ def new() -> None:
     typer.echo((files("plimsoll.cli") / "new_study.toml").read_text(encoding="utf-8"), nl=False)
 
 
-@app.command("plan")
+@app.command("plan", cls=Command)
 def plan(
     study: StudyArgument,
     to: ToOption = None,
@@ -72,7 +74,7 @@ def plan(
             echo_fitted(line)
 
 
-@app.command("run")
+@app.command("run", cls=Command)
 def run(
     study: StudyArgument,
     to: ToOption = None,
@@ -103,7 +105,7 @@ def run(
     raise typer.Exit(run_and_show(file, spec, folder, how, again=again_command(study, to, how)))
 
 
-@app.command("status")
+@app.command("status", cls=Command)
 def status(
     folder: StudyFolderArgument, as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False
 ) -> None:

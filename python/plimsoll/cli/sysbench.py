@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, NoReturn
+from typing import Annotated, Any, NoReturn
 
 import typer
 from typer.core import TyperCommand
@@ -17,7 +17,13 @@ from plimsoll.errors import HostError, SpecError
 from plimsoll.units import printable
 
 _RECORD = "--plimsoll-record"
-_OWN = frozenset({_RECORD, f"{_RECORD}-system", f"{_RECORD}-workload"})
+_RECORD_SYSTEM, _RECORD_WORKLOAD = f"{_RECORD}-system", f"{_RECORD}-workload"
+_OWN = {
+    _RECORD: ("STUDY", "Record the run in this folder."),
+    _RECORD_SYSTEM: ("NAME", "Name of the system. Default: the server's address."),
+    _RECORD_WORKLOAD: ("NAME", "Name of the workload. Default: the test's name."),
+}
+"""The options that the engine does not know: the name of the value, and what it means."""
 
 
 class HandedOver(TyperCommand):
@@ -44,27 +50,23 @@ def _parted(args: Sequence[str]) -> tuple[list[str], list[str]]:
     return own, others
 
 
+def _option(name: str) -> Any:
+    value, meaning = _OWN[name]
+    return typer.Option(name, metavar=value, help=meaning)
+
+
 def sysbench(
     arguments: Annotated[
         list[str] | None,
         typer.Argument(metavar="ARGUMENT...", help="The arguments of sysbench; try: plimsoll sysbench help."),
     ] = None,
-    record: Annotated[
-        Path | None,
-        typer.Option(_RECORD, metavar="STUDY", help="Record the run in this folder."),
-    ] = None,
-    record_system: Annotated[
-        str | None,
-        typer.Option(f"{_RECORD}-system", metavar="NAME", help="Name of the system. Default: the server's address."),
-    ] = None,
-    record_workload: Annotated[
-        str | None,
-        typer.Option(f"{_RECORD}-workload", metavar="NAME", help="Name of the workload. Default: the test's name."),
-    ] = None,
+    record: Annotated[Path | None, _option(_RECORD)] = None,
+    record_system: Annotated[str | None, _option(_RECORD_SYSTEM)] = None,
+    record_workload: Annotated[str | None, _option(_RECORD_WORKLOAD)] = None,
 ) -> int:
     """Run sysbench command lines: same tests, options, Lua scripts, output and exit codes.
 
-    All arguments go to the load engine unchanged, including --help and help. See docs/sysbench.md.
+    All arguments but these options go to the load engine unchanged, including help. See docs/sysbench.md.
 
     Examples:
 
@@ -84,6 +86,21 @@ def sysbench(
     return recorded.exit_code
 
 
+def _own_help() -> str:
+    """The options that the engine does not know; its own page follows."""
+    return "\n".join(
+        [
+            "Usage: plimsoll sysbench [OPTION]... ARGUMENT...",
+            "",
+            "Options of plimsoll sysbench:",
+            *(f"  {f'{name}={value}':38} {meaning}" for name, (value, meaning) in _OWN.items()),
+            "",
+            "All other arguments are sysbench's. Its help, with the options that Plimsoll adds to it:",
+            "",
+        ]
+    )
+
+
 def is_handed_over(words: Sequence[str]) -> bool:
     """Whether a command line, without the program's name, is the engine's alone."""
     return words[:1] == ["sysbench"] and not any(word.partition("=")[0] in _OWN for word in words)
@@ -98,6 +115,8 @@ def hand_over(arguments: Sequence[str]) -> NoReturn:
     from plimsoll.drive.executable import find_engine
 
     engine = find_engine()
+    if list(arguments) == ["--help"]:
+        print(_own_help(), flush=True)
     try:
         os.execv(engine, ["plimsoll-engine", "sysbench", *arguments])  # noqa: S606 - a shell would read them anew
     except OSError as error:

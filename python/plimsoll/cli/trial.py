@@ -24,6 +24,7 @@ from plimsoll.cli.clients import (
 )
 from plimsoll.cli.fitted import echo_fitted
 from plimsoll.cli.groups import with_groups
+from plimsoll.cli.help import RECORDING
 from plimsoll.cli.login import NO_LOGIN, Login
 from plimsoll.cli.options import (
     ArrivalsOption,
@@ -57,14 +58,27 @@ if TYPE_CHECKING:
 
 RecordOption = Annotated[
     Path | None,
-    typer.Option("--record", metavar="FOLDER", help="Record the run in this folder; plimsoll guide reads it."),
+    typer.Option(
+        "--record",
+        metavar="FOLDER",
+        help="Record the run in this folder; plimsoll guide reads it.",
+        rich_help_panel=RECORDING,
+    ),
 ]
 RecordSystemOption = Annotated[
     str | None,
-    typer.Option("--record-system", metavar="NAME", help="Name of the system. Default: the server's address."),
+    typer.Option(
+        "--record-system",
+        metavar="NAME",
+        help="Name of the system. Default: the server's address.",
+        rich_help_panel=RECORDING,
+    ),
 ]
 RecordWorkloadOption = Annotated[
-    str | None, typer.Option("--record-workload", metavar="NAME", help="Name of the workload. Default: its kind.")
+    str | None,
+    typer.Option(
+        "--record-workload", metavar="NAME", help="Name of the workload. Default: its kind.", rich_help_panel=RECORDING
+    ),
 ]
 
 WarmUpOption = Annotated[

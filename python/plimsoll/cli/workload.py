@@ -8,18 +8,20 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from plimsoll.cli import complete
+from plimsoll.cli.help import Command, Group
 
 if TYPE_CHECKING:
     from plimsoll.spec.statements import StatementsSpec
 
 app = typer.Typer(
+    cls=Group,
     no_args_is_help=True,
     rich_markup_mode=None,
     help="Work with workload files: your own tables and statements.",
 )
 
 
-@app.command("show")
+@app.command("show", cls=Command)
 def show(
     name: Annotated[
         str,
@@ -42,7 +44,7 @@ def show(
     typer.echo(shipped()[name].read_text(encoding="utf-8"), nl=False)
 
 
-@app.command("check")
+@app.command("check", cls=Command)
 def check(
     file: Annotated[str, typer.Argument(metavar="FILE", help="A workload file.")],
     option: Annotated[

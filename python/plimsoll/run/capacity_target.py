@@ -23,6 +23,7 @@ from plimsoll.record.partial import recordings_folder
 from plimsoll.record.store import Recording, read_recording
 from plimsoll.run.joined import RecordingWanted
 from plimsoll.run.keeper import DataKeeper
+from plimsoll.run.running_servers import refuse_unfit
 from plimsoll.run.searching import Search, Searched, keep_search
 from plimsoll.run.single import record_single
 from plimsoll.run.single_run import SingleRun
@@ -81,6 +82,8 @@ class TargetSearch:
             InvalidTrialError: Nothing completed in the whole sweep, or drivers that share the load were lost.
             KeyboardInterrupt: Somebody ended it; `so_far` says what is known.
         """
+        if self._base.managed is None:
+            refuse_unfit(self._base.target, self._base.workload, max(self._settings.connections))
         found = self._search.run(self._execute)
         self._is_finished = True
         self._keep()

@@ -32,9 +32,8 @@ def crowded_managed(spec: StudySpec) -> Iterable[str]:
             )
 
 
-def unready_targets(spec: StudySpec, targets: Iterable[Target]) -> Iterable[str]:
-    """A line for each running server that does not answer, does not let us in, or not as many as that."""
-    level = spec.sessions_max
+def unready_targets(level: int, targets: Iterable[Target]) -> Iterable[str]:
+    """A line for each running server that does not answer, does not let us in, or not as many as a level has."""
     for target in targets:
         try:
             with connect(target, read_limit_s=ANSWER_LIMIT_S) as control:

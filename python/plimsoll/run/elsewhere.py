@@ -14,7 +14,7 @@ from plimsoll.hosts.host import Host
 from plimsoll.plan.disk import disk_parts
 from plimsoll.run.hosts import Hosts
 from plimsoll.run.permitted import not_permitted
-from plimsoll.servers.command import find_server
+from plimsoll.run.server_faults import server_faults
 from plimsoll.servers.directory import default_base_dir, nearest_existing
 from plimsoll.servers.storage import storage_facts
 from plimsoll.servers.topology import read_topology
@@ -44,9 +44,7 @@ def unfit_hosts(spec: StudySpec, hosts: Hosts, of: Collection[SystemSpec]) -> It
 
 
 def _faults(spec: StudySpec, system: SystemSpec, server: ServerSpec, host: Host) -> Iterator[str]:
-    found = host.call(find_server, server.command or server.managed)
-    if found.flavour.name != server.managed:
-        yield f'server.managed: says "{server.managed}", but on {host.name} there is a {found.flavour.name}'
+    yield from (f"server.{fault} ({host.name})" for fault in server_faults(system.name, server, host))
     base_dir = Path(server.data_dir) if server.data_dir else host.call(default_base_dir)
     yield from _missing_space(spec, system, host, base_dir)
     yield from (f"server.{fault} ({host.name})" for fault in not_permitted(server, host, host.call(read_topology)))

@@ -9,8 +9,9 @@ from pathlib import Path
 from plimsoll.drive.engine import Driver
 from plimsoll.drive.shared import SharedDriver
 from plimsoll.errors import HostError, SpecError
+from plimsoll.hosts.local import HERE
 from plimsoll.run.aged import unfit_kept_data
-from plimsoll.run.connections import crowded_managed, unready_targets
+from plimsoll.run.connections import crowded_managed
 from plimsoll.run.disk_space import missing_space
 from plimsoll.run.elsewhere import unfit_hosts
 from plimsoll.run.environments import is_switched_by_hook, there_from_the_start
@@ -18,12 +19,13 @@ from plimsoll.run.events import DataProgressed
 from plimsoll.run.hosts import Hosts
 from plimsoll.run.huge_page_limits import missing_huge_pages
 from plimsoll.run.permitted import unpermitted
-from plimsoll.run.role_targets import role_targets, unfit_roles
+from plimsoll.run.role_targets import role_targets
 from plimsoll.run.running_servers import unfit_targets
 from plimsoll.run.same_device import refused_devices
+from plimsoll.run.server_faults import server_faults
 from plimsoll.run.storage import storages_faults
 from plimsoll.run.target_system import exporters_of
-from plimsoll.servers.command import find_server
+from plimsoll.servers.control import check_files
 from plimsoll.spec.hooks import all_hooks
 from plimsoll.spec.origin import placed
 from plimsoll.spec.secrets import with_secrets
@@ -59,14 +61,15 @@ def refuse_before_start(
         hooks_folder: Where hooks run; the current folder when not given.
 
     Raises:
-        SpecError: A password is not where the study says; all of them at once.
+        SpecError: A password is not where the study says. It names everything else that is wrong too.
         HostError: Something else is missing; all of it at once, with the cures.
     """
-    targets = [(system, target) for system, target in _targets(spec) if runs_already(spec, system)]
+    targets, missing = _targets(spec)
     faults = [
+        *missing,
         *(unfit_hosts(spec, hosts, there_from_the_start(spec)) if hosts is not None else ()),
         *(driver.faults() if isinstance(driver, SharedDriver) else ()),
-        *_missing_commands(spec),
+        *_unfit_servers(spec),
         *_missing_hooks(spec, hooks_folder or Path.cwd()),
         *missing_space(spec, folder, trial_count),
         *_missing_descriptors(spec),
@@ -76,16 +79,15 @@ def refuse_before_start(
         *missing_huge_pages(spec),
         *unfit_kept_data(spec),
         *unpermitted(spec),
-        *unready_targets(spec, [one for system, _ in targets for one in role_targets(system)]),
+        *unfit_targets(spec, [(system, target) for system, target in targets if runs_already(spec, system)], watch),
     ]
-    faults = faults or [*unfit_roles(spec, [system for system, _ in targets])]
-    faults = faults or list(unfit_targets(spec, targets, watch))
     if faults:
-        raise HostError("\n".join(placed(faults, [system.origin for system in spec.system])))
+        placed_faults = placed(faults, [system.origin for system in spec.system])
+        raise SpecError(*placed_faults) if missing else HostError("\n".join(placed_faults))
 
 
-def _targets(spec: StudySpec) -> list[tuple[SystemSpec, Target]]:
-    """Every running server of the study, with its password."""
+def _targets(spec: StudySpec) -> tuple[list[tuple[SystemSpec, Target]], list[str]]:
+    """Every running server of the study, with its password; and a line for each that the file says wrongly."""
     targets, faults = [], []
     for index, system in enumerate(spec.system):
         if system.server is not None:
@@ -94,13 +96,13 @@ def _targets(spec: StudySpec) -> list[tuple[SystemSpec, Target]]:
             target = with_secrets(
                 system.parsed_target(), password_env=system.password_env, defaults_file=system.defaults_file
             )
-            targets.append((system, target))
             exporters_of(system)
+            for one in role_targets(system):
+                check_files(one)
+            targets.append((system, target))
         except SpecError as error:
             faults += [f"system[{index}].{fault}" for fault in error.faults]
-    if faults:
-        raise SpecError(*faults)
-    return targets
+    return targets, faults
 
 
 def runs_already(spec: StudySpec, system: SystemSpec) -> bool:
@@ -118,19 +120,11 @@ def _missing_hooks(spec: StudySpec, folder: Path) -> Iterable[str]:
             yield f"{place}: {program} is no program that can be executed {where}; check its name and rights (chmod +x)"
 
 
-def _missing_commands(spec: StudySpec) -> Iterable[str]:
-    wanted = {(server.managed, server.command) for one in spec.system if (server := one.server_here)}
-    for managed, command in sorted(wanted, key=str):
-        try:
-            found = find_server(command or managed)
-        except HostError as error:
-            yield str(error)
-            continue
-        if found.flavour.name != managed:
-            yield (
-                f'system.server.managed: says "{managed}", but the command {" ".join(command or ())} is a'
-                f' {found.flavour.name} ({found.version_text}); write managed = "{found.flavour.name}"'
-            )
+def _unfit_servers(spec: StudySpec) -> Iterable[str]:
+    """What would keep servers on this machine from being made or started."""
+    for index, system in enumerate(spec.system):
+        if (server := system.server_here) is not None:
+            yield from (f"system[{index}].server.{fault}" for fault in server_faults(system.name, server, HERE))
 
 
 def _missing_descriptors(spec: StudySpec) -> Iterable[str]:

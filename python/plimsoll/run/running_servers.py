@@ -1,7 +1,4 @@
-"""Whether a study could be measured on servers that run already: looked at before anything is loaded anywhere.
-
-Deliberately not here: whether they let enough connections in (`connections`).
-"""
+"""Whether a study could be measured on servers that run already: looked at before anything is loaded anywhere."""
 
 from __future__ import annotations
 
@@ -10,12 +7,14 @@ from collections.abc import Callable, Iterator, Sequence
 from plimsoll.drive.engine import LocalDriver
 from plimsoll.drive.protocol import Progress
 from plimsoll.errors import PlimsollError, TargetError
+from plimsoll.run.connections import unready_targets
 from plimsoll.run.events import DataProgressed
-from plimsoll.run.keeper import ANSWER_LIMIT_S, DataKeeper
+from plimsoll.run.keeper import ANSWER_LIMIT_S, DataKeeper, tables_there
 from plimsoll.run.privileges import MAKING, READING, RESETTING, missing_privileges
 from plimsoll.run.progressing import data_progressed
+from plimsoll.run.role_targets import role_targets, unfit_roles
 from plimsoll.servers.control import connect
-from plimsoll.spec.statements import data_sets
+from plimsoll.spec.statements import Workload, data_sets
 from plimsoll.spec.study import StudySpec
 from plimsoll.spec.system import SystemSpec
 from plimsoll.spec.target import Target
@@ -24,7 +23,7 @@ from plimsoll.spec.target import Target
 def unfit_targets(
     spec: StudySpec, targets: list[tuple[SystemSpec, Target]], watch: Callable[[DataProgressed], None]
 ) -> Iterator[str]:
-    """A line for everything that would keep trials from running on servers that answer.
+    """A line for everything that would keep trials from running on servers; of one that does not answer, that.
 
     Args:
         spec: What the user wrote.
@@ -32,10 +31,34 @@ def unfit_targets(
         watch: Is told how far looking at tables is.
     """
     for system, target in targets:
+        if faults := [*unready_targets(spec.sessions_max, role_targets(system))] or [*unfit_roles(spec, [system])]:
+            yield from faults
+            continue
         try:
             yield from _unfit(spec, system, target, _told_of(system.name, watch))
         except TargetError as error:
             yield _named(system, error)
+
+
+def refuse_unfit(target: Target, workload: Workload, connections: int) -> None:
+    """Refuses a running server on which a search could not be run to its end, before it waits or loads anything.
+
+    Rows are not counted: the engine does that before each run.
+
+    Raises:
+        TargetError: It does not answer, lets too few connections in, or the account may not read; all of it at once.
+        DataError: Tables are missing.
+    """
+    if faults := [*unready_targets(connections, [target])]:
+        raise TargetError("\n".join(faults))
+    if missing := _missing(target, READING):
+        raise TargetError(
+            f"{target}: the account {target.user} lacks {', '.join(missing)} to measure; {_grant(target, missing)}"
+        )
+    with connect(target, read_limit_s=ANSWER_LIMIT_S) as control:
+        there = tables_there(control, workload.table_names)
+    if len(there) < len(workload.table_names):
+        DataKeeper(driver=LocalDriver(), data_sets=(workload,)).check(target)  # it says which, and the cure
 
 
 def _told_of(system: str, watch: Callable[[DataProgressed], None]) -> Callable[[Progress], None]:
@@ -75,10 +98,15 @@ def _missing(target: Target, wanted: Sequence[str]) -> tuple[str, ...]:
 
 
 def _lacking(system: SystemSpec, target: Target, missing: tuple[str, ...], why: str) -> str:
-    names, database = ", ".join(missing), target.database
-    cure = f"GRANT {names} ON `{database}`.* to it"
     other = "" if why == "to measure" else ', or make the tables with another account and say reset = "never"'
-    return f"system {system.name}: {target}: the account {target.user} lacks {names} {why}; {cure}{other}"
+    return (
+        f"system {system.name}: {target}: the account {target.user} lacks {', '.join(missing)} {why};"
+        f" {_grant(target, missing)}{other}"
+    )
+
+
+def _grant(target: Target, missing: tuple[str, ...]) -> str:
+    return f"GRANT {', '.join(missing)} ON `{target.database}`.* to it"
 
 
 def _named(system: SystemSpec, error: PlimsollError) -> str:

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from plimsoll.errors import HostError, SpecError
+from plimsoll.errors import HostError
 from plimsoll.record.files import storing, write_file
 from plimsoll.record.storage import (
     STORAGE_FORMAT,
@@ -24,7 +24,7 @@ from plimsoll.record.storage import (
     StorageTest,
 )
 from plimsoll.run.folder import read_kept
-from plimsoll.servers.directory import InstanceDirectory
+from plimsoll.servers.directory import InstanceDirectory, base_fault, socket_fault
 from plimsoll.servers.fio import (
     COMMIT_FILE_BYTES,
     FioJob,
@@ -74,6 +74,11 @@ def storages_faults(specs: Sequence[StorageSpec]) -> Iterator[str]:
         if not path.is_dir():
             yield f"storage: {one.path} is not a folder; create it, or correct the path"
             continue
+        if (
+            fault := base_fault(path, "storage", allow_tmpfs=True) or socket_fault(path, "storage", "storage")
+        ) is not None:
+            yield fault
+            continue
         wanted, free = one.size + _SPARE_BYTES, shutil.disk_usage(path).free
         if wanted > free:
             yield (
@@ -119,10 +124,7 @@ def measured(spec: StorageSpec, kept: StorageRecord | None = None) -> Iterator[S
         raise HostError(fault)
     fio = find_fio()
     sweep(path)
-    try:
-        directory = InstanceDirectory.create(path, "storage", allow_tmpfs=True)
-    except (HostError, SpecError) as error:
-        raise HostError(str(error).replace("data_dir", "storage")) from None
+    directory = InstanceDirectory.create(path, "storage", allow_tmpfs=True)
     runner = None
     try:
         runner = FioRunner(fio, directory)

@@ -57,11 +57,16 @@ def find_server(server: str | Sequence[str]) -> ServerCommand:
         server: `"mariadb"`, `"mysql"`, or a full command as text or words.
 
     Raises:
-        HostError: There is no such server here, or it cannot say its version.
+        HostError: There is no such server here, it cannot say its version, or what makes its data is missing.
         SpecError: The command would run it on other data than its own.
     """
-    if isinstance(server, str) and server in _PROGRAMS:
-        return _find_by_name(server)
+    command = _find_by_name(server) if isinstance(server, str) and server in _PROGRAMS else _find_by_words(server)
+    if command.flavour.name is FlavourName.MARIADB:
+        _find_installer(Path(command.program[-1]))
+    return command
+
+
+def _find_by_words(server: str | Sequence[str]) -> ServerCommand:
     words = _words(server) if isinstance(server, str) else list(server)
     if not words:
         raise HostError("server command: is empty; write mariadb, mysql or the full command of a server")

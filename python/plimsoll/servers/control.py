@@ -175,6 +175,12 @@ def connect(target: Target, *, connect_limit_s: float = 10, read_limit_s: float 
         return ControlConnection(target, connection)
 
 
+def check_files(target: Target) -> None:
+    """Reads the files of certificates and keys that a target names. Raises SpecError as `connect` does."""
+    connect_arguments(target)
+    login_arguments(target)
+
+
 @contextlib.contextmanager
 def _translated(target: Target) -> Iterator[None]:
     """Turns what PyMySQL raises into TargetError. A reply that it cannot parse comes as all sorts of errors."""

@@ -30,8 +30,8 @@ SOCKET_PATH_BYTES_MAX = 107
 INSTANCE_NAME = re.compile(r"[a-z0-9-]{1,20}-[0-9a-f]{6}")
 """What a directory of an instance is called."""
 
-DATA, TEMPORARY = "data", "tmp"
-"""The folders that it has from the beginning."""
+DATA, TEMPORARY, SOCKET = "data", "tmp", "sock"
+"""The folders that it has from the beginning, and the server's socket."""
 
 _FOREIGN_DATA = ("ibdata1", "mysql.ibd", "aria_log_control", "auto.cnf", "ib_logfile0", "#innodb_redo", "undo001")
 _VOLATILE = frozenset({"tmpfs", "ramfs"})
@@ -57,9 +57,40 @@ def make_base_dir(base_dir: Path) -> None:
 
 def nearest_existing(folder: Path) -> Path:
     """The folder, or what there is of the way to it: on the same file system as what will be made there."""
-    while not folder.exists():
+    while not os.path.exists(folder):  # noqa: PTH110  (Path.exists raises where it may not look)
         folder = folder.parent
     return folder
+
+
+def base_fault(base_dir: Path, key: str, *, allow_tmpfs: bool = False) -> str | None:
+    """Why no instance could be made below a folder, which need not exist; None where it could. Changes nothing.
+
+    Args:
+        base_dir: As written.
+        key: Of the study file, for messages.
+        allow_tmpfs: It may be in memory.
+    """
+    try:
+        base_dir.lstat()
+        _refuse_foreign_link(base_dir, key)
+        _check_base(base_dir.resolve(), key, allow_tmpfs=allow_tmpfs)
+    except HostError as error:
+        return str(error)
+    except FileNotFoundError:
+        above = base_dir.parent
+        return base_fault(above, key, allow_tmpfs=allow_tmpfs) if above != base_dir else None
+    except OSError as error:
+        return f"{key}: {base_dir} cannot be used: {error.strerror}; choose another {key}"
+    return None
+
+
+def socket_fault(base_dir: Path, name: str, key: str = "data_dir") -> str | None:
+    """Why a folder is no place for an instance of this name: its path is too long for a socket's address."""
+    socket = base_dir.resolve() / _directory_name(name) / SOCKET
+    excess = len(os.fsencode(socket)) - SOCKET_PATH_BYTES_MAX
+    if excess <= 0:
+        return None
+    return f"{key}: {base_dir} is {excess} bytes too long for the path of a socket; choose another"
 
 
 @dataclass(slots=True)
@@ -105,11 +136,10 @@ class InstanceDirectory:
             role: _checked_base(base, f"{role}_dir", allow_tmpfs=allow_tmpfs or role == "tmp")
             for role, base in (role_bases or {}).items()
         }
-        path = base_dir / f"{_short_name(name)}-{secrets.token_hex(3)}"
+        if (fault := socket_fault(base_dir, name)) is not None:
+            raise SpecError(fault)
+        path = base_dir / _directory_name(name)
         directory = cls(path, -1, {role: base / path.name / role for role, base in bases.items() if base != base_dir})
-        excess = len(os.fsencode(directory.socket)) - SOCKET_PATH_BYTES_MAX
-        if excess > 0:
-            raise SpecError(f"data_dir: {base_dir} is {excess} bytes too long for the path of a socket; choose another")
         try:
             path.mkdir(mode=0o700)
             directory.lock_fd = os.open(path / LOCK, os.O_CREAT | os.O_EXCL | os.O_RDWR | os.O_CLOEXEC, 0o600)
@@ -163,7 +193,7 @@ class InstanceDirectory:
     @property
     def socket(self) -> Path:
         """The server's unix socket."""
-        return self.path / "sock"
+        return self.path / SOCKET
 
     @property
     def option_file(self) -> Path:
@@ -210,8 +240,10 @@ class InstanceDirectory:
             raise HostError(f"{self.path}: cannot be removed: {error}; remove it by hand") from None
 
 
-def _short_name(name: str) -> str:
-    return re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")[:20] or "server"
+def _directory_name(name: str) -> str:
+    """Of what fits of an instance's name, and of chance."""
+    short = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")[:20] or "server"
+    return f"{short}-{secrets.token_hex(3)}"
 
 
 def _checked_base(base_dir: Path, key: str, *, allow_tmpfs: bool) -> Path:

@@ -1,8 +1,7 @@
 """The option file of a managed server: a pure function of profile, machine and the user's options.
 
 Three profiles are the base; what the user states wins. Options that would let the server reach outside of its own
-directory are refused. Deliberately not here: files, processes, measuring the machine, and
-which options are refused (`spec.server_options`).
+directory are refused (`spec.server_options`). Deliberately not here: files, processes, measuring the machine.
 """
 
 from __future__ import annotations
@@ -286,12 +285,16 @@ def _lines(options: Mapping[str, OptionValue]) -> list[str]:
 
 
 def _line(name: str, value: OptionValue) -> str:
-    if isinstance(value, bool):
-        if bare_name(name) != name and not name.startswith("loose_"):
-            return name if value else f"{name}=0"
-        return f"{name}={'ON' if value else 'OFF'}"
-    text = str(value)
-    if _PLAIN_VALUE.fullmatch(text):
-        return f"{name}={text}"
-    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
+    if _PLAIN_VALUE.fullmatch(str(value)):
+        return option_word(name, value)
+    escaped = str(value).replace("\\", "\\\\").replace('"', '\\"')
     return f'{name}="{escaped}"'
+
+
+def option_word(name: str, value: OptionValue) -> str:
+    """An option as an argument says it, without dashes."""
+    if not isinstance(value, bool):
+        return f"{name}={value}"
+    if bare_name(name) != name and not name.startswith("loose_"):
+        return name if value else f"{name}=0"
+    return f"{name}={'ON' if value else 'OFF'}"

@@ -7,10 +7,14 @@ from typing import Annotated
 
 import pytest
 import typer
+from typer.main import get_command
 from typer.testing import CliRunner
+from write_docs import _OF_THE_LIBRARY, commands
 
+from plimsoll.cli.failures import exit_code_of
 from plimsoll.cli.groups import with_groups
 from plimsoll.cli.login import Login
+from plimsoll.cli.main import app
 from plimsoll.errors import SpecError
 
 
@@ -23,17 +27,17 @@ class Size:
 
 
 def test_each_field_of_a_group_is_an_option_in_its_place() -> None:
-    app = typer.Typer(add_completion=False)
+    own = typer.Typer(add_completion=False)
 
-    @app.command()
+    @own.command()
     @with_groups
     def show(name: str, size: Size = Size(), loud: bool = False) -> None:
         """Show it."""
         typer.echo(f"{name} {size.width} {size.height} {loud}")
 
-    ran = CliRunner().invoke(app, ["box", "--height", "7", "--loud"])
+    ran = CliRunner().invoke(own, ["box", "--height", "7", "--loud"])
     assert ran.output == "box 1 7 True\n"
-    told = CliRunner().invoke(app, ["--help"]).output
+    told = CliRunner().invoke(own, ["--help"]).output
     assert "Show it." in told
     assert told.index("--width") < told.index("--height") < told.index("--loud")
 
@@ -44,3 +48,39 @@ def test_options_about_encryption_are_named_when_they_make_no_sense() -> None:
     with pytest.raises(SpecError, match=r"^--get-server-public-key: a managed server is reached"):
         Login(get_server_public_key=True).refuse_for_managed()
     Login(password_env="PW").refuse_for_managed()
+
+
+def test_the_help_groups_commands_and_options_and_cuts_no_sentence() -> None:
+    told = CliRunner().invoke(app, ["--help"], env={"COLUMNS": "80"}).output
+    headings = ("Measure a server:", "Study and size:", "Learn from production:", "Exchange results:")
+    places = [told.index(one) for one in headings]
+    assert places == sorted(places)
+    assert places[0] < told.index("  capacity ") < places[1] < told.index("  study ") < places[2]
+    assert "..." not in told.partition(headings[0])[2]
+    of_capacity = CliRunner().invoke(app, ["capacity", "--help"]).output
+    general, _, login = of_capacity.partition("Password and encryption:")
+    assert "--tls MODE" in login
+    assert "--ca FILE" in login
+    assert "--tls" not in general
+    assert "overloads the server on purpose" in " ".join(general.split())
+    assert "--tables N " in general
+    assert "<" not in of_capacity.replace("<=", "")
+
+
+def test_every_command_says_what_its_values_are() -> None:
+    for words, command in commands(get_command(app)):
+        for one in command.params:
+            if one.param_type_name == "option" and not (one.is_flag or one.count) and one.name not in _OF_THE_LIBRARY:
+                assert one.metavar, f"{words} {one.name}: give the command cls=Command"
+
+
+def test_a_wrong_option_refers_to_the_help_of_its_command(capsys: pytest.CaptureFixture[str]) -> None:
+    for words, page in ((["trial", "--bogus"], "plimsoll trial"), (["study", "run", "--x"], "plimsoll study run")):
+        assert exit_code_of(lambda words=words: app(words, prog_name="plimsoll", standalone_mode=False)) == 2  # type: ignore[misc]
+        assert f"See {page} --help" in capsys.readouterr().err
+
+
+def test_tests_by_faults_have_one_target_and_do_not_ask_for_it() -> None:
+    for name in ("durability", "failover"):
+        (target,) = [one for one in get_command(app).commands[name].params if one.name == "target"]  # type: ignore[attr-defined]
+        assert (target.required, target.default) == (False, "managed")

@@ -29,6 +29,8 @@ class Traced:
         self.steps: list[Step] = []
         self.runs: list[CapacityRun] = []
         self.before: list[list[str]] = []
+        self.refused: list[int] = []
+        """How many runs there were whenever the server was looked at."""
         self._happened: list[str] = []
         chance, server = np.random.default_rng(7), QueueServer(speed_tps=2000.0)
         running = iter(["9", "5", "2"] * 1000)
@@ -59,6 +61,7 @@ class Traced:
         patches: dict[str, Any] = {
             "DataKeeper": lambda **_: keeper,
             "connect": lambda _target: nullcontext(SimpleNamespace(status=status)),
+            "refuse_unfit": lambda *_: self.refused.append(len(self.runs)),
             "settle": lambda *_, **__: self._happened.append("settled"),
             "replace": lambda run, **_: run,
             "record_single": lambda *_: (recorded, ()),
@@ -79,6 +82,7 @@ def test_rows_are_made_again_after_an_overload_and_only_then(
     """Only rows that the load changed, and only on a server that Plimsoll started."""
     traced = Traced(tmp_path, monkeypatch, managed=managed, writes=writes)
     assert traced.search.run().capacity_tps is not None
+    assert traced.refused == ([] if managed else [0])
     overloaded = [False] + [run.verdict is not RunVerdict.HOLDS for run in traced.runs[:-1]]
     assert {True, False} == set(overloaded[2:])
     expected = [managed and writes and after for after in overloaded]
@@ -91,4 +95,5 @@ def test_each_run_waits_until_the_server_is_idle_and_then_settles_it(
 ) -> None:
     traced = Traced(tmp_path, monkeypatch, managed=False, writes=True)
     traced.search.run()
+    assert traced.refused == [0], "a running server is looked at once, before everything"
     assert all(one == ["busy", "busy", IDLE, "settled"] for one in traced.before)

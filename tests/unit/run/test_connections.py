@@ -6,20 +6,7 @@ import pytest
 
 from plimsoll.run import connections
 from plimsoll.servers.control import ControlConnection, Row
-from plimsoll.spec.study import parse_study
 from plimsoll.spec.target import parse_target
-
-STUDY = """
-[study]
-name = "s"
-levels = { connections = [100] }
-[[workload]]
-name = "ro"
-kind = "oltp_read_only"
-[[system]]
-name = "a"
-target = "mysql://u@127.0.0.1:1/d"
-"""
 
 
 class Saying(ControlConnection):
@@ -39,13 +26,13 @@ class Saying(ControlConnection):
 def test_a_limit_that_is_no_number_refuses_nobody(value: object, monkeypatch: pytest.MonkeyPatch) -> None:
     """Proxies answer such questions with nothing, or with anything."""
     monkeypatch.setattr(connections, "connect", lambda target, read_limit_s: Saying(value))
-    assert not list(connections.unready_targets(parse_study(STUDY), [parse_target("mysql://u@h/d")]))
+    assert not list(connections.unready_targets(100, [parse_target("mysql://u@h/d")]))
 
 
 @pytest.mark.parametrize("value", ["90", 90])
 def test_a_limit_that_is_too_low_is_told(value: object, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(connections, "connect", lambda target, read_limit_s: Saying(value))
-    faults = list(connections.unready_targets(parse_study(STUDY), [parse_target("mysql://u@h/d")]))
+    faults = list(connections.unready_targets(100, [parse_target("mysql://u@h/d")]))
     assert [fault.split(": ")[1].split(",")[0] for fault in faults] == [
         "max_connections is 90",
         "max_user_connections of the account is 90",

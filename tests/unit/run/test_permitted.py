@@ -67,7 +67,7 @@ def test_limits_that_the_kernel_refuses_and_a_place_without_a_device(tmp_path: P
 
 
 def test_the_study_is_refused_before_anything_starts(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(preflight, "_missing_commands", lambda _: [])
+    monkeypatch.setattr(preflight, "_unfit_servers", lambda _: [])
     text = TEXT % "9999" + SYSTEM % (0, 'cpus = "9998"')
     with pytest.raises(HostError) as caught:
         refuse_before_start(parse_study(text), Path("/var/tmp"), 3)

@@ -128,3 +128,64 @@ def test_long_trials_need_space_for_what_they_record() -> None:
     )
     short, long = (parse_study(TEXT.replace("levels = { connections = [1] }", text)) for text in times)
     assert recordings_bytes(long, 1) > 100 * recordings_bytes(short, 1)
+
+
+MANAGED = """
+[study]
+name = "s"
+levels = { connections = [1] }
+[[workload]]
+name = "ro"
+kind = "oltp_read_only"
+[[system]]
+name = "first"
+server = { managed = "mariadb" }
+"""
+
+
+def server(name: str, keys: str) -> str:
+    return f'[[system]]\nname = "{name}"\nserver = {{ managed = "mariadb", {keys} }}\n'
+
+
+def test_what_would_keep_the_last_system_from_starting_is_told_before_the_first_one_starts(tmp_path: Path) -> None:
+    """Folders, options and passwords alike, of all systems, in one list. Nothing is made anywhere."""
+    in_memory = Path("/dev/shm/plimsoll-not-made")
+    plain_file = tmp_path / "file"
+    plain_file.touch()
+    deep = tmp_path / ("d" * 60) / ("e" * 60)
+    text = MANAGED + "".join(
+        (
+            server("redo", f'redo_dir = "{in_memory}"'),
+            server("tmp", f'tmp_dir = "{in_memory}"'),
+            server("file", f'data_dir = "{plain_file}/below"'),
+            server("deep", f'data_dir = "{deep}"'),
+            server("long", f'undo_dir = "{tmp_path}/{"x" * 300}"'),
+            server("option", 'options = { innodb_flush_log_at_trx_comit = 2, sync_binlog = "often" }'),
+            server(
+                "replica", 'replicas = 1, replica = { options = { relay_log_purged = true }, data_dir = "/dev/shm" }'
+            ),
+        )
+    )
+    text += '[[system]]\nname = "target"\ntarget = "mysql://u@127.0.0.1:1/d"\npassword_env = "PLIMSOLL_TEST_NO_SUCH"\n'
+    with pytest.raises(SpecError) as caught:
+        refuse(text)
+    faults = caught.value.faults
+    expected = (
+        "system[8].password_env: the environment has no variable",
+        f"system[1].server.redo_dir: {in_memory.parent} is on tmpfs, which is in memory",
+        f"system[3].server.data_dir: {plain_file}/below cannot be used: Not a directory",
+        f"system[4].server.data_dir: {deep} is ",
+        f"system[5].server.undo_dir: {tmp_path}/{'x' * 300} cannot be used: File name too long",
+        "system[6].server.options: /",
+        "system[7].server.replica.data_dir: /dev/shm is on tmpfs",
+        "system[7].server.replica.options: /",
+    )
+    for start in expected:
+        assert any(fault.startswith(start) for fault in faults), (start, faults)
+    assert not any(fault.startswith(("system[0]", "system[2]")) for fault in faults)
+    of_options = [fault.partition("refuses to start: ")[2] for fault in faults if ".options: " in fault]
+    assert any("sync_binlog" in line for line in of_options)
+    assert "unknown variable 'innodb_flush_log_at_trx_comit=2'; correct the option" in of_options
+    assert "unknown variable 'relay_log_purged=ON'; correct the option" in of_options
+    assert not deep.parent.exists()
+    assert not in_memory.exists()
