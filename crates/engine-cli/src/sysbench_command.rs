@@ -5,14 +5,14 @@ use std::fs::File;
 use std::io::{self, ErrorKind, Write};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::path::Path;
-use std::process::{ExitCode, exit};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::process::ExitCode;
+use std::sync::atomic::{AtomicI32, Ordering};
 
 use plimsoll_engine::TrialHandle;
 use plimsoll_sysbench::command_line::{self, World};
+use signal_hook::consts::SIGPIPE;
 
 use crate::events::{Events, Overheard, Reason};
-use crate::output::INTERRUPTED;
 use crate::process;
 
 /// The arguments of sysbench, where that is what was called: under its name, or by it as the first argument.
@@ -44,15 +44,22 @@ pub fn run(arguments: Vec<String>) -> ExitCode {
     if let (1.., Some(mut events)) = (code, events) {
         events.fail(reason.text());
     }
-    ExitCode::from(code)
+    match STOPPED_BY.load(Ordering::Relaxed) {
+        NO_SIGNAL => ExitCode::from(code),
+        signal => process::end_by(signal),
+    }
 }
 
-/// The first Ctrl-C ends the load and tells what was measured, the second ends the process.
+const NO_SIGNAL: i32 = 0;
+
+/// The signal that ended the load.
+static STOPPED_BY: AtomicI32 = AtomicI32::new(NO_SIGNAL);
+
+/// The first signal ends the load and tells what was measured, the second ends the process.
 fn stop_at_signal(handle: TrialHandle) {
-    let is_second = AtomicBool::new(false);
-    let installed = process::on_signal(move || {
-        if is_second.swap(true, Ordering::Relaxed) {
-            exit(INTERRUPTED);
+    let installed = process::on_signal_not_ignored(move |signal| {
+        if STOPPED_BY.swap(signal, Ordering::Relaxed) != NO_SIGNAL {
+            process::end_by(signal);
         }
         handle.stop();
     });
@@ -67,14 +74,14 @@ fn unbuffered(stream: BorrowedFd<'_>) -> Box<dyn Write + Send> {
     }
 }
 
-/// Where nobody reads any more there is nobody to work for.
+/// Where nobody reads any more there is nobody to work for. A program that does not handle the signal ends by it.
 struct Pipe(File);
 
 impl Write for Pipe {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let written = self.0.write(bytes);
         if matches!(&written, Err(error) if error.kind() == ErrorKind::BrokenPipe) {
-            exit(INTERRUPTED);
+            process::end_by(SIGPIPE);
         }
         written
     }

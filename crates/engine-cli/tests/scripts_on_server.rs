@@ -197,7 +197,7 @@ fn what_scripts_count_by_hand_is_counted_and_not_named() {
             .map(|report| (numbers(report), number(report, "reconnects:")));
         assert_eq!((ours.0[5], ours.1), (12, 6), "{}", reports[1]);
         assert_eq!(ours, theirs);
-        assert!(!reports[1].contains("Errors by code"), "{}", reports[1]);
+        assert!(!reports[1].contains("errors by code"), "{}", reports[1]);
         let seen = folder.script(
             "n = 0
              function thread_init() con = sysbench.sql.driver():connect() end
@@ -212,7 +212,7 @@ fn what_scripts_count_by_hand_is_counted_and_not_named() {
         ];
         let reports = BOTH.map(|program| ends_well(server, target, program, &words));
         assert_eq!(numbers(&reports[1]), numbers(&reports[0]));
-        assert!(reports[1].contains("Errors by code:\n    1146:"), "{}", reports[1]);
+        assert!(reports[1].contains("MySQL errors by code:\n    1146:"), "{}", reports[1]);
     });
 }
 
@@ -253,7 +253,11 @@ fn errors_name_the_line_of_the_script_and_lose_their_end_where_they_are_long() {
         for (body, line) in [
             (
                 "con:disconnect() con:query('SELECT 1')",
-                "script.lua:2: SQL API error\n",
+                "`thread_run' function failed: SQL API error\n",
+            ),
+            (
+                "local function f() con:query('SELECT 1') end con:disconnect()\nf()\nlocal x = 1",
+                "script.lua:3: SQL API error\n",
             ),
             (
                 "con:disconnect() con:query_row('SELECT 1')",
