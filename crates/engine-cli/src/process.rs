@@ -69,10 +69,7 @@ pub fn on_signal_not_ignored(action: impl Fn(i32) + Send + 'static) -> Result<()
     handle([SIGTERM, SIGINT].into_iter().filter(is_wanted), action)
 }
 
-fn handle(
-    wanted: impl IntoIterator<Item = i32>,
-    action: impl Fn(i32) + Send + 'static,
-) -> Result<(), WorkerFault> {
+fn handle(wanted: impl IntoIterator<Item = i32>, action: impl Fn(i32) + Send + 'static) -> Result<(), WorkerFault> {
     let mut signals = Signals::new(wanted)
         .map_err(|error| WorkerFault::new(FailureClass::Host, format!("signals cannot be handled: {error}")))?;
     thread::spawn(move || signals.forever().for_each(action));
@@ -83,7 +80,8 @@ fn handle(
 fn ignored_signals() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
-    mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or_default()
+    mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok())
+        .unwrap_or_default()
 }
 
 /// Ends this process as the signal does where nobody handles it, so that the starter sees which one it was: a shell ends

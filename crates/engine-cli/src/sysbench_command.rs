@@ -4,8 +4,9 @@ use std::ffi::OsString;
 use std::fs::File;
 use std::io::{self, ErrorKind, Write};
 use std::os::fd::{AsFd, BorrowedFd};
+use std::os::unix::process::CommandExt;
 use std::path::Path;
-use std::process::ExitCode;
+use std::process::{Command, ExitCode};
 use std::sync::atomic::{AtomicI32, Ordering};
 
 use plimsoll_engine::TrialHandle;
@@ -27,6 +28,9 @@ pub fn arguments(mut words: impl Iterator<Item = OsString>) -> Option<Vec<String
 
 /// Does what sysbench would do.
 pub fn run(arguments: Vec<String>) -> ExitCode {
+    if arguments.iter().any(|word| word.starts_with(RECORD)) {
+        return become_recorder(&arguments);
+    }
     process::allow_files();
     let events = Events::open();
     let reason = Reason::default();
@@ -49,6 +53,27 @@ pub fn run(arguments: Vec<String>) -> ExitCode {
         signal => process::end_by(signal),
     }
 }
+
+/// What begins the options of recordings, which the engine does not make.
+const RECORD: &str = "--plimsoll-record";
+
+/// This process becomes `plimsoll sysbench`, which starts an engine and records what it tells.
+fn become_recorder(arguments: &[String]) -> ExitCode {
+    let beside = std::env::current_exe().map(|engine| engine.with_file_name("plimsoll"));
+    let program = beside
+        .ok()
+        .filter(|path| path.is_file())
+        .unwrap_or_else(|| "plimsoll".into());
+    let error = Command::new(&program).arg("sysbench").args(arguments).exec();
+    let program = program.display();
+    eprintln!(
+        "{RECORD}: runs are recorded by `plimsoll`, and {program} cannot be started: {error}; put it on the PATH"
+    );
+    ExitCode::from(CANNOT_START)
+}
+
+/// Exit code where a program of ours is missing.
+const CANNOT_START: u8 = 3;
 
 const NO_SIGNAL: i32 = 0;
 

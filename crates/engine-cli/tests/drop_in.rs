@@ -4,7 +4,9 @@
 #[allow(dead_code)] // this test uses its own part of it
 mod beside;
 
+use std::fs::{self, Permissions};
 use std::io::{BufRead, BufReader, Read};
+use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::ExitStatusExt;
 use std::process::{Child, ChildStdout, Command, ExitStatus, Stdio};
 
@@ -78,15 +80,35 @@ fn a_script_that_is_not_there_has_its_workload_run() {
         output(our_command(), &words, "")
     };
     let run = dry(&format!("{folder}/oltp_read_write.lua"), &["--tables=2", "run"]);
-    let (out, err) = (String::from_utf8_lossy(&run.stdout), String::from_utf8_lossy(&run.stderr));
-    assert!(run.status.success() && out.contains("total number of events:              1\n"), "{out}");
+    let (out, err) = (
+        String::from_utf8_lossy(&run.stdout),
+        String::from_utf8_lossy(&run.stderr),
+    );
+    assert!(
+        run.status.success() && out.contains("total number of events:              1\n"),
+        "{out}"
+    );
     assert_eq!(err.lines().count(), 1, "{err}");
-    assert!(err.contains("oltp_read_write.lua; the built-in workload oltp_read_write runs in its place"), "{err}");
+    assert!(
+        err.contains("oltp_read_write.lua; the built-in workload oltp_read_write runs in its place"),
+        "{err}"
+    );
     let old = "--test=/nothere/tests/db/oltp.lua";
-    let run = dry(old, &["--oltp-tables-count=2", "--oltp-test-mode=complex", "--oltp-read-only=on", "run"]);
+    let run = dry(
+        old,
+        &[
+            "--oltp-tables-count=2",
+            "--oltp-test-mode=complex",
+            "--oltp-read-only=on",
+            "run",
+        ],
+    );
     let err = String::from_utf8_lossy(&run.stderr);
     assert!(run.status.success(), "{err}");
-    assert!(err.contains("workload oltp_read_only") && err.contains("no option --oltp-test-mode: it is passed"), "{err}");
+    assert!(
+        err.contains("workload oltp_read_only") && err.contains("no option --oltp-test-mode: it is passed"),
+        "{err}"
+    );
     let theirs = dry(&path, &["run"]); // an empty script, which is the user's
     assert!(String::from_utf8_lossy(&theirs.stdout).contains("cannot find the event() function"));
 }
@@ -97,12 +119,20 @@ fn a_driver_for_another_database_is_refused_before_anything_is_printed() {
         &["--db-driver=pgsql", "oltp_read_write", "run"][..],
         &["oltp_read_write", "--db-driver=pgsql", "help"],
         &["--test=oltp", "--db-driver=pgsql", "run"],
-        &["--db-driver=pgsql", "--pgsql-host=db", "/nothere/oltp_read_only.lua", "prepare"],
+        &[
+            "--db-driver=pgsql",
+            "--pgsql-host=db",
+            "/nothere/oltp_read_only.lua",
+            "prepare",
+        ],
     ] {
         let Told { out, err, code } = ours(words);
         assert_eq!((out.len(), code), (0, Some(1)), "{words:?}: {out:?}");
         let said = err.last().unwrap();
-        assert!(said.starts_with("--db-driver=pgsql: ") && said.contains("use sysbench itself"), "{said}");
+        assert!(
+            said.starts_with("--db-driver=pgsql: ") && said.contains("use sysbench itself"),
+            "{said}"
+        );
     }
     assert_eq!(ours(&["--db-driver=pgsql", "cpu", "--events=1", "run"]).code, Some(0));
 }
@@ -113,7 +143,10 @@ fn the_first_line_has_luajit_where_parsers_look_for_it() {
         let text = output(told, &["cpu", "--events=1", "run"], "").stdout;
         let text = String::from_utf8(text).unwrap();
         let (version, engine) = text.lines().next().unwrap().split_once(" (using ").unwrap();
-        let engine = engine.strip_prefix("system ").or(engine.strip_prefix("bundled ")).unwrap();
+        let engine = engine
+            .strip_prefix("system ")
+            .or(engine.strip_prefix("bundled "))
+            .unwrap();
         assert!(engine.ends_with(')'), "{engine}");
         (version.to_owned(), engine[..engine.find("2.1.").unwrap()].to_owned())
     };
@@ -122,13 +155,50 @@ fn the_first_line_has_luajit_where_parsers_look_for_it() {
 
 #[test]
 fn options_of_old_versions_are_taken_and_others_are_told_as_they_were_written() {
-    let told = ours(&["cpu", "--init-rng=on", "--rand-init", "--seed-rng=7", "--events=1", "run"]);
+    let told = ours(&[
+        "cpu",
+        "--init-rng=on",
+        "--rand-init",
+        "--seed-rng=7",
+        "--events=1",
+        "run",
+    ]);
     assert_eq!(told.code, Some(0), "{told:?}");
     assert!(told.out.iter().any(|line| line.ends_with("from seed (#).")), "{told:?}");
     for size in ["-1", "3K", "abc", "1.5K"] {
         let words = ["memory", &format!("--memory-block-size={size}"), "run"];
-        assert_eq!((ours(&words).out, ours(&words).code), (theirs(&words).out, Some(1)), "{size}");
+        assert_eq!(
+            (ours(&words).out, ours(&words).code),
+            (theirs(&words).out, Some(1)),
+            "{size}"
+        );
     }
+}
+
+#[test]
+fn what_is_to_be_recorded_is_handed_over_to_plimsoll() {
+    let folder = Folder::new();
+    let path = folder.file("plimsoll", "#!/bin/sh\necho \"$@\"\nexit 9\n");
+    fs::set_permissions(&path, Permissions::from_mode(0o755)).unwrap();
+    let words = ["oltp_read_only", "--plimsoll-record", "study", "--time=1", "run"];
+    let handed = |search: &str| {
+        let mut command = our_command();
+        command.env("PATH", search);
+        output(command, &words, "")
+    };
+    let told = handed(path.rsplit_once('/').unwrap().0);
+    assert_eq!(
+        String::from_utf8_lossy(&told.stdout),
+        format!("sysbench {}\n", words.join(" "))
+    );
+    assert_eq!(told.status.code(), Some(9));
+    let told = handed("/nothere");
+    let said = String::from_utf8_lossy(&told.stderr);
+    assert!(
+        said.starts_with("--plimsoll-record: runs are recorded by `plimsoll`"),
+        "{said}"
+    );
+    assert_eq!(told.status.code(), Some(3));
 }
 
 #[test]
@@ -144,7 +214,14 @@ fn logins_that_are_dropped_are_tried_again() {
          function event() con:query('SELECT 1') end",
     );
     let port = format!("--mysql-port={}", sim.port());
-    let told = ours(&[&script, "--mysql-host=127.0.0.1", &port, "--threads=3", "--events=9", "run"]);
+    let told = ours(&[
+        &script,
+        "--mysql-host=127.0.0.1",
+        &port,
+        "--threads=3",
+        "--events=9",
+        "run",
+    ]);
     assert_eq!(told.code, Some(0), "{told:?}");
     assert_eq!(sim.login_begins().len(), 5);
 }

@@ -63,8 +63,7 @@ impl Sessions {
             let mut connection = ServerConnection::new(shared, server, interrupter);
             let is_wanted = server == ServerIndex::SOURCE || spread.as_ref().is_some_and(|one| one.begins_with(server));
             if is_wanted {
-                retry_login(|| connection.open(CONNECT_TIMEOUT))
-                    .map_err(|error| connection.cannot_connect(&error))?;
+                retry_login(|| connection.open(CONNECT_TIMEOUT)).map_err(|error| connection.cannot_connect(&error))?;
             }
             connections.push(connection);
         }

@@ -151,7 +151,8 @@ mod tests {
 
     #[test]
     fn options_of_old_scripts_have_their_names_of_today() {
-        let (line, _) = placed("--test=tests/db/oltp.lua --oltp-tables-count=3 --oltp_range_size=7 --mysql-table-engine=x run");
+        let (line, _) =
+            placed("--test=tests/db/oltp.lua --oltp-tables-count=3 --oltp_range_size=7 --mysql-table-engine=x run");
         let given: Vec<_> = line
             .given
             .iter()
@@ -165,6 +166,9 @@ mod tests {
         ];
         assert_eq!((given, line.passes_over_unknown), (expected.to_vec(), true));
         let (line, _) = placed("/nothere/oltp_read_only.lua --oltp-tables-count=3 run");
-        assert_eq!((line.given[0].key.as_str(), line.passes_over_unknown), ("oltp-tables-count", false));
+        assert_eq!(
+            (line.given[0].key.as_str(), line.passes_over_unknown),
+            ("oltp-tables-count", false)
+        );
     }
 }

@@ -100,10 +100,16 @@ mod tests {
             failure,
         };
         let broken = || failed(ConnectFailure::HungUp);
-        assert_eq!(attempts_of(vec![broken(), failed(ConnectFailure::Silent(PAUSE))]), (0, true));
+        assert_eq!(
+            attempts_of(vec![broken(), failed(ConnectFailure::Silent(PAUSE))]),
+            (0, true)
+        );
         assert_eq!(attempts_of(vec![broken(), broken(), broken(), broken()]), (1, false));
         assert_eq!(attempts_of(vec![failed(ConnectFailure::Refused), broken()]), (1, false));
-        assert_eq!(attempts_of(vec![refused(1040), broken(), refused(1045), broken()]), (1, false));
+        assert_eq!(
+            attempts_of(vec![refused(1040), broken(), refused(1045), broken()]),
+            (1, false)
+        );
     }
 
     #[test]

@@ -73,7 +73,11 @@ struct OltpProbe<'a> {
 }
 
 impl<'a> OltpProbe<'a> {
-    fn open(target: &'a RoleTarget, options: &'a OltpOptions, transaction: &'a Transaction) -> Result<Self, WorkerFault> {
+    fn open(
+        target: &'a RoleTarget,
+        options: &'a OltpOptions,
+        transaction: &'a Transaction,
+    ) -> Result<Self, WorkerFault> {
         Ok(Self {
             server: Probe::open(&target.target)?,
             options,
