@@ -4,15 +4,16 @@ use std::ffi::OsString;
 use std::fs::File;
 use std::io::{self, ErrorKind, Write};
 use std::os::fd::{AsFd, BorrowedFd};
+use std::os::unix::process::CommandExt;
 use std::path::Path;
-use std::process::{ExitCode, exit};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::process::{Command, ExitCode};
+use std::sync::atomic::{AtomicI32, Ordering};
 
 use plimsoll_engine::TrialHandle;
 use plimsoll_sysbench::command_line::{self, World};
+use signal_hook::consts::SIGPIPE;
 
 use crate::events::{Events, Overheard, Reason};
-use crate::output::INTERRUPTED;
 use crate::process;
 
 /// The arguments of sysbench, where that is what was called: under its name, or by it as the first argument.
@@ -27,6 +28,9 @@ pub fn arguments(mut words: impl Iterator<Item = OsString>) -> Option<Vec<String
 
 /// Does what sysbench would do.
 pub fn run(arguments: Vec<String>) -> ExitCode {
+    if arguments.iter().any(|word| word.starts_with(RECORD)) {
+        return become_recorder(&arguments);
+    }
     process::allow_files();
     let events = Events::open();
     let reason = Reason::default();
@@ -44,15 +48,43 @@ pub fn run(arguments: Vec<String>) -> ExitCode {
     if let (1.., Some(mut events)) = (code, events) {
         events.fail(reason.text());
     }
-    ExitCode::from(code)
+    match STOPPED_BY.load(Ordering::Relaxed) {
+        NO_SIGNAL => ExitCode::from(code),
+        signal => process::end_by(signal),
+    }
 }
 
-/// The first Ctrl-C ends the load and tells what was measured, the second ends the process.
+/// What begins the options of recordings, which the engine does not make.
+const RECORD: &str = "--plimsoll-record";
+
+/// This process becomes `plimsoll sysbench`, which starts an engine and records what it tells.
+fn become_recorder(arguments: &[String]) -> ExitCode {
+    let beside = std::env::current_exe().map(|engine| engine.with_file_name("plimsoll"));
+    let program = beside
+        .ok()
+        .filter(|path| path.is_file())
+        .unwrap_or_else(|| "plimsoll".into());
+    let error = Command::new(&program).arg("sysbench").args(arguments).exec();
+    let program = program.display();
+    eprintln!(
+        "{RECORD}: runs are recorded by `plimsoll`, and {program} cannot be started: {error}; put it on the PATH"
+    );
+    ExitCode::from(CANNOT_START)
+}
+
+/// Exit code where a program of ours is missing.
+const CANNOT_START: u8 = 3;
+
+const NO_SIGNAL: i32 = 0;
+
+/// The signal that ended the load.
+static STOPPED_BY: AtomicI32 = AtomicI32::new(NO_SIGNAL);
+
+/// The first signal ends the load and tells what was measured, the second ends the process.
 fn stop_at_signal(handle: TrialHandle) {
-    let is_second = AtomicBool::new(false);
-    let installed = process::on_signal(move || {
-        if is_second.swap(true, Ordering::Relaxed) {
-            exit(INTERRUPTED);
+    let installed = process::on_signal_not_ignored(move |signal| {
+        if STOPPED_BY.swap(signal, Ordering::Relaxed) != NO_SIGNAL {
+            process::end_by(signal);
         }
         handle.stop();
     });
@@ -67,14 +99,14 @@ fn unbuffered(stream: BorrowedFd<'_>) -> Box<dyn Write + Send> {
     }
 }
 
-/// Where nobody reads any more there is nobody to work for.
+/// Where nobody reads any more there is nobody to work for. A program that does not handle the signal ends by it.
 struct Pipe(File);
 
 impl Write for Pipe {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let written = self.0.write(bytes);
         if matches!(&written, Err(error) if error.kind() == ErrorKind::BrokenPipe) {
-            exit(INTERRUPTED);
+            process::end_by(SIGPIPE);
         }
         written
     }

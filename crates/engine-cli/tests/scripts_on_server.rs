@@ -197,7 +197,7 @@ fn what_scripts_count_by_hand_is_counted_and_not_named() {
             .map(|report| (numbers(report), number(report, "reconnects:")));
         assert_eq!((ours.0[5], ours.1), (12, 6), "{}", reports[1]);
         assert_eq!(ours, theirs);
-        assert!(!reports[1].contains("Errors by code"), "{}", reports[1]);
+        assert!(!reports[1].contains("errors by code"), "{}", reports[1]);
         let seen = folder.script(
             "n = 0
              function thread_init() con = sysbench.sql.driver():connect() end
@@ -212,7 +212,49 @@ fn what_scripts_count_by_hand_is_counted_and_not_named() {
         ];
         let reports = BOTH.map(|program| ends_well(server, target, program, &words));
         assert_eq!(numbers(&reports[1]), numbers(&reports[0]));
-        assert!(reports[1].contains("Errors by code:\n    1146:"), "{}", reports[1]);
+        assert!(
+            reports[1].contains("MySQL errors by code:\n    1146:"),
+            "{}",
+            reports[1]
+        );
+    });
+}
+
+/// A message without the place in a script, and without values.
+fn without_place(line: &str) -> String {
+    let end = ["function failed: ", " for query "]
+        .iter()
+        .find_map(|mark| line.find(mark));
+    line[..end.unwrap_or(line.len())].to_owned()
+}
+
+#[test]
+fn missing_tables_are_told_as_sysbench_tells_them_and_the_password_may_be_in_the_environment() {
+    beside_sysbench("no_tables", |server, target| {
+        let mut control = connect(target);
+        control
+            .query("CREATE USER IF NOT EXISTS locked@localhost IDENTIFIED BY 'geheim'")
+            .unwrap();
+        control.query("GRANT ALL ON *.* TO locked@localhost").unwrap();
+        let place = [
+            format!("--mysql-socket={}", server.socket().display()),
+            format!("--mysql-db={}", target.database),
+            "--mysql-user=locked".to_owned(),
+        ];
+        for workload in ["oltp_read_write", "select_random_points", "oltp_insert"] {
+            let words = [workload, "--events=1", "run"];
+            let words: Vec<&str> = words.iter().copied().chain(place.iter().map(String::as_str)).collect();
+            let told = BOTH.map(|program| {
+                let mut command = program();
+                command.env("MYSQL_PWD", "geheim");
+                let (out, err, code) = exactly(&output(command, &words, ""));
+                let fatal = out.lines().filter(|line| line.starts_with("FATAL: "));
+                (fatal.map(without_place).collect::<Vec<_>>(), err, code)
+            });
+            assert!(told[0].0.len() > 1 && told[0].2 == Some(1), "{told:?}");
+            assert_eq!(told[1], told[0], "{workload}");
+        }
+        control.query("DROP USER locked@localhost").unwrap();
     });
 }
 
@@ -253,7 +295,11 @@ fn errors_name_the_line_of_the_script_and_lose_their_end_where_they_are_long() {
         for (body, line) in [
             (
                 "con:disconnect() con:query('SELECT 1')",
-                "script.lua:2: SQL API error\n",
+                "`thread_run' function failed: SQL API error\n",
+            ),
+            (
+                "local function f() con:query('SELECT 1') end con:disconnect()\nf()\nlocal x = 1",
+                "script.lua:3: SQL API error\n",
             ),
             (
                 "con:disconnect() con:query_row('SELECT 1')",

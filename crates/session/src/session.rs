@@ -10,7 +10,7 @@ use std::time::Duration;
 use plimsoll_core::message::FailureClass;
 use plimsoll_core::plan::{ReadPolicy, ReadYourWrites, Role};
 use plimsoll_engine::{Gate, GroupServer, Interrupter, ServerIndex, WorkerFault, monotonic_ns};
-use plimsoll_wire::retry_while_full;
+use plimsoll_wire::retry_login;
 
 use crate::cancel::CancelRegistry;
 use crate::fault::StatementError;
@@ -63,8 +63,7 @@ impl Sessions {
             let mut connection = ServerConnection::new(shared, server, interrupter);
             let is_wanted = server == ServerIndex::SOURCE || spread.as_ref().is_some_and(|one| one.begins_with(server));
             if is_wanted {
-                retry_while_full(|| connection.open(CONNECT_TIMEOUT))
-                    .map_err(|error| connection.cannot_connect(&error))?;
+                retry_login(|| connection.open(CONNECT_TIMEOUT)).map_err(|error| connection.cannot_connect(&error))?;
             }
             connections.push(connection);
         }

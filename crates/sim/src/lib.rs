@@ -38,6 +38,8 @@ pub struct Script {
     pub failure: Option<Failure>,
     /// A login takes so long.
     pub login_delay: Duration,
+    /// So many of the first logins are cut off.
+    pub dropped_logins: usize,
     /// Rows of the result set of a statement that begins with SELECT.
     pub rows: u32,
     /// Bytes of the one column of such a row.
@@ -57,6 +59,7 @@ impl Default for Script {
             stalls: Vec::new(),
             failure: None,
             login_delay: Duration::ZERO,
+            dropped_logins: 0,
             rows: 1,
             row_bytes: 1,
             shapes: Vec::new(),

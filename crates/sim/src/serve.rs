@@ -27,7 +27,11 @@ struct Service<'a> {
 }
 
 /// Somebody who logs in, counted until dropped.
-struct LogsIn<'a>(&'a Shared);
+struct LogsIn<'a> {
+    shared: &'a Shared,
+    /// 1 for the first.
+    ordinal: usize,
+}
 
 impl<'a> LogsIn<'a> {
     fn new(shared: &'a Shared) -> Self {
@@ -35,13 +39,15 @@ impl<'a> LogsIn<'a> {
         logins.current += 1;
         logins.most = logins.most.max(logins.current);
         logins.begins.push(shared.started.elapsed());
-        Self(shared)
+        let ordinal = logins.begins.len();
+        drop(logins);
+        Self { shared, ordinal }
     }
 }
 
 impl Drop for LogsIn<'_> {
     fn drop(&mut self) {
-        self.0.logins().current -= 1;
+        self.shared.logins().current -= 1;
     }
 }
 
@@ -75,6 +81,9 @@ impl<'a> Service<'a> {
         let (sequence, login) = read_packet(&mut incoming)?;
         let flags = login.first_chunk().map_or(0, |bytes| u32::from_le_bytes(*bytes));
         thread::sleep(shared.script.login_delay);
+        if login_counts.ordinal <= shared.script.dropped_logins {
+            return Err(io::ErrorKind::ConnectionAborted.into());
+        }
         drop(login_counts); // the client may go on, and another one come, as soon as it is let in
         stream.write_all(&packet(sequence.wrapping_add(1), &packets::ok(0)))?;
         let deprecate_eof = offered && flags & DEPRECATE_EOF != 0;

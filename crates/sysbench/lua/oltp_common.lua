@@ -53,7 +53,7 @@ end
 function cmd_warmup()
   for_own_tables(function(_, connection, number)
     local name = "sbtest" .. number
-    say("Preloading table %s", name)
+    say("%s table %s", sysbench.version:match("^1%.0") and "Prewarming" or "Preloading", name)
     connection:query("SET tmp_table_size=" .. string.format("%d", MEMORY_TABLE_BYTES))
     connection:query("SET max_heap_table_size=" .. string.format("%d", MEMORY_TABLE_BYTES))
     connection:query("ANALYZE TABLE " .. name)

@@ -104,11 +104,12 @@ function connection:check_error(rs, query)
   return rs
 end
 
+-- What is wrong with the API here is told, as in sysbench, where the function was called that called this.
 function connection:query(query)
   check(connection_t, "connection", self)
   local rs = C.db_query(self, query, #query)
   if self.error ~= NONE then
-    raise(self, query, 2)
+    raise(self, query, self.sql_errno == 0 and 3 or 2)
   end
   return rs
 end

@@ -70,8 +70,13 @@ impl Test for ByName {
             instance: None,
             target: targets.next().target().clone(),
         };
+        let targets = [source];
+        let misses = plimsoll_workloads::misses_tables(&workload, &targets);
+        if misses.map_err(|fault| context.log.fatal(fault.message))? {
+            return self.script.begin(); // its first statement fails, and is told as sysbench tells it
+        }
         self.is_native = true;
-        native::run(&workload, &[source], context, String::new())
+        native::run(&workload, &targets, context, String::new())
     }
 
     fn before_threads(&mut self, settings: &Settings) -> Result<(), Exit> {

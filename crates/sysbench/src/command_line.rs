@@ -13,7 +13,7 @@ use crate::options::{OptionSpec, Options, Value, declared, help};
 use crate::run::{self, Outside};
 use crate::settings::Settings;
 use crate::test::{self, Context, Test};
-use crate::{lua, oltp04, open};
+use crate::{host, lua, oltp04, open, stand_in};
 
 /// What the process around hands in.
 pub struct World {
@@ -82,6 +82,7 @@ impl Command {
             self.log.print(format_args!("{}\n", compat.long_version()));
             return Ok(());
         }
+        self.check_driver(&line, &options)?;
         self.set_verbosity(&options)?;
         let settings = Settings::of(&options, compat).map_err(|message| self.log.fatal(message))?;
         if line.command.as_deref() == Some("run") && settings.time_s.is_none() && settings.events_max.is_none() {
@@ -146,6 +147,9 @@ impl Command {
             );
         }
         line.read_files().map_err(|message| self.misused(&message))?;
+        if let Some(said) = stand_in::take_place(&mut line) {
+            self.log.complain(said);
+        }
         Ok(line)
     }
 
@@ -219,6 +223,18 @@ impl Command {
         Ok(())
     }
 
+    /// sysbench has a driver that we have not: scripts for it would send PostgreSQL's statements. Host tests need none.
+    fn check_driver(&self, line: &CommandLine, options: &Options) -> Result<(), Exit> {
+        let needs_driver = line.test.as_deref().is_none_or(|name| host::open(name).is_none());
+        if needs_driver && options.string("db-driver") == "pgsql" {
+            return Err(self.misused(
+                "--db-driver=pgsql: only servers that speak MySQL's protocol can be tested; use sysbench itself for \
+                 PostgreSQL, or --db-driver=mysql",
+            ));
+        }
+        Ok(())
+    }
+
     fn set_verbosity(&self, options: &Options) -> Result<(), Exit> {
         let verbosity = options.int("verbosity");
         if !(0..=5).contains(&verbosity) {
@@ -241,14 +257,16 @@ impl Command {
         line.take_declared(own, options)
             .map_err(|message| self.misused(&message))?;
         for given in line.given {
-            if given.is_from_file && !test.takes_any_option() {
-                let shown = given.key;
+            let is_own = given.key.starts_with(declared::OWN);
+            let is_passed_over = given.is_from_file || line.passes_over_unknown && !is_own;
+            if is_passed_over && !test.takes_any_option() {
+                let shown = given.shown.split('=').next().unwrap_or_default();
                 self.log.complain(format_args!(
-                    "WARNING: this test has no option --{shown}: the file's is passed over"
+                    "WARNING: this test has no option {shown}: it is passed over"
                 ));
                 continue;
             }
-            if !test.takes_any_option() || given.key.starts_with(declared::OWN) || options.get(&given.key).is_some() {
+            if !test.takes_any_option() || is_own || options.get(&given.key).is_some() {
                 return Err(self.misused(&format!("invalid option: {}", given.shown)));
             }
             let value = Value::String(given.value.unwrap_or_default());
@@ -266,15 +284,19 @@ impl Command {
     }
 }
 
-/// The first line of what is printed.
+/// The first line of what is printed. Parsers look for LuaJIT behind the version.
 fn banner(compat: Compat) -> String {
     let version = compat.version();
-    let ours = concat!("Plimsoll ", env!("CARGO_PKG_VERSION"));
+    let engines = format!(
+        "using bundled {}; Plimsoll {}",
+        lua::luajit_version(),
+        env!("CARGO_PKG_VERSION")
+    );
     match compat {
         Compat::V04 => format!("sysbench {version}:  multi-threaded system evaluation benchmark"),
         Compat::V10 => {
-            format!("sysbench {version} ({ours}, defaults and report of 1.0; --plimsoll-compat=1.1 for 1.1)")
+            format!("sysbench {version} ({engines}, defaults and report of 1.0; --plimsoll-compat=1.1 for 1.1)")
         }
-        Compat::V11 => format!("sysbench {version} ({ours}, defaults and report of 1.1)"),
+        Compat::V11 => format!("sysbench {version} ({engines}, defaults and report of 1.1)"),
     }
 }

@@ -24,4 +24,5 @@ pub mod options;
 pub mod report;
 pub mod run;
 pub mod settings;
+mod stand_in;
 pub mod test;

@@ -94,7 +94,7 @@ pub fn targets(options: &Options) -> Result<Targets, String> {
     let target = |endpoint| Target {
         endpoint,
         user: user(text(options, "mysql-user")),
-        password: Secret::new(text(options, "mysql-password").to_owned()),
+        password: Secret::new(password(text(options, "mysql-password"))),
         database: text(options, "mysql-db").to_owned(),
         tls: tls.clone(),
         server_key: ServerKey::Asked,
@@ -118,6 +118,14 @@ fn user(given: &str) -> String {
         .iter()
         .filter_map(|name| std::env::var(name).ok());
     named.into_iter().find(|name| !name.is_empty()).unwrap_or_default()
+}
+
+/// Without a password the client library takes the environment's.
+fn password(given: &str) -> String {
+    if given.is_empty() {
+        return std::env::var("MYSQL_PWD").unwrap_or_default();
+    }
+    given.to_owned()
 }
 
 fn endpoints(options: &Options) -> Result<Vec<Endpoint>, String> {

@@ -1,7 +1,7 @@
 //! The workloads that sysbench has as Lua modules, run by our own engine when they are called by their names.
 //!
 //! Options and all commands but `run` are the module's. A run that asks for what the engine has not (several hosts, reconnects,
-//! a dry run) is the module's too; so is the first run of a script that users changed, since that is no module of ours.
+//! a dry run) is the module's too, and so is one whose tables are missing; so is the first run of a script that users changed, since that is no module of ours.
 
 use std::sync::Arc;
 

@@ -53,7 +53,7 @@ pub use interrupter::Interrupter;
 pub use options::ConnectOptions;
 pub use reply::Reply;
 pub use results::{ResultSet, Results};
-pub use retry::retry_while_full;
+pub use retry::{retry_login, retry_while_full};
 pub use sink::Sink;
 pub use statement::Statement;
 pub use tls::Encryption;

@@ -1,9 +1,9 @@
-//! Connecting to a server that counts connections which were closed a moment ago.
+//! Connecting to a server that has no room for a moment, or too much to do to let somebody in.
 
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use crate::error::WireError;
+use crate::error::{ConnectFailure, WireError};
 
 /// How long a server may take to notice that a connection was closed.
 const NOTICED_WITHIN: Duration = Duration::from_millis(300);
@@ -12,6 +12,31 @@ const PAUSE: Duration = Duration::from_millis(20);
 
 /// "Too many connections": of the server, of an account at the same time, and of an account by its resources.
 const FULL_CODES: [u16; 3] = [1040, 1203, 1226];
+
+/// How often a login is tried that breaks.
+const LOGINS_MAX: u32 = 3;
+
+/// After so long a login that breaks is not tried again: one that had no answer has waited long enough by then.
+const LOGINS_WITHIN: Duration = Duration::from_secs(15);
+
+/// Connects for a load that is to begin, as [`retry_while_full`] does. A login that breaks, or has no answer in time, is tried
+/// again: a busy machine drops one of hundreds.
+///
+/// # Errors
+/// Those of the last attempt.
+pub fn retry_login<T>(mut connect: impl FnMut() -> Result<T, WireError>) -> Result<T, WireError> {
+    let begin = Instant::now();
+    let mut attempts = 1;
+    loop {
+        match retry_while_full(&mut connect) {
+            Err(error) if is_broken(&error) && attempts < LOGINS_MAX && begin.elapsed() < LOGINS_WITHIN => {
+                attempts += 1;
+                sleep(PAUSE);
+            }
+            outcome => return outcome,
+        }
+    }
+}
 
 /// Connects, and tries again for a moment where there is no room: one that was closed just now may still count.
 ///
@@ -29,6 +54,14 @@ pub fn retry_while_full<T>(mut connect: impl FnMut() -> Result<T, WireError>) ->
 
 fn is_full(error: &WireError) -> bool {
     error.server_code().is_some_and(|code| FULL_CODES.contains(&code))
+}
+
+/// Whether the server took the connection, and no login came of it.
+fn is_broken(error: &WireError) -> bool {
+    let WireError::Connect { failure, .. } = error else {
+        return false;
+    };
+    matches!(failure, ConnectFailure::HungUp | ConnectFailure::Silent(_))
 }
 
 #[cfg(test)]
@@ -53,6 +86,30 @@ mod tests {
         };
         assert_eq!(attempts_of(&[1226, 1040, 1203]), (3, Ok(())));
         assert_eq!(attempts_of(&[1040, 1045, 1040]), (2, Err(Some(1045))));
+    }
+
+    #[test]
+    fn a_login_that_breaks_is_tried_three_times_at_most() {
+        let attempts_of = |failures: Vec<WireError>| {
+            let mut left = failures.into_iter();
+            let outcome = retry_login(|| left.next().map_or(Ok(()), Err));
+            (left.len(), outcome.is_ok())
+        };
+        let failed = |failure| WireError::Connect {
+            endpoint: String::new(),
+            failure,
+        };
+        let broken = || failed(ConnectFailure::HungUp);
+        assert_eq!(
+            attempts_of(vec![broken(), failed(ConnectFailure::Silent(PAUSE))]),
+            (0, true)
+        );
+        assert_eq!(attempts_of(vec![broken(), broken(), broken(), broken()]), (1, false));
+        assert_eq!(attempts_of(vec![failed(ConnectFailure::Refused), broken()]), (1, false));
+        assert_eq!(
+            attempts_of(vec![refused(1040), broken(), refused(1045), broken()]),
+            (1, false)
+        );
     }
 
     #[test]

@@ -27,6 +27,7 @@ mod text;
 mod tpcc;
 
 pub use control::encryption;
+pub use oltp::misses_tables;
 
 use plimsoll_core::message::{EngineWarning, FailureClass};
 use plimsoll_core::plan::{Connections, RoleTarget, WorkloadPlan};

@@ -30,7 +30,7 @@ class SysbenchProcess:
     """A running engine. Use it as a context manager: leaving it ends the process, whatever happened.
 
     It has a process group of its own, so that Ctrl-C in a terminal reaches it once: from here, where SIGINT and SIGTERM
-    are passed on for as long as it runs.
+    are passed on for as long as it runs. What this process ignores, the engine ignores too.
     """
 
     def __init__(self, arguments: Sequence[str]) -> None:
@@ -42,7 +42,8 @@ class SysbenchProcess:
         engine = find_engine()
         messages, told = os.pipe()
         self._messages = os.fdopen(messages, "rb")
-        self._before = {number: signal.signal(number, self._forward) for number in _FORWARDED}
+        heeded = [number for number in _FORWARDED if signal.getsignal(number) is not signal.SIG_IGN]
+        self._before = {number: signal.signal(number, self._forward) for number in heeded}
         self._process: subprocess.Popen[bytes] | None = None
         try:
             self._process = subprocess.Popen(

@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import math
 import os
+import signal
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -39,7 +40,8 @@ from plimsoll.spec.sysbench_line import HOST_TESTS, SysbenchLine, read_line
 from plimsoll.spec.sysbench_workload import given_options, workload_of
 from plimsoll.units import format_duration, printable
 
-INTERRUPTED = 130
+INTERRUPTED = frozenset(128 + number for number in (signal.SIGINT, signal.SIGPIPE, signal.SIGTERM))
+"""How the engine ends by a signal, and where nobody reads any more what it prints."""
 
 NO_SERVER_CODE = "no-server"
 """The engine's doubt about a script that connected to none."""
@@ -75,9 +77,9 @@ def record_sysbench(arguments: Sequence[str], wanted: RecordingWanted) -> Record
     with joining(wanted.study) as joined:
         run = _Run(line, servers_of(line, wanted.system), joined, wanted)
         exit_code = run.follow(arguments)
-        if run.progressing.ready is None or (exit_code == INTERRUPTED and run.spool.intervals_count == 0):
+        if run.progressing.ready is None or (exit_code in INTERRUPTED and run.spool.intervals_count == 0):
             run.spool.partial.discard()
-            why = "it was interrupted" if exit_code == INTERRUPTED else "it ended before its run began"
+            why = "it was interrupted" if exit_code in INTERRUPTED else "it ended before its run began"
             return Recorded(exit_code, (f"nothing was recorded: {why}",))
         return Recorded(exit_code, run.keep(exit_code))
 
@@ -191,7 +193,7 @@ class _Run:
             raise self._lost
         if not self._servers.instances:
             self._move_from_servers()
-        if exit_code == INTERRUPTED:
+        if exit_code in INTERRUPTED:
             load_s = self.spool.intervals_count * INTERVAL_S
             outcome = outcome_of(self.progressing, interruption=f"stopped after {format_duration(load_s)} of load")
         else:

@@ -91,7 +91,7 @@ class SysbenchLine:
         known = Target(
             user=self.text("mysql-user", "sbtest") or _whoever_runs_it(),
             database=self.text("mysql-db", "sbtest"),
-            password=SecretStr(self.text("mysql-password")),
+            password=SecretStr(self.text("mysql-password") or os.environ.get("MYSQL_PWD", "")),
             tls=self._tls(),
         )
         if sockets := self.items("mysql-socket"):

@@ -113,7 +113,8 @@ fn read(context: &Context) -> Result<Options, Exit> {
     let options = &context.options;
     let block_bytes = options.size("memory-block-size");
     if !block_bytes.is_power_of_two() || block_bytes < 8 {
-        let message = format!("Invalid value for memory-block-size: {block_bytes}");
+        let written = options.size_written("memory-block-size");
+        let message = format!("Invalid value for memory-block-size: {written}");
         return Err(context.log.fatal(message));
     }
     let mut asked = Options {

@@ -31,5 +31,6 @@ mod test;
 mod thread_context;
 mod worker;
 
+pub use raw_state::luajit_version;
 pub use shared::CommandLine;
 pub use test::{LuaTest, Script};

@@ -43,6 +43,12 @@ impl RawState {
     }
 }
 
+/// How the interpreter names itself: `LuaJIT 2.1.1234567890`.
+pub fn luajit_version() -> String {
+    let version = Lua::new().load("return jit.version").eval();
+    version.unwrap_or_else(|_| "LuaJIT".to_owned())
+}
+
 impl Drop for RawState {
     /// Finalisers run here, and find their host.
     fn drop(&mut self) {

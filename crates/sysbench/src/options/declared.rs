@@ -81,18 +81,23 @@ pub fn general(compat: Compat) -> Vec<OptionSpec> {
 }
 
 /// Names that 1.0 has for options of today; the values that mean that nothing was given.
-pub const DEPRECATED: [(&str, &str, i64); 4] = [
+pub const DEPRECATED: [(&str, &str, i64); 5] = [
     ("num-threads", "threads", 1),
     ("max-requests", "events", 0),
     ("max-time", "time", 0),
     ("tx-rate", "rate", 0),
+    (SEED_OF_0_4, "rand-seed", 0),
 ];
 
-/// The options of 1.0 that another one takes the place of.
+/// The seed in 0.4. 1.0 does not have it.
+const SEED_OF_0_4: &str = "seed-rng";
+
+/// The options of 1.0 and before that another one takes the place of.
 fn deprecated(compat: Compat) -> Vec<OptionSpec> {
     let spec = |(old, new, nothing): (&str, &str, i64)| {
         let help = format!("deprecated alias for --{new}");
-        OptionSpec::new(old, Kind::Int, &nothing.to_string(), &help).extra(compat == Compat::V11)
+        let is_extra = compat == Compat::V11 || old == SEED_OF_0_4;
+        OptionSpec::new(old, Kind::Int, &nothing.to_string(), &help).extra(is_extra)
     };
     DEPRECATED.map(spec).to_vec()
 }
@@ -175,8 +180,13 @@ pub fn random(compat: Compat) -> Vec<OptionSpec> {
             "percentage of 'special' values to use (special distribution)",
         )
         .extra(is_1_1),
+        with("init-rng", Kind::Bool, "off", SEEDED_ANYHOW).extra(true),
+        with("rand-init", Kind::Bool, "off", SEEDED_ANYHOW).extra(true),
     ]
 }
+
+/// What is said of the switches of 0.4 and 0.5.
+const SEEDED_ANYHOW: &str = "(old versions) seed the random number generator, which is always done";
 
 /// Options of what is printed.
 pub fn log() -> Vec<OptionSpec> {
@@ -306,7 +316,7 @@ fn postgres() -> Vec<OptionSpec> {
 
 /// What is written in 0.4 for an option of today.
 pub const RENAMED: [(&str, &str); 5] = [
-    ("seed-rng", "rand-seed"),
+    (SEED_OF_0_4, "rand-seed"),
     ("num-threads", "threads"),
     ("max-requests", "events"),
     ("max-time", "time"),

@@ -20,6 +20,8 @@ pub struct CommandLine {
     lent: Vec<Given>,
     /// What was read otherwise than it looks, to be said.
     pub doubts: Vec<String>,
+    /// Options that the test does not have are passed over: it stands in for one that takes any.
+    pub passes_over_unknown: bool,
 }
 
 impl CommandLine {
@@ -48,6 +50,11 @@ impl CommandLine {
         }
         line.command = line.command.take().or(displaced);
         Ok(line)
+    }
+
+    /// Adds an option, `written` without its `--`. It counts in place of those of the same name before.
+    pub fn give(&mut self, written: &str) {
+        self.given.push(Given::parse(written, &format!("--{written}")));
     }
 
     fn take_word(&mut self, word: String) -> Result<(), String> {
@@ -99,6 +106,9 @@ impl CommandLine {
             match given.read(spec.kind) {
                 Ok(value) => {
                     options.set(&spec.name, value);
+                    if let (Kind::Size, Some(text)) = (spec.kind, &given.value) {
+                        options.note_written(&spec.name, text);
+                    }
                     self.doubts.extend(given.doubt(spec.kind));
                     if spec.is_extra {
                         self.lent.push(given);

@@ -73,27 +73,42 @@ pub fn key(name: &str) -> String {
 
 /// All options of a run with their values.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Options(BTreeMap<String, Value>);
+pub struct Options {
+    values: BTreeMap<String, Value>,
+    /// Sizes as they were written, where they were.
+    sizes_written: BTreeMap<String, String>,
+}
 
 impl Options {
     /// Sets a value; the name may be written with `-` or `_`.
     pub fn set(&mut self, name: &str, value: Value) {
-        self.0.insert(key(name), value);
+        self.values.insert(key(name), value);
+    }
+
+    /// Notes how the value of a size was written, for messages.
+    pub fn note_written(&mut self, name: &str, text: &str) {
+        self.sizes_written.insert(key(name), text.to_owned());
+    }
+
+    /// A size as it was written, or its bytes.
+    pub fn size_written(&self, name: &str) -> String {
+        let written = self.sizes_written.get(&key(name)).cloned();
+        written.unwrap_or_else(|| self.size(name).to_string())
     }
 
     /// Takes an option out, as if nobody had declared it.
     pub fn remove(&mut self, name: &str) {
-        self.0.remove(&key(name));
+        self.values.remove(&key(name));
     }
 
     /// A value; `None` when nobody declared such an option.
     pub fn get(&self, name: &str) -> Option<&Value> {
-        self.0.get(&key(name))
+        self.values.get(&key(name))
     }
 
     /// All of them by name (with `-`).
     pub fn iter(&self) -> impl Iterator<Item = (&str, &Value)> {
-        self.0.iter().map(|(name, value)| (name.as_str(), value))
+        self.values.iter().map(|(name, value)| (name.as_str(), value))
     }
 
     /// A switch. Panics where the option was declared otherwise, as the other readers do: who reads an option declared it.

@@ -63,7 +63,8 @@ pub fn errors(stat: &Stat) -> String {
     if stat.errors_by_code.is_empty() {
         return String::new();
     }
-    let mut text = "Errors by code:\n".to_owned();
+    // Scripts look for lines that begin with `error`, in whatever case, and take them for the end of a run that failed.
+    let mut text = "MySQL errors by code:\n".to_owned();
     for error in &stat.errors_by_code {
         let label = match (error.code, error.class) {
             (0, _) => "connection lost:".to_owned(),
@@ -190,7 +191,7 @@ mod tests {
         });
         assert_eq!(
             text,
-            "Errors by code:\n    1213 (repeated):                     4      (2.00 per sec.)\n\n"
+            "MySQL errors by code:\n    1213 (repeated):                     4      (2.00 per sec.)\n\n"
         );
     }
 }

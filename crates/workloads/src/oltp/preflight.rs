@@ -29,12 +29,7 @@ pub fn preflight(
     let (transaction, options) = (Transaction::new(workload), plan::options(workload));
     let mut warnings = Vec::new();
     for one in targets {
-        let mut probe = OltpProbe {
-            server: Probe::open(&one.target)?,
-            options,
-            transaction: &transaction,
-            numbers: Numbers::new(transaction.layout, options.tables),
-        };
+        let mut probe = OltpProbe::open(one, options, &transaction)?;
         probe.tables()?;
         if !transaction.is_enclosed {
             probe.server.autocommit()?;
@@ -51,6 +46,24 @@ pub fn preflight(
     Ok(warnings)
 }
 
+/// Whether a table that the workload needs is on none of the targets, or not on all of them.
+///
+/// # Errors
+/// When a target cannot be asked.
+pub fn misses_tables(workload: &WorkloadPlan, targets: &[RoleTarget]) -> Result<bool, WorkerFault> {
+    let (transaction, options) = (Transaction::new(workload), plan::options(workload));
+    for one in targets {
+        let mut probe = OltpProbe::open(one, options, &transaction)?;
+        let numbers = probe.numbers;
+        let found = probe.server.ask(|connection| data::find(connection, numbers))?;
+        probe.server.connection.close();
+        if found.contains(&Found::Nothing) {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
 /// One look at one server.
 struct OltpProbe<'a> {
     server: Probe<'a>,
@@ -59,7 +72,20 @@ struct OltpProbe<'a> {
     numbers: Numbers,
 }
 
-impl OltpProbe<'_> {
+impl<'a> OltpProbe<'a> {
+    fn open(
+        target: &'a RoleTarget,
+        options: &'a OltpOptions,
+        transaction: &'a Transaction,
+    ) -> Result<Self, WorkerFault> {
+        Ok(Self {
+            server: Probe::open(&target.target)?,
+            options,
+            transaction,
+            numbers: Numbers::new(transaction.layout, options.tables),
+        })
+    }
+
     /// Whether all tables are there, complete, and have the columns that the statements name.
     fn tables(&mut self) -> Result<(), WorkerFault> {
         let numbers = self.numbers;
