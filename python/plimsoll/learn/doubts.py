@@ -55,9 +55,9 @@ def _of_damaged_files(sources: Sequence[SourceFacts]) -> Iterator[LogDoubt]:
     faults = [(one.name, one.fault) for one in sources if one.fault is not None]
     if faults:
         first, fault = faults[0]
-        figures = {"damaged_count": len(faults), "files_count": len(sources)}
-        place = {"first": first, "line": fault.line, "reason": fault.reason}
-        yield _doubt("files-damaged", figures={**figures, **place})
+        figures: dict[str, float | str] = {"damaged_count": len(faults), "files_count": len(sources)}
+        figures |= {"first": first, "line": fault.line, "reason": fault.reason}
+        yield _doubt("files-damaged", figures=figures)
 
 
 def _of_binary_logs(sources: Sequence[SourceFacts]) -> Iterator[LogDoubt]:
