@@ -54,6 +54,20 @@ class DataError(TargetError):
     exit_code: ClassVar[int] = 4
 
 
+class DamagedInputError(PlimsollError):
+    """Files that the user gave are damaged or cut, so that figures of them would be wrong. The text says where.
+
+    Attributes:
+        faults: One line each.
+    """
+
+    exit_code: ClassVar[int] = 4
+
+    def __init__(self, *faults: str) -> None:
+        super().__init__("\n".join(faults))
+        self.faults = faults
+
+
 class HostError(PlimsollError):
     """A machine, this one included, said no: a full disk, a missing command, a missing right."""
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import gzip
+import json
+import stat
 from pathlib import Path
 
 import pytest
@@ -93,6 +96,35 @@ def test_a_log_that_is_not_of_the_whole_load_is_refused_with_its_report(
     ran = plimsoll("learn", *words)
     assert_one_clear_message(ran, 2, why, f"is in {tmp_path / 'prod'}")
     assert {one.name for one in (tmp_path / "prod").iterdir()} == {"report.html", "report.md", "report.json"}
+
+
+def test_a_damaged_log_is_said_with_its_place_and_accepted_only_if_asked(given: Path, tmp_path: Path) -> None:
+    packed = bytearray(gzip.compress((given / "slow.log").read_bytes()))
+    packed[len(packed) // 2] ^= 16
+    log = tmp_path / "slow.log.gz"
+    log.write_bytes(packed)
+    ran = plimsoll("learn", "report", log, given / "slow.log", "--json")
+    assert ran.returncode == 4
+    assert "slow.log.gz: is damaged or cut, noticed at line" in ran.stderr
+    assert "--keep-going" in ran.stderr
+    report = json.loads(ran.stdout)
+    fault, none = (one["fault"] for one in report["sources"])
+    assert none is None
+    assert report["damaged_lines"][0] == ["log 1", fault["line"], fault["reason"]]
+    (doubt,) = (one["figures"] for one in report["doubts"] if one["code"] == "files-damaged")
+    assert (doubt["damaged_count"], doubt["files_count"], doubt["first"]) == (1, 2, "log 1")
+    assert plimsoll("learn", "report", log, "--keep-going").returncode == 0
+
+    to = tmp_path / "prod"
+    words = ("learn", "--from", log, "--schema", given / "schema.sql", "-o", to)
+    ran = plimsoll(*words)
+    assert (ran.returncode, ran.stdout) == (4, ""), ran.stderr
+    assert {one.name for one in to.iterdir()} == {"report.html", "report.md", "report.json"}
+    assert plimsoll(*words, "--keep-going").returncode == 0
+    assert (to / "workload.toml").exists()
+    modes = {one.name: stat.S_IMODE(one.stat().st_mode) for one in (to, *to.iterdir())}
+    assert modes.pop("prod") == 0o700
+    assert set(modes.values()) == {0o600}, modes
 
 
 def test_learning_twice_replaces_the_files(given: Path, tmp_path: Path) -> None:

@@ -14,43 +14,9 @@ from numpy.typing import NDArray
 
 from plimsoll.learn.fits import OBSERVATIONS_MIN, fit
 from plimsoll.learn.profile_model import Distribution
+from support.distributions import chances_of, drawn, hot_and_cold, zipf
 
 Floats = NDArray[np.float64]
-
-
-def zipf(size: int, exponent: float) -> Floats:
-    """Chances of the ranks 1 to `size`."""
-    weights = np.arange(1, size + 1, dtype=float) ** -exponent
-    found: Floats = weights / weights.sum()
-    return found
-
-
-def hot_and_cold(size: int, hot: int, share: float) -> Floats:
-    """So many values have that share of the accesses together, all alike; the others the rest."""
-    found: Floats = np.concatenate([np.full(hot, share / hot), np.full(size - hot, (1 - share) / (size - hot))])
-    return found
-
-
-def drawn(chances: Floats, count: int, seed: int) -> list[int]:
-    """Values whose numbers say nothing of their rank."""
-    random = np.random.default_rng([seed, count, chances.size])
-    found: list[int] = random.permutation(chances.size)[random.choice(chances.size, count, p=chances)].tolist()
-    return found
-
-
-def chances_of(found: Distribution) -> Floats:
-    """What the load engine would draw by rank."""
-    if found.kind == "uniform":
-        return np.full(found.domain, 1 / found.domain, dtype=np.float64)
-    assert found.kind == "hot", found
-    shares = np.asarray(found.shares, dtype=np.float64)
-    rest, left = 1 - float(shares.sum()), found.domain - shares.size
-    if left == 0 or rest <= 0:
-        all_shares: Floats = shares / shares.sum()
-        return all_shares
-    tail = np.arange(shares.size + 1, found.domain + 1, dtype=float) ** -found.exponent
-    chances: Floats = np.concatenate([shares, rest * tail / tail.sum()])
-    return chances
 
 
 def meetings_ratio(found: Distribution, truth: Floats) -> float:
@@ -126,13 +92,14 @@ def test_a_wide_hot_set_is_not_made_much_hotter_than_it_is(size: int, count: int
     """80 % of accesses go to 10 % of the keys, more than shares are told of. No Zipf tail has both figures right.
 
     A tail with as many different values would make accesses meet 20 times as often, so that hot keys and waits for
-    locks are invented. They meet at most twice as often, and touch up to 30 % more values.
+    locks are invented. They meet at most twice as often, and touch up to 45 % more values, as none of them is much
+    hotter than the hottest that was seen.
     """
     truth = hot_and_cold(size, size // 10, 0.8)
     for seed in range(6):
         found = fit(drawn(truth, count, seed), size)
         assert meetings_ratio(found, truth) < 2.6
-        assert 0.9 < touched_ratio(found, truth, count) < 1.35
+        assert 0.9 < touched_ratio(found, truth, count) < 1.5
 
 
 def test_two_modes_that_were_seen_whole() -> None:
@@ -160,7 +127,7 @@ def test_a_hot_set_that_drifts_is_told_as_it_is_on_average(hot: int, each: int) 
         counts = np.bincount(values).astype(float)
         meetings = float((counts * (counts - 1)).sum() / (4_000 * 3_999))
         told = float((chances_of(found) ** 2).sum())
-        assert 0.8 < told / meetings < 2.05
+        assert 0.7 < told / meetings < 2.05
         assert told < 0.6**2 / hot
 
 

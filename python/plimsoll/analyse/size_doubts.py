@@ -14,7 +14,15 @@ BURSTIER_RATIO = 1.25
 
 _DAY_S = 86_400
 
-ABOUT_RATES = ("sampled", "no-times", "no-begin", "transactions-open", "entries-damaged", "files-overlap")
+ABOUT_RATES = (
+    "sampled",
+    "no-times",
+    "no-begin",
+    "transactions-open",
+    "files-damaged",
+    "entries-damaged",
+    "files-overlap",
+)
 """Doubts of a log that bear on how many transactions it shows."""
 
 

@@ -6,9 +6,12 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+
+if TYPE_CHECKING:
+    from plimsoll.learn.source_model import SourceFacts
 
 ReportFolderOption = Annotated[
     Path | None,
@@ -45,6 +48,10 @@ WorkDirOption = Annotated[
     ),
 ]
 KeepOption = Annotated[bool, typer.Option("--keep", help="Keep the private tables. They hold literals.")]
+KeepGoingOption = Annotated[
+    bool,
+    typer.Option("--keep-going", help="Accept compressed logs that are damaged or cut: what could be read counts."),
+]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,6 +62,7 @@ class Reading:
     time_zone: TimeZoneOption = "+00:00"
     work_dir: WorkDirOption = None
     keep: KeepOption = False
+    keep_going: KeepGoingOption = False
 
     def of(self, logs: Sequence[str]) -> dict[str, Any]:
         """What `read_logs` takes.
@@ -72,6 +80,21 @@ class Reading:
             "work_dir": self.work_dir,
             "keep": self.keep,
         }
+
+    def refuse_damage(self, sources: Sequence[SourceFacts]) -> None:
+        """Ends the command where logs are damaged or cut and nobody accepted that.
+
+        Raises:
+            DamagedInputError: They are. Where was said when they were read.
+        """
+        from plimsoll.errors import DamagedInputError
+
+        damaged = [one.name for one in sources if one.fault is not None]
+        if damaged and not self.keep_going:
+            raise DamagedInputError(
+                f"{', '.join(damaged)}: damaged or cut, so figures are of a part of the load; read a sound copy, or add"
+                " --keep-going to accept what could be read"
+            )
 
 
 USUAL_READING = Reading()

@@ -32,7 +32,7 @@ def report(
 
     It reads slow query logs of MySQL, Percona Server and MariaDB, general logs, binary logs and audit logs, plain or
     compressed. The terminal shows statements with their names. Files and --json have no names unless you ask for them,
-    and never a literal.
+    and never a literal. A compressed log that is damaged or cut is reported, and the exit code is 4.
 
     Examples:
 
@@ -46,6 +46,7 @@ def report(
     with read_with_progress(reading.of(logs)) as (log, _):
         found = report_of(log)
     show_and_write(_report(found, keep_names=keep_names), to, as_json=as_json)
+    reading.refuse_damage(found.sources)
 
 
 def _report(found: LogReport, *, keep_names: bool) -> Report:

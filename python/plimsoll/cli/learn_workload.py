@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -15,6 +16,7 @@ from plimsoll.cli.login import NO_LOGIN, Login
 if TYPE_CHECKING:
     from plimsoll.learn.learned import Learned
     from plimsoll.learn.report_model import LogReport
+    from plimsoll.learn.source_model import SourceFacts
     from plimsoll.spec.target import Target
 
 FromOption = Annotated[
@@ -91,7 +93,16 @@ def learn(
         raise SpecError(f"--scale: must be above 0 and at most 1000, is {scale:g}")
     wanted = reading.of(logs)
     url = None if target is None else login.target(target)
-    found = _learned(wanted, url, schema, to, scale=scale, keep_names=keep_names, prepared=prepared)
+    found = _learned(
+        wanted,
+        url,
+        schema,
+        to,
+        scale=scale,
+        keep_names=keep_names,
+        prepared=prepared,
+        refuse_damage=reading.refuse_damage,
+    )
     _write(found, to)
 
 
@@ -104,24 +115,35 @@ def _learned(
     scale: float,
     keep_names: bool,
     prepared: bool | None,
+    refuse_damage: Callable[[Sequence[SourceFacts]], None],
 ) -> Learned:
     from plimsoll.cli.log_progress import read_with_progress
-    from plimsoll.errors import SpecError
+    from plimsoll.errors import DamagedInputError, SpecError
     from plimsoll.guide.files import write_texts
-    from plimsoll.guide.log_words import doubt_sentence
     from plimsoll.learn.learned import learned, summary_of
     from plimsoll.learn.names import without_names
     from plimsoll.run.learning import schema_of
 
     with read_with_progress(reading) as (log, progress):
         summary = summary_of(log)
-        refused = [one for one in summary.report.doubts if one.is_refusal]
-        if refused:
+        try:
+            _refuse(summary.report, refuse_damage)
+        except (SpecError, DamagedInputError) as error:
             shared = summary.report if keep_names else without_names(summary.report)
-            write_texts(to, _report_files(shared), "the report")
-            raise SpecError(*map(doubt_sentence, refused), f"The report on what the log shows is in {to}.")
+            write_texts(to, _report_files(shared), "the report", is_private=True)
+            raise type(error)(*error.faults, f"The report on what the log shows is in {to}.") from None
         facts = schema_of(summary.tables(), target=url, file=schema, progress=progress.asks)
         return learned(summary, facts, scale=scale, keep_names=keep_names, prepared=prepared)
+
+
+def _refuse(report: LogReport, refuse_damage: Callable[[Sequence[SourceFacts]], None]) -> None:
+    """Ends the command where no workload can be learned from a log, or where too little of it could be read."""
+    from plimsoll.errors import SpecError
+    from plimsoll.guide.log_words import doubt_sentence
+
+    if refused := [one for one in report.doubts if one.is_refusal]:
+        raise SpecError(*map(doubt_sentence, refused))
+    refuse_damage(report.sources)
 
 
 def _write(found: Learned, to: Path) -> None:
@@ -131,7 +153,7 @@ def _write(found: Learned, to: Path) -> None:
     from plimsoll.guide.pages import page_terminal
     from plimsoll.run.learning import files_of
 
-    write_texts(to, files_of(found) | _report_files(found.report), "what was learned")
+    write_texts(to, files_of(found) | _report_files(found.report), "what was learned", is_private=True)
     show(page_terminal(learned_page(found.profile, found.demand)))
     typer.echo(f"Workload: {to / 'workload.toml'}")
     typer.echo(f"Compare it with the log: plimsoll learn check {shlex.quote(str(to))}")

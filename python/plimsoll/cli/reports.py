@@ -1,5 +1,6 @@
-"""What commands share that report what they found: the page on standard output, its files in a folder.
+"""What commands of `plimsoll learn` share that report what they found: the page on standard output, files in a folder.
 
+The files quote the log of a production server, so they are as private as it is until their owner shares them.
 Deliberately not here: what stands on pages (`plimsoll.guide`), and tests that end before their page is whole
 (`fault_tests`).
 """
@@ -39,7 +40,7 @@ class Report:
 
 
 def show_and_write(report: Report, folder: Path | None, *, as_json: bool) -> None:
-    """Shows a report, then writes its files.
+    """Shows a report, then writes its files, which only their owner can read.
 
     Args:
         report: What was found.
@@ -59,5 +60,5 @@ def show_and_write(report: Report, folder: Path | None, *, as_json: bool) -> Non
         show(page_terminal(report.shown))
     if folder is not None:
         texts = {**page_files(report.page, report.document, report.name), **report.more}
-        write_texts(folder, texts, f"the {report.what}")
+        write_texts(folder, texts, f"the {report.what}", is_private=True)
         typer.echo(f"{report.what.capitalize()}: {folder / f'{report.name}.html'}", err=as_json)

@@ -40,38 +40,42 @@ def write_guide(analysis: Analysis, directory: Path, study: Path | None = None) 
     return html, markdown, document
 
 
-def write_texts(directory: Path, texts: Mapping[str, str], what: str) -> tuple[Path, ...]:
+def write_texts(directory: Path, texts: Mapping[str, str], what: str, *, is_private: bool = False) -> tuple[Path, ...]:
     """The same as `write_files` for texts. They are in UTF-8; a character that it does not have becomes `?`."""
     contents = {name: text.encode(errors="replace") for name, text in texts.items()}
-    return write_files(directory, contents, what)
+    return write_files(directory, contents, what, is_private=is_private)
 
 
-def write_files(directory: Path, contents: Mapping[str, bytes], what: str) -> tuple[Path, ...]:
+def write_files(
+    directory: Path, contents: Mapping[str, bytes], what: str, *, is_private: bool = False
+) -> tuple[Path, ...]:
     """Writes files one after the other, in their order; a reader sees each old or new, and never a part.
 
     Args:
         directory: Where; it is made when it is not there.
         contents: By file name.
         what: All of them together, for the message.
+        is_private: Only the owner can read them, and the directory where it is made.
 
     Raises:
         HostError: The directory cannot be written to.
     """
     try:
-        directory.mkdir(parents=True, exist_ok=True)
-        return tuple(_write(directory / name, content) for name, content in contents.items())
+        directory.mkdir(mode=0o700 if is_private else 0o777, parents=True, exist_ok=True)
+        mode = 0o600 if is_private else 0o644
+        return tuple(_write(directory / name, content, mode) for name, content in contents.items())
     except OSError as error:
         raise HostError(f"{directory}: {what} cannot be written: {error.strerror}; choose another folder") from error
 
 
-def _write(path: Path, content: bytes) -> Path:
+def _write(path: Path, content: bytes, mode: int) -> Path:
     handle, partial = tempfile.mkstemp(prefix=f".{path.name}-", dir=path.parent)
     try:
         with os.fdopen(handle, "wb") as file:
             file.write(content)
             file.flush()
             os.fsync(file.fileno())
-        Path(partial).chmod(0o644)
+        Path(partial).chmod(mode)
         Path(partial).replace(path)
     except BaseException:
         Path(partial).unlink(missing_ok=True)

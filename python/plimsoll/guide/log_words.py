@@ -41,6 +41,9 @@ _WITH_FIGURES = {
     " it. Log everything for a while: plimsoll capture prints the statements.",
     "sampled": "The server logged a sample, at most one in {one_in}. Counts are estimates. If it sampled statements"
     " and not sessions, transactions are torn apart: use a log without a rate limit to learn them.",
+    "files-damaged": "Files that are damaged or cut: {damaged_count} of {files_count}. In {first} it was noticed at"
+    " line {line}: {reason}. What follows is missing, and what stands just before may be wrong. Read a sound copy, or"
+    " leave the file out.",
     "entries-damaged": "Entries that could not be read are left out: {damaged_count} of {entries_count}. The first are"
     " listed with their lines.",
     "statements-cut": "Statements that are longer than what Plimsoll reads of one: {cut_count}. The rest of their"

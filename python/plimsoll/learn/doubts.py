@@ -42,12 +42,22 @@ def source_doubts(sources: Sequence[SourceFacts]) -> Iterator[LogDoubt]:
         yield _doubt("times-in-seconds")
     if any(one.first_us is None and one.entries_count for one in sources):
         yield _doubt("no-times")
+    yield from _of_damaged_files(sources)
     damaged, read = sum(one.damaged_count for one in sources), sum(one.entries_count for one in sources)
     if damaged:
         yield _doubt("entries-damaged", figures={"damaged_count": damaged, "entries_count": damaged + read})
     if cut := sum(one.cut_count for one in sources):
         yield _doubt("statements-cut", figures={"cut_count": cut})
     yield from _overlaps(sources)
+
+
+def _of_damaged_files(sources: Sequence[SourceFacts]) -> Iterator[LogDoubt]:
+    faults = [(one.name, one.fault) for one in sources if one.fault is not None]
+    if faults:
+        first, fault = faults[0]
+        figures: dict[str, float | str] = {"damaged_count": len(faults), "files_count": len(sources)}
+        figures |= {"first": first, "line": fault.line, "reason": fault.reason}
+        yield _doubt("files-damaged", figures=figures)
 
 
 def _of_binary_logs(sources: Sequence[SourceFacts]) -> Iterator[LogDoubt]:

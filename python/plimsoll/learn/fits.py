@@ -10,6 +10,10 @@ were seen; ranking values by their own noisy counts would make any distribution 
 sum over ranks of 1 - (1 - p)^n. The exponent is smaller where two draws would be equal far more often than two
 observations were. Where nearly all values were seen, their number says nothing, and the exponent is the one at which
 two observations are equal as often as they were (an unbiased estimate of sum of p^2 is sum of c (c - 1) / n (n - 1)).
+
+What is written is judged by its top as well. The shares of the top values are those that explain all counts best
+(`rates`), since the most frequent of a sample were also lucky; and no value of the tail is much hotter than the last of
+them.
 """
 
 from __future__ import annotations
@@ -21,12 +25,24 @@ import numpy as np
 from numpy.typing import NDArray
 
 from plimsoll.learn.profile_model import Distribution
+from plimsoll.learn.rates import Rates
 
 SHARES_MAX = 64
 """Hot values that are told one by one; fewer values than that are all told."""
 
 SEEN_MIN = 20
-"""A value must be seen so often for its share to be told."""
+"""A value must be seen so often for its share to be judged by itself."""
+
+COUNTED_MIN = 100
+"""The share of a value that was seen so often is what was counted; others are estimated together."""
+
+_WORTH_RATIO = 2.0
+"""A share is told by itself if it is so many times the mean of all values behind it."""
+
+_STEP_RATIO = 1.5
+"""Rates are estimated in steps, so the tail may begin so much hotter than the last share that is told."""
+
+_SHARE_MIN = 1e-5
 
 OBSERVATIONS_MIN = 100
 """Of fewer nothing is concluded: uniform."""
@@ -106,9 +122,46 @@ def fit(values: Sequence[object], domain: int, behind: Sequence[int] | None = No
     if best == "recent" and behind is not None:
         return Distribution(kind="recent", exponent=_recent_exponent(behind, domain), judged=judged, **told)
     if best == "hot":
-        shares, exponent = hot_set(counts, domain)
+        shares, exponent = smoothed_hot_set(counts, domain)
         return Distribution(kind="hot", shares=_cut(shares), exponent=round(exponent, 4), judged=judged, **told)
     return Distribution(kind="uniform", judged=judged, **told)
+
+
+def smoothed_hot_set(counts: NDArray[np.int64], domain: int) -> tuple[Floats, float]:
+    """As `hot_set`, with the shares that the top values are likely to have, and not those that they had by chance.
+
+    The exponent is that of a tail that brings the number of different values to what was seen. It is smaller where a
+    value of the tail would be hotter than those before it, or two draws equal far more often than those of the
+    estimated rates.
+    """
+    counted = int(np.count_nonzero(counts >= COUNTED_MIN))
+    if domain <= SHARES_MAX or counted >= SHARES_MAX or counted == counts.size:
+        return hot_set(counts, domain)
+    total, others = float(counts.sum()), Rates.of(counts[counted:], domain - counted)
+    shares = np.concatenate([counts[:counted], others.top(SHARES_MAX - counted)]) / total
+    hot = _worth_telling(shares, domain, counted)
+    rest, ranks = others.behind(hot - counted), Ranks.between(hot + 1, domain)
+    shares = shares[:hot] / max(1.0, float(shares[:hot].sum()) + rest.draws() / total)
+    hottest = _STEP_RATIO * float(shares[-1]) / (1 - float(shares.sum())) if hot else 1.0
+    if rest.draws() >= _SATURATED * (domain - hot):
+        return shares, _solved(
+            lambda exponent: ranks.chances(exponent)[0] < hottest and ranks.collision(exponent) < rest.collision()
+        )
+    distinct = counts.size + float(np.expm1(-shares * total).sum())
+    return shares, _solved(
+        lambda exponent: (
+            ranks.chances(exponent)[0] < hottest
+            and ranks.distinct(exponent, rest.draws()) > distinct
+            and ranks.collision(exponent) < _COLLISION_RATIO_MAX * rest.collision()
+        )
+    )
+
+
+def _worth_telling(shares: Floats, domain: int, counted: int) -> int:
+    """How many of the shares are well above the mean of all values behind them."""
+    behind = (1 - np.cumsum(shares)) / (domain - np.arange(1, shares.size + 1))
+    is_worth = (shares > _WORTH_RATIO * behind) & (shares >= _SHARE_MIN)
+    return max(counted, int(is_worth.nonzero()[0][-1]) + 1 if is_worth.any() else 0)
 
 
 def _cut(shares: Floats) -> tuple[float, ...]:

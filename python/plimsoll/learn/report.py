@@ -73,8 +73,9 @@ def report_of(log: EventLog, seen: Seen | None = None, *, types_count: int | Non
         hot=hot_values(log.literals(), log.events(), _texts(work.head(_HOT_TEMPLATES))),
         arrivals=_arrivals(arrivals, log),
         sessions=seen.sessions(total_us, arrivals),
-        damaged_lines=tuple(
-            (log.sources[source].name, line, reason) for source, line, reason in log.damage().iter_rows()
+        damaged_lines=(
+            *((one.name, one.fault.line, one.fault.reason) for one in log.sources if one.fault is not None),
+            *((log.sources[source].name, line, reason) for source, line, reason in log.damage().iter_rows()),
         ),
     )
 

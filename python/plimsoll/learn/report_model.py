@@ -151,7 +151,7 @@ class LogReport(Document):
             transactions.
         transactions_count: Estimated where the server logged a sample.
         errors_by_number: How often each error came; null where the source does not tell.
-        damaged_lines: Source, line and reason of the first entries that could not be read.
+        damaged_lines: Source, line and reason: of damaged files, then of the first entries that could not be read.
     """
 
     report_format: int = REPORT_FORMAT

@@ -5,6 +5,20 @@ from __future__ import annotations
 from plimsoll.record.document import Document
 
 
+class SourceFault(Document):
+    """Why a compressed file could not be read to its end, and where that was noticed.
+
+    Attributes:
+        line: Of the decompressed content, from 1.
+        content_bytes: Decompressed bytes that came before.
+        reason: What the decompressor said.
+    """
+
+    line: int
+    content_bytes: int
+    reason: str
+
+
 class SourceFacts(Document):
     """One file.
 
@@ -23,6 +37,7 @@ class SourceFacts(Document):
         query_us_min: The shortest statement, microseconds; None where durations are not logged.
         rate_limits: Each `n` for which one in n was logged; empty for none.
         is_extended: Entries carry more than the plain format.
+        fault: Why it could not be read to its end; None where it could.
     """
 
     name: str
@@ -39,3 +54,4 @@ class SourceFacts(Document):
     query_us_min: int | None = None
     rate_limits: tuple[float, ...] = ()
     is_extended: bool = False
+    fault: SourceFault | None = None

@@ -1,17 +1,13 @@
 """Logs as the engine reads them: plain files as they are, compressed ones and standard input through named pipes.
 
-A compressed file is told by its first bytes, whatever its name. Deliberately not here: what is in a log.
+Deliberately not here: how files are decompressed (`decompression`), and what is in a log.
 """
 
 from __future__ import annotations
 
-import bz2
 import contextlib
-import gzip
-import lzma
 import os
 import shutil
-import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
@@ -19,16 +15,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import IO, Any
 
 from plimsoll.errors import SpecError
+from plimsoll.learn.source_model import SourceFault
+from plimsoll.run.decompression import DamagedContentError, compression_of, decompressed
 
-_MAGIC: dict[bytes, str] = {
-    b"\x1f\x8b": "gzip",
-    b"BZh": "bzip2",
-    b"\xfd7zXZ\x00": "xz",
-    b"\x28\xb5\x2f\xfd": "zstd",
-}
 _CHUNK_BYTES = 1 << 20
 STANDARD_INPUT = "-"
 
@@ -45,7 +36,7 @@ class LogInput:
 
     name: str
     path: Path
-    fault: str | None = None
+    fault: SourceFault | None = None
 
 
 @contextmanager
@@ -64,15 +55,15 @@ def log_inputs(names: Sequence[str], folder: Path) -> Iterator[list[LogInput]]:
     inputs: list[LogInput] = []
     pipes: list[Path] = []
     for number, name in enumerate(names):
-        opened = _opener(name)
-        if opened is None:
+        content = _content(name)
+        if content is None:
             inputs.append(LogInput(name, Path(name).resolve()))
             continue
         pipe = folder / f"input-{number}"
         os.mkfifo(pipe, 0o600)
         pipes.append(pipe)
         inputs.append(one := LogInput(name, pipe))
-        threading.Thread(target=_feed, args=(one, opened), name=f"log-input-{number}", daemon=True).start()
+        threading.Thread(target=_feed, args=(one, content), name=f"log-input-{number}", daemon=True).start()
     try:
         yield inputs
     finally:
@@ -87,52 +78,47 @@ def _fault(name: str) -> str | None:
     if path.is_dir():
         return f"{name}: is a folder; name the log files in it"
     try:
-        with path.open("rb") as file:
-            begin = file.read(8)
+        form = compression_of(path)
     except OSError as error:
         return f"{name}: cannot be read: {error.strerror}"
-    if _form(begin) == "zstd" and shutil.which("zstd") is None:
+    if form == "zstd" and shutil.which("zstd") is None:
         return f"{name}: is compressed with zstd, which is not installed here; install it, or decompress the file"
     return None
 
 
-def _form(begin: bytes) -> str | None:
-    return next((form for magic, form in _MAGIC.items() if begin.startswith(magic)), None)
-
-
-def _opener(name: str) -> Callable[[], IO[bytes]] | None:
-    """What opens a log for reading; None for a plain file."""
+def _content(name: str) -> Callable[[], Iterator[bytes]] | None:
+    """What reads a log; None for a plain file, which the engine reads itself."""
     if name == STANDARD_INPUT:
-        return lambda: sys.stdin.buffer
+        return _standard_input
     path = Path(name)
-    if not path.is_file():
+    if not path.is_file() or (form := compression_of(path)) is None:
         return None
-    with path.open("rb") as file:
-        form = _form(file.read(8))
-    openers: dict[str, Callable[[], Any]] = {
-        "gzip": partial(gzip.open, path),
-        "bzip2": partial(bz2.open, path),
-        "xz": partial(lzma.open, path),
-        "zstd": lambda: subprocess.Popen(["zstd", "-dcq", str(path)], stdout=subprocess.PIPE).stdout,
-    }
-    return None if form is None else openers[form]
+    return partial(decompressed, path, form)
 
 
-def _feed(one: LogInput, opened: Callable[[], IO[bytes]]) -> None:
-    """Copies a log into its pipe. A broken end is told, and what came before it counts."""
+def _standard_input() -> Iterator[bytes]:
+    try:
+        while chunk := sys.stdin.buffer.read(_CHUNK_BYTES):
+            yield chunk
+    except OSError as error:
+        raise DamagedContentError(str(error)) from error
+
+
+def _feed(one: LogInput, content: Callable[[], Iterator[bytes]]) -> None:
+    """Copies a log into its pipe. Damage is noted before the pipe is closed, and what came before it counts."""
     try:
         descriptor = os.open(one.path, os.O_WRONLY)  # waits for its reader; never makes a file
     except OSError:
         return
+    lines, size_bytes = 0, 0
     with contextlib.suppress(BrokenPipeError), os.fdopen(descriptor, "wb") as pipe:
         try:
-            with opened() as log:
-                while chunk := log.read(_CHUNK_BYTES):
-                    pipe.write(chunk)
-        except BrokenPipeError:
-            raise
-        except (OSError, EOFError, lzma.LZMAError) as error:
-            one.fault = f"{one.name}: ends early: {error}"
+            for chunk in content():
+                pipe.write(chunk)
+                lines += chunk.count(b"\n")
+                size_bytes += len(chunk)
+        except DamagedContentError as error:
+            one.fault = SourceFault(line=lines + 1, content_bytes=size_bytes, reason=str(error))
 
 
 def _release(pipe: Path) -> None:

@@ -9,15 +9,16 @@ import shutil
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from plimsoll.drive.engine import LocalDriver
 from plimsoll.drive.plans import read_logs_line
 from plimsoll.drive.protocol import Done, Progress
-from plimsoll.errors import EngineBugError, HostError
+from plimsoll.errors import DamagedInputError, EngineBugError, HostError, SpecError
 from plimsoll.learn.event_log import EventLog, open_event_log
-from plimsoll.run.log_inputs import log_inputs
+from plimsoll.run.log_inputs import LogInput, log_inputs
 
 
 @contextmanager
@@ -40,10 +41,11 @@ def read_logs(
         work_dir: Where the folder is made; None for the system's temporary folder.
         keep: The folder stays.
         progress: Is told how far reading is.
-        say: Is told of a file that ends early, and of a folder that stays.
+        say: Is told of a file that is damaged or cut, and of a folder that stays.
 
     Raises:
         SpecError: A file cannot be read, or is no log.
+        DamagedInputError: The content of a damaged file is no log.
         HostError: There is no room for the tables.
     """
     try:
@@ -58,11 +60,13 @@ def read_logs(
                 form=form,
                 time_zone_offset_s=time_zone_offset_s,
             )
-            _run(plan, progress)
-            for one in inputs:
-                if one.fault is not None:
-                    say(one.fault)
-        yield open_event_log(folder)
+            _run(plan, inputs, progress)
+        for one in inputs:
+            if one.fault is not None:
+                say(f"{_damage(one)}; what follows is missing")
+        log = open_event_log(folder)
+        faults = (one.model_copy(update={"fault": read.fault}) for one, read in zip(log.sources, inputs, strict=True))
+        yield replace(log, sources=tuple(faults))
     finally:
         if keep:
             say(f"{folder}: holds what was read, literals included; keep it private")
@@ -70,12 +74,22 @@ def read_logs(
             shutil.rmtree(folder, ignore_errors=True)
 
 
-def _run(plan: dict[str, Any], progress: Callable[[Progress], None]) -> None:
-    with LocalDriver().launch("read-logs", plan) as run:
-        for message in run.messages():
-            match message:
-                case Progress():
-                    progress(message)
-                case Done():
-                    return
+def _run(plan: dict[str, Any], inputs: Sequence[LogInput], progress: Callable[[Progress], None]) -> None:
+    try:
+        with LocalDriver().launch("read-logs", plan) as run:
+            for message in run.messages():
+                match message:
+                    case Progress():
+                        progress(message)
+                    case Done():
+                        return
+    except SpecError as error:
+        if damaged := [one for one in inputs if one.fault is not None]:
+            raise DamagedInputError(*map(_damage, damaged), *error.faults) from error
+        raise
     raise EngineBugError("plimsoll-engine read-logs ended without a last message")
+
+
+def _damage(one: LogInput) -> str:
+    assert one.fault is not None, "asked for damaged files only"
+    return f"{one.name}: is damaged or cut, noticed at line {one.fault.line:,} of its content: {one.fault.reason}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import stat
 from pathlib import Path
 
 import pytest
@@ -24,6 +25,18 @@ def test_files_have_the_page_without_names(tmp_path: Path, capsys: pytest.Captur
     assert set(texts) == {"report.html", "report.md", "report.json"}
     assert all("of t1" in text or text == '{"of": "t1"}\n' for text in texts.values())
     assert not any("customers" in text for text in texts.values())
+
+
+def test_files_and_a_new_folder_are_private_until_they_are_shared(tmp_path: Path) -> None:
+    folder = tmp_path / "new"
+    folder.parent.chmod(0o755)
+    for _ in range(2):
+        show_and_write(REPORT, folder, as_json=False)
+        assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+        assert {stat.S_IMODE(one.stat().st_mode) for one in folder.iterdir()} == {0o600}
+        (folder / "report.html").chmod(0o644)
+    show_and_write(REPORT, folder.parent, as_json=False)
+    assert stat.S_IMODE(folder.parent.stat().st_mode) == 0o755, "a folder of the user's keeps its mode"
 
 
 def test_json_has_standard_output_to_itself(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

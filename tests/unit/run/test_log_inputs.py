@@ -33,16 +33,20 @@ def test_it_arrives_whole_whatever_its_name(tmp_path: Path, compress: Callable[[
     assert [one.name for one in tmp_path.iterdir()] == ["slow.log"]
 
 
-def test_a_cut_file_gives_what_came_before(tmp_path: Path) -> None:
+@pytest.mark.parametrize("damage", [lambda packed: packed[:-1_000_000], lambda packed: packed[:-6] + b"wrong!"])
+def test_a_damaged_file_gives_what_came_before_and_says_where(
+    tmp_path: Path, damage: Callable[[bytes], bytes], recwarn: pytest.WarningsRecorder
+) -> None:
     log = tmp_path / "slow.log.gz"
     noise = random.Random(1).randbytes(4_000_000)
-    log.write_bytes(gzip.compress(noise)[:-1_000_000])
+    log.write_bytes(damage(gzip.compress(noise)))
     with log_inputs([str(log)], tmp_path) as (one,):
         found = one.path.read_bytes()
         assert len(found) > 2_000_000
         assert noise.startswith(found)
     assert one.fault is not None
-    assert "ends early" in one.fault
+    assert (one.fault.content_bytes, one.fault.line) == (len(found), found.count(b"\n") + 1)
+    assert not recwarn.list, "a thread ended by an exception that nobody caught"
 
 
 def test_pipes_are_private_and_a_reader_that_never_comes_blocks_nobody(tmp_path: Path) -> None:
