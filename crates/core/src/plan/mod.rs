@@ -44,7 +44,7 @@ pub use statements::{
 pub use tables::{ColumnPlan, ForeignKeyPlan, IndexPlan, OnDelete, StatementsData, TablePlan};
 pub use target::{Endpoint, Role, RoleTarget, Secret, ServerKey, Target};
 pub use tls::{ClientCertificate, Tls};
-pub use tpcc::{TpccChoice, TpccData, TpccKit, TpccMix, TpccMode, TpccOptions};
+pub use tpcc::{OrderNames, TpccChoice, TpccData, TpccKit, TpccMix, TpccMode, TpccOptions};
 pub use turns::TurnsPlan;
 
 /// What clients do.

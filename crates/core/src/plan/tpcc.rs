@@ -22,6 +22,8 @@ pub struct TpccData {
     pub storage_engine: String,
     /// Further options of the tables, as CREATE TABLE takes them after the engine.
     pub table_options: String,
+    /// What the table of new orders is called.
+    pub order_names: OrderNames,
     /// The transactions are there as stored procedures too.
     pub procedures: bool,
     /// All content follows from it.
@@ -39,6 +41,7 @@ impl Default for TpccData {
             foreign_keys: false,
             storage_engine: DEFAULT_ENGINE.to_owned(),
             table_options: String::new(),
+            order_names: OrderNames::Usual,
             procedures: false,
             seed: 1,
             changing: false,
@@ -53,6 +56,18 @@ impl TpccData {
     }
 }
 
+/// What the table of new orders is called: kits do not agree.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum OrderNames {
+    /// `new_orders`, as sysbench-tpcc and tpcc-mysql have it.
+    #[default]
+    Usual,
+    /// `new_order`, as the specification and go-tpc have it, whose check then runs on the tables: `history` has the index
+    /// that its condition 10 needs.
+    Tpc,
+}
+
 /// What its clients do.
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
@@ -63,6 +78,8 @@ pub struct TpccOptions {
     pub first_warehouse: u32,
     /// The seed of the rows: names of customers are drawn as it says.
     pub data_seed: u64,
+    /// What the table of new orders is called.
+    pub order_names: OrderNames,
     /// How transactions are sent.
     pub mode: TpccMode,
     /// How often each type of transaction is chosen.
@@ -93,6 +110,7 @@ impl Default for TpccOptions {
             warehouses: 1,
             first_warehouse: 1,
             data_seed: 1,
+            order_names: OrderNames::Usual,
             mode: TpccMode::Statements,
             mix: TpccMix::default(),
             choice: TpccChoice::Deck,

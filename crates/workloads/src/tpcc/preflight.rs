@@ -2,12 +2,12 @@
 //! procedures, where they are called? Nothing is changed.
 
 use plimsoll_core::message::EngineWarning;
-use plimsoll_core::plan::{RoleTarget, TpccMode, TpccOptions};
+use plimsoll_core::plan::{OrderNames, RoleTarget, TpccMode, TpccOptions};
 use plimsoll_engine::WorkerFault;
 
 use super::procedures;
 use super::tables::mark::{described, is_ours};
-use super::tables::{TABLES, Table};
+use super::tables::{Table, tables};
 use super::transactions::{Catalogue, mix_faults};
 use crate::loading::mark::unfinished;
 use crate::preflight::probe::Probe;
@@ -74,10 +74,10 @@ pub fn preflight(
     let catalogue = Catalogue::new(options);
     for one in targets {
         let mut probe = Probe::open(&one.target)?;
-        tables(&mut probe)?;
+        tables_there(&mut probe, options.order_names)?;
         warehouses(&mut probe, options)?;
         if options.mode == TpccMode::Procedures {
-            procedures_there(&mut probe)?;
+            procedures_there(&mut probe, options.order_names)?;
         }
         let statements_each = if options.prepared { catalogue.used_count() } else { 0 };
         probe.limits(connections, statements_each)?;
@@ -87,8 +87,8 @@ pub fn preflight(
 }
 
 /// Whether all tables are there and complete.
-fn tables(probe: &mut Probe<'_>) -> Result<(), WorkerFault> {
-    for table in TABLES.map(Table::name) {
+fn tables_there(probe: &mut Probe<'_>, names: OrderNames) -> Result<(), WorkerFault> {
+    for table in tables(names).map(Table::name) {
         let sql = format!(
             "SELECT TABLE_COMMENT FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME = '{table}'"
         );
@@ -105,8 +105,8 @@ fn tables(probe: &mut Probe<'_>) -> Result<(), WorkerFault> {
 }
 
 /// Whether all procedures are there, with the texts that this version calls.
-fn procedures_there(probe: &mut Probe<'_>) -> Result<(), WorkerFault> {
-    let found = probe.ask(procedures::find)?;
+fn procedures_there(probe: &mut Probe<'_>, names: OrderNames) -> Result<(), WorkerFault> {
+    let found = probe.ask(|connection| procedures::find(connection, names))?;
     let faults = procedures::faults(&found);
     if faults.is_empty() {
         return Ok(());

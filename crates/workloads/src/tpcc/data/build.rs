@@ -4,23 +4,23 @@
 
 use std::collections::HashSet;
 
-use plimsoll_core::plan::TpccData;
+use plimsoll_core::plan::{OrderNames, TpccData};
 use plimsoll_engine::WorkerFault;
 use plimsoll_wire::Connection;
 
 use super::consistency;
-use super::inspect::Found;
 use super::load::Loader;
 use super::population::{self, positions};
 use crate::loading::fault::blame;
 use crate::loading::make::index;
 use crate::loading::pool::{LoaderPool, Meter};
-use crate::tpcc::tables::{TABLES, Table};
+use crate::tpcc::tables::{Table, tables};
 
 /// The tables, each before those that its foreign keys refer to.
-const CHILDREN_FIRST: [Table; 9] = [
+const CHILDREN_FIRST: [Table; 10] = [
     Table::History,
     Table::NewOrders,
+    Table::NewOrder,
     Table::OrderLine,
     Table::Orders,
     Table::Customer,
@@ -30,17 +30,11 @@ const CHILDREN_FIRST: [Table; 9] = [
     Table::Warehouse,
 ];
 
-/// Drops what is there, those that refer to others first. The server looks at foreign keys too, and refuses to drop a table
+/// Drops these tables, those that refer to others first. The server looks at foreign keys too, and refuses to drop a table
 /// that one refers to which this account cannot see.
-pub fn drop_tables(pool: &mut LoaderPool<'_>, found: &[Found]) -> Result<(), WorkerFault> {
-    let is_there = |table: &Table| {
-        TABLES
-            .iter()
-            .zip(found)
-            .any(|(one, found)| one == table && found.is_some())
-    };
-    let there = CHILDREN_FIRST.iter().filter(|table| is_there(table));
-    let names: Vec<&str> = there.map(|table| table.name()).collect();
+pub fn drop_tables(pool: &mut LoaderPool<'_>, there: &[Table]) -> Result<(), WorkerFault> {
+    let in_order = CHILDREN_FIRST.iter().filter(|table| there.contains(table));
+    let names: Vec<&str> = in_order.map(|table| table.name()).collect();
     if names.is_empty() {
         return Ok(());
     }
@@ -57,7 +51,7 @@ pub fn drop_tables(pool: &mut LoaderPool<'_>, found: &[Found]) -> Result<(), Wor
 
 pub fn create(pool: &mut LoaderPool<'_>, data: &TpccData) -> Result<(), WorkerFault> {
     pool.work("create", 1, &[()], |connection, (), meter| {
-        for table in TABLES {
+        for table in tables(data.order_names) {
             run(connection, &table.create_sql(data), &format!("create {}", table.name()))?;
         }
         meter.add(1);
@@ -87,7 +81,7 @@ pub fn clear_unfinished(pool: &mut LoaderPool<'_>, data: &TpccData, there: &[u32
         Table::History.warehouse_column()
     )];
     for number in &missing {
-        for table in TABLES
+        for table in tables(data.order_names)
             .iter()
             .filter(|table| !matches!(table, Table::Item | Table::History))
         {
@@ -116,14 +110,19 @@ pub fn load(pool: &mut LoaderPool<'_>, loader: &Loader, data: &TpccData, there: 
         &parts,
         |connection, part, meter| match *part {
             Part::Items => load_items(connection, loader, meter),
-            Part::Warehouse(number) => load_warehouse(connection, loader, number, meter),
+            Part::Warehouse(number) => load_warehouse(connection, loader, (number, data.order_names), meter),
         },
     )
 }
 
 /// Its own row goes last. Neighbours begin at opposite ends, so that two loaders seldom fill the same table at the same time.
-fn load_warehouse(connection: &mut Connection, loader: &Loader, number: u32, meter: &Meter) -> Result<(), WorkerFault> {
-    let mut tables = TABLES.to_vec();
+fn load_warehouse(
+    connection: &mut Connection,
+    loader: &Loader,
+    (number, names): (u32, OrderNames),
+    meter: &Meter,
+) -> Result<(), WorkerFault> {
+    let mut tables = tables(names).to_vec();
     tables.retain(|table| !matches!(table, Table::Item | Table::Warehouse));
     if number % 2 == 0 {
         tables.reverse();
@@ -161,9 +160,10 @@ fn rows_of(data: &TpccData, warehouses: impl Iterator<Item = u32>) -> u64 {
 
 /// Indexes, foreign keys, statistics, the conditions, and the word that all is complete.
 pub fn finish(pool: &mut LoaderPool<'_>, data: &TpccData) -> Result<(), WorkerFault> {
-    let indexed: Vec<(Table, String)> = TABLES
+    let all = tables(data.order_names);
+    let indexed: Vec<(Table, String)> = all
         .iter()
-        .filter_map(|table| Some((*table, table.index_sql()?)))
+        .filter_map(|table| Some((*table, table.index_sql(data.order_names)?)))
         .collect();
     pool.work(
         "index",
@@ -176,9 +176,9 @@ pub fn finish(pool: &mut LoaderPool<'_>, data: &TpccData) -> Result<(), WorkerFa
         },
     )?;
     if data.foreign_keys {
-        add_foreign_keys(pool)?;
+        add_foreign_keys(pool, &all)?;
     }
-    pool.work("analyze", TABLES.len() as u64, &TABLES, |connection, table, meter| {
+    pool.work("analyze", all.len() as u64, &all, |connection, table, meter| {
         let name = table.name();
         run(connection, &format!("ANALYZE TABLE {name}"), &format!("analyze {name}"))?;
         meter.add(1);
@@ -186,9 +186,9 @@ pub fn finish(pool: &mut LoaderPool<'_>, data: &TpccData) -> Result<(), WorkerFa
     })?;
     consistency::check(pool, data)?;
     // Where tables refer to each other, changing one locks others too: two at a time would be a deadlock.
-    let at_a_time = if data.foreign_keys { TABLES.len() } else { 1 };
-    let parts: Vec<&[Table]> = TABLES.chunks(at_a_time).collect();
-    pool.work("complete", TABLES.len() as u64, &parts, |connection, tables, meter| {
+    let at_a_time = if data.foreign_keys { all.len() } else { 1 };
+    let parts: Vec<&[Table]> = all.chunks(at_a_time).collect();
+    pool.work("complete", all.len() as u64, &parts, |connection, tables, meter| {
         tables.iter().try_for_each(|table| {
             let doing = format!("complete {}", table.name());
             run(connection, &table.complete_sql(data), &doing)?;
@@ -200,10 +200,10 @@ pub fn finish(pool: &mut LoaderPool<'_>, data: &TpccData) -> Result<(), WorkerFa
 
 /// They hold by the way rows are made, so the server need not look at all rows again, which would copy the tables. Those
 /// that an interrupted attempt made are left as they are.
-fn add_foreign_keys(pool: &mut LoaderPool<'_>) -> Result<(), WorkerFault> {
+fn add_foreign_keys(pool: &mut LoaderPool<'_>, tables: &[Table]) -> Result<(), WorkerFault> {
     pool.work("foreign keys", 1, &[()], |connection, (), meter| {
         run(connection, "SET foreign_key_checks = 0", "switch the look at rows off")?;
-        for table in TABLES {
+        for table in tables {
             let Some(sql) = table.foreign_keys_sql() else { continue };
             let there = format!(
                 "SELECT COUNT(*) FROM information_schema.TABLE_CONSTRAINTS WHERE CONSTRAINT_SCHEMA = DATABASE() \

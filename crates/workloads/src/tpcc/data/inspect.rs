@@ -1,31 +1,65 @@
 //! What is there under the names of the nine tables, and what is to become of it.
 
 use plimsoll_core::message::FailureClass;
-use plimsoll_core::plan::{DataPlan, TpccData};
+use plimsoll_core::plan::{DataPlan, OrderNames, TpccData};
 use plimsoll_engine::WorkerFault;
 
 use crate::control;
 use crate::loading::fault::blame;
 use crate::loading::mark::State;
 use crate::tpcc::tables::mark::{described, is_ours, mark};
-use crate::tpcc::tables::{TABLES, Table};
+use crate::tpcc::tables::{Table, tables};
 
 /// Most warehouses: what is known of each of them while loading fits into little memory, and their keys into 32 bits.
 pub const WAREHOUSES_MAX: u32 = 100_000;
 
 /// What is there under the name of a table: a comment, be it empty.
-pub type Found = Option<String>;
+pub type Comment = Option<String>;
+
+/// What is there under the names of the nine tables.
+pub struct Found {
+    /// Each of them with its comment.
+    pub tables: Vec<(Table, Comment)>,
+    /// The table of new orders that Plimsoll made under its other name.
+    stray: Option<Table>,
+}
+
+impl Found {
+    /// The tables that are there.
+    pub fn there(&self) -> Vec<Table> {
+        let there = self.tables.iter().filter(|(_, comment)| comment.is_some());
+        there.map(|(table, _)| *table).chain(self.stray).collect()
+    }
+
+    /// The tables that are there and that Plimsoll did not make.
+    pub fn foreign(&self) -> Vec<&'static str> {
+        let foreign = |comment: &Comment| comment.as_ref().is_some_and(|comment| !is_ours(comment));
+        let tables = self.tables.iter().filter(|(_, comment)| foreign(comment));
+        tables.map(|(table, _)| table.name()).collect()
+    }
+
+    fn comments(&self) -> impl Iterator<Item = &Comment> {
+        self.tables.iter().map(|(_, comment)| comment)
+    }
+}
+
+/// The names of all tables that data sets have, in quotation marks with commas between them.
+fn quoted_names() -> String {
+    let mut names = tables(OrderNames::Usual).to_vec();
+    names.push(Table::NewOrder);
+    let quoted: Vec<String> = names.iter().map(|table| format!("'{}'", table.name())).collect();
+    quoted.join(", ")
+}
 
 /// What is there under each of the nine names.
 ///
 /// # Errors
 /// Whatever the server said.
-pub fn find(plan: &DataPlan) -> Result<Vec<Found>, WorkerFault> {
-    let names: Vec<String> = TABLES.iter().map(|table| format!("'{}'", table.name())).collect();
+pub fn find(plan: &DataPlan, names: OrderNames) -> Result<Found, WorkerFault> {
     let sql = format!(
         "SELECT TABLE_NAME, TABLE_COMMENT FROM information_schema.TABLES \
          WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME IN ({})",
-        names.join(", ")
+        quoted_names()
     );
     let mut control = control::open(&plan.target)?;
     let rows = control
@@ -38,7 +72,16 @@ pub fn find(plan: &DataPlan) -> Result<Vec<Found>, WorkerFault> {
             .find(same)
             .map(|row| row.last().cloned().flatten().unwrap_or_default())
     };
-    Ok(TABLES.iter().map(comment).collect())
+    let stray = Table::of_new_orders(match names {
+        OrderNames::Usual => OrderNames::Tpc,
+        OrderNames::Tpc => OrderNames::Usual,
+    });
+    Ok(Found {
+        tables: tables(names).map(|table| (table, comment(&table))).into(),
+        stray: comment(&stray)
+            .is_some_and(|comment| is_ours(&comment))
+            .then_some(stray),
+    })
 }
 
 /// How preparing begins.
@@ -55,8 +98,8 @@ pub enum Begin {
 ///
 /// # Errors
 /// When something stands in the way.
-pub fn begin(found: &[Found], data: &TpccData, drop_foreign: bool) -> Result<Begin, WorkerFault> {
-    let foreign = foreign(found);
+pub fn begin(found: &Found, data: &TpccData, drop_foreign: bool) -> Result<Begin, WorkerFault> {
+    let foreign = found.foreign();
     if !foreign.is_empty() {
         let message = format!(
             "{} exists and was not made by Plimsoll: choose another database, or remove all nine tables: `plimsoll cleanup --drop-foreign`",
@@ -69,8 +112,8 @@ pub fn begin(found: &[Found], data: &TpccData, drop_foreign: bool) -> Result<Beg
         };
     }
     let wanted = [State::Loading, State::Complete].map(|state| mark(data, state));
-    let there = || found.iter().flatten();
-    let all_there = found.iter().all(Option::is_some);
+    let there = || found.comments().flatten();
+    let all_there = found.comments().all(Option::is_some);
     let complete = |mark: &String| described(mark).1;
     match there().find(|mark| !wanted.contains(mark)) {
         Some(other) if complete(other) => Err(WorkerFault::new(FailureClass::Target, other_data(other, data))),
@@ -95,9 +138,9 @@ fn other_data(found: &str, data: &TpccData) -> String {
 }
 
 /// Why a table is not what it should be, if it is not.
-pub fn unfit(found: &Found, table: Table, data: &TpccData) -> Option<String> {
+pub fn unfit(table: Table, comment: &Comment, data: &TpccData) -> Option<String> {
     let name = table.name();
-    match found {
+    match comment {
         None => Some(format!("{name} does not exist: make it with `plimsoll prepare`")),
         Some(comment) if !is_ours(comment) => Some(format!("{name} was not made by Plimsoll")),
         Some(comment) if *comment == mark(data, State::Complete) => None,
@@ -111,8 +154,7 @@ pub fn unfit(found: &Found, table: Table, data: &TpccData) -> Option<String> {
 /// # Errors
 /// When there is such a table, or when the server says no.
 pub fn refuse_referred(plan: &DataPlan) -> Result<(), WorkerFault> {
-    let names: Vec<String> = TABLES.iter().map(|table| format!("'{}'", table.name())).collect();
-    let names = names.join(", ");
+    let names = quoted_names();
     let sql = format!(
         "SELECT DISTINCT CONCAT(TABLE_SCHEMA, '.', TABLE_NAME, ' (', CONSTRAINT_NAME, ')') \
          FROM information_schema.KEY_COLUMN_USAGE \
@@ -133,17 +175,6 @@ pub fn refuse_referred(plan: &DataPlan) -> Result<(), WorkerFault> {
         told.join(", ")
     );
     Err(WorkerFault::new(FailureClass::Target, message))
-}
-
-/// The tables that are there and that Plimsoll did not make.
-pub fn foreign(found: &[Found]) -> Vec<&'static str> {
-    let foreign = |(found, table): (&Found, Table)| {
-        found
-            .as_ref()
-            .is_some_and(|comment| !is_ours(comment))
-            .then(|| table.name())
-    };
-    found.iter().zip(TABLES).filter_map(foreign).collect()
 }
 
 /// The warehouses that are loaded.

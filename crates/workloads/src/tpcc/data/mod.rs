@@ -10,18 +10,17 @@ mod load;
 mod population;
 
 use plimsoll_core::message::FailureClass;
-use plimsoll_core::plan::{DataPlan, TpccData};
+use plimsoll_core::plan::{DataPlan, DataSet, OrderNames, TpccData};
 use plimsoll_engine::WorkerFault;
 
 use super::procedures;
-use super::tables::TABLES;
 use crate::control;
 use crate::loading::fault::blame;
 use crate::loading::options::options_fault;
 use crate::loading::pool::LoaderPool;
 use crate::loading::{DataDone, DataEvent, loaders_fault, refuse_foreign};
 use build::{clear_unfinished, create, drop_tables, finish, load, missing, rows_count};
-use inspect::{Begin, Found, WAREHOUSES_MAX, begin, find, foreign, refuse_referred, unfit, warehouses_there};
+use inspect::{Begin, Found, WAREHOUSES_MAX, begin, find, refuse_referred, unfit, warehouses_there};
 use load::Loader;
 
 /// Most partitions that servers take.
@@ -34,7 +33,7 @@ const PARTITIONS_MAX: u32 = 8_192;
 /// # Errors
 /// When other tables are there, when conditions do not hold, or when the server says no.
 pub fn prepare(plan: &DataPlan, data: &TpccData, observe: &mut dyn FnMut(DataEvent)) -> Result<DataDone, WorkerFault> {
-    let found = find(plan)?;
+    let found = find(plan, data.order_names)?;
     let (begin, routines) = allowed(plan, data, &found)?;
     let mut pool = LoaderPool::new(plan, observe);
     let loader = Loader::new(plan, data.seed)?;
@@ -42,7 +41,7 @@ pub fn prepare(plan: &DataPlan, data: &TpccData, observe: &mut dyn FnMut(DataEve
         Begin::Complete => {}
         Begin::Again => {
             refuse_referred(plan)?;
-            drop_tables(&mut pool, &found)?;
+            drop_tables(&mut pool, &found.there())?;
             create(&mut pool, data)?;
             load(&mut pool, &loader, data, &[])?;
             finish(&mut pool, data)?;
@@ -55,7 +54,7 @@ pub fn prepare(plan: &DataPlan, data: &TpccData, observe: &mut dyn FnMut(DataEve
         }
     }
     if data.procedures {
-        procedures::make(&mut pool, &routines)?;
+        procedures::make(&mut pool, &routines, data.order_names)?;
     }
     count(plan, data)
 }
@@ -65,13 +64,14 @@ pub fn prepare(plan: &DataPlan, data: &TpccData, observe: &mut dyn FnMut(DataEve
 /// # Errors
 /// When something is missing, or when the server says no.
 pub fn check(plan: &DataPlan, data: &TpccData) -> Result<DataDone, WorkerFault> {
-    let mut faults: Vec<String> = find(plan)?
+    let found = find(plan, data.order_names)?;
+    let mut faults: Vec<String> = found
+        .tables
         .iter()
-        .zip(TABLES)
-        .filter_map(|(found, table)| unfit(found, table, data))
+        .filter_map(|(table, comment)| unfit(*table, comment, data))
         .collect();
     if data.procedures {
-        faults.extend(procedures::faults(&find_procedures(plan)?));
+        faults.extend(procedures::faults(&find_procedures(plan, data.order_names)?));
     }
     if !faults.is_empty() {
         return Err(WorkerFault::new(FailureClass::Data, faults.join("; ")));
@@ -94,14 +94,17 @@ pub fn verify(plan: &DataPlan, data: &TpccData, observe: &mut dyn FnMut(DataEven
 /// # Errors
 /// When one of them is not ours and was not to be dropped: then none is. Or when the server says no.
 pub fn cleanup(plan: &DataPlan, observe: &mut dyn FnMut(DataEvent)) -> Result<(), WorkerFault> {
-    let (found, routines) = (find(plan)?, find_procedures(plan)?);
-    let mut foreign = foreign(&found);
+    let (found, routines) = (
+        find(plan, order_names(plan))?,
+        find_procedures(plan, order_names(plan))?,
+    );
+    let mut foreign = found.foreign();
     foreign.extend(procedures::foreign(&routines));
     refuse_foreign(&foreign, plan)?;
     refuse_referred(plan)?;
     let mut pool = LoaderPool::new(plan, observe);
     procedures::remove(&mut pool, &routines)?;
-    drop_tables(&mut pool, &found)
+    drop_tables(&mut pool, &found.there())
 }
 
 /// What [`prepare`] looks at before it changes anything.
@@ -109,7 +112,7 @@ pub fn cleanup(plan: &DataPlan, observe: &mut dyn FnMut(DataEvent)) -> Result<()
 /// # Errors
 /// When it would be refused.
 pub fn foresee(plan: &DataPlan, data: &TpccData) -> Result<(), WorkerFault> {
-    match allowed(plan, data, &find(plan)?)? {
+    match allowed(plan, data, &find(plan, data.order_names)?)? {
         (Begin::Complete, _) => count(plan, data).map(|_| ()),
         _ => Ok(()),
     }
@@ -120,25 +123,33 @@ pub fn foresee(plan: &DataPlan, data: &TpccData) -> Result<(), WorkerFault> {
 /// # Errors
 /// Whatever the server said.
 pub fn not_ours(plan: &DataPlan) -> Result<Vec<String>, WorkerFault> {
-    let mut names = foreign(&find(plan)?);
-    let routines = find_procedures(plan)?;
+    let mut names = find(plan, order_names(plan))?.foreign();
+    let routines = find_procedures(plan, order_names(plan))?;
     names.extend(procedures::foreign(&routines));
     Ok(names.into_iter().map(str::to_owned).collect())
 }
 
+/// What the plan calls the tables.
+fn order_names(plan: &DataPlan) -> OrderNames {
+    match &plan.data_set {
+        DataSet::Tpcc(data) => data.order_names,
+        _ => OrderNames::default(),
+    }
+}
+
 /// How preparing would begin, if nothing stands in its way.
-fn allowed(plan: &DataPlan, data: &TpccData, found: &[Found]) -> Result<(Begin, Vec<procedures::Found>), WorkerFault> {
+fn allowed(plan: &DataPlan, data: &TpccData, found: &Found) -> Result<(Begin, Vec<procedures::Found>), WorkerFault> {
     let begin = begin(found, data, plan.drop_foreign)?;
-    let routines = find_procedures(plan)?;
+    let routines = find_procedures(plan, data.order_names)?;
     if data.procedures {
         procedures::refuse_foreign(&routines, plan.drop_foreign)?;
     }
     Ok((begin, routines))
 }
 
-fn find_procedures(plan: &DataPlan) -> Result<Vec<procedures::Found>, WorkerFault> {
+fn find_procedures(plan: &DataPlan, names: OrderNames) -> Result<Vec<procedures::Found>, WorkerFault> {
     let mut control = control::open(&plan.target)?;
-    let found = procedures::find(&mut control).map_err(|error| blame(&error, "look at procedures"))?;
+    let found = procedures::find(&mut control, names).map_err(|error| blame(&error, "look at procedures"))?;
     control.close();
     Ok(found)
 }

@@ -2,13 +2,17 @@
 //!
 //! Deliberately not here: calling them (see `transactions`).
 
+use std::borrow::Cow;
+
 use plimsoll_core::message::FailureClass;
+use plimsoll_core::plan::OrderNames;
 use plimsoll_engine::WorkerFault;
 use plimsoll_wire::{Connection, WireError};
 
 use crate::fingerprint::fnv1a;
 use crate::loading::fault::blame;
 use crate::loading::pool::LoaderPool;
+use crate::tpcc::tables::Table;
 
 /// What all comments begin with.
 const MARK: &str = "plimsoll tpcc procedure ";
@@ -47,13 +51,24 @@ pub const PROCEDURES: [Procedure; 5] = [
 ];
 
 impl Procedure {
-    /// Its comment, which tells texts apart.
-    fn mark(&self) -> String {
-        format!("{MARK}{:016x}", fnv1a(self.text.as_bytes()))
+    /// What it does, with a place for the comment.
+    fn text(&self, names: OrderNames) -> Cow<'static, str> {
+        match names {
+            OrderNames::Usual => self.text.into(),
+            OrderNames::Tpc => {
+                let (usual, tpc) = (Table::NewOrders.name(), Table::NewOrder.name());
+                self.text.replace(&format!(" {usual} "), &format!(" {tpc} ")).into()
+            }
+        }
     }
 
-    fn create_sql(&self) -> String {
-        self.text.replace("{mark}", &self.mark())
+    /// Its comment, which tells texts apart.
+    fn mark(&self, names: OrderNames) -> String {
+        format!("{MARK}{:016x}", fnv1a(self.text(names).as_bytes()))
+    }
+
+    fn create_sql(&self, names: OrderNames) -> String {
+        self.text(names).replace("{mark}", &self.mark(names))
     }
 }
 
@@ -71,7 +86,7 @@ pub enum Found {
 ///
 /// # Errors
 /// Whatever the server said.
-pub fn find(connection: &mut Connection) -> Result<Vec<Found>, WireError> {
+pub fn find(connection: &mut Connection, tables: OrderNames) -> Result<Vec<Found>, WireError> {
     let names: Vec<String> = PROCEDURES.iter().map(|one| format!("'{}'", one.name)).collect();
     let sql = format!(
         "SELECT ROUTINE_NAME, ROUTINE_COMMENT FROM information_schema.ROUTINES \
@@ -84,7 +99,7 @@ pub fn find(connection: &mut Connection) -> Result<Vec<Found>, WireError> {
         let comment = rows.iter().find(same).map(|row| row.last().and_then(Option::as_deref));
         match comment.map(Option::unwrap_or_default) {
             None => Found::Nothing,
-            Some(comment) if comment == one.mark() => Found::Ours,
+            Some(comment) if comment == one.mark(tables) => Found::Ours,
             Some(comment) if comment.starts_with(MARK) => Found::Other,
             Some(_) => Found::Foreign,
         }
@@ -133,7 +148,7 @@ pub fn refuse_foreign(found: &[Found], drop_foreign: bool) -> Result<(), WorkerF
 ///
 /// # Errors
 /// Whatever the server says; the same for all below.
-pub fn make(pool: &mut LoaderPool<'_>, found: &[Found]) -> Result<(), WorkerFault> {
+pub fn make(pool: &mut LoaderPool<'_>, found: &[Found], tables: OrderNames) -> Result<(), WorkerFault> {
     drop_those(pool, &names(found, |one| matches!(one, Found::Other | Found::Foreign)))?;
     let missing: Vec<&Procedure> = (found.iter().zip(&PROCEDURES))
         .filter(|(found, _)| **found != Found::Ours)
@@ -144,7 +159,7 @@ pub fn make(pool: &mut LoaderPool<'_>, found: &[Found]) -> Result<(), WorkerFaul
         missing.len() as u64,
         &missing,
         |connection, one, meter| {
-            let made = connection.query(&one.create_sql());
+            let made = connection.query(&one.create_sql(tables));
             made.map_err(|error| blame(&error, &format!("create procedure {}", one.name)))?;
             meter.add(1);
             Ok(())
@@ -178,9 +193,26 @@ mod tests {
     #[test]
     fn each_text_makes_the_procedure_of_its_name_with_its_mark() {
         for one in &PROCEDURES {
-            let sql = one.create_sql();
+            let sql = one.create_sql(OrderNames::Usual);
             assert!(sql.contains(&format!("CREATE PROCEDURE {}(", one.name)), "{sql}");
-            assert!(sql.contains(&format!("COMMENT '{}'", one.mark())), "{sql}");
+            assert!(
+                sql.contains(&format!("COMMENT '{}'", one.mark(OrderNames::Usual))),
+                "{sql}"
+            );
+        }
+    }
+
+    #[test]
+    fn those_that_touch_new_orders_follow_their_name() {
+        let differ = |one: &&Procedure| one.mark(OrderNames::Usual) != one.mark(OrderNames::Tpc);
+        let names: Vec<&str> = PROCEDURES.iter().filter(differ).map(|one| one.name).collect();
+        assert_eq!(names, ["plimsoll_new_order", "plimsoll_delivery"]);
+        for one in &PROCEDURES {
+            let sql = one.create_sql(OrderNames::Tpc);
+            assert!(
+                !sql.contains("new_orders") && sql.contains(&format!("PROCEDURE {}(", one.name)),
+                "{sql}"
+            );
         }
     }
 

@@ -22,6 +22,9 @@ const BY_NAME: &str = "ADD INDEX idx_customer (c_w_id, c_d_id, c_last, c_first)"
 /// The index by which the last order of a customer is found.
 const BY_CUSTOMER: &str = "ADD INDEX idx_orders (o_w_id, o_d_id, o_c_id, o_id)";
 
+/// The index by which the payments of a customer are found, which no transaction needs: go-tpc's check does.
+pub const PAYMENTS_BY_CUSTOMER: &str = "ADD INDEX idx_history (h_c_w_id, h_c_d_id, h_c_id)";
+
 /// When all rows came about.
 const DATE: &str = "'2025-01-01 00:00:00'";
 

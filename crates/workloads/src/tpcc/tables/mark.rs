@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use plimsoll_core::plan::TpccData;
+use plimsoll_core::plan::{OrderNames, TpccData};
 
 use crate::fingerprint::fnv1a;
 use crate::loading::mark::State;
@@ -30,6 +30,9 @@ pub fn mark(data: &TpccData, state: State) -> String {
     }
     if !data.table_options.is_empty() {
         let _ = write!(words, " options={:016x}", fnv1a(data.table_options.as_bytes()));
+    }
+    if data.order_names == OrderNames::Tpc {
+        words += " order-names=tpc";
     }
     format!("{MARK}{words} state={}", state.word())
 }

@@ -7,10 +7,10 @@ pub mod mark;
 
 use std::fmt::Write as _;
 
-use plimsoll_core::plan::TpccData;
+use plimsoll_core::plan::{OrderNames, TpccData};
 
 use crate::loading::mark::State;
-use definitions::{DEFINITIONS, Definition};
+use definitions::{DEFINITIONS, Definition, PAYMENTS_BY_CUSTOMER};
 use mark::mark;
 
 /// One of them. `Warehouse` is the last that is created and filled: its row says that all else of a warehouse is there.
@@ -25,10 +25,20 @@ pub enum Table {
     NewOrders,
     OrderLine,
     Warehouse,
+    /// `NewOrders` under its other name.
+    NewOrder,
 }
 
-/// All of them, in the order in which they are made.
-pub const TABLES: [Table; 9] = [
+/// All of them with these names, in the order in which they are made.
+pub fn tables(names: OrderNames) -> [Table; 9] {
+    USUAL.map(|table| match table {
+        Table::NewOrders => Table::of_new_orders(names),
+        _ => table,
+    })
+}
+
+/// All of them as they are usually called.
+const USUAL: [Table; 9] = [
     Table::Item,
     Table::Stock,
     Table::District,
@@ -41,9 +51,20 @@ pub const TABLES: [Table; 9] = [
 ];
 
 impl Table {
+    /// That of new orders.
+    pub fn of_new_orders(names: OrderNames) -> Self {
+        match names {
+            OrderNames::Usual => Self::NewOrders,
+            OrderNames::Tpc => Self::NewOrder,
+        }
+    }
+
     /// Its name.
     pub fn name(self) -> &'static str {
-        self.definition().name
+        match self {
+            Self::NewOrder => "new_order",
+            other => other.definition().name,
+        }
     }
 
     /// The column that says to which warehouse a row belongs; empty for items, which belong to all.
@@ -84,7 +105,7 @@ impl Table {
         };
         format!(
             "CREATE TABLE {} ({}) ENGINE = {} {} COMMENT = '{}'{partitions}",
-            definition.name,
+            self.name(),
             parts.join(", "),
             data.storage_engine,
             data.table_options,
@@ -94,7 +115,7 @@ impl Table {
 
     /// Marks it as complete, and takes the defaults away that it was loaded with.
     pub fn complete_sql(self, data: &TpccData) -> String {
-        let Definition { name, columns, .. } = self.definition();
+        let (name, columns) = (self.name(), self.definition().columns);
         let mut sql = format!("ALTER TABLE {name} COMMENT = '{}'", mark(data, State::Complete));
         for (column, kind) in columns.iter().filter(|(column, _)| self.constant(column).is_some()) {
             let _ = write!(sql, ", MODIFY {column} {kind}");
@@ -103,14 +124,18 @@ impl Table {
     }
 
     /// Makes its other index after loading.
-    pub fn index_sql(self) -> Option<String> {
-        let Definition { name, index, .. } = self.definition();
+    pub fn index_sql(self, names: OrderNames) -> Option<String> {
+        let name = self.name();
+        let index = match (self, names) {
+            (Self::History, OrderNames::Tpc) => PAYMENTS_BY_CUSTOMER,
+            _ => self.definition().index,
+        };
         (!index.is_empty()).then(|| format!("ALTER TABLE {name} {index}"))
     }
 
     /// Makes its foreign keys after loading.
     pub fn foreign_keys_sql(self) -> Option<String> {
-        let Definition { name, foreign_keys, .. } = self.definition();
+        let (name, foreign_keys) = (self.name(), self.definition().foreign_keys);
         let numbered = foreign_keys.iter().zip(1..);
         let added: Vec<String> = numbered
             .map(|(key, number)| format!("ADD CONSTRAINT fk_{name}_{number} FOREIGN KEY {key}"))
@@ -119,9 +144,10 @@ impl Table {
     }
 
     fn definition(self) -> &'static Definition {
-        &DEFINITIONS[TABLES
+        let usual = if self == Self::NewOrder { Self::NewOrders } else { self };
+        &DEFINITIONS[USUAL
             .iter()
-            .position(|one| *one == self)
+            .position(|one| *one == usual)
             .expect("all tables are listed")]
     }
 }
@@ -132,10 +158,28 @@ mod tests {
 
     #[test]
     fn the_order_of_definitions_is_that_of_the_tables() {
-        let names: Vec<&str> = TABLES.iter().map(|table| table.name()).collect();
+        let names: Vec<&str> = USUAL.iter().map(|table| table.name()).collect();
         let all = "item stock district customer history orders new_orders order_line warehouse";
         assert_eq!(names.join(" "), all);
         assert_eq!(Table::NewOrders.columns_sql(true), "no_o_id, no_d_id, no_w_id");
+    }
+
+    #[test]
+    fn new_orders_may_have_the_name_of_the_specification_and_payments_an_index() {
+        let usual = tables(OrderNames::Usual).map(Table::name);
+        let tpc = tables(OrderNames::Tpc).map(Table::name);
+        let differ: Vec<_> = usual.iter().zip(tpc).filter(|(usual, tpc)| *usual != tpc).collect();
+        assert_eq!(differ, [(&"new_orders", "new_order")]);
+        let data = TpccData {
+            order_names: OrderNames::Tpc,
+            ..TpccData::default()
+        };
+        let sql = Table::NewOrder.create_sql(&data);
+        assert!(sql.starts_with("CREATE TABLE new_order (no_o_id INT"), "{sql}");
+        assert!(sql.contains(" order-names=tpc state=loading"), "{sql}");
+        assert_eq!(Table::History.index_sql(OrderNames::Usual), None);
+        let index = Table::History.index_sql(OrderNames::Tpc).unwrap();
+        assert!(index.ends_with("(h_c_w_id, h_c_d_id, h_c_id)"), "{index}");
     }
 
     #[test]
@@ -166,7 +210,7 @@ mod tests {
                 .ends_with("state=complete', MODIFY o_entry_d DATETIME NOT NULL, MODIFY o_all_local TINYINT NOT NULL"),
             "{completed}"
         );
-        for table in TABLES {
+        for table in USUAL {
             for (name, _) in table.definition().constants {
                 assert!(table.columns_sql(true).contains(name), "{name}");
                 assert!(!table.columns_sql(false).contains(name), "{name}");

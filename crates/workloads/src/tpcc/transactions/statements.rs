@@ -10,6 +10,7 @@ use super::calls::Calls;
 use crate::isolation;
 use crate::tpcc::deviations::{Deviations, LowStocks, Oldest, Paid};
 use crate::tpcc::scale::{DISTRICTS, ORDER_LINES};
+use crate::tpcc::tables::Table;
 
 /// Values in a list of items.
 pub const LIST_LENGTH: usize = ORDER_LINES.1 as usize;
@@ -87,11 +88,12 @@ impl Catalogue {
     pub fn new(options: &TpccOptions) -> Self {
         let mut texts = Texts::default();
         let deviations = Deviations::of(options.quirks);
+        let new_orders = Table::of_new_orders(options.order_names).name();
         let parts = (
-            new_order(&mut texts, &deviations),
+            new_order(&mut texts, &deviations, new_orders),
             payment(&mut texts, &deviations),
             order_status(&mut texts),
-            delivery(&mut texts, &deviations),
+            delivery(&mut texts, &deviations, new_orders),
         );
         let stock_level = stock_level(&mut texts, &deviations);
         let (commit, rollback) = (texts.add("COMMIT"), texts.add("ROLLBACK"));
@@ -138,7 +140,7 @@ fn marks(count: usize, mark: &str) -> String {
     vec![mark; count].join(", ")
 }
 
-fn new_order(texts: &mut Texts, deviations: &Deviations) -> NewOrderSql {
+fn new_order(texts: &mut Texts, deviations: &Deviations, table: &str) -> NewOrderSql {
     let (length, lines_min) = if deviations.goes_line_by_line {
         (1, 1)
     } else {
@@ -168,7 +170,9 @@ fn new_order(texts: &mut Texts, deviations: &Deviations) -> NewOrderSql {
             "INSERT INTO orders (o_id, o_d_id, o_w_id, o_c_id, o_entry_d, o_ol_cnt, o_all_local) \
              VALUES (?, ?, ?, ?, NOW(), ?, ?)",
         ),
-        new_order: texts.add("INSERT INTO new_orders (no_o_id, no_d_id, no_w_id) VALUES (?, ?, ?)"),
+        new_order: texts.add(format!(
+            "INSERT INTO {table} (no_o_id, no_d_id, no_w_id) VALUES (?, ?, ?)"
+        )),
         items: texts.add(format!(
             "SELECT i_id, i_price, i_name, i_data FROM item WHERE i_id IN ({list})"
         )),
@@ -231,16 +235,15 @@ fn order_status(texts: &mut Texts) -> OrderStatusSql {
     }
 }
 
-fn delivery(texts: &mut Texts, deviations: &Deviations) -> DeliverySql {
+fn delivery(texts: &mut Texts, deviations: &Deviations, table: &str) -> DeliverySql {
+    let oldest = format!("FROM {table} WHERE no_w_id = ? AND no_d_id = ?");
     DeliverySql {
         oldest: texts.add(match deviations.oldest {
-            Oldest::Locked => {
-                "SELECT no_o_id FROM new_orders WHERE no_w_id = ? AND no_d_id = ? ORDER BY no_o_id LIMIT 1 FOR UPDATE"
-            }
-            Oldest::Read => "SELECT no_o_id FROM new_orders WHERE no_w_id = ? AND no_d_id = ? ORDER BY no_o_id LIMIT 1",
-            Oldest::Least => "SELECT MIN(no_o_id) FROM new_orders WHERE no_w_id = ? AND no_d_id = ?",
+            Oldest::Locked => format!("SELECT no_o_id {oldest} ORDER BY no_o_id LIMIT 1 FOR UPDATE"),
+            Oldest::Read => format!("SELECT no_o_id {oldest} ORDER BY no_o_id LIMIT 1"),
+            Oldest::Least => format!("SELECT MIN(no_o_id) {oldest}"),
         }),
-        remove: texts.add("DELETE FROM new_orders WHERE no_w_id = ? AND no_d_id = ? AND no_o_id = ?"),
+        remove: texts.add(format!("DELETE {oldest} AND no_o_id = ?")),
         customer: texts.add("SELECT o_c_id FROM orders WHERE o_w_id = ? AND o_d_id = ? AND o_id = ? FOR UPDATE"),
         carrier: texts.add("UPDATE orders SET o_carrier_id = ? WHERE o_w_id = ? AND o_d_id = ? AND o_id = ?"),
         lines: texts
@@ -282,13 +285,25 @@ fn stock_level(texts: &mut Texts, deviations: &Deviations) -> StockLevelSql {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use plimsoll_core::plan::TpccKit;
+    use plimsoll_core::plan::{OrderNames, TpccKit};
 
     fn of_kit(quirks: Option<TpccKit>) -> Catalogue {
         Catalogue::new(&TpccOptions {
             quirks,
             ..TpccOptions::default()
         })
+    }
+
+    #[test]
+    fn new_orders_are_looked_for_under_their_name() {
+        let tpc = Catalogue::new(&TpccOptions {
+            order_names: OrderNames::Tpc,
+            ..TpccOptions::default()
+        });
+        for statement in [tpc.new_order.new_order, tpc.delivery.oldest, tpc.delivery.remove] {
+            let sql = tpc.statements.text(statement);
+            assert!(sql.contains(" new_order ") && !sql.contains("new_orders"), "{sql}");
+        }
     }
 
     #[test]

@@ -11,7 +11,7 @@ use std::ops::Range;
 use std::sync::Mutex;
 
 use plimsoll_core::message::FailureClass;
-use plimsoll_core::plan::TpccData;
+use plimsoll_core::plan::{OrderNames, TpccData};
 use plimsoll_engine::WorkerFault;
 use plimsoll_wire::{Connection, TextRow};
 
@@ -19,6 +19,7 @@ use crate::loading::fault::blame;
 use crate::loading::pool::LoaderPool;
 use crate::tpcc::decimal;
 use crate::tpcc::scale::{CUSTOMERS, DISTRICTS};
+use crate::tpcc::tables::Table;
 use conditions::{Contents, Customer, District, Lines, Order, Warehouse, check_district, check_warehouse};
 use findings::Findings;
 
@@ -37,7 +38,7 @@ pub fn check(pool: &mut LoaderPool<'_>, data: &TpccData) -> Result<(), WorkerFau
         let part_of_all = (parts.len() > 1).then_some(*part);
         let payments = payments(pool, part[0]..part[0] + part.len() as u32, part_of_all)?;
         pool.work("consistency", part.len() as u64, part, |connection, number, meter| {
-            let found = warehouse(connection, *number, &payments)?;
+            let found = warehouse(connection, (*number, data.order_names), &payments)?;
             let mut all = findings.lock().expect("no loader panics while it notes findings");
             all.merge(found);
             meter.add(1);
@@ -130,13 +131,17 @@ fn payments(pool: &mut LoaderPool<'_>, warehouses: Range<u32>, part: Option<&[u3
 }
 
 /// Checks one warehouse.
-fn warehouse(connection: &mut Connection, number: u32, payments: &Payments) -> Result<Findings, WorkerFault> {
+fn warehouse(
+    connection: &mut Connection,
+    (number, names): (u32, OrderNames),
+    payments: &Payments,
+) -> Result<Findings, WorkerFault> {
     let mut findings = Findings::default();
     let warehouse = read_warehouse(connection, number, payments)?;
     check_warehouse(&warehouse, &mut findings);
     let mut contents = Contents::default();
     for district in &warehouse.districts {
-        read_contents(connection, (number, district.number), &mut contents)?;
+        read_contents(connection, (number, district.number), names, &mut contents)?;
         let paid = payments.customers(number, district.number);
         check_district(number, district, &contents, paid, &mut findings);
     }
@@ -175,6 +180,7 @@ fn read_warehouse(connection: &mut Connection, number: u32, payments: &Payments)
 fn read_contents(
     connection: &mut Connection,
     (warehouse, district): (u32, u32),
+    names: OrderNames,
     contents: &mut Contents,
 ) -> Result<(), WorkerFault> {
     contents.clear();
@@ -189,8 +195,10 @@ fn read_contents(
             is_delivered: row.value(3).is_some(),
         });
     })?;
-    let sql =
-        format!("SELECT no_o_id FROM new_orders WHERE no_w_id = {warehouse} AND no_d_id = {district} ORDER BY no_o_id");
+    let new_orders = Table::of_new_orders(names).name();
+    let sql = format!(
+        "SELECT no_o_id FROM {new_orders} WHERE no_w_id = {warehouse} AND no_d_id = {district} ORDER BY no_o_id"
+    );
     each(connection, &sql, &mut |row| contents.new_orders.push(number(row, 0)))?;
     let sql = format!(
         "SELECT ol_o_id, COUNT(*), COUNT(ol_delivery_d), SUM(IF(ol_delivery_d IS NULL, 0, ol_amount)) FROM order_line \
