@@ -18,9 +18,12 @@ from plimsoll.errors import HostError
 from plimsoll.servers.command import find_server
 from plimsoll.servers.control import connect
 from plimsoll.servers.freezing import OWN_FOLDER
-from plimsoll.servers.guardian import MARKER, ORPHAN_GRACE_S, SERVER_NOTE, start_ticks
+from plimsoll.servers.guardian import ORPHAN_GRACE_S
+from plimsoll.servers.left_processes import environment_of
 from plimsoll.servers.managed import ManagedServer
+from plimsoll.servers.marked_directory import MARKER
 from plimsoll.servers.sweep import sweep
+from support.processes import exists
 from support.servers import FLAVOURS, StartServer, bare_spec, server_base, server_command, start_server
 from support.waiting import until
 
@@ -31,6 +34,7 @@ OWNER = """
 import sys, time
 from pathlib import Path
 from plimsoll.servers.managed import ManagedServer
+from plimsoll.servers.marked_directory import MARKER
 from plimsoll.servers.managed_spec import ManagedSpec
 spec = ManagedSpec(server=sys.argv[2], profile="bare", buffer_pool_bytes=64 * 2**20)
 server = ManagedServer.create(name="owned", spec=spec, base_dir=Path(sys.argv[1]))
@@ -46,7 +50,7 @@ time.sleep(300)
 
 
 def gone(pid: int) -> bool:
-    return pid == 0 or start_ticks(pid) is None
+    return pid == 0 or not exists(pid)
 
 
 @dataclass(frozen=True)
@@ -177,15 +181,17 @@ def test_a_server_that_nobody_guards_any_more_is_swept(server_base: Path, stoppe
     place = server.directory
     os.kill(server._guard.pid, signal.SIGKILL)
     words = find_server("mariadb").words(place.option_file)
-    with place.error_log.open("ab") as log, subprocess.Popen(words, stdout=log, stderr=log) as left:
+    with (
+        place.error_log.open("ab") as log,
+        subprocess.Popen(words, stdout=log, stderr=log, env=environment_of(place.path)) as left,
+    ):
         # One that is still starting may not hear SIGTERM.
         assert until(lambda: b"ready for connections" in place.error_log.read_bytes(), 60)
         if stopped:
             os.kill(left.pid, signal.SIGSTOP)
-        (place.path / SERVER_NOTE).write_text(f'{{"pid": {left.pid}, "start_ticks": {start_ticks(left.pid)}}}')
         place.close_lock()
-        assert sweep(server_base, grace_s=1 if stopped else 20) == (place.path,)
-        assert left.wait(1) == (-signal.SIGKILL if stopped else 0)
+        assert sweep(server_base, grace_s=20) == (place.path,)
+        assert left.wait(1) == 0, "a stopped one goes on, and ends by itself"
 
 
 def test_foreign_directories_are_untouched(server_base: Path) -> None:

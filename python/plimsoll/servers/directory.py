@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from plimsoll.errors import HostError, SpecError
-from plimsoll.servers.guardian import ELSEWHERE, LOCK, PART_OF, remove_directory, write_marker
+from plimsoll.servers.marked_directory import ELSEWHERE, LOCK, PART_OF, remove_directory, write_marker
 from plimsoll.servers.option_file import InstancePaths
 from plimsoll.servers.storage import storage_facts
 from plimsoll.spec.paths import Role
@@ -261,17 +261,32 @@ def _checked_base(base_dir: Path, key: str, *, allow_tmpfs: bool) -> Path:
         base_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError as error:
         raise HostError(f"{key}: {base_dir} cannot be created: {error.strerror}; choose another {key}") from None
-    _refuse_foreign_link(base_dir, key)
+    _refuse_unsafe_place(base_dir, key)
     base_dir = base_dir.resolve()
     _check_base(base_dir, key, allow_tmpfs=allow_tmpfs)
     return base_dir
 
 
-def _refuse_foreign_link(base_dir: Path, key: str) -> None:
-    """Somebody else's symbolic link could lead to a folder whose entries they may exchange."""
-    place = base_dir.lstat()
-    if stat.S_ISLNK(place.st_mode) and place.st_uid not in {0, os.geteuid()}:
+def _refuse_unsafe_place(base_dir: Path, key: str) -> None:
+    """Refuses a folder whose entries others may exchange, or may lead elsewhere.
+
+    Somebody else's symbolic link could lead anywhere. What a link of this user leads to was perhaps made for others to
+    write to: there even the sticky bit does not tell who made what is in it. Any other folder that all may write to
+    needs that bit, as /tmp has it.
+    """
+    place, target = base_dir.lstat(), base_dir.stat()
+    is_link = stat.S_ISLNK(place.st_mode)
+    if is_link and place.st_uid not in {0, os.geteuid()}:
         raise HostError(f"{key}: {base_dir} is a link of another user ({place.st_uid}); set PLIMSOLL_DATA_DIR")
+    by_group = target.st_mode & stat.S_IWGRP and target.st_gid != os.getegid()
+    by_all = target.st_mode & stat.S_IWOTH
+    is_sticky = target.st_mode & stat.S_ISVTX
+    if (is_link and (by_all or by_group)) or (by_all and not is_sticky):
+        folder = f"{base_dir} leads to {base_dir.resolve()}, which" if is_link else str(base_dir)
+        mode = stat.S_IMODE(target.st_mode)
+        raise HostError(
+            f"{key}: {folder} may be written by others (mode {mode:04o}); choose another {key}, or chmod it"
+        )
 
 
 def _check_base(base_dir: Path, key: str, *, allow_tmpfs: bool) -> None:

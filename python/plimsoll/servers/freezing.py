@@ -85,10 +85,34 @@ def remove_group(group: Path) -> None:
 
 
 def remove_noted_group(note: Path) -> None:
-    """Removes the group that a note about a server names, if it names one: what a killed guardian left."""
-    with contextlib.suppress(OSError, ValueError, TypeError, KeyError):
+    """Kills what is left in the group that a note about a server names, frozen or not, and removes the group."""
+    with contextlib.suppress(OSError):
+        if (group := _noted_group(note)) is not None:
+            kill_group(group)
+
+
+def thaw_noted_group(note: Path) -> None:
+    """Lets what is in such a group go on, so that it can end by itself."""
+    with contextlib.suppress(OSError):
+        if (group := _noted_group(note)) is not None:
+            (group / "cgroup.freeze").write_text("0", encoding="ascii")
+
+
+def _noted_group(note: Path) -> Path | None:
+    """The group of an instance that a killed guardian left; None where its note names none that is Plimsoll's."""
+    try:
         group = Path(json.loads(note.read_text(encoding="utf-8"))["group"])
-        remove_group(group)
+    except (OSError, ValueError, TypeError, KeyError):
+        return None
+    is_its_own = group.parent.name == OWN_FOLDER and group.name.rpartition(".")[0] == note.parent.name
+    return group if is_its_own and group.is_dir() else None
+
+
+def kill_group(group: Path) -> None:
+    """Kills all that is in a group that Plimsoll made, and removes the group."""
+    with contextlib.suppress(OSError):
+        (group / "cgroup.kill").write_text("1", encoding="ascii")
+    remove_group(group)
 
 
 class ServerFreezer:
@@ -136,9 +160,7 @@ class ServerFreezer:
     def close(self) -> None:
         """Kills what is left in the control group, and removes the group."""
         if self.group is not None:
-            with contextlib.suppress(OSError):
-                (self.group / "cgroup.kill").write_text("1", encoding="ascii")
-            remove_group(self.group)
+            kill_group(self.group)
 
     def _switch(self, *, frozen: bool) -> None:
         if self.group is not None:

@@ -19,6 +19,7 @@ from typing import Any
 from plimsoll.errors import HostError
 from plimsoll.servers import guardian
 from plimsoll.servers.directory import InstanceDirectory
+from plimsoll.servers.private_file import open_private
 
 _LOG = logging.getLogger(__name__)
 
@@ -55,7 +56,7 @@ class Guard:
         self._running = False
         self._exit_code: int | None = None
         self._unread = b""
-        with (directory.path / "guardian.log").open("ab") as log:
+        with open_private(directory.path / "guardian.log") as log:
             self._process = subprocess.Popen(
                 [sys.executable, "-I", "-S", guardian.__file__, str(directory.path), str(directory.lock_fd)],
                 stdin=subprocess.PIPE,

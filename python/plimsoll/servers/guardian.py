@@ -9,8 +9,8 @@ in a session of its own so that Ctrl-C does not reach it, and starts the server 
   `{"event": "frozen"}`, `{"event": "thawed"}`, `{"event": "exited", "code": 0}` (negative: ended by that signal).
 * stdin ends, since Plimsoll is gone, by SIGKILL even: the server gets SIGTERM, after 5 s SIGKILL, and the directory is
   removed if its marker says that it is throwaway.
-* The guardian itself is killed: the kernel then kills the server (PR_SET_PDEATHSIG), and a later sweep removes the
-  directory, since the lock that the guardian inherited and held is free.
+* The guardian itself is killed: the kernel then kills the server (PR_SET_PDEATHSIG). A later sweep ends what the kernel
+  does not, such as what a shell started, and removes the directory, since the lock that the guardian held is free.
 
 Deliberately not here: waiting until a server answers (`managed`), and the choice of what to remove later (`sweep`).
 """
@@ -18,14 +18,11 @@ Deliberately not here: waiting until a server answers (`managed`), and the choic
 from __future__ import annotations
 
 import contextlib
-import errno
 import json
 import os
 import select
 import selectors
-import shutil
 import signal
-import stat
 import subprocess
 import sys
 import time
@@ -36,12 +33,10 @@ if __name__ == "__main__":  # isolated: where the package lies is not on the pat
     sys.path.append(str(Path(__file__).resolve().parents[2]))
 
 from plimsoll.servers import freezing, placing
+from plimsoll.servers.left_processes import environment_of
+from plimsoll.servers.marked_directory import SERVER_NOTE, read_marker, remove_directory
 from plimsoll.servers.placing import die_with_parent, place_here, raise_file_limit, remove_groups, unified_group
 
-MARKER = "plimsoll-instance.json"
-PARTIAL_MARKER = f".{MARKER}"
-LOCK, SERVER_NOTE = "lock", "server.json"
-ELSEWHERE, PART_OF = "elsewhere", "part_of"
 ORPHAN_GRACE_S, FREEZE_LIMIT_S = 5.0, 20.0
 
 
@@ -106,26 +101,44 @@ class Guardian:
             self._signal_child(signal.SIGKILL)
         elif request["do"] == "freeze" and self._freezer is not None:
             self._freeze(self._freezer)
-        elif request["do"] == "thaw" and self._freezer is not None and self._freezer.thaw():
-            _say(event="thawed")
+        elif request["do"] == "thaw" and self._freezer is not None:
+            self._thaw(self._freezer)
 
     def _freeze(self, freezer: freezing.ServerFreezer) -> None:
         """Freezes the child and says so. Where the child ends instead, that is said as always."""
-        if is_frozen := freezer.freeze(FREEZE_LIMIT_S):
+        try:
+            is_frozen = freezer.freeze(FREEZE_LIMIT_S)
+        except OSError as error:
+            with contextlib.suppress(OSError):
+                freezer.thaw()
+            _say(event="refused", reason=f"{error.filename}: {error.strerror}")
+            return
+        if is_frozen:
             _say(event="frozen")
         elif is_frozen is False:
             _say(event="refused", reason=f"it did not stop within {FREEZE_LIMIT_S:.0f} s; its storage may hang")
+
+    def _thaw(self, freezer: freezing.ServerFreezer) -> None:
+        """Lets the child go on and says so; where it has ended, that is said as always."""
+        try:
+            if freezer.thaw():
+                _say(event="thawed")
+        except OSError as error:
+            _say(event="refused", reason=f"{error.filename}: {error.strerror}")
 
     def _terminate_child(self) -> None:
         """Asks the child to end; a frozen one would not hear it."""
         assert self._freezer is not None
         self._signal_child(signal.SIGTERM)
-        self._freezer.thaw()
+        with contextlib.suppress(OSError):  # it is killed after the grace
+            self._freezer.thaw()
 
     def _start(self, argv: list[str], log: str, placement: dict[str, Any]) -> None:
         assert self._child is None, "one child at a time"
         guardian_pid = os.getpid()
         group = freezing.make_group(f"{self._directory.name}.{guardian_pid}", below=unified_group(placement))
+        note = json.dumps({"group": str(group or "")})
+        (self._directory / SERVER_NOTE).write_text(note, encoding="utf-8")
         faults_fd, fault_fd = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK)
 
         def in_child() -> None:
@@ -146,6 +159,7 @@ class Guardian:
                     stdout=output,
                     stderr=output,
                     cwd=self._directory,
+                    env=environment_of(self._directory),
                     process_group=0,
                     preexec_fn=in_child,  # noqa: PLW1509  (this process has one thread)
                 )
@@ -164,8 +178,6 @@ class Guardian:
         self._freezer = freezing.ServerFreezer(pid, group)
         self._child_fd = os.pidfd_open(pid)
         self._selector.register(self._child_fd, selectors.EVENT_READ)
-        note = {"pid": pid, "start_ticks": start_ticks(pid), "group": str(self._freezer.group or "")}
-        (self._directory / SERVER_NOTE).write_text(json.dumps(note), encoding="utf-8")
         _say(event="started", pid=pid)
 
     def _signal_child(self, number: signal.Signals) -> None:
@@ -188,90 +200,6 @@ class Guardian:
         _say(event="exited", code=code)
 
 
-def start_ticks(pid: int) -> int | None:
-    """When a process started, in clock ticks since boot, which tells it from a later one with its number.
-
-    Returns: None when there is no such process, or only the remains of one that nobody has waited for.
-    """
-    try:
-        fields = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()
-    except OSError:
-        return None
-    return None if fields[0] in "ZX" else int(fields[19])
-
-
-def read_marker(directory: Path) -> dict[str, Any] | None:
-    """What the marker of an instance's directory says.
-
-    Returns: None when Plimsoll did not make it for this user: no marker, a symbolic link, another owner.
-    """
-    try:
-        place, marker = directory.lstat(), (directory / MARKER).lstat()
-        if not (stat.S_ISDIR(place.st_mode) and stat.S_ISREG(marker.st_mode)):
-            return None
-        if {place.st_uid, marker.st_uid} != {os.geteuid()}:
-            return None
-        content = json.loads((directory / MARKER).read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return None
-    return content if isinstance(content, dict) and content.get("made_by") == "plimsoll" else None
-
-
-def remove_directory(directory: Path) -> None:
-    """Removes an instance's directory, and nothing else: symbolic links are removed and never followed.
-
-    Directories on other paths that it names, and that name it, are removed before it. The marker goes last, so
-    that what an interrupted removal leaves is still known as ours. What a process that was just killed still writes, or
-    what somebody else removes too, takes another turn: the marker is restored before it.
-
-    Raises:
-        OSError: The directory has no marker of ours, or something in it cannot be removed.
-    """
-    if (marker := read_marker(directory)) is None:
-        raise OSError(f"{directory} has no marker of Plimsoll; it was not touched")
-    for part in map(Path, marker.get(ELSEWHERE, ())):
-        if (read_marker(part) or {}).get(PART_OF) == str(directory):
-            remove_directory(part)
-    freezing.remove_noted_group(directory / SERVER_NOTE)
-    remove_groups(directory)
-    for pause_s in (0.05, 0.2, 1.0, None):
-        try:
-            _remove_content(directory)
-            (directory / LOCK).unlink(missing_ok=True)
-            (directory / MARKER).unlink(missing_ok=True)
-            directory.rmdir()
-            return
-        except OSError as error:
-            if not directory.exists():
-                return
-            if read_marker(directory) is None:
-                write_marker(directory, marker)
-            if error.errno not in {errno.ENOTEMPTY, errno.ENOENT} or pause_s is None:
-                raise
-            time.sleep(pause_s)
-
-
-def write_marker(directory: Path, content: dict[str, Any]) -> None:
-    """Marks a directory as made by Plimsoll, whole or not at all.
-
-    Raises:
-        OSError: It cannot be written.
-    """
-    partial = directory / PARTIAL_MARKER
-    partial.write_text(json.dumps(content), encoding="utf-8")
-    partial.rename(directory / MARKER)
-
-
-def _remove_content(directory: Path) -> None:
-    for entry in os.scandir(directory):
-        if entry.name in (LOCK, MARKER):
-            continue
-        if entry.is_dir(follow_symlinks=False):
-            shutil.rmtree(entry.path)
-        else:
-            Path(entry.path).unlink(missing_ok=True)
-
-
 def _say(**event: Any) -> None:
     """Writes an event. When nobody reads, stdin has ended too, which is what counts."""
     with contextlib.suppress(BrokenPipeError):
@@ -283,6 +211,7 @@ def main(arguments: list[str]) -> None:
     directory, lock_fd = Path(arguments[0]), int(arguments[1])
     os.fstat(lock_fd)
     os.set_inheritable(lock_fd, False)
+    os.umask(0o077)
     placing.adopt_orphans()
     guardian = Guardian(directory)
     signal.signal(signal.SIGTERM, lambda *_: guardian.terminate())

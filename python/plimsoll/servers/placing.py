@@ -77,7 +77,9 @@ def note_groups(directory: Path, groups: list[str]) -> None:
     Raises:
         OSError: It cannot be written.
     """
-    (directory / GROUPS_NOTE).write_text(json.dumps(groups), encoding="utf-8")
+    note = os.open(directory / GROUPS_NOTE, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o600)
+    with os.fdopen(note, "w", encoding="utf-8") as file:
+        json.dump(groups, file)
 
 
 def remove_groups(directory: Path) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import stat
 from pathlib import Path
+from typing import BinaryIO
 
 from plimsoll.errors import HostError
 
@@ -35,6 +36,11 @@ def write_private(path: Path, text: str, *, cure: str = "choose another data_dir
             file.write(text)
     except OSError as error:
         raise HostError(f"{path}: cannot be written: {error.strerror}; {cure}") from None
+
+
+def open_private(path: Path) -> BinaryIO:
+    """Opens a file for adding to it, which only its owner may read from the beginning. Raises OSError."""
+    return os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW, _OWNER_ONLY), "ab")
 
 
 def _check_mode(path: Path, mode: int) -> None:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import os
+import pwd
+import shutil
+import signal
+import struct
 import subprocess
 import sys
 import tempfile
@@ -15,10 +18,12 @@ import pytest
 
 from plimsoll.errors import HostError, SpecError
 from plimsoll.servers import directory as directory_module
-from plimsoll.servers import guardian
+from plimsoll.servers import marked_directory
 from plimsoll.servers.directory import InstanceDirectory, default_base_dir
-from plimsoll.servers.guardian import LOCK, MARKER, SERVER_NOTE, read_marker, remove_directory, start_ticks
-from plimsoll.servers.sweep import end_left_server, sweep
+from plimsoll.servers.left_processes import INSTANCE_VARIABLE, end_processes, is_process_of
+from plimsoll.servers.marked_directory import LOCK, MARKER, read_marker, remove_directory
+from plimsoll.servers.sweep import sweep
+from support.servers import missing
 
 
 @pytest.fixture
@@ -132,20 +137,20 @@ def test_what_is_written_during_the_removal_is_removed_too(
     instance: InstanceDirectory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A server that was just killed may still write. Without its marker nobody would ever remove the rest."""
-    remove_content, turns = guardian._remove_content, iter((True, False))
+    remove_content, turns = marked_directory._remove_content, iter((True, False))
 
     def with_a_late_writer(directory: Path) -> None:
         remove_content(directory)
         if next(turns):
             (directory / "late").touch()
 
-    monkeypatch.setattr(guardian, "_remove_content", with_a_late_writer)
+    monkeypatch.setattr(marked_directory, "_remove_content", with_a_late_writer)
     remove_directory(instance.path)
     assert not instance.path.exists()
 
 
 def test_what_cannot_be_removed_keeps_its_marker(instance: InstanceDirectory, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(guardian, "_remove_content", lambda directory: (directory / "late").touch())
+    monkeypatch.setattr(marked_directory, "_remove_content", lambda directory: (directory / "late").touch())
     monkeypatch.setattr("time.sleep", lambda _: None)
     with pytest.raises(OSError, match="not empty"):
         remove_directory(instance.path)
@@ -153,14 +158,14 @@ def test_what_cannot_be_removed_keeps_its_marker(instance: InstanceDirectory, mo
 
 
 def test_two_may_remove_it_at_once(instance: InstanceDirectory, monkeypatch: pytest.MonkeyPatch) -> None:
-    remove_content = guardian._remove_content
+    remove_content = marked_directory._remove_content
 
     def with_another(directory: Path) -> None:
-        monkeypatch.setattr(guardian, "_remove_content", remove_content)
+        monkeypatch.setattr(marked_directory, "_remove_content", remove_content)
         remove_directory(directory)
         remove_content(directory)
 
-    monkeypatch.setattr(guardian, "_remove_content", with_another)
+    monkeypatch.setattr(marked_directory, "_remove_content", with_another)
     remove_directory(instance.path)
     assert not instance.path.exists()
 
@@ -214,46 +219,94 @@ def test_sweep_takes_stale_ones_only(tmp_path: Path) -> None:
 def test_sweep_leaves_other_users_directories(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     made = InstanceDirectory.create(tmp_path, "x", allow_tmpfs=True)
     made.close_lock()
-    monkeypatch.setattr("plimsoll.servers.guardian.os.geteuid", lambda: 4321)
+    monkeypatch.setattr("plimsoll.servers.marked_directory.os.geteuid", lambda: 4321)
     assert sweep(tmp_path) == ()
     assert made.path.exists()
 
 
-def sleeper(*arguments: str) -> subprocess.Popen[bytes]:
-    code = "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); print(1, flush=True); time.sleep(60)"
-    process = subprocess.Popen([sys.executable, "-c", code, *arguments], stdout=subprocess.PIPE)
+SLEEPER = "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); print(1, flush=True); time.sleep(60)"
+
+
+def sleeper(place: Path, *arguments: str) -> subprocess.Popen[bytes]:
+    """As a guardian of that directory starts a program; it ignores SIGTERM."""
+    words, env = [sys.executable, "-c", SLEEPER, *arguments], {**os.environ, INSTANCE_VARIABLE: str(place)}
+    process = subprocess.Popen(words, stdout=subprocess.PIPE, env=env)
     assert process.stdout is not None
     process.stdout.readline()
     return process
 
 
-def note(instance: InstanceDirectory, pid: int, ticks: int | None) -> None:
-    (instance.path / SERVER_NOTE).write_text(json.dumps({"pid": pid, "start_ticks": ticks}))
+@pytest.mark.parametrize("grace_s", [0.0, 0.1])
+def test_left_processes_are_ended_even_when_they_ignore_sigterm(instance: InstanceDirectory, grace_s: float) -> None:
+    with sleeper(instance.path) as one, sleeper(instance.path) as stopped:
+        os.kill(stopped.pid, signal.SIGSTOP)
+        assert end_processes(instance.path, grace_s=grace_s)
+        assert (one.wait(10), stopped.wait(10)) == (-9, -9)
+    assert not end_processes(instance.path)
 
 
-def test_a_left_server_is_ended_even_when_it_ignores_sigterm(instance: InstanceDirectory) -> None:
-    with sleeper(f"--defaults-file={instance.option_file}") as process:
-        note(instance, process.pid, start_ticks(process.pid))
-        assert end_left_server(instance.path, grace_s=0.1)
+def test_processes_of_another_instance_are_left_alone(instance: InstanceDirectory) -> None:
+    """Also one of this user's that names our files."""
+    other = instance.path.with_name(f"{instance.path.name}0")
+    with sleeper(other, f"--defaults-file={instance.option_file}") as process:
+        assert not end_processes(instance.path)
+        assert is_process_of(other, Path(f"/proc/{process.pid}"))
+        process.kill()
+
+
+def test_no_directory_is_removed_with_a_process_of_it_alive(instance: InstanceDirectory) -> None:
+    with sleeper(instance.path) as process:
+        instance.remove()
         assert process.wait(10) == -9
-    assert not end_left_server(instance.path)
+    assert not instance.path.exists()
 
 
-def test_a_process_that_only_has_the_number_is_left_alone(instance: InstanceDirectory) -> None:
-    with sleeper(f"--defaults-file={instance.option_file}") as process:
-        note(instance, process.pid, (start_ticks(process.pid) or 0) - 1)
-        assert not end_left_server(instance.path, grace_s=0.1), "another start time"
-        process.kill()
-    with sleeper("--defaults-file=/another/my.cnf") as process:
-        note(instance, process.pid, start_ticks(process.pid))
-        assert not end_left_server(instance.path, grace_s=0.1), "another command line"
-        process.kill()
+def test_a_program_with_file_capabilities_is_found_by_its_arguments(instance: InstanceDirectory) -> None:
+    """The kernel hides its environment from its own user, who may still end it. Nothing reads it in vain as root."""
+    if os.geteuid() != 0:
+        missing("giving a program capabilities, and becoming an ordinary user, needs root")
+    with tempfile.TemporaryDirectory(dir="/var/tmp") as folder:
+        Path(folder).chmod(0o755)
+        program = Path(shutil.copy("/bin/sh", f"{folder}/server"))
+        can_net_raw = struct.pack(
+            "<5I", 0x02000001, 1 << 13, 0, 0, 0
+        )  # VFS_CAP_REVISION_2, effective: see capability.h
+        os.setxattr(program, "security.capability", can_net_raw)
+        words = [str(program), "-c", "echo; read line", f"--defaults-file={instance.option_file}"]
+        pipe = subprocess.PIPE
+        with subprocess.Popen(words, stdin=pipe, stdout=pipe, user="nobody", cwd="/", env={}) as process:
+            assert process.stdout is not None
+            process.stdout.readline()
+            if (finder := os.fork()) == 0:
+                os._exit(1 if ended_by_its_user(process.pid, instance.path) else 2)
+            assert os.waitstatus_to_exitcode(os.waitpid(finder, 0)[1]) == 1
+            assert process.wait(10) == -signal.SIGKILL
 
 
-@pytest.mark.parametrize("text", ["", "{", "[]", '{"pid": "x"}', '{"pid": 1}', "null"])
-def test_a_damaged_note_names_no_server(instance: InstanceDirectory, text: str) -> None:
-    (instance.path / SERVER_NOTE).write_text(text)
-    assert not end_left_server(instance.path)
+def ended_by_its_user(pid: int, place: Path) -> bool:
+    """In a process that becomes that user: whether only the right instance's search finds and ends it."""
+    os.setresuid(*[pwd.getpwnam("nobody").pw_uid] * 3)
+    try:
+        Path(f"/proc/{pid}/environ").read_bytes()
+    except PermissionError:
+        return not is_process_of(place.parent, Path(f"/proc/{pid}")) and end_processes(place)
+    return False
+
+
+def test_a_base_where_others_may_exchange_what_is_in_it_is_refused(tmp_path: Path) -> None:
+    shared, link = tmp_path / "shared", tmp_path / "link"
+    shared.mkdir()
+    link.symlink_to(shared)
+    shared.chmod(0o777)
+    for base in (shared, link):
+        with pytest.raises(HostError, match=r"shared,? ?(which)? may be written by others \(mode 0777\)"):
+            InstanceDirectory.create(base, "x", allow_tmpfs=True)
+    shared.chmod(0o1777)
+    with pytest.raises(HostError, match=r"link leads to .*/shared, which may be written by others \(mode 1777\)"):
+        InstanceDirectory.create(link, "x", allow_tmpfs=True)
+    InstanceDirectory.create(shared, "x", allow_tmpfs=True).remove()
+    shared.chmod(0o755)
+    InstanceDirectory.create(link, "x", allow_tmpfs=True).remove()
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", '{"made_by": "somebody"}', "null"])

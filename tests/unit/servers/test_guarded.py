@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shlex
 import signal
@@ -15,8 +16,9 @@ import pytest
 from plimsoll.errors import HostError
 from plimsoll.servers.directory import InstanceDirectory
 from plimsoll.servers.guarded import Guard
-from plimsoll.servers.guardian import start_ticks
+from plimsoll.servers.marked_directory import MARKER, SERVER_NOTE
 from plimsoll.servers.sweep import sweep
+from support.processes import exists
 from support.waiting import until
 
 IGNORES_TERM = [
@@ -27,7 +29,7 @@ IGNORES_TERM = [
 
 
 def gone(pid: int) -> bool:
-    return start_ticks(pid) is None
+    return not exists(pid)
 
 
 @pytest.fixture
@@ -158,6 +160,7 @@ import sys, time
 from pathlib import Path
 from plimsoll.servers.directory import InstanceDirectory
 from plimsoll.servers.guarded import Guard
+from plimsoll.servers.marked_directory import MARKER, SERVER_NOTE
 directory = InstanceDirectory.create(Path(sys.argv[1]), "x", allow_tmpfs=True)
 guard = Guard(directory)
 pid = guard.start([sys.executable, "-c", sys.argv[2]], directory.error_log)
@@ -185,3 +188,55 @@ def test_owner_killed(tmp_path: Path, stopped: bool) -> None:
     owner.wait()
     assert until(lambda: gone(int(pid)) and gone(int(guardian_pid)) and not Path(path).exists())
     owner.stdout.close()
+
+
+def test_files_of_an_instance_are_private_whatever_the_umask(tmp_path: Path) -> None:
+    before = os.umask(0)
+    try:
+        directory = InstanceDirectory.create(tmp_path, "x", allow_tmpfs=True)
+        guard = Guard(directory)
+    finally:
+        os.umask(before)
+    guard.start(["/bin/sleep", "60"], directory.error_log)
+    modes = {file.name: file.lstat().st_mode & 0o077 for file in directory.path.rglob("*")}
+    guard.close()
+    directory.close_lock()
+    assert {"server.json", "error.log", "guardian.log", MARKER, "data"} <= set(modes)
+    assert {name: mode for name, mode in modes.items() if mode} == {}
+
+
+def test_a_group_that_cannot_be_frozen_is_told_and_its_program_goes_on(
+    guard: Guard, directory: InstanceDirectory, tmp_path: Path
+) -> None:
+    """The group's folder, taken away, stands for a kernel that refuses."""
+    pid = guard.start(IGNORES_TERM, directory.error_log)
+    group = json.loads((directory.path / SERVER_NOTE).read_text())["group"]
+    if not group:
+        pytest.skip("this user may make no control group of version 2 here")
+    assert until(lambda: directory.error_log.read_text() == "up\n")
+    (Path(group).parent.parent / "cgroup.procs").write_text(str(pid))
+    Path(group).rmdir()
+    for _ in range(2):
+        with pytest.raises(HostError, match=r"the server could not freeze: .*cgroup.freeze: No such file"):
+            guard.freeze()
+        with pytest.raises(HostError, match=r"the server could not thaw: .*cgroup.freeze: No such file"):
+            guard.thaw()
+    assert exists(pid)
+    assert guard.wait(0) is None
+    assert guard.stop(0.2) == -signal.SIGKILL
+
+
+def test_what_a_shell_started_is_ended_by_the_next_run(tmp_path: Path) -> None:
+    """The kernel kills the shell with its guardian; what it started lives on, as what MariaDB's initialiser starts."""
+    directory = InstanceDirectory.create(tmp_path, "x", allow_tmpfs=True)
+    guard = Guard(directory)
+    shell = guard.start(["/bin/sh", "-c", "setsid sleep 60 & echo $!; wait"], directory.error_log)
+    assert until(lambda: directory.error_log.read_text().endswith("\n"))
+    child = int(directory.error_log.read_text())
+    os.kill(guard.pid, signal.SIGKILL)
+    directory.close_lock()
+    assert until(lambda: gone(shell))
+    assert exists(child)
+    assert sweep(tmp_path) == (directory.path,)
+    assert gone(child)
+    guard.close()
