@@ -179,6 +179,24 @@ def test_a_password_in_the_url_is_wiped_from_the_arguments(server: ManagedServer
     assert left_in(tmp_path) == []
 
 
+def test_the_password_of_a_sysbench_command_line_is_wiped_and_shown_by_no_child(
+    server: ManagedServer, tmp_path: Path
+) -> None:
+    login = ["--mysql-host=127.0.0.1", f"--mysql-port={server.target.port}", "--mysql-user=bench", "--mysql-db=sbtest"]
+    words = ["oltp_read_only", *login, f"--mysql-password={PASSWORD}", "--tables=1", "--table-size=100"]
+    assert plimsoll("sysbench", *words, "prepare").returncode == 0
+    study = tmp_path / "study"
+    process = start("sysbench", *words, "--time=2", "run", "--plimsoll-record", study, env={"TMPDIR": str(tmp_path)})
+    with Watch(process.pid, but_environment_of_root=False) as watch:
+        assert until(lambda: "plimsoll-engine" in watch.names, 60)
+        watch.shown.clear()  # until Python has started, the arguments are as typed
+        said = finish(process)
+    assert watch.shown == set()
+    assert PASSWORD not in said
+    assert len(list(study.rglob("*"))) > 3
+    assert left_in(tmp_path) == []
+
+
 @pytest.mark.parametrize(
     "wrong",
     [

@@ -13,6 +13,7 @@ from typing import Annotated, Any, NoReturn
 import typer
 from typer.core import TyperCommand
 
+from plimsoll.cli.wipe import masked
 from plimsoll.errors import HostError, SpecError
 from plimsoll.units import printable
 
@@ -107,17 +108,23 @@ def is_handed_over(words: Sequence[str]) -> bool:
 
 
 def hand_over(arguments: Sequence[str]) -> NoReturn:
-    """This process becomes the engine.
+    """This process becomes the engine. Passwords among the arguments, which were erased here, are not shown again.
 
     Raises:
         HostError: There is none, or it cannot be run.
     """
     from plimsoll.drive.executable import find_engine
+    from plimsoll.drive.private_arguments import arguments_file, arguments_option
 
     engine = find_engine()
     if list(arguments) == ["--help"]:
         print(_own_help(), flush=True)
+    words, shown = ["sysbench", *arguments], ["sysbench", *masked(arguments)]
+    if shown != words:
+        file = arguments_file(words)
+        os.set_inheritable(file, True)
+        shown.insert(0, arguments_option(file))
     try:
-        os.execv(engine, ["plimsoll-engine", "sysbench", *arguments])  # noqa: S606 - a shell would read them anew
+        os.execv(engine, ["plimsoll-engine", *shown])  # noqa: S606 - a shell would read them anew
     except OSError as error:
         raise HostError(f"{engine}: cannot be run: {error.strerror}; reinstall plimsoll") from None

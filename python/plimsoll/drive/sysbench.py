@@ -16,6 +16,7 @@ from pydantic import ValidationError
 
 from plimsoll.drive.engine_message import EngineMessage
 from plimsoll.drive.executable import find_engine
+from plimsoll.drive.private_arguments import arguments_file, arguments_option
 from plimsoll.drive.protocol import MESSAGE
 from plimsoll.errors import EngineBugError, HostError
 from plimsoll.interruption import handled_by
@@ -34,21 +35,22 @@ class SysbenchProcess:
     """
 
     def __init__(self, arguments: Sequence[str]) -> None:
-        """Starts it.
+        """Starts it. Its arguments, which may hold a password, are shown to nobody.
 
         Raises:
             HostError: It cannot be started.
         """
         engine = find_engine()
         messages, told = os.pipe()
+        words = arguments_file(["sysbench", *arguments])
         self._messages = os.fdopen(messages, "rb")
         self._process: subprocess.Popen[bytes] | None = None
         self._forwarding = handled_by(self._forward)
         self._forwarding.__enter__()
         try:
             self._process = subprocess.Popen(
-                [str(engine), "sysbench", *arguments],
-                pass_fds=(told,),
+                [str(engine), arguments_option(words)],
+                pass_fds=(told, words),
                 env={**os.environ, EVENTS_VARIABLE: str(told)},
                 process_group=0,
             )
@@ -57,6 +59,7 @@ class SysbenchProcess:
             raise HostError(f"{engine}: cannot be run: {error.strerror}; reinstall plimsoll") from None
         finally:
             os.close(told)
+            os.close(words)
 
     @property
     def pid(self) -> int:
