@@ -153,8 +153,8 @@ def test_the_further_repetitions_that_are_asked_for_decide() -> None:
 
 
 @pytest.mark.parametrize("noise", [0.03, 0.1])
-def test_the_peak_of_a_flat_curve_has_no_winners_curse_and_its_interval_covers(noise: float) -> None:
-    """The highest figure of such a curve overstates the truth by 1.9 to 8.6 %."""
+def test_the_interval_at_the_peak_of_a_flat_curve_covers_though_its_figure_is_the_highest(noise: float) -> None:
+    """The highest figure of such a curve overstates the truth by 1.9 to 8.6 %; tables and charts show the same one."""
     random, world = np.random.default_rng(11), World(noise=noise)
     truth = np.array([[600.0, 1000.0, 1000.0, 1000.0, 1000.0]])
     peaks, highest = [], []
@@ -162,9 +162,8 @@ def test_the_peak_of_a_flat_curve_has_no_winners_curse_and_its_interval_covers(n
         (means,) = means_of(truth, world.logs(random, 1, 5, 3))
         peaks.append(peak_throughput([means[index] for index in near_peak(means)]))
         highest.append(max(one.value_tps for one in means))
-    over = float(np.mean([one.value for one in peaks])) / 1000 - 1
+    assert [one.value for one in peaks] == highest
     assert float(np.mean(highest)) / 1000 - 1 > 0.5 * noise, "there would be one"
-    assert abs(over) < 0.2 * noise
     inside = [one.bounds is not None and one.bounds.low <= 1000 <= one.bounds.high for one in peaks]
     assert np.mean(inside) >= 0.93 - slack(0.95, len(peaks))
 

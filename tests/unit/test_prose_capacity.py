@@ -8,6 +8,7 @@ from plimsoll.analyse.cell_model import Estimate
 from plimsoll.analyse.finding_model import found
 from plimsoll.prose.capacity import capacity_answer_sentence, capacity_sentences
 from plimsoll.record.capacity import Capacity, CapacityObjective, CapacityRun, RunRole, RunVerdict
+from plimsoll.record.model import TrialWarning
 
 OBJECTIVE = CapacityObjective(response_ms_p99=20.0)
 
@@ -46,6 +47,21 @@ def test_without_a_rate_that_holds_the_advice_is_by_what_was_seen() -> None:
     )
     mixed = said(runs=(*failing, run(1.0, RunVerdict.HOLDS)))
     assert mixed.endswith("make runs longer, or measure on a quieter machine.")
+
+
+@pytest.mark.parametrize("held", [(), (run(1.0, RunVerdict.HOLDS),)])
+def test_a_disturbed_machine_is_named_before_the_objective(held: tuple[CapacityRun, ...]) -> None:
+    runs = (run(50.0, RunVerdict.DOES_NOT_HOLD, 0.9), run(1.0, RunVerdict.DOES_NOT_HOLD, 0.5), *held)
+    found = Capacity.model_validate({"objective": OBJECTIVE, "runs": runs})
+    codes = ("host-busy-elsewhere", "machine-slower", "client-on-server-host", "not-durable")
+    warnings = [TrialWarning(code=code, evidence="e", advice="a") for code in codes]
+    *_, advice = capacity_sentences(found, warnings)
+    assert advice == (
+        "The measurement was disturbed (host-busy-elsewhere, machine-slower; see the warnings). So this says nothing"
+        " about the objective: remove the cause and search again."
+    )
+    *_, undisturbed = capacity_sentences(found, warnings[2:])
+    assert "disturbed" not in undisturbed
 
 
 @pytest.mark.parametrize(("high", "limit"), [(1100.0, " At 1,100 tps the objective clearly failed."), (None, "")])

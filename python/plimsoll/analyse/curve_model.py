@@ -16,8 +16,8 @@ class Peak(Document):
 
     Attributes:
         level: Which.
-        throughput_tps: The throughput at the peak. In a closed loop its level was chosen on other repetitions than are
-            read, so it may differ a little from the figure of `level`, which is the highest of all.
+        throughput_tps: The figure of `level`. In a closed loop its interval is that of the maximum of all levels near
+            the peak, since the highest of several noisy figures overstates the truth.
         is_inside_range: A higher level was measured and was worse: the peak is not beyond the last level.
         tied_levels: Levels that are not distinguishable from the peak at the given confidence, the peak included,
             rising; at rates the peak alone.

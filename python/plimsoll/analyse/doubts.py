@@ -16,26 +16,26 @@ from plimsoll.record.model import TrialRecord, TrialWarning
 
 
 class Code(StrEnum):
-    """Every warning, the gravest first. Those of the engine and of the run pass through the analysis as they are."""
+    """Every warning, in the order of what it voids. Those of the engine and of the run pass through as they are."""
 
+    NO_SERVER = "no-server"
     THROUGHPUT_STALLED = "throughput-stalled"
     TRANSACTIONS_UNFINISHED = "transactions-unfinished"
     REPLICA_LAG_GROWS = "replica-lag-grows"
-    REPETITION_LAGS = "repetition-lags"
-    CLIENT_SATURATED = "client-saturated"
-    DRIVERS_STARTED_APART = "drivers-started-apart"
-    DRIVER_DIFFERS = "driver-differs"
-    CLIENT_ON_SERVER_HOST = "client-on-server-host"
-    NO_SERVER = "no-server"
-    SERVER_PLACE_UNKNOWN = "server-place-unknown"
     HOST_BUSY_ELSEWHERE = "host-busy-elsewhere"
     SERVER_THROTTLED = "server-throttled"
     BURSTABLE_INSTANCE = "burstable-instance"
-    DEBUG_BUILD = "debug-build"
     MEMORY_OVERCOMMITTED = "memory-overcommitted"
+    CLIENT_SATURATED = "client-saturated"
+    DRIVERS_STARTED_APART = "drivers-started-apart"
+    DRIVER_DIFFERS = "driver-differs"
+    REPETITION_LAGS = "repetition-lags"
+    TURN_SHORT = "turn-short"
+    DEBUG_BUILD = "debug-build"
     DATA_DIFFERS = "data-differs"
     MACHINES_DIFFER = "machines-differ"
-    TURN_SHORT = "turn-short"
+    SERVER_PLACE_UNKNOWN = "server-place-unknown"
+    CLIENT_ON_SERVER_HOST = "client-on-server-host"
     SINGLE_REPETITION = "single-repetition"
     SHORT_WINDOW = "short-window"
     LOG_CUT_SHORT = "log-cut-short"
@@ -89,6 +89,41 @@ class Code(StrEnum):
     NOT_DURABLE = "not-durable"
     TURBO_ON = "turbo-on"
     SMT_ON = "smt-on"
+
+
+class Voids(StrEnum):
+    """What a warning takes from the figures, the most first: the order of all codes, and of everything that lists them.
+
+    A warning that explains others comes before them: a busy machine makes a client late, so the machine comes first.
+    """
+
+    RUN = "run"  # what was measured is no run of the server that could go on
+    MACHINE = "machine"  # something else than the server and its load set the figures
+    ABSOLUTE = "absolute"  # figures hold for this set-up, and not for the systems that they are named after
+    CERTAINTY = "certainty"  # figures are less certain than they seem
+    NOTHING = "nothing"  # what to know about the measurement
+
+
+_FIRST = {
+    Voids.RUN: Code.NO_SERVER,
+    Voids.MACHINE: Code.HOST_BUSY_ELSEWHERE,
+    Voids.ABSOLUTE: Code.DEBUG_BUILD,
+    Voids.CERTAINTY: Code.SINGLE_REPETITION,
+    Voids.NOTHING: Code.INTERVALS_LATE,
+}
+"""The first code of each."""
+
+
+def voids(code: str) -> Voids:
+    """What a warning takes from the figures; nothing for codes that are not known.
+
+    >>> voids("host-busy-elsewhere").name, voids("from-a-later-version").name
+    ('MACHINE', 'NOTHING')
+    """
+    order = list(Code)
+    if code not in order:
+        return Voids.NOTHING
+    return [one for one, first in _FIRST.items() if order.index(Code(code)) >= order.index(first)][-1]
 
 
 @dataclass(frozen=True, slots=True)

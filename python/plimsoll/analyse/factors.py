@@ -1,8 +1,9 @@
 """What tells systems apart, as name and text: what users or published sources say, their size, their encryption.
 
 What a server says of itself comes before what a study file says of it: a factor that is a setting of the server is
-compared by its effective value, also where only one of two systems states it. What is known of one system only is never
-a difference: the other may be the same.
+compared by its effective value, also where only one of two systems states it. A study file says all of a server that
+Plimsoll manages: a key that it does not set is not set there, and differs from one that is. What is known of one system
+only, of targets and imports, is never a difference: the other may be the same.
 
 Deliberately not here: variables that no system states (`variables`).
 """
@@ -30,6 +31,9 @@ PER_INSTANCE = "connections per instance"
 _ONLY_SOME_HAVE = frozenset({"target", "host", TLS_FACTOR, "profile", "data_dir", PER_INSTANCE})
 """Factors that say how a study file or a table describes a system. Others lack them, and nothing follows from that."""
 
+NOT_SET = "not set"
+"""The value of a factor that a study file sets for another system and not for this one: the server's default."""
+
 _SIZE_TOLERANCE = 0.02
 """Servers round the sizes of their buffer pools, and several of them divide one by whole MiB."""
 
@@ -56,6 +60,11 @@ class Factors:
         """The effective value, else what is stated; None when neither is known."""
         effective = effective_value(self.system, name)
         return self.stated.get(name) if effective is None else effective
+
+    def value_beside(self, name: str, other: SystemSummary) -> str | None:
+        """The value; `NOT_SET` where a study file sets it for another system and says all of this one."""
+        found = self.value(name)
+        return NOT_SET if found is None and is_unset(name, self.system, other) else found
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,11 +97,14 @@ def compare_factors(base: Factors, system: Factors) -> FactorComparison:
     different classes of durability are one factor, whichever and however many they are.
     """
     names = dict.fromkeys((*base.stated, *system.stated))
-    known = [(name, base.value(name), system.value(name)) for name in names]
+    known = [(name, base.value_beside(name, system.system), system.value_beside(name, base.system)) for name in names]
     differing = tuple(
         (name, one, other)
         for name, one, other in known
-        if one is not None and other is not None and _differs(name, one, other)
+        if one is not None
+        and other is not None
+        and _differs(name, one, other)
+        and not (NOT_SET in (one, other) and makes_machines_equal(name, base.system, system.system))
     )
     asked = any(name == TLS_FACTOR and "disabled" in values for name, *values in differing)
     return FactorComparison(
@@ -107,6 +119,12 @@ def compare_factors(base: Factors, system: Factors) -> FactorComparison:
             and not makes_machines_equal(one[0], base.system, system.system)
         ),
     )
+
+
+def is_unset(name: str, system: SystemSummary, other: SystemSummary) -> bool:
+    """Whether a study file sets a factor for another system, and says all of this one without it."""
+    is_written_out = system.origin == "measured" and _SERVER in system.factors
+    return is_written_out and name in other.factors and name not in {*system.factors, *_ONLY_SOME_HAVE}
 
 
 def _by_durability(

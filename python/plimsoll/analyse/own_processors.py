@@ -124,6 +124,18 @@ def with_own_processors(shares: CpuShares, sides: Sides) -> CpuShares:
     )
 
 
+def client_of_servers(share: float | None, environment: Environment) -> float | None:
+    """What the client took of the processors that the servers could use, 0..1; None where it is not known.
+
+    Args:
+        share: Of the client, of the whole host's processor time.
+        environment: Of a trial whose client ran on the servers' host.
+    """
+    sides = sides_of(environment)
+    own = _of_own(share, sides.server_processors, sides.cpu_count)
+    return share if own is None else own
+
+
 def _of_own(share: float | None, processors: float | None, cpu_count: int | None) -> float | None:
     if share is None or processors is None or cpu_count is None:
         return None

@@ -1,11 +1,11 @@
-"""The peak of a curve without the winner's curse: the highest of several noisy figures is no fair estimate.
+"""The peak of a curve: the level with the highest figure, and how sure it is that the figure is that of the maximum.
 
 A level is *near the peak* when the 95 % confidence interval of its ratio to the highest includes 1.
 
-* **Throughput at the peak**: for each repetition the level near the peak that the other repetitions put first is read,
-  and the readings are averaged (leave one out; Stone 1974). The naive interval of such readings covers too little. The
-  interval of the maximum does: the highest lower limit, each at alpha / 2 over the number of levels near the peak, to
-  the highest upper limit at alpha / 2 (intersection-union: Berger and Hsu 1996).
+* **Throughput at the peak** is the figure of that level, as tables and charts show it. The highest of several noisy
+  figures overstates the truth a little; that is what its interval allows for. It is the interval of a maximum: the
+  highest lower limit, each at alpha / 2 over the number of levels near the peak, to the highest upper limit at
+  alpha / 2 (intersection-union: Berger and Hsu 1996).
 * **Two peaks**: where some level is near the peak of both systems, they are compared at the one of these at which both
   together have most. Their sum chooses the level, and the sum says nothing about their difference. So this comparison
   is that at a level, and adds none to what Holm's procedure corrects for. Otherwise the peaks lie at different levels:
@@ -21,8 +21,6 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-
-import numpy as np
 
 from plimsoll.analyse.cell_model import Bounds, Estimate
 from plimsoll.analyse.log_ratio import ALPHA, LogRatio
@@ -68,19 +66,10 @@ def _has_less(one: MeanThroughput, best: MeanThroughput, confidence: float) -> b
 def peak_throughput(near: Sequence[MeanThroughput]) -> Estimate:
     """The throughput at the peak, from the levels near it."""
     best = near[highest(near)]
-    value_tps = _left_out_mean(near)
-    if len(near) == 1 or value_tps is None:
+    if len(near) == 1:
         return best.estimate()
-    return Estimate(value=value_tps, bounds=_of_maximum(near, value_tps), trial_count=best.trial_count)
-
-
-def _left_out_mean(near: Sequence[MeanThroughput]) -> float | None:
-    """None where levels do not have the same repetitions, or only one."""
-    if len({(one.cell.repetitions, one.trial_count) for one in near}) > 1 or near[0].trial_count < 2:
-        return None
-    tps = np.array([one.cell.throughputs_tps for one in near])
-    others = tps.sum(axis=1, keepdims=True) - tps
-    return float(tps[others.argmax(axis=0), np.arange(tps.shape[1])].mean())
+    bounds = _of_maximum(near, best.value_tps)
+    return Estimate(value=best.value_tps, bounds=bounds, trial_count=best.trial_count)
 
 
 def _of_maximum(near: Sequence[MeanThroughput], value_tps: float) -> Bounds | None:
@@ -100,7 +89,7 @@ def _of_maximum(near: Sequence[MeanThroughput], value_tps: float) -> Bounds | No
         high=max(*edges(1.0, ALPHA / 2), value_tps),
         basis=best.kind,
         degrees=best.of_mean.degrees,
-        method=f"highest of {len(near)} levels near the peak, chosen on other repetitions than are read; {best.method}",
+        method=f"maximum of {len(near)} levels near the peak; {best.method}",
     )
 
 

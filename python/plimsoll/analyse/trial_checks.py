@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict
 
 from plimsoll.analyse.character_sets import check_character_sets
+from plimsoll.analyse.comparison import EQUAL_WITHIN
 from plimsoll.analyse.doubts import Code, Doubt, place_of, recorded
 from plimsoll.analyse.drift import INTERVALS_NEEDED
 from plimsoll.analyse.driver_checks import check_drivers
@@ -17,7 +18,7 @@ from plimsoll.analyse.file_checks import check_files
 from plimsoll.analyse.finding_model import Figure
 from plimsoll.analyse.instances import lag_of
 from plimsoll.analyse.options_in_effect import check_options
-from plimsoll.analyse.own_processors import cpus_of_sides, shares_processors, sides_of
+from plimsoll.analyse.own_processors import client_of_servers, cpus_of_sides, shares_processors, sides_of
 from plimsoll.analyse.readiness.checks import recorded_conditions
 from plimsoll.analyse.replication.model import LagState
 from plimsoll.analyse.skew import skew_of
@@ -42,6 +43,13 @@ _LATE_MS = 1.0
 _LATE_RATIO = 0.1
 """A client is late when that shows in what users wait: more than a tenth of the median, and than 1 ms."""
 
+CLIENT_TAKES_RATIO = EQUAL_WITHIN
+"""From this share of the servers' processors on, a client beside them matters.
+
+Alone, a server that saturates its processors would sustain at most so much more: less than two systems may differ and
+still count as equal.
+"""
+
 Check = Callable[[TrialSummary], Iterator[Doubt]]
 
 
@@ -57,8 +65,9 @@ def _recorded(one: TrialSummary) -> Iterator[Doubt]:
 
 
 def _client_on_server_host(one: TrialSummary) -> Iterator[Doubt]:
-    if one.environment.client.on_server_host:
-        share = one.cpu.client
+    share = one.cpu.client
+    taken = client_of_servers(share, one.environment)
+    if one.environment.client.on_server_host and (taken is None or taken >= CLIENT_TAKES_RATIO):
         cpus = cpus_of_sides(sides_of(one.environment))
         yield place_of(one.trial).doubt(
             Code.CLIENT_ON_SERVER_HOST, "client-on-server-host", share or 0.0, client_cpu_ratio=share, **cpus

@@ -179,6 +179,6 @@ def _show(found: CapacityAnswer, *, as_json: bool) -> None:
     if as_json:
         typer.echo(found.model_dump_json(indent=2))
         return
-    for line in (*capacity_sentences(found), *map(warning_line, found.warnings)):
+    for line in (*capacity_sentences(found, found.warnings), *map(warning_line, found.warnings)):
         echo_fitted(line)
     show(show_table(runs_table(found)))

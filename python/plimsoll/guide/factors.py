@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from plimsoll.analyse.encryption import encryption_words
-from plimsoll.analyse.factors import effective_value
+from plimsoll.analyse.factors import NOT_SET, factors_of, is_unset
 from plimsoll.analyse.model import Analysis, SystemSummary
 from plimsoll.guide.numbers import NOT_KNOWN
 from plimsoll.guide.tables import Column, Entry, Table
@@ -38,14 +40,14 @@ def factor_table(analysis: Analysis) -> Table | None:
 def _factors(analysis: Analysis) -> dict[str, _Values]:
     """Every factor that a system states, by name; with the encryption where systems are known to differ in it."""
     names = dict.fromkeys(name for system in analysis.systems for name in system.factors)
-    factors = {name: {one.name: _value(one, name) for one in analysis.systems} for name in names}
+    factors = {name: {one.name: _value(one, name, analysis.systems) for one in analysis.systems} for name in names}
     encryptions: _Values = {one.name: encryption_words(one.encryptions) for one in analysis.systems}
     return {**factors, "encryption": encryptions} if len(set(encryptions.values())) > 1 else factors
 
 
-def _value(system: SystemSummary, name: str) -> str | None:
-    effective = effective_value(system, name)
-    return system.factors.get(name) if effective is None else effective
+def _value(system: SystemSummary, name: str, systems: Sequence[SystemSummary]) -> str | None:
+    found = factors_of(system).value(name)
+    return NOT_SET if found is None and any(is_unset(name, system, other) for other in systems) else found
 
 
 def _known(values: _Values) -> set[str]:

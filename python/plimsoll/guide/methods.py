@@ -123,8 +123,9 @@ METHODS: tuple[MethodNote, ...] = (
         applies=_has_several_levels,
         text=(
             "The peak is the level with the highest throughput. It is inside the measured range when a higher level"
-            " was measured and sustained less. The throughput at the peak is read on other repetitions than those"
-            " that chose the level, because the highest of several noisy figures overstates the truth. The pool is"
+            " was measured and sustained less. The throughput at the peak is the figure of that level; its confidence"
+            " interval is that of the maximum, because the highest of several noisy figures overstates the truth. The"
+            " pool is"
             " the smallest level that is shown to sustain at least 95 % of what every other level sustains. Where"
             " none is, it is not resolved."
         ),

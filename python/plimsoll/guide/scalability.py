@@ -5,59 +5,32 @@ Deliberately not here: how that is found (`plimsoll.analyse.scalability`).
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 
 import altair as alt
 
-from plimsoll.analyse.cell_model import Estimate
 from plimsoll.analyse.model import Analysis
 from plimsoll.analyse.scalability import LEVELS_NEEDED
 from plimsoll.analyse.scaling_fit import Law
 from plimsoll.analyse.scaling_model import (
-    Caution,
-    LawFit,
     Region,
     Scalability,
-    ScalingVerdict,
-    SuperlinearReason,
-    SuperlinearStep,
 )
-from plimsoll.analyse.where_time import OTHERS_RATIO
 from plimsoll.guide.chart_links import HREF, RECORDINGS, Links
 from plimsoll.guide.labels import chart_of
 from plimsoll.guide.look import Look
 from plimsoll.guide.marks import Chart, Row, axis_y, finish, rate_words
-from plimsoll.guide.numbers import NOT_KNOWN, per_unit, show_change, show_ratio
+from plimsoll.guide.numbers import NOT_KNOWN, per_unit, show_ratio
+from plimsoll.guide.scaling_words import LAWS, parameters, scalability_sentences, without_law
 from plimsoll.guide.sections import Section, SectionChart, best_systems, folded_but_best
 from plimsoll.guide.tables import Column, Entry, Table
 from plimsoll.guide.words import grouped
-from plimsoll.prose.phrases import counted, listed
+from plimsoll.prose.phrases import counted
 from plimsoll.units import format_number, format_percent, format_rate
 
-LAWS = {Law.LINEAR: "linear scaling", Law.AMDAHL: "Amdahl's law", Law.USL: "the universal scalability law"}
 _SHORT = {Law.LINEAR: "linear fit", Law.AMDAHL: "Amdahl's law", Law.USL: "USL"}
 _LINE_POINTS = 60
-CAUTIONS: Mapping[Caution, str] = {
-    Caution.DOES_NOT_FIT: "no law fits",
-    Caution.TOO_FEW_LEVELS: "there are too few levels",
-    Caution.WIDE_BAND: "the confidence band is too wide",
-    Caution.ONE_REPETITION: "there is only one repetition",
-    Caution.CLIENT_SATURATED: "the client was saturated",
-    Caution.CLIENT_ON_SERVER_HOST: "the client shared the processors",
-    Caution.SUPERLINEAR: "a step is superlinear",
-}
-_REASONS: Mapping[SuperlinearReason, str] = {
-    SuperlinearReason.BATCHING: "likely batching, such as group commit: transactions took less processor time",
-    SuperlinearReason.IDLE_STATES: (
-        "likely idle states or halt polling: transactions took no less processor time, and the processors were idle"
-    ),
-    SuperlinearReason.OTHERS: (
-        f"no reason is given, because other processes used {format_percent(OTHERS_RATIO)} or more of the busy"
-        " processor time"
-    ),
-    SuperlinearReason.UNKNOWN: "processor time does not say why",
-}
 _REGIONS = {
     "cores": "a core each",
     "siblings": "a hardware thread each",
@@ -79,9 +52,10 @@ def scalability_section(analysis: Analysis) -> Section | None:
     return Section(
         anchor="scalability",
         title="Scalability",
-        sentences=tuple(scalability_sentence(one) for one in found),
-        tables=tuple(
-            folded_but_best(_table(one, units.get(one.workload, "tps"), links), one.workload, best) for one in found
+        sentences=tuple(scalability_sentences(found)),
+        tables=(
+            *_nearest_laws(found),
+            *(folded_but_best(_table(one, units.get(one.workload, "tps"), links), one.workload, best) for one in found),
         ),
         charts=tuple(_charts(analysis, units)),
         notes=(
@@ -92,63 +66,25 @@ def scalability_section(analysis: Analysis) -> Section | None:
     )
 
 
-def scalability_sentence(one: Scalability) -> str:
-    """Law, peak, how far to continue it, superlinear steps."""
-    parts = [f"{one.workload}, {one.system}: {_law(one)}{_peak(one)}."]
-    parts += [_siblings(one.sibling_gain)] if one.sibling_gain is not None else []
-    parts += [_continued(one)]
-    parts += [_step(step) for step in one.superlinear]
-    return " ".join(parts)
-
-
-def _law(one: Scalability) -> str:
-    if one.fit is None:
-        return "too few levels to fit a scalability model"
-    if one.verdict is ScalingVerdict.DOES_NOT_FIT:
-        miss = format_percent(one.fit.residual_ratio_max)
-        return f"no law fits: {LAWS[one.fit.law]}, the nearest one, misses a level by {miss}"
-    return f"{LAWS[one.fit.law]} fits best{_parameters(one.fit)}"
-
-
-def _siblings(gain: Estimate) -> str:
-    """What the second hardware thread of each core adds."""
-    shown = show_change(gain)
-    interval = f" (95 % CI {shown.bounds})" if shown.bounds else ""
-    return f"Sibling threads change throughput by {shown.value}{interval} against a core for each connection."
-
-
-def _parameters(fit: LawFit) -> str:
-    known = (("contention", fit.sigma, fit.sigma_bounds), ("coherency", fit.kappa, fit.kappa_bounds))
-    shown = [f"{name} {value:.2g} ({edges[0]:.2g} to {edges[1]:.2g})" for name, value, edges in known if edges]
-    return f" ({', '.join(shown)})" if shown else ""
-
-
-def _peak(one: Scalability) -> str:
-    last = one.levels[-1].level.label()
-    match one.verdict:
-        case ScalingVerdict.PEAK_INSIDE:
-            low, high = one.peak_low or 0.0, one.peak_high or 0.0
-            return f"; peak at {one.peak_connections or 0.0:,.0f} connections (95 % CI {low:,.0f} to {high:,.0f})"
-        case ScalingVerdict.PEAK_OUTSIDE:
-            return f"; the peak is outside the measured range, above {last}"
-        case ScalingVerdict.NOT_RESOLVED:
-            upper = "no peak at all" if one.peak_high is None else f"{one.peak_high:,.0f}"
-            return f"; the peak is not resolved (95 % CI {one.peak_low or 1.0:,.0f} connections to {upper})"
-    return ""
-
-
-def _continued(one: Scalability) -> str:
-    if one.cautions:
-        return f"Do not extrapolate: {listed([CAUTIONS[caution] for caution in one.cautions])}."
-    return f"The curve may be continued to {2 * one.levels[-1].level.connections:,} connections at most."
-
-
-def _step(step: SuperlinearStep) -> str:
-    gain = format_percent(step.per_connection_ratio.value - 1, signed=True)
-    return (
-        f"From {step.from_connections:,} to {step.to_connections:,} connections throughput per connection rose"
-        f" ({gain}): {_REASONS[step.reason]}."
+def _nearest_laws(found: Sequence[Scalability]) -> Iterator[Table]:
+    """How far the nearest law misses, for the curves whose sentence they share."""
+    rows = tuple(
+        (
+            Entry(one.workload),
+            Entry(one.system),
+            Entry(LAWS[one.fit.law]),
+            Entry(format_percent(one.fit.residual_ratio_max)),
+        )
+        for own in without_law(found).values()
+        for one in own
+        if one.fit is not None
     )
+    if rows:
+        columns = (
+            *(Column(heading=heading, numeric=False) for heading in ("workload", "system", "nearest law")),
+            Column(heading="misses a level by"),
+        )
+        yield Table(caption="Curves that no law fits", columns=columns, rows=rows)
 
 
 def _table(one: Scalability, unit: str, links: Links) -> Table:
@@ -193,7 +129,7 @@ def _table(one: Scalability, unit: str, links: Links) -> Table:
 def _within_cores(one: Scalability) -> str:
     """The law of the levels with a core for each connection, or why there is none."""
     if (inner := one.fit_within_cores) is not None:
-        return f"With a core for each connection, {LAWS[inner.law]} fits best{_parameters(inner)}."
+        return f"With a core for each connection, {LAWS[inner.law]} fits best{parameters(inner)}."
     count = sum(level.region is Region.CORES for level in one.levels)
     if one.fit is None or not one.cores or count == len(one.levels):
         return ""

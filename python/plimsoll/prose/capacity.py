@@ -9,9 +9,11 @@ from typing import Protocol
 from plimsoll.analyse.cell_model import Estimate
 from plimsoll.analyse.comparison import EQUAL_WITHIN
 from plimsoll.analyse.confirmed import Confirmed
+from plimsoll.analyse.doubts import Code, Voids, voids
 from plimsoll.analyse.finding_model import Finding
 from plimsoll.prose.phrases import counted, higher, lost_words, plain_percent, rate_with_interval, ratio_interval
 from plimsoll.record.capacity import Capacity, CapacityObjective, CapacityRun, RunRole, RunVerdict
+from plimsoll.record.model import TrialWarning
 from plimsoll.units import format_duration, format_ms, format_percent, format_rate
 
 VERDICTS = {
@@ -90,11 +92,16 @@ def bracket_words(low_tps: float, high_tps: float) -> str:
     return f"; capacity below {format_rate(high_tps)}" if math.isfinite(high_tps) else ""
 
 
-def capacity_sentences(found: Capacity) -> Iterator[str]:
-    """The answer of one search, first things first."""
+def capacity_sentences(found: Capacity, warnings: Sequence[TrialWarning] = ()) -> Iterator[str]:
+    """The answer of one search, first things first.
+
+    Args:
+        found: The answer.
+        warnings: Doubts about it, the gravest first: where the measurement was disturbed, that is what to mend first.
+    """
     what = objective_words(found.objective)
     if found.capacity_tps is None:
-        yield from _no_capacity(found, what)
+        yield from _no_capacity(found, what, [one.code for one in warnings if _is_disturbance(one.code)])
         return
     count = sum(run.role is RunRole.CONFIRM and run.rate_tps == found.capacity_tps for run in found.runs)
     served = "" if found.rate_connections is None else f" at {counted(found.rate_connections, 'connection')}"
@@ -114,7 +121,7 @@ def _lag(found: Capacity) -> Iterator[str]:
         yield f"From {format_rate(rate_tps)} on the lag of a replica grows, which counts as over the objective."
 
 
-def _no_capacity(found: Capacity, what: str) -> Iterator[str]:
+def _no_capacity(found: Capacity, what: str, disturbed: Sequence[str]) -> Iterator[str]:
     at_rates = [run for run in found.runs if run.rate_tps is not None]
     if found.low is not None:
         high = "" if found.high is None else f" and clearly does not at {format_rate(found.high)}"
@@ -124,14 +131,24 @@ def _no_capacity(found: Capacity, what: str) -> Iterator[str]:
         over = share_words(max(run.counted_over_ratio for run in at_rates if run.rate_tps == lowest_tps))
         lowest = f"the lowest that was measured is {format_rate(lowest_tps)}, with {over} over the objective"
         yield f"No rate was found that holds {what}: {lowest}."
-        yield _advice(at_rates)
+        yield _advice(at_rates, disturbed)
         yield from _lag(found)
     else:
         yield f"No rate was measured against {what}."
 
 
-def _advice(at_rates: Sequence[CapacityRun]) -> str:
+def _is_disturbance(code: str) -> bool:
+    """Whether a warning says that something else than the server and its load set the figures."""
+    return voids(code) is Voids.MACHINE or code == Code.MACHINE_SLOWER
+
+
+def _advice(at_rates: Sequence[CapacityRun], disturbed: Sequence[str]) -> str:
     """What to do where no rate was found that holds."""
+    if disturbed:
+        return (
+            f"The measurement was disturbed ({', '.join(disturbed)}; see the warnings). So this says nothing about the"
+            " objective: remove the cause and search again."
+        )
     if any(run.verdict is RunVerdict.HOLDS for run in at_rates):
         return "Some runs held and longer or later ones did not: make runs longer, or measure on a quieter machine."
     return "Relax the objective, or check whether the server and its data are as they should be."

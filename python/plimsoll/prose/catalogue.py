@@ -9,6 +9,10 @@ from plimsoll.analyse.doubts import Code
 from plimsoll.record.model import TrialWarning
 
 ADVICE: dict[Code, str] = {
+    Code.NO_SERVER: (
+        "If the script was to use a server, let it connect by sysbench.sql. Otherwise its figures say nothing about"
+        " any server."
+    ),
     Code.THROUGHPUT_STALLED: (
         "Look at the server's error log, storage and telemetry at that time, at the network and at the client; remove"
         " the cause and measure these trials again."
@@ -20,9 +24,12 @@ ADVICE: dict[Code, str] = {
         "Take no figure of these trials as capacity: ask for less, or let the replica apply faster (more applier"
         " threads, more CPUs, less strict flushing), and measure again."
     ),
-    Code.REPETITION_LAGS: (
-        "Look at the telemetry of that trial and at the server's error log, remove the cause and measure it again."
+    Code.HOST_BUSY_ELSEWHERE: "Find and stop what else runs there, or measure on a quiet host.",
+    Code.SERVER_THROTTLED: (
+        "Raise the quota of processor time of the server's control group, or state that quota as a factor of the study."
     ),
+    Code.BURSTABLE_INSTANCE: "Measure on an instance type with a fixed share of its processors.",
+    Code.MEMORY_OVERCOMMITTED: "Set innodb_buffer_pool_size so that all buffer pools take at most 80 % of memory.",
     Code.CLIENT_SATURATED: (
         "Run the client on another host, or give it processors of its own, and measure these levels again."
     ),
@@ -34,25 +41,14 @@ ADVICE: dict[Code, str] = {
         "Look for what is different about that driver: its processors, what else runs there, its way to the server."
         " Replace it or leave it out, and measure these trials again."
     ),
-    Code.CLIENT_ON_SERVER_HOST: (
-        "Take differences between systems from such trials rather than absolute figures, or run the client on another"
-        " host."
+    Code.REPETITION_LAGS: (
+        "Look at the telemetry of that trial and at the server's error log, remove the cause and measure it again."
     ),
-    Code.NO_SERVER: (
-        "If the script was to use a server, let it connect by sysbench.sql. Otherwise its figures say nothing about"
-        " any server."
+    Code.TURN_SHORT: (
+        "Raise turn to ten times the mean response time or more (at most 10s), and duration with it. For transactions"
+        " of more than a second, use the sequential design."
     ),
-    Code.SERVER_PLACE_UNKNOWN: (
-        "Run plimsoll where it sees the server's process, or against the server's own address, without a tunnel or a"
-        " forwarded port."
-    ),
-    Code.HOST_BUSY_ELSEWHERE: "Find and stop what else runs there, or measure on a quiet host.",
-    Code.SERVER_THROTTLED: (
-        "Raise the quota of processor time of the server's control group, or state that quota as a factor of the study."
-    ),
-    Code.BURSTABLE_INSTANCE: "Measure on an instance type with a fixed share of its processors.",
     Code.DEBUG_BUILD: "Measure a release build of the same version.",
-    Code.MEMORY_OVERCOMMITTED: "Set innodb_buffer_pool_size so that all buffer pools take at most 80 % of memory.",
     Code.DATA_DIFFERS: (
         "Make the tables of all systems with the same definitions, character set and rows; or state what differs as a"
         " factor."
@@ -61,9 +57,13 @@ ADVICE: dict[Code, str] = {
         "Give both environments the same CPUs and memory and measure again; or state what differs as a parameter, if it"
         " is what you compare."
     ),
-    Code.TURN_SHORT: (
-        "Raise turn to ten times the mean response time or more (at most 10s), and duration with it. For transactions"
-        " of more than a second, use the sequential design."
+    Code.SERVER_PLACE_UNKNOWN: (
+        "Run plimsoll where it sees the server's process, or against the server's own address, without a tunnel or a"
+        " forwarded port."
+    ),
+    Code.CLIENT_ON_SERVER_HOST: (
+        "Take differences between systems from such trials rather than absolute figures, or run the client on another"
+        " host."
     ),
     Code.SINGLE_REPETITION: "Measure at least three repetitions.",
     Code.SHORT_WINDOW: "Measure at least 60 s; several minutes for workloads that write.",

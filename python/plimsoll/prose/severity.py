@@ -1,10 +1,10 @@
-"""How grave warnings are, from the order of `plimsoll.analyse.doubts.Code`: a new code needs nothing here."""
+"""How grave warnings are, by what they void (`plimsoll.analyse.doubts`): a new code needs nothing here."""
 
 from __future__ import annotations
 
 from enum import Enum
 
-from plimsoll.analyse.doubts import Code
+from plimsoll.analyse.doubts import Voids, voids
 
 
 class Severity(Enum):
@@ -15,8 +15,7 @@ class Severity(Enum):
     CONTEXT = "What to know about the measurement"
 
 
-_BEGIN = {Severity.UNCERTAIN: Code.SINGLE_REPETITION, Severity.CONTEXT: Code.INTERVALS_LATE}
-"""The first code of each severity but the gravest."""
+_LESS_GRAVE = {Voids.CERTAINTY: Severity.UNCERTAIN, Voids.NOTHING: Severity.CONTEXT}
 
 
 def severity_of(code: str) -> Severity:
@@ -25,7 +24,4 @@ def severity_of(code: str) -> Severity:
     >>> severity_of("client-saturated").name, severity_of("from-a-later-version").name
     ('GRAVE', 'CONTEXT')
     """
-    order = [one.value for one in Code]
-    place = order.index(code) if code in order else len(order)
-    reached = [severity for severity, first in _BEGIN.items() if place >= order.index(first.value)]
-    return reached[-1] if reached else Severity.GRAVE
+    return _LESS_GRAVE.get(voids(code), Severity.GRAVE)

@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 
 from plimsoll.analyse.factors import FactorComparison, compare_factors, factors_of
-from plimsoll.analyse.model import SystemSummary
+from plimsoll.analyse.model import Analysis, SystemSummary
 from plimsoll.analyse.study import analyse
+from plimsoll.guide.factors import factor_table
 from plimsoll.prose.phrases import factor_words
 from plimsoll.record.environment import ClientFacts, Environment, HostFacts, InstanceFacts
 from support.told import answer_of
@@ -74,6 +75,30 @@ def test_a_server_that_says_nothing_of_itself_may_differ_and_does_not() -> None:
     assert found.one_sided == (("server", "mariadb", None), ("buffer_pool_bytes", "536870912", None))
     words = factor_words(found.differing, found.one_sided)
     assert words == " Known for only one of them, so it may also differ: server (mariadb) and buffer_pool (512 MiB)."
+
+
+def test_what_a_study_file_sets_for_one_managed_server_is_not_set_for_the_other() -> None:
+    """Said once: "Known for only one of them, so it may also differ: cpu_count (4)", of a study that says it."""
+    found = compared(system("a", {**MANAGED, "cpu_count": "4"}, POOL), system("b", MANAGED, POOL))
+    assert found == FactorComparison((("cpu_count", "4", "not set"),))
+    assert factor_words(found.differing) == " They differ in cpu_count (4 against not set)."
+    limited = {**MANAGED, "memory_limit_bytes": str(2**30)}
+    words = factor_words(compared(system("a", MANAGED, POOL), system("b", limited, POOL)).differing)
+    assert words == " They differ in memory_limit (not set against 1.00 GiB)."
+
+
+def test_what_a_study_file_sets_for_a_managed_server_is_not_known_of_a_target() -> None:
+    found = compared(system("a", {**MANAGED, "cpu_count": "4"}, POOL), system("b", TARGET, POOL))
+    assert (found.differing, found.one_sided) == ((), (("cpu_count", "4", None),))
+
+
+def test_the_table_of_factors_says_what_is_not_set() -> None:
+    systems = (system("a", {**MANAGED, "cpu_count": "4"}, POOL), system("b", MANAGED, POOL))
+    table = factor_table(Analysis(
+        plimsoll_version="0", study="made", answer=(), limits=(), systems=systems, workloads=(), curves=()
+    ))  # fmt: skip
+    assert table is not None
+    assert [[entry.text for entry in row] for row in table.rows] == [["a", "4"], ["b", "not set"]]
 
 
 def test_spellings_of_one_value_do_not_differ() -> None:

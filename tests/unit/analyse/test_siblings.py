@@ -8,7 +8,7 @@ import pytest
 from plimsoll.analyse.model import Analysis
 from plimsoll.analyse.scaling_model import Region, ScalingVerdict
 from plimsoll.analyse.study import analyse
-from plimsoll.guide.scalability import scalability_sentence
+from plimsoll.guide.scaling_words import scalability_sentence
 from plimsoll.record.environment import ClientFacts, Environment, HostFacts
 from unit.analyse.made import measured
 
