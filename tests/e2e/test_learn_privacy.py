@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import base64
+import os
+import signal
 import stat
 import subprocess
+import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
 
+from plimsoll.run.reading_logs import read_logs
 from support.canaries import CLIENT, SCHEMA, TOKEN, traces, transactions
 from support.command import plimsoll
 from support.slow_logs import Client, Ran, general_log, mariadb_slow_log, mysql_slow_log
@@ -98,6 +102,41 @@ def test_private_tables_are_only_the_owners_when_they_are_kept(tmp_path: Path) -
     files = [one for one in kept.rglob("*") if one.is_file()]
     assert {one.name for one in files} >= {"events.parquet", "literals.parquet", "templates.csv"}
     assert {stat.S_IMODE(one.stat().st_mode) for one in files} == {0o600}
+
+
+KILLED = """
+import os, signal, sys
+from pathlib import Path
+from plimsoll.run.reading_logs import read_logs
+with read_logs([sys.argv[1]], work_dir=Path(sys.argv[2])) as log:
+    print(log.literals().collect().height, flush=True)
+    os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+def test_a_killed_run_leaves_no_literal_and_the_next_one_removes_its_folder(tmp_path: Path) -> None:
+    log, _ = planted(tmp_path, "mysql")
+    work = tmp_path / "work"
+    work.mkdir()
+    killed = subprocess.run([sys.executable, "-c", KILLED, log, work], stdout=subprocess.PIPE, text=True, check=False)
+    assert killed.returncode == -signal.SIGKILL
+    assert int(killed.stdout) > 0
+    (left,) = work.iterdir()
+    assert [one for one in left.iterdir() if one.is_file() and list(traces(one.read_bytes()))] == []
+    assert plimsoll("learn", "report", log, "-o", tmp_path / "report", "--work-dir", work).returncode == 0
+    assert list(work.iterdir()) == []
+
+
+def test_where_files_need_names_they_are_as_private(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As on a file system that has no others."""
+    monkeypatch.setattr("os.O_TMPFILE", os.O_DIRECTORY | os.O_RDONLY)  # opening a folder for writing is refused
+    log, _ = planted(tmp_path, "mysql")
+    with read_logs([str(log)], work_dir=tmp_path) as read:
+        modes = {one.name: one.lstat().st_mode for one in read.folder.iterdir()}
+        assert {"events.parquet", "literals.parquet", "facts.json"} <= set(modes)
+        assert {mode & 0o177 for mode in modes.values()} == {0}
+        assert {*map(stat.S_ISREG, modes.values())} == {True}
+    assert not read.folder.exists()
 
 
 def test_search_finds_canaries_in_all_disguises() -> None:

@@ -179,11 +179,23 @@ impl<'o> Reading<'o> {
     }
 }
 
-/// A table, for this user only: it has what stood in the log.
+/// A table, for this user only: it has what stood in the log. The name may lead to an empty file that the caller made;
+/// what already holds something is not overwritten.
 fn create(to: &Path, name: &str) -> Result<File, WorkerFault> {
     let path = to.join(name);
-    let opened = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path);
-    opened.map_err(|error| {
+    let opened = || -> io::Result<File> {
+        let file = OpenOptions::new()
+            .write(true)
+            .create(true)
+            .truncate(false)
+            .mode(0o600)
+            .open(&path)?;
+        match file.metadata()?.len() {
+            0 => Ok(file),
+            _ => Err(io::ErrorKind::AlreadyExists.into()),
+        }
+    };
+    opened().map_err(|error| {
         WorkerFault::new(
             FailureClass::Host,
             format!("{}: cannot be made: {error}", path.display()),

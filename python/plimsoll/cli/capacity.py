@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from contextlib import ExitStack
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -99,9 +98,9 @@ def capacity(
     kept = recording_wanted(record, None, None, None)
     with ExitStack() as stack:
         if kept is None:
-            kept = RecordingWanted(
-                study=Path(stack.enter_context(TemporaryDirectory(prefix="plimsoll-capacity-"))) / "r"
-            )
+            from plimsoll.private_folder import PrivateFolder
+
+            kept = RecordingWanted(study=stack.enter_context(PrivateFolder("capacity")) / "r")
         managed = None
         if target == "managed":
             from plimsoll.cli.trial import throwaway

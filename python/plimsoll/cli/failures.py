@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import errno
 import logging
-import signal
 import sys
 import tempfile
 import traceback
 from collections.abc import Callable
-from types import FrameType
 
 from typer.exceptions import Abort, TyperException
 
 from plimsoll.cli.wipe import without_passwords
 from plimsoll.errors import HostError, PlimsollError
+from plimsoll.interruption import ignore_further, interrupt_once
 from plimsoll.units import printable
 
 INTERRUPTED = 130
@@ -41,14 +40,14 @@ REPORT_TO = "the project's issue tracker"
 
 
 def exit_code_of(command: Callable[[], object]) -> int:
-    """Runs a command and says how the process is to end. SIGTERM interrupts as Ctrl-C does."""
+    """Runs a command and says how the process is to end. SIGTERM and SIGHUP interrupt as Ctrl-C does."""
     code = _ending(command)
     _LOG.info("ends with exit code %d", code)
     return code
 
 
 def _ending(command: Callable[[], object]) -> int:
-    signal.signal(signal.SIGTERM, _interrupt)
+    interrupt_once()
     try:
         result = command()
         sys.stdout.flush()
@@ -66,14 +65,9 @@ def _ending(command: Callable[[], object]) -> int:
 
 def _interrupted() -> int:
     """Says so. From here on further signals are ignored: all is cleaned up, and the exit code must tell of it."""
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, signal.SIG_IGN)
+    ignore_further()
     print("plimsoll: interrupted; what was recorded is kept", file=sys.stderr)
     return INTERRUPTED
-
-
-def _interrupt(_number: int, _frame: FrameType | None) -> None:
-    raise KeyboardInterrupt
 
 
 def _say_misuse(error: TyperException) -> None:

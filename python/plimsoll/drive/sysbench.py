@@ -18,19 +18,19 @@ from plimsoll.drive.engine_message import EngineMessage
 from plimsoll.drive.executable import find_engine
 from plimsoll.drive.protocol import MESSAGE
 from plimsoll.errors import EngineBugError, HostError
+from plimsoll.interruption import handled_by
 
 EVENTS_VARIABLE = "PLIMSOLL_EVENTS_FD"
 """Names the descriptor on which the engine tells its trial."""
 
-_FORWARDED = (signal.SIGINT, signal.SIGTERM)
 _END_LIMIT_S = 5.0
 
 
 class SysbenchProcess:
     """A running engine. Use it as a context manager: leaving it ends the process, whatever happened.
 
-    It has a process group of its own, so that Ctrl-C in a terminal reaches it once: from here, where SIGINT and SIGTERM
-    are passed on for as long as it runs.
+    It has a process group of its own, so that Ctrl-C in a terminal reaches it once: from here, where signals that ask
+    to end are passed on for as long as it runs.
     """
 
     def __init__(self, arguments: Sequence[str]) -> None:
@@ -42,8 +42,9 @@ class SysbenchProcess:
         engine = find_engine()
         messages, told = os.pipe()
         self._messages = os.fdopen(messages, "rb")
-        self._before = {number: signal.signal(number, self._forward) for number in _FORWARDED}
         self._process: subprocess.Popen[bytes] | None = None
+        self._forwarding = handled_by(self._forward)
+        self._forwarding.__enter__()
         try:
             self._process = subprocess.Popen(
                 [str(engine), "sysbench", *arguments],
@@ -100,8 +101,7 @@ class SysbenchProcess:
                 process.wait(_END_LIMIT_S)
             except subprocess.TimeoutExpired:
                 continue
-        for number, before in self._before.items():
-            signal.signal(number, before)
+        self._forwarding.__exit__(None, None, None)
 
     def _running(self) -> subprocess.Popen[bytes]:
         assert self._process is not None, "it was started"

@@ -8,10 +8,10 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
-import tempfile
 from pathlib import Path
 
 from plimsoll.errors import HostError
+from plimsoll.private_folder import PrivateFolder
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome", "microsoft-edge")
 """Commands that print alike, in the order in which they are tried."""
@@ -39,8 +39,8 @@ def print_pdf(page: Path, to: Path, *, limit_s: float = LIMIT_S) -> Path:
         HostError: There is no browser, it failed, it took too long, or the file cannot be written.
     """
     command = _browser()
-    with tempfile.TemporaryDirectory(prefix="plimsoll-print-", ignore_cleanup_errors=True) as profile:
-        printed = Path(profile) / "guide.pdf"
+    with PrivateFolder("print") as profile:
+        printed = profile / "guide.pdf"
         words = [command, *_flags(profile), f"--print-to-pdf={printed}", page.resolve().as_uri()]
         _run(words, limit_s)
         if not printed.exists() or not printed.read_bytes().startswith(b"%PDF"):
@@ -64,7 +64,7 @@ def _browser() -> str:
     return found
 
 
-def _flags(profile: str) -> list[str]:
+def _flags(profile: Path) -> list[str]:
     flags = ["--headless", "--disable-gpu", "--no-first-run", "--disable-background-networking"]
     flags += ["--disable-component-update", "--disable-sync", "--disable-dev-shm-usage", "--no-pdf-header-footer"]
     if os.geteuid() == 0:

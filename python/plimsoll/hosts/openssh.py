@@ -9,11 +9,11 @@ from __future__ import annotations
 import shlex
 import shutil
 import subprocess
-import tempfile
 from collections.abc import Sequence
 from typing import IO
 
 from plimsoll.errors import HostError
+from plimsoll.private_folder import PrivateFolder
 
 _OPTIONS = {
     "BatchMode": "yes",
@@ -47,9 +47,9 @@ class OpenSsh:
         if shutil.which("ssh") is None:
             raise HostError("ssh: not found; install OpenSSH's client")
         self.destination = destination
-        self._folder = tempfile.TemporaryDirectory(prefix="plimsoll-ssh-")
+        self._folder = PrivateFolder("ssh")
         self._options = [f"-o{name}={value}" for name, value in _OPTIONS.items()]
-        self._options.append(f"-oControlPath={self._folder.name}/%C")
+        self._options.append(f"-oControlPath={self._folder.path}/%C")
 
     def words(self, command: Sequence[str]) -> list[str]:
         """The command line that runs a command there."""
@@ -111,7 +111,7 @@ class OpenSsh:
     def close(self) -> None:
         """Ends the shared connection for good."""
         self.disconnect()
-        self._folder.cleanup()
+        self._folder.close()
 
     def disconnect(self) -> None:
         """Ends the shared connection; the next command begins another."""

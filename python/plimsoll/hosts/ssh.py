@@ -11,7 +11,6 @@ import ipaddress
 import json
 import os
 import socket
-import tempfile
 import threading
 import time
 from collections.abc import Callable
@@ -27,6 +26,7 @@ from plimsoll.hosts.openssh import OpenSsh, last_line
 from plimsoll.hosts.remote_collecting import RemoteCollecting
 from plimsoll.hosts.remote_server import RemoteServer
 from plimsoll.hosts.shipping import PROBE, Interpreter, archive, this_interpreter
+from plimsoll.private_folder import PrivateFolder
 from plimsoll.servers.managed_spec import ManagedSpec
 from plimsoll.servers.option_file import MachineSizes
 from plimsoll.servers.storage import FlushTimes
@@ -59,13 +59,14 @@ class SshHost:
         self.connection_number = 0
         self._python, self._address = python, address
         self._ssh = OpenSsh(destination)
-        self._folder = tempfile.TemporaryDirectory(prefix="plimsoll-ssh-")
-        self._errors = Path(self._folder.name) / "errors"
+        self._folder = PrivateFolder("ssh")
+        self._errors = self._folder.path / "errors"
         self._lock = threading.Lock()
         try:
             self._channel = self._connect()
         except BaseException:
             self._ssh.close()
+            self._folder.close()
             raise
 
     @property
@@ -84,7 +85,7 @@ class SshHost:
         """Makes a server there, see `Host.create_server`."""
         asked = {"name": name, "spec": spec, "address": self.address, "machine": machine, "flush": flush}
         number = self._channel.make(remote_objects.create_server, **asked)
-        return RemoteServer(self._channel, number, Path(self._folder.name))
+        return RemoteServer(self._channel, number, self._folder.path)
 
     def collect(self, wanted: Wanted) -> Collecting:
         """Begins to watch the host and servers on it, see `Host.collect`."""
@@ -117,7 +118,7 @@ class SshHost:
         """Ends the connection, see `Host.close`."""
         self._channel.close()
         self._ssh.close()
-        self._folder.cleanup()
+        self._folder.close()
 
     def _connect(self) -> Channel:
         self._check_python()

@@ -6,6 +6,7 @@ Deliberately not here: reading logs (the engine's `read-logs`), and anything tha
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -70,6 +71,13 @@ PARTITION_EVENTS = 4_000_000
 _READ_OFTEN = {"events": EVENTS, "literals": LITERALS}
 """Tables that are looked at many times, and are turned into Parquet once."""
 
+FILES = (
+    "facts.json",
+    *(f"{name}.csv" for name in ("events", "templates", "literals", "accounts", "schemas", "damage")),
+    *(f"{name}.parquet" for name in _READ_OFTEN),
+)
+"""All that there is of a log at any time."""
+
 
 @dataclass(frozen=True, slots=True)
 class EventLog:
@@ -133,6 +141,7 @@ def open_event_log(folder: Path) -> EventLog:
         for name, schema in _READ_OFTEN.items():
             (folder / f"{name}.parquet").touch(mode=0o600)  # as the engine's files are; its content keeps the mode
             pl.scan_csv(folder / f"{name}.csv", schema=schema).sink_parquet(folder / f"{name}.parquet")
+            os.truncate(folder / f"{name}.csv", 0)  # it may have no name of its own: its space is free now
             (folder / f"{name}.csv").unlink()
         count = pl.scan_parquet(folder / "events.parquet").select(pl.len()).collect().item()
     except (OSError, ValueError, KeyError, TypeError, ValidationError, pl.exceptions.PolarsError) as error:

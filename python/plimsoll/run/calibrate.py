@@ -8,10 +8,8 @@ than too high.
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from pathlib import Path
 
 from plimsoll.analyse.durations import durations
 from plimsoll.analyse.trial_summary import TrialSummary
@@ -19,6 +17,7 @@ from plimsoll.drive.engine import Driver
 from plimsoll.drive.plans import SimColumn, SimShape, sim_line
 from plimsoll.drive.protocol import Interval, Listening
 from plimsoll.errors import HostError, SpecError, TargetError
+from plimsoll.private_folder import PrivateFolder
 from plimsoll.run.answers import recorded_answers
 from plimsoll.run.client_limits import ClientLimit
 from plimsoll.run.single import run_single
@@ -99,8 +98,8 @@ def fake_server(
     Raises:
         HostError, EngineBugError: It cannot be had.
     """
-    with tempfile.TemporaryDirectory(prefix="plimsoll-sim-") as folder:
-        socket = Path(folder) / "socket" if by_socket else None
+    with PrivateFolder("sim") as folder:
+        socket = folder / "socket" if by_socket else None
         with driver.launch("sim", sim_line(socket, shapes, delay_s=delay_s)) as server:
             port = server.expect(Listening).port
             if socket is None:

@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 from plimsoll.analyse.capacity_run import judged_run
 from plimsoll.analyse.cells import is_sustained
@@ -17,6 +16,7 @@ from plimsoll.drive.engine import LocalDriver
 from plimsoll.drive.protocol import Interval, Progress
 from plimsoll.errors import NothingCompletedError, SpecError, TargetError
 from plimsoll.plan.capacity import Step
+from plimsoll.private_folder import PrivateFolder
 from plimsoll.record.capacity import CapacityObjective, RunRole
 from plimsoll.record.model import TrialWarning, Verdict
 from plimsoll.record.partial import recordings_folder
@@ -66,8 +66,8 @@ def confirm(
         rate_tps=run.arrivals.steady_tps,
         duration_s=run.duration_s,
     )
-    with TemporaryDirectory(prefix="plimsoll-confirm-") as folder:
-        wanted = RecordingWanted(study=Path(folder) / "runs")
+    with PrivateFolder("confirm") as folder:
+        wanted = RecordingWanted(study=folder / "runs")
         try:
             summary, _ = record_single(run, wanted, seen)
         except NothingCompletedError:

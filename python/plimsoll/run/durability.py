@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import random
 import subprocess
-import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -19,6 +18,7 @@ from pathlib import Path
 from plimsoll.analyse.lost_transactions import Ledger, Search, read_ledger, searched, setting_outcome
 from plimsoll.drive.executable import find_engine
 from plimsoll.errors import SpecError, TargetError
+from plimsoll.private_folder import PrivateFolder
 from plimsoll.record.durability import DurabilityRecord, FaultOutcome, SettingOutcome
 from plimsoll.run.ledger_load import LedgerLoad, read_ledger_tables
 from plimsoll.servers.control import connect
@@ -57,8 +57,8 @@ def device_fault(base_dir: Path) -> str | None:
         HostError: The folder cannot be made.
     """
     make_base_dir(base_dir)
-    with tempfile.TemporaryDirectory(prefix="plimsoll-device-", dir=base_dir) as folder:
-        words = [str(find_engine()), "forgetful", folder, "true"]
+    with PrivateFolder("device", base_dir) as folder:
+        words = [str(find_engine()), "forgetful", str(folder), "true"]
         done = subprocess.run(words, capture_output=True, text=True, timeout=30, check=False)
     if done.returncode == 0:
         return None
@@ -107,10 +107,10 @@ class DurabilityTest:
             raise SpecError(f"--ledger-dir: {self._ledger_dir} is not a folder; create it, or correct the path")
         sweep(self._base_dir)
         with (
-            tempfile.TemporaryDirectory(prefix="plimsoll-ledger-", dir=self._ledger_dir) as folder,
+            PrivateFolder("ledger", self._ledger_dir) as folder,
             self._made() as made,
         ):
-            self._folder = Path(folder)
+            self._folder = folder
             record = DurabilityRecord(
                 fault=self._spec.fault,
                 server=made.command.version_text,

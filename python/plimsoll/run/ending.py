@@ -1,20 +1,14 @@
-"""Ctrl-C and SIGTERM while load runs, and while something begins that must not be lost.
-
-The first ends the load with what was measured, a second ends everything. What begins comes to be whole before either.
-"""
+"""A signal while load runs: the first ends the load with what was measured, a second ends everything."""
 
 from __future__ import annotations
 
-import signal
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from types import FrameType
 
 from plimsoll.drive.engine import TrialRun
-
-_SIGNALS = (signal.SIGINT, signal.SIGTERM)
+from plimsoll.interruption import handled_by, ignore_further, interrupt
 
 
 @dataclass(slots=True)
@@ -28,7 +22,8 @@ class Ending:
 def ending(engine: TrialRun) -> Iterator[Ending]:
     """Passes the first signal on to an engine whose load runs: it stops, and says `done` with its account.
 
-    Only for the main thread, and only around the load itself.
+    Only for the main thread, and only around the load itself. What follows an ended load stores and cleans up; on the
+    command line no further signal interrupts that.
     """
     asked = Ending()
 
@@ -38,29 +33,9 @@ def ending(engine: TrialRun) -> Iterator[Ending]:
         asked.is_asked = True
         engine.stop()
 
-    before = {number: signal.signal(number, end) for number in _SIGNALS}
-    try:
-        yield asked
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
-
-
-@contextmanager
-def begun_whole() -> Iterator[None]:
-    """Lets a short step come to its end, such as starting a process, before an interruption is raised.
-
-    It is raised as the block is left, so the caller's `finally` stands around the block.
-    """
-    if threading.current_thread() is not threading.main_thread():
-        yield  # interruptions are raised in the main thread only
-        return
-    waiting: list[int] = []
-    before = {number: signal.signal(number, lambda came, _frame: waiting.append(came)) for number in _SIGNALS}
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
-    for came in waiting[:1]:
-        signal.raise_signal(came)
+    with handled_by(end) as before:
+        try:
+            yield asked
+        finally:
+            if asked.is_asked and interrupt in before.values():
+                ignore_further()

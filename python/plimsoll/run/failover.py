@@ -7,7 +7,6 @@ Each fault begins with all servers on data as it was before any load. Deliberate
 from __future__ import annotations
 
 import random
-import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -15,6 +14,7 @@ from pathlib import Path
 from plimsoll.analyse.failover import Instants, Promotion, failover_outcome, with_outcomes
 from plimsoll.analyse.lost_transactions import read_ledger, searched
 from plimsoll.errors import SpecError, TargetError
+from plimsoll.private_folder import PrivateFolder
 from plimsoll.prose.phrases import counted
 from plimsoll.record.failover import FailoverOutcome, FailoverRecord
 from plimsoll.run.ledger_load import LedgerLoad, read_ledger_tables
@@ -95,13 +95,13 @@ class FailoverTest:
         sweep(self._base_dir)
         self._say(f"a source and {counted(spec.replicas, 'replica')} are made")
         with (
-            tempfile.TemporaryDirectory(prefix="plimsoll-ledger-", dir=self._ledger_dir) as folder,
+            PrivateFolder("ledger", self._ledger_dir) as folder,
             ReplicaSet(spec, server=self._server_name, data_dir=self._base_dir) as servers,
         ):
             record = self._record(servers)
             each: list[FailoverOutcome] = []
             for index in range(spec.faults):
-                outcome = self._befall(servers, Path(folder) / f"ledger-{index}", index)
+                outcome = self._befall(servers, folder / f"ledger-{index}", index)
                 each.append(outcome)
                 record = with_outcomes(record, each, is_complete=len(each) == spec.faults)
                 self._say(_said(outcome, index + 1, spec.faults))

@@ -19,8 +19,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
+from plimsoll.interruption import uninterrupted
 from plimsoll.record.hooks import HookResult
-from plimsoll.run.ending import begun_whole
 from plimsoll.run.hook_output import HookOutput
 from plimsoll.spec.hooks import HookSpec
 
@@ -104,7 +104,7 @@ def _run_once(
     process: subprocess.Popen[bytes] | None = None
     has_ended = False
     try:
-        with begun_whole():
+        with uninterrupted():
             process = subprocess.Popen(
                 list(command),
                 cwd=folder,

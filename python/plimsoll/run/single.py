@@ -9,8 +9,6 @@ import math
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
-from pathlib import Path
-from tempfile import TemporaryDirectory
 
 from plimsoll.analyse.trial_checks import CHECKS_OF_A_RUN
 from plimsoll.analyse.trial_summary import TrialSummary
@@ -18,6 +16,7 @@ from plimsoll.drive.engine import LocalDriver, TrialRun
 from plimsoll.drive.plans import trial_line
 from plimsoll.drive.protocol import Done, EngineWarning, Interval, Progress
 from plimsoll.errors import InvalidTrialError, NothingCompletedError, PlimsollError, StorageError, TargetError
+from plimsoll.private_folder import PrivateFolder
 from plimsoll.prose.evidence import recorded_warning
 from plimsoll.record.environment import Environment
 from plimsoll.record.model import Outcome, State, StateMark, SystemRecord, TrialRecord, Verdict
@@ -76,8 +75,8 @@ def run_single(run: SingleRun, seen: Callable[[Interval], None] = lambda _: None
         Interrupted: Somebody ended it.
     """
     rows, watch = IntervalRows(driver="", host=""), Watch()
-    with TemporaryDirectory(prefix="plimsoll-trial-") as folder:
-        spool = Spool(PartialRecording.begin(Path(folder), "single"), rows, watch)
+    with PrivateFolder("trial") as folder:
+        spool = Spool(PartialRecording.begin(folder, "single"), rows, watch)
         drive = _Drive(run, spool, seen)
         drive.through(lambda _pid: nullcontext())
         trial = trial_record(run, SystemRecord(name=str(run.target))).model_copy(update={"trial_id": "single"})

@@ -15,9 +15,11 @@ import os
 import select
 import signal
 import stat
+import tempfile
 import time
 from pathlib import Path
 
+from plimsoll.private_folder import remove_left
 from plimsoll.servers.directory import DATA, INSTANCE_NAME, TEMPORARY
 from plimsoll.servers.guardian import (
     LOCK,
@@ -37,13 +39,16 @@ _UNFINISHED_S = 60.0
 def sweep(base_dir: Path, *, grace_s: float = _TERM_GRACE_S) -> tuple[Path, ...]:
     """Ends and removes the stale instances directly below a folder. What cannot be removed stays for the next time.
 
+    Private folders of dead runs are removed there too, and in the system's temporary folder.
+
     Args:
         base_dir: The folder; it need not exist.
         grace_s: How long a left server may take to end before it is killed.
 
     Returns:
-        The directories that were removed.
+        The directories of instances that were removed.
     """
+    remove_left((Path(tempfile.gettempdir()), base_dir))
     try:
         entries = sorted(base_dir.iterdir())
     except OSError:

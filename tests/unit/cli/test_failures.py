@@ -92,18 +92,17 @@ def test_a_bug_is_told_even_where_no_file_can_be_written(
     assert "secret detail" in shown
 
 
-@pytest.fixture
+@pytest.fixture(autouse=True)
 def signals_kept() -> Iterator[None]:
-    """Sets the handlers back that an interruption changes."""
-    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    """Sets the handlers back that a command line installs."""
+    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
     yield
     for number, handler in before.items():
         signal.signal(number, handler)
 
 
-@pytest.mark.usefixtures("signals_kept")
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_ctrl_c_and_sigterm_are_interruptions_and_are_told(
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_ctrl_c_sigterm_and_sighup_are_interruptions_and_are_told(
     number: signal.Signals, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Through the real command line: typer turns the interruption into an exit code before we see it."""

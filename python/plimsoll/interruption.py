@@ -1,0 +1,80 @@
+"""Signals that ask a run to end: Ctrl-C, SIGTERM and SIGHUP, alike. The first ends it; cleaning up is not interrupted.
+
+A signal that was ignored when Plimsoll began stays ignored: under `nohup` a run outlives its terminal. Deliberately not
+here: what a run does when it is asked to end.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from types import FrameType
+from typing import Any, TypeAlias
+
+SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+Handler: TypeAlias = Callable[[int, FrameType | None], Any]
+
+
+def interrupt_once() -> None:
+    """Lets the first signal interrupt what runs, as a command line wants it."""
+    _install(interrupt)
+
+
+def interrupt(_number: int, _frame: FrameType | None) -> None:
+    """The handler of a command line: raises KeyboardInterrupt once. Whatever runs after that cleans up."""
+    ignore_further()
+    raise KeyboardInterrupt
+
+
+def ignore_further() -> None:
+    """Lets further signals change nothing.
+
+    They are handled and not set to be ignored: programs that are started from here on would inherit that.
+    """
+    _install(_say_that_it_ends)
+
+
+@contextmanager
+def handled_by(handler: Handler) -> Iterator[Mapping[signal.Signals, Any]]:
+    """Has signals handled by a function; gives the handlers that they had. For the main thread only.
+
+    At the end they are set back, unless somebody else has changed them meanwhile.
+    """
+    before: dict[signal.Signals, Any] = {number: signal.getsignal(number) for number in SIGNALS}
+    _install(handler)
+    try:
+        yield before
+    finally:
+        for number, earlier in before.items():
+            if signal.getsignal(number) == handler:
+                signal.signal(number, earlier)
+
+
+@contextmanager
+def uninterrupted() -> Iterator[None]:
+    """Lets a short step come to its end, such as starting a process or removing a folder, before it is interrupted.
+
+    The interruption is raised as the block is left, so the caller's `finally` stands around the block.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield  # interruptions are raised in the main thread only
+        return
+    waiting: list[int] = []
+    with handled_by(lambda came, _frame: waiting.append(came)):
+        yield
+    for came in waiting[:1]:
+        signal.raise_signal(came)
+
+
+def _install(handler: Handler) -> None:
+    for number in SIGNALS:
+        if signal.getsignal(number) is not signal.SIG_IGN:
+            signal.signal(number, handler)
+
+
+def _say_that_it_ends(_number: int, _frame: FrameType | None) -> None:
+    os.write(2, b"\nplimsoll: is ending already, and cleans up first\n")

@@ -1,0 +1,46 @@
+"""Signals that ask to end: the first interrupts, later ones change nothing, and ignored ones stay ignored."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Sequence
+from signal import Signals
+
+import pytest
+
+from plimsoll.interruption import SIGNALS
+
+COMMAND = """
+import os, signal, sys
+from plimsoll.cli.failures import exit_code_of
+
+def command():
+    try:
+        os.kill(os.getpid(), int(sys.argv[1]))
+    finally:
+        for number in map(int, sys.argv[2:]):
+            os.kill(os.getpid(), number)
+        print("cleaned up", signal.getsignal(15) is signal.SIG_IGN)
+
+sys.exit(exit_code_of(command))
+"""
+
+
+def run_command(number: Signals, later: Sequence[Signals], *before: str) -> subprocess.CompletedProcess[str]:
+    words = [*before, sys.executable, "-c", COMMAND, *(str(int(one)) for one in (number, *later))]
+    return subprocess.run(words, capture_output=True, text=True, check=False)
+
+
+@pytest.mark.parametrize("number", SIGNALS, ids=lambda one: one.name)
+def test_cleaning_up_is_not_interrupted(number: Signals) -> None:
+    """And what cleaning up starts does not inherit ignored signals."""
+    done = run_command(number, SIGNALS)
+    assert (done.returncode, done.stdout) == (130, "cleaned up False\n"), done.stderr
+    assert "is ending already, and cleans up first" in done.stderr
+
+
+def test_under_nohup_a_run_outlives_its_terminal() -> None:
+    done = run_command(Signals.SIGHUP, [Signals.SIGHUP], "sh", "-c", 'trap "" HUP; exec "$@"', "sh")
+    assert done.returncode == 0, done.stderr
+    assert run_command(Signals.SIGTERM, [], "sh", "-c", 'trap "" HUP; exec "$@"', "sh").returncode == 130
