@@ -27,7 +27,7 @@ def interrupt_once() -> None:
 def interrupt(_number: int, _frame: FrameType | None) -> None:
     """The handler of a command line: raises KeyboardInterrupt once. Whatever runs after that cleans up."""
     ignore_further()
-    say_at_once("stopping; waits until what it started has ended and what it made is removed")
+    say_at_once("stopping; waits until all that it started has ended and is removed")
     raise KeyboardInterrupt
 
 

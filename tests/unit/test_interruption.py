@@ -38,7 +38,7 @@ def test_cleaning_up_is_not_interrupted(number: Signals) -> None:
     done = run_command(number, SIGNALS)
     assert (done.returncode, done.stdout) == (130, "cleaned up False\n"), done.stderr
     first, *later = [line for line in done.stderr.splitlines() if line]
-    assert first == "plimsoll: stopping; waits until what it started has ended and what it made is removed"
+    assert first == "plimsoll: stopping; waits until all that it started has ended and is removed"
     assert later[0] == "plimsoll: is ending already, and cleans up first"
 
 
