@@ -10,7 +10,7 @@ import os
 import signal
 import threading
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from types import FrameType
 from typing import Any, TypeAlias
 
@@ -27,6 +27,7 @@ def interrupt_once() -> None:
 def interrupt(_number: int, _frame: FrameType | None) -> None:
     """The handler of a command line: raises KeyboardInterrupt once. Whatever runs after that cleans up."""
     ignore_further()
+    say_at_once("stopping; waits until all that it started has ended and is removed")
     raise KeyboardInterrupt
 
 
@@ -77,4 +78,10 @@ def _install(handler: Handler) -> None:
 
 
 def _say_that_it_ends(_number: int, _frame: FrameType | None) -> None:
-    os.write(2, b"\nplimsoll: is ending already, and cleans up first\n")
+    say_at_once("is ending already, and cleans up first")
+
+
+def say_at_once(text: str) -> None:
+    """Says a line on standard error, also from the handler of a signal, whatever it interrupted."""
+    with suppress(OSError):
+        os.write(2, f"\nplimsoll: {text}\n".encode())

@@ -37,7 +37,9 @@ def test_cleaning_up_is_not_interrupted(number: Signals) -> None:
     """And what cleaning up starts does not inherit ignored signals."""
     done = run_command(number, SIGNALS)
     assert (done.returncode, done.stdout) == (130, "cleaned up False\n"), done.stderr
-    assert "is ending already, and cleans up first" in done.stderr
+    first, *later = [line for line in done.stderr.splitlines() if line]
+    assert first == "plimsoll: stopping; waits until all that it started has ended and is removed"
+    assert later[0] == "plimsoll: is ending already, and cleans up first"
 
 
 def test_under_nohup_a_run_outlives_its_terminal() -> None:

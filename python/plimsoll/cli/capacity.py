@@ -76,7 +76,7 @@ def capacity(
 ) -> None:
     """Find the highest rate at which response times stay within an objective.
 
-    It overloads the server on purpose, again and again for minutes: do not point it at a server that others use. A short
+    It overloads the server on purpose, again and again: do not point it at a server that others use. A short
     closed-loop sweep shows about how much the server can do; runs at rates that do not wait for it close in on the
     answer, which is measured three more times, for longer. Failed and dropped transactions count as too slow.
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from plimsoll.cli import complete
+from plimsoll.cli.help import Command
 from plimsoll.cli.options import JsonOption
 
 if TYPE_CHECKING:
@@ -17,7 +18,14 @@ if TYPE_CHECKING:
 _UNDECIDED = "undecided"
 
 
+class TwoSides(Command):
+    """Lets words that are too many through, so that the right form can be told."""
+
+    allow_extra_args = True
+
+
 def compare(
+    context: typer.Context,
     base: Annotated[
         str,
         typer.Argument(
@@ -61,8 +69,14 @@ def compare(
     """
     from plimsoll.analyse.compare import compare_sides
     from plimsoll.errors import SpecError
-    from plimsoll.guide.sides import read_sides
+    from plimsoll.guide.sides import read_sides, right_form
 
+    if context.args:
+        words = [base, system, *context.args]
+        raise SpecError(
+            f"compare takes A and B, and {len(words)} words were given; a system is written after its study:"
+            f" plimsoll compare {right_form(words)}"
+        )
     if as_json and as_markdown:
         raise SpecError("--json and --markdown: choose one")
     written = [one.strip() for one in fail_if or ()]

@@ -16,6 +16,7 @@ DATA = "Workload and tables"
 ARRIVALS = "Rate and arrivals"
 CLIENTS = "Clients"
 RECORDING = "Recording"
+_BRACES = str.maketrans("", "", "{}")
 _SENTENCE_MAX = 200
 """More than any first sentence has: it is wrapped, and not cut."""
 
@@ -46,6 +47,11 @@ class Command(TyperCommand):
     def __init__(self, *given: Any, **named: Any) -> None:
         super().__init__(*given, **named)
         name_values(self.params)
+
+    def collect_usage_pieces(self, ctx: Any) -> list[str]:
+        """Arguments by their names, without the braces of the library and its dots after ours."""
+        pieces = (piece.translate(_BRACES) for piece in super().collect_usage_pieces(ctx))
+        return [piece.replace("......", "...") for piece in pieces]
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
         """Writes a section for the arguments and for each group of options."""
@@ -79,6 +85,8 @@ def _write_parameters(command: Any, ctx: Any, formatter: Any) -> None:
     options = [one for one in parameters if one.param_type_name == "option"]
     panels = {"Arguments": arguments, **by_panel(options, OPTIONS)}
     for heading, shown in panels.items():
-        if rows := [row for one in shown if (row := one.get_help_record(ctx)) is not None]:
+        rows = [(one, record) for one in shown if (record := one.get_help_record(ctx)) is not None]
+        rows = [(record[0].split(" <")[0] if one in arguments else record[0], record[1]) for one, record in rows]
+        if rows:
             with formatter.section(heading):
                 formatter.write_dl(rows)

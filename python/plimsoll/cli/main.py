@@ -6,10 +6,12 @@ Nothing heavy is imported before a subcommand runs, so that help and completion 
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated
 
 import typer
+from typer.core import TyperCommand
 
 from plimsoll import __version__
 from plimsoll.cli import (
@@ -50,7 +52,7 @@ app = typer.Typer(
     epilog="Start with plimsoll demo. Then write a study file: plimsoll study new > study.toml.",
 )
 MEASURE, STUDY, LEARN, EXCHANGE = "Measure a server", "Study and size", "Learn from production", "Exchange results"
-_COMMANDS = {
+_COMMANDS: dict[str, dict[str, typer.Typer | Callable[..., object]]] = {
     MEASURE: {
         "demo": demo.demo,
         "doctor": doctor.doctor,
@@ -75,14 +77,13 @@ _COMMANDS = {
     EXCHANGE: {"import": importing.app, "export": export.app},
 }
 """All commands, below the headings that they have in the help."""
+_KINDS: dict[str, type[TyperCommand]] = {"sysbench": sysbench.HandedOver, "compare": compare.TwoSides}
 for _panel, _commands in _COMMANDS.items():
     for _name, _command in _commands.items():
         if isinstance(_command, typer.Typer):
             app.add_typer(_command, name=_name, rich_help_panel=_panel)
         else:
-            app.command(_name, rich_help_panel=_panel, cls=sysbench.HandedOver if _name == "sysbench" else Command)(
-                _command
-            )
+            app.command(_name, cls=_KINDS.get(_name, Command), rich_help_panel=_panel)(_command)
 
 
 def _show_version(is_asked: bool) -> None:

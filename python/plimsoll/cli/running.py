@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -96,7 +97,7 @@ def run_and_show(file: Path, spec: StudySpec, folder: Path, how: Running, *, aga
         needs_option = how.environment is not None or not _has_check(spec, guide.following)
         option = f" --environment {shlex.quote(guide.following)}" if needs_option else ""
         line = f"plimsoll: switch to {guide.following!r}, then run the study again: {again}{option}"
-        Console(stderr=True).print(printable(line), soft_wrap=True, markup=False, highlight=False)
+        Console(stderr=True).print(printable(line), soft_wrap=not sys.stderr.isatty(), markup=False, highlight=False)
     return guide.exit_code
 
 
@@ -126,7 +127,7 @@ def run_and_guide(file: Path, spec: StudySpec, folder: Path, how: Running = Runn
         Console(stderr=True).print(
             f"plimsoll: {counted(result.failed_count, 'trial')} failed; run the same command again to measure what is"
             " missing",
-            soft_wrap=True,
+            soft_wrap=not sys.stderr.isatty(),
         )
     exit_code = INVALID if result.failed_count else 0 if result.following is None else SWITCH
     return Guided(analysis, paths[0], exit_code, result.following)
@@ -139,4 +140,4 @@ def _tell_how_far(folder: Path) -> None:
     except RecordError:
         return  # it was moved or removed, which is told already
     for line in (*lines, "run the same command again to continue"):
-        Console(stderr=True).print(printable(line), soft_wrap=True, markup=False, highlight=False)
+        Console(stderr=True).print(printable(line), soft_wrap=not sys.stderr.isatty(), markup=False, highlight=False)

@@ -54,7 +54,8 @@ def _none(own: Sequence[FactorEffect], measure: EffectMeasure) -> str:
         within = plain_percent(own[0].equal_within)
         return f"no effect of {_either(factors)}: all values leave {what} equal within {within}"
     if verdicts == {"untestable"}:
-        return f"whether {listed(factors)} change {what} is not known: confidence intervals need repetitions"
+        verb = "changes" if len(factors) == 1 else "change"
+        return f"whether {listed(factors)} {verb} {what} is not known: confidence intervals need repetitions"
     detectable = [one.smallest_effect for one in own if one.smallest_effect is not None]
     least = f"; the largest minimum detectable effect is {effect(max(detectable))}" if detectable else ""
     return f"no effect of {_either(factors)} on {what} is established on average{least}"

@@ -154,7 +154,7 @@ def _levels_table(
     """A row for each level of curves of one kind of load, columns for each curve."""
     kind, unit = curves[0][1].kind, curves[0][0].rate_unit
     known = [(workload, curve, _known(curve, measures)) for workload, curve in curves]
-    columns = [Column(heading=level_heading(kind, unit))]
+    columns = [Column(heading=level_heading(kind, unit), detail="")]
     for workload, _, shown in known:
         throughput = f"completed {workload.rate_unit}" if kind.is_at_rate else workload.rate_unit
         group = None if kind.is_at_rate else workload.name

@@ -7,6 +7,7 @@ Deliberately not here: what the comparison says (`plimsoll.analyse.compare`).
 from __future__ import annotations
 
 import os
+import shlex
 from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -28,6 +29,8 @@ from plimsoll.run.folder import read_plan
 from plimsoll.run.searching import read_searches
 from plimsoll.run.users_file import current_spec
 from plimsoll.spec.study import StudySpec
+
+_SIDES_COUNT = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +72,25 @@ class _Folder:
         return self.spec is not None and self.spec.study.is_until_decided
 
 
+def right_form(words: Sequence[str]) -> str:
+    """How two sides are written, from words that were too many; a system belongs to the folder before it.
+
+    >>> right_form(["/", "durable", "relaxed"])
+    '/:durable /:relaxed'
+    >>> right_form(["durable", "relaxed"])
+    'STUDY:SYSTEM STUDY:SYSTEM'
+    """
+    sides: list[str] = []
+    folder = None
+    for word, following in zip(words, [*words[1:], ""], strict=True):
+        if not Path(word).is_dir():
+            sides += [] if folder is None else [f"{folder}:{word}"]
+        else:
+            folder = word
+            sides += [word] if not following or Path(following).is_dir() else []
+    return shlex.join(sides) if len(sides) == _SIDES_COUNT else " ".join(["STUDY:SYSTEM"] * _SIDES_COUNT)
+
+
 def read_sides(base: str, system: str) -> tuple[Side, Side, Design]:
     """Reads both sides.
 
@@ -103,10 +125,12 @@ def _questions_count(spec: StudySpec | None) -> int:
 
 
 def _named(text: str) -> _Named:
+    """The longest folder that is there; names of systems may have colons too, as addresses do."""
     path = Path(text)
-    folder, colon, system = text.rpartition(":")
-    if colon and system and not path.exists() and Path(folder).is_dir():
-        return _Named(text, Path(folder), system)
+    for place in reversed([index for index, letter in enumerate(text) if letter == ":"]):
+        folder, system = text[:place], text[place + 1 :]
+        if folder and system and not path.exists() and Path(folder).is_dir():
+            return _Named(text, Path(folder), system)
     return _Named(text, path, None)
 
 

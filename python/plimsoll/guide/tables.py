@@ -7,6 +7,7 @@ Deliberately not here: how a table looks anywhere, and how numbers with bounds r
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
@@ -15,6 +16,10 @@ from plimsoll.guide.numbers import (
     SINGLE_RUNS,
     SINGLE_RUNS_NOTE,
 )
+from plimsoll.prose.phrases import VAGUE_WORDS
+
+_MARKS = ("†", "‡", "§")
+"""Of entries whose interval is told once below the table."""
 
 PEAK = "peak"
 TIED = "≈ peak"
@@ -55,11 +60,13 @@ class Column:
         heading: Its name, with the unit.
         group: Heading above several columns, such as the workload's name.
         numeric: Figures, aligned right.
+        detail: What the details of its entries are, where they stand in a column of their own.
     """
 
     heading: str
     group: str | None = None
     numeric: bool = True
+    detail: str = "95 % CI"
 
     @property
     def label(self) -> str:
@@ -83,6 +90,19 @@ class Table:
     rows: tuple[tuple[Entry, ...], ...]
     notes: tuple[str, ...] = ()
     fold: str = ""
+
+    def __post_init__(self) -> None:
+        """Says once, below the table, what several intervals are too wide for, and marks them."""
+        details = Counter(entry.detail for row in self.rows for entry in row if entry.detail is not None)
+        vague = [text for text, count in details.items() if count > 1 and text in VAGUE_WORDS]
+        marks = dict(zip(vague, _MARKS, strict=False))
+        if not marks:
+            return
+        rows = tuple(
+            tuple(replace(one, detail=marks.get(one.detail or "", one.detail)) for one in row) for row in self.rows
+        )
+        object.__setattr__(self, "rows", rows)
+        object.__setattr__(self, "notes", (*self.notes, *(f"{mark} {text}." for text, mark in marks.items())))
 
     @property
     def title(self) -> str:

@@ -6,6 +6,7 @@ Deliberately not here: what stands in tables (`tables`), and printing.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -21,6 +22,12 @@ from plimsoll.guide.words import clean
 
 LONG_WORD, SHORT_WORD = 24, 10
 """Words up to this length are broken only where there is no room for them; shorter ones never."""
+
+_WORDS, _PARTS = re.compile(r"\S+\s*"), re.compile(r"[^_/.,:-]*[_/.,:-]+|[^_/.,:-]+")
+"""What may stand on a line of its own, of a text that is too long for its column, and of a word that is."""
+
+_INDENT, _INDENT_OF = 2, 8
+"""Blanks before what continues a text, so that it is no row of its own; at most an eighth of the column."""
 
 GAP = 2
 """Between columns: the padding and the separator of the box."""
@@ -49,15 +56,14 @@ class _Shown:
             justify: Literal["right", "left"] = "right" if column.numeric else "left"
             shown.add_column(Text(column.heading), justify=justify, width=width, overflow="fold")
         for row in rows:
-            shown.add_row(*map(Text, row))
+            shown.add_row(*(Text(_wrapped(text, width)) for text, width in zip(row, widths, strict=True)))
         yield shown
 
 
 def _with_bounds(table: Table) -> list[Column]:
     columns = list(table.columns)
-    detailed = _detailed(table)
-    if detailed is not None:
-        columns.insert(detailed + 1, Column(heading="95 % CI" if columns[detailed].numeric else ""))
+    for index in reversed(_detailed(table)):
+        columns.insert(index + 1, Column(heading=columns[index].detail if columns[index].numeric else ""))
     if _is_marked(table):
         columns.append(Column(heading="", numeric=False))
     return columns
@@ -65,9 +71,8 @@ def _with_bounds(table: Table) -> list[Column]:
 
 def _row(row: tuple[Entry, ...], table: Table) -> list[str]:
     texts = [clean(entry.text) for entry in row]
-    detailed = _detailed(table)
-    if detailed is not None:
-        texts.insert(detailed + 1, clean(row[detailed].detail or ""))
+    for index in reversed(_detailed(table)):
+        texts.insert(index + 1, clean(row[index].detail or ""))
     if _is_marked(table):
         texts.append(next((entry.mark for entry in row if entry.mark), ""))
     return texts
@@ -87,6 +92,20 @@ def _widths(columns: list[Column], rows: list[list[str]], room: int) -> list[int
     spare = room - sum(widths) - GAP * (len(widths) - 1)
     _share(spare, widths, [cell_len(column.heading) for column in columns])
     return widths
+
+
+def _wrapped(text: str, width: int) -> str:
+    """A text in lines of a column: broken between words, else behind a sign within one; later lines are indented."""
+    if cell_len(text) <= width:
+        return text
+    lines, indent = [""], " " * min(_INDENT, width // _INDENT_OF)
+    for word in _WORDS.findall(text):
+        is_short = cell_len(word.rstrip()) + len(indent) <= width
+        for part in [word] if is_short else _PARTS.findall(word):
+            if lines[-1].strip() and cell_len(lines[-1]) + cell_len(part.rstrip()) > width:
+                lines.append(indent)
+            lines[-1] += part
+    return "\n".join(line.rstrip() for line in lines)
 
 
 def _share(spare: int, widths: list[int], whole: Sequence[int]) -> None:
@@ -122,10 +141,14 @@ def _as_lines(columns: list[Column], rows: list[list[str]]) -> Iterator[Renderab
                 yield Text(f"  {column.heading} {text}")
 
 
-def _detailed(table: Table) -> int | None:
-    """The first column whose entries have bounds: only these get room of their own."""
-    found = (index for index in range(len(table.columns)) if any(row[index].detail for row in table.rows))
-    return next(found, None)
+def _detailed(table: Table) -> list[int]:
+    """The first column of each kind of detail: only these get room of their own."""
+    found = {
+        column.detail: index
+        for index, column in reversed(list(enumerate(table.columns)))
+        if any(row[index].detail for row in table.rows)
+    }
+    return sorted(found.values())
 
 
 def _is_marked(table: Table) -> bool:

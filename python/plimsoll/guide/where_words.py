@@ -41,6 +41,9 @@ CPUS = (CPU, BUSIEST, SERVER_CPUS, CLIENT_CPUS)
 LARGE_RATIO = 0.2
 """From this share on, the part of response time that no source explains is said in words."""
 
+_MOST_RATIO = 0.5
+"""From this share of the busy time on, who took it is what limits."""
+
 _NAMES = {
     CPU: ("the processors", "are"),
     BUSIEST: ("a single CPU", "is"),
@@ -135,6 +138,12 @@ def _resource(one: WhereTime, unit: str, use: StorageUse | None) -> str:
         later = "" if is_full else f", and all the time at about {at} if demand per transaction stays the same"
         text = f"{name} {verb} the busiest resource: {used} at the highest throughput{later}; {_PARALLEL}."
         text += _of_fio(demand.resource, use)
+    elif is_full and _is_of_others(one, demand.resource):
+        text = (
+            f"{name} {verb} saturated, and not by this load: {used} at the highest throughput, and"
+            f" {format_percent(one.others_ratio or 0.0)} of the busy time was that of other processes than server and"
+            " client. End them, and measure again."
+        )
     elif is_full:
         text = f"{name} {verb} saturated: {used} at the highest throughput."
     else:
@@ -143,6 +152,11 @@ def _resource(one: WhereTime, unit: str, use: StorageUse | None) -> str:
             " at the highest throughput."
         )
     return f"{text}{_rival(one)}{_client_and_others(one, demand.resource)}"
+
+
+def _is_of_others(one: WhereTime, resource: str) -> bool:
+    """Whether most of the processors' busy time was neither the server's nor the client's."""
+    return resource in CPUS and (one.others_ratio or 0.0) > _MOST_RATIO
 
 
 def _used(demand: ResourceDemand) -> str:
@@ -171,7 +185,8 @@ def _rival(one: WhereTime) -> str:
 def _client_and_others(one: WhereTime, resource: str) -> str:
     shared = f" The client took {format_percent(one.client_ratio)} of the busy time." if one.client_ratio else ""
     others = ""
-    if one.others_ratio is not None and one.others_ratio >= OTHERS_RATIO and resource in CPUS:
+    is_told = one.verdict is WhereVerdict.SATURATED and _is_of_others(one, resource)
+    if one.others_ratio is not None and one.others_ratio >= OTHERS_RATIO and resource in CPUS and not is_told:
         others = f" Neither server nor client used {format_percent(one.others_ratio)} of it: something else did."
     client = " The server may sustain more: give the client more CPUs." if resource == CLIENT_CPUS else ""
     return f"{shared}{others}{client}"

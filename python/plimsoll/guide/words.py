@@ -116,14 +116,14 @@ def place_words(placed: PlacedWarning, analysis: Analysis) -> str:
 
 
 def evidence_sentence(placed: PlacedWarning, systems: Iterable[str] = ()) -> str:
-    """The strongest evidence, and how many places differ from it.
+    """The strongest evidence, and of how many findings it is that.
 
     Args:
         placed: The warning.
         systems: Names of the study's systems, which stay as they are where the evidence begins with one.
     """
     texts = list(dict.fromkeys(evidence_text(one) for one in placed.evidence))
-    rest = f" (and {counted(len(texts) - 1, 'more case')})" if len(texts) > 1 else ""
+    rest = f" (the strongest of {len(texts)} such findings)" if len(texts) > 1 else ""
     return sentence(f"{texts[0].rstrip('.')}{rest}", (*systems, *placed.systems, *_names(placed.evidence[0])))
 
 

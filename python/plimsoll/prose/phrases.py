@@ -45,6 +45,13 @@ def vague_words(bounds: Bounds) -> str:
     return f"not known within a factor of {VAGUE_FACTOR:.0f}: {unlike} differ too much"
 
 
+VAGUE_WORDS = frozenset(
+    f"not known within a factor of {VAGUE_FACTOR:.0f}: {unlike} differ too much"
+    for unlike in ("repetitions", *_UNLIKE.values())
+)
+"""All that `vague_words` says."""
+
+
 def confidence(bounds: Bounds) -> str:
     """Such as `95 %`."""
     return f"{bounds.confidence * 100:.0f} %"

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from types import FrameType
 
 from plimsoll.drive.engine import TrialRun
-from plimsoll.interruption import handled_by, ignore_further, interrupt
+from plimsoll.interruption import handled_by, ignore_further, interrupt, say_at_once
 
 
 @dataclass(slots=True)
@@ -31,6 +31,7 @@ def ending(engine: TrialRun) -> Iterator[Ending]:
         if asked.is_asked:
             raise KeyboardInterrupt
         asked.is_asked = True
+        say_at_once("stopping the load; waits until it has ended, and a second signal does not")
         engine.stop()
 
     with handled_by(end) as before:

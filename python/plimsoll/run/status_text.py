@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+from plimsoll.analyse.cell_model import VAGUE_FACTOR
 from plimsoll.prose.capacity import bracket_words, objective_words, run_words
 from plimsoll.prose.phrases import counted, repeat_noun
 from plimsoll.record.level import Level
@@ -73,7 +74,11 @@ def answer_lines(event: AnswerProgressed) -> list[str]:
 def duet_words(event: DuetProgressed) -> str:
     """How two systems of a duet compare so far."""
     cell = f"{event.workload}, {Level(connections=event.connections).label()}"
-    bounds = "" if event.low is None or event.high is None else f" ({_change(event.low)} to {_change(event.high)})"
+    bounds = ""
+    if event.low is not None and event.high is not None:
+        is_vague = event.high > VAGUE_FACTOR * event.low
+        wide = f"not known within a factor of {VAGUE_FACTOR:.0f}"
+        bounds = f" ({wide if is_vague else f'{_change(event.low)} to {_change(event.high)}'})"
     ratio = f"{event.system} {_change(event.ratio)}{bounds} against {event.base}"
     of = "" if event.rounds_planned is None else f" of {event.rounds_planned}"
     if event.pair_count is not None:

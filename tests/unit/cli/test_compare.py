@@ -41,7 +41,8 @@ def write(folder: Path, system: str, tps: float, *, repetitions: int = 4, slow_n
                 repetition=repetition,
                 **{"environment": environment(), **more},
             )
-            path = write_recording(folder, made.trial, made.environment, made.outcome, **made.tables)
+            trial = made.trial.model_copy(update={"trial_id": made.trial.trial_id.translate(str.maketrans(".:", "--"))})
+            path = write_recording(folder, trial, made.environment, made.outcome, **made.tables)
     return path
 
 
@@ -155,6 +156,32 @@ def test_misuse_is_named(study: Path, words: list[str], part: str) -> None:
     ran = compare(*(word.format(s=study) for word in words))
     assert isinstance(ran.exception, SpecError)
     assert part.format(s=study) in str(ran.exception)
+
+
+def test_folders_with_one_system_each_need_no_name_and_names_may_be_addresses(study: Path, tmp_path: Path) -> None:
+    write(tmp_path / "one", "127.0.0.1:3306", 1000.0)
+    write(tmp_path / "other", "127.0.0.1:3307", 800.0)
+    for sides in (("one", "other/"), ("one:127.0.0.1:3306", "other:127.0.0.1:3307")):
+        found = answer(*(f"{tmp_path}/{side}" for side in sides))
+        assert found["base"]["system"] == "127.0.0.1:3306"  # type: ignore[index]
+        assert found["system"]["system"] == "127.0.0.1:3307"  # type: ignore[index]
+
+
+@pytest.mark.parametrize(
+    ("words", "form"),
+    [
+        (["{s}", "a", "{s}", "slow"], "plimsoll compare {s}:a {s}:slow"),
+        (["{s}", "a", "slow"], "plimsoll compare {s}:a {s}:slow"),
+        (["{s}", "{t}", "a"], "plimsoll compare {s} {t}:a"),
+        (["{s}", "a", "bb", "slow"], "plimsoll compare STUDY:SYSTEM STUDY:SYSTEM"),
+    ],
+)
+def test_words_that_are_too_many_are_answered_by_the_right_form(
+    study: Path, tmp_path: Path, words: list[str], form: str
+) -> None:
+    ran = compare(*(word.format(s=study, t=tmp_path) for word in words))
+    assert isinstance(ran.exception, SpecError)
+    assert str(ran.exception).endswith(form.format(s=study, t=tmp_path))
 
 
 def test_every_field_of_the_json_is_described() -> None:

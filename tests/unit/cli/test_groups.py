@@ -67,6 +67,20 @@ def test_the_help_groups_commands_and_options_and_cuts_no_sentence() -> None:
     assert "<" not in of_capacity.replace("<=", "")
 
 
+@pytest.mark.parametrize(
+    ("words", "usage"),
+    [
+        (("size",), "size [OPTIONS] FOLDER"),
+        (("learn", "report"), "learn report [OPTIONS] LOG..."),
+        (("compare",), "A B"),
+    ],
+)
+def test_arguments_are_shown_by_their_names(words: tuple[str, ...], usage: str) -> None:
+    told = CliRunner().invoke(app, [*words, "--help"]).output
+    assert told.partition("\n")[0].endswith(usage)
+    assert "<" not in told.partition("Arguments:")[2].partition("Options:")[0]
+
+
 def test_every_command_says_what_its_values_are() -> None:
     for words, command in commands(get_command(app)):
         for one in command.params:

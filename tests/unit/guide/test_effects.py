@@ -145,6 +145,12 @@ def test_every_outcome_has_its_headline(analysis: Analysis, verdicts: tuple[str,
     assert said.startswith(start)
 
 
+def test_one_factor_changes_and_several_change(analysis: Analysis) -> None:
+    one = analysis.effects.factors[0].model_copy(update={"verdict": "untestable"})
+    (said,) = headlines(Effects(factors=(one,)), analysis)
+    assert said.startswith(f"Whether {one.factor} changes throughput is not known: ")
+
+
 def test_effects_and_interactions_beyond_two_are_counted(analysis: Analysis) -> None:
     more = tuple(
         one.model_copy(update={"factor": f"{one.factor}-{index}"})

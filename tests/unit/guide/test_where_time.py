@@ -136,6 +136,16 @@ def test_a_busy_device_is_not_called_saturated() -> None:
     assert told() == "the processors are saturated: 95.0 % busy at the highest throughput."
 
 
+def test_processors_that_others_keep_busy_are_not_saturated_by_the_load() -> None:
+    of_others = told(others_ratio=0.78)
+    assert of_others.startswith("the processors are saturated, and not by this load: 95.0 % busy")
+    assert "78.0 % of the busy time was that of other processes than server and client. End them" in of_others
+    assert of_others.count("78.0 %") == 1
+    fewer = told(others_ratio=0.3)
+    assert fewer.startswith("the processors are saturated: 95.0 % busy")
+    assert "Neither server nor client used 30.0 % of it" in fewer
+
+
 def test_twice_the_cpus_is_a_range_where_a_device_may_limit_before() -> None:
     what_if = WhatIf(bound_tps=Estimate(value=2000), limited_by="cpu")
     assert told(what_if=what_if).endswith(

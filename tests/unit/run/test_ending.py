@@ -29,12 +29,15 @@ def handlers_kept() -> Iterator[None]:
 
 
 @pytest.mark.parametrize("number", SIGNALS, ids=lambda one: one.name)
-def test_the_first_stops_the_load_and_storing_it_is_not_interrupted(number: signal.Signals) -> None:
+def test_the_first_stops_the_load_and_storing_it_is_not_interrupted(
+    number: signal.Signals, capfd: pytest.CaptureFixture[str]
+) -> None:
     interrupt_once()
     engine = Engine()
     with ending(cast(Any, engine)) as asked:
         signal.raise_signal(number)
         assert asked.is_asked
+        assert "stopping the load; waits until it has ended" in capfd.readouterr().err
     signal.raise_signal(number)
     assert engine.stops == 1
 

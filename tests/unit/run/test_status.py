@@ -29,7 +29,7 @@ from plimsoll.run.folder import resolve
 from plimsoll.run.held import HeldFolder
 from plimsoll.run.planning import plan_study
 from plimsoll.run.status import RunState, StudyStatus, study_status
-from plimsoll.run.status_text import lines_of
+from plimsoll.run.status_text import duet_words, lines_of
 from plimsoll.run.study import run_study
 from support.recordings import a_trial, intervals
 
@@ -211,3 +211,13 @@ def test_a_run_changes_nothing_where_a_newer_plimsoll_recorded(folder: Path) -> 
 def test_no_study_is_told(tmp_path: Path) -> None:
     with pytest.raises(RecordError, match="no study here"):
         study_status(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "told"),
+    [(1.01, 1.09, " (+1.0 % to +9.0 %)"), (0.093, 12.113, " (not known within a factor of 3)"), (None, None, "")],
+)
+def test_intervals_of_a_duet_that_are_too_wide_are_told_in_words(low: float, high: float, told: str) -> None:
+    of_cell = {"workload": "w", "connections": 4, "system": "b", "base": "a", "pairs_planned": 10}
+    event = DuetProgressed(**of_cell, rounds_count=2, rounds_planned=None, ratio=1.05, low=low, high=high)
+    assert duet_words(event) == f"w, 4 connections: b +5.0 %{told} against a, after 2 rounds"
