@@ -72,7 +72,7 @@ def base_fault(base_dir: Path, key: str, *, allow_tmpfs: bool = False) -> str | 
     """
     try:
         base_dir.lstat()
-        _refuse_foreign_link(base_dir, key)
+        _refuse_unsafe_place(base_dir, key)
         _check_base(base_dir.resolve(), key, allow_tmpfs=allow_tmpfs)
     except HostError as error:
         return str(error)
