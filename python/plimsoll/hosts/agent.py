@@ -7,6 +7,7 @@ thread each: telemetry goes on while a server starts.
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import itertools
 import json
@@ -20,6 +21,7 @@ from typing import IO, Any
 
 from plimsoll.errors import PlimsollError, SpecError, TargetError
 from plimsoll.hosts.calls import plain, result_type, typed_arguments
+from plimsoll.interruption import interrupt_once
 
 _READ_BYTES = 2**20
 PACKAGES = ("plimsoll.servers.", "plimsoll.telemetry.", "plimsoll.hosts.")
@@ -117,7 +119,9 @@ def _described(error: BaseException) -> dict[str, Any]:
 
 
 def main() -> None:
-    """Serves standard input until it ends. Whatever else prints goes to standard error."""
+    """Serves standard input until it ends, or a signal asks to end. Whatever else prints goes to standard error."""
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
-    Agent(answers).serve(0)
+    interrupt_once()
+    with contextlib.suppress(KeyboardInterrupt):
+        Agent(answers).serve(0)

@@ -24,7 +24,7 @@ _OPTIONS = {
     "ForwardX11": "no",
     "ClearAllForwardings": "yes",
     "ControlMaster": "auto",
-    "ControlPersist": "30",
+    "ControlPersist": "5",
 }
 
 _SSH_FAILED = 255
@@ -49,7 +49,7 @@ class OpenSsh:
         self.destination = destination
         self._folder = PrivateFolder("ssh")
         self._options = [f"-o{name}={value}" for name, value in _OPTIONS.items()]
-        self._options.append(f"-oControlPath={self._folder.path}/%C")
+        self._options.append(f"-oControlPath={self._folder.path}/master")
 
     def words(self, command: Sequence[str]) -> list[str]:
         """The command line that runs a command there."""

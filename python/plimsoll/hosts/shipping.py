@@ -19,6 +19,8 @@ from pathlib import Path
 OWN = (
     "__init__.py",
     "errors.py",
+    "interruption.py",
+    "private_folder.py",
     "regular_file.py",
     "units.py",
     "analyse",

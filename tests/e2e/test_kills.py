@@ -1,0 +1,274 @@
+"""Kills at random instants: after the next run no process, mount, control group or folder of a killed run is left.
+
+`PLIMSOLL_TEST_KILLS` says how many; kinds of run take turns, on the same folders.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from plimsoll.servers.freezing import OWN_FOLDER
+from plimsoll.servers.managed import ManagedServer
+from support.command import COMMAND
+from support.servers import bare_spec, missing
+from support.slow_logs import Client, Ran, in_transaction, mariadb_slow_log
+from support.ssh_hosts import DISK, SshHost, ssh_hosts
+from support.waiting import until
+
+pytestmark = pytest.mark.e2e
+
+KILLS = int(os.environ.get("PLIMSOLL_TEST_KILLS", "10"))
+AFTER_S = 4.0 if KILLS <= 10 else 10.0
+"""The latest instant after the beginning at which a run is killed, seconds."""
+
+STUDY = """
+[study]
+name = "killed"
+{design}
+duration = "60s"
+warm_up = "500ms"
+settle_limit = "1s"
+reset = "never"
+[[workload]]
+name = "write"
+kind = "oltp_write_only"
+tables = 1
+table_size = 100
+"""
+SYSTEM = """
+[[system]]
+name = "{name}"
+{host}
+server = {{ managed = "mariadb", profile = "bare", buffer_pool = "64M"{more} }}
+"""
+DUET = 'design = "duet"\nturn = "100ms"\nrounds = 1\nlevels = { connections = [2] }'
+TRIALS = "levels = { connections = [2] }"
+BEGINS = """
+import sys
+from pathlib import Path
+from plimsoll.hosts.ssh import SshHost
+from plimsoll.servers.directory import default_base_dir
+from plimsoll.servers.sweep import sweep
+sweep(default_base_dir())
+if len(sys.argv) > 1:
+    host = SshHost(sys.argv[1], python=sys.executable)
+    host.call(sweep, Path(sys.argv[2]))
+    host.close()
+"""
+"""What every run with servers does first."""
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where all runs of the test are, and what they work with.
+
+    Attributes:
+        root: Everything that they may leave on this machine is below it. Their HOME is, too, by which their processes
+            are known: guardians hand it on.
+        server: That `prepare` loads into.
+        host: For studies over SSH.
+        idle: Processes of the host before any study.
+    """
+
+    root: Path
+    server: ManagedServer
+    host: SshHost | None
+    idle: frozenset[int]
+
+    @property
+    def env(self) -> dict[str, str]:
+        own = {"HOME": self.root / "home", "TMPDIR": self.root / "tmp", "PLIMSOLL_DATA_DIR": self.root / "data"}
+        password = self.server.target.password.get_secret_value()
+        own_text = {name: str(path) for name, path in own.items()}
+        return {**os.environ, **own_text, "PYTHONPATH": os.pathsep.join(sys.path), "PW": password}
+
+    def processes(self) -> list[int]:
+        """Those of runs, on this machine and on the host."""
+        token, found = os.fsencode(self.root), []
+        for process in Path("/proc").iterdir():
+            if process.name.isdecimal() and int(process.name) != os.getpid():
+                with contextlib.suppress(OSError):
+                    known = (process / "environ").read_bytes() + (process / "cmdline").read_bytes()
+                    if token in known:
+                        found.append(int(process.name))
+        return found + [pid for pid in (self.host.pids() if self.host else []) if pid not in self.idle]
+
+    def left(self) -> list[str]:
+        """What is left, in words for people."""
+        found = [str(path) for name in ("data", "tmp") for path in (self.root / name).iterdir()]
+        if self.host is not None:
+            found += [str(path) for path in self.host.disk.iterdir()]
+        for pid in self.processes():
+            with contextlib.suppress(OSError):
+                found.append(f"{pid}: {Path(f'/proc/{pid}/cmdline').read_bytes()[:200]!r}")
+        found += [line for line in Path("/proc/mounts").read_text().splitlines() if str(self.root) in line]
+        return found + [str(group) for group in unguarded_groups()]
+
+
+def unguarded_groups() -> list[Path]:
+    """Control groups of servers with processes whose guardian is gone."""
+    mounts = [line.split() for line in Path("/proc/mounts").read_text().splitlines()]
+    roots = [Path(mount[1]) for mount in mounts if mount[2] == "cgroup2"]
+    found = []
+    for group in (group for root in roots for group in root.glob(f"**/{OWN_FOLDER}/*.*") if group.is_dir()):
+        pid = group.name.rpartition(".")[2]
+        if pid.isdecimal() and not Path("/proc", pid).exists() and (group / "cgroup.procs").read_text():
+            found.append(group)
+    return found
+
+
+def study(place: Place, design: str, *systems: str) -> list[str]:
+    file = place.root / "study.toml"
+    file.write_text(STUDY.format(design=design) + "".join(systems))
+    shutil.rmtree(place.root / "out", ignore_errors=True)
+    return ["study", "run", str(file), "--to", str(place.root / "out")]
+
+
+def duet(place: Place) -> list[str]:
+    systems = [SYSTEM.format(name=name, host="", more="") for name in ("one", "two")]
+    return study(place, DUET, *systems)
+
+
+def replicas(place: Place) -> list[str]:
+    return study(place, TRIALS, SYSTEM.format(name="pair", host="", more=", replicas = 1"))
+
+
+def over_ssh(place: Place) -> list[str]:
+    assert place.host is not None
+    host = f'host = {{ ssh = "{place.host.name}", python = "{sys.executable}" }}'
+    return study(place, TRIALS, SYSTEM.format(name="there", host=host, more=f', data_dir = "{DISK}"'))
+
+
+def capacity(_place: Place) -> list[str]:
+    data = ["--workload", "oltp_read_only", "--tables", "1", "--table-size", "100"]
+    return ["capacity", "--target", "managed", *data, "--response-p99", "50ms", "--duration", "10s"]
+
+
+def failover(_place: Place) -> list[str]:
+    return ["failover", "--target", "managed", "--replicas", "1", "--load", "60s"]
+
+
+def durability(_place: Place) -> list[str]:
+    return ["durability", "--target", "managed", "--fault", "power-loss", "--load", "3s", "--faults", "20"]
+
+
+def learn(place: Place) -> list[str]:
+    log = place.root / "home" / "slow.log"
+    if not log.exists():
+        reads = [in_transaction(Ran(f"SELECT * FROM t WHERE id = {number}"), end="COMMIT") for number in range(20_000)]
+        log.write_text(mariadb_slow_log(reads, Client()))
+    return ["learn", "report", str(log), "-o", str(place.root / "report")]
+
+
+def prepare(place: Place) -> list[str]:
+    target = ["--target", str(place.server.target), "--password-env", "PW"]
+    return ["prepare", *target, "--workload", "oltp_read_write", "--table-size", "10000000", "--tables", "1"]
+
+
+KINDS: tuple[Callable[[Place], list[str]], ...] = (
+    duet, capacity, replicas, failover, durability, learn, prepare, over_ssh,
+)  # fmt: skip
+WAYS = ("SIGKILL", "SIGHUP", "SIGTERM twice", "SIGKILL, guardians too")
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Iterator[Place]:
+    root = Path(f"/var/tmp/plimsoll-test-kills-{os.getpid()}")
+    for folder in (root, root / "data", root / "tmp", root / "home"):
+        folder.mkdir(mode=0o700)
+    with ExitStack() as stack:
+        stack.callback(shutil.rmtree, root)
+        spec = bare_spec("mariadb")
+        server = stack.enter_context(ManagedServer.create(name="kills", spec=spec, base_dir=other_base(stack)))
+        server.start()
+        host = None
+        if os.geteuid() == 0:
+            (host,) = stack.enter_context(ssh_hosts(tmp_path, "db2"))
+        yield Place(root, server, host, frozenset(host.pids() if host else ()))
+
+
+def other_base(stack: ExitStack) -> Path:
+    """A folder on a disk for the server that outlives the runs."""
+    base = Path(f"/var/tmp/plimsoll-test-kills-server-{os.getpid()}")
+    base.mkdir(mode=0o700)
+    stack.callback(base.rmdir)
+    return base
+
+
+@contextmanager
+def running(place: Place, words: list[str]) -> Iterator[subprocess.Popen[bytes]]:
+    with (place.root / "home" / "said").open("wb") as said:
+        process = subprocess.Popen(
+            [str(COMMAND), *words], stdin=subprocess.DEVNULL, stdout=said, stderr=said, env=place.env, cwd=place.root
+        )
+    try:
+        yield process
+    finally:
+        process.kill()
+        process.wait()
+
+
+def end(process: subprocess.Popen[bytes], way: str, place: Place, pause_s: float) -> None:
+    """Ends a run in one of the ways. A signal that it can handle lets it end by itself."""
+    if way.startswith("SIGKILL"):
+        process.kill()
+        process.wait()
+        if "guardians" in way:
+            for pid in place.processes():
+                with contextlib.suppress(OSError):
+                    if b"guardian.py" in Path(f"/proc/{pid}/cmdline").read_bytes():
+                        os.kill(pid, signal.SIGKILL)
+        return
+    process.send_signal(signal.SIGHUP if way == "SIGHUP" else signal.SIGTERM)
+    if way == "SIGTERM twice":
+        time.sleep(pause_s)
+        process.send_signal(signal.SIGTERM)
+    process.wait(120)
+
+
+@pytest.mark.timeout(60 * KILLS)
+def test_nothing_is_left_after_the_next_run(place: Place) -> None:
+    seed = int(os.environ.get("PLIMSOLL_TEST_SEED", "0")) or random.SystemRandom().randrange(10**6)
+    instants = random.Random(seed)
+    kinds = [kind for kind in KINDS if can_run(kind, place)]
+    for number in range(KILLS):
+        kind, way = kinds[number % len(kinds)], instants.choice(WAYS)
+        after_s, pause_s = instants.uniform(0.2, AFTER_S), instants.uniform(0.0, 0.5)
+        what = f"seed {seed}, kill {number}: {kind.__name__} by {way} after {after_s:.2f} s"
+        print(what, flush=True)
+        with running(place, kind(place)) as process:
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                process.wait(after_s)
+                assert kind is learn, f"{what}: it ended by itself: {(place.root / 'home' / 'said').read_text()}"
+            end(process, way, place, pause_s)
+        assert until(lambda: is_clean(place, kind), 60), f"{what}: left: {place.left()}"
+
+
+def can_run(kind: Callable[[Place], list[str]], place: Place) -> bool:
+    if kind is durability and not (os.geteuid() == 0 and Path("/dev/fuse").exists()):
+        return False
+    if kind is over_ssh and place.host is None:
+        return bool(missing("studies over SSH to namespaces of this machine need root"))
+    return True
+
+
+def is_clean(place: Place, kind: Callable[[Place], list[str]]) -> bool:
+    """Whether nothing is left once the next run of that kind has begun."""
+    host = [place.host.name, str(DISK)] if kind is over_ssh and place.host is not None else []
+    words = [sys.executable, "-c", BEGINS, *host]
+    begun = subprocess.run(words, env=place.env, cwd=place.root, stderr=subprocess.PIPE, text=True, check=False)
+    assert begun.returncode == 0, begun.stderr
+    return not place.left()
