@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 
+from plimsoll.errors import TargetError
 from plimsoll.servers import full_disk as module
+from plimsoll.servers import server_process
 from plimsoll.servers.directory import InstanceDirectory
 from plimsoll.servers.full_disk import LITTLE_BYTES, NOTHING_BYTES, full_disk
 
@@ -62,6 +66,16 @@ def test_little_is_full_where_the_log_says_so(directory: InstanceDirectory, free
     assert full_disk(directory.data) is None
     directory.error_log.write_text(f"[Note] ready\n{line}\n")
     assert "and the server's error log says so" in str(full_disk(directory.data))
+
+
+def test_a_server_that_waits_for_space_at_its_start_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    guard = SimpleNamespace(wait=lambda _limit_s: None)
+    monkeypatch.setattr(server_process, "_LOOK_AT_DISKS_S", 0.0)
+    monkeypatch.setattr(server_process, "answers", lambda _target, _data_dir: False)
+    monkeypatch.setattr(server_process, "full_disk", lambda _data_dir: "the disk of /d is full")
+    process = server_process.ServerProcess("a", cast(Any, guard), Path("/d/error.log"), memory_limit_bytes=None)
+    with pytest.raises(TargetError, match="server a: does not start: the disk of /d is full"):
+        process.wait_until_answers(cast(Any, None), Path("/d/data"), limit_s=30)
 
 
 @pytest.mark.parametrize("role", ["redo", "tmp"])
