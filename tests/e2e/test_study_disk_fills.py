@@ -13,7 +13,7 @@ import pytest
 from plimsoll.record.model import Verdict
 from plimsoll.record.store import read_study
 from support.command import assert_one_clear_message, plimsoll, start
-from support.loop_mount import filled, mounted
+from support.loop_mount import filled, leave_little, mounted
 from support.recordings import finished_ids
 from support.servers import server_command
 from support.studies import wait_for_trials, wait_until_gone
@@ -126,6 +126,41 @@ def test_a_disk_that_fills_while_the_first_copy_is_made(small_disk: Path, tmp_pa
     finally:
         process.kill()
         process.wait()
+
+
+@pytest.mark.parametrize("phase", [pytest.param("load", marks=pytest.mark.endure), "trial"])
+def test_a_server_that_waits_for_space_is_named_at_once(phase: str, small_disk: Path, tmp_path: Path) -> None:
+    """MariaDB waits for space for its binary log, without an answer to anybody and without an end."""
+    data_dir, study = tmp_path / "servers", tmp_path / "out"
+    file = written(tmp_path, 1)
+    options = "log_bin = true, binlog_cache_size = 67108864, innodb_log_file_size"
+    text = file.read_text().replace("innodb_log_file_size", options).replace("[2, 3]", "[2]")
+    text = text.replace('profile = "bare"', f'profile = "bare"\nbinlog_dir = "{small_disk}/logs"')
+    text = text.replace("table_size = 500", f"table_size = {300_000 if phase == 'load' else 500}")
+    file.write_text(text.replace('duration = "4s"', 'duration = "300s"'))
+    process = start("study", "run", file, "--to", study, env={"PLIMSOLL_DATA_DIR": str(data_dir)})
+    events = study / "events.jsonl"
+    try:
+        if phase == "load":
+            wait_for_load(events, process)
+        else:
+            assert until(lambda: events.exists() and events.read_text().count('"interval_ended"') > 1, 100)
+        leave_little(small_disk)
+        _, errors = process.communicate(timeout=300)
+    finally:
+        process.kill()
+        process.wait()
+    # Where the server can start again after the trial, for recovery may free a little, only the trial has failed.
+    assert process.returncode == 3 or (phase == "trial" and process.returncode == 4), errors
+    full = f"the disk of {small_disk}/logs/a-"
+    assert full in errors, errors
+    assert "are free" in errors
+    assert "and the server's error log says so" in errors
+    assert "choose another binlog_dir" in errors
+    if phase == "trial":
+        (one,) = read_study(study).recordings
+        assert full in str(one.outcome.reason)
+    wait_until_gone(str(data_dir), 10)
 
 
 def wait_for_load(events: Path, process: subprocess.Popen[str]) -> None:

@@ -36,6 +36,6 @@ class Stall:
             code="no-progress",
             evidence=f"No progress for {STALL_S:.0f} s in the phase '{progress.phase}', at {progress.done_count:,} of"
             f" {progress.total_count:,}.",
-            advice="The server is busy with one long statement, hangs, or another connection holds a lock on a table:"
-            " find out by SHOW FULL PROCESSLIST on the server.",
+            advice="The server is busy with one long statement, waits for space on a full disk, hangs, or another"
+            " connection holds a lock on a table: SHOW FULL PROCESSLIST on the server and its error log tell which.",
         )

@@ -28,6 +28,7 @@ from plimsoll.run.duet_stage import Stage
 from plimsoll.run.environment import with_client_cpus
 from plimsoll.run.events import IntervalEnded
 from plimsoll.run.freezer import Freezer
+from plimsoll.run.full_disks import FullDisks, places_of
 from plimsoll.run.progressing import Progressing, TrialTask, outcome_of, warning_of
 from plimsoll.run.refusing import refuse_unanswered
 from plimsoll.run.rows import IntervalRows, response_ms_p99
@@ -186,12 +187,15 @@ class _Round:
         }
 
     def _take_turns(self, run: EngineRun) -> None:
-        began_unix_s = self._stage.clock()
+        began_unix_s, disks = self._stage.clock(), FullDisks()
+        systems = [side.task.system for side in self._sides]
         run.start()
         for message in run.messages():
             match message:
                 case Interval():
                     self._parts.add(message)
+                    done = (message.index, message.turn) if message.completed else None
+                    disks.seen(done, lambda: places_of(*(system.instances for system in systems)))
                 case Handover():
                     if self._end_turn(message.turn - 1, began_unix_s):
                         run.stop()

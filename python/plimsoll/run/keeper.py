@@ -54,6 +54,10 @@ class DataKeeper:
         parts = zip(*(shares(data_set, count) for data_set in self.data_sets), strict=True)
         return tuple(replace(self, data_sets=data_sets) for data_sets in parts)
 
+    def telling(self, progress: Callable[[Progress], None]) -> DataKeeper:
+        """The same keeper, which tells somebody else how far loading is."""
+        return replace(self, progress=progress)
+
     def ensure(self, target: Target) -> bool:
         """Takes tables that fit as they are, whoever made them, and makes them where there are none.
 

@@ -15,8 +15,12 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from threading import Event
 
-from plimsoll.hosts.host import Server
+from plimsoll.drive.protocol import Progress
+from plimsoll.errors import HostError, TargetError
+from plimsoll.hosts.host import Host, Server
+from plimsoll.hosts.local import HERE
 from plimsoll.record.data import DataReset
+from plimsoll.run.full_disks import FullDisks, refuse_full
 from plimsoll.run.keeper import DataKeeper
 from plimsoll.run.side_by_side import side_by_side
 from plimsoll.servers.buffer_pool import pool_bytes_of
@@ -42,6 +46,7 @@ class OwnData:
         pool_ratio: float | None = None,
         is_aged: bool = False,
         has_replicas: bool = False,
+        host: Host = HERE,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         """Nothing is made yet.
@@ -53,10 +58,11 @@ class OwnData:
             pool_ratio: Size of the buffer pool over that of the tables; None where the size is known.
             is_aged: Data comes from an earlier study.
             has_replicas: Replicas get copies of it; it is never loaded again.
+            host: Where the server runs.
             clock: Monotonic seconds.
         """
         self._server, self._keeper, self._resets, self._pool_ratio = server, keeper, resets, pool_ratio
-        self._clock = clock
+        self._host, self._clock = host, clock
         self._load_s = self._copy_s = 0.0
         self._is_aged, self._has_replicas = is_aged, has_replicas
 
@@ -67,11 +73,25 @@ class OwnData:
             SpecError, TargetError, HostError: The rows cannot be made, or are too few for a pool.
         """
         began_s = self._clock()
-        self._keeper.ensure(self._server.target)
+        self._loading(lambda keeper: keeper.ensure(self._server.target))
         self._load_s = self._clock() - began_s
         if self._pool_ratio is not None:
             with connect(self._server.target) as control:
                 self._server.use_pool(pool_bytes_of(tables_bytes(control) or 0, self._pool_ratio))
+
+    def _loading(self, act: Callable[[DataKeeper], object]) -> None:
+        """Works on rows, and names a full disk instead of what fails or stands still for lack of space."""
+        places, disks = [(self._host, self._server.data_dir)], FullDisks()
+
+        def progressed(progress: Progress) -> None:
+            self._keeper.progress(progress)
+            disks.seen(progress, lambda: places)
+
+        try:
+            act(self._keeper.telling(progressed))
+        except (TargetError, HostError):
+            refuse_full(places)
+            raise
 
     def save(self, is_ended: Callable[[], bool] = lambda: False) -> None:
         """Keeps a copy where resets will need it; the server is stopped.
@@ -106,7 +126,7 @@ class OwnData:
         if by_loading:
             self._server.start()
             began_s = self._clock()
-            self._keeper.reset(self._server.target)
+            self._loading(lambda keeper: keeper.reset(self._server.target))
             self._load_s = self._clock() - began_s
             self._server.stop()
             return DataReset(way="prepare", duration_s=self._load_s, other_s=self._copy_s)

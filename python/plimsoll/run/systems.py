@@ -19,6 +19,7 @@ from plimsoll.record.model import SystemRecord
 from plimsoll.record.price import priced
 from plimsoll.run.aged import Kept
 from plimsoll.run.data_events import DataKept
+from plimsoll.run.full_disks import stop_server
 from plimsoll.run.instance import Instance
 from plimsoll.run.keeper import DataKeeper
 from plimsoll.run.machines import Machines
@@ -231,6 +232,7 @@ class ManagedSystem:
                 pool_ratio=ratio,
                 is_aged=is_aged,
                 has_replicas=self._server_spec.replicas > 0,
+                host=self._host,
             )
             self._data.append(own)
 
@@ -283,14 +285,14 @@ class ManagedSystem:
         """Stops the servers, replicas first; their directories stay."""
         self._replicas.stop()
         if self._servers:
-            side_by_side([server.stop for server in self._servers])
+            side_by_side([partial(stop_server, server, self._host) for server in self._servers])
 
     def close(self) -> None:
         """Ends the servers and removes their directories; one that cannot be removed keeps no other from it."""
         with ExitStack() as stack:
             for server in self._servers:
                 stack.callback(server.remove)
-                stack.callback(server.stop)
+                stack.callback(stop_server, server, self._host)
             self._servers, self._data = [], []
             stack.callback(self._kept.release)
             stack.callback(self._replicas.remove)

@@ -26,6 +26,7 @@ from plimsoll.run.data_state import RowCounts, note_after, note_before, note_res
 from plimsoll.run.drivers import as_driven, driven_from
 from plimsoll.run.environment import Surveyor
 from plimsoll.run.events import EventLog, IntervalEnded, StateBegan
+from plimsoll.run.full_disks import FullDisks, places_of
 from plimsoll.run.instance import Instance, sources_of
 from plimsoll.run.keeper import DataKeeper
 from plimsoll.run.load_servers import load_servers
@@ -153,8 +154,7 @@ class TrialRunner:
             progressing.rows.host = self._here
         self._enter(task, progressing, spool, State.SETTLE)
         caught_up(task.system.instances)
-        notes = [settled(instance, task.study.settle_limit) for instance in task.system.instances]
-        self._note(progressing, "; ".join(notes))
+        self._note(progressing, "; ".join(settled(one, task.study.settle_limit) for one in task.system.instances))
         environment = self._surveyor.environment(task.system.instances, task.workload, task.planned.connections)
         progressing.environment = environment
         note_before(task, progressing)
@@ -189,12 +189,13 @@ class TrialRunner:
         progressing.warnings += map(unwatched, (*unseen(task.system.instances), *spool.watch.faults))
 
     def _follow(self, task: TrialTask, progressing: Progressing, spool: Spool, run: TrialRun) -> None:
-        """Lets the load begin, and takes in what is said of it until its end."""
-        began_unix_s = run.start()
+        """Lets the load begin, takes in what is said of it until its end, and refuses a full disk."""
+        began_unix_s, disks = run.start(), FullDisks()
         for message in run.messages():
             match message:
                 case Interval():
                     self._take(task, progressing, spool, message, began_unix_s)
+                    disks.seen(message.index if message.completed else None, lambda: places_of(task.system.instances))
                     if progressing.is_measured:
                         run.stop()
                 case EngineWarning():
@@ -213,8 +214,7 @@ class TrialRunner:
             self._enter(task, progressing, spool, State.MEASURE, began_unix_s + interval.from_ns / 1e9)
         spool.add(interval, began_unix_s=began_unix_s)
         progressing.throughput_tps.append(interval.throughput_tps)
-        has_begun = progressing.first_measured is not None
-        if has_begun and not progressing.is_measured:
+        if progressing.first_measured is not None and not progressing.is_measured:
             progressing.measured.add(interval)
             progressing.is_measured = ends(task, progressing, spool.watch.series())
         self._log.say(

@@ -30,6 +30,7 @@ def why_unanswered(outcome: Outcome, connected: Mapping[str, int], summary: Tria
     if silence is not None:
         return (
             f"{silence.instance}: the server answered nothing from {silence.from_s:.1f} s until the load ended at"
-            f" {end_s:.1f} s, and its connections stayed open; check the server and the network"
+            f" {end_s:.1f} s, and its connections stayed open; check the server, its error log, its disks, and"
+            " the network"
         )
     return None

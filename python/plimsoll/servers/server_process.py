@@ -12,8 +12,12 @@ from typing import Any
 from plimsoll.errors import TargetError
 from plimsoll.servers.answering import answers
 from plimsoll.servers.error_log import explain_exit, explain_log, read_tail
+from plimsoll.servers.full_disk import full_disk
 from plimsoll.servers.guarded import Guard
 from plimsoll.spec.target import Target
+
+_LOOK_AT_DISKS_S = 3.0
+"""A server that does not answer so long after its start may wait for space."""
 
 
 class ServerProcess:
@@ -74,13 +78,16 @@ class ServerProcess:
         """Waits until the server answers.
 
         Raises:
-            TargetError: It ended, did not answer within the limit, or is another server than the one that was made.
+            TargetError: It ended, did not answer within the limit, waits for space on a full disk, or is another server
+                than the one that was made.
         """
-        until_s = time.monotonic() + limit_s
-        while time.monotonic() < until_s:
+        began_s = time.monotonic()
+        while (waited_s := time.monotonic() - began_s) < limit_s:
             self.raise_if_ended(0.05)
             if answers(target, data_dir):
                 return
+            if waited_s > _LOOK_AT_DISKS_S and (fault := full_disk(data_dir)) is not None:
+                raise TargetError(f"server {self._name}: does not start: {fault}")
         raise TargetError(f"server {self._name}: did not answer within {limit_s:.0f} s{self._log_note()}")
 
     def raise_if_ended(self, limit_s: float) -> None:

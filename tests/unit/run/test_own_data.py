@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import cast
 
 import pytest
@@ -29,7 +30,7 @@ class World:
         self.load_s, self.copy_s, self.now_s = load_s, copy_s, 0.0
         self.done: list[str] = []
         self.pool_bytes: int | None = None
-        self.target = "the target"
+        self.target, self.data_dir = "the target", Path("/d/data")
 
     def made(self, *, resets: bool = True, is_aged: bool = False) -> OwnData:
         """Data that was made as a system does it."""
@@ -38,6 +39,9 @@ class World:
         data.load()
         data.save()
         return data
+
+    def telling(self, _progress: object) -> World:
+        return self
 
     def ensure(self, _target: object) -> bool:
         self.now_s += self.load_s
