@@ -1,7 +1,6 @@
 //! In the place of sysbench, for whoever starts it: signals and closed pipes, paths of scripts that are not installed, drivers
 //! that are not there, and logins that a busy server drops.
 
-#[allow(dead_code)] // this test uses its own part of it
 mod beside;
 
 use std::fs::{self, Permissions};
