@@ -175,6 +175,14 @@ fn options_of_old_versions_are_taken_and_others_are_told_as_they_were_written() 
 }
 
 #[test]
+fn tables_are_prewarmed_in_the_words_of_the_version() {
+    let words = ["oltp_read_only", "--mysql-dry-run", "--tables=2", "prewarm"];
+    assert_eq!(ours(&words).out, theirs(&words).out);
+    let newer = ours(&[&words[..], &["--plimsoll-compat=1.1"]].concat());
+    assert_eq!(newer.out.last().unwrap(), "Preloading table sbtest#");
+}
+
+#[test]
 fn what_is_to_be_recorded_is_handed_over_to_plimsoll() {
     let folder = Folder::new();
     let path = folder.file("plimsoll", "#!/bin/sh\necho \"$@\"\nexit 9\n");
