@@ -1,7 +1,6 @@
 //! In the place of sysbench, for whoever starts it: signals and closed pipes, paths of scripts that are not installed, drivers
 //! that are not there, and logins that a busy server drops.
 
-#[allow(dead_code)] // this test uses its own part of it
 mod beside;
 
 use std::fs::{self, Permissions};
@@ -173,6 +172,14 @@ fn options_of_old_versions_are_taken_and_others_are_told_as_they_were_written() 
             "{size}"
         );
     }
+}
+
+#[test]
+fn tables_are_prewarmed_in_the_words_of_the_version() {
+    let words = ["oltp_read_only", "--mysql-dry-run", "--tables=2", "prewarm"];
+    assert_eq!(ours(&words).out, theirs(&words).out);
+    let newer = ours(&[&words[..], &["--plimsoll-compat=1.1"]].concat());
+    assert_eq!(newer.out.last().unwrap(), "Preloading table sbtest#");
 }
 
 #[test]

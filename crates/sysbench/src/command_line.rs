@@ -223,7 +223,7 @@ impl Command {
         Ok(())
     }
 
-    /// sysbench has a driver that we have not: scripts for it would send PostgreSQL's statements. Host tests need none.
+    /// sysbench has a driver that we have not: what scripts send to it no server of ours understands. Host tests need none.
     fn check_driver(&self, line: &CommandLine, options: &Options) -> Result<(), Exit> {
         let needs_driver = line.test.as_deref().is_none_or(|name| host::open(name).is_none());
         if needs_driver && options.string("db-driver") == "pgsql" {

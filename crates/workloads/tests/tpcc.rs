@@ -3,7 +3,7 @@
 mod support;
 
 use plimsoll_core::message::FailureClass;
-use plimsoll_core::plan::{DataPlan, LoadMethod, Target, TpccData};
+use plimsoll_core::plan::{DataPlan, LoadMethod, OrderNames, Target, TpccData};
 use plimsoll_engine::WorkerFault;
 use plimsoll_wire::Connection;
 use plimsoll_workloads::data::{self, DataEvent};
@@ -258,9 +258,19 @@ fn tables_are_shaped_as_asked_and_only_ours_are_dropped() {
 
         let parted = TpccData {
             partitions: 4,
+            order_names: OrderNames::Tpc,
+            procedures: true,
             ..TpccData::default()
         };
-        prepare(&data_plan(target, parted));
+        prepare(&data_plan(target, parted.clone()));
+        data::verify(&data_plan(target, parted), &mut |_| {}).unwrap();
+        assert_eq!(value(&mut connection, "SELECT COUNT(*) FROM new_order"), "9000");
+        let index = "SELECT GROUP_CONCAT(COLUMN_NAME ORDER BY SEQ_IN_INDEX) FROM information_schema.STATISTICS \
+                     WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME = 'history'";
+        assert_eq!(value(&mut connection, index), "h_c_w_id,h_c_d_id,h_c_id");
+        connection.query("CALL plimsoll_delivery(1, 1)").unwrap();
+        let (_, message) = refusal(data::check(&plan(target, 1), &mut |_| {}));
+        assert!(message.contains("order-names=tpc) and not as wanted"), "{message}");
         let parts = "SELECT COUNT(*) FROM information_schema.PARTITIONS \
                      WHERE TABLE_SCHEMA = DATABASE() AND PARTITION_NAME IS NOT NULL";
         assert_eq!(value(&mut connection, parts), "32");

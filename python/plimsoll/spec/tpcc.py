@@ -174,7 +174,7 @@ class TpccSpec(Written):
     def options(self) -> dict[str, Any]:
         """All options, defaults included, without name and kind.
 
-        Usual names of tables are left out: recordings that were made before there were others are of the same workload.
+        Usual names are left out: recordings that were made before there were others are of the same workload.
         """
         prepared = {"prepared": self.prepared is not False}
         left_out = {"name", "kind", *(("order_names",) if self.order_names == "usual" else ())}

@@ -25,6 +25,14 @@ def test_options_of_the_command_line_become_tables() -> None:
     assert spec.data_line()["partitions"] == 8
 
 
+def test_new_orders_may_have_the_name_of_the_specification() -> None:
+    usual, tpc = tpcc_of([], {}), tpcc_of(["order_names=tpc"], {})
+    assert set(tpc.table_names) ^ set(usual.table_names) == {"new_order", "new_orders"}
+    assert tpc.tables_line()["order_names"] == tpc.line()["order_names"] == "tpc"
+    assert "order_names" not in usual.identity()  # recordings of before are of the same workload
+    assert tpc.identity()["order_names"] == "tpc"
+
+
 @pytest.mark.parametrize(
     ("written", "given", "expected"),
     [
