@@ -16,6 +16,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -254,7 +255,7 @@ def test_nothing_is_left_after_the_next_run(place: Place) -> None:
                 process.wait(after_s)
                 assert kind is learn, f"{what}: it ended by itself: {(place.root / 'home' / 'said').read_text()}"
             end(process, way, place, pause_s)
-        assert until(lambda: is_clean(place, kind), 60), f"{what}: left: {place.left()}"
+        assert until(partial(is_clean, place, kind), 60), f"{what}: left: {place.left()}"
 
 
 def can_run(kind: Callable[[Place], list[str]], place: Place) -> bool:

@@ -1,4 +1,4 @@
-"""An agent that a signal ends: its directory on the host is removed after that, which a second signal does not prevent."""
+"""An agent that a signal ends: its directory on the host is removed, and a second signal does not prevent it."""
 
 from __future__ import annotations
 
