@@ -12,5 +12,5 @@ mod transaction_id;
 mod worker;
 
 pub use faults::faults;
-pub use preflight::preflight;
+pub use preflight::{TableSizes, preflight};
 pub use worker::OltpFactory;
