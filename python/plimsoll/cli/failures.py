@@ -68,7 +68,7 @@ def _interrupted() -> int:
     """Says so. From here on further signals are ignored: all is cleaned up, and the exit code must tell of it."""
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.SIG_IGN)
-    print("plimsoll: interrupted; what was recorded is kept", file=sys.stderr)
+    print("plimsoll: interrupted", file=sys.stderr)
     return INTERRUPTED
 
 
