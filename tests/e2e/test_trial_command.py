@@ -99,15 +99,23 @@ def test_tables_that_sysbench_made_are_used_as_they_are(server: ManagedServer, t
     assert tables(server) == []
 
 
-def test_keys_beyond_the_rows_are_warned_about(server: ManagedServer, target: list[str]) -> None:
+def test_keys_beyond_the_rows_are_refused_of_our_tables_and_warned_about_of_others(
+    server: ManagedServer, target: list[str]
+) -> None:
     assert plimsoll("prepare", *target).returncode == 0
     larger = [*target[:-1], str(ROWS * 8)]
+    refused = plimsoll("trial", *larger, "--workload", "oltp_point_select", "--duration", "2s")
+    assert refused.returncode == 3
+    assert f"sbtest1 was prepared with {ROWS} rows, and table_size is {ROWS * 8}: set table_size to" in refused.stderr
+    with connect(server.target) as control:
+        for name in tables(server):
+            control.rows(f"ALTER TABLE {name} COMMENT = ''")
     ran = plimsoll("trial", *larger, "--workload", "oltp_point_select", "--duration", "2s", "--json")
     assert ran.returncode == 0, ran.stderr
     result = json.loads(ran.stdout)
     assert [warning["code"] for warning in result["warnings"]] == ["key-range-misses-data"]
     assert result["rows_returned"] < 0.2 * result["transactions"]
-    assert plimsoll("cleanup", *target).returncode == 0
+    assert plimsoll("cleanup", *target, "--drop-foreign").returncode == 0
 
 
 def test_statements_as_text_do_the_same(server: ManagedServer, target: list[str]) -> None:

@@ -65,7 +65,7 @@ pub fn run(workload: &WorkloadPlan, targets: &[RoleTarget], context: &Arc<Contex
         terms,
     )
     .map_err(fatal)?;
-    for warning in plimsoll_workloads::preflight(workload, targets, threads).map_err(fatal)? {
+    for warning in plimsoll_workloads::preflight_as_sysbench(workload, targets, threads).map_err(fatal)? {
         log.doubt(&warning);
     }
     Ok(Run {

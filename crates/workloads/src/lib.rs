@@ -172,6 +172,21 @@ pub fn preflight(
     match workload {
         WorkloadPlan::Statements(plan) => custom::preflight(plan, targets, connections),
         WorkloadPlan::Tpcc(options) => tpcc::preflight(options, targets, connections),
-        _ => oltp::preflight(workload, targets, connections),
+        _ => oltp::preflight(workload, targets, connections, oltp::TableSizes::AsPrepared),
+    }
+}
+
+/// As [`preflight`], but keys beyond the rows of a table that Plimsoll made are a doubt and no error, as in sysbench.
+///
+/// # Errors
+/// As [`preflight`].
+pub fn preflight_as_sysbench(
+    workload: &WorkloadPlan,
+    targets: &[RoleTarget],
+    connections: u32,
+) -> Result<Vec<EngineWarning>, WorkerFault> {
+    match workload {
+        WorkloadPlan::Statements(_) | WorkloadPlan::Tpcc(_) => preflight(workload, targets, connections),
+        _ => oltp::preflight(workload, targets, connections, oltp::TableSizes::Any),
     }
 }

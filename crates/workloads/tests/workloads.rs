@@ -309,17 +309,73 @@ fn statements_that_nothing_would_commit_are_refused() {
 }
 
 #[test]
-fn keys_without_rows_are_a_doubt() {
-    on_each_server("misses", |_server, target| {
+fn tables_that_were_prepared_smaller_are_refused() {
+    on_each_server("smaller", |_server, target| {
         prepare(target);
         let beyond = OltpOptions {
             table_size: 16_000,
             ..options(true)
         };
-        let warnings = preflight(&WorkloadPlan::OltpPointSelect(beyond), &source(target), 1).unwrap();
-        assert_eq!(warnings.len(), 1);
-        assert_eq!(warnings[0].code, "key-range-misses-data");
-        assert!(warnings[0].evidence.contains("from 1 to 16000") && warnings[0].evidence.contains("1 to 2000"));
+        let fault = preflight(&WorkloadPlan::OltpPointSelect(beyond), &source(target), 1).unwrap_err();
+        assert!(
+            fault
+                .message
+                .contains("sbtest1 was prepared with 2000 rows, and table_size is 16000"),
+            "{fault}"
+        );
+    });
+}
+
+/// By the rows that exist: 28 % of the ids were deleted, and the largest is still there.
+#[test]
+fn keys_without_rows_are_a_doubt() {
+    on_each_server("misses", |_server, target| {
+        prepare(target);
+        let mut connection = connect(target);
+        for number in 1..=2 {
+            connection
+                .query(&format!("ALTER TABLE sbtest{number} COMMENT = ''"))
+                .unwrap();
+        }
+        let doubts = |table_size| {
+            let options = OltpOptions {
+                table_size,
+                ..options(true)
+            };
+            preflight(&WorkloadPlan::OltpPointSelect(options), &source(target), 1).unwrap()
+        };
+        assert_eq!(doubts(TABLE_SIZE), vec![]);
+        let beyond = doubts(16_000);
+        assert_eq!(beyond[0].code, "key-range-misses-data");
+        assert!(beyond[0].evidence.contains("from 1 to 16000") && beyond[0].evidence.contains("1 to 2000:"));
+        assert!(
+            beyond[0].advice.starts_with("Set table_size to 2000"),
+            "{}",
+            beyond[0].advice
+        );
+        connection
+            .query("DELETE FROM sbtest2 WHERE id % 25 IN (1, 2, 3, 4, 5, 6, 7)")
+            .unwrap();
+        let gaps = doubts(TABLE_SIZE);
+        let share = gaps[0]
+            .evidence
+            .split("about ")
+            .nth(1)
+            .unwrap()
+            .split(' ')
+            .next()
+            .unwrap();
+        assert!(
+            (share.parse::<f64>().unwrap() - 28.0).abs() < 5.0,
+            "{}",
+            gaps[0].evidence
+        );
+        assert!(
+            gaps[0].evidence.contains("sbtest2 holds ids from 8 to 2000, with gaps"),
+            "{}",
+            gaps[0].evidence
+        );
+        assert!(!gaps[0].advice.contains("table_size to"), "{}", gaps[0].advice);
     });
 }
 

@@ -66,7 +66,7 @@ def _ending(command: Callable[[], object]) -> int:
 def _interrupted() -> int:
     """Says so. From here on further signals are ignored: all is cleaned up, and the exit code must tell of it."""
     ignore_further()
-    print("plimsoll: interrupted; what was recorded is kept", file=sys.stderr)
+    print("plimsoll: interrupted", file=sys.stderr)
     return INTERRUPTED
 
 

@@ -32,7 +32,8 @@ _NOTES = {
     "key-assumed": "How many values each column of the key has is not known for {tables}.",
     "primary-key-added": "A primary key is added to {tables} without one.",
     "figures-assumed": "Lengths or ranges of columns of {tables} are not known and are made up.",
-    "default-becomes-null": "Columns with a default take NULL in its place in {tables}.",
+    "default-becomes-null": "Columns with a default in {tables} allow NULL instead: an INSERT that leaves them out"
+    " stores NULL, and a search for the default does not find its row.",
     "generated-left-out": "Generated columns of {tables} are left out.",
     "index-left-out": "Indexes that a workload file cannot have are left out of {tables}: full text, spatial,"
     " expressions.",
@@ -59,7 +60,8 @@ def learned_page(profile: Profile, demand: Demand | None) -> Page:
 
 def _facts(profile: Profile, demand: Demand | None) -> Iterator[tuple[str, str]]:
     statements = [one for each in profile.types for one in each.statement if one.left_out is None]
-    yield "Runs", f"{format_percent(1 - profile.other_share)} of transactions, {counted(len(statements), 'statement')}"
+    types, count = counted(len(profile.types), "type"), counted(len(statements), "statement")
+    yield "Runs", f"{format_percent(1 - profile.other_share)} of transactions, as {types} with {count} together"
     if profile.other_time_share is not None:
         yield "Statement time", f"{format_percent(1 - profile.other_time_share)} of it is in what runs"
     yield "Statements", "prepared on the server" if profile.is_prepared else "sent as text"

@@ -48,7 +48,7 @@ def statement_section(templates: Sequence[TemplateFigures], count: int, *, has_t
         below += f" {format_percent(told)} of statement time"
     else:
         below = "the most frequent is below" if len(rows) == 1 else f"the {len(rows)} most frequent are below"
-    sentence = f"{counted(count, 'different statement')}; {below}."
+    sentence = f"{counted(count, 'different statement')} ran; {below}."
     return Section(
         anchor="statements",
         title="Statements",

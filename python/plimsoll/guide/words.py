@@ -123,8 +123,15 @@ def evidence_sentence(placed: PlacedWarning, systems: Iterable[str] = ()) -> str
         systems: Names of the study's systems, which stay as they are where the evidence begins with one.
     """
     texts = list(dict.fromkeys(evidence_text(one) for one in placed.evidence))
-    rest = f" (the strongest of {len(texts)} such findings)" if len(texts) > 1 else ""
+    rest = f" (and {len(texts) - 1} more, of other {_elsewhere(placed)})" if len(texts) > 1 else ""
     return sentence(f"{texts[0].rstrip('.')}{rest}", (*systems, *placed.systems, *_names(placed.evidence[0])))
+
+
+def _elsewhere(placed: PlacedWarning) -> str:
+    """Where evidence with other words or figures is from."""
+    places = {"systems": placed.systems, "workloads": placed.workloads, "levels": placed.levels}
+    *others, last = (*(name for name, several in places.items() if len(several) > 1), "trials")
+    return f"{', '.join(others)} or {last}" if others else last
 
 
 def _names(evidence: Evidence) -> Iterator[str]:

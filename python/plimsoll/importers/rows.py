@@ -5,7 +5,6 @@ Deliberately not here: what several rows make together (`table`).
 
 from __future__ import annotations
 
-import math
 import re
 from dataclasses import dataclass, field
 
@@ -16,6 +15,7 @@ UNKNOWN = "unknown"
 """The value of a factor that the table leaves empty."""
 
 _LEVEL_MAX = 10_000_000
+_NUMBER_MAX = 1e12
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,8 +111,11 @@ class RowReader:
         text = row.cells[column.index]
         if not text and not required:
             return None
-        if not re.fullmatch(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?", text, re.ASCII) or math.isinf(float(text)):
+        if not re.fullmatch(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?", text, re.ASCII):
             self._fault(row, column, "must be a number such as 1234.5 (no thousands separator, decimal point)")
+            return None
+        if abs(float(text)) > _NUMBER_MAX:
+            self._fault(row, column, f"must be at most {_NUMBER_MAX:g}")
             return None
         if self._points_may_part_thousands and re.fullmatch(r"[1-9]\d{0,2}\.\d{3}", text, re.ASCII):
             self._fault(row, column, f"may be {text}0 or {text.replace('.', '')}: write it so")

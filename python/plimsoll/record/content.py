@@ -39,6 +39,8 @@ GROUP_ROWS: Mapping[str, int] = {"histograms.parquet": 64}
 DAMAGE_CURE = "Restore the folder from a copy, or remove it and run the study again."
 """What to do about a damaged recording."""
 
+_VERSION_SHOWN_MAX = 40
+
 _Document = TypeVar("_Document", bound=Document)
 
 
@@ -143,8 +145,8 @@ def refuse_newer(path: Path) -> None:
     if _stated_digest(path) not in (None, mark_of(content).sha256):
         raise _changed(path)
     raise NewerFormatError(
-        f"{path}: written by a newer Plimsoll: record_format is {version!r}, this one reads up to {RECORD_FORMAT_MAX}. "
-        "Upgrade Plimsoll to read it."
+        f"{path}: written by a newer Plimsoll: record_format is {repr(version)[:_VERSION_SHOWN_MAX]}, this one reads up"
+        f" to {RECORD_FORMAT_MAX}. Upgrade Plimsoll to read it."
     )
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from pydantic import Field
 
-from plimsoll.record.document import Document
+from plimsoll.record.document import Document, UnixSeconds
 
 SNAPSHOT_FORMAT = 1
 
@@ -29,7 +29,7 @@ class DigestCounts(Document):
     schema_name: str | None
     digest: str | None
     text: str | None
-    first_seen_unix_s: float
+    first_seen_unix_s: UnixSeconds
     count: int
     time_ps: int
     lock_ps: int
@@ -56,7 +56,7 @@ class DigestSnapshot(Document):
     snapshot_format: int = SNAPSHOT_FORMAT
     server: str
     version: str
-    taken_unix_s: float
+    taken_unix_s: UnixSeconds
     uncounted: int
     size: int | None
     digests: tuple[DigestCounts, ...] = Field(default=())

@@ -3,14 +3,75 @@
 from __future__ import annotations
 
 import json
+import math
+from typing import Annotated, Any, NoReturn, Self
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic_core import InitErrorDetails, PydanticCustomError
+
+UnixSeconds = Annotated[float, Field(ge=0, le=253_402_300_799)]
+"""A moment that a calendar has, wall clock, seconds since 1970: up to the end of the year 9999."""
+
+_INTEGER_MAX = 2**63 - 1
+_FLOAT_MAX = 1e30
+_SHOWN_MAX = 24
 
 
 class Document(BaseModel):
-    """A value that can be written as JSON and read back. Unknown fields are refused."""
+    """A value that can be written as JSON and read back. Unknown fields are refused, and numbers that nothing measures.
+
+    JSON bounds no number, and Python none of its integers: one of 400 digits would be read, and fail wherever it meets
+    a floating-point number.
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid", ser_json_inf_nan="null")
+
+    @classmethod
+    def model_validate_json(cls, json_data: str | bytes | bytearray, **options: Any) -> Self:
+        """Reads a document. Whole numbers must fit 64 bits, others must be finite and at most 1e30.
+
+        Raises:
+            ValidationError: It is no such document.
+        """
+        check_numbers(json_data)
+        return super().model_validate_json(json_data, **options)
+
+
+def check_numbers(json_data: str | bytes | bytearray) -> None:
+    """Refuses JSON with numbers that nothing measures. What is no JSON passes: its reader says where.
+
+    Raises:
+        ValidationError: It has such a number.
+    """
+    try:
+        json.loads(json_data, parse_int=_integer, parse_float=_float, parse_constant=_refuse)
+    except _BoundsError as error:
+        fault = PydanticCustomError("number_out_of_bounds", "{number} is out of bounds", {"number": str(error)})
+        details = InitErrorDetails(type=fault, loc=(), input=None)
+        raise ValidationError.from_exception_data("number", [details]) from None
+    except (ValueError, RecursionError):
+        return
+
+
+class _BoundsError(Exception):
+    """The text is the number."""
+
+
+def _integer(text: str) -> int:
+    if len(text) > len(str(-_INTEGER_MAX)) or abs(number := int(text)) > _INTEGER_MAX:
+        _refuse(text)
+    return number
+
+
+def _float(text: str) -> float:
+    number = float(text)
+    if not math.isfinite(number) or abs(number) > _FLOAT_MAX:
+        _refuse(text)
+    return number
+
+
+def _refuse(text: str) -> NoReturn:
+    raise _BoundsError(text if len(text) <= _SHOWN_MAX else f"{text[:_SHOWN_MAX]}… ({len(text)} digits)")
 
 
 class FileMark(Document):

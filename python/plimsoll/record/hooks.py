@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from plimsoll.record.document import Document
+from plimsoll.record.document import Document, UnixSeconds
 
 HookResult = Literal["done", "failed", "over-limit", "not-started"]
 """Exit code 0; another exit code or a signal; its time was up; the command cannot be executed."""
@@ -26,7 +26,7 @@ class HookRecord(Document):
 
     hook: str
     system: str | None = None
-    began_unix_s: float
+    began_unix_s: UnixSeconds
     duration_s: float
     result: HookResult
     exit_code: int | None = None

@@ -6,14 +6,14 @@ Deliberately not here: reading and writing (`store`), any statistic (package `an
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import Any
+from typing import Annotated, Any
 
 from pydantic import Field, field_serializer
 
 from plimsoll.record.capacity import RunRole
 from plimsoll.record.connections import ConnectionsRecord, OutageRecord
 from plimsoll.record.data import DataState
-from plimsoll.record.document import Document, FileMark
+from plimsoll.record.document import Document, FileMark, UnixSeconds
 from plimsoll.record.drivers import DriverRecord
 from plimsoll.record.hooks import HookRecord
 from plimsoll.record.level import Level
@@ -30,6 +30,9 @@ DUET_FORMAT = 3
 
 RECORD_FORMAT_MAX = DUET_FORMAT
 """The newest that is read."""
+
+_INTERVALS_MAX = 10_000_000
+"""Of one trial: four months in seconds. Arrays of so many fit into memory."""
 
 
 class State(StrEnum):
@@ -124,7 +127,7 @@ class StateMark(Document):
     """
 
     state: State
-    began_unix_s: float
+    began_unix_s: UnixSeconds
     note: str | None = None
 
 
@@ -160,7 +163,7 @@ class TrialRecord(Document):
     session_id: str | None = None
     server_start_id: str | None = None
     seed: int = 0
-    interval_s: float = 1.0
+    interval_s: Annotated[float, Field(gt=0)] = 1.0
     duration_s: float | None = None
     origin: Origin = Origin()
     repeats: str | None = None
@@ -185,7 +188,7 @@ class EngineAccount(Document):
         client_memory_bytes_max: Largest resident memory.
     """
 
-    started_unix_s: float
+    started_unix_s: UnixSeconds
     duration_s: float
     offered_count: int
     unfinished_count: int
@@ -197,8 +200,8 @@ class EngineAccount(Document):
 class Window(Document):
     """The measured intervals: from `first` to `last`, both included."""
 
-    first: int
-    last: int
+    first: Annotated[int, Field(ge=0, le=_INTERVALS_MAX)]
+    last: Annotated[int, Field(ge=0, le=_INTERVALS_MAX)]
 
 
 class Outcome(Document):

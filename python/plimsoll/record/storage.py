@@ -9,7 +9,7 @@ from enum import StrEnum
 
 from pydantic import Field
 
-from plimsoll.record.document import Document
+from plimsoll.record.document import Document, UnixSeconds
 from plimsoll.record.environment import StorageFacts
 
 STORAGE_FORMAT = 1
@@ -110,7 +110,7 @@ class StorageRecord(Document):
     is_preconditioned: bool
     is_direct: bool
     fio_version: str
-    began_unix_s: float
+    began_unix_s: UnixSeconds
     facts: StorageFacts
     measurements: tuple[StorageMeasurement, ...] = ()
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from plimsoll.record.document import Document
+from plimsoll.record.document import Document, UnixSeconds
 
 
 class ReferenceTimes(Document):
@@ -16,7 +16,7 @@ class ReferenceTimes(Document):
         own_cpu_s: Processor time that Plimsoll itself, without the load engine, had used until then, seconds.
     """
 
-    at_unix_s: float
+    at_unix_s: UnixSeconds
     processor_ms: float
     memory_ms: float
     flush_ms: float | None = None

@@ -17,7 +17,7 @@ from typing import IO, Annotated, Literal
 from pydantic import Field, TypeAdapter, ValidationError
 
 from plimsoll.errors import RecordError, StorageError
-from plimsoll.record.document import Document
+from plimsoll.record.document import Document, check_numbers
 from plimsoll.record.model import State, TrialWarning, Verdict
 from plimsoll.regular_file import open_regular
 from plimsoll.run.answer_events import AnswerProgressed, DuetProgressed
@@ -291,6 +291,7 @@ def read_events(path: Path) -> Iterator[Stamped]:
     with file:
         for line in file:
             try:
+                check_numbers(line)
                 yield _STAMPED.validate_json(line)
             except ValidationError:
                 continue

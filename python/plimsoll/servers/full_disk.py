@@ -14,7 +14,7 @@ from typing import get_args
 
 from plimsoll.servers.directory import DATA, TEMPORARY
 from plimsoll.servers.error_log import read_tail
-from plimsoll.servers.guardian import ELSEWHERE, read_marker
+from plimsoll.servers.marked_directory import ELSEWHERE, read_marker
 from plimsoll.spec.paths import Role
 from plimsoll.units import format_bytes
 

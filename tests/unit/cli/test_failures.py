@@ -110,7 +110,7 @@ def test_ctrl_c_sigterm_and_sighup_are_interruptions_and_are_told(
     app.command()(lambda: os.kill(os.getpid(), number))
 
     assert exit_code_of(lambda: app([], standalone_mode=False)) == 130
-    assert "interrupted; what was recorded is kept" in capsys.readouterr().err
+    assert capsys.readouterr().err == "plimsoll: interrupted\n", "what is kept is said by those that record"
     os.kill(os.getpid(), number)  # the second one, while the process ends, changes nothing
 
 

@@ -79,7 +79,7 @@ def test_a_log_of_one_statement(tmp_path: Path) -> None:
     assert wrong_plurals(text) == []
     assert "1 statement in 1 transaction over 1 session." in text
     assert "1 session, which ran 1 transaction." in text
-    assert "1 different statement; the one below takes 100.0 % of statement time." in text
+    assert "1 different statement ran; the one below takes 100.0 % of statement time." in text
 
 
 @pytest.mark.parametrize(

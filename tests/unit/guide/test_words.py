@@ -134,8 +134,8 @@ def test_a_pool_in_words(connections: int, per_core: float | None, words: str) -
 def test_equal_evidence_is_said_once_and_other_evidence_is_counted() -> None:
     seen = [Evidence(seen="busy-elsewhere", figures={"other_cpu_ratio": share}) for share in (0.5, 0.2, 0.2001)]
     placed = PlacedWarning(code="host-busy-elsewhere", evidence=tuple(seen))
-    assert evidence_sentence(placed).endswith(
-        "neither to the server nor to the client (the strongest of 2 such findings)."
-    )
+    assert evidence_sentence(placed).endswith("neither to the server nor to the client (and 1 more, of other trials).")
+    placed = placed.model_copy(update={"systems": ("a", "b"), "workloads": ("w", "x")})
+    assert evidence_sentence(placed).endswith(" (and 1 more, of other systems, workloads or trials).")
     assert advice_of(placed) == "Find and stop what else runs there, or measure on a quiet host."
     assert advice_of(PlacedWarning(code="of-a-later-version", evidence=tuple(seen), advice="Do it")) == "Do it."

@@ -12,5 +12,5 @@ mod transaction_id;
 mod worker;
 
 pub use faults::faults;
-pub use preflight::{misses_tables, preflight};
+pub use preflight::{TableSizes, misses_tables, preflight};
 pub use worker::OltpFactory;

@@ -1,5 +1,7 @@
 //! Looks at tables that may be there: whose they are, their columns, their rows.
 
+use std::collections::BTreeSet;
+
 use plimsoll_core::plan::{Layout, OltpData};
 use plimsoll_engine::WorkerFault;
 use plimsoll_wire::{Connection, WireError};
@@ -108,6 +110,21 @@ pub fn key_range(connection: &mut Connection, number: u32) -> Result<Option<KeyR
         Some((Some(first), Some(last))) => Some(KeyRange { first, last }),
         _ => None,
     })
+}
+
+/// Which of these ids have a row.
+///
+/// # Errors
+/// Whatever the server said.
+pub fn present(connection: &mut Connection, number: u32, ids: &BTreeSet<i64>) -> Result<BTreeSet<i64>, WireError> {
+    let list: Vec<String> = ids.iter().map(i64::to_string).collect();
+    let sql = format!(
+        "SELECT id FROM {} WHERE id IN ({})",
+        tables::name(number),
+        list.join(",")
+    );
+    let rows = connection.query_rows(&sql, CATALOGUE_ROWS_MAX)?;
+    Ok(rows.iter().filter_map(|row| integer(row, 0)).collect())
 }
 
 fn integer(row: &[Option<String>], at: usize) -> Option<i64> {

@@ -23,7 +23,7 @@ use crate::loading::verify::compare;
 use crate::loading::{DataDone, DataEvent, loaders_fault};
 use table::OltpTable;
 
-pub use inspect::{KeyRange, Needs, column_faults, find, key_range};
+pub use inspect::{KeyRange, Needs, column_faults, find, key_range, present};
 
 type Observe<'a> = &'a mut dyn FnMut(DataEvent);
 
