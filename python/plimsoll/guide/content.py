@@ -5,7 +5,7 @@ Deliberately not here: any calculation (`plimsoll.analyse`), and any mark-up.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from plimsoll.analyse.missing import missing_groups
 from plimsoll.analyse.model import (
@@ -51,7 +51,7 @@ from plimsoll.guide.words import (
     unknown_sentences,
     workload_words,
 )
-from plimsoll.prose.phrases import levels_words, spans
+from plimsoll.prose.phrases import levels_words, spans, vague_once
 
 _NO_DIFFERENCES = "No two systems were compared."
 _DIFFERENCES_AT_RATES = "Systems at target rates are compared by what they sustain: see the answer."
@@ -198,12 +198,15 @@ def describe(analysis: Analysis, recordings: str = RECORDINGS) -> Content:
     warnings = warning_parts(analysis)
     first = first_screen(analysis, warnings)
     told = {*first.notices, *(one.text for one in first.headlines)}
+    rest = tuple(one for one in sentences(analysis, rest_findings(analysis)) if one.text not in told)
+    texts = iter(vague_once([one.text for one in (*first.headlines, *rest)]))
+    headlines, rest = (tuple(replace(one, text=next(texts)) for one in own) for own in (first.headlines, rest))
     return Content(
         analysis=analysis,
         title=f"Sizing guide: {analysis.study}",
-        first=first,
-        answer=tuple(answer_sentence(one, analysis) for one in analysis.answer),
-        rest=tuple(one for one in sentences(analysis, rest_findings(analysis)) if one.text not in told),
+        first=replace(first, headlines=headlines),
+        answer=vague_once([answer_sentence(one, analysis) for one in analysis.answer]),
+        rest=rest,
         limits=tuple(limit_sentence(one) for one in analysis.limits),
         glance=glance_table(analysis),
         bounds=explain_bounds(analysis),

@@ -7,7 +7,6 @@ Deliberately not here: how a table looks anywhere, and how numbers with bounds r
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
@@ -16,10 +15,7 @@ from plimsoll.guide.numbers import (
     SINGLE_RUNS,
     SINGLE_RUNS_NOTE,
 )
-from plimsoll.prose.phrases import VAGUE_WORDS
-
-_MARKS = ("†", "‡", "§")
-"""Of entries whose interval is told once below the table."""
+from plimsoll.prose.phrases import VAGUE_MARKS, VAGUE_WORDS
 
 PEAK = "peak"
 TIED = "≈ peak"
@@ -92,10 +88,9 @@ class Table:
     fold: str = ""
 
     def __post_init__(self) -> None:
-        """Says once, below the table, what several intervals are too wide for, and marks them."""
-        details = Counter(entry.detail for row in self.rows for entry in row if entry.detail is not None)
-        vague = [text for text, count in details.items() if count > 1 and text in VAGUE_WORDS]
-        marks = dict(zip(vague, _MARKS, strict=False))
+        """Says below the table what intervals are too wide for, and marks them: they get no wide column for it."""
+        details = dict.fromkeys(entry.detail for row in self.rows for entry in row)
+        marks = dict(zip((text for text in details if text and text in VAGUE_WORDS), VAGUE_MARKS, strict=False))
         if not marks:
             return
         rows = tuple(

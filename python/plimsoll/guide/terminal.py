@@ -96,6 +96,7 @@ def _figures(content: Content) -> Iterator[RenderableType]:
     for system, own in zip(analysis.systems, content.systems, strict=True):
         if own.tables:  # of a system that was only searched there are none
             yield from _heading(f"{system.name}, {system.instances} instances" if system.instances > 1 else system.name)
+        told: set[str] = set()
         for part in content.workloads:
             tables = workload_tables(analysis, system, part.workload)
             notpm = notpm_table(analysis, system, part.workload)
@@ -104,8 +105,9 @@ def _figures(content: Content) -> Iterator[RenderableType]:
             for table in filter(None, (*tables, notpm, *types, instances)):
                 yield Text(table.caption, style="italic")
                 yield show_table(table)
-                yield from _sentences(table.notes)
-        yield from _sentences(own.levels.notes if own.levels is not None else ())
+                yield from _sentences(note for note in table.notes if note not in told)
+                told |= set(table.notes)
+        yield from _sentences(note for note in (own.levels.notes if own.levels is not None else ()) if note not in told)
     yield Text()
     yield from _sentences((content.rates_note, content.figures_note, content.bounds, *content.unknown), mark="")
 

@@ -52,6 +52,27 @@ VAGUE_WORDS = frozenset(
 """All that `vague_words` says."""
 
 
+VAGUE_MARKS = ("†", "‡", "§")
+"""In the place of such words where they stand nearby."""
+
+
+def vague_once(texts: Sequence[str]) -> tuple[str, ...]:
+    """Texts that stand together: what several say of intervals that are too wide is told by the first, and marked.
+
+    >>> words = "not known within a factor of 3: repetitions differ too much"
+    >>> vague_once([f"a ({words})", f"b ({words})"])
+    ('a († not known within a factor of 3: repetitions differ too much)', 'b (†)')
+    """
+    counts = {words: sum(text.count(words) for text in texts) for words in sorted(VAGUE_WORDS)}
+    marks = dict(zip((words for words, count in counts.items() if count > 1), VAGUE_MARKS, strict=False))
+    found = list(texts)
+    for words, mark in marks.items():
+        first = next(index for index, text in enumerate(found) if words in text)
+        found = [text.replace(words, mark) for text in found]
+        found[first] = found[first].replace(mark, f"{mark} {words}", 1)
+    return tuple(found)
+
+
 def confidence(bounds: Bounds) -> str:
     """Such as `95 %`."""
     return f"{bounds.confidence * 100:.0f} %"

@@ -44,5 +44,3 @@ def test_intervals_that_are_too_wide_are_told_once_and_marked() -> None:
     table = Table(caption="t", columns=columns, rows=rows)
     assert [row[1].detail for row in table.rows] == ["†", "†", "†"]
     assert table.notes == (f"† {VAGUE}.",)
-    alone = Table(caption="t", columns=columns, rows=rows[:1])
-    assert (alone.rows[0][1].detail, alone.notes) == (VAGUE, ())
