@@ -34,6 +34,8 @@ pytestmark = pytest.mark.e2e
 KILLS = int(os.environ.get("PLIMSOLL_TEST_KILLS", "10"))
 AFTER_S = 4.0 if KILLS <= 10 else 10.0
 """The latest instant after the beginning at which a run is killed, seconds."""
+LEARN_S = 2.0
+"""The same for one that reads a log: it may be done soon after that."""
 
 STUDY = """
 [study]
@@ -247,7 +249,7 @@ def test_nothing_is_left_after_the_next_run(place: Place) -> None:
     kinds = [kind for kind in KINDS if can_run(kind, place)]
     for number in range(KILLS):
         kind, way = kinds[number % len(kinds)], instants.choice(WAYS)
-        after_s, pause_s = instants.uniform(0.2, AFTER_S), instants.uniform(0.0, 0.5)
+        after_s, pause_s = instants.uniform(0.2, LEARN_S if kind is learn else AFTER_S), instants.uniform(0.0, 0.5)
         what = f"seed {seed}, kill {number}: {kind.__name__} by {way} after {after_s:.2f} s"
         print(what, flush=True)
         with running(place, kind(place)) as process:

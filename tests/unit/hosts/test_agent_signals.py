@@ -1,4 +1,4 @@
-"""An agent that a signal ends: its directory on the host is removed, and a second signal does not prevent it."""
+"""An agent that a signal ends removes its directory on the host, which a second signal does not prevent."""
 
 from __future__ import annotations
 
