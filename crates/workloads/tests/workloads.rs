@@ -326,7 +326,6 @@ fn tables_that_were_prepared_smaller_are_refused() {
     });
 }
 
-/// By the rows that exist: 28 % of the ids were deleted, and the largest is still there.
 #[test]
 fn keys_without_rows_are_a_doubt() {
     on_each_server("misses", |_server, target| {
@@ -371,11 +370,10 @@ fn keys_without_rows_are_a_doubt() {
             gaps[0].evidence
         );
         assert!(
-            gaps[0].evidence.contains("sbtest2 holds ids from 8 to 2000, with gaps"),
+            gaps[0].evidence.contains("from 8 to 2000, with gaps") && !gaps[0].advice.contains("Set"),
             "{}",
             gaps[0].evidence
         );
-        assert!(!gaps[0].advice.contains("table_size to"), "{}", gaps[0].advice);
     });
 }
 
