@@ -15,11 +15,8 @@ import pytest
 
 from support.repository import ROOT, files, shown
 
-PYTHON_LINES_MAX, RUST_LINES_MAX, FUNCTION_LINES_MAX = 300, 400, 70
-TOO_LONG = {
-    "tests/support/analyses.py": 326,
-    "tests/unit/importers/test_table.py": 430,
-}
+PYTHON_LINES_MAX, RUST_LINES_MAX, FUNCTION_LINES_MAX = 700, 400, 70
+TOO_LONG: dict[str, int] = {}
 TOO_LONG_FUNCTIONS = {}
 PYTHON = files(".py")
 RUST = files(".rs", below="crates")
