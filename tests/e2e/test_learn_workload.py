@@ -97,9 +97,12 @@ def test_an_order_has_its_customer_and_its_lines_have_the_order(learned: Path) -
     assert (generator["generate"], generator["table"]) == ("reference", "customers")
     hot = generator["distribution"]
     assert hot["kind"] == "hot"
-    shares = np.arange(1, CUSTOMERS + 1, dtype=float) ** -ZIPF
-    assert hot["shares"][0] == pytest.approx(1 / shares.sum(), abs=0.03)
-    assert hot["exponent"] == pytest.approx(ZIPF, abs=0.15)
+    planted, learned_shares = np.arange(1, CUSTOMERS + 1, dtype=float) ** -ZIPF, np.asarray(hot["shares"])
+    tail = np.arange(learned_shares.size + 1, CUSTOMERS + 1, dtype=float) ** -hot["exponent"]
+    accesses = np.cumsum(np.concatenate([learned_shares, (1 - learned_shares.sum()) * tail / tail.sum()]))
+    for customers, tolerance in ((1, 0.03), (10, 0.04), (200, 0.06)):
+        expected = planted[:customers].sum() / planted.sum()
+        assert accesses[customers - 1] == pytest.approx(expected, abs=tolerance), customers
     assert f":{customer}" in insert["sql"]
     (key,) = (name for name, one in insert["values"].items() if one.get("generate") == "next")
     assert insert["values"][key] == {"generate": "next", "table": "orders", "column": "id"}
