@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import math
-from typing import Annotated, Any, NoReturn, Self
+from collections.abc import Iterator
+from typing import Annotated, Any, Self
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from pydantic_core import InitErrorDetails, PydanticCustomError
@@ -41,37 +42,47 @@ def check_numbers(json_data: str | bytes | bytearray) -> None:
     """Refuses JSON with numbers that nothing measures. What is no JSON passes: its reader says where.
 
     Raises:
-        ValidationError: It has such a number.
+        ValidationError: It has such a number; the first is named with its place.
     """
     try:
-        json.loads(json_data, parse_int=_integer, parse_float=_float, parse_constant=_refuse)
-    except _BoundsError as error:
-        fault = PydanticCustomError("number_out_of_bounds", "{number} is out of bounds", {"number": str(error)})
-        details = InitErrorDetails(type=fault, loc=(), input=None)
-        raise ValidationError.from_exception_data("number", [details]) from None
+        content = json.loads(json_data, parse_int=_integer, parse_float=_float, parse_constant=_Beyond)
+        found = next(_beyond(content, ()), None)
     except (ValueError, RecursionError):
         return
+    if found is not None:
+        fault = PydanticCustomError("number_out_of_bounds", "is beyond what can be measured")
+        details = InitErrorDetails(type=fault, loc=found[0], input=found[1].text)
+        raise ValidationError.from_exception_data("number", [details])
 
 
-class _BoundsError(Exception):
-    """The text is the number."""
+class _Beyond:
+    """A number beyond all bounds, as text."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text if len(text) <= _SHOWN_MAX else f"{text[:_SHOWN_MAX]}… ({len(text)} digits)"
 
 
-def _integer(text: str) -> int:
+def _integer(text: str) -> int | _Beyond:
     if len(text) > len(str(-_INTEGER_MAX)) or abs(number := int(text)) > _INTEGER_MAX:
-        _refuse(text)
+        return _Beyond(text)
     return number
 
 
-def _float(text: str) -> float:
+def _float(text: str) -> float | _Beyond:
     number = float(text)
-    if not math.isfinite(number) or abs(number) > _FLOAT_MAX:
-        _refuse(text)
-    return number
+    return number if math.isfinite(number) and abs(number) <= _FLOAT_MAX else _Beyond(text)
 
 
-def _refuse(text: str) -> NoReturn:
-    raise _BoundsError(text if len(text) <= _SHOWN_MAX else f"{text[:_SHOWN_MAX]}… ({len(text)} digits)")
+def _beyond(value: Any, place: tuple[str | int, ...]) -> Iterator[tuple[tuple[str | int, ...], _Beyond]]:
+    """The numbers beyond all bounds, each with its place."""
+    if isinstance(value, _Beyond):
+        yield place, value
+    elif isinstance(value, dict):
+        for key, item in value.items():
+            yield from _beyond(item, (*place, key))
+    elif isinstance(value, list):
+        for index, item in enumerate(value):
+            yield from _beyond(item, (*place, index))
 
 
 class FileMark(Document):
