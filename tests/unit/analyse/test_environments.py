@@ -107,7 +107,7 @@ def test_an_environment_that_comes_back_is_the_same_again() -> None:
     analysis = analyse("made", trials)
     assert [len(one.cells[0].trials) for one in analysis.curves] == [2, 1]
     (warning,) = [one for one in analysis.warnings if one.code == "environment-changed"]
-    assert evidence_sentence(warning).endswith(" (and 1 more, of other trials).")
+    assert evidence_sentence(warning).endswith(" (and 1 more, of other systems or trials).")
 
 
 def test_one_environment_leaves_everything_as_it_was() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -16,7 +17,7 @@ def fake_browser(folder: Path, monkeypatch: pytest.MonkeyPatch, script: str) -> 
     command.write_text(f"#!/bin/sh\n{script}\n")
     command.chmod(0o755)
     monkeypatch.setattr(paper.shutil, "which", lambda name: str(command) if name == "chromium" else None)
-    monkeypatch.setattr(paper.tempfile, "tempdir", str(folder))
+    monkeypatch.setattr(tempfile, "tempdir", str(folder))
 
 
 def test_without_a_browser_the_message_has_the_cure(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -60,6 +60,7 @@ def test_a_load_that_ends_by_itself_leaves_signals_as_they_were() -> None:
 
 
 def test_elsewhere_than_on_the_command_line_the_next_one_interrupts_again() -> None:
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # as Python begins; other tests run command lines
     with ending(cast(Any, Engine())):
         signal.raise_signal(signal.SIGINT)
     with pytest.raises(KeyboardInterrupt):
