@@ -20,7 +20,7 @@ const HOST_REFUSES: i32 = 3;
 pub fn arguments() -> Vec<OsString> {
     let mut words = wiped();
     let named = words.get(1).and_then(|word| word.as_bytes().strip_prefix(DESCRIPTOR));
-    if let Some(number) = named.and_then(|digits| str::from_utf8(digits).ok()?.parse().ok()) {
+    if let Some(number) = named.and_then(|digits| std::str::from_utf8(digits).ok()?.parse().ok()) {
         words.truncate(1);
         words.extend(handed_over(number).unwrap_or_else(|| {
             eprintln!(
