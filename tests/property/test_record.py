@@ -37,6 +37,9 @@ from support.recordings import finished_ids
 
 TEXT = st.text(st.characters(exclude_categories=("Cs",)), max_size=12)
 NUMBER = st.floats(allow_nan=False, allow_infinity=False)
+MEASURED = st.floats(-1e30, 1e30)
+WHOLE = st.integers(1 - 2**64, 2**64 - 1)
+MOMENT = st.floats(0, 253_402_300_799)
 TABLES = {
     "intervals": frames.INTERVALS,
     "errors": frames.ERRORS,
@@ -57,14 +60,14 @@ TRIALS = st.builds(
     study=TEXT,
     system=st.builds(SystemRecord, name=TEXT, factors=st.dictionaries(TEXT, TEXT, max_size=3)),
     workload=st.builds(
-        WorkloadRecord, name=TEXT, options=st.dictionaries(TEXT, st.integers() | TEXT | st.booleans(), max_size=3)
+        WorkloadRecord, name=TEXT, options=st.dictionaries(TEXT, WHOLE | TEXT | st.booleans(), max_size=3)
     ),
     level=st.builds(Level, connections=st.integers(1, 10**6)),
     repetition=st.integers(0, 99),
     position=st.integers(0, 999),
     seed=st.integers(0, 2**64 - 1),
     origin=st.builds(Origin, detail=st.none() | TEXT),
-    states=st.tuples() | st.tuples(st.builds(StateMark, state=st.sampled_from(State), began_unix_s=NUMBER)),
+    states=st.tuples() | st.tuples(st.builds(StateMark, state=st.sampled_from(State), began_unix_s=MOMENT)),
 )
 ENVIRONMENTS = st.builds(
     Environment,
@@ -74,7 +77,7 @@ ENVIRONMENTS = st.builds(
     reported=st.dictionaries(TEXT, TEXT, max_size=2),
 )
 ACCOUNTS = st.builds(
-    EngineAccount, started_unix_s=NUMBER, duration_s=NUMBER, client_user_s=NUMBER, client_system_s=NUMBER
+    EngineAccount, started_unix_s=MOMENT, duration_s=MEASURED, client_user_s=MEASURED, client_system_s=MEASURED
 )
 OUTCOMES = st.builds(
     Outcome,
@@ -82,7 +85,7 @@ OUTCOMES = st.builds(
     reason=st.none() | TEXT,
     window=st.none() | st.builds(Window, first=st.integers(0, 9), last=st.integers(9, 99)),
     account=st.none() | ACCOUNTS,
-    reported=st.none() | st.builds(ReportedResult, throughput_tps=NUMBER, response_ms=st.dictionaries(TEXT, NUMBER)),
+    reported=st.none() | st.builds(ReportedResult, throughput_tps=MEASURED, response_ms=st.dictionaries(TEXT, MEASURED)),
     warnings=st.tuples() | st.tuples(st.builds(TrialWarning, code=TEXT, evidence=TEXT, advice=TEXT)),
 )
 

@@ -13,7 +13,7 @@ from pydantic_core import InitErrorDetails, PydanticCustomError
 UnixSeconds = Annotated[float, Field(ge=0, le=253_402_300_799)]
 """A moment that a calendar has, wall clock, seconds since 1970: up to the end of the year 9999."""
 
-_INTEGER_MAX = 2**63 - 1
+_INTEGER_MAX = 2**64 - 1  # counters of servers and seeds are whole numbers of 64 bits without a sign
 _FLOAT_MAX = 1e30
 _SHOWN_MAX = 24
 
@@ -29,7 +29,7 @@ class Document(BaseModel):
 
     @classmethod
     def model_validate_json(cls, json_data: str | bytes | bytearray, **options: Any) -> Self:
-        """Reads a document. Whole numbers must fit 64 bits, others must be finite and at most 1e30.
+        """Reads a document. Whole numbers must be below 2^64 in either direction, others must be finite and at most 1e30.
 
         Raises:
             ValidationError: It is no such document.
