@@ -165,6 +165,17 @@ pub fn run_spread(workload: &WorkloadPlan, servers: &GroupServers, load: Load) -
     run_group(group, duration_ms, &mut |_| {})
 }
 
+/// The same with one interval for all of it: what each interval takes is not in what is measured.
+pub fn run_in_one_interval(
+    workload: &WorkloadPlan,
+    servers: &GroupServers,
+    load: Load,
+) -> Result<Summary, WorkerFault> {
+    let terms = (&RetryRule::defaults()[..], ConnectionTerms::default());
+    let (group, duration_ms) = group_of(workload, servers, load, terms)?;
+    run_by_intervals(group, duration_ms, duration_ms, &mut |_| {})
+}
+
 /// Runs a load, and something beside it once it is in flight: half a second after its begin, or a little later.
 pub fn run_beside<T>(
     workload: &WorkloadPlan,
@@ -229,7 +240,16 @@ fn group_of(
 
 /// Runs a group, with somebody who sees all that happens.
 fn run_group(group: GroupRun, duration_ms: u64, seen: &mut dyn FnMut(&Message)) -> Result<Summary, WorkerFault> {
-    let trial = Trial::new(TrialOptions::new(200, duration_ms), vec![group])?;
+    run_by_intervals(group, 200, duration_ms, seen)
+}
+
+fn run_by_intervals(
+    group: GroupRun,
+    interval_ms: u64,
+    duration_ms: u64,
+    seen: &mut dyn FnMut(&Message),
+) -> Result<Summary, WorkerFault> {
+    let trial = Trial::new(TrialOptions::new(interval_ms, duration_ms), vec![group])?;
     trial.handle().start(None);
     let mut seen = Seen {
         summary: Summary::default(),
