@@ -23,14 +23,14 @@ import time
 from collections.abc import Iterable
 from pathlib import Path
 from types import TracebackType
-from typing import Literal, TypeAlias
+from typing import Literal, TypeAlias, get_args
 
 from plimsoll.interruption import uninterrupted
 
 Kind: TypeAlias = Literal["capacity", "confirm", "device", "ledger", "log", "print", "sim", "ssh", "trial"]
 
 MARKER = ".plimsoll-private"
-_NAME = re.compile(r"plimsoll-(capacity|confirm|device|ledger|log|print|sim|ssh|trial)-[a-z0-9_]{8}")
+_NAME = re.compile(rf"plimsoll-({'|'.join(get_args(Kind))})-[a-z0-9_]{{8}}")
 _MARKED = b"Made by Plimsoll, and removed by its next run once nobody holds the lock of this folder.\n"
 _OPEN = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _UNFINISHED_S = 60.0

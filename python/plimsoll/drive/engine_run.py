@@ -46,6 +46,7 @@ class EngineRun:
 
     Attributes:
         hello: Who it is, once it was heard.
+        is_here: It is the engine itself, and not what leads to one on another machine.
     """
 
     def __init__(self, process: EngineProcess, errors: IO[bytes], *, is_here: bool = True) -> None:
@@ -54,11 +55,11 @@ class EngineRun:
         Args:
             process: With pipes for standard input and output.
             errors: Receives its standard error.
-            is_here: It is the engine itself, and not what leads to one on another machine.
+            is_here: As the attribute.
         """
         assert process.stdin is not None, "a pipe was asked for"
         assert process.stdout is not None, "a pipe was asked for"
-        self._process, self._errors, self._is_here = process, errors, is_here
+        self._process, self._errors, self.is_here = process, errors, is_here
         self._stdin, self._stdout = process.stdin, process.stdout
         os.set_blocking(self._stdout.fileno(), False)
         self._selector = selectors.DefaultSelector()
@@ -96,7 +97,7 @@ class EngineRun:
     @property
     def local_pid(self) -> int | None:
         """That of an engine on this machine; None where it is on another one."""
-        return self.pid if self._is_here else None
+        return self.pid if self.is_here else None
 
     @property
     def drivers(self) -> tuple[DriverRecord, ...]:
@@ -135,9 +136,12 @@ class EngineRun:
         ping_id = next(self._ping_ids)
         self._say({"type": "ping", "id": ping_id})
         later: list[EngineMessage] = []
+        since_s = time.monotonic()
         while not (isinstance(message := self._next(), Pong) and message.id == ping_id):
             if isinstance(message, Failed):
                 raise error_of(message)
+            if time.monotonic() - since_s > SILENCE_S:
+                raise self._broken(f"did not answer a ping for {SILENCE_S:.0f} s")
             later.append(message)
         self._held.extend(later)
         return message.unix_ns
@@ -271,7 +275,7 @@ class EngineRun:
             code = None
         self._errors.seek(0)
         tail = self._errors.read()[-2000:].decode(errors="replace").strip()
-        unreachable = None if self._is_here else unreached(code, tail)
+        unreachable = None if self.is_here else unreached(code, tail)
         return unreachable or ended(what, code, tail)
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from plimsoll.drive.engine_message import EngineMessage
+from plimsoll.drive.engine_message import EngineMessage, ErrorCode, Nanoseconds
 
 
 class Lost(EngineMessage):
@@ -19,8 +19,8 @@ class Lost(EngineMessage):
     """
 
     type: Literal["lost"]
-    monotonic_ns: int
-    code: int
+    monotonic_ns: Nanoseconds
+    code: ErrorCode
     message: str
 
 
@@ -28,4 +28,4 @@ class Resumed(EngineMessage):
     """A ledger's workers write again: when the first transaction was acknowledged, on the machine's monotonic clock."""
 
     type: Literal["resumed"]
-    monotonic_ns: int
+    monotonic_ns: Nanoseconds

@@ -6,12 +6,13 @@ docs/engine-protocol.schema.json, and a test holds these models to it.
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 
-from pydantic import Field, TypeAdapter
+from pydantic import Field, TypeAdapter, model_validator
 
-from plimsoll.drive.engine_message import EngineMessage
+from plimsoll.drive.engine_message import Count, EngineMessage, ErrorCode, Nanoseconds, Ordinal
 from plimsoll.drive.ledger_messages import Lost, Resumed
+from plimsoll.record.buckets import BUCKET_COUNT
 
 PROTOCOL = 1
 """Version of the protocol; the engine's `hello` must say the same."""
@@ -24,19 +25,19 @@ class Hello(EngineMessage):
     """First: who speaks, and one reading of both clocks taken together."""
 
     type: Literal["hello"]
-    protocol: int
+    protocol: Ordinal
     engine: str
-    pid: int
-    monotonic_ns: int
-    unix_ns: int
+    pid: Ordinal
+    monotonic_ns: Nanoseconds
+    unix_ns: Nanoseconds
 
 
 class Pong(EngineMessage):
     """The answer to a ping: the engine's wall clock when it read that."""
 
     type: Literal["pong"]
-    id: int
-    unix_ns: int
+    id: Ordinal
+    unix_ns: Nanoseconds
 
 
 class ConnectFailure(EngineMessage):
@@ -44,8 +45,8 @@ class ConnectFailure(EngineMessage):
 
     instance: str
     role: Role = "source"
-    code: int | None = None
-    count: int
+    code: ErrorCode | None = None
+    count: Count
     message: str
 
 
@@ -61,9 +62,9 @@ class Ready(EngineMessage):
     """The connections are open, or as many as came; `start` is awaited."""
 
     type: Literal["ready"]
-    connections: int
-    wanted_count: int
-    connect_ms: int
+    connections: Count
+    wanted_count: Count
+    connect_ms: Count
     failures: list[ConnectFailure]
     encryptions: list[Encryption]
 
@@ -72,38 +73,44 @@ class Listening(EngineMessage):
     """The fake server or the relay can be reached: at a port of the loopback address, or at its socket (port 0)."""
 
     type: Literal["listening"]
-    port: int
+    port: Annotated[int, Field(ge=0, lt=2**16)]
 
 
 class ClientCpu(EngineMessage):
     """Processor time that the engine itself used, nanoseconds."""
 
-    user_ns: int
-    system_ns: int
+    user_ns: Nanoseconds
+    system_ns: Nanoseconds
 
 
 class Histogram(EngineMessage):
     """A sparse histogram of durations; bucket layout in `plimsoll.record.buckets`."""
 
-    buckets: list[int]
-    counts: list[int]
-    sum_ns: int
-    max_ns: int
+    buckets: list[Annotated[int, Field(ge=0, lt=BUCKET_COUNT)]]
+    counts: list[Count]
+    sum_ns: Nanoseconds
+    max_ns: Nanoseconds
+
+    @model_validator(mode="after")
+    def _refuse_uncounted(self) -> Self:
+        if len(self.buckets) != len(self.counts):
+            raise ValueError(f"{len(self.buckets)} buckets have {len(self.counts)} counts")
+        return self
 
 
 class Counts(EngineMessage):
     """Occurrences of one transaction type within an interval."""
 
-    completed: int
-    rolled_back: int
-    failed: int
-    dropped: int
-    retries: int
-    reads: int
-    writes: int
-    others: int
-    rows_returned: int
-    rows_affected: int
+    completed: Count
+    rolled_back: Count
+    failed: Count
+    dropped: Count
+    retries: Count
+    reads: Count
+    writes: Count
+    others: Count
+    rows_returned: Count
+    rows_affected: Count
 
 
 class TransactionSnapshot(EngineMessage):
@@ -122,8 +129,8 @@ class ErrorCount(EngineMessage):
 
     transaction: str | None = None
     error_class: str = Field(alias="class")
-    code: int
-    count: int
+    code: ErrorCode
+    count: Count
 
 
 class Snapshot(EngineMessage):
@@ -146,13 +153,13 @@ class ReplicationInterval(EngineMessage):
         wait_timeouts_count: Waits that were given up: the read ran on the source.
     """
 
-    lag_ns: int | None = None
-    lag_end_ns: int | None = None
-    reads_count: int
-    stale_count: int
-    waits_count: int
-    wait_ns: int
-    wait_timeouts_count: int
+    lag_ns: Nanoseconds | None = None
+    lag_end_ns: Nanoseconds | None = None
+    reads_count: Count
+    stale_count: Count
+    waits_count: Count
+    wait_ns: Nanoseconds
+    wait_timeouts_count: Count
 
 
 class GroupInterval(EngineMessage):
@@ -170,8 +177,8 @@ class GroupInterval(EngineMessage):
 
     instance: str
     role: Role = "source"
-    backlog_count: int
-    connected_count: int
+    backlog_count: Count
+    connected_count: Count
     snapshot: Snapshot
     in_flight: dict[str, Histogram]
     replication: ReplicationInterval | None = None
@@ -185,8 +192,8 @@ class TurnPart(EngineMessage):
         side: Whose turn it is.
     """
 
-    turn: int
-    side: int
+    turn: Ordinal
+    side: Ordinal
     part: Literal["lead", "counted", "drain"]
 
 
@@ -194,8 +201,8 @@ class Handover(EngineMessage):
     """Nothing is in flight, and nothing begins before `go`: the servers of the side are to run, and no others."""
 
     type: Literal["handover"]
-    turn: int
-    side: int
+    turn: Ordinal
+    side: Ordinal
 
 
 class Interval(EngineMessage):
@@ -208,13 +215,19 @@ class Interval(EngineMessage):
     """
 
     type: Literal["interval"]
-    index: int
-    from_ns: int
-    to_ns: int
+    index: Ordinal
+    from_ns: Nanoseconds
+    to_ns: Nanoseconds
     client: ClientCpu
     groups: list[GroupInterval]
-    run_delay_ns: int | None = None
+    run_delay_ns: Nanoseconds | None = None
     turn: TurnPart | None = None
+
+    @model_validator(mode="after")
+    def _refuse_backwards(self) -> Self:
+        if self.to_ns < self.from_ns:
+            raise ValueError("an interval ends before it begins")
+        return self
 
     @property
     def completed(self) -> int:
@@ -232,8 +245,8 @@ class Progress(EngineMessage):
 
     type: Literal["progress"]
     phase: str
-    done_count: int
-    total_count: int
+    done_count: Count
+    total_count: Count
 
 
 class EngineWarning(EngineMessage):
@@ -250,10 +263,10 @@ class Outage(EngineMessage):
 
     instance: str
     role: Role = "source"
-    from_ns: int
-    to_ns: int | None = None
-    connections_count: int
-    lost_count: int
+    from_ns: Nanoseconds
+    to_ns: Nanoseconds | None = None
+    connections_count: Count
+    lost_count: Count
 
 
 class Done(EngineMessage):
@@ -261,15 +274,15 @@ class Done(EngineMessage):
 
     type: Literal["done"]
     reason: Literal["completed", "stopped", "outage"]
-    started_unix_ns: int
-    duration_ns: int
-    offered_count: int
-    unfinished_count: int
+    started_unix_ns: Nanoseconds
+    duration_ns: Nanoseconds
+    offered_count: Count
+    unfinished_count: Count
     client: ClientCpu
-    memory_bytes_max: int
-    rows_count: int
+    memory_bytes_max: Count
+    rows_count: Count
     outages: list[Outage]
-    outages_count: int
+    outages_count: Count
 
 
 class Failed(EngineMessage):
@@ -277,7 +290,7 @@ class Failed(EngineMessage):
 
     type: Literal["failed"]
     failure_class: Literal["spec", "target", "data", "host", "bug"] = Field(alias="class")
-    code: int | None = None
+    code: ErrorCode | None = None
     sqlstate: str | None = None
     message: str
 

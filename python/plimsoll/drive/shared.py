@@ -1,7 +1,8 @@
 """Several engines that drive one trial together, told and heard as one.
 
 Each has the plan of the whole and a share of its own (docs/decisions/0035). They begin at one instant: all are ready,
-clocks are compared, and each is told that instant by its own clock. Where one is lost, all others stop at once.
+clocks are compared, and each is told that instant by its own clock. Where one is lost, all others stop at once. One
+elsewhere that says what Plimsoll's engine does not say is lost too: that is a matter of its machine, and no bug here.
 Deliberately not here: what is added up (`merging`), where engines are started (`launchers`).
 """
 
@@ -13,6 +14,8 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from typing import Any
 
+from pydantic import ValidationError
+
 from plimsoll.clocks import compare_clocks
 from plimsoll.drive.engine import Command, LocalDriver, launched
 from plimsoll.drive.engine_message import EngineMessage
@@ -23,7 +26,7 @@ from plimsoll.drive.member import Member, records_of
 from plimsoll.drive.merging import ended_part, merge_done, merge_intervals, merge_ready
 from plimsoll.drive.protocol import Done, EngineWarning, Failed, Interval, Ready
 from plimsoll.drive.ray_cluster.cluster import RayCluster
-from plimsoll.errors import HostError, InvalidTrialError, PlimsollError, TargetError
+from plimsoll.errors import EngineBugError, HostError, InvalidTrialError, PlimsollError, TargetError
 from plimsoll.record.drivers import DriverRecord, start_error_s, start_spread_s
 from plimsoll.units import format_duration, format_ms
 
@@ -65,7 +68,7 @@ class SharedDriver:
         with ExitStack() as stack:
             members = [self._launched(place, stack) for place in self._places]
             for index, member in enumerate(members):
-                with _naming_the_driver(member.name):
+                with _naming_the_driver(member):
                     member.run.begin({**plan, "share": {"index": index, "count": len(members)}})
             _refuse_versions(members)
             stack.pop_all()
@@ -84,7 +87,7 @@ class SharedDriver:
             for place in self._places:
                 try:
                     members.append(self._launched(place, stack))
-                    with _naming_the_driver(place.name):
+                    with _naming_the_driver(members[-1]):
                         members[-1].run.greet()
                 except PlimsollError as error:
                     yield str(error)
@@ -95,8 +98,10 @@ class SharedDriver:
 
     def _launched(self, place: DriverPlace, stack: ExitStack) -> Member:
         """An engine that runs at least until the end of a stack."""
-        with _naming_the_driver(place.name):
+        try:
             member = Member(place.name, launched(place.launcher, "trial"), place.launcher.machine)
+        except PlimsollError as error:
+            raise _named(place.name, error) from error
         stack.callback(member.run.close)
         return member
 
@@ -136,7 +141,8 @@ class SharedRun:
             is_of_all = len(said) == len(self._members)  # then it is about the server
             for doubt in [said[0][1]] if is_of_all else [_of(*one) for one in said]:
                 warn(doubt)
-        return merge_ready([found[member.name] for member in self._members])
+        with _added_up():
+            return merge_ready([found[member.name] for member in self._members])
 
     def start(self) -> float:
         """Compares clocks and lets all begin at one instant.
@@ -145,7 +151,7 @@ class SharedRun:
             That instant, seconds since 1970 by this machine's clock.
         """
         for member in self._members:
-            with _naming_the_driver(member.name):
+            with _naming_the_driver(member):
                 member.offset = compare_clocks(member.run.unix_ns)
         offsets = [member.offset for member in self._members if member.offset is not None]
         lead_ns = round(START_LEAD_S * 1e9) + 4 * max(one.round_trip_ns for one in offsets)
@@ -172,6 +178,7 @@ class SharedRun:
         while any(member.done is None for member in self._members):
             member, message = self._next()
             if isinstance(message, Interval):
+                self._refuse_early(member, message)
                 member.last = message
                 self._pending.setdefault(message.index, {})[member.name] = message
             elif isinstance(message, Done):
@@ -181,7 +188,9 @@ class SharedRun:
             yield from self._complete()
         accounts = [member.done for member in self._members if member.done is not None]
         starts = [member.started_unix_ns or 0 for member in self._members]
-        yield merge_done(accounts, started_unix_ns=min(starts))
+        with _added_up():
+            account = merge_done(accounts, started_unix_ns=min(starts))
+        yield account
         self._refuse_given_up()
         self._refuse_apart()
 
@@ -214,7 +223,7 @@ class SharedRun:
             raise self._lost(member, error) from error
         if isinstance(message, Failed):
             self.stop()
-            raise _naming(member.name, error_of(message))
+            raise _of_driver(member, error_of(message))
         if message is not None:
             self._hearing.heard(member)
         return message
@@ -223,7 +232,7 @@ class SharedRun:
         """What it means that an engine broke off. The others are stopped."""
         self.stop()
         if self._start_ns is None:
-            return _naming(member.name, error)
+            return _of_driver(member, error)
         load_s = max((time.time_ns() - self._start_ns) / 1e9, 0.0)
         return InvalidTrialError(
             f"driver {member.name} was lost after {format_duration(load_s)} of load: {error}; the other drivers were"
@@ -247,7 +256,15 @@ class SharedRun:
             del self._pending[index]
             like = next(iter(parts.values()))
             parts |= {one.name: ended_part(one.last, like) for one in missing if one.last is not None}
-            yield merge_intervals({one.name: parts[one.name] for one in self._members if one.name in parts})
+            with _added_up():
+                merged = merge_intervals({one.name: parts[one.name] for one in self._members if one.name in parts})
+            yield merged
+
+    def _refuse_early(self, member: Member, interval: Interval) -> None:
+        """Intervals follow each other."""
+        if member.last is not None and interval.index <= member.last.index:
+            after = f"said interval {interval.index} after interval {member.last.index}"
+            raise self._lost(member, HostError(f"plimsoll-engine {after}"))
 
     def _refuse_given_up(self) -> None:
         """A server that is gone is gone for all drivers; otherwise only some of the load was there."""
@@ -282,16 +299,33 @@ def _refuse_versions(members: Sequence[Member]) -> None:
 
 
 @contextmanager
-def _naming_the_driver(name: str) -> Iterator[None]:
+def _added_up() -> Iterator[None]:
+    """Figures that are possible for each driver may not be for all of them together."""
+    try:
+        yield
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        place = ".".join(str(part) for part in first["loc"])
+        raise InvalidTrialError(f"what the drivers said cannot be added up: {place}: {first['msg']}") from None
+
+
+@contextmanager
+def _naming_the_driver(member: Member) -> Iterator[None]:
     try:
         yield
     except PlimsollError as error:
-        raise _naming(name, error) from error
+        raise _of_driver(member, error) from error
 
 
-def _naming(name: str, error: PlimsollError) -> PlimsollError:
-    """The same with the name of the driver."""
-    text = f"driver {name}: {error}"
+def _of_driver(member: Member, error: PlimsollError) -> PlimsollError:
+    """The same with the name of the driver; what an engine elsewhere did wrong is no bug of this Plimsoll."""
+    if isinstance(error, EngineBugError) and not member.run.is_here:
+        return _named(member.name, HostError(f"{error}; check that machine, and the plimsoll-engine on it"))
+    return _named(member.name, error)
+
+
+def _named(driver: str, error: PlimsollError) -> PlimsollError:
+    text = f"driver {driver}: {error}"
     if isinstance(error, TargetError):
         return type(error)(text, code=error.code, sqlstate=error.sqlstate)
     return type(error)(text)

@@ -28,7 +28,7 @@ PACKAGES = ("plimsoll.servers.", "plimsoll.telemetry.", "plimsoll.hosts.")
 """Functions of these are called."""
 
 SILENCE_S = 45.0
-"""The other end asks for the time every few seconds, so a silence of this length means that it is gone."""
+"""The other end asks every few seconds what is in work, so a silence of this length means that it is gone."""
 
 
 class Agent:
@@ -37,6 +37,7 @@ class Agent:
     def __init__(self, answers: IO[bytes]) -> None:
         """Takes where answers go."""
         self._answers, self._lock = answers, threading.Lock()
+        self._in_work: set[int] = set()
         self._objects: dict[int, Any] = {}
         self._numbers = itertools.count(1)
 
@@ -53,17 +54,31 @@ class Agent:
             *lines, rest = unread.split(b"\n")
             unread = bytearray(rest)
             for line in lines:
-                threading.Thread(target=self._answer, args=(json.loads(line),), daemon=True).start()
+                self._begin(json.loads(line))
+
+    def _begin(self, request: dict[str, Any]) -> None:
+        """Works on a request, or says at once which are in work: those that came before and were not answered yet."""
+        if request.get("do") == "alive":
+            with self._lock:
+                self._say({"id": request["id"], "result": sorted(self._in_work)})
+            return
+        with self._lock:
+            self._in_work.add(request["id"])
+        threading.Thread(target=self._answer, args=(request,), daemon=True).start()
 
     def _answer(self, request: dict[str, Any]) -> None:
         try:
             answer = {"id": request["id"], "result": self._do(request)}
         except BaseException as error:
             answer = {"id": request["id"], "error": _described(error)}
-        line = json.dumps(answer).encode() + b"\n"
         with self._lock:
-            self._answers.write(line)
-            self._answers.flush()
+            self._in_work.discard(request["id"])
+            self._say(answer)
+
+    def _say(self, answer: dict[str, Any]) -> None:
+        """Writes an answer; the caller has the lock."""
+        self._answers.write(json.dumps(answer).encode() + b"\n")
+        self._answers.flush()
 
     def _do(self, request: dict[str, Any]) -> Any:
         match request:

@@ -8,9 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from plimsoll import errors
+from plimsoll import errors, strict_json
 from plimsoll.errors import HostError, PlimsollError, SpecError, TargetError
-from plimsoll.hosts import strict_json
 from plimsoll.hosts.calls import typed
 
 _MESSAGE_LENGTH_MAX = 20_000

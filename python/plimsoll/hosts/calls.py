@@ -15,8 +15,8 @@ from typing import Any, get_type_hints
 
 from pydantic import SecretStr, TypeAdapter, ValidationError
 
+from plimsoll import strict_json
 from plimsoll.errors import HostError
-from plimsoll.hosts import strict_json
 
 
 @cache

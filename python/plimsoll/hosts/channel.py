@@ -2,8 +2,10 @@
 
 Answers come in any order. When the process ends, or sends what is no answer, whoever waits is told, and every later
 request is refused. What the agent prints on its standard error is the reason that is given. Nobody waits for a write: a
-thread of its own does them, so an agent that reads nothing keeps no caller and no end waiting. Deliberately not here:
-what an answer may look like (`answers`), and starting the process (`ssh`).
+thread of its own does them, so an agent that reads nothing keeps no caller and no end waiting. Nor does anybody wait
+for an answer that will not come: every few seconds the agent says which requests it works on, and a request that it
+neither works on nor has answered ends the connection. Deliberately not here: what an answer may look like (`answers`),
+and starting the process (`ssh`).
 """
 
 from __future__ import annotations
@@ -105,17 +107,26 @@ class Channel:
             PlimsollError: What it ended with there.
             HostError: The connection is lost, or no answer came within the limit.
         """
+        _, future = self._send(request)
+        try:
+            return future.result(limit_s)
+        except TimeoutError:
+            raise HostError(f"{self._host}: did not answer within {limit_s:g} s") from None
+
+    def _send(self, request: dict[str, Any]) -> tuple[int, Future[Any]]:
+        """Sends a request; gives its number, which is higher than those of all requests sent before, and its answer.
+
+        Raises:
+            HostError: The connection is lost.
+        """
         future: Future[Any] = Future()
         with self._lock:
             if self._lost is not None:
                 raise HostError(self._lost)
             number = next(self._numbers)
             self._waiting[number] = future
-        self._outbox.put(json.dumps({"id": number, **request}).encode() + b"\n")
-        try:
-            return future.result(limit_s)
-        except TimeoutError:
-            raise HostError(f"{self._host}: did not answer within {limit_s:g} s") from None
+            self._outbox.put(json.dumps({"id": number, **request}).encode() + b"\n")
+        return number, future
 
     def close(self, limit_s: float = 20) -> None:
         """Ends the agent, and what it started; waits until it has cleaned up."""
@@ -130,17 +141,29 @@ class Channel:
         self._end(": it was ended")
 
     def _speak(self) -> None:
-        """Says something every few seconds, and ends a connection over which no answer comes."""
+        """Says something every few seconds, and ends a connection over which an answer will not come."""
         if not self._opened.wait(_OPENING_LIMIT_S):
-            self._process.kill()
-            self._end(f": what it needs was not sent within {_OPENING_LIMIT_S:g} s")
+            self._give_up(f"what it needs was not sent within {_OPENING_LIMIT_S:g} s")
         while not self._ended.wait(_SPEAKS_EVERY_S):
-            try:
-                self.ask({"do": "time"}, limit_s=SILENCE_S)
-            except HostError:
-                self._process.kill()
-                self._end(f": it did not answer for {SILENCE_S:g} s")
+            if (why := self._fault()) is not None:
+                self._give_up(why)
                 return
+
+    def _fault(self) -> str | None:
+        """Why some answer will not come; None while each may.
+
+        Answers come in the order in which they are written. So the answer of a request that was sent before this one,
+        and that the agent does not work on any more, has come before this one's.
+        """
+        try:
+            number, future = self._send({"do": "alive"})
+            in_work = typed(future.result(SILENCE_S), list[int])
+        except TimeoutError:
+            return f"it did not answer for {SILENCE_S:g} s"
+        except HostError as error:
+            return str(error)
+        unanswered = [one for one in list(self._waiting) if one < number]
+        return None if set(unanswered) <= set(in_work) else "it dropped a request that it had not answered"
 
     def _write(self) -> None:
         """Sends requests in their order until the end; then the agent's input ends."""
@@ -159,13 +182,19 @@ class Channel:
                 answer = read_answer(line, self._host)
                 future = self._waiting.pop(answer.number)
             except (HostError, KeyError) as error:
-                self._process.kill()
-                self._end(f": the agent there sent what is no answer: {error}")
+                self._give_up(f"the agent there sent what is no answer: {error}")
                 return
             if answer.error is not None:
                 future.set_exception(answer.error)
             else:
                 future.set_result(answer.result)
+        self._end()
+
+    def _give_up(self, why: str) -> None:
+        """Ends a connection that can be used no more; this is the reason, whatever ends it meanwhile."""
+        with self._lock:
+            self._lost = self._lost or f"{self._host}: the connection was lost: {why}"
+        self._process.kill()
         self._end()
 
     def _end(self, why: str = "") -> None:

@@ -22,6 +22,7 @@ OWN = (
     "interruption.py",
     "private_folder.py",
     "regular_file.py",
+    "strict_json.py",
     "units.py",
     "analyse",
     "record",

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import ipaddress
-import json
 import os
 import socket
 import threading
@@ -17,6 +16,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, ParamSpec, TypeVar, cast
 
+from plimsoll import strict_json
 from plimsoll.clocks import ClockOffset
 from plimsoll.errors import HostError
 from plimsoll.hosts import remote_files, remote_objects
@@ -170,7 +170,7 @@ def _interpreter(said: str) -> Interpreter:
         HostError: It is none.
     """
     try:
-        told: dict[str, Any] = json.loads(said.strip().splitlines()[-1])
+        told: dict[str, Any] = strict_json.read(said.strip().splitlines()[-1])
         return Interpreter(str(told["python"]), str(told["machine"]), str(told["libc"]))
     except (ValueError, KeyError, IndexError, TypeError):
         raise HostError(f"the host's Python printed {said[:80]!r} where its version was expected") from None

@@ -15,13 +15,16 @@ from plimsoll.servers.option_file import profile_redo_bytes
 from plimsoll.spec.paths import Role, has_binary_log
 from plimsoll.spec.server_options import OptionValue
 from plimsoll.spec.shares import shares
-from plimsoll.spec.statements import data_sets
+from plimsoll.spec.statements import StatementsSpec, data_sets
 from plimsoll.spec.study import StudySpec
 from plimsoll.spec.system import ServerSpec, SystemSpec
 from plimsoll.units import parse_size_bytes
 
 ROW_BYTES = 250
 """Typical size of a row of the OLTP tables on disk, its indexes included."""
+
+TABLE_BYTES_MOST = 10 * 2**20
+"""No file of a table is so much larger than its rows."""
 
 SYSTEM_BYTES = 80_000_000
 """Typical size of a server's own tables."""
@@ -60,6 +63,17 @@ def data_bytes(spec: StudySpec, instances: int = 1) -> int:
     """Expected size of the rows of one system, bytes; all its instances together."""
     parts = (part for workload in data_sets(spec.workload) for part in shares(workload, instances))
     return sum(part.rows_count for part in parts) * ROW_BYTES
+
+
+def data_bytes_most(spec: StudySpec, instances: int = 1) -> int | None:
+    """What the files of the tables of one instance surely do not reach: servers extend files by megabytes.
+
+    None where users' own tables are among them, whose rows may have any length.
+    """
+    if any(isinstance(workload, StatementsSpec) for workload in data_sets(spec.workload)):
+        return None
+    tables = sum(len(workload.table_names) for workload in data_sets(spec.workload))
+    return 2 * data_bytes(spec, instances) // instances + tables * TABLE_BYTES_MOST
 
 
 def disk_bytes(spec: StudySpec, system: SystemSpec) -> int:

@@ -52,8 +52,8 @@ VAGUE_WORDS = frozenset(
 """All that `vague_words` says."""
 
 
-VAGUE_MARKS = ("†", "‡", "§")
-"""In the place of such words where they stand nearby."""
+VAGUE_MARKS = ("‡", "§", "¶")
+"""In the place of such words where they stand nearby. The dagger is of single runs (`guide.numbers`)."""
 
 
 def vague_once(texts: Sequence[str]) -> tuple[str, ...]:
@@ -61,7 +61,7 @@ def vague_once(texts: Sequence[str]) -> tuple[str, ...]:
 
     >>> words = "not known within a factor of 3: repetitions differ too much"
     >>> vague_once([f"a ({words})", f"b ({words})"])
-    ('a († not known within a factor of 3: repetitions differ too much)', 'b (†)')
+    ('a (‡ not known within a factor of 3: repetitions differ too much)', 'b (‡)')
     """
     counts = {words: sum(text.count(words) for text in texts) for words in sorted(VAGUE_WORDS)}
     marks = dict(zip((words for words, count in counts.items() if count > 1), VAGUE_MARKS, strict=False))

@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 import json
-import math
-from collections.abc import Iterator
 from typing import Annotated, Any, Self
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from pydantic_core import InitErrorDetails, PydanticCustomError
 
+from plimsoll import strict_json
+
 UnixSeconds = Annotated[float, Field(ge=0, le=253_402_300_799)]
 """A moment that a calendar has, wall clock, seconds since 1970: up to the end of the year 9999."""
-
-_INTEGER_MAX = 2**64 - 1  # counters of servers and seeds are whole numbers of 64 bits without a sign
-_FLOAT_MAX = 1e30
-_SHOWN_MAX = 24
 
 
 class Document(BaseModel):
@@ -29,7 +25,7 @@ class Document(BaseModel):
 
     @classmethod
     def model_validate_json(cls, json_data: str | bytes | bytearray, **options: Any) -> Self:
-        """Reads a document. Whole numbers must be below 2^64 in either direction, others must be finite and at most 1e30.
+        """Reads a document. Whole numbers must be below 2^64 in either direction, others finite and at most 1e30.
 
         Raises:
             ValidationError: It is no such document.
@@ -42,47 +38,16 @@ def check_numbers(json_data: str | bytes | bytearray) -> None:
     """Refuses JSON with numbers that nothing measures. What is no JSON passes: its reader says where.
 
     Raises:
-        ValidationError: It has such a number; the first is named with its place.
+        ValidationError: It has such a number; it is named with its place.
     """
     try:
-        content = json.loads(json_data, parse_int=_integer, parse_float=_float, parse_constant=_Beyond)
-        found = next(_beyond(content, ()), None)
-    except (ValueError, RecursionError):
-        return
-    if found is not None:
+        strict_json.read(json_data)
+    except strict_json.NumberOutOfRangeError as error:
         fault = PydanticCustomError("number_out_of_bounds", "is beyond what can be measured")
-        details = InitErrorDetails(type=fault, loc=found[0], input=found[1].text)
-        raise ValidationError.from_exception_data("number", [details])
-
-
-class _Beyond:
-    """A number beyond all bounds, as text."""
-
-    def __init__(self, text: str) -> None:
-        self.text = text if len(text) <= _SHOWN_MAX else f"{text[:_SHOWN_MAX]}… ({len(text)} digits)"
-
-
-def _integer(text: str) -> int | _Beyond:
-    if len(text) > len(str(-_INTEGER_MAX)) or abs(number := int(text)) > _INTEGER_MAX:
-        return _Beyond(text)
-    return number
-
-
-def _float(text: str) -> float | _Beyond:
-    number = float(text)
-    return number if math.isfinite(number) and abs(number) <= _FLOAT_MAX else _Beyond(text)
-
-
-def _beyond(value: Any, place: tuple[str | int, ...]) -> Iterator[tuple[tuple[str | int, ...], _Beyond]]:
-    """The numbers beyond all bounds, each with its place."""
-    if isinstance(value, _Beyond):
-        yield place, value
-    elif isinstance(value, dict):
-        for key, item in value.items():
-            yield from _beyond(item, (*place, key))
-    elif isinstance(value, list):
-        for index, item in enumerate(value):
-            yield from _beyond(item, (*place, index))
+        details = InitErrorDetails(type=fault, loc=error.place, input=error.shown)
+        raise ValidationError.from_exception_data("number", [details]) from None
+    except ValueError:
+        return
 
 
 class FileMark(Document):

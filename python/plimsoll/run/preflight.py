@@ -10,6 +10,7 @@ from plimsoll.drive.engine import Driver
 from plimsoll.drive.shared import SharedDriver
 from plimsoll.errors import HostError, SpecError
 from plimsoll.hosts.local import HERE
+from plimsoll.plan.disk import data_bytes_most
 from plimsoll.run.aged import unfit_kept_data
 from plimsoll.run.connections import crowded_managed
 from plimsoll.run.disk_space import missing_space
@@ -25,6 +26,7 @@ from plimsoll.run.same_device import refused_devices
 from plimsoll.run.server_faults import server_faults
 from plimsoll.run.storage import storages_faults
 from plimsoll.run.target_system import exporters_of
+from plimsoll.servers.buffer_pool import pool_bytes_of
 from plimsoll.servers.control import check_files
 from plimsoll.spec.hooks import all_hooks
 from plimsoll.spec.origin import placed
@@ -77,6 +79,7 @@ def refuse_before_start(
         *crowded_managed(spec),
         *refused_devices(spec),
         *missing_huge_pages(spec),
+        *_small_pools(spec),
         *unfit_kept_data(spec),
         *unpermitted(spec),
         *unfit_targets(spec, [(system, target) for system, target in targets if runs_already(spec, system)], watch),
@@ -125,6 +128,18 @@ def _unfit_servers(spec: StudySpec) -> Iterable[str]:
     for index, system in enumerate(spec.system):
         if (server := system.server_here) is not None:
             yield from (f"system[{index}].server.{fault}" for fault in server_faults(system.name, server, HERE))
+
+
+def _small_pools(spec: StudySpec) -> Iterable[str]:
+    """Shares of tables that make no buffer pool that a server has, however large these turn out to be."""
+    for index, system in enumerate(spec.system):
+        if (server := system.server) is None or server.pool_ratio is None:
+            continue
+        if (most := data_bytes_most(spec, server.instances)) is not None:
+            try:
+                pool_bytes_of(most, server.pool_ratio, "at most")
+            except HostError as error:
+                yield f"system[{index}].server.{error}"
 
 
 def _missing_descriptors(spec: StudySpec) -> Iterable[str]:

@@ -12,8 +12,9 @@ from plimsoll.errors import HostError, TargetError
 from plimsoll.hosts.host import Host
 from plimsoll.run.managed import managed_spec
 from plimsoll.servers.command import find_server
-from plimsoll.servers.directory import base_fault, default_base_dir, socket_fault
+from plimsoll.servers.directory import base_fault, default_base_dir, nearest_existing, socket_fault
 from plimsoll.servers.option_check import option_faults
+from plimsoll.servers.private_file import private_fault
 from plimsoll.servers.replication.links import dialect
 from plimsoll.spec.server_options import OptionValue, checked_options
 from plimsoll.spec.system import ServerSpec
@@ -67,7 +68,11 @@ def _folder_faults(name: str, server: ServerSpec, host: Host) -> Iterator[str]:
     if server.replicas and server.replica.data_dir is not None:
         bases["replica.data_dir"] = Path(server.replica.data_dir)
     for key, folder in bases.items():
-        fault = host.call(base_fault, folder, key) or host.call(socket_fault, folder, of_name, key)
+        fault = (
+            host.call(base_fault, folder, key)
+            or host.call(socket_fault, folder, of_name, key)
+            or host.call(private_fault, host.call(nearest_existing, folder), key)
+        )
         if fault is not None:
             yield fault
     for role, written in server.role_dirs.items():

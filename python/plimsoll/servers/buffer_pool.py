@@ -21,12 +21,13 @@ _LOADED = ("load completed", "cannot open", "load aborted")
 """How a server says that it has loaded its buffer pool, or that there is nothing to load."""
 
 
-def pool_bytes_of(data_bytes: int, ratio: float) -> int:
+def pool_bytes_of(data_bytes: int, ratio: float, about: str = "") -> int:
     """A share of the data's size as a size that servers take as it is: a whole number of chunks.
 
     Args:
         data_bytes: Of tables and indexes.
         ratio: Size of the pool over that.
+        about: How the size of the data is known, in words, such as `at most`; empty where it was measured.
 
     Raises:
         HostError: It is too small for a server.
@@ -34,8 +35,9 @@ def pool_bytes_of(data_bytes: int, ratio: float) -> int:
     wanted = int(data_bytes * ratio)
     if wanted < POOL_BYTES_MIN:
         raise HostError(
-            f"pool_ratio: {ratio:g} of {format_bytes(data_bytes)} of data is {format_bytes(wanted)}, and a buffer pool"
-            f" has at least {format_bytes(POOL_BYTES_MIN)}; make the tables larger or raise pool_ratio"
+            f"pool_ratio: {ratio:g} of {f'{about} ' if about else ''}{format_bytes(data_bytes)} of data is"
+            f" {format_bytes(wanted)}, and a buffer pool has at least {format_bytes(POOL_BYTES_MIN)}; make the tables"
+            " larger or raise pool_ratio"
         )
     chunk = _chunk_bytes(wanted)
     return wanted // chunk * chunk

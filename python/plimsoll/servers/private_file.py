@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import stat
+import tempfile
 from pathlib import Path
 from typing import BinaryIO
 
@@ -38,15 +39,39 @@ def write_private(path: Path, text: str, *, cure: str = "choose another data_dir
         raise HostError(f"{path}: cannot be written: {error.strerror}; {cure}") from None
 
 
+def private_fault(folder: Path, key: str) -> str | None:
+    """Why a folder could not hold private files: its file system keeps no modes. None where it could, or is not ours.
+
+    Looked at with a file that has no name, or loses it at once.
+
+    Args:
+        folder: Is there.
+        key: Of the study file, for messages.
+    """
+    try:
+        file = tempfile.TemporaryFile(dir=folder)  # noqa: SIM115 - what fails later has another meaning
+    except OSError:
+        return None
+    with file:
+        try:
+            os.fchmod(file.fileno(), _OWNER_ONLY)
+            _check_mode(folder, stat.S_IMODE(os.fstat(file.fileno()).st_mode), "a file there has")
+        except OSError as error:
+            return f"{key}: {folder}: a file there cannot have mode 0600: {error.strerror}; choose another {key}"
+        except HostError as error:
+            return f"{key}: {error}"
+    return None
+
+
 def open_private(path: Path) -> BinaryIO:
     """Opens a file for adding to it, which only its owner may read from the beginning. Raises OSError."""
     return os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW, _OWNER_ONLY), "ab")
 
 
-def _check_mode(path: Path, mode: int) -> None:
+def _check_mode(path: Path, mode: int, has: str = "has") -> None:
     """Refuses what a file system without modes makes of a file."""
     if mode != _OWNER_ONLY:
         raise HostError(
-            f"{path}: has mode {mode:04o}, and its file system does not support 0600; servers skip option"
+            f"{path}: {has} mode {mode:04o}, and its file system does not support 0600; servers skip option"
             " files that others may write to. Choose a data_dir on another file system"
         )

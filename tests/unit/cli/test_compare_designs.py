@@ -208,8 +208,8 @@ def test_an_interval_wider_than_a_factor_of_three_is_said_in_words(tmp_path: Pat
     assert "CI" not in str(found["text"])
     lines = compare(f"{folder}:a", f"{folder}:b", "--markdown").stdout.splitlines()
     (row,) = [line for line in lines if "| read" in line]
-    assert "(†)" in row
-    assert any("† not known within a factor of 3" in line for line in lines if line != row)
+    assert "(‡)" in row
+    assert any("‡ not known within a factor of 3" in line for line in lines if line != row)
 
 
 def test_json_is_valid_where_nothing_completed_on_either_side(tmp_path: Path) -> None:

@@ -5,8 +5,10 @@ from __future__ import annotations
 import pytest
 from rich.console import Console
 
+from plimsoll.guide.numbers import SINGLE_RUNS, SINGLE_RUNS_NOTE
 from plimsoll.guide.tables import Column, Entry, Table
 from plimsoll.guide.terminal_table import show_table
+from plimsoll.prose.phrases import VAGUE_MARKS
 
 VAGUE = "not known within a factor of 3: repetitions differ too much"
 
@@ -42,5 +44,11 @@ def test_intervals_that_are_too_wide_are_told_once_and_marked() -> None:
     columns = (Column(heading="system", numeric=False), Column(heading="tps"))
     rows = tuple((Entry(name), Entry("100", VAGUE)) for name in "abc")
     table = Table(caption="t", columns=columns, rows=rows)
-    assert [row[1].detail for row in table.rows] == ["†", "†", "†"]
-    assert table.notes == (f"† {VAGUE}.",)
+    assert [row[1].detail for row in table.rows] == ["‡", "‡", "‡"]
+    assert table.notes == (f"‡ {VAGUE}.",)
+
+
+def test_a_mark_means_one_thing() -> None:
+    assert SINGLE_RUNS not in VAGUE_MARKS
+    assert len(set(VAGUE_MARKS)) == len(VAGUE_MARKS)
+    assert SINGLE_RUNS in SINGLE_RUNS_NOTE

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import io
 import json
+import os
 import subprocess
 import sys
 import tarfile
+import threading
 from pathlib import Path
 
 import pytest
@@ -78,6 +80,33 @@ def test_an_agent_answers_what_it_cannot_do(request_line: dict[str, object], kin
     one._answer({"id": 7, **request_line})
     answer = json.loads(answers.getvalue())
     assert (answer["id"], answer["error"]["kind"]) == (7, kind)
+
+
+def test_an_agent_says_which_requests_it_works_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An answer is written before the request is out of work; what comes later is no work yet."""
+    began, may_end = threading.Event(), threading.Event()
+
+    def do(_: agent.Agent, request: dict[str, object]) -> int:
+        if request["id"] == 1:
+            began.set()
+            assert may_end.wait(30)
+        return 5
+
+    monkeypatch.setattr(agent.Agent, "_do", do)
+    requests, ask = os.pipe()
+    hear, answers = os.pipe()
+    serving = threading.Thread(target=agent.Agent(os.fdopen(answers, "wb")).serve, args=(requests,), daemon=True)
+    serving.start()
+    with os.fdopen(ask, "wb", buffering=0) as to_agent, os.fdopen(hear, "rb") as from_agent:
+        to_agent.write(b'{"id": 1, "do": "call"}\n{"id": 2, "do": "alive"}\n')
+        assert json.loads(from_agent.readline()) == {"id": 2, "result": [1]}
+        assert began.wait(30)
+        may_end.set()
+        assert json.loads(from_agent.readline()) == {"id": 1, "result": 5}
+        to_agent.write(b'{"id": 3, "do": "alive"}\n')
+        assert json.loads(from_agent.readline()) == {"id": 3, "result": []}
+    serving.join(30)
+    os.close(requests)
 
 
 def test_what_is_sent_holds_all_that_an_agent_imports(tmp_path: Path) -> None:

@@ -201,6 +201,45 @@ def test_an_agent_that_stays_silent_is_given_up(monkeypatch: pytest.MonkeyPatch)
     returns(act)
 
 
+def test_a_call_that_an_agent_works_on_no_more_and_has_not_answered_is_not_waited_for(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(channel_module, "_SPEAKS_EVERY_S", 0.01)
+    in_work, asked = [json.dumps(list(range(10_000))).encode()], list[str]()
+
+    def answer(request: bytes) -> bytes:
+        said = json.loads(request)
+        asked.append(said["do"])
+        return b'{"id": %d, "result": %s}\n' % (said["id"], in_work[0]) if said["do"] == "alive" else b""
+
+    channel, ended = ScriptedAgent(answer).channel(), threading.Event()
+
+    def act() -> None:
+        with pytest.raises(HostError, match="the connection was lost: it dropped a request that it had not answered"):
+            ACTIONS["call"](channel)
+        ended.set()
+
+    thread = threading.Thread(target=act, daemon=True)
+    thread.start()
+    assert until(lambda: "call" in asked)
+    before = asked.count("alive")
+    assert until(lambda: asked.count("alive") > before + 3)
+    assert not ended.is_set(), "it is waited for as long as it is in work"
+    in_work[0] = b"[]"
+    thread.join(RETURNS_WITHIN_S)
+    assert ended.is_set()
+
+
+@pytest.mark.parametrize("value", VALUES)
+def test_an_agent_that_says_odd_things_of_what_it_works_on_is_lost(value: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(channel_module, "_SPEAKS_EVERY_S", 0.01)
+
+    def answer(request: bytes) -> bytes:
+        return b'{"id": %s, "result": %s}\n' % (number_of(request), value.encode()) if b'"alive"' in request else b""
+
+    assert isinstance(answered(ACTIONS["call"], answer), HostError)
+
+
 def test_errors_are_those_that_the_agent_describes() -> None:
     def ended_with(**described: object) -> BaseException | None:
         return answered(
@@ -221,6 +260,7 @@ def test_errors_are_those_that_the_agent_describes() -> None:
 def test_columns_of_different_lengths_end_telemetry_and_no_trial() -> None:
     results = {
         "time": 1,
+        "alive": [],
         "call": plain(host_facts(), HostFacts),
         "make": 1,
         "method": {"host": [], "instance": [], "unix_s": [1.0], "source": [], "metric": ["m"], "value": [1.0, 2.0]},
@@ -240,7 +280,7 @@ def test_columns_of_different_lengths_end_telemetry_and_no_trial() -> None:
 
 
 def test_columns_of_telemetry_come_back() -> None:
-    columns = {"host": ["h"], "instance": [""], "unix_s": [1.5], "source": ["s"], "metric": ["m"], "value": [2**64]}
+    columns = {"host": ["h"], "instance": [""], "unix_s": [1.5], "source": ["s"], "metric": ["m"], "value": [2**64 - 1]}
     channel = ScriptedAgent(
         lambda request: json.dumps({"id": int(number_of(request)), "result": columns}).encode() + b"\n"
     ).channel()

@@ -10,7 +10,9 @@ from pathlib import Path
 import pytest
 
 from plimsoll.errors import HostError, SpecError
+from plimsoll.hosts.local import HERE
 from plimsoll.plan.build import recordings_bytes
+from plimsoll.run import preflight, server_faults
 from plimsoll.run.preflight import refuse_before_start
 from plimsoll.spec.study import parse_study
 
@@ -189,3 +191,42 @@ def test_what_would_keep_the_last_system_from_starting_is_told_before_the_first_
     assert "unknown variable 'relay_log_purged=ON'; correct the option" in of_options
     assert not deep.parent.exists()
     assert not in_memory.exists()
+
+
+SHARED_POOL = """
+[study]
+name = "s"
+levels = { connections = [1] }
+[[workload]]
+name = "ro"
+kind = "oltp_read_only"
+tables = 2
+table_size = ROWS
+[[system]]
+name = "a"
+server = { managed = "mariadb", pool_ratio = RATIO }
+"""
+
+
+@pytest.mark.parametrize(
+    ("rows", "ratio", "is_refused"), [(1_000, 0.05, True), (1_000, 0.5, False), (10**6, 0.05, False)]
+)
+def test_a_share_of_tables_that_is_no_buffer_pool_is_told_before_they_are_loaded(
+    rows: int, ratio: float, is_refused: bool
+) -> None:
+    spec = parse_study(SHARED_POOL.replace("ROWS", str(rows)).replace("RATIO", str(ratio)))
+    faults = list(preflight._small_pools(spec))
+    assert len(faults) == is_refused
+    if faults:
+        assert faults[0].startswith("system[0].server.pool_ratio: 0.05 of at most 21.0 MiB of data is 1.05 MiB, and a")
+
+
+def test_a_data_directory_that_keeps_no_modes_is_told_before_anything_starts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(server_faults, "private_fault", lambda folder, key: f"{key}: {folder}: has no modes")
+    text = SHARED_POOL.replace("ROWS", "10").replace("pool_ratio = RATIO", f'data_dir = "{tmp_path}/later"')
+    server = parse_study(text).system[0].server
+    assert server is not None
+    found = list(server_faults.server_faults("a", server, HERE))
+    assert f"data_dir: {tmp_path}: has no modes" in found

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from plimsoll.errors import HostError
-from plimsoll.servers.private_file import write_private
+from plimsoll.servers.private_file import private_fault, write_private
 
 
 @pytest.mark.parametrize("umask", [0, 0o002, 0o077, 0o777])
@@ -50,3 +50,25 @@ def test_a_file_system_without_modes_is_refused_before_anything_is_written(
 def test_a_folder_that_is_not_there(tmp_path: Path) -> None:
     with pytest.raises(HostError, match="cannot be written: No such file or directory"):
         write_private(tmp_path / "absent" / "my.cnf", "x")
+
+
+def test_a_folder_whose_file_system_keeps_no_modes_is_known_before_anything_is_made(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert private_fault(tmp_path, "data_dir") is None
+    assert private_fault(tmp_path / "absent", "data_dir") is None
+    monkeypatch.setattr(os, "fchmod", lambda descriptor, mode: None)
+    before = os.umask(0o277)
+    try:
+        said = private_fault(tmp_path, "data_dir")
+    finally:
+        os.umask(before)
+    assert said is not None
+    assert said.startswith(f"data_dir: {tmp_path}: a file there has mode 0400, and its file system does not support")
+
+    def refuse(descriptor: int, mode: int) -> None:
+        raise PermissionError(1, "Operation not permitted")
+
+    monkeypatch.setattr(os, "fchmod", refuse)
+    assert "a file there cannot have mode 0600: Operation not permitted" in str(private_fault(tmp_path, "data_dir"))
+    assert list(tmp_path.iterdir()) == []
