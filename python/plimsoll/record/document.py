@@ -29,7 +29,7 @@ class Document(BaseModel):
 
     @classmethod
     def model_validate_json(cls, json_data: str | bytes | bytearray, **options: Any) -> Self:
-        """Reads a document. Whole numbers must be below 2^64 in either direction, others must be finite and at most 1e30.
+        """Reads a document. Whole numbers must be below 2^64 in either direction, others finite and at most 1e30.
 
         Raises:
             ValidationError: It is no such document.
