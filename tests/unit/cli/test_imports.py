@@ -44,9 +44,12 @@ finally:
     [
         ("plimsoll.cli.main", DRAWING | ANALYSING | {"pydantic"}),
         ("plimsoll.analyse.compare, plimsoll.guide.sides, plimsoll.guide.compare_page", DRAWING),
+        ("plimsoll.guide.build, plimsoll.analyse.size", DRAWING | CONNECTING),
+        ("plimsoll.cli.running", DRAWING | {"plimsoll.guide"}),
+        ("plimsoll.cli.trial, plimsoll.run.single", DRAWING | {"plimsoll.guide", "plimsoll.analyse.trial_checks"}),
         ("plimsoll.guide.durability, plimsoll.guide.failover, plimsoll.guide.test_page", DRAWING),
     ],
-    ids=["help", "compare", "tests of faults"],
+    ids=["help", "compare", "size", "a study that begins", "a trial that begins", "tests of faults"],
 )
 def test_what_takes_long_is_not_imported(modules: str, unwanted: set[str]) -> None:
     code = f"import sys, {modules}; print(*sorted(sys.modules))"
