@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from plimsoll.analyse.deciding import REPETITIONS_MIN
+from plimsoll.record.fitted import REPETITIONS_MIN
 from plimsoll.record.model import Verdict
 from plimsoll.record.store import read_study
 from plimsoll.run.answer_events import AnswerProgressed

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from plimsoll.analyse.deciding import REPETITIONS_MIN
+from plimsoll.record.fitted import REPETITIONS_MIN
 from plimsoll.run.answer_events import AnswerProgressed
 from plimsoll.run.deciding import Answering
 from plimsoll.run.events import read_events

@@ -8,7 +8,8 @@ from itertools import combinations
 
 import numpy as np
 
-from plimsoll.analyse.comparison import EQUAL_WITHIN, Comparison, judge
+from plimsoll.analyse.cell_model import EQUAL_WITHIN
+from plimsoll.analyse.comparison import Comparison, judge
 from plimsoll.analyse.holm import holm
 from plimsoll.analyse.log_ratio import ALPHA, LogRatio
 from plimsoll.analyse.peaks import compare_peaks

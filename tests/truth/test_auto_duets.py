@@ -13,9 +13,9 @@ import polars as pl
 import pytest
 
 from plimsoll.analyse.cells import MeasuredCell
-from plimsoll.analyse.deciding import REPETITIONS_MIN
 from plimsoll.analyse.model import DifferenceVerdict
 from plimsoll.analyse.sequential_verdicts import judge_at_any_look
+from plimsoll.record.fitted import REPETITIONS_MIN
 from plimsoll.record.level import Level
 from truth import test_duet
 

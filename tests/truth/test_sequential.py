@@ -18,7 +18,6 @@ from scipy import stats
 
 from plimsoll.analyse.cells import MeasuredCell
 from plimsoll.analyse.deciding import (
-    REPETITIONS_MIN,
     CellKey,
     Question,
     decided_after,
@@ -29,6 +28,7 @@ from plimsoll.analyse.deciding import (
 from plimsoll.analyse.model import DifferenceVerdict
 from plimsoll.analyse.sequential import anytime_interval, half_widths
 from plimsoll.analyse.sequential_verdicts import judge_at_any_look, judge_values
+from plimsoll.record.fitted import REPETITIONS_MIN
 from plimsoll.record.level import Level
 
 STUDIES = 4_000

@@ -17,7 +17,7 @@ from plimsoll.analyse.deciding import SYSTEMS_FOR_ALL_PAIRS
 from plimsoll.analyse.durability import less_durable
 from plimsoll.analyse.finding_model import Finding, found
 from plimsoll.analyse.model import Difference, DifferenceVerdict, SystemSummary, WorkloadSummary
-from plimsoll.analyse.scale_out import is_read_only
+from plimsoll.analyse.read_only import is_read_only
 from plimsoll.analyse.within_objective import within_objective
 
 TOLD_ONE_BY_ONE = 5

@@ -17,8 +17,8 @@ from itertools import combinations
 import numpy as np
 
 from plimsoll.analyse.capacity_model import CapacityRatio, SystemCapacity
-from plimsoll.analyse.cell_model import Estimate, SpreadKind
-from plimsoll.analyse.comparison import EQUAL_WITHIN, compare_repetitions, repetition_ratio
+from plimsoll.analyse.cell_model import EQUAL_WITHIN, Estimate, SpreadKind
+from plimsoll.analyse.comparison import compare_repetitions, repetition_ratio
 from plimsoll.analyse.log_ratio import ALPHA, LogRatio
 from plimsoll.analyse.prediction import next_at_least
 from plimsoll.analyse.single_searches import ratio_of_single_searches

@@ -24,6 +24,9 @@ class SpreadKind(StrEnum):
 
 VAGUE_FACTOR = 3.0
 
+EQUAL_WITHIN = 0.05
+"""Systems count as equal within this share unless the study says otherwise."""
+
 
 class Bounds(Document):
     """Where the true value lies with the stated confidence.

@@ -19,6 +19,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from plimsoll import __version__
+from plimsoll.analyse.cell_model import EQUAL_WITHIN
 from plimsoll.analyse.cells import level_of
 from plimsoll.analyse.compare_model import CellComparison, CompareAnswer, Metric, MetricComparison
 from plimsoll.analyse.compare_notes import notes
@@ -32,7 +33,6 @@ from plimsoll.analyse.compared_capacities import (
 from plimsoll.analyse.compared_cells import CellKey, Sample, by_cell, response, throughput, together
 from plimsoll.analyse.compared_side import Design, Side
 from plimsoll.analyse.compared_verdicts import judged
-from plimsoll.analyse.comparison import EQUAL_WITHIN
 from plimsoll.analyse.differing_conditions import condition_differences
 from plimsoll.analyse.gate import GatePlace, GateRule, judge_gates
 from plimsoll.analyse.trial_summary import TrialSummary

@@ -22,14 +22,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from plimsoll.analyse.cell_model import Bounds, Estimate, SpreadKind
+from plimsoll.analyse.cell_model import EQUAL_WITHIN, Bounds, Estimate, SpreadKind
 from plimsoll.analyse.holm import holm
 from plimsoll.analyse.log_ratio import ALPHA, NO_SPREAD, LogRatio
 from plimsoll.analyse.model import DifferenceVerdict
 from plimsoll.analyse.within_run import MeanVariance
-
-EQUAL_WITHIN = 0.05
-"""Systems count as equal within this share unless the study says otherwise."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

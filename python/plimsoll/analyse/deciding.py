@@ -21,10 +21,8 @@ from itertools import combinations
 
 from plimsoll.analyse.log_ratio import ALPHA
 from plimsoll.analyse.sequential import AnytimeInterval, anytime_interval, more_values, more_values_for_width
+from plimsoll.record.fitted import REPETITIONS_MIN
 from plimsoll.record.level import Level
-
-REPETITIONS_MIN = 3
-"""With fewer no interval is finite, and nobody believes a study of two."""
 
 SYSTEMS_FOR_ALL_PAIRS = 6
 """With more systems each is compared with the first one."""

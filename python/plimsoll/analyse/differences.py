@@ -14,8 +14,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from plimsoll.analyse.cell_model import EQUAL_WITHIN
 from plimsoll.analyse.cells import MeasuredCell
-from plimsoll.analyse.comparison import EQUAL_WITHIN, Comparison, judge
+from plimsoll.analyse.comparison import Comparison, judge
 from plimsoll.analyse.deciding import SYSTEMS_FOR_ALL_PAIRS, system_pairs
 from plimsoll.analyse.duet_differences import by_rounds_alone, compare_turns
 from plimsoll.analyse.duet_model import Duet

@@ -22,7 +22,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from plimsoll.analyse.durability_model import Durability, DurabilityKind
 from plimsoll.analyse.finding_model import Finding, found
 from plimsoll.analyse.model import SystemSummary, WorkloadSummary
-from plimsoll.analyse.scale_out import is_read_only
+from plimsoll.analyse.read_only import is_read_only
 from plimsoll.spec.switches import is_on
 from plimsoll.units import parse_whole
 

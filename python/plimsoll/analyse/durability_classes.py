@@ -18,8 +18,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from plimsoll.analyse.curve_model import Curve
 from plimsoll.analyse.durability_model import DurabilityClass, MeasuredLoss
 from plimsoll.analyse.model import Analysis, SystemSummary
+from plimsoll.analyse.read_only import is_read_only
 from plimsoll.analyse.replication.roles import sources_of
-from plimsoll.analyse.scale_out import is_read_only
 from plimsoll.record.durability import DurabilityRecord, SettingOutcome
 from plimsoll.spec.switches import is_on
 

@@ -21,9 +21,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from plimsoll.analyse.capacity_model import SystemCapacity
-from plimsoll.analyse.cell_model import Estimate
+from plimsoll.analyse.cell_model import EQUAL_WITHIN, Estimate
 from plimsoll.analyse.cells import MeasuredCell
-from plimsoll.analyse.comparison import EQUAL_WITHIN, Comparison, judge
+from plimsoll.analyse.comparison import Comparison, judge
 from plimsoll.analyse.contrasts import (
     Contrast,
     CrossContrast,

@@ -17,10 +17,10 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from plimsoll.analyse.model import SystemSummary, WorkloadSummary
+from plimsoll.analyse.read_only import is_read_only
 from plimsoll.analyse.replication.model import ReplicaScaling
 from plimsoll.analyse.replication.scaling import COUNTED_MAX
 from plimsoll.analyse.size_model import Fit, LoadAsked, ScaleOut, SystemFit
-from plimsoll.spec.oltp import reads_only
 
 Judge = Callable[[SystemSummary, LoadAsked], SystemFit | None]
 """Gives the verdict on one system under a load."""
@@ -118,14 +118,3 @@ def _cost_per_month(system: SystemSummary, replicas: int | None) -> float | None
     if system.cost_per_month is None or replicas is None:
         return None
     return system.cost_per_month * (replicas + 1)
-
-
-def is_read_only(workload: WorkloadSummary) -> bool:
-    """Whether a workload only reads, by its kind or, where none is stated, by its name."""
-    if workload.kind is not None:
-        told = workload.options
-        return reads_only(
-            workload.kind, read_only=told.get("read_only") == "on", nontrx_mode=told.get("nontrx_mode", "select")
-        )
-    plain = workload.name.lower().replace("-", " ").replace("_", " ")
-    return "read only" in plain or "point select" in plain

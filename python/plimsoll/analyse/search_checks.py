@@ -10,8 +10,8 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from plimsoll.analyse.capacities import confirming_trials
 from plimsoll.analyse.capacity_model import SystemCapacity
+from plimsoll.analyse.cell_model import EQUAL_WITHIN
 from plimsoll.analyse.cells import measured_cells
-from plimsoll.analyse.comparison import EQUAL_WITHIN
 from plimsoll.analyse.curve_checks import check_cells
 from plimsoll.analyse.curves import build_curves
 from plimsoll.analyse.doubts import Code, Doubt, Place

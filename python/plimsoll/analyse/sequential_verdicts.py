@@ -16,11 +16,12 @@ from collections.abc import Sequence
 from plimsoll.analyse.cell_model import Bounds, Estimate, SpreadKind
 from plimsoll.analyse.cells import MeasuredCell
 from plimsoll.analyse.comparison import Comparison
-from plimsoll.analyse.deciding import REPETITIONS_MIN, log_ratios
+from plimsoll.analyse.deciding import log_ratios
 from plimsoll.analyse.duet_differences import rounds_log_ratios, took_turns
 from plimsoll.analyse.log_ratio import ALPHA, LARGEST_LOG, together
 from plimsoll.analyse.model import DifferenceVerdict
 from plimsoll.analyse.sequential import AnytimeInterval, anytime_interval, more_values
+from plimsoll.record.fitted import REPETITIONS_MIN
 
 
 def judge_at_any_look(

@@ -13,9 +13,9 @@ from plimsoll.analyse.answer import answer
 from plimsoll.analyse.capacities import capacities, capacity_ratios
 from plimsoll.analyse.capacity_answer import capacity_answer
 from plimsoll.analyse.capacity_model import CapacityRatio, SystemCapacity
+from plimsoll.analyse.cell_model import EQUAL_WITHIN
 from plimsoll.analyse.cells import MeasuredCell, measured_cells
 from plimsoll.analyse.claims import check_claims
-from plimsoll.analyse.comparison import EQUAL_WITHIN
 from plimsoll.analyse.conditions import with_conditions
 from plimsoll.analyse.cost import workload_costs
 from plimsoll.analyse.cost_answer import cost_answer

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict
 
+from plimsoll.analyse.cell_model import EQUAL_WITHIN
 from plimsoll.analyse.character_sets import check_character_sets
-from plimsoll.analyse.comparison import EQUAL_WITHIN
 from plimsoll.analyse.doubts import Code, Doubt, place_of, recorded
 from plimsoll.analyse.drift import INTERVALS_NEEDED
 from plimsoll.analyse.driver_checks import check_drivers

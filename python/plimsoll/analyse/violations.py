@@ -86,13 +86,6 @@ def judge_run(arrivals: Arrivals, objective: CapacityObjective) -> RunVerdict:
     return RunVerdict.DOES_NOT_HOLD if errors is RunVerdict.DOES_NOT_HOLD else RunVerdict.UNDECIDED
 
 
-def is_within(over_ratio: float, errors_ratio: float, objective: CapacityObjective) -> bool:
-    """Whether the shares themselves are within the objective, however sure they are."""
-    return over_ratio <= P99_ALLOWED_RATIO and errors_ratio <= (
-        1.0 if objective.errors_ratio is None else objective.errors_ratio
-    )
-
-
 def _judge_share(over: Series, ended: Series, allowed_ratio: float, *, least_dispersion: float = 1.0) -> RunVerdict:
     count = float(over.sum())
     dispersion = max(1.0, least_dispersion, _dispersion(over, ended))

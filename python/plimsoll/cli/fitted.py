@@ -9,9 +9,12 @@ import re
 import shutil
 import sys
 import textwrap
+from typing import TYPE_CHECKING
 
 import typer
-from rich.console import Console, RenderableType
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
 
 _LABELLED = re.compile(r"\s*\S+(?: \S+)*\s{2,}(?=\S)")
 _UNIT = re.compile(r"(?<=\d) (?=(?:ms|s|us|min|h|%|tps|MB)\b|%)")
@@ -22,6 +25,8 @@ _INDENT_MAX = 30
 
 def show(*parts: RenderableType) -> None:
     """Prints what Rich can print. Where nobody watches it has no blanks at the ends of lines."""
+    from rich.console import Console
+
     console = Console()
     if console.is_terminal:
         console.print(*parts, sep="\n")

@@ -5,13 +5,16 @@ Nothing heavy is imported before a subcommand runs, so that help and completion 
 
 from __future__ import annotations
 
+import inspect
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Annotated
 
 import typer
 from typer.core import TyperCommand
+from typer.main import solve_typer_info_help
+from typer.models import TyperInfo
 
 from plimsoll import __version__
 from plimsoll.cli import (
@@ -40,17 +43,7 @@ from plimsoll.cli.logs import begin_logging
 from plimsoll.cli.streams import go_on_unread
 from plimsoll.cli.wipe import wipe_passwords
 
-app = typer.Typer(
-    name="plimsoll",
-    cls=Group,
-    no_args_is_help=True,
-    rich_markup_mode=None,
-    pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
-    help="How much load can this database safely carry, on which hardware and configuration, at what response time and"
-    " cost? Plimsoll measures it and writes a sizing guide.",
-    epilog="Start with plimsoll demo. Then write a study file: plimsoll study new > study.toml.",
-)
+_HELP = ["-h", "--help"]
 MEASURE, STUDY, LEARN, EXCHANGE = "Measure a server", "Study and size", "Learn from production", "Exchange results"
 _COMMANDS: dict[str, dict[str, typer.Typer | Callable[..., object]]] = {
     MEASURE: {
@@ -78,12 +71,6 @@ _COMMANDS: dict[str, dict[str, typer.Typer | Callable[..., object]]] = {
 }
 """All commands, below the headings that they have in the help."""
 _KINDS: dict[str, type[TyperCommand]] = {"sysbench": sysbench.HandedOver, "compare": compare.TwoSides}
-for _panel, _commands in _COMMANDS.items():
-    for _name, _command in _commands.items():
-        if isinstance(_command, typer.Typer):
-            app.add_typer(_command, name=_name, rich_help_panel=_panel)
-        else:
-            app.command(_name, cls=_KINDS.get(_name, Command), rich_help_panel=_panel)(_command)
 
 
 def _show_version(is_asked: bool) -> None:
@@ -92,7 +79,6 @@ def _show_version(is_asked: bool) -> None:
         raise typer.Exit
 
 
-@app.callback()
 def _root(
     _version: Annotated[
         bool,
@@ -121,6 +107,49 @@ def _root(
     begin_logging(verbose, log_file)
 
 
+def command_line(only: str | None = None) -> typer.Typer:
+    """The whole command line, or that of one command, which is there sooner: no other one's options are described."""
+    made = typer.Typer(
+        name="plimsoll",
+        cls=Group,
+        no_args_is_help=True,
+        rich_markup_mode=None,
+        pretty_exceptions_enable=False,
+        context_settings={"help_option_names": _HELP},
+        help="How much load can this database safely carry, on which hardware and configuration, at what response time"
+        " and cost? Plimsoll measures it and writes a sizing guide.",
+        epilog="Start with plimsoll demo. Then write a study file: plimsoll study new > study.toml.",
+    )
+    made.callback()(_root)
+    for panel, name, command in _each():
+        if only not in (None, name):
+            continue
+        if isinstance(command, typer.Typer):
+            made.add_typer(command, name=name, rich_help_panel=panel)
+        else:
+            made.command(name, cls=_KINDS.get(name, Command), rich_help_panel=panel)(command)
+    return made
+
+
+def help_page() -> typer.Typer:
+    """What `plimsoll --help` shows: all commands, those with others below them last, as the library lists them."""
+    made = command_line(only="")
+    for panel, name, command in sorted(_each(), key=lambda one: isinstance(one[2], typer.Typer)):
+        text = (
+            solve_typer_info_help(TyperInfo(command)) if isinstance(command, typer.Typer) else inspect.getdoc(command)
+        )
+        made.command(name, cls=Command, rich_help_panel=panel, help=text)(lambda: None)
+    return made
+
+
+def _each() -> Iterator[tuple[str, str, typer.Typer | Callable[..., object]]]:
+    """All commands with their headings and names."""
+    return ((panel, name, command) for panel, below in _COMMANDS.items() for name, command in below.items())
+
+
+app = command_line()
+
+
 def main() -> None:
     """Runs the command line and ends the process with the exit code of its class of outcome."""
     go_on_unread()
@@ -132,4 +161,12 @@ def _obey(words: list[str]) -> object:
     """Whoever calls sysbench many times over does not wait for more than it takes to find the engine."""
     if sysbench.is_handed_over(words):
         sysbench.hand_over(words[1:])
-    return app(standalone_mode=False)
+    return _needed(words)(standalone_mode=False)
+
+
+def _needed(words: list[str]) -> typer.Typer:
+    """As little of the command line as answers these words: describing the options of all commands takes long."""
+    if len(words) == 1 and words[0] in _HELP:
+        return help_page()
+    is_command = bool(words) and any(words[0] == name for _, name, _ in _each())
+    return command_line(only=words[0]) if is_command else app

@@ -6,22 +6,23 @@ import shlex
 import sys
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import typer
 from rich.console import Console
 
-from plimsoll.analyse.model import Analysis
 from plimsoll.cli.fitted import show
 from plimsoll.cli.progress import study_display
 from plimsoll.errors import PlimsollError, RecordError
-from plimsoll.guide.build import build_guide
-from plimsoll.guide.terminal import render_terminal
 from plimsoll.prose.phrases import counted
 from plimsoll.run.status import study_status
 from plimsoll.run.status_text import how_far
 from plimsoll.run.study import run_study
-from plimsoll.spec.study import StudySpec
 from plimsoll.units import printable
+
+if TYPE_CHECKING:
+    from plimsoll.analyse.model import Analysis
+    from plimsoll.spec.study import StudySpec
 
 INVALID = 4
 SWITCH = 6
@@ -91,6 +92,8 @@ def run_and_show(file: Path, spec: StudySpec, folder: Path, how: Running, *, aga
         PlimsollError, KeyboardInterrupt: It stopped before its end; what is missing was told.
     """
     guide = run_and_guide(file, spec, folder, how)
+    from plimsoll.guide.terminal import render_terminal
+
     show(render_terminal(guide.analysis))
     typer.echo(f"Guide: {guide.path}")
     if guide.following is not None:
@@ -122,6 +125,8 @@ def run_and_guide(file: Path, spec: StudySpec, folder: Path, how: Running = Runn
         if display.has_begun:
             _tell_how_far(folder)
         raise
+    from plimsoll.guide.build import build_guide  # not before there is something to show: it takes long to import
+
     analysis, paths = build_guide(folder)
     if result.failed_count:
         Console(stderr=True).print(

@@ -23,6 +23,8 @@ def measured_line(event: StorageMeasured) -> str:
 
 def planned_storage(spec: StudySpec) -> Iterator[str]:
     """One line for each storage that is measured before the trials."""
+    if not spec.storage:
+        return
     from plimsoll.run.storage import duration_s
 
     for one in spec.storage:

@@ -13,7 +13,6 @@ from plimsoll.analyse.storage_use import with_storage
 from plimsoll.analyse.study import analyse
 from plimsoll.errors import RecordError
 from plimsoll.guide.chosen import of_plan, searches_of_plan
-from plimsoll.guide.files import write_guide
 from plimsoll.importers.skipped_logs import missing_logs
 from plimsoll.record.durability import DURABILITY_FILE, DURABILITY_FORMAT, DurabilityRecord
 from plimsoll.record.model import price_of
@@ -137,5 +136,7 @@ def build_guide(
         RecordError: There is no study, or nothing in it can be read.
         HostError: The files cannot be written.
     """
+    from plimsoll.guide.files import write_guide  # draws charts, which an analysis needs none of
+
     analysis = analyse_folder(folder, price_file)
     return analysis, tuple(write_guide(analysis, to or folder, folder))

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from plimsoll.analyse.cell_model import Estimate
-from plimsoll.analyse.comparison import EQUAL_WITHIN
+from plimsoll.analyse.cell_model import EQUAL_WITHIN, Estimate
 from plimsoll.analyse.log_ratio import MOST_FURTHER_REPETITIONS
 from plimsoll.analyse.model import Difference, DifferenceVerdict
 from plimsoll.guide.said import Said

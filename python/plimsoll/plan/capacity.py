@@ -25,7 +25,6 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from plimsoll.analyse.crossing import crossing_tps
 from plimsoll.plan.capacity_rates import (
     Bracket,
     Rate,
@@ -183,6 +182,8 @@ def _wanted(settings: SearchSettings, rates: Sequence[Rate], fastest: CapacityRu
         return _lower(bracket.high_tps, sum(one.balance < 0 for one in rates), fastest)
     near = near_runs(rates)
     between_tps = math.sqrt((bracket.low_tps or bracket.high_tps) * bracket.high_tps)
+    from plimsoll.analyse.crossing import crossing_tps
+
     middle_tps = crossing_tps(near, P99_ALLOWED_RATIO) or between_tps
     bisected = sum(run.role is RunRole.BISECT for one in rates for run in one.runs)
     if not is_confirming and bisected < settings.bisections:

@@ -6,7 +6,6 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from plimsoll.analyse.violations import is_within
 from plimsoll.record.capacity import P99_ALLOWED_RATIO, CapacityObjective, CapacityRun, RunRole, RunVerdict
 
 _FAR_OVER_RATIO = 10 * P99_ALLOWED_RATIO
@@ -65,13 +64,13 @@ class Rate:
     def _held(self, run: CapacityRun) -> bool:
         if run.verdict is not RunVerdict.UNDECIDED:
             return run.verdict is RunVerdict.HOLDS
-        return is_within(run.counted_over_ratio, run.errors_ratio, self.objective)
+        return self.objective.allows(run.counted_over_ratio, run.errors_ratio)
 
     def _are_within(self, runs: Sequence[CapacityRun]) -> bool:
         """Whether all arrivals of these runs together are within the objective; all runs have one rate."""
         whole_s = sum(run.duration_s for run in runs)
         over = sum(run.counted_over_ratio * run.duration_s for run in runs) / whole_s
-        return is_within(over, sum(run.errors_ratio * run.duration_s for run in runs) / whole_s, self.objective)
+        return self.objective.allows(over, sum(run.errors_ratio * run.duration_s for run in runs) / whole_s)
 
 
 @dataclass(frozen=True, slots=True)

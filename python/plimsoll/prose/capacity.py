@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
-from plimsoll.analyse.cell_model import Estimate
-from plimsoll.analyse.comparison import EQUAL_WITHIN
-from plimsoll.analyse.confirmed import Confirmed
+from plimsoll.analyse.cell_model import EQUAL_WITHIN, Estimate
 from plimsoll.analyse.doubts import Code, Voids, voids
 from plimsoll.analyse.finding_model import Finding
 from plimsoll.prose.phrases import counted, higher, lost_words, plain_percent, rate_with_interval, ratio_interval
 from plimsoll.record.capacity import Capacity, CapacityObjective, CapacityRun, RunRole, RunVerdict
 from plimsoll.record.model import TrialWarning
 from plimsoll.units import format_duration, format_ms, format_percent, format_rate
+
+if TYPE_CHECKING:
+    from plimsoll.analyse.confirmed import Confirmed
 
 VERDICTS = {
     RunVerdict.HOLDS: "holds",

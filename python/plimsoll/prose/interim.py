@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from plimsoll.analyse.cell_model import VAGUE_FACTOR
-from plimsoll.analyse.deciding import Interim
-from plimsoll.analyse.sequential import AnytimeInterval
 from plimsoll.prose.phrases import counted, repeat_noun
 from plimsoll.units import format_duration, format_percent, format_rate
+
+if TYPE_CHECKING:
+    from plimsoll.analyse.deciding import Interim
+    from plimsoll.analyse.sequential import AnytimeInterval
 
 
 def interim_lines(found: Sequence[Interim], equal_within: float, *, is_duet: bool = False) -> tuple[str, ...]:

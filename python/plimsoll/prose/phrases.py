@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from plimsoll.analyse.cell_model import VAGUE_FACTOR, Bounds, Estimate, SpreadKind
-from plimsoll.analyse.duration_model import Durations
-from plimsoll.analyse.environments import Change
-from plimsoll.analyse.missing import MissingGroup
-from plimsoll.record.level import Level
 from plimsoll.units import format_bytes, format_ms, format_number, format_percent, format_rate, parse_whole
+
+if TYPE_CHECKING:
+    from plimsoll.analyse.duration_model import Durations
+    from plimsoll.analyse.environments import Change
+    from plimsoll.analyse.missing import MissingGroup
+    from plimsoll.record.level import Level
 
 _AS_FACTOR_FROM = 2.0
 """From this ratio on "2.4 times" is easier to grasp than "+140 %"."""

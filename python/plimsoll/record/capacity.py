@@ -38,6 +38,10 @@ class CapacityObjective(Document):
     response_ms_p99: float
     errors_ratio: float | None = None
 
+    def allows(self, over_ratio: float, errors_ratio: float) -> bool:
+        """Whether the shares themselves are within the objective, however sure they are."""
+        return over_ratio <= P99_ALLOWED_RATIO and (self.errors_ratio is None or errors_ratio <= self.errors_ratio)
+
 
 class RunRole(StrEnum):
     """What a run of a search is for."""

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from plimsoll.record.document import Document
 
+REPETITIONS_MIN = 3
+"""With fewer no interval is finite, and nobody believes a study of two."""
+
 
 class FittedBudget(Document):
     """How a plan was made to fit its budget.

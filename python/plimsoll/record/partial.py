@@ -21,7 +21,7 @@ import polars as pl
 
 from plimsoll.errors import RecordError
 from plimsoll.record.attached import COLLECTED_FOLDER, FOLDERS, OUTPUT_FOLDER, attached_files
-from plimsoll.record.content import GROUP_ROWS, TABLES, document_bytes, table_bytes
+from plimsoll.record.content import document_bytes
 from plimsoll.record.document import Document
 from plimsoll.record.environment import Environment
 from plimsoll.record.files import (
@@ -33,9 +33,10 @@ from plimsoll.record.files import (
     sync_file,
     write_file,
 )
+from plimsoll.record.folders import PREFIX, checked_id, recordings_folder
 from plimsoll.record.model import Outcome, TrialRecord
+from plimsoll.record.tables import GROUP_ROWS, TABLES, table_bytes
 
-PREFIX = ".partial-"
 DRAFT_FILE = "unfinished.json"
 """The outcome that counts if the process ends before the trial does."""
 
@@ -232,11 +233,6 @@ class PartialRecording:
             raise
 
 
-def partials(study: Path) -> list[Path]:
-    """The folders of recordings that are being written, or that a crash left unfinished."""
-    return sorted(recordings_folder(study).glob(f"{PREFIX}*"))
-
-
 def load_kept_s(path: Path) -> float | None:
     """How much load such a folder holds, seconds; None for nothing, or nothing that could be read."""
     try:
@@ -244,18 +240,6 @@ def load_kept_s(path: Path) -> float | None:
     except (RecordError, OSError, pl.exceptions.PolarsError):
         return None
     return None if seen is None else seen[1]
-
-
-def recordings_folder(study: Path) -> Path:
-    """Where a study's recordings lie."""
-    return study / "recordings"
-
-
-def checked_id(trial_id: str) -> str:
-    """A trial's id that can be a folder's name; raises RecordError for others."""
-    if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_-]{0,99}", trial_id):
-        raise RecordError(f"trial_id: must be 1 to 100 letters, digits, - or _, is {trial_id!r}")
-    return trial_id
 
 
 def _link(segment: Path, joined: Path) -> None:

@@ -12,12 +12,14 @@ from pathlib import Path
 import polars as pl
 
 from plimsoll.errors import NewerFormatError, RecordError
-from plimsoll.record.content import TABLES, read_document, refuse_newer
+from plimsoll.record.content import read_document, refuse_newer
 from plimsoll.record.environment import Environment
 from plimsoll.record.files import remove_directory, storing
+from plimsoll.record.folders import PREFIX, recordings_folder
 from plimsoll.record.model import Outcome, TrialRecord, Verdict, Window
-from plimsoll.record.partial import DRAFT_FILE, PREFIX, PartialRecording, recordings_folder
+from plimsoll.record.partial import DRAFT_FILE, PartialRecording
 from plimsoll.record.store import intact_outcome, verdict_of
+from plimsoll.record.tables import TABLES
 from plimsoll.units import format_duration
 
 

@@ -14,25 +14,26 @@ from collections.abc import Collection, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
-
-import polars as pl
+from typing import TYPE_CHECKING
 
 from plimsoll.errors import NewerFormatError, RecordError
 from plimsoll.record.attached import is_attached
 from plimsoll.record.content import (
     DAMAGE_CURE,
-    TABLES,
+    TABLE_FILES,
     check_bytes,
     check_size,
     read_document,
-    read_table,
     refuse_newer,
     unreadable,
 )
 from plimsoll.record.environment import Environment
 from plimsoll.record.files import storing
+from plimsoll.record.folders import checked_id, recordings_folder
 from plimsoll.record.model import Outcome, TrialRecord, Verdict
-from plimsoll.record.partial import PartialRecording, checked_id, recordings_folder
+
+if TYPE_CHECKING:
+    import polars as pl
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +100,8 @@ class Recording:
         return self._table("replication.parquet")
 
     def _table(self, name: str, measures: Collection[str] | None = None) -> pl.DataFrame | None:
+        from plimsoll.record.tables import read_table
+
         mark = self.outcome.files.get(name)
         return read_table(self.path / name, mark, measures) if mark else None
 
@@ -155,12 +158,16 @@ def write_recording(
         RecordError: The trial's id cannot be a folder's name.
         HostError: The disk is full, or the folder cannot be written. Nothing is left behind, an older recording stays.
     """
+    from plimsoll.record.partial import PartialRecording
+
     checked_id(trial.trial_id)
     with storing(study):
         study.mkdir(parents=True, exist_ok=True)
     partial = PartialRecording.begin(study, trial.trial_id)
     try:
-        for name, table in zip(TABLES, (intervals, errors, histograms, telemetry, turns, replication), strict=True):
+        for name, table in zip(
+            TABLE_FILES, (intervals, errors, histograms, telemetry, turns, replication), strict=True
+        ):
             if table is not None:
                 partial.add(name, table)
         return partial.commit(trial, environment, outcome)
@@ -288,7 +295,7 @@ def _read_outcome(path: Path) -> Outcome:
         if name not in outcome.files:
             raise RecordError(f"{path / 'outcome.json'}: files: {name} is not listed. {DAMAGE_CURE}")
     for name, mark in outcome.files.items():
-        if name not in ("trial.json", "environment.json", *TABLES) and not is_attached(name):
+        if name not in ("trial.json", "environment.json", *TABLE_FILES) and not is_attached(name):
             raise RecordError(f"{path / 'outcome.json'}: files: {name!r} is unknown. {DAMAGE_CURE}")
         check_size(path / name, mark)
     return outcome

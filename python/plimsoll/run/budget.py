@@ -8,11 +8,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from plimsoll.analyse.deciding import REPETITIONS_MIN
 from plimsoll.errors import SpecError
 from plimsoll.plan.build import build_plan
 from plimsoll.prose.phrases import repeat_noun
-from plimsoll.record.fitted import FittedBudget
+from plimsoll.record.fitted import REPETITIONS_MIN, FittedBudget
 from plimsoll.spec.study import StudySpec
 from plimsoll.units import format_duration
 

@@ -18,8 +18,8 @@ from plimsoll.errors import RecordError, TargetError
 from plimsoll.plan.capacity import Step
 from plimsoll.plan.search_settings import SearchSettings
 from plimsoll.record.capacity import Capacity, CapacityRun, SearchRecord
+from plimsoll.record.folders import recordings_folder
 from plimsoll.record.model import Verdict
-from plimsoll.record.partial import recordings_folder
 from plimsoll.record.store import Recording, read_recording
 from plimsoll.run.joined import RecordingWanted
 from plimsoll.run.keeper import DataKeeper

@@ -18,8 +18,8 @@ from plimsoll.errors import NothingCompletedError, SpecError, TargetError
 from plimsoll.plan.capacity import Step
 from plimsoll.private_folder import PrivateFolder
 from plimsoll.record.capacity import CapacityObjective, RunRole
+from plimsoll.record.folders import recordings_folder
 from plimsoll.record.model import TrialWarning, Verdict
-from plimsoll.record.partial import recordings_folder
 from plimsoll.record.store import Recording, read_recording
 from plimsoll.run.instance import Instance
 from plimsoll.run.joined import RecordingWanted

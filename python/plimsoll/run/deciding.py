@@ -12,7 +12,6 @@ from pathlib import Path
 import polars as pl
 
 from plimsoll.analyse.deciding import (
-    REPETITIONS_MIN,
     CellKey,
     Question,
     Values,
@@ -26,8 +25,9 @@ from plimsoll.analyse.window import counts_of, inside
 from plimsoll.errors import RecordError
 from plimsoll.plan.model import Plan, PlannedTrial
 from plimsoll.prose.interim import interim_lines, over_budget_line
+from plimsoll.record.fitted import REPETITIONS_MIN
+from plimsoll.record.folders import recordings_folder
 from plimsoll.record.model import Verdict
-from plimsoll.record.partial import recordings_folder
 from plimsoll.record.store import read_recording
 from plimsoll.run.answer_events import AnswerProgressed
 from plimsoll.run.time_left import Budget

@@ -18,8 +18,8 @@ from plimsoll.analyse.window import inside
 from plimsoll.analyse.within_run import Series
 from plimsoll.errors import RecordError
 from plimsoll.plan.model import Plan, PlannedTrial
+from plimsoll.record.folders import recordings_folder
 from plimsoll.record.model import Verdict
-from plimsoll.record.partial import recordings_folder
 from plimsoll.record.store import Recording, read_recording
 from plimsoll.run.answer_events import DuetProgressed
 from plimsoll.run.duet_side import Side

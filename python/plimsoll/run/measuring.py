@@ -9,11 +9,11 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from plimsoll.analyse.deciding import REPETITIONS_MIN
 from plimsoll.analyse.doubts import Code
 from plimsoll.analyse.length import INTERVALS_LEAST, half_width_ratio, is_long_enough
 from plimsoll.plan.model import PlannedTrial
 from plimsoll.prose.catalogue import warning
+from plimsoll.record.fitted import REPETITIONS_MIN
 from plimsoll.record.weather import ReferenceTimes, Weather
 from plimsoll.run.progressing import INTERVAL_S, Progressing, TrialTask
 from plimsoll.run.systems import System

@@ -15,7 +15,6 @@ from plimsoll.plan.model import AGAIN, Plan, PlannedTrial
 from plimsoll.record.model import Verdict
 from plimsoll.record.store import verdicts
 from plimsoll.run.budget import held_to_budget
-from plimsoll.run.deciding import Answering, until
 from plimsoll.run.folder import holds_study, known_former_ids, read_plan
 from plimsoll.run.time_left import Budget, ran_s
 from plimsoll.spec.study import StudySpec
@@ -112,6 +111,8 @@ def plan_study(spec: StudySpec, folder: Path | None = None, *, fit_budget: bool 
     budget = Budget.of(spec.study.budget, 0.0 if folder is None else ran_s(folder))
     is_over_budget = False
     if spec.study.is_until_decided and folder is not None and recorded:
+        from plimsoll.run.deciding import Answering, until
+
         answering = Answering(spec, folder, plan)
         answering.read(recorded)
         plan = until(plan, answering.end(budget))

@@ -10,7 +10,6 @@ from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 
-from plimsoll.analyse.trial_checks import CHECKS_OF_A_RUN
 from plimsoll.analyse.trial_summary import TrialSummary
 from plimsoll.drive.engine import LocalDriver, TrialRun
 from plimsoll.drive.plans import trial_line
@@ -233,6 +232,8 @@ class _Drive:
         is_empty = summary is None or summary.counts is None or self._progressing.measured.completed == 0
         if summary is not None and not is_empty:
             summary = replace(summary, outcome=outcome)
+            from plimsoll.analyse.trial_checks import CHECKS_OF_A_RUN
+
             doubts = [recorded_warning(doubt) for check in CHECKS_OF_A_RUN for doubt in check(summary)]
             judged = outcome.model_copy(update={"warnings": (*doubts, *outcome.warnings)})
             summary = replace(summary, outcome=judged)

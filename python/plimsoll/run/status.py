@@ -15,8 +15,8 @@ from plimsoll.errors import RecordError
 from plimsoll.plan.model import Plan
 from plimsoll.prose.phrases import group_words
 from plimsoll.record.document import Document
+from plimsoll.record.folders import partials
 from plimsoll.record.model import Verdict
-from plimsoll.record.partial import load_kept_s, partials
 from plimsoll.record.store import verdicts
 from plimsoll.run.answer_events import AnswerProgressed, DuetProgressed
 from plimsoll.run.folder import PLAN_FILE, read_plan
@@ -177,5 +177,9 @@ def _remaining_s(plan: Plan, counts: TrialCounts, heard: Heard, now_s: float, *,
 
 
 def _kept(folder: Path) -> tuple[KeptPart, ...]:
-    seen = ((path, load_kept_s(path)) for path in partials(folder))
+    if not (unfinished := partials(folder)):
+        return ()
+    from plimsoll.record.partial import load_kept_s
+
+    seen = ((path, load_kept_s(path)) for path in unfinished)
     return tuple(KeptPart(folder=path.name, load_s=load_s) for path, load_s in seen if load_s is not None)

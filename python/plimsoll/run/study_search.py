@@ -17,8 +17,8 @@ from plimsoll.plan.capacity import Step
 from plimsoll.plan.model import PlannedSearch, PlannedTrial
 from plimsoll.plan.searches import search_settings, searched_trial
 from plimsoll.record.capacity import Capacity, CapacityRun, SearchRecord
+from plimsoll.record.folders import recordings_folder
 from plimsoll.record.model import Outcome, Verdict
-from plimsoll.record.partial import recordings_folder
 from plimsoll.record.store import read_recording
 from plimsoll.run.events import EventLog
 from plimsoll.run.search_events import SearchBegan, SearchEnded, SearchProgressed, SearchStopped

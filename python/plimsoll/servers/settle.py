@@ -11,11 +11,13 @@ import contextlib
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from plimsoll.errors import TargetError
-from plimsoll.servers.control import Row
 from plimsoll.units import format_duration, format_percent, parse_whole
+
+if TYPE_CHECKING:
+    from plimsoll.servers.control import Row
 
 _DIRTY_LIMITS = ("innodb_max_dirty_pages_pct_lwm", "innodb_max_dirty_pages_pct")
 

@@ -14,7 +14,7 @@ from write_docs import _OF_THE_LIBRARY, commands
 from plimsoll.cli.failures import exit_code_of
 from plimsoll.cli.groups import with_groups
 from plimsoll.cli.login import Login
-from plimsoll.cli.main import app
+from plimsoll.cli.main import app, command_line, help_page
 from plimsoll.errors import SpecError
 
 
@@ -48,6 +48,18 @@ def test_options_about_encryption_are_named_when_they_make_no_sense() -> None:
     with pytest.raises(SpecError, match=r"^--get-server-public-key: a managed server is reached"):
         Login(get_server_public_key=True).refuse_for_managed()
     Login(password_env="PW").refuse_for_managed()
+
+
+def test_a_part_of_the_command_line_answers_as_the_whole() -> None:
+    told = CliRunner().invoke(app, ["--help"]).output
+    assert CliRunner().invoke(help_page(), ["--help"]).output == told
+    names = list(get_command(app).commands)  # type: ignore[attr-defined]
+    assert "study" in names
+    assert "trial" in names
+    for name in names:
+        part = command_line(only=name)
+        assert list(get_command(part).commands) == [name]  # type: ignore[attr-defined]
+        assert CliRunner().invoke(part, [name, "--help"]).output == CliRunner().invoke(app, [name, "--help"]).output
 
 
 def test_the_help_groups_commands_and_options_and_cuts_no_sentence() -> None:

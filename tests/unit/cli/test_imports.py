@@ -4,11 +4,39 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
+ROOT = Path(__file__).parents[3]
 DRAWING = {"altair", "jinja2", "vl_convert"}
 ANALYSING = {"numpy", "polars", "scipy"}
+CONNECTING = {"cryptography", "nacl", "prometheus_client", "psutil", "pymysql"}
+HEAVY = DRAWING | ANALYSING | CONNECTING | {"fsspec", "pandas", "pyarrow", "ray", "sqlglot", "tomlkit"}
+OWN = {"cli", "errors", "interruption", "units"}
+"""Of Plimsoll itself, what help needs."""
+
+PLANNING = {"plan", "prose", "record", "regular_file", "run", "spec"}
+"""What a plan needs besides; packages of which it needs only some modules are below."""
+
+TPCC = {"deviations", "tpcc_clauses"}
+"""Of `analyse`: where a planned TPC-C-derived workload departs from the specification."""
+
+WORDS = {"cell_model", "duration_model", "steady_model", "tpcc_model", "weather_model"}
+"""Of `analyse`: the figures that phrases are about."""
+
+MISSING = {"doubts", "finding_model", "missing", "missing_model", "warning_model"}
+"""Of `analyse`: trials that are missing, and doubts, as values."""
+
+COMMAND = """
+import sys
+from plimsoll.cli.main import main
+try:
+    main()
+finally:
+    with open("modules", "x") as file:
+        print(*sys.modules, sep="\\n", file=file)
+"""
 
 
 @pytest.mark.parametrize(
@@ -16,9 +44,12 @@ ANALYSING = {"numpy", "polars", "scipy"}
     [
         ("plimsoll.cli.main", DRAWING | ANALYSING | {"pydantic"}),
         ("plimsoll.analyse.compare, plimsoll.guide.sides, plimsoll.guide.compare_page", DRAWING),
+        ("plimsoll.guide.build, plimsoll.analyse.size", DRAWING | CONNECTING),
+        ("plimsoll.cli.running", DRAWING | {"plimsoll.guide"}),
+        ("plimsoll.cli.trial, plimsoll.run.single", DRAWING | {"plimsoll.guide", "plimsoll.analyse.trial_checks"}),
         ("plimsoll.guide.durability, plimsoll.guide.failover, plimsoll.guide.test_page", DRAWING),
     ],
-    ids=["help", "compare", "tests of faults"],
+    ids=["help", "compare", "size", "a study that begins", "a trial that begins", "tests of faults"],
 )
 def test_what_takes_long_is_not_imported(modules: str, unwanted: set[str]) -> None:
     code = f"import sys, {modules}; print(*sorted(sys.modules))"
@@ -26,3 +57,52 @@ def test_what_takes_long_is_not_imported(modules: str, unwanted: set[str]) -> No
     imported = set(done.stdout.split())
     assert set(modules.split(", ")) <= imported
     assert not unwanted & imported
+
+
+@pytest.mark.parametrize("words", [["--help"], ["--version"], ["trial", "--help"], ["study", "new"]])
+def test_help_imports_the_command_line_alone(tmp_path: Path, words: list[str]) -> None:
+    imported = _imported(tmp_path, *words)
+    assert not imported & (HEAVY | {"rich"})
+    assert _own(imported) == OWN
+
+
+@pytest.mark.parametrize("study", ["duet.toml", "capacity.toml", "tpcc-study.toml", "small/hp-blades.toml"])
+def test_a_plan_imports_nothing_that_measures_or_analyses(tmp_path: Path, study: str) -> None:
+    imported = _imported(tmp_path, "study", "plan", str(ROOT / "examples" / study))
+    assert not imported & HEAVY
+    assert _own(imported) <= OWN | PLANNING | {"analyse", "servers"}
+    assert _of("analyse", imported) <= TPCC | WORDS
+    assert _of("servers", imported) <= {"option_file", "settle"}
+
+
+def test_the_state_of_a_study_is_told_without_analysing(tmp_path: Path) -> None:
+    planned = _imported(tmp_path, "study", "plan", str(ROOT / "examples" / "duet.toml"), "--json")
+    assert not planned & HEAVY
+    (tmp_path / "study").mkdir()
+    (tmp_path / "study" / "plan.json").write_text((tmp_path / "said").read_text())
+    imported = _imported(tmp_path, "study", "status", "study")
+    assert "12 trials left" in (tmp_path / "said").read_text()
+    assert not imported & HEAVY
+    assert _own(imported) <= OWN | PLANNING | {"analyse", "servers"}
+    assert _of("analyse", imported) <= WORDS | MISSING
+    assert _of("servers", imported) <= {"option_file"}
+
+
+def _imported(folder: Path, *words: str) -> set[str]:
+    """The modules that a command had imported when it ended; what it said is in file `said`."""
+    (folder / "modules").unlink(missing_ok=True)
+    command = [sys.executable, "-c", COMMAND, *words]
+    done = subprocess.run(command, check=True, cwd=folder, stdout=subprocess.PIPE, text=True)
+    (folder / "said").write_text(done.stdout)
+    return set((folder / "modules").read_text().split())
+
+
+def _own(imported: set[str]) -> set[str]:
+    """The packages and modules right below `plimsoll`."""
+    return {module.split(".")[1] for module in imported if module.startswith("plimsoll.")}
+
+
+def _of(package: str, imported: set[str]) -> set[str]:
+    """The modules of one of them."""
+    begin = f"plimsoll.{package}."
+    return {module.removeprefix(begin) for module in imported if module.startswith(begin)}
