@@ -116,7 +116,7 @@ def _check_round(recordings: list[Recording]) -> None:
         assert intervals.group_by("interval").agg(pl.col("completed").sum()).height == turns.height
         assert {warning.code for warning in one.outcome.warnings} == set()
         counted_tps = turns["completed"].sum() / (turns["to_s"] - turns["counted_from_s"]).sum()
-        # Both are rates of the same turns, over other parts of them: a machine that slows down within turns tells them apart.
+        # Rates of the same turns, over other parts of them: a machine that slows down within turns tells them apart.
         assert 0.5 < turns["begun"].sum() / turns["running_s"].sum() / counted_tps < 2
         tables.append(turns)
     weathers = [one.outcome.weather for one in recordings]
