@@ -85,7 +85,8 @@ OUTCOMES = st.builds(
     reason=st.none() | TEXT,
     window=st.none() | st.builds(Window, first=st.integers(0, 9), last=st.integers(9, 99)),
     account=st.none() | ACCOUNTS,
-    reported=st.none() | st.builds(ReportedResult, throughput_tps=MEASURED, response_ms=st.dictionaries(TEXT, MEASURED)),
+    reported=st.none()
+    | st.builds(ReportedResult, throughput_tps=MEASURED, response_ms=st.dictionaries(TEXT, MEASURED)),
     warnings=st.tuples() | st.tuples(st.builds(TrialWarning, code=TEXT, evidence=TEXT, advice=TEXT)),
 )
 
