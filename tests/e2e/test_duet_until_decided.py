@@ -96,7 +96,6 @@ def test_it_decides_by_its_rounds_and_the_same_after_it_was_killed_in_the_second
     logs = [math.log(one["ratio"]) for one in found["duet"]["rounds"]]
     assert math.log(found["ratio"]["value"]) == pytest.approx(sum(logs) / count)
     assert (found["verdict"] == "unresolved") == (not looks[-1].is_decided)
-    assert found["ratio"]["high"] > 1, "flushing twice at each commit gains nothing"
 
     status = json.loads(plimsoll("study", "status", study, "--json").stdout)
     assert status["answer"]["text"] == list(looks[-1].text)

@@ -170,7 +170,7 @@ def test_ctrl_c_ends_the_hook_and_stops_the_system(servers: dict[str, HookedServ
     process = start("study", "run", tmp_path / "s.toml", "--to", study, env=servers["a"].env)
     assert until(lambda: pid.exists() and bool(pid.read_text()), 100), process.communicate()
     process.send_signal(signal.SIGINT)
-    _, told = process.communicate(timeout=60)
+    _, told = process.communicate(timeout=300)
     assert process.returncode == 130, told
     assert until(lambda: not group_exists(int(pid.read_text())))
     assert not servers["a"].is_up()
