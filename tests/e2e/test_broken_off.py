@@ -52,7 +52,7 @@ def kill_engine(process: subprocess.Popen[str], *, when: Callable[[], bool], pla
 
 
 def ended(process: subprocess.Popen[str]) -> subprocess.CompletedProcess[str]:
-    out, errors = process.communicate(timeout=60)
+    out, errors = process.communicate(timeout=300)
     return subprocess.CompletedProcess(process.args, process.returncode, out, errors)
 
 

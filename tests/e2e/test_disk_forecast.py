@@ -70,7 +70,7 @@ def test_recordings_never_take_more_than_was_forecast(flavour: str, tmp_path: Pa
         _, errors = process.communicate()
     finally:
         process.kill()
-    wait_until_gone(data_dir, 30)
+    wait_until_gone(data_dir)
     assert process.returncode == 0, errors
     load_s = LENGTH_S + 1
     for one in read_study(study).recordings:

@@ -67,7 +67,7 @@ def test_a_killed_engine_makes_the_trial_invalid_by_name_and_the_others_stop(ser
 
     with pytest.raises(InvalidTrialError, match=r"^driver local#2 was lost after .*ended by SIGKILL"):
         run_single(run_of(server, 3, duration_s=60.0), kill_the_second)
-    assert time.monotonic() - killed_s[0] < 30, "the load was to last a minute"
+    assert time.monotonic() - killed_s[0] < 55, "the load was to last a minute"
     assert engines() == []
 
 

@@ -147,7 +147,7 @@ def test_ctrl_c_shows_what_is_done_and_leaves_nothing(server_base: Path) -> None
         if "without faults" in line:  # of the second setting
             running.send_signal(signal.SIGINT)
             break
-    said, _ = running.communicate(timeout=60)
+    said, _ = running.communicate(timeout=300)
     assert running.returncode == 130
     record = DurabilityRecord.model_validate(json.loads(said))
     assert len(record.settings) == 1

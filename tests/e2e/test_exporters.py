@@ -111,7 +111,7 @@ def test_a_study_rests_on_exporters_and_outlives_them(running_server: ManagedSer
         process = start("study", "run", file, "--to", tmp_path / "out", env=env)
         wait_for_interval(tmp_path / "out", process, 8)
         node_process.kill()
-        _, errors = process.communicate(timeout=120)
+        _, errors = process.communicate(timeout=300)
     assert process.returncode == 0, errors
     (recording,) = read_study(tmp_path / "out").recordings
     assert recording.outcome.verdict is Verdict.COMPLETE

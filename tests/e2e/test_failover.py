@@ -96,7 +96,7 @@ def test_ctrl_c_under_load_leaves_no_server(server_base: Path) -> None:
             if "are made" in line:
                 break
         running.send_signal(signal.SIGINT)
-        running.communicate(timeout=120)
+        running.communicate(timeout=300)
     finally:
         with contextlib.suppress(ProcessLookupError):
             os.kill(running.pid, signal.SIGKILL)

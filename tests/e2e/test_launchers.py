@@ -168,7 +168,7 @@ def test_a_killed_engine_makes_the_trial_invalid_and_the_others_stop(
         recorder(server.port, tmp_path / "asked", reached) as port,
     ):
         run_single(run_of(replace(server, host=reached, port=port), drivers, duration_s=60.0), kill_one)
-    assert time.monotonic() - killed_s[0] < 30, "the load was to last a minute"
+    assert time.monotonic() - killed_s[0] < 55, "the load was to last a minute"
     assert until(lambda: not own_engines())
 
 
@@ -270,7 +270,7 @@ def test_a_node_that_dies_makes_the_trial_invalid_and_the_next_one_takes_the_oth
         assert list(shared.faults()) == []
         with pytest.raises(InvalidTrialError, match=r"^driver ray#[01] was lost after .*: Ray: the node 127\.0\.0\.1"):
             drive(shared, plan, kill_one)
-        assert time.monotonic() - killed_s[0] < 30, "the load was to last a minute"
+        assert time.monotonic() - killed_s[0] < 55, "the load was to last a minute"
         assert until(lambda: not own_engines())
         assert isinstance(drive(shared, short), Done)
 

@@ -113,7 +113,7 @@ def test_interrupting_a_check_removes_its_server(start_server: StartServer, serv
         if " tps " in line:
             break
     process.send_signal(signal.SIGINT)
-    _, told = process.communicate(timeout=60)
+    _, told = process.communicate(timeout=300)
     assert process.returncode == 130
     assert "nothing was compared: interrupted" in told
     assert until(lambda: left_behind(folders) == [])

@@ -74,7 +74,7 @@ def test_memory_is_flat_and_the_disk_need_was_forecast(tmp_path: Path) -> None:
     finally:
         process.kill()
         process.communicate()
-    wait_until_gone(data_dir, 30)
+    wait_until_gone(data_dir)
     assert process.returncode == 0, errors
     (recording,) = read_study(study).recordings
     assert recording.outcome.verdict is Verdict.COMPLETE

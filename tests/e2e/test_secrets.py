@@ -131,7 +131,7 @@ def left_in(folder: Path) -> list[str]:
 
 def finish(process: subprocess.Popen[str]) -> str:
     """All that a command said; it must not have failed."""
-    out, errors = process.communicate(timeout=120)
+    out, errors = process.communicate(timeout=300)
     assert process.returncode == 0, errors
     return out + errors
 

@@ -55,7 +55,7 @@ def stopped(server: ManagedServer, arguments: list[str], *, from_s: int, to_s: i
         if to_s is not None:
             seen += wait_for_second(process, to_s)
             os.kill(server.pid, signal.SIGCONT)
-        output, errors = process.communicate(timeout=60)
+        output, errors = process.communicate(timeout=300)
     finally:
         os.kill(server.pid, signal.SIGCONT)
         process.kill()
@@ -154,7 +154,7 @@ def test_a_server_that_stays_away_is_no_success(server: ManagedServer, target: l
     process = start("trial", *target, *TRIAL, *level)
     wait_for_second(process, 3)
     os.kill(server.pid, signal.SIGKILL)
-    output, errors = process.communicate(timeout=60)
+    output, errors = process.communicate(timeout=300)
     result = json.loads(output)
     assert process.returncode == 3, errors
     assert re.search(AWAY, errors), errors
@@ -166,7 +166,7 @@ def test_a_server_that_is_away_when_the_load_ends_is_no_success(server: ManagedS
     process = start("trial", *target, *TRIAL, "--connections", "4", "--duration", "4s")
     wait_for_second(process, 3)
     os.kill(server.pid, signal.SIGKILL)
-    output, errors = process.communicate(timeout=60)
+    output, errors = process.communicate(timeout=300)
     assert process.returncode == 3, errors
     assert re.search(AWAY, errors), errors
     assert "outage            from " in output

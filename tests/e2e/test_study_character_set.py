@@ -123,6 +123,6 @@ def test_tables_of_a_workload_file_are_made_with_it(
     evidence = " ".join(one["text"] for one in warned["evidence"])
     assert "the server was given latin1; 1 column has another character set: people.code: ascii" in evidence
     assert set(warned["systems"]) == {"latin1", "latin1_bin", "by option", "by table"}
-    wait_until_gone(data_dir, 5)
+    wait_until_gone(data_dir)
     if Path(data_dir).exists():
         Path(data_dir).rmdir()

@@ -117,14 +117,14 @@ def test_ctrl_c_in_a_trial_keeps_what_was_measured(tmp_path: Path, file: Path, d
     assert running["since_last_event_s"] < 30  # type: ignore[operator]
     seen = intervals_seen(study)
     process.send_signal(signal.SIGINT)
-    _, errors = process.communicate(timeout=60)
+    _, errors = process.communicate(timeout=300)
     assert process.returncode == 130, errors
     check_interrupted(study, seen)
     assert [path.name for path in (study / "recordings").iterdir() if path.name.startswith(".")] == []
     stopped = status(study)
     assert (stopped["state"], stopped["reason"]) == ("stopped", "interrupted")
     assert stopped["trials"]["interrupted"] == 1  # type: ignore[index]
-    wait_until_gone(data_dir["PLIMSOLL_DATA_DIR"], 10)
+    wait_until_gone(data_dir["PLIMSOLL_DATA_DIR"])
 
 
 def test_sigkill_in_a_trial_loses_at_most_a_segment(tmp_path: Path, file: Path, data_dir: dict[str, str]) -> None:
@@ -141,14 +141,14 @@ def test_sigkill_in_a_trial_loses_at_most_a_segment(tmp_path: Path, file: Path, 
     text = plimsoll("study", "status", study).stdout
     assert "killed" in text
     assert "1 trial left" in text
-    wait_until_gone(data_dir["PLIMSOLL_DATA_DIR"], 10)
+    wait_until_gone(data_dir["PLIMSOLL_DATA_DIR"])
     machine = (study / "machine.json").read_text()
     again = begun(file, study, data_dir, intervals_seen(study) + 2)  # it goes on, and first keeps what was left
     assert (study / "machine.json").read_text() == machine
     check_interrupted(study, 10)
     again.kill()
     again.communicate()
-    wait_until_gone(data_dir["PLIMSOLL_DATA_DIR"], 10)
+    wait_until_gone(data_dir["PLIMSOLL_DATA_DIR"])
 
 
 def test_a_folder_that_is_moved_stops_the_study_and_holds_everything(
@@ -157,11 +157,11 @@ def test_a_folder_that_is_moved_stops_the_study_and_holds_everything(
     study, moved = tmp_path / "out", tmp_path / "elsewhere"
     process = begun(file, study, data_dir, 12)
     study.rename(moved)
-    _, errors = process.communicate(timeout=60)
+    _, errors = process.communicate(timeout=300)
     assert process.returncode == 3, errors
     assert f"the folder was moved to {moved} during the run" in errors
     assert not study.exists(), "results would be split"
-    wait_until_gone(data_dir["PLIMSOLL_DATA_DIR"], 10)
+    wait_until_gone(data_dir["PLIMSOLL_DATA_DIR"])
     stopped = status(moved)
     assert stopped["state"] == "stopped"
     assert "was moved" in str(stopped["reason"])
@@ -172,11 +172,11 @@ def test_a_folder_that_is_removed_stops_the_study(tmp_path: Path, file: Path, da
     study = tmp_path / "out"
     process = begun(file, study, data_dir, 2)
     shutil.rmtree(study)
-    _, errors = process.communicate(timeout=60)
+    _, errors = process.communicate(timeout=300)
     assert process.returncode == 3, errors
     assert "the folder was removed during the run" in errors
     assert not study.exists()
-    wait_until_gone(data_dir["PLIMSOLL_DATA_DIR"], 10)
+    wait_until_gone(data_dir["PLIMSOLL_DATA_DIR"])
 
 
 @pytest.fixture
@@ -199,11 +199,11 @@ def test_a_disk_that_fills_up_in_a_trial_loses_nothing_that_was_written(
     study, filler = small_disk / "out", small_disk / "filler"
     process = begun(file, study, data_dir, 12)
     fill(filler)
-    _, errors = process.communicate(timeout=60)
+    _, errors = process.communicate(timeout=300)
     assert process.returncode == 3, errors
     assert "the disk is full" in errors or "No space left" in errors
     assert "Traceback" not in errors
-    wait_until_gone(data_dir["PLIMSOLL_DATA_DIR"], 10)
+    wait_until_gone(data_dir["PLIMSOLL_DATA_DIR"])
     refused = plimsoll("study", "run", file, "--to", study, env=data_dir)
     assert refused.returncode == 3, refused.stderr
     assert "ree space" in refused.stderr

@@ -81,7 +81,7 @@ def test_a_disk_that_fills_before_data_is_put_back(instances: int, small_disk: P
             _, errors = process.communicate(timeout=300)
             assert process.returncode == 3, errors
             check_said_once(errors)
-            wait_until_gone(str(data_dir), 10)
+            wait_until_gone(str(data_dir))
             (kept,) = [one for one, verdict in finished_ids(study).items() if verdict is Verdict.COMPLETE]
             with filled(small_disk, 50 * 2**20):  # also what the removed servers had
                 refused = plimsoll("study", "run", study, env=env, timeout_s=300)
@@ -93,7 +93,7 @@ def test_a_disk_that_fills_before_data_is_put_back(instances: int, small_disk: P
     assert again.returncode == 0, again.stderr
     assert kept in finished_ids(study)
     assert list(finished_ids(study).values()) == [Verdict.COMPLETE] * 2
-    wait_until_gone(str(data_dir), 5)
+    wait_until_gone(str(data_dir))
 
 
 def check_said_once(errors: str) -> None:
@@ -121,7 +121,7 @@ def test_a_disk_that_fills_while_the_first_copy_is_made(small_disk: Path, tmp_pa
             assert process.returncode == 3, errors
             assert "Traceback" not in errors
             assert "free some space" in errors
-            wait_until_gone(str(data_dir), 10)
+            wait_until_gone(str(data_dir))
             assert read_study(study).recordings == ()
     finally:
         process.kill()
@@ -160,7 +160,7 @@ def test_a_server_that_waits_for_space_is_named_at_once(phase: str, small_disk: 
     if phase == "trial":
         (one,) = read_study(study).recordings
         assert full in str(one.outcome.reason)
-    wait_until_gone(str(data_dir), 10)
+    wait_until_gone(str(data_dir))
 
 
 def wait_for_load(events: Path, process: subprocess.Popen[str]) -> None:

@@ -118,7 +118,7 @@ def test_a_host_that_is_lost_during_set_up_is_waited_for(tmp_path: Path, db2: Ss
         assert until(lambda: "data_progressed" in events_of(folder), limit_s=60)
         (agent,) = [pid for pid in db2.pids() if "hosts import agent" in command_line(pid)]
         os.kill(agent, signal.SIGKILL)
-        _, errors = running.communicate(timeout=200)
+        _, errors = running.communicate(timeout=300)
     finally:
         running.kill()
     assert running.returncode == 0, errors
@@ -139,7 +139,7 @@ def test_a_host_that_is_lost_fails_its_trial_and_the_study_goes_on(tmp_path: Pat
         db2.cut()
         mending = threading.Timer(30, db2.mend)
         mending.start()
-        _, errors = running.communicate(timeout=200)
+        _, errors = running.communicate(timeout=300)
     finally:
         running.kill()
         db2.mend()
@@ -174,7 +174,7 @@ def test_a_disk_that_is_full_or_fills_there_is_named_with_its_host(tmp_path: Pat
         with (pristine / "ballast").open("wb") as ballast:  # a copy that cannot fit, whatever is freed
             os.posix_fallocate(ballast.fileno(), 0, 300 * 2**20)
         with filled(small.disk, 20 * 2**20):
-            _, errors = running.communicate(timeout=200)
+            _, errors = running.communicate(timeout=300)
             assert running.returncode == 3, errors
             lines = [line for line in errors.splitlines() if line.startswith("plimsoll:")]
             assert len(lines) == 1, errors

@@ -89,7 +89,7 @@ def test_each_instance_has_its_share_and_its_own_rows(tmp_path: Path, data_dir: 
     assert "two, 2 instances" in ran.stdout
     assert "variables-differ-unexpectedly" not in ran.stdout
     assert "each of 2 instances" in (study / "guide.html").read_text()
-    wait_until_gone(data_dir["PLIMSOLL_DATA_DIR"], 1)
+    wait_until_gone(data_dir["PLIMSOLL_DATA_DIR"])
 
 
 def check_two_instances(recording: Recording, connections: int) -> None:
@@ -137,7 +137,7 @@ def test_cpus_and_limits_are_divided_and_the_client_has_its_own(tmp_path: Path, 
     guide = (study / "guide.html").read_text()
     assert "CPU quota" in guide
     assert "skew" in guide
-    wait_until_gone(data_dir["PLIMSOLL_DATA_DIR"], 1)
+    wait_until_gone(data_dir["PLIMSOLL_DATA_DIR"])
 
 
 def test_an_instance_that_dies_while_rows_are_loaded_ends_all_with_one_message(
@@ -151,12 +151,12 @@ def test_an_instance_that_dies_while_rows_are_loaded_ends_all_with_one_message(
     try:
         assert until(lambda: events.exists() and '"phase":"load"' in events.read_text(), 120), "both load"
         kill_server(folder)
-        _, errors = process.communicate(timeout=120)  # the engine waits a minute for a server that may come back
+        _, errors = process.communicate(timeout=300)  # the engine waits a minute for a server that may come back
     finally:
         process.kill()
     assert process.returncode == 3, errors
     assert len([line for line in errors.splitlines() if line.startswith("plimsoll:")]) == 1
-    wait_until_gone(folder, 5)
+    wait_until_gone(folder)
 
 
 def test_no_instance_is_left_and_the_study_goes_on(tmp_path: Path, data_dir: dict[str, str]) -> None:
@@ -164,16 +164,16 @@ def test_no_instance_is_left_and_the_study_goes_on(tmp_path: Path, data_dir: dic
     process = start("study", "run", written(tmp_path / "s.toml", STUDY), "--to", study, env=data_dir)
     wait_for_trials(study, 1, process)
     process.kill()
-    _, errors = process.communicate(timeout=30)
+    _, errors = process.communicate(timeout=100)
     assert process.returncode == -signal.SIGKILL, errors
-    wait_until_gone(data_dir["PLIMSOLL_DATA_DIR"], 10)
+    wait_until_gone(data_dir["PLIMSOLL_DATA_DIR"])
     (kept,) = finished_ids(study)
     again = plimsoll("study", "run", study, env=data_dir)
     assert again.returncode == 0, again.stderr
     assert "1 of them already finished" in again.stderr
     assert kept in finished_ids(study)
     assert list(finished_ids(study).values()) == [Verdict.COMPLETE] * 2
-    wait_until_gone(data_dir["PLIMSOLL_DATA_DIR"], 1)
+    wait_until_gone(data_dir["PLIMSOLL_DATA_DIR"])
 
 
 def test_an_instance_that_dies_fails_its_trial_and_only_that(tmp_path: Path, data_dir: dict[str, str]) -> None:
@@ -184,8 +184,8 @@ def test_an_instance_that_dies_fails_its_trial_and_only_that(tmp_path: Path, dat
     running = [words for words in servers_below(data_dir["PLIMSOLL_DATA_DIR"]) if is_running_server(words)]
     assert len(running) == 2
     kill_server(data_dir["PLIMSOLL_DATA_DIR"])
-    _, errors = process.communicate(timeout=100)
+    _, errors = process.communicate(timeout=300)
     assert process.returncode == 4, errors
     verdicts = list(finished_ids(study).values())
     assert (verdicts.count(Verdict.FAILED), verdicts.count(Verdict.COMPLETE)) == (1, 2)
-    wait_until_gone(data_dir["PLIMSOLL_DATA_DIR"], 1)
+    wait_until_gone(data_dir["PLIMSOLL_DATA_DIR"])

@@ -44,7 +44,7 @@ def test_the_trial_is_kept_as_failed_with_its_outage_and_the_study_goes_on(tmp_p
     process = start("study", "run", tmp_path / "s.toml", "--to", study, env={"PLIMSOLL_DATA_DIR": folder})
     wait_for_interval(study, process, 2)
     os.kill(server_below(folder), signal.SIGKILL)
-    output, errors = process.communicate(timeout=90)
+    output, errors = process.communicate(timeout=300)
     Path(folder).rmdir()
     first, second = sorted(read_study(study).recordings, key=lambda one: one.trial.position)
     assert (first.outcome.verdict, second.outcome.verdict) == (Verdict.FAILED, Verdict.COMPLETE), (output, errors)

@@ -77,7 +77,7 @@ def test_replicas_repeat_their_source(flavour: str, more: str, tmp_path: Path, d
     assert [one.outcome.verdict for one in recordings] == [Verdict.COMPLETE] * 2
     for recording in recordings:
         check_pair(recording, flavour)
-    wait_until_gone(data_dir["PLIMSOLL_DATA_DIR"], 30)
+    wait_until_gone(data_dir["PLIMSOLL_DATA_DIR"])
 
 
 def check_telemetry(recording: Recording, flavour: str) -> None:

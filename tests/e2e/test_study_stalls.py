@@ -69,7 +69,7 @@ class Running:
 
     def end(self) -> tuple[int, str]:
         """Exit code and everything that it printed."""
-        output, errors = self.process.communicate(timeout=90)
+        output, errors = self.process.communicate(timeout=300)
         Path(self.data).rmdir()
         return self.process.returncode, output + errors
 

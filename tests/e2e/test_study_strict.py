@@ -52,7 +52,7 @@ def data_dir(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     folder = Path(f"/var/tmp/plimsoll-test-strict-{os.getpid()}")
     monkeypatch.setenv("PLIMSOLL_DATA_DIR", str(folder))
     yield folder
-    wait_until_gone(str(folder), 5)
+    wait_until_gone(str(folder))
     if folder.exists():
         folder.rmdir()
 

@@ -119,7 +119,7 @@ def test_a_trial_after_which_a_condition_does_not_hold_is_invalid_and_the_next_o
         wait_for_load(study, process)
         with connect(server.target) as control:
             control.rows("UPDATE customer SET c_ytd_payment = 0 WHERE c_d_id = 3 AND c_id = 14")
-        _, errors = process.communicate(timeout=100)
+        _, errors = process.communicate(timeout=300)
         assert process.returncode == 4, errors
     first, second = sorted(read_study(study).recordings, key=lambda one: one.trial.position)
     assert first.trial.states[0].note == "data as prepared; the twelve conditions hold"

@@ -164,7 +164,7 @@ def test_lost_connections_are_told_with_what_was_lost(server: ManagedServer, tar
     with connect(server.target) as control:
         for (number,) in control.rows("SELECT ID FROM information_schema.PROCESSLIST WHERE ID <> CONNECTION_ID()"):
             control.rows(f"KILL {number}")
-    output, errors = ran.communicate(timeout=60)
+    output, errors = ran.communicate(timeout=300)
     assert ran.returncode == 0, errors
     result = json.loads(output)
     assert sum(result["errors_by_class"]["connection"].values()) == 4

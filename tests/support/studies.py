@@ -29,11 +29,11 @@ def is_running_server(words: str) -> bool:
     return "mariadbd" in words and not any(other in words for other in ("--bootstrap", "guardian", "install-db"))
 
 
-def wait_until_gone(folder: str, limit_s: float) -> None:
+def wait_until_gone(folder: str) -> None:
     def left() -> list[object]:
         return [*servers_below(folder), *(Path(folder).iterdir() if Path(folder).exists() else ())]
 
-    assert until(lambda: not left(), limit_s), left()
+    assert until(lambda: not left()), left()
 
 
 def wait_for_trials(study: Path, count: int, process: subprocess.Popen[str]) -> None:

@@ -30,6 +30,6 @@ def test_a_signal_ends_an_agent_in_order(number: Signals) -> None:
         agent.stdin.flush()
         agent.stdout.readline()
         agent.send_signal(number)
-        _, said = agent.communicate(timeout=60)
+        _, said = agent.communicate(timeout=300)
     assert said.endswith(b"removes its directory\n")
     assert agent.returncode == 0

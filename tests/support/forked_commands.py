@@ -1,0 +1,154 @@
+"""Where the commands of a test process come from: a process that imports Plimsoll once, and forks for each of them.
+
+A command has a process of its own, with its own arguments, environment, folder and output, as if its program had been
+started, without the seconds of a processor that imports take: tests run hundreds of commands. Deliberately not here:
+commands that get signals, or whose program itself is looked at; `support.command.start` starts the program.
+"""
+
+from __future__ import annotations
+
+import gc
+import importlib
+import json
+import os
+import pkgutil
+import select
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+from contextlib import suppress
+from functools import cache
+from pathlib import Path
+
+REQUEST_BYTES_MAX = 1 << 17
+
+
+@cache
+def _server() -> socket.socket:
+    """A connection to the process that forks; it ends with this one, whose end of the connection is then closed."""
+    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    with theirs:
+        subprocess.Popen(
+            [sys.executable, __file__, str(theirs.fileno())],
+            pass_fds=[theirs.fileno()],
+            stdin=subprocess.DEVNULL,
+            env={**os.environ, "COLUMNS": "200", "NO_COLOR": "1"},
+            cwd="/",
+        )
+    return ours
+
+
+def run_forked(
+    words: list[str], *, env: dict[str, str], cwd: Path | None, timeout_s: float
+) -> subprocess.CompletedProcess[str]:
+    """Runs a command to its end, and gives what `subprocess.run` would.
+
+    Args:
+        words: Its program, as it is told to it, and its arguments.
+        env: Its whole environment.
+        cwd: Its working folder; None for that of this process.
+        timeout_s: After which it is killed.
+
+    Raises:
+        subprocess.TimeoutExpired: It was killed.
+    """
+    ours, theirs = socket.socketpair()
+    pipes = [os.pipe() for _ in ("standard output", "standard error")]
+    request = json.dumps({"words": words, "env": env, "cwd": str(cwd or Path.cwd())}).encode()
+    assert len(request) <= REQUEST_BYTES_MAX, "too much for one message"
+    given = [theirs.fileno(), *(write for _, write in pipes)]
+    socket.send_fds(_server(), [request], given)
+    theirs.close()
+    texts = ["", ""]
+
+    def read(index: int) -> None:
+        with os.fdopen(pipes[index][0], encoding="utf-8") as pipe:
+            texts[index] = pipe.read()
+
+    readers = [threading.Thread(target=read, args=[index], daemon=True) for index in range(2)]
+    for (_, write), reader in zip(pipes, readers, strict=True):
+        os.close(write)
+        reader.start()
+    with ours:
+        ours.settimeout(timeout_s)
+        try:
+            said = ours.recv(64)
+        except TimeoutError:
+            ours.shutdown(socket.SHUT_RDWR)
+            raise subprocess.TimeoutExpired(words, timeout_s, output=texts[0], stderr=texts[1]) from None
+    assert said, "the process that forks has ended"
+    for reader in readers:
+        reader.join(timeout_s)
+        assert not reader.is_alive(), "a process that the command left still holds its output"
+    return subprocess.CompletedProcess(words, int(said), texts[0], texts[1])
+
+
+def _import_all() -> None:
+    """Whatever a command may import, without what it must not load unasked."""
+    plimsoll = importlib.import_module("plimsoll")
+    for module in pkgutil.walk_packages(plimsoll.__path__, "plimsoll."):
+        if "ray" not in module.name and not module.name.endswith("__main__"):
+            importlib.import_module(module.name)
+    for name in ("altair", "jinja2", "polars", "scipy.optimize", "scipy.stats", "sqlglot", "vl_convert"):
+        importlib.import_module(name)
+    gc.collect()
+    gc.freeze()
+
+
+def _serve(requests: socket.socket) -> dict[str, object] | None:
+    """Forks for each request; gives the request in the process that shall obey it, and None at the end."""
+    while True:
+        message, descriptors, _, _ = socket.recv_fds(requests, REQUEST_BYTES_MAX, 3)
+        if not message:
+            return None
+        if os.fork() == 0:
+            requests.close()
+            reply, *outputs = descriptors
+            command = os.fork()
+            if command == 0:
+                os.close(reply)
+                for descriptor, output in enumerate(outputs, start=1):
+                    os.dup2(output, descriptor)
+                    os.close(output)
+                request: dict[str, object] = json.loads(message)
+                return request
+            for output in outputs:
+                os.close(output)
+            _wait_for(command, socket.socket(fileno=reply))
+            os._exit(0)
+        for descriptor in descriptors:
+            os.close(descriptor)
+        with suppress(ChildProcessError):
+            while os.waitpid(-1, os.WNOHANG) != (0, 0):
+                pass  # one that has ended
+
+
+def _wait_for(command: int, reply: socket.socket) -> None:
+    """Says how a command ended; kills it once nobody waits for that any more."""
+    with os.fdopen(os.pidfd_open(command), "rb", buffering=0) as ended:
+        came, _, _ = select.select([ended, reply], [], [])
+        if ended not in came:
+            os.kill(command, signal.SIGKILL)
+    _, status = os.waitpid(command, 0)
+    if ended in came:
+        reply.send(str(os.waitstatus_to_exitcode(status)).encode())
+
+
+def _obey(request: dict[str, object]) -> None:
+    tempfile.tempdir = None
+    os.environ.clear()
+    os.environ.update(request["env"])  # type: ignore[arg-type]
+    os.chdir(str(request["cwd"]))
+    sys.argv = list(request["words"])  # type: ignore[call-overload]
+    importlib.import_module("plimsoll.cli.main").main()
+
+
+if __name__ == "__main__":
+    sys.path.pop(0)  # the folder of this file, which programs do not have there
+    _import_all()
+    asked = _serve(socket.socket(fileno=int(sys.argv[1])))
+    if asked is not None:
+        _obey(asked)
