@@ -24,7 +24,8 @@ struct Counting;
 
 static COUNT: AtomicU64 = AtomicU64::new(0);
 
-/// Held by the one test that counts: all threads count together.
+/// Held by the one test that loads or counts: all threads count together. It is taken when servers run, for all tests to share
+/// them.
 static ALONE: Mutex<()> = Mutex::new(());
 
 thread_local! {
@@ -54,8 +55,8 @@ static COUNTING: Counting = Counting;
 #[test]
 fn a_transaction_allocates_nothing() {
     COUNTED.set(false);
-    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
     on_each_server("allocates", |_, target| {
+        let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
         let plan = DataPlan {
             protocol: 1,
             target: target.clone(),
@@ -89,8 +90,8 @@ fn a_transaction_allocates_nothing() {
 #[test]
 fn a_transaction_of_a_users_own_statements_allocates_nothing() {
     COUNTED.set(false);
-    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
     on_each_server("allocates_own", |_, target| {
+        let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
         let row = json!({"kind": "sequence", "first": 1, "step": 1});
         let text = json!({"kind": "characters", "alphabet": "letters", "length_min": 100, "length_max": 200});
         let columns = [column("id", "BIGINT", &row), column("c", "VARCHAR(200)", &text)];
@@ -148,8 +149,8 @@ fn learned() -> WorkloadPlan {
 #[test]
 fn a_transaction_of_the_tpcc_derived_workload_allocates_nothing() {
     COUNTED.set(false);
-    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
     on_each_server("allocates_tpcc", |_, target| {
+        let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
         let data = TpccData {
             procedures: true,
             ..TpccData::default()

@@ -80,3 +80,10 @@ def test_what_rust_tests_skipped_is_collected_and_what_passing_ones_print_is_not
     failed = runner.shown(OUTPUT.format(failures="\nfailures:\n\n---- c stdout ----\nwhy\n"))
     assert "---- c stdout ----\nwhy" in failed
     assert "hello" not in failed
+
+
+def test_the_package_with_the_long_rust_tests_begins_first_and_no_program_is_lost(runner: ModuleType) -> None:
+    assert (ROOT / "crates" / runner.LONGEST).is_dir()
+    packages = ("engine", "workloads", "wire", "workloads")
+    built = [(Path(f"program{index}"), Path("crates", name)) for index, name in enumerate(packages)]
+    assert runner.longest_first(built) == [built[1], built[3], built[0], built[2]]

@@ -50,18 +50,25 @@ pub struct Server {
 static SHARED: [Mutex<Weak<Server>>; 2] = [const { Mutex::new(Weak::new()) }; 2];
 
 /// Runs a test on each kind of server that is here, in an empty database of this name.
+///
+/// It holds all of them from its begin to its end: as long as tests follow each other, no server has to be made again.
 pub fn on_each_server(database: &str, test: impl Fn(&Server, &Target)) {
-    for kind in [Kind::MariaDb, Kind::MySql] {
-        on_server(kind, database, &test);
+    let servers = [Kind::MariaDb, Kind::MySql].map(shared);
+    for server in servers.iter().flatten() {
+        on(server, database, &test);
     }
 }
 
 /// The same on one kind of server, for what takes long and does not depend on it.
 pub fn on_server(kind: Kind, database: &str, test: impl Fn(&Server, &Target)) {
     if let Some(server) = shared(kind) {
-        eprintln!("on {kind:?}:");
-        test(&server, &server.create_database(database));
+        on(&server, database, &test);
     }
+}
+
+fn on(server: &Server, database: &str, test: &impl Fn(&Server, &Target)) {
+    eprintln!("on {:?}:", server.kind);
+    test(server, &server.create_database(database));
 }
 
 fn shared(kind: Kind) -> Option<Arc<Server>> {
