@@ -77,7 +77,10 @@ ENVIRONMENTS = st.builds(
     reported=st.dictionaries(TEXT, TEXT, max_size=2),
 )
 ACCOUNTS = st.builds(
-    EngineAccount, started_unix_s=MOMENT, duration_s=MEASURED, client_user_s=MEASURED, client_system_s=MEASURED
+    EngineAccount,
+    started_unix_s=MOMENT,
+    **dict.fromkeys(("duration_s", "client_user_s", "client_system_s"), MEASURED),
+    **dict.fromkeys(("offered_count", "unfinished_count", "client_memory_bytes_max"), WHOLE),
 )
 OUTCOMES = st.builds(
     Outcome,
