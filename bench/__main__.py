@@ -15,7 +15,7 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from bench.answers import time_compare, time_guide, time_help
+from bench.answers import time_answers, time_compare, time_guide, time_help
 from bench.apart import compare_apart
 from bench.bare import compare_bare
 from bench.children import ChildError
@@ -53,6 +53,7 @@ ON_A_SERVER: dict[str, Callable[[Ground, Options], Section]] = {
 }
 ALONE: dict[str, Callable[[Options], Section]] = {
     "help": time_help,
+    "answers": time_answers,
     "guide": time_guide,
     "compare": time_compare,
     "hot-path": time_hot_path,
