@@ -22,6 +22,8 @@ from support.waiting import until
 
 SCRIPT = Path(__file__).with_name("ray_nodes.py")
 START_LIMIT_S = 120
+CLIENT_START_LIMIT = "RAY_CLIENT_SERVER_CHECK_CHANNEL_TIMEOUT_S"
+"""How long Ray waits for its own server of one client: 30 s are too few on a busy machine."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +63,7 @@ def ray_nodes(count: int, **variables: str) -> Iterator[RayNodes]:
         missing("Ray is not here: pip install 'plimsoll[ray]'")
     folder = Path(tempfile.mkdtemp(prefix="plimsoll-ray-", dir="/var/tmp"))  # short: Ray puts sockets there
     (folder / "ray").mkdir()
-    environment = {**os.environ, **loopback(folder), **variables}
+    environment = {**os.environ, **loopback(folder), CLIENT_START_LIMIT: str(START_LIMIT_S), **variables}
     with (
         (folder / "log").open("wb") as log,
         subprocess.Popen(

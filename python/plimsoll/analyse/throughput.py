@@ -22,6 +22,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.special import fdtrc
 
+from plimsoll.analyse.cell_figure import cell_figure
 from plimsoll.analyse.cell_model import Bounds, Estimate, SpreadKind
 from plimsoll.analyse.level_table import LevelTable, level_table
 from plimsoll.analyse.log_ratio import LARGEST_LOG, NO_SPREAD
@@ -87,8 +88,10 @@ class Repeated:
 
     @property
     def mean_tps(self) -> float:
-        """Mean over repetitions, transactions per second."""
-        return sum(self.throughputs_tps) / len(self.throughputs_tps)
+        """Geometric mean over repetitions, transactions per second: ratios of such means never contradict them."""
+        mean = cell_figure(self.throughputs_tps)
+        assert mean is not None, "a cell has repetitions"
+        return mean
 
     @property
     def degrees(self) -> int:
