@@ -102,7 +102,7 @@ def drive(target: Target, *launchers: OddLauncher | LocalLauncher) -> tuple[list
 def test_a_clock_that_is_five_seconds_off_changes_nothing(server: Target) -> None:
     began_s = time.monotonic()
     intervals, (right, wrong) = drive(server, OddLauncher(), OddLauncher(ahead_s=5))
-    assert time.monotonic() - began_s < 30
+    assert time.monotonic() - began_s < 60, "two seconds of load"
     assert right.clock_ahead_s is not None
     assert wrong.clock_ahead_s is not None
     assert wrong.clock_error_s is not None

@@ -111,7 +111,7 @@ def test_a_closed_loop_says_first_for_how_long_nothing_completed(server: Managed
     assert "never ended" not in output
     longest_s = longest(output, "response time")
     assert longest_s[0] == ""
-    assert longest_s[1] == pytest.approx(4, abs=0.5), "the four that were in flight took as long"
+    assert longest_s[1] == pytest.approx(4, abs=1), "the four that were in flight took as long"
     assert re.search(r"7\.0 s +0\.00 tps  nothing completed, the oldest in flight for [34]\.\d\d s", errors)
 
 

@@ -95,4 +95,4 @@ def test_it_is_the_same_process_and_ctrl_c_is_the_engines() -> None:
     told, _ = running.communicate(timeout=100)
     assert running.returncode == -signal.SIGINT
     assert "events per second" in told
-    assert time.monotonic() - began < 20
+    assert time.monotonic() - began < 55, "it was to last a minute"
