@@ -14,8 +14,8 @@ from plimsoll.drive.engine_message import EngineMessage
 from plimsoll.drive.merging import merge_intervals, merge_ready
 from plimsoll.drive.protocol import MESSAGE, Done, Interval, Ready
 from plimsoll.errors import EngineBugError, InvalidTrialError, PlimsollError
-from plimsoll.record.content import table_bytes
 from plimsoll.record.document import Document
+from plimsoll.record.tables import table_bytes
 from plimsoll.run.progressing import account_of, connections_of, outages_of
 from plimsoll.run.rows import IntervalRows, oldest_in_flight_ms, response_ms_p99
 from support.engines import DONE, READY
