@@ -22,7 +22,9 @@ class Engine:
 
 @pytest.fixture(autouse=True)
 def handlers_kept() -> Iterator[None]:
-    before = {number: signal.getsignal(number) for number in SIGNALS}
+    """As a program begins that nobody started with an ignored one; other tests of this process run command lines."""
+    before = {number: signal.signal(number, signal.SIG_DFL) for number in SIGNALS}
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     yield
     for number, handler in before.items():
         signal.signal(number, handler)
@@ -60,7 +62,6 @@ def test_a_load_that_ends_by_itself_leaves_signals_as_they_were() -> None:
 
 
 def test_elsewhere_than_on_the_command_line_the_next_one_interrupts_again() -> None:
-    signal.signal(signal.SIGINT, signal.default_int_handler)  # as Python begins; other tests run command lines
     with ending(cast(Any, Engine())):
         signal.raise_signal(signal.SIGINT)
     with pytest.raises(KeyboardInterrupt):
