@@ -22,4 +22,5 @@ def cell_figure(repetitions: Iterable[float]) -> float | None:
         return None
     if len(values) == 1 or min(values) <= 0.0:
         return sum(values) / len(values)
-    return values[0] * math.exp(sum(math.log(value / values[0]) for value in values) / len(values))
+    largest = max(values)  # what it is taken out of neither overflows nor moves equal values
+    return largest * math.exp(sum(math.log(value) - math.log(largest) for value in values) / len(values))

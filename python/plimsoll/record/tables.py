@@ -17,14 +17,16 @@ from plimsoll.record import frames
 from plimsoll.record.content import DAMAGE_CURE, TABLE_FILES, read_bytes
 from plimsoll.record.document import FileMark
 
-TABLES: Mapping[str, dict[str, pl.DataType]] = dict(
-    zip(
-        TABLE_FILES,
-        (frames.INTERVALS, frames.ERRORS, frames.HISTOGRAMS, frames.TELEMETRY, frames.TURNS, frames.REPLICATION),
-        strict=True,
-    )
-)
+TABLES: Mapping[str, dict[str, pl.DataType]] = {
+    "intervals.parquet": frames.INTERVALS,
+    "errors.parquet": frames.ERRORS,
+    "histograms.parquet": frames.HISTOGRAMS,
+    "telemetry.parquet": frames.TELEMETRY,
+    "turns.parquet": frames.TURNS,
+    "replication.parquet": frames.REPLICATION,
+}
 """Columns and types of each table by the name of its file."""
+assert tuple(TABLES) == TABLE_FILES, "what may be there is what can be read"
 
 GROUP_ROWS: Mapping[str, int] = {"histograms.parquet": 64}
 """Rows of a row group, which is what a reader takes apart or passes over as a whole: of one measure, or of two."""

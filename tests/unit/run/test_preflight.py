@@ -16,14 +16,17 @@ from plimsoll.run import preflight, server_faults
 from plimsoll.run.preflight import refuse_before_start
 from plimsoll.spec.study import parse_study
 
-TEXT = """
+STUDY = """
 [study]
 name = "s"
 levels = { connections = [1] }
 [[workload]]
 name = "ro"
 kind = "oltp_read_only"
-[[system]]
+"""
+TEXT = (
+    STUDY
+    + """[[system]]
 name = "a"
 target = "mysql://u@127.0.0.1:1/d"
 password_env = "PLIMSOLL_TEST_NO_SUCH_VARIABLE"
@@ -32,6 +35,7 @@ name = "b"
 target = "mysql://u@127.0.0.1:2/d"
 defaults_file = "/nonexistent"
 """
+)
 
 
 def refuse(text: str) -> None:
@@ -60,17 +64,13 @@ def test_servers_that_do_not_answer_are_told_at_once(monkeypatch: pytest.MonkeyP
 
 
 def test_a_command_of_the_other_family_is_refused() -> None:
-    text = """
-[study]
-name = "s"
-levels = { connections = [1] }
-[[workload]]
-name = "ro"
-kind = "oltp_read_only"
-[[system]]
+    text = (
+        STUDY
+        + """[[system]]
 name = "a"
 server = { managed = "mysql", command = ["COMMAND"] }
 """
+    )
     mariadbd = shutil.which("mariadbd", path=f"{os.environ['PATH']}:/usr/sbin")
     assert mariadbd is not None, "tools/install-test-tools installs it"
     with pytest.raises(HostError, match='write managed = "mariadb"'):
@@ -78,14 +78,9 @@ server = { managed = "mysql", command = ["COMMAND"] }
 
 
 def test_levels_that_managed_servers_would_not_let_in_are_told_with_the_option() -> None:
-    text = """
-[study]
-name = "s"
-levels = { connections = [8, 2045] }
-[[workload]]
-name = "ro"
-kind = "oltp_read_only"
-[[system]]
+    text = (
+        STUDY.replace("[1]", "[8, 2045]")
+        + """[[system]]
 name = "enough"
 server = { managed = "mariadb", options = { max-connections = 5000 } }
 [[system]]
@@ -95,6 +90,7 @@ server = { managed = "mariadb" }
 name = "the server's own"
 server = { managed = "mariadb", profile = "server-defaults" }
 """
+    )
     with pytest.raises(HostError) as caught:
         refuse(text)
     faults = str(caught.value).splitlines()
@@ -106,18 +102,14 @@ server = { managed = "mariadb", profile = "server-defaults" }
 
 
 def test_each_instance_lets_in_its_share_of_a_level() -> None:
-    text = """
-[study]
-name = "s"
-levels = { connections = [4082] }
-[[workload]]
-name = "ro"
-kind = "oltp_read_only"
-tables = 2
+    text = (
+        STUDY.replace("[1]", "[4082]")
+        + """tables = 2
 [[system]]
 name = "a"
 server = { managed = "mariadb", instances = 2 }
 """
+    )
     with pytest.raises(HostError, match=r"too few for the level of 2,041 .* max_connections = 2049"):
         refuse(text)
     refuse(text.replace("4082", "4080"))
@@ -132,17 +124,13 @@ def test_long_trials_need_space_for_what_they_record() -> None:
     assert recordings_bytes(long, 1) > 100 * recordings_bytes(short, 1)
 
 
-MANAGED = """
-[study]
-name = "s"
-levels = { connections = [1] }
-[[workload]]
-name = "ro"
-kind = "oltp_read_only"
-[[system]]
+MANAGED = (
+    STUDY
+    + """[[system]]
 name = "first"
 server = { managed = "mariadb" }
 """
+)
 
 
 def server(name: str, keys: str) -> str:
@@ -193,19 +181,15 @@ def test_what_would_keep_the_last_system_from_starting_is_told_before_the_first_
     assert not in_memory.exists()
 
 
-SHARED_POOL = """
-[study]
-name = "s"
-levels = { connections = [1] }
-[[workload]]
-name = "ro"
-kind = "oltp_read_only"
-tables = 2
+SHARED_POOL = (
+    STUDY
+    + """tables = 2
 table_size = ROWS
 [[system]]
 name = "a"
 server = { managed = "mariadb", pool_ratio = RATIO }
 """
+)
 
 
 @pytest.mark.parametrize(
