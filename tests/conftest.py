@@ -3,15 +3,25 @@
 from __future__ import annotations
 
 import re
+import signal
 from collections import Counter
 
 import hypothesis
 import pytest
 
+from plimsoll.interruption import SIGNALS
+
 hypothesis.settings.register_profile("plimsoll", deadline=None)  # other tests use the processors meanwhile
 hypothesis.settings.load_profile("plimsoll")
 
 _MARK = re.compile(r"^(Skipped: )?(SKIPPED( LOUDLY)?[:,]? *)?")
+
+
+@pytest.fixture(autouse=True)
+def signals_as_a_program_begins() -> None:
+    """Tests of one process run command lines, which change the handlers for good; and it may have inherited ignored ones."""
+    for number in SIGNALS:
+        signal.signal(number, signal.default_int_handler if number is signal.SIGINT else signal.SIG_DFL)
 
 
 @pytest.hookimpl(trylast=True)

@@ -57,7 +57,7 @@ name = "{name}"
 {host}
 server = {{ managed = "mariadb", profile = "bare", buffer_pool = "64M"{more} }}
 """
-DUET = 'design = "duet"\nturn = "100ms"\nrounds = 1\nlevels = { connections = [2] }'
+DUET = 'design = "duet"\nturn = "100ms"\nrounds = 2\nlevels = { connections = [2] }'
 TRIALS = "levels = { connections = [2] }"
 BEGINS = """
 import sys

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from plimsoll.errors import TargetError
-from plimsoll.servers.control import connect
+from plimsoll.servers.control import ControlConnection, connect
 from plimsoll.servers.replication.links import (
     disconnect,
     most_advanced,
@@ -21,6 +21,7 @@ from plimsoll.servers.replication.links import (
 from plimsoll.servers.replication.model import ReplicationAccount, place_of
 from support.replication import StartServers, controls, start_servers
 from support.servers import FLAVOURS, server_base
+from support.waiting import until
 
 __all__ = ["server_base", "start_servers"]
 pytestmark = pytest.mark.e2e
@@ -29,6 +30,12 @@ LIMIT_S = 60.0
 
 def is_password_below(folder: Path, password: str) -> bool:
     return any(password.encode() in file.read_bytes() for file in folder.rglob("*") if file.is_file())
+
+
+def received(replica: ControlConnection) -> tuple[int, ...]:
+    status = replica_status(replica)
+    assert status is not None
+    return status.received
 
 
 @pytest.mark.parametrize("flavour", FLAVOURS)
@@ -104,10 +111,12 @@ def test_what_was_received_is_applied_before_a_promotion(start_servers: StartSer
         source.rows("CREATE TABLE t (a INT PRIMARY KEY) ENGINE=InnoDB")
         start_replica(replica, source, place_of(servers[0].target), ReplicationAccount(), limit_s=LIMIT_S)
         wait_until_applied(source, replica, LIMIT_S)
+        (before,) = received(replica)
         with connect(servers[1].target) as other:
             other.rows("LOCK INSTANCE FOR BACKUP")
             source.rows("CREATE TABLE u (a INT)")
             source.rows("INSERT INTO t VALUES (1)")
+            assert until(lambda: received(replica) == (before + 2,))
             with pytest.raises(TargetError, match="has not applied what it received after 1 s"):
                 promote(replica, 1)
         promote(replica, LIMIT_S)

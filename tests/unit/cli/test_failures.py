@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -90,15 +89,6 @@ def test_a_bug_is_told_even_where_no_file_can_be_written(
     shown = capsys.readouterr().err
     assert "No space left on device" in shown
     assert "secret detail" in shown
-
-
-@pytest.fixture(autouse=True)
-def signals_kept() -> Iterator[None]:
-    """Sets the handlers back that a command line installs."""
-    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
-    yield
-    for number, handler in before.items():
-        signal.signal(number, handler)
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])

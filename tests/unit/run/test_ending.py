@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import signal
-from collections.abc import Iterator
 from typing import Any, cast
 
 import pytest
@@ -18,16 +17,6 @@ class Engine:
 
     def stop(self) -> None:
         self.stops += 1
-
-
-@pytest.fixture(autouse=True)
-def handlers_kept() -> Iterator[None]:
-    """As a program begins that nobody started with an ignored one; other tests of this process run command lines."""
-    before = {number: signal.signal(number, signal.SIG_DFL) for number in SIGNALS}
-    signal.signal(signal.SIGINT, signal.default_int_handler)
-    yield
-    for number, handler in before.items():
-        signal.signal(number, handler)
 
 
 @pytest.mark.parametrize("number", SIGNALS, ids=lambda one: one.name)
