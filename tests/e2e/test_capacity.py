@@ -20,27 +20,28 @@ OBJECTIVE_MS = 250.0
 """Many times what the server needs with four clients: only a queue that grows is over it."""
 
 
-def searched_tps(tmp_path: Path, confirm_s: int = 3) -> float:
+def searched_tps(tmp_path: Path, steady_s: int = 5) -> float:
     """The capacity that a whole search finds; what it says and keeps is looked at.
 
     Args:
         tmp_path: Where it is kept.
-        confirm_s: Length of a confirmation; the shorter it is the more it says of the machine's neighbours.
+        steady_s: Length of a steady run.
     """
     ran = plimsoll(
-        *("capacity", *SERVER, "--response-p99", f"{OBJECTIVE_MS:g}ms", "--duration", f"{confirm_s}s"),
+        *("capacity", *SERVER, "--response-p99", f"{OBJECTIVE_MS:g}ms", "--duration", f"{steady_s}s"),
         *("--warm-up", "1s"),
         *("--record", tmp_path / "runs", "--json"),
         timeout_s=600,
     )
-    if ran.returncode == 1:
+    said = json.loads(ran.stdout)
+    if ran.returncode == 1:  # a closed loop did twice as much: something else used the machine meanwhile
+        assert CapacityAnswer.model_validate(said).contradicts_sweep
         pytest.skip("no rate held on this machine, which was too busy with other things")
     assert ran.returncode == 0, ran.stderr
-    said = json.loads(ran.stdout)
     assert set(said) == {"capacity_tps", "low", "high", "objective", "runs", "connections", "warnings"}
     found = CapacityAnswer.model_validate(said)
     assert found.connections == 4
-    assert confirm_s >= INTERVALS_NEEDED or "short-window" in {one.code for one in found.warnings}
+    assert steady_s >= INTERVALS_NEEDED or "short-window" in {one.code for one in found.warnings}
     assert found.capacity_tps is not None
     assert found.low is None or found.low < found.capacity_tps
     assert "left" in ran.stderr
@@ -54,7 +55,7 @@ def searched_tps(tmp_path: Path, confirm_s: int = 3) -> float:
 @pytest.mark.endure
 def test_several_drivers_share_the_load_of_a_search(tmp_path: Path) -> None:
     ran = plimsoll(
-        *("capacity", *SERVER, "--response-p99", f"{OBJECTIVE_MS:g}ms", "--duration", "3s", "--warm-up", "1s"),
+        *("capacity", *SERVER, "--response-p99", f"{OBJECTIVE_MS:g}ms", "--duration", "5s", "--warm-up", "1s"),
         *("--drivers", "local,local", "--record", tmp_path / "runs"),
         timeout_s=600,
     )
@@ -74,7 +75,7 @@ def test_a_search_on_a_real_server_ends_in_an_answer_and_is_kept(tmp_path: Path)
     "PLIMSOLL_TEST_KNEES" not in os.environ, reason="needs a machine with nothing else to do: make endure runs it"
 )
 def test_the_answer_holds_in_a_fresh_run_and_15_percent_more_does_not(tmp_path: Path) -> None:
-    capacity_tps = searched_tps(tmp_path, confirm_s=10)
+    capacity_tps = searched_tps(tmp_path, steady_s=20)
     assert fresh_p99_ms(capacity_tps) <= OBJECTIVE_MS
     assert fresh_p99_ms(capacity_tps * 1.15) > OBJECTIVE_MS
 

@@ -8,7 +8,7 @@ each run has a speed of its own: effects between seconds, between minutes and be
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,6 +33,8 @@ class QueueServer:
         run_noise: Standard deviation of its mean speed between runs, as a ratio.
         stall_every_s: A stall comes so often on average; 0 for never.
         stall_s: So long it stands still then.
+        machine: Its speed in each second of the world, as a ratio of what the machine can do: 1 where nothing else runs
+            there. Runs that begin later than it lasts meet its last one.
     """
 
     speed_tps: float
@@ -42,8 +44,11 @@ class QueueServer:
     run_noise: float = 0.0
     stall_every_s: float = 0.0
     stall_s: float = 0.15
+    machine: Times = field(default_factory=lambda: np.ones(1), compare=False, repr=False)
 
-    def responses_ms(self, rate_tps: float, duration_s: float, chance: np.random.Generator) -> tuple[Times, Times]:
+    def responses_ms(
+        self, rate_tps: float, duration_s: float, chance: np.random.Generator, begin_s: float = 0.0
+    ) -> tuple[Times, Times]:
         """When each arrival of a run was answered, seconds, and its response time, milliseconds."""
         arrived_s = np.cumsum(
             chance.exponential(1 / rate_tps, int(rate_tps * duration_s + 6 * math.sqrt(rate_tps * duration_s) + 20))
@@ -51,7 +56,8 @@ class QueueServer:
         arrived_s = arrived_s[arrived_s < duration_s]
         # In operational time, in which the server always has the same speed, the queue is a plain M/D/1.
         slots = int(duration_s * 40 / _SLOT_S) if rate_tps > 3 * self.speed_tps else int(duration_s * 4 / _SLOT_S)
-        worked_s = np.concatenate(([0.0], np.cumsum(self._speeds(slots, chance)))) * _SLOT_S
+        slots = int(slots / self.machine.min())
+        worked_s = np.concatenate(([0.0], np.cumsum(self._speeds(slots, chance, begin_s)))) * _SLOT_S
         clock_s = np.arange(slots + 1) * _SLOT_S
         at = np.interp(arrived_s, clock_s, worked_s)
         each = 1 / self.speed_tps
@@ -60,8 +66,8 @@ class QueueServer:
         done_s = np.interp(done, worked_s, clock_s)
         return done_s, (done_s - arrived_s) * 1e3 + self.base_ms
 
-    def _speeds(self, slots: int, chance: np.random.Generator) -> Times:
-        """The speed of each tenth of a second, 1 on average."""
+    def _speeds(self, slots: int, chance: np.random.Generator, begin_s: float = 0.0) -> Times:
+        """The speed of each tenth of a second, 1 on average where the machine has nothing else to do."""
         level = math.exp(chance.normal(0.0, self.run_noise)) if self.run_noise else 1.0
         speeds = np.full(slots, level)
         if self.noise:
@@ -71,11 +77,14 @@ class QueueServer:
         if self.stall_every_s:
             for begin in np.flatnonzero(chance.random(slots) < _SLOT_S / self.stall_every_s):
                 speeds[begin : begin + max(round(self.stall_s / _SLOT_S), 1)] = 1e-6
-        return speeds
+        seconds = np.minimum((begin_s + np.arange(slots) * _SLOT_S).astype(np.int64), self.machine.size - 1)
+        return speeds * self.machine[seconds]
 
-    def arrivals(self, rate_tps: float, duration_s: float, limit_ms: float, chance: np.random.Generator) -> Arrivals:
+    def arrivals(
+        self, rate_tps: float, duration_s: float, limit_ms: float, chance: np.random.Generator, begin_s: float = 0.0
+    ) -> Arrivals:
         """What became of the arrivals of a run, second by second."""
-        done_s, response_ms = self.responses_ms(rate_tps, duration_s, chance)
+        done_s, response_ms = self.responses_ms(rate_tps, duration_s, chance, begin_s)
         size = round(duration_s)
         is_done = done_s < size
         second = done_s[is_done].astype(np.int64)
@@ -85,10 +94,12 @@ class QueueServer:
         ended[-1], over[-1] = ended[-1] + waiting, over[-1] + waiting
         return Arrivals(ended, over, np.zeros(size))
 
-    def run(self, step: Step, objective: CapacityObjective, chance: np.random.Generator) -> CapacityRun:
+    def run(
+        self, step: Step, objective: CapacityObjective, chance: np.random.Generator, begin_s: float = 0.0
+    ) -> CapacityRun:
         """Does what a search asks for."""
         if step.rate_tps is None:
-            speed = float(self._speeds(round(step.duration_s / _SLOT_S), chance).mean()) * self.speed_tps
+            speed = float(self._speeds(round(step.duration_s / _SLOT_S), chance, begin_s).mean()) * self.speed_tps
             return CapacityRun(
                 role=RunRole.SWEEP,
                 connections=step.connections,
@@ -97,7 +108,7 @@ class QueueServer:
                 duration_s=step.duration_s,
                 verdict=RunVerdict.NOT_JUDGED,
             )
-        seen = self.arrivals(step.rate_tps, step.duration_s, objective.response_ms_p99, chance)
+        seen = self.arrivals(step.rate_tps, step.duration_s, objective.response_ms_p99, chance, begin_s)
         return CapacityRun(
             role=step.role,
             connections=step.connections,

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pytest
 from scipy.stats import t
-from tests.support.queue_server import QueueServer
+from tests.support.queue_server import QueueServer, Times
 
 from plimsoll.analyse.violations import Arrivals, judge_run
 from plimsoll.plan.capacity import Step, next_step
@@ -21,7 +21,7 @@ from plimsoll.record.capacity import Capacity, CapacityObjective, CapacityRun, R
 from plimsoll.spec.levels import SWEEP_CONNECTIONS
 
 SEARCHES = int(os.environ.get("PLIMSOLL_TEST_SEARCHES", "40"))
-FIRST_SEED = 910_000
+FIRST_SEED = 1_460_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,8 +33,9 @@ class World:
         truth_tps: At which 1 % of all arrivals are over it, in 15000 s of load, or 600 runs of 30 s where runs differ;
             found beforehand. `QueueServer.capacity_tps` finds it with less load and less exactly.
         least_near: At least this share of 100 searches is within 3 % of it.
+        least_in_5: The same within 5 %.
         least_known: In at least this share `low` is known, and `high`.
-        confirm_s: Length of a confirmation, seconds.
+        steady_s: Length of a confirmation, seconds.
     """
 
     server: QueueServer
@@ -42,7 +43,8 @@ class World:
     truth_tps: float
     least_near: float
     least_known: float = 0.95
-    confirm_s: float = 30.0
+    least_in_5: float = 0.9
+    steady_s: float = 20.0
 
 
 WORLDS = {
@@ -90,29 +92,74 @@ LONG_WORLDS = {
         limit_ms=45.0,
         truth_tps=1503.2,
         least_near=0.62,
-        confirm_s=120.0,
+        steady_s=120.0,
     ),
     "stalls-45": World(
         server=QueueServer(speed_tps=1300.0, noise=0.04, memory=0.8, stall_every_s=45.0, stall_s=0.1),
         limit_ms=60.0,
         truth_tps=1137.9,
         least_near=0.66,
-        confirm_s=120.0,
+        least_in_5=0.8,
+        steady_s=120.0,
     ),
 }
 """Stalls that make most of what is over the objective: confirmations must be long enough to see some."""
 
 
-def searched(world: World, seed: int, slow: range = range(0)) -> Capacity:
-    """The answer of a whole search; runs at these positions meet a server with 93 % of its speed."""
+PAUSE_S = 3.0
+"""Between two runs."""
+
+
+def searched(world: World, seed: int, machine: Times | None = None) -> Capacity:
+    """The answer of a whole search, on a machine that has this speed in each second; always the same without it."""
     objective = CapacityObjective(response_ms_p99=world.limit_ms)
-    settings = settings_of(objective, SWEEP_CONNECTIONS, confirm_s=world.confirm_s)
+    settings = settings_of(objective, SWEEP_CONNECTIONS, steady_s=world.steady_s)
+    server = world.server if machine is None else replace(world.server, machine=machine)
     chance = np.random.default_rng(seed)
     runs: list[CapacityRun] = []
+    now_s = 0.0
     while isinstance(found := next_step(settings, runs), Step):
-        speed_tps = world.server.speed_tps * (0.93 if len(runs) in slow else 1.0)
-        runs.append(replace(world.server, speed_tps=speed_tps).run(found, settings.objective, chance))
+        runs.append(server.run(found, settings.objective, chance, now_s))
+        now_s += found.duration_s + PAUSE_S
     return found
+
+
+@dataclass(frozen=True, slots=True)
+class Neighbour:
+    """Something else that runs on the machine now and then.
+
+    Attributes:
+        every_s: Mean time from one spell to the next; 0 for a single one in the first five minutes.
+        lasts_s: Mean length of a spell; that of the single one.
+        leaves: What it leaves of the machine's speed, between these, another share in each spell.
+    """
+
+    every_s: float
+    lasts_s: float
+    leaves: tuple[float, float]
+
+    def machine(self, seed: int) -> Times:
+        """The speed that is left in each second."""
+        chance, speeds = np.random.default_rng((seed, 7)), np.ones(3600)
+        if not self.every_s:
+            begin = chance.integers(0, 300)
+            speeds[begin : begin + round(self.lasts_s)] = self.leaves[0]
+            return speeds
+        begin_s = chance.exponential(self.every_s - self.lasts_s)
+        while begin_s < speeds.size:
+            end_s = begin_s + chance.exponential(self.lasts_s)
+            speeds[int(begin_s) : int(end_s) + 1] = chance.uniform(*self.leaves)
+            begin_s = end_s + chance.exponential(self.every_s - self.lasts_s)
+        return speeds
+
+
+NEIGHBOURS = {
+    "mild": Neighbour(180, 60, (0.75, 0.95)),
+    "busy": Neighbour(180, 60, (0.3, 0.7)),
+    "heavy": Neighbour(120, 60, (0.15, 0.6)),
+    "long": Neighbour(900, 300, (0.3, 0.7)),
+    "once": Neighbour(0, 180, (0.2, 0.2)),
+}
 
 
 @pytest.mark.parametrize("name", WORLDS)
@@ -122,8 +169,17 @@ def test_answers_are_near_the_truth_and_bracket_it(name: str) -> None:
 
 @pytest.mark.skipif(SEARCHES < 100, reason="long searches: make endure runs them")
 @pytest.mark.parametrize("name", LONG_WORLDS)
-def test_longer_confirmations_see_stalls(name: str) -> None:
+def test_longer_runs_see_stalls(name: str) -> None:
     check_answers(LONG_WORLDS[name])
+
+
+@pytest.mark.parametrize("name", NEIGHBOURS)
+def test_beside_a_neighbour_the_interval_still_holds_the_truth_or_is_open(name: str) -> None:
+    world = WORLDS["autocorrelated"]
+    seeds = range(FIRST_SEED, FIRST_SEED + SEARCHES)
+    answers = [searched(world, seed, NEIGHBOURS[name].machine(seed)) for seed in seeds]
+    assert np.mean([one.low is None or one.low <= world.truth_tps for one in answers]) >= 0.95
+    assert np.mean([one.high is None or one.high >= world.truth_tps for one in answers]) >= 0.7
 
 
 def test_the_mean_of_five_searches_is_near_where_runs_differ() -> None:
@@ -134,15 +190,6 @@ def test_the_mean_of_five_searches_is_near_where_runs_differ() -> None:
     assert np.mean(np.abs(np.expm1(logs.mean(axis=1))) <= 0.03) >= 0.85
     half = t.ppf(0.975, 4) * logs.std(axis=1, ddof=1) / np.sqrt(5)
     assert np.mean(np.abs(logs.mean(axis=1)) <= half) >= 0.93 - 3 * np.sqrt(0.93 * 0.07 / count)
-
-
-@pytest.mark.parametrize("name", ["steady", "autocorrelated", "runs-differ-1"])
-def test_a_slow_machine_while_the_answer_is_confirmed_makes_it_no_lower(name: str) -> None:
-    """Five runs, two and a half minutes, from the 19th on: without the run above the answer it is 7 % too low."""
-    world, count = WORLDS[name], max(SEARCHES // 2, 20)
-    found = [searched(world, FIRST_SEED + number, slow=range(18, 23)).capacity_tps or 0.0 for number in range(count)]
-    assert abs(np.median(found) / world.truth_tps - 1) < 0.02
-    assert np.mean(np.array(found) / world.truth_tps > 0.93) >= 0.85
 
 
 @pytest.mark.parametrize("name", [name for name in WORLDS if "differ" not in name])
@@ -180,6 +227,7 @@ def check_answers(world: World) -> None:
     # A few searches by chance more than in 100: three standard errors, none where it is 100 that are run.
     slack = 0.0 if SEARCHES >= 100 else 3 * np.sqrt(world.least_near * (1 - world.least_near) / SEARCHES)
     assert np.mean(np.abs(ratios - 1) <= 0.03) >= world.least_near - slack
+    assert np.mean(np.abs(ratios - 1) <= 0.05) >= world.least_in_5 - slack
     assert abs(np.median(ratios) - 1) < 0.02
     lows, highs = (np.array([getattr(one, side) or np.nan for one in answers]) for side in ("low", "high"))
     assert np.mean(~np.isnan(lows)) >= world.least_known

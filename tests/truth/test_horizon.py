@@ -1,7 +1,7 @@
 """Dates of a horizon: how often the truth is earlier than the day that is stated with 95 % confidence.
 
 Capacities vary lognormally from search to search. The true day is that on which the load reaches the capacity that the
-next search would find, less the error that a search may have; for the mean of all searches it is later still.
+next search would find; for the mean of all searches it is later still.
 """
 
 from __future__ import annotations
@@ -15,7 +15,6 @@ import pytest
 from plimsoll.analyse.horizon import years_until
 from plimsoll.analyse.size import size
 from plimsoll.analyse.size_model import Horizon
-from plimsoll.record.capacity import OWN_ERROR_RATIO
 from support.searched import demand, searched
 
 STUDIES = 1500
@@ -40,7 +39,7 @@ def test_the_true_day_is_after_the_stated_one_in_95_of_100(searches_count: int, 
         horizon = horizon_of(found)
         assert horizon.sure_years is not None
         true_years = years_until(TRUE_TPS, now_tps=LOAD_TPS, yearly_growth=GROWTH)
-        next_years = years_until(following / (1 + OWN_ERROR_RATIO), now_tps=LOAD_TPS, yearly_growth=GROWTH)
+        next_years = years_until(following, now_tps=LOAD_TPS, yearly_growth=GROWTH)
         after_next += next_years >= horizon.sure_years
         after_mean += true_years >= horizon.sure_years
         off.append(horizon.about_years - true_years)

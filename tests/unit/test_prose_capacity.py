@@ -33,9 +33,24 @@ def test_the_answer_names_the_connections_that_served_it() -> None:
     sweep = run(None, RunVerdict.NOT_JUDGED, role=RunRole.SWEEP).model_copy(update={"connections": 64})
     runs = (sweep, *[run(1000.0, RunVerdict.HOLDS)] * 3)
     assert said(capacity_tps=1000.0, low=940.0, high=1100.0, runs=runs) == (
-        "Capacity: 1,000 tps at 16 connections, with p99 response time within 20.0 ms, confirmed by 3 runs.\n"
-        "The lower limit is 940 tps; at 1,100 tps the objective is clearly missed."
+        "Capacity: 1,000 tps at 16 connections, with p99 response time within 20.0 ms, from 3 runs.\n"
+        "With 95 % confidence it lies between 940 tps and 1,100 tps."
     )
+
+
+def test_an_interval_that_is_open_says_why() -> None:
+    runs = (run(1000.0, RunVerdict.UNDECIDED),)
+    assert "at least 940 tps. No upper limit is known" in said(capacity_tps=1000.0, low=940.0, runs=runs)
+    unknown = said(capacity_tps=1000.0, high=1100.0, runs=runs)
+    assert unknown.endswith("with longer runs. It is at most 1,100 tps, with 95 % confidence.")
+
+
+def test_a_closed_loop_that_contradicts_is_told_with_both_figures() -> None:
+    sweep = run(None, RunVerdict.NOT_JUDGED, role=RunRole.SWEEP)
+    sweep = sweep.model_copy(update={"connections": 64, "throughput_tps": 646.0, "response_ms_p99": 12.0})
+    told = said(runs=(sweep, run(88.0, RunVerdict.DOES_NOT_HOLD, 0.4), run(40.0, RunVerdict.HOLDS)), low=40.0)
+    assert told.startswith("No capacity is known: 88.0 tps did not hold p99 response time within 20.0 ms, but 64 ")
+    assert "did 646 tps within it" in told
 
 
 def test_without_a_rate_that_holds_the_advice_is_by_what_was_seen() -> None:
@@ -64,8 +79,14 @@ def test_a_disturbed_machine_is_named_before_the_objective(held: tuple[CapacityR
     assert "disturbed" not in undisturbed
 
 
-@pytest.mark.parametrize(("high", "limit"), [(1100.0, " At 1,100 tps the objective clearly failed."), (None, "")])
-def test_where_the_objective_failed_is_said_where_it_is_known(high: float | None, limit: str) -> None:
+@pytest.mark.parametrize(
+    ("high", "limit"),
+    [
+        (1100.0, " By the runs of one search it lies between 900 tps and 1,100 tps."),
+        (None, " By its own runs it is at least 900 tps; they contradict each other above that."),
+    ],
+)
+def test_the_interval_of_one_search_is_said(high: float | None, limit: str) -> None:
     finding = found(
         "capacity",
         system="a",

@@ -277,10 +277,8 @@ fn data_sets_come_and_go(target: &Value) {
         let mut engine = Engine::start("prepare");
         engine.say(&data_plan(target, 5_000_000));
         engine.hear_type("progress");
-        let begin = Instant::now();
         interrupt(&mut engine);
         assert_eq!(engine.process.wait().unwrap().code(), Some(130));
-        assert!(begin.elapsed() < Duration::from_secs(5));
     }
     let mut cleanup = Engine::start("cleanup");
     cleanup.say(&data_plan(target, 5_000_000));

@@ -70,7 +70,7 @@ fn kill_all(control: &mut Connection, database: &str, count: usize) {
     while found.len() < count {
         let rows = control.query_rows(&sql, 1_000).unwrap();
         found.extend(rows.into_iter().filter_map(|row| row.into_iter().next().flatten()));
-        assert!(begin.elapsed() < Duration::from_secs(10), "there are only {found:?}");
+        assert!(begin.elapsed() < Duration::from_secs(300), "there are only {found:?}");
     }
     assert_eq!(found.len(), count);
     for id in found {
@@ -87,7 +87,7 @@ fn a_server_that_dies_and_stays_away_costs_its_transactions_and_the_trial_still_
     prepare(&target, 1_000);
     let begin = Instant::now();
     let (summary, ()) = beside(&read_only(1_000), &target, load(4, 1_500), || server.kill());
-    assert!(begin.elapsed() < Duration::from_secs(5), "{:?}", begin.elapsed());
+    assert!(begin.elapsed() < Duration::from_secs(60), "{:?}", begin.elapsed());
     let counts = summary.counts();
     assert!(counts.completed > 0, "{counts:?}");
     assert_eq!(counts.failed, 4, "each connection loses the transaction that it was in");

@@ -1,9 +1,8 @@
 """The capacities of systems from their searches: over repetitions, and compared.
 
-The unit is the search: one capacity for each repetition, on a scale of logarithms. A search knows its answer to the
-width of its last step only, so repetitions that agree to the digit still vary by at least that of an even distribution
-over it (width squared over twelve). Each search begins at rates that its own sweep found, so their steps lie
-independently of each other: the ratio of two capacities varies by at least twice as much in each repetition.
+The unit is the search: one capacity for each repetition, on a scale of logarithms. Two searches that agree to the digit
+do so by chance: even on a made-up server that is always equally fast answers of searches differ by 0.6 % (standard
+deviation), which is the least that repetitions are taken to vary by.
 
 Deliberately not here: how one search is made (`plimsoll.plan.capacity`).
 """
@@ -24,9 +23,9 @@ from plimsoll.analyse.prediction import next_at_least
 from plimsoll.analyse.single_searches import ratio_of_single_searches
 from plimsoll.analyse.throughput import log_bounds
 from plimsoll.analyse.within_run import MeanVariance
-from plimsoll.record.capacity import OWN_ERROR_RATIO, RESOLUTION_RATIO, RunRole, SearchRecord
+from plimsoll.record.capacity import SearchRecord
 
-LEAST_VARIANCE = math.log1p(RESOLUTION_RATIO) ** 2 / 12
+LEAST_VARIANCE = 0.006**2
 """Of the logarithm of one capacity, however much repetitions agree."""
 
 
@@ -61,9 +60,8 @@ def _capacity(searches: Sequence[SearchRecord]) -> SystemCapacity:
 
 
 def _next_low(known: Sequence[float]) -> float | None:
-    """What the next search finds at least, less the error that any search may have, transactions per second."""
-    least_tps = next_at_least(known, least_variance=LEAST_VARIANCE)
-    return None if least_tps is None else least_tps / (1 + OWN_ERROR_RATIO)
+    """What the next search finds at least, transactions per second."""
+    return next_at_least(known, least_variance=LEAST_VARIANCE)
 
 
 def _mean(values: Sequence[float]) -> Estimate:
@@ -152,12 +150,6 @@ def capacities_by_repetition(one: SystemCapacity) -> dict[int, float]:
     }
 
 
-def confirming_trials(found: Iterable[SystemCapacity]) -> frozenset[str]:
-    """The trials that confirmed an answer: of a search's runs only these are as the guide's other trials."""
-    return frozenset(
-        run.trial_id
-        for one in found
-        for search in one.searches
-        for run in search.capacity.runs
-        if run.role is RunRole.CONFIRM and run.rate_tps == search.capacity.capacity_tps
-    )
+def deciding_runs(found: Iterable[SystemCapacity]) -> frozenset[str]:
+    """The longer runs at each answer or below: of a search's runs only these are as the guide's other trials."""
+    return frozenset(run.trial_id for one in found for search in one.searches for run in search.capacity.deciding)

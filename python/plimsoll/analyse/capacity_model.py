@@ -17,9 +17,9 @@ class SystemCapacity(Document):
         objective: What had to hold.
         capacity_tps: Geometric mean of the capacities that the searches found; None where none found any.
         low: The lowest `low` of the searches, transactions per second; None where one has none.
-        high: The highest rate, over the repetitions, at which it clearly did not; None where a search found none.
-        next_low: What the next search will find at least, with 95 % confidence (prediction limit), less the error of
-            6 % that a search may have; None with one repetition, or where a search has no `low`.
+        high: The highest `high` of the searches; None where one has none.
+        next_low: What the next search will find at least, with 95 % confidence (prediction limit); None with one
+            repetition, or where a search has no `low`.
         searches: Each repetition, with every run.
     """
 

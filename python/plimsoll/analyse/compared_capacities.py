@@ -265,7 +265,7 @@ def _is_dead(pair: CapacityPair) -> bool:
     if base is None or system is None or base.capacity_tps is None:
         return False
     finished = _finished(system)
-    return bool(finished) and all(one.capacity.capacity_tps is None and one.capacity.low is None for one in finished)
+    return bool(finished) and all(one.capacity.holds_nowhere for one in finished)
 
 
 def _finished(one: SystemCapacity) -> list[SearchRecord]:

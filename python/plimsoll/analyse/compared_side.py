@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from plimsoll.analyse.capacities import capacities, confirming_trials
+from plimsoll.analyse.capacities import capacities, deciding_runs
 from plimsoll.analyse.compare_model import ComparedSide
 from plimsoll.analyse.trial_summary import TrialSummary
 from plimsoll.record.capacity import SearchRecord
@@ -35,8 +35,8 @@ class Side:
     @property
     def answering(self) -> Sequence[TrialSummary]:
         """Without those runs of searches that are not the answer: what is wrong at other rates was asked for."""
-        confirming = confirming_trials(capacities(self.searches))
-        return (*self.trials, *(one for one in self.searched if one.trial.trial_id in confirming))
+        deciding = deciding_runs(capacities(self.searches))
+        return (*self.trials, *(one for one in self.searched if one.trial.trial_id in deciding))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,6 +1,6 @@
 """Which capacity a cost rests on: what was searched for first, and the highest throughput last.
 
-In this order: a capacity that a search confirmed, the best level within the study's objective, the highest rate that
+In this order: a capacity that a search found, the best level within the study's objective, the highest rate that
 was sustained, the highest throughput in a closed loop. All systems of a workload are judged by one of these, the first
 that any of them has: costs by different ones cannot be compared. A system that lacks it has no cost.
 """
@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from plimsoll.analyse.capacities import confirming_trials
+from plimsoll.analyse.capacities import deciding_runs
 from plimsoll.analyse.capacity_model import SystemCapacity
 from plimsoll.analyse.cell_model import Estimate
 from plimsoll.analyse.cost_model import CapacityBasis
@@ -54,9 +54,9 @@ def _all(
 ) -> Iterator[KnownCapacity]:
     for one in searched:
         if one.capacity_tps is not None and one.capacity_tps.value > 0:
-            confirming = confirming_trials([one])
+            deciding = deciding_runs([one])
             runs = (run.trial_id for search in one.searches for run in search.capacity.runs)
-            trials = tuple(trial for trial in runs if trial in confirming)
+            trials = tuple(trial for trial in runs if trial in deciding)
             yield KnownCapacity(
                 one.system, one.workload, CapacityBasis.SEARCHED, one.capacity_tps, one.high is None, trials
             )

@@ -12,7 +12,7 @@ from plimsoll.record.price import Price
 class CapacityBasis(StrEnum):
     """What a capacity is, the most telling first."""
 
-    SEARCHED = "searched"  # a search confirmed it at an objective
+    SEARCHED = "searched"  # a search found it at an objective
     WITHIN_OBJECTIVE = "within-objective"  # the best level that keeps the study's objective
     SUSTAINED_RATE = "sustained-rate"  # the highest target rate that was completed
     SATURATION = "saturation"  # the highest throughput, which no objective limits

@@ -59,7 +59,7 @@ def _around(base: Sequence[TrialSummary], system: Sequence[TrialSummary]) -> Ite
             yield from _of_workloads(workload, workloads[workload.name])
     sides = [[trial.trial for trial in side] for side in (base, system)]
     yield from _of_windows("measured window", *map(_lengths_s, sides))
-    yield from _of_windows("window of confirmations", *map(_confirmation_s, sides))
+    yield from _of_windows("window of steady runs", *map(_steady_s, sides))
     yield from _of_rates(*sides)
 
 
@@ -88,9 +88,13 @@ def _lengths_s(trials: Iterable[TrialRecord]) -> Sequence[float]:
     return sorted({one.duration_s for one in trials if one.duration_s is not None and one.search_id is None})
 
 
-def _confirmation_s(trials: Iterable[TrialRecord]) -> Sequence[float]:
-    """The shortest one: a confirmation that decides nothing is run again for longer."""
-    lengths = (one.duration_s for one in trials if one.search_role is RunRole.CONFIRM and one.duration_s is not None)
+def _steady_s(trials: Iterable[TrialRecord]) -> Sequence[float]:
+    """The shortest one: at a low rate they are longer."""
+    lengths = (
+        one.duration_s
+        for one in trials
+        if one.search_role in (RunRole.STEADY, RunRole.CONFIRM) and one.duration_s is not None
+    )
     return sorted(lengths)[:1]
 
 

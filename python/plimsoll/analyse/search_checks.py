@@ -1,6 +1,6 @@
 """Doubts about searches for capacities: about the runs that an answer rests on, and about the sweep before them.
 
-The runs that confirmed an answer are held to what any other level is held to. Deliberately not here: doubts about
+The longer runs at an answer or below are held to what any other level is held to. Deliberately not here: doubts about
 single trials, which hold for these runs as for all (`trial_checks`).
 """
 
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from plimsoll.analyse.capacities import confirming_trials
+from plimsoll.analyse.capacities import deciding_runs
 from plimsoll.analyse.capacity_model import SystemCapacity
 from plimsoll.analyse.cell_model import EQUAL_WITHIN
 from plimsoll.analyse.cells import measured_cells
@@ -21,8 +21,8 @@ from plimsoll.record.level import Level
 
 
 def deciding_trials(found: Sequence[SystemCapacity]) -> frozenset[str]:
-    """The trials that an answer rests on: its confirmations; where no rate holds, those at the lowest rate."""
-    return confirming_trials(found) | {
+    """The trials that an answer rests on: its longer runs; where no rate holds, those at the lowest rate."""
+    return deciding_runs(found) | {
         run.trial_id
         for one in found
         for search in one.searches

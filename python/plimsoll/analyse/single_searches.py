@@ -1,31 +1,29 @@
-"""How the capacities of two systems compare where each was searched once: by the limits of the two searches.
+"""How the capacities of two systems compare where each was searched once: by the intervals of the two searches.
 
-One search says nothing about how searches vary, or starts of a server. Its limits hold the truth in far more than 95
-of 100 searches where starts do not differ; the upper one counts as at least as far away as the lower one, since a
-slow minute may have made a rate fail. Both are moved half as far again from the capacity, on the scale of logarithms,
-so that they hold the truth where the speeds of starts differ by 3 % (standard deviation) as well; where several
-systems are compared, further, in the proportion of the normal quantiles for one comparison and for all (Bonferroni).
-Two such intervals that do not touch show a difference, and the ratio lies between the quotients of their ends.
-`tests/truth/test_single_searches.py` counts how often equal servers are told apart.
+One search says nothing about how starts of a server differ. So their speeds are taken to differ by `STARTS_DIFFER`
+(standard deviation), and that is added to the error of the search, as its interval shows it: the wider side of it over
+the quantile of Student's t that belongs to it. The logarithm of the ratio is then normal. Where several systems are
+compared, its interval is that of all comparisons (Bonferroni). `tests/truth/test_single_searches.py` counts how often
+equal servers are told apart.
 
-Deliberately not here: equality. It would need an interval within 5 %, and limits of single searches are never so close.
+Deliberately not here: equality. It would need an interval within 5 %, and those of single searches are wider.
 """
 
 from __future__ import annotations
 
 import math
 
-from scipy.special import ndtri
+from scipy.special import ndtri, stdtrit
 
 from plimsoll.analyse.capacity_model import CapacityRatio, SystemCapacity
 from plimsoll.analyse.cell_model import Bounds, Estimate, SpreadKind
+from plimsoll.analyse.crossing import LEVEL, SEARCH_FREEDOM
 from plimsoll.analyse.model import DifferenceVerdict
-from plimsoll.record.capacity import OWN_ERROR_RATIO
 
-_ALPHA = 0.05
+STARTS_DIFFER = 0.03
+"""Standard deviation of the logarithm of a server's speed between its starts, as it is taken to be."""
 
-_STARTS_DIFFER = 1.5
-"""By this factor limits are moved away because starts of a server may differ from each other."""
+_QUANTILE = float(stdtrit(SEARCH_FREEDOM, (1 + LEVEL) / 2))
 
 
 def ratio_of_single_searches(base: SystemCapacity, system: SystemCapacity, *, alpha: float) -> CapacityRatio | None:
@@ -36,21 +34,23 @@ def ratio_of_single_searches(base: SystemCapacity, system: SystemCapacity, *, al
         system: What is compared.
         alpha: 0.05 for one comparison; with m of them side by side 0.05 / m.
     """
-    of_base, of_system = _limits(base, alpha), _limits(system, alpha)
+    of_base, of_system = _variance(base), _variance(system)
     if of_base is None or of_system is None:
         return None
+    value = _capacity(system) / _capacity(base)
+    half = float(ndtri(1 - alpha / 2)) * math.sqrt(of_base + of_system)
     bounds = Bounds(
-        low=of_system[0] / of_base[1],
-        high=of_system[1] / of_base[0],
+        low=value * math.exp(-half),
+        high=value * math.exp(half),
         basis=SpreadKind.WITHIN_RUN,
         degrees=None,
-        method="limits of one search each",
+        method="intervals of one search each, and what starts of a server are taken to differ by",
     )
     return CapacityRatio(
         workload=base.workload,
         base=base.system,
         system=system.system,
-        ratio=Estimate(value=_capacity(system) / _capacity(base), bounds=bounds, trial_count=1),
+        ratio=Estimate(value=value, bounds=bounds, trial_count=1),
         verdict=_verdict(bounds).value,
     )
 
@@ -61,13 +61,12 @@ def _verdict(bounds: Bounds) -> DifferenceVerdict:
     return DifferenceVerdict.SLOWER if bounds.high < 1 else DifferenceVerdict.UNTESTABLE
 
 
-def _limits(one: SystemCapacity, alpha: float) -> tuple[float, float] | None:
+def _variance(one: SystemCapacity) -> float | None:
+    """Of the logarithm of a capacity; None where a limit of its search is not known."""
     if one.capacity_tps is None or one.low is None or one.high is None:
         return None
-    further = _STARTS_DIFFER * float(ndtri(1 - alpha / 2) / ndtri(1 - _ALPHA / 2))
-    tps = _capacity(one)
-    high = max(one.high, tps * (1 + OWN_ERROR_RATIO))
-    return tps * math.exp(further * math.log(one.low / tps)), tps * math.exp(further * math.log(high / tps))
+    widest = max(math.log(_capacity(one) / one.low), math.log(one.high / _capacity(one)))
+    return (widest / _QUANTILE) ** 2 + STARTS_DIFFER**2
 
 
 def _capacity(one: SystemCapacity) -> float:

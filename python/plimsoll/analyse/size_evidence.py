@@ -78,7 +78,7 @@ def _by_capacity(one: SystemCapacity, asked: LoadAsked) -> tuple[Fit, Finding]:
 
 def _short(one: SystemCapacity, finished: Sequence[Capacity], asked: LoadAsked) -> str | None:
     """Why a capacity is too low at its own objective; None where it may be enough."""
-    if all(capacity.capacity_tps is None and capacity.low is None for capacity in finished):
+    if all(capacity.holds_nowhere for capacity in finished):
         return "no-rate-holds"
     best = one.capacity_tps
     most_tps = one.high if best is None or best.bounds is None else best.bounds.high

@@ -60,7 +60,7 @@ class MeasuredTrial(Document):
         throughput_tps: Completed transactions per second over its window.
         response_ms_p99: 99th percentile of response time over its window; null when not known.
         series: How it went; null where the source says nothing second by second, and for runs of a search that are no
-            confirmations.
+            steady ones.
     """
 
     trial_id: str

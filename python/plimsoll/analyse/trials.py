@@ -30,7 +30,7 @@ def measured_trials(cells: Iterable[MeasuredCell], curves: Sequence[Curve]) -> t
 def searched_trials(trials: Iterable[TrialSummary]) -> tuple[MeasuredTrial, ...]:
     """Every run of a search for a capacity, in the order in which they ran.
 
-    How it went second by second is known of confirmations only: the others are short, and no figure rests on them.
+    How it went second by second is known of steady runs only: the others are short, and no figure rests on them.
     """
     runs = [_searched(one) for one in trials if one.trial.search_id is not None]
     return tuple(sorted(runs, key=lambda one: (one.system, one.workload, one.repetition, one.began_unix_s or 0.0)))
@@ -38,7 +38,9 @@ def searched_trials(trials: Iterable[TrialSummary]) -> tuple[MeasuredTrial, ...]
 
 def _searched(one: TrialSummary) -> MeasuredTrial:
     run = _measured(one, one.trial.level)
-    return run if one.trial.search_role is RunRole.CONFIRM else run.model_copy(update={"series": None})
+    return (
+        run if one.trial.search_role in (RunRole.STEADY, RunRole.CONFIRM) else run.model_copy(update={"series": None})
+    )
 
 
 def _measured(one: TrialSummary, level: Level) -> MeasuredTrial:

@@ -29,9 +29,10 @@ if TYPE_CHECKING:
     from plimsoll.run.single_run import SingleRun
 
 NO_RATE = 1
-PROBES_IN_A_CONFIRMATION = 3
-"""A confirmation is so many times as long as the runs that look for the rate."""
-
+DurationOption = Annotated[
+    str,
+    typer.Option("--duration", help="Length of each of the 12 steady runs. Runs that look for the rate take half."),
+]
 ResponseOption = Annotated[
     str,
     typer.Option(
@@ -58,10 +59,7 @@ def capacity(
             "--connections", min=1, max=100_000, help="Connections that serve the load. Default: the best of 4, 16, 64."
         ),
     ] = None,
-    duration: Annotated[
-        str,
-        typer.Option("--duration", help="Length of each confirmation. Runs that look for the rate take a third of it."),
-    ] = "30s",
+    duration: DurationOption = "20s",
     warm_up: Annotated[str, typer.Option("--warm-up", help="Load before each measurement.")] = "2s",
     data: DataOptions = ANY_DATA,
     seed: Annotated[int, typer.Option("--seed", min=0, max=2**62, help="Seed of all randomness.")] = 1,
@@ -115,7 +113,7 @@ def capacity(
 
 def _settings(response_p99: str, errors: str | None, connections: int | None, duration: str) -> SearchSettings:
     from plimsoll.errors import SpecError
-    from plimsoll.plan.search_settings import settings_of
+    from plimsoll.plan.search_settings import LEAST_S, settings_of
     from plimsoll.record.capacity import CapacityObjective
     from plimsoll.spec.capacity import parse_share
     from plimsoll.spec.levels import SWEEP_CONNECTIONS
@@ -127,10 +125,10 @@ def _settings(response_p99: str, errors: str | None, connections: int | None, du
     objective = CapacityObjective(
         response_ms_p99=option_values.duration_s(response_p99, "--response-p99") * 1e3, errors_ratio=errors_ratio
     )
-    confirm_s = option_values.duration_s(duration, "--duration")
-    if confirm_s < PROBES_IN_A_CONFIRMATION:
-        raise SpecError(f'--duration: must be at least "{PROBES_IN_A_CONFIRMATION}s", is {duration}')
-    return settings_of(objective, SWEEP_CONNECTIONS if connections is None else (connections,), confirm_s=confirm_s)
+    steady_s = option_values.duration_s(duration, "--duration")
+    if steady_s < LEAST_S:
+        raise SpecError(f'--duration: must be at least "{LEAST_S:g}s", is {duration}')
+    return settings_of(objective, SWEEP_CONNECTIONS if connections is None else (connections,), steady_s=steady_s)
 
 
 def _search_and_show(run: SingleRun, kept: RecordingWanted, settings: SearchSettings, *, as_json: bool) -> int:

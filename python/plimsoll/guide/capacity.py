@@ -15,10 +15,9 @@ from plimsoll.record.capacity import Capacity, CapacityRun
 from plimsoll.units import format_number, format_rate
 
 NOTE = (
-    "Capacity is the highest rate at which the objective held over all confirmations together and clearly failed in"
-    " none; of several searches the geometric mean. The lower limit is 6 % below the lowest answer of the searches: a"
-    " search may be wrong by as much. The upper limit is the highest rate at which a search saw the objective clearly"
-    " fail (99 % confidence, one-sided); it is not known where a search found none."
+    "Capacity is the rate at which as many arrivals are over the objective as it allows, from all runs of a search"
+    " together; of several searches the geometric mean. The limits are the ends of the 95 % confidence intervals of the"
+    " searches, the lowest and the highest; an upper limit is not known where runs of a search contradict each other."
 )
 _VERDICTS = {
     "faster": "higher",
@@ -126,7 +125,7 @@ def _system(one: SystemCapacity, unit: str) -> tuple[Entry, ...]:
     return (
         Entry(one.system),
         Entry(one.workload),
-        Entry("not confirmed")
+        Entry("not known")
         if shown is None
         else Entry(f"{shown.value} {unit}", shown.bounds, sources=capacity_sources(one)),
         Entry(NOT_KNOWN if one.low is None else format_rate(one.low, unit)),

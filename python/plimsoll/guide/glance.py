@@ -73,7 +73,7 @@ def _words(analysis: Analysis) -> str:
     if any(one.replicas for one in analysis.systems):
         meanings.append("Throughput is that of all servers of a system: instances divide its data, replicas repeat it.")
     if any(_capacity_headings(analysis, workload) for workload in analysis.workloads):
-        meanings.append("Capacity is the highest rate at which the objective was confirmed.")
+        meanings.append("Capacity is the rate at which the objective is just kept.")
     if any(heading.startswith(PEAK) for heading in headings):
         meanings.append("Peak is the highest throughput that was measured.")
     if "pool" in headings:
@@ -108,7 +108,7 @@ def _capacity(analysis: Analysis, system: SystemSummary, workload: WorkloadSumma
     if found is None:
         return _NOTHING
     if found.capacity_tps is None:
-        return Entry("not confirmed")
+        return Entry("not known")
     return replace(_rate(found.capacity_tps, workload.rate_unit), sources=capacity_sources(found))
 
 

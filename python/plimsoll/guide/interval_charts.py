@@ -26,7 +26,7 @@ _ROW_PX = 36
 _NAME_CHARACTERS_MIN = 15
 _FIRST_PX, _CHARACTER_PX = 320, 7
 """The narrowest that the chart becomes beside the answer; a character at most."""
-_NOT_CONFIRMED = "not confirmed"
+_NOT_KNOWN = "not known"
 _NOWHERE = "no level is known to keep it"
 
 
@@ -100,7 +100,7 @@ def _sustained(curve: Curve, objective_ms: float | None, unit: str, links: Links
 def _capacity(one: SystemCapacity, unit: str, links: Links) -> Row:
     edges = {"from": _scaled(one.low, unit), "to": _scaled(one.high, unit)}
     if one.capacity_tps is None:
-        row = {**_row(one.system, None, None, unit), "figure": _NOT_CONFIRMED, "shown": _NOT_CONFIRMED}
+        row = {**_row(one.system, None, None, unit), "figure": _NOT_KNOWN, "shown": _NOT_KNOWN}
     else:
         rate = one.capacity_tps
         row = {**_row(one.system, rate.value, rate.bounds, unit), "shown": rate_with_interval(rate, unit)}

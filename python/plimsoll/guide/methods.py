@@ -195,11 +195,11 @@ METHODS: tuple[MethodNote, ...] = (
         name="Capacity at an objective",
         applies=lambda analysis: bool(analysis.capacities),
         text=(
-            "The highest rate that was confirmed by several runs: none of them clearly failed the objective, and all"
-            " together are within it. A run is judged by its arrivals second by second: late, failed, dropped and"
-            " unfinished ones count as over the objective, with an error that respects autocorrelation. Over the"
-            " searches of a study a capacity is the geometric mean, with a t interval on logarithms, never taken as"
-            " more exact than the step of a search. Systems are compared by ratios within repetitions."
+            "The rate at which as many arrivals are over the objective as it allows: late, failed, dropped and"
+            " unfinished ones. A complementary log-log curve of their share over the rate is fitted to all runs of a"
+            " search, and its interval follows from how much runs differ from it (profile of the quasi-likelihood)."
+            " Over the searches of a study a capacity is the geometric mean, with a t interval on logarithms. Systems"
+            " are compared by ratios within repetitions."
         ),
     ),
     MethodNote(

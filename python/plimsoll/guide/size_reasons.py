@@ -141,7 +141,7 @@ def capacity_reason(one: SystemFit, asked: LoadAsked) -> str:
     objective = f"p99 response time within {format_ms(seen['objective_ms_p99'])}"
     if one.reason.code == "no-rate-holds":
         return f"No rate holds {objective}."
-    found = "not confirmed" if one.throughput_tps is None else rate_with_interval(one.throughput_tps, unit)
+    found = "not known" if one.throughput_tps is None else rate_with_interval(one.throughput_tps, unit)
     capacity = f"capacity at {objective} is {found}"
     if one.reason.code == "capacity-too-low":
         return f"Too slow: its {capacity}; {_needed(asked)} is needed."
@@ -164,8 +164,8 @@ def _of_capacity(one: SystemFit, asked: LoadAsked) -> str:
             )
         case "capacity-not-sure":
             return (
-                f", but in {seen['unsure_count']} of {seen['repetitions_count']} searches no rate was clearly within"
-                " the objective. Longer confirmations (duration in the study file), or plimsoll size with --confirm,"
+                f", but in {seen['unsure_count']} of {seen['repetitions_count']} searches no lower limit is known."
+                " Longer runs (duration in the study file), or plimsoll size with --confirm,"
                 " would decide."
             )
     least = "" if seen["sure_tps"] is None else f"; with 95 % confidence it is at least {sure}, also in the next search"

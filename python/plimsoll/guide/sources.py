@@ -18,7 +18,7 @@ from plimsoll.analyse.finding_model import Finding
 from plimsoll.analyse.model import Analysis
 from plimsoll.analyse.trial_model import MeasuredTrial
 from plimsoll.guide.numbers import NOT_KNOWN, per_unit, show_ms
-from plimsoll.record.capacity import CapacityRun, RunRole, SearchRecord
+from plimsoll.record.capacity import CapacityRun, SearchRecord
 from plimsoll.units import format_duration, format_number, format_rate
 
 
@@ -86,7 +86,7 @@ def sources_of(finding: Finding, analysis: Analysis) -> tuple[Source, ...]:
 
 
 def _confirmations(finding: Finding, analysis: Analysis, unit: str) -> Iterator[Source]:
-    """The first confirmation of each capacity that a finding rests on."""
+    """The run nearest below each capacity that a finding rests on."""
     named = (finding.system, finding.figures.get("base"))
     for one in analysis.capacities:
         if one.system in named and one.workload == finding.workload:
@@ -97,14 +97,12 @@ def _confirmations(finding: Finding, analysis: Analysis, unit: str) -> Iterator[
 
 
 def confirmation(search: SearchRecord) -> CapacityRun | None:
-    """The first run that confirmed a search's answer; None where it has none."""
-    found = search.capacity
-    runs = (run for run in found.runs if run.role is RunRole.CONFIRM and run.rate_tps == found.capacity_tps)
-    return next(runs, None)
+    """The run nearest below a search's answer; None where it has none."""
+    return max(search.capacity.deciding, key=lambda run: run.rate_tps or 0.0, default=None)
 
 
 def capacity_sources(one: SystemCapacity) -> tuple[str, ...]:
-    """Where a capacity comes from: of each search the id of the first run that confirmed its answer."""
+    """Where a capacity comes from: of each search the id of the run nearest below its answer."""
     return tuple(run.trial_id for search in one.searches if (run := confirmation(search)) is not None)
 
 

@@ -20,7 +20,6 @@ from plimsoll.analyse.weather_model import TrialCondition
 from plimsoll.guide.look import SERIES_COUNT
 from plimsoll.guide.numbers import per_unit
 from plimsoll.prose.phrases import counted, listed
-from plimsoll.record.capacity import RunRole
 from plimsoll.units import format_duration, format_ms, format_number, format_rate
 
 WIDTH, HEIGHT = 1000, 100
@@ -79,11 +78,11 @@ class Strip:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CellStrips:
-    """One cell over time, or the runs that confirmed a capacity.
+    """One cell over time, or the longer runs of a search.
 
     Attributes:
         title: Its level.
-        throughput: Mean of its repetitions; of confirmations the capacity.
+        throughput: Mean of its repetitions; of a search the capacity.
         mark: `best` for the best of several levels.
         state: In what state its trials were, in words; empty where nothing is known.
         colour: Index of its system's colour.
@@ -91,7 +90,7 @@ class CellStrips:
         begin_percent: Where the window begins, of the width.
         warm_up: How long the longest warm-up was, in words; empty for none.
         trials: Id of each repetition.
-        is_answer: What the guide answers rests on it: it is the best of its curve, or confirmed a capacity.
+        is_answer: What the guide answers rests on it: it is the best of its curve, or led to a capacity.
     """
 
     system: str
@@ -122,7 +121,7 @@ class _Told:
 
 
 def cell_strips(analysis: Analysis, workload: WorkloadSummary) -> tuple[CellStrips, ...]:
-    """Every cell of which it is known how its trials went, and the confirmations of every capacity, by system."""
+    """Every cell of which it is known how its trials went, and the longer runs of every search, by system."""
     by_id = {one.trial_id: one for one in analysis.trials}
     colours = {one.name: index % SERIES_COUNT for index, one in enumerate(analysis.systems)}
     curves = (one for one in analysis.curves if one.workload == workload.name)
@@ -152,10 +151,10 @@ def _of_curve(curve: Curve, unit: str) -> Iterator[tuple[_Told, tuple[str, ...]]
 
 
 def _of_capacity(one: SystemCapacity, unit: str) -> tuple[_Told, tuple[str, ...]]:
-    runs = [run for search in one.searches for run in search.capacity.runs if run.role is RunRole.CONFIRM]
+    runs = [run for search in one.searches for run in search.capacity.runs if run.is_long]
     rates = dict.fromkeys(format_number(per_unit(run.rate_tps, unit)) for run in runs if run.rate_tps is not None)
-    capacity = "not confirmed" if one.capacity_tps is None else f"capacity {format_rate(one.capacity_tps.value, unit)}"
-    title = f"confirmations at {listed(list(rates))} {unit}"
+    capacity = "not known" if one.capacity_tps is None else f"capacity {format_rate(one.capacity_tps.value, unit)}"
+    title = f"steady runs at {listed(list(rates))} {unit}"
     return _Told(system=one.system, title=title, throughput=capacity), tuple(run.trial_id for run in runs)
 
 

@@ -49,10 +49,10 @@ def planned_searches(spec: StudySpec, common: dict[tuple[str, str], Inputs]) -> 
 
 
 def search_settings(spec: StudySpec) -> SearchSettings:
-    """How the searches of a study go: a confirmation is as long as a trial of the study."""
+    """How the searches of a study go: a steady run is as long as a trial of the study."""
     levels = spec.study.levels
     assert levels.capacity is not None, "the study searches"
-    return settings_of(levels.capacity.objective, levels.connections, confirm_s=spec.study.duration_most)
+    return settings_of(levels.capacity.objective, levels.connections, steady_s=spec.study.duration_most)
 
 
 def searched_trial(search: PlannedSearch, step: Step, *, instances: int) -> PlannedTrial:

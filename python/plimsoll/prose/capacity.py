@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Protocol
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Protocol
 
 from plimsoll.analyse.cell_model import EQUAL_WITHIN, Estimate
 from plimsoll.analyse.doubts import Code, Voids, voids
 from plimsoll.analyse.finding_model import Finding
 from plimsoll.prose.phrases import counted, higher, lost_words, plain_percent, rate_with_interval, ratio_interval
-from plimsoll.record.capacity import Capacity, CapacityObjective, CapacityRun, RunRole, RunVerdict
+from plimsoll.record.capacity import Capacity, CapacityObjective, CapacityRun, RunRole, RunVerdict, held_between
 from plimsoll.record.model import TrialWarning
 from plimsoll.units import format_duration, format_ms, format_percent, format_rate
 
@@ -104,17 +104,23 @@ def capacity_sentences(found: Capacity, warnings: Sequence[TrialWarning] = ()) -
     if found.capacity_tps is None:
         yield from _no_capacity(found, what, [one.code for one in warnings if _is_disturbance(one.code)])
         return
-    count = sum(run.role is RunRole.CONFIRM and run.rate_tps == found.capacity_tps for run in found.runs)
+    count = sum(run.rate_tps is not None for run in found.runs)
     served = "" if found.rate_connections is None else f" at {counted(found.rate_connections, 'connection')}"
-    yield f"Capacity: {format_rate(found.capacity_tps)}{served}, with {what}, confirmed by {counted(count, 'run')}."
-    low = "No lower limit is known" if found.low is None else f"The lower limit is {format_rate(found.low)}"
-    high = (
-        "no rate was measured at which the objective clearly fails"
-        if found.high is None
-        else f"at {format_rate(found.high)} the objective is clearly missed"
-    )
-    yield f"{low}; {high}."
+    yield f"Capacity: {format_rate(found.capacity_tps)}{served}, with {what}, from {counted(count, 'run')}."
+    yield _limits_sentence(found)
     yield from _lag(found)
+
+
+def _limits_sentence(found: Capacity) -> str:
+    if found.low is not None and found.high is not None:
+        return f"With 95 % confidence it lies between {format_rate(found.low)} and {format_rate(found.high)}."
+    if found.low is not None:
+        return (
+            f"With 95 % confidence it is at least {format_rate(found.low)}. No upper limit is known: a higher rate held"
+            " at one time than failed at another, as on a machine that is slower for a while. Search again."
+        )
+    high = "" if found.high is None else f" It is at most {format_rate(found.high)}, with 95 % confidence."
+    return f"The runs differ too much to say how low it may be: search again, with longer runs.{high}"
 
 
 def _lag(found: Capacity) -> Iterator[str]:
@@ -124,9 +130,17 @@ def _lag(found: Capacity) -> Iterator[str]:
 
 def _no_capacity(found: Capacity, what: str, disturbed: Sequence[str]) -> Iterator[str]:
     at_rates = [run for run in found.runs if run.rate_tps is not None]
-    if found.low is not None:
-        high = "" if found.high is None else f" and clearly does not at {format_rate(found.high)}"
-        yield f"No rate is confirmed: {what} clearly holds at {format_rate(found.low)}{high}."
+    kept = found.kept_in_closed_loop
+    if found.contradicts_sweep and kept is not None:
+        failed_tps = held_between(found.runs, found.objective)[1]
+        yield (
+            f"No capacity is known: {format_rate(failed_tps)} did not hold {what}, but"
+            f" {counted(kept.connections, 'connection')} in a closed loop did {format_rate(kept.throughput_tps)} within"
+            " it. At one of the two times the machine was slower: search again when it has nothing else to do."
+        )
+    elif found.low is not None:
+        high = "" if found.high is None else f" and did not at {format_rate(found.high)}"
+        yield f"The search did not end: {what} held at {format_rate(found.low)}{high}."
     elif at_rates:
         lowest_tps = min(run.rate_tps or 0.0 for run in at_rates)
         over = share_words(max(run.counted_over_ratio for run in at_rates if run.rate_tps == lowest_tps))
@@ -164,15 +178,23 @@ def capacity_answer_sentence(finding: Finding, unit: str) -> str:
     if seen["searches_count"] == 0:
         return f"{place}: the capacity with {what} is not known yet.{rest}"
     if seen["capacity_tps"] is None:
-        return f"{place} has no confirmed capacity with {what}: not every search found a rate that holds.{rest}"
+        return f"{place} has no capacity with {what}: not every search found a rate that holds.{rest}"
     rate = rate_with_interval(seen["capacity_tps"], unit)
-    over = (
-        "" if seen["high_tps"] is None else f" At {format_rate(seen['high_tps'], unit)} the objective clearly failed."
-    )
+    over = _of_one_search(seen, unit)
     lost = lost_words(seen)
     grows_tps = seen.get("lag_grows_tps")
     lag = "" if grows_tps is None else f" From {format_rate(grows_tps, unit)} on the lag of a replica grows."
     return f"{place} has a capacity of {rate} with {what}{lost}.{over}{lag}{rest}"
+
+
+def _of_one_search(seen: Mapping[str, Any], unit: str) -> str:
+    """The interval of a single search, which does not know how searches differ; empty where repetitions say it."""
+    low, high = seen["low_tps"], seen["high_tps"]
+    if seen["capacity_tps"].bounds is not None or low is None:
+        return ""
+    if high is None:
+        return f" By its own runs it is at least {format_rate(low, unit)}; they contradict each other above that."
+    return f" By the runs of one search it lies between {format_rate(low, unit)} and {format_rate(high, unit)}."
 
 
 def _unfinished(count: int, stopped: Sequence[str]) -> str:
@@ -189,7 +211,7 @@ def no_capacity_sentence(finding: Finding, unit: str) -> str:
     who = "neither system" if seen["systems_count"] == 2 else f"none of the {seen['systems_count']} systems"
     lowest_tps = seen["lowest_tps"]
     tried = "" if lowest_tps is None else f"; the lowest rate that was tried is {format_rate(lowest_tps, unit)}"
-    return f"{finding.workload}: {who} has a confirmed capacity with {objective_words(objective)}{tried}."
+    return f"{finding.workload}: {who} has a capacity with {objective_words(objective)}{tried}."
 
 
 def capacities_compared_sentence(finding: Finding) -> str:

@@ -44,7 +44,7 @@ def with_currency(amount: str, currency: str | None) -> str:
 def without_capacity_words(systems: Sequence[str], basis: CapacityBasis) -> str:
     """That systems have no cost, because they lack what the others are judged by."""
     lacks = {
-        CapacityBasis.SEARCHED: "a confirmed capacity",
+        CapacityBasis.SEARCHED: "a searched capacity",
         CapacityBasis.WITHIN_OBJECTIVE: "a level that is known to keep the objective",
         CapacityBasis.SUSTAINED_RATE: "a sustained rate",
         CapacityBasis.SATURATION: "any throughput",

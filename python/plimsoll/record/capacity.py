@@ -6,6 +6,8 @@ One document for each search: a system under a workload in one repetition. Delib
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from enum import StrEnum
 
 from plimsoll.record.document import Document
@@ -16,13 +18,8 @@ CAPACITY_FORMAT = 1
 P99_ALLOWED_RATIO = 0.01
 """A 99th percentile is within a limit where at most this share of arrivals is over it."""
 
-RESOLUTION_RATIO = 0.015
-"""By which a search lowers a rate that is not confirmed, and so about how finely it tells rates apart."""
-
-OWN_ERROR_RATIO = 0.06
-"""A search's answer may be so much above the truth: what is just below it is not sure, whatever its runs say.
-
-The rate was chosen because its runs held, so the same runs cannot vouch for it (regression to the mean)."""
+_CONTRADICTS = 2.0
+"""A closed loop that did so many times as much is no chance: it has fewer arrivals at once, and no more."""
 
 
 class CapacityObjective(Document):
@@ -48,9 +45,10 @@ class RunRole(StrEnum):
 
     SWEEP = "sweep"  # closed loop: about how much the server can do
     BRACKET = "bracket"  # a rate that holds and one that does not are looked for
-    BISECT = "bisect"  # between them
-    CONFIRM = "confirm"  # the answer, measured again and for longer
-    ABOVE = "above"  # a rate above the answer, where the objective must fail
+    STEADY = "steady"  # longer, a little below or above the rate at which the objective is crossed
+    CONFIRM = "confirm"  # a rate that is asked for, measured again
+    BISECT = "bisect"  # only in recordings of earlier searches, as the next
+    ABOVE = "above"
 
 
 class RunVerdict(StrEnum):
@@ -92,6 +90,11 @@ class CapacityRun(Document):
     lag_grows: bool = False
 
     @property
+    def is_long(self) -> bool:
+        """Whether it is one of the runs that an answer rests on, as a trial of usual length."""
+        return self.role in (RunRole.STEADY, RunRole.CONFIRM)
+
+    @property
     def counted_over_ratio(self) -> float:
         """Share over the objective by which rates are judged: all of it where a replica does not keep up."""
         return 1.0 if self.lag_grows else self.over_ratio
@@ -101,11 +104,12 @@ class Capacity(Document):
     """What a search found.
 
     Attributes:
-        capacity_tps: The highest rate at which the objective held over all confirmations together and clearly failed in
-            none, transactions per second; None where it held at no rate, and while the search goes on.
-        low: Below `capacity_tps` by what searches may be wrong (`OWN_ERROR_RATIO`), and below the first answer of one
-            that began again; without a capacity the highest rate at which the objective held so far; None for none.
-        high: The lowest rate above it at which the objective clearly did not hold; None where none was found.
+        capacity_tps: The rate at which as much is over the objective as is allowed, transactions per second, from all
+            runs together; None where no rate was found that holds, and while the search goes on.
+        low: Lower end of its 95 % confidence interval; None where the runs do not say. Without a capacity the highest
+            rate at which the objective held so far.
+        high: Upper end of the interval; None where the runs do not say, as where they contradict each other. Without a
+            capacity the lowest rate above `low` at which the objective did not hold.
         objective: What had to hold.
         runs: Every run, in the order in which they ran.
     """
@@ -117,6 +121,34 @@ class Capacity(Document):
     runs: tuple[CapacityRun, ...] = ()
 
     @property
+    def deciding(self) -> tuple[CapacityRun, ...]:
+        """The longer runs at the answer or below it, which are as other trials are; none without an answer."""
+        most_tps = self.capacity_tps or 0.0
+        return tuple(run for run in self.runs if run.is_long and (run.rate_tps or math.inf) <= most_tps)
+
+    @property
+    def kept_in_closed_loop(self) -> CapacityRun | None:
+        """The fastest run of the sweep that kept the response time of the objective itself; None without one."""
+        limit_ms = self.objective.response_ms_p99
+        swept = [run for run in self.runs if run.role is RunRole.SWEEP and run.response_ms_p99 is not None]
+        kept = [run for run in swept if (run.response_ms_p99 or 0.0) <= limit_ms]
+        return max(kept, key=lambda run: run.throughput_tps, default=None)
+
+    @property
+    def holds_nowhere(self) -> bool:
+        """Whether the objective failed at every rate, and no closed loop speaks against it."""
+        return self.capacity_tps is None and self.low is None and not self.contradicts_sweep
+
+    @property
+    def contradicts_sweep(self) -> bool:
+        """Whether a closed loop did more than twice as much, within the same response time, as failed in an open one.
+
+        It cannot be so far off: the machine was another one at one of the two times.
+        """
+        kept, failed_tps = self.kept_in_closed_loop, held_between(self.runs, self.objective)[1]
+        return kept is not None and kept.throughput_tps > _CONTRADICTS * failed_tps
+
+    @property
     def lag_grows_tps(self) -> float | None:
         """The lowest rate at which the lag of a replica grew; None where it did at none."""
         return min((one.rate_tps for one in self.runs if one.lag_grows and one.rate_tps is not None), default=None)
@@ -125,6 +157,14 @@ class Capacity(Document):
     def rate_connections(self) -> int | None:
         """The number of connections that served all rates; None where no rate was measured yet."""
         return next((one.connections for one in reversed(self.runs) if one.rate_tps is not None), None)
+
+
+def held_between(runs: Sequence[CapacityRun], objective: CapacityObjective) -> tuple[float, float]:
+    """The highest rate that held, by its shares, and the lowest above it that did not; 0 and infinity for none."""
+    at_rates = [(run.rate_tps, run) for run in runs if run.rate_tps is not None]
+    held = (tps for tps, run in at_rates if objective.allows(run.counted_over_ratio, run.errors_ratio))
+    low_tps = max(held, default=0.0)
+    return low_tps, min((tps for tps, _ in at_rates if tps > low_tps), default=math.inf)
 
 
 class SearchRecord(Document):

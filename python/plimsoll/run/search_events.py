@@ -54,7 +54,7 @@ class SearchEnded(Document):
     """A search came to an answer.
 
     Attributes:
-        capacity_tps: The highest rate that was confirmed; None where none was.
+        capacity_tps: The rate at which the objective is just kept; None where none was found.
         objective: What had to hold.
     """
 

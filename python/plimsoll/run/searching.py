@@ -77,12 +77,12 @@ class Search:
             except NothingCompletedError as error:
                 empty = error
                 self.runs.append(nothing_completed(found, error.trial_id))
-            bracket = bracket_of(self._settings, self.runs)
+            low_tps, high_tps = bracket_of(self._settings, self.runs)
             self._told(
                 Searched(
                     run=self.runs[-1],
-                    low_tps=bracket.low_tps,
-                    high_tps=bracket.high_tps,
+                    low_tps=low_tps,
+                    high_tps=high_tps,
                     remaining_s=self.expected_s,
                 )
             )

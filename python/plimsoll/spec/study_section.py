@@ -39,7 +39,7 @@ class StudySection(Written):
         warm_up_limit: Longest warm-up with "auto".
         settle_limit: Longest wait for the server to become quiet before the load begins.
         duration: Length of each measurement, or "auto" (until the interval of its throughput is as narrow as
-            `target_interval`). In a search for a capacity: length of each confirmation.
+            `target_interval`). In a search for a capacity: length of each steady run.
         target_interval: With duration = "auto": half width of the 95 % CI of a trial's throughput, over the throughput.
         duration_limit: Longest measurement with duration = "auto".
         repetitions: How often each system is measured at each level, or "auto" (until every comparison is decided,

@@ -204,7 +204,7 @@ def test_a_system_that_lacks_what_the_others_are_judged_by_has_no_cost() -> None
     assert capacities_of(analysis) == {"a": 150}
     assert analysis.costs[0].without_capacity == ("b",)
     (told,) = (answer_sentence(one, analysis) for one in analysis.answer if one.code == "costs")
-    assert told.endswith("No cost is known of b, without a confirmed capacity.")
+    assert told.endswith("No cost is known of b, without a searched capacity.")
 
 
 def test_a_search_that_never_failed_leaves_the_order_open() -> None:

@@ -107,7 +107,7 @@ def test_an_interrupted_search_prints_what_is_known_and_is_exit_code_130(
     searches(swept(4, 500.0), at(300.0, RunVerdict.HOLDS), is_cut=True, low=280.0)
     assert ran(as_json=False) == 130
     printed = capsys.readouterr()
-    assert "No rate is confirmed: p99 response time within 20.0 ms clearly holds at 280 tps." in printed.out
+    assert "The search did not end: p99 response time within 20.0 ms held at 280 tps." in printed.out
     assert "interrupted: what is known so far" in printed.err
 
 

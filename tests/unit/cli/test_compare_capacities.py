@@ -218,7 +218,7 @@ def test_several_objectives_are_shown_apart_and_together(tmp_path: Path) -> None
 
 def test_how_searches_were_made_is_a_difference(tmp_path: Path) -> None:
     one, two = search(tmp_path / "one", [1500.0] * 2), search(tmp_path / "two", [1500.0] * 2, confirm_s=10.0)
-    assert [each["what"] for each in answer(one, two)["differing"]] == ["window of confirmations"]
+    assert [each["what"] for each in answer(one, two)["differing"]] == ["window of steady runs"]
 
 
 def test_runs_of_a_search_that_are_named_themselves_are_compared(tmp_path: Path) -> None:

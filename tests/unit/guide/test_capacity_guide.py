@@ -23,15 +23,15 @@ OBJECTIVE = CapacityObjective(response_ms_p99=20.0, errors_ratio=0.001)
 
 
 def run_of(system: str, repetition: int, rate_tps: float, number: int, *, holds: bool) -> tuple[Made, CapacityRun]:
-    """One confirmation with its recording."""
+    """One steady run with its recording."""
     made = measured([rate_tps] * 12, system=system, repetition=repetition, search_id=f"{system}-{repetition}")
     trial_id = f"{system}-{rate_tps:g}-{repetition}-{number}"
     level = Level(connections=8, rate_tps=rate_tps)
-    update = {"trial_id": trial_id, "level": level, "search_role": RunRole.CONFIRM}
+    update = {"trial_id": trial_id, "level": level, "search_role": RunRole.STEADY}
     made = replace(made, trial=made.trial.model_copy(update=update))
     run = CapacityRun(
         trial_id=trial_id,
-        role=RunRole.CONFIRM,
+        role=RunRole.STEADY,
         connections=8,
         rate_tps=rate_tps,
         throughput_tps=rate_tps,
@@ -117,10 +117,10 @@ def test_limits_are_drawn_where_both_are_known(analysis: Analysis) -> None:
     assert chart is not None
     rows = chart_spec(chart)["data"]["values"]
     assert [(row["from"], row["to"]) for row in rows] == [(900.0, 1100.0)] * 2
-    assert (rows[1]["rate"], rows[1]["figure"]) == (None, "not confirmed")
+    assert (rows[1]["rate"], rows[1]["figure"]) == (None, "not known")
 
 
-def test_a_workload_has_its_capacity_the_runs_with_a_key_and_confirmations_over_time(analysis: Analysis) -> None:
+def test_a_workload_has_its_capacity_the_runs_with_a_key_and_steady_runs_over_time(analysis: Analysis) -> None:
     page = render_html(analysis)
     assert 'id="capacity"' not in page
     part = page.split('id="workload-1"')[1].split("</section>")[0]
@@ -132,15 +132,15 @@ def test_a_workload_has_its_capacity_the_runs_with_a_key_and_confirmations_over_
     assert "</svg>a</li>" in key
     strips = cell_strips(analysis, analysis.workloads[0])
     assert [(one.system, one.title, len(one.trials)) for one in strips] == [
-        ("a", "confirmations at 1,000, 1,010 and 990 tps", 9),
-        ("b", "confirmations at 1,500 tps", 9),
+        ("a", "steady runs at 1,000, 1,010 and 990 tps", 9),
+        ("b", "steady runs at 1,500 tps", 9),
     ]
     assert part.count('<figure class="strips"') == 2
 
 
 def test_runs_that_only_searched_are_not_kept_second_by_second() -> None:
     made, run = run_of("a", 0, 100.0, 0, holds=True)
-    for role, is_kept in ((RunRole.CONFIRM, True), (RunRole.BISECT, False)):
+    for role, is_kept in ((RunRole.STEADY, True), (RunRole.BRACKET, False)):
         trial = made.trial.model_copy(update={"search_role": role})
         search = SearchRecord(
             search_id="a-0",
@@ -157,7 +157,7 @@ def test_runs_that_only_searched_are_not_kept_second_by_second() -> None:
 def test_what_no_system_reaches_is_said_once() -> None:
     content = describe(searched({"a": (100.0, 110.0), "b": (90.0, 95.0)}, holds=False))
     assert [one.text for one in content.first.headlines] == [
-        "read-write: neither system has a confirmed capacity with p99 response time within 20.0 ms and errors within"
+        "read-write: neither system has a capacity with p99 response time within 20.0 ms and errors within"
         " 0.1 %; the lowest rate that was tried is 90.0 tps."
     ]
     assert not [text for text in content.answer if "not every search" in text]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 from tests.support.queue_server import QueueServer
@@ -24,82 +26,89 @@ def searched(server: QueueServer, seed: int, settings: SearchSettings = SETTINGS
     return found
 
 
-def test_low_is_further_below_the_answer_than_a_search_may_be_wrong() -> None:
-    answer = searched(STEADY, 2)
-    assert answer.capacity_tps is not None
-    assert answer.low == pytest.approx(answer.capacity_tps / 1.06, rel=1e-3)
-    assert answer.high is not None
-    assert answer.high > answer.capacity_tps
-
-
-def answered_low(above: RunVerdict) -> list[CapacityRun]:
-    """A search of a server whose confirmations failed again and again, and the run above its answer."""
-
-    def run(role: RunRole, rate_tps: float, verdict: RunVerdict, duration_s: float = 30.0) -> CapacityRun:
-        over_ratio = {RunVerdict.HOLDS: 0.0, RunVerdict.UNDECIDED: 0.011}.get(verdict, 0.3)
-        return CapacityRun(
-            role=role, connections=16, rate_tps=rate_tps, throughput_tps=rate_tps, over_ratio=over_ratio,
-            duration_s=duration_s, verdict=verdict,
-        )  # fmt: skip
-
-    swept = [
+def swept(tps: float = 2000.0, p99_ms: float | None = None) -> list[CapacityRun]:
+    return [
         CapacityRun(
-            role=RunRole.SWEEP, connections=count, throughput_tps=2000.0, over_ratio=1.0, duration_s=5.0,
-            verdict=RunVerdict.NOT_JUDGED,
+            role=RunRole.SWEEP, connections=count, throughput_tps=tps, over_ratio=1.0, duration_s=5.0,
+            response_ms_p99=p99_ms, verdict=RunVerdict.NOT_JUDGED,
         )
         for count in SETTINGS.connections
     ]  # fmt: skip
-    probes = [
-        *(run(RunRole.BISECT, tps, RunVerdict.HOLDS, 10.0) for tps in (1500, 1800, 1900)),
-        *(run(RunRole.BISECT, tps, RunVerdict.DOES_NOT_HOLD, 10.0) for tps in (2100, 2150, 2200)),
-    ]
-    failed = [run(RunRole.CONFIRM, tps, RunVerdict.DOES_NOT_HOLD) for tps in (1900.0, 1872.0, 1844.0)]
-    held = [run(RunRole.CONFIRM, 1800.0, RunVerdict.HOLDS)] * 3
-    return [*swept, *probes, *failed, *held, run(RunRole.ABOVE, 1908.0, above)]
 
 
-def test_above_an_answer_whose_rates_above_failed_only_late_a_run_must_fail() -> None:
-    runs = answered_low(RunVerdict.DOES_NOT_HOLD)
-    asked = next_step(SETTINGS, runs[:-1])
-    assert isinstance(asked, Step)
-    assert (asked.role, asked.rate_tps, asked.duration_s) == (RunRole.ABOVE, 1908.0, 30.0)
-    answer = next_step(SETTINGS, runs)
-    assert isinstance(answer, Capacity)
-    assert (answer.capacity_tps, answer.low, answer.high) == (1800.0, 1698.0, 1844.0)
+def run(rate_tps: float, over_ratio: float, role: RunRole = RunRole.BRACKET, duration_s: float = 10.0) -> CapacityRun:
+    verdict = RunVerdict.HOLDS if over_ratio <= 0.01 else RunVerdict.DOES_NOT_HOLD
+    return CapacityRun(
+        role=role, connections=16, rate_tps=rate_tps, throughput_tps=rate_tps, over_ratio=over_ratio,
+        duration_s=duration_s, verdict=verdict,
+    )  # fmt: skip
 
 
-def test_a_search_whose_confirmations_failed_without_a_crossing_tries_lower() -> None:
-    *swept, failed = [*answered_low(RunVerdict.HOLDS)[: len(SETTINGS.connections)], answered_low(RunVerdict.HOLDS)[-5]]
-    asked = next_step(SETTINGS, [*swept, failed])
-    assert isinstance(asked, Step)
-    assert (asked.role, asked.rate_tps) == (RunRole.CONFIRM, 1817.0)
+def rates_asked(runs: list[CapacityRun], over: Callable[[float], float]) -> list[float]:
+    """The rates of an approach to a server of which this share is over at a rate, up to the first steady run."""
+    runs = list(runs)
+    rates: list[float] = []
+    while isinstance(step := next_step(SETTINGS, runs), Step) and step.role is RunRole.BRACKET:
+        assert step.rate_tps is not None
+        rates.append(step.rate_tps)
+        runs.append(run(step.rate_tps, over(step.rate_tps)))
+    return rates
 
 
-def test_where_the_run_above_holds_the_search_begins_again_there() -> None:
-    again = next_step(SETTINGS, answered_low(RunVerdict.HOLDS))
-    assert isinstance(again, Step)
-    assert (again.role, again.rate_tps) == (RunRole.BRACKET, 2290.0)
-    found = searched(STEADY, 3)
-    assert found.capacity_tps is not None
-    runs = [*answered_low(RunVerdict.HOLDS), *found.runs[len(SETTINGS.connections) :]]
-    assert capacity_so_far(SETTINGS, runs).low == 1698.0  # below the first answer too
+def test_the_rate_rises_until_the_objective_fails() -> None:
+    assert rates_asked(swept(), lambda tps: 0.2 if tps > 2000 else 0.0) == [1500.0, 1800.0, 2160.0]
 
 
-def test_where_the_run_above_is_undecided_it_is_extended_and_one_further_above_follows() -> None:
-    runs = answered_low(RunVerdict.UNDECIDED)
-    longer = next_step(SETTINGS, runs)
-    assert isinstance(longer, Step)
-    assert (longer.role, longer.rate_tps, longer.duration_s) == (RunRole.ABOVE, 1908.0, 60.0)
-    further = next_step(SETTINGS, [*runs, runs[-1].model_copy(update={"duration_s": 60.0})])
-    assert isinstance(further, Step)
-    assert (further.role, further.rate_tps) == (RunRole.ABOVE, 2070.0)
+def test_the_rate_falls_until_the_objective_holds_and_is_tried_again_before_it_is_implausible() -> None:
+    assert rates_asked(swept(), lambda tps: 0.2 if tps > 800 else 0.0) == [1500.0, 1154.0, 1154.0, 887.7, 443.9]
 
 
-def test_the_answer_was_confirmed_and_says_by_which_runs() -> None:
-    answer = searched(STEADY, 1)
-    confirmed = [one for one in answer.runs if one.role is RunRole.CONFIRM and one.rate_tps == answer.capacity_tps]
-    assert len(confirmed) == SETTINGS.confirmations
-    assert [one.role for one in answer.runs[:3]] == [RunRole.SWEEP] * 3
+def test_a_fiftieth_of_the_closed_loop_is_the_lowest_rate() -> None:
+    rates = rates_asked(swept(), lambda _: 0.2)
+    assert 40 <= rates[-1] < 80
+
+
+def test_no_run_at_a_rate_has_fewer_than_300_arrivals() -> None:
+    step = next_step(SETTINGS, swept(4.0))
+    assert isinstance(step, Step)
+    assert (step.rate_tps, step.duration_s) == (3.0, 100.0)
+
+
+def test_steady_runs_lie_in_turn_below_and_above_the_crossing_and_their_number_is_fixed() -> None:
+    answer = searched(STEADY, 2)
+    steady = [one.rate_tps or 0.0 for one in answer.runs if one.role is RunRole.STEADY]
+    assert len(steady) == SETTINGS.steady_runs
+    assert all(low < high for low, high in zip(steady[::2], steady[1::2], strict=True))
+    assert answer.capacity_tps is not None
+    assert answer.low is not None
+    assert answer.high is not None
+    assert answer.low < answer.capacity_tps < answer.high
+    assert answer.deciding
+    assert all((one.rate_tps or 0.0) <= answer.capacity_tps for one in answer.deciding)
+
+
+def test_one_run_in_a_slow_minute_moves_the_estimate_and_the_next_ones_move_it_back() -> None:
+    runs = list(searched(STEADY, 6).runs)
+    first = next(place for place, one in enumerate(runs) if one.role is RunRole.STEADY)
+    slow = runs[first].model_copy(update={"over_ratio": 0.9, "verdict": RunVerdict.DOES_NOT_HOLD})
+    found = [*runs[:first], slow]
+    chance = np.random.default_rng(6)
+    while isinstance(step := next_step(SETTINGS, found), Step):
+        found.append(STEADY.run(step, OBJECTIVE, chance))
+    truth_tps = STEADY.capacity_tps(OBJECTIVE.response_ms_p99)
+    assert step.capacity_tps == pytest.approx(truth_tps, rel=0.05)
+
+
+def test_a_closed_loop_that_did_far_more_within_the_objective_contradicts_the_answer() -> None:
+    runs = [*swept(2000.0, p99_ms=20.0), *(run(tps, 0.5) for tps in (1500.0, 1154.0, 1154.0, 887.7)), run(443.9, 0.0)]
+    steady = [run(tps, over, RunRole.STEADY, 20.0) for tps, over in [(600.0, 0.001), (700.0, 0.3)] * 6]
+    found = next_step(SETTINGS, [*runs, *steady])
+    assert isinstance(found, Capacity)
+    assert (found.capacity_tps, found.contradicts_sweep, found.holds_nowhere) == (None, True, False)
+    slower = [one.model_copy(update={"response_ms_p99": 60.0}) for one in runs[: len(SETTINGS.connections)]]
+    found = next_step(SETTINGS, [*slower, *runs[len(slower) :], *steady])
+    assert isinstance(found, Capacity)
+    assert found.capacity_tps == pytest.approx(640, rel=0.1)
 
 
 def test_an_objective_below_the_servers_own_time_is_never_met() -> None:
@@ -138,7 +147,7 @@ def test_a_run_after_overload_says_so() -> None:
     steps = [next_step(SETTINGS, runs[:count]) for count in range(1, len(runs))]
     for before, step in zip(runs, steps, strict=False):
         assert isinstance(step, Step)
-        assert step.after_overload is (before.verdict is not RunVerdict.HOLDS)
+        assert step.after_overload is (before.rate_tps is None or before.over_ratio > 0.01)
 
 
 def test_what_is_left_falls_to_nothing() -> None:
@@ -148,6 +157,5 @@ def test_what_is_left_falls_to_nothing() -> None:
 
 
 def test_what_is_known_half_way_is_no_answer_yet() -> None:
-    swept_and_probed = answered_low(RunVerdict.HOLDS)[: len(SETTINGS.connections) + 6]
-    half = capacity_so_far(SETTINGS, swept_and_probed)
-    assert (half.capacity_tps, half.low, half.high) == (None, 1900.0, 2100.0)
+    half = capacity_so_far(SETTINGS, [*swept(), run(1500.0, 0.0), run(1800.0, 0.001), run(2160.0, 0.4)])
+    assert (half.capacity_tps, half.low, half.high) == (None, 1800.0, 2160.0)

@@ -13,7 +13,7 @@ from tests.support.queue_server import QueueServer
 
 from plimsoll.plan.capacity import Step
 from plimsoll.plan.search_settings import SearchSettings
-from plimsoll.record.capacity import CapacityObjective, CapacityRun, RunRole, RunVerdict
+from plimsoll.record.capacity import CapacityObjective, CapacityRun, RunRole
 from plimsoll.run import capacity_target
 from plimsoll.run.capacity_target import TargetSearch, Told
 from plimsoll.run.joined import RecordingWanted
@@ -83,7 +83,7 @@ def test_rows_are_made_again_after_an_overload_and_only_then(
     traced = Traced(tmp_path, monkeypatch, managed=managed, writes=writes)
     assert traced.search.run().capacity_tps is not None
     assert traced.refused == ([] if managed else [0])
-    overloaded = [False] + [run.verdict is not RunVerdict.HOLDS for run in traced.runs[:-1]]
+    overloaded = [False] + [run.rate_tps is None or run.over_ratio > 0.01 for run in traced.runs[:-1]]
     assert {True, False} == set(overloaded[2:])
     expected = [managed and writes and after for after in overloaded]
     assert ["reset" in one for one in traced.before] == expected

@@ -12,7 +12,7 @@ from plimsoll.plan.build import build_plan
 from plimsoll.plan.capacity import Step
 from plimsoll.plan.model import PlannedTrial
 from plimsoll.plan.searches import search_settings, searched_trial
-from plimsoll.record.capacity import CapacityRun, RunRole, RunVerdict
+from plimsoll.record.capacity import CapacityRun, RunRole
 from plimsoll.record.model import Outcome, Verdict
 from plimsoll.run import study_search
 from plimsoll.run.events import Event, EventLog
@@ -94,7 +94,7 @@ def test_a_search_that_was_killed_goes_on_where_it_stopped(tmp_path: Path, monke
         )
         before = recorded.get(ran[-1]) if ran and ran[-1] != "killed" else None
         if before is not None:
-            overloaded.append((after_overload, before.verdict is not RunVerdict.HOLDS))
+            overloaded.append((after_overload, before.rate_tps is None or before.over_ratio > 0.01))
         ran.append(trial.trial_id)
         finished.add(trial.trial_id)
         return Outcome(verdict=Verdict.COMPLETE)

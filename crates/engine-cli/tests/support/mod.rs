@@ -151,7 +151,7 @@ impl Server {
     fn await_socket(&self) {
         let begin = Instant::now();
         while std::os::unix::net::UnixStream::connect(self.folder.join("s")).is_err() {
-            assert!(begin.elapsed() < Duration::from_secs(60), "mariadbd does not answer");
+            assert!(begin.elapsed() < Duration::from_secs(300), "mariadbd does not answer");
             std::thread::sleep(Duration::from_millis(50));
         }
     }

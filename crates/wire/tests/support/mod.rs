@@ -16,7 +16,7 @@ use plimsoll_wire::{ConnectOptions, Connection, Connector, Interrupter, Watch};
 use rustix::process::{Signal, set_parent_process_death_signal};
 
 /// How long a server may take to answer its first login.
-const START_MAX: Duration = Duration::from_secs(60);
+const START_MAX: Duration = Duration::from_secs(300);
 
 /// How long a connection of a test waits for an answer.
 const ANSWER_MAX: Duration = Duration::from_secs(100);
