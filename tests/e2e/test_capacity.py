@@ -33,12 +33,13 @@ def searched_tps(tmp_path: Path, confirm_s: int = 3) -> float:
         *("--record", tmp_path / "runs", "--json"),
         timeout_s=600,
     )
-    if ran.returncode == 1:
-        pytest.skip("no rate held on this machine, which was too busy with other things")
-    assert ran.returncode == 0, ran.stderr
+    assert ran.returncode in {0, 1}, ran.stderr
     said = json.loads(ran.stdout)
-    assert set(said) == {"capacity_tps", "low", "high", "objective", "runs", "connections", "warnings"}
+    assert set(said) == set(CapacityAnswer.model_fields)
     found = CapacityAnswer.model_validate(said)
+    if found.capacity_tps is None:
+        pytest.skip("no rate held on this machine, which was too busy with other things")
+    assert ran.returncode == int(found.is_disturbed)
     assert found.connections == 4
     assert confirm_s >= INTERVALS_NEEDED or "short-window" in {one.code for one in found.warnings}
     assert found.capacity_tps is not None

@@ -29,6 +29,7 @@ from plimsoll.analyse.deciding import questions
 from plimsoll.analyse.differences import differences
 from plimsoll.analyse.disturbance import disturbances
 from plimsoll.analyse.disturbance_answer import disturbance_answer
+from plimsoll.analyse.disturbance_model import Disturbance
 from plimsoll.analyse.doubts import Doubt, placed_warnings
 from plimsoll.analyse.durability import durability_answer, less_durable_under
 from plimsoll.analyse.effect_answer import effect_answer
@@ -101,7 +102,7 @@ def analyse(
     cells, curves, compared, systems = figures.cells, figures.curves, figures.compared, figures.systems
     alike = equivalence(systems, variables := variable_differences(systems))
     costs, warnings = _costs(figures, objective_ms_p99, utilisation), _warnings(figures, variables, alike)
-    effects = main_effects(cells, figures.searched, systems, equal_within, at_any_look=at_any_look)
+    effects = main_effects(cells, figures.searched, systems, equal_within, at_any_look=at_any_look, met=figures.met)
     where_time, scalability = where_times(cells, curves), scalabilities(cells, curves, warnings)
     return Analysis(
         plimsoll_version=__version__,
@@ -152,6 +153,7 @@ class _Figures:
         shown: Without those runs of searches that no answer rests on.
         environments: What is unlike in the environments of one system.
         slow: What was slow around trials, by their ids.
+        met: How slow machines were in trials, by their ids.
     """
 
     trials: Sequence[TrialSummary]
@@ -159,6 +161,7 @@ class _Figures:
     missing: tuple[MissingTrial, ...]
     environments: Sequence[Doubt]
     slow: Mapping[str, tuple[SlowFigure, ...]]
+    met: Mapping[str, Disturbance]
     workloads: tuple[WorkloadSummary, ...]
     systems: tuple[SystemSummary, ...]
     cells: Sequence[MeasuredCell]
@@ -191,6 +194,7 @@ def _figures(
         missing=tuple(missing),
         environments=environments,
         slow=slow,
+        met=met,
         workloads=workloads,
         systems=systems,
         cells=cells,

@@ -206,6 +206,29 @@ def test_a_disturbed_system_is_not_too_slow_either() -> None:
     assert {one.system: one.verdict for one in answer.systems} == {"a": Fit.FITS, "b": Fit.DISTURBED}
 
 
+def factor_study(*seconds: Sequence[Second]) -> Analysis:
+    """Two factors of two values each; the systems have such seconds, the last factor's values changing fastest."""
+    values = [{"flush": flush, "pool": pool} for flush in "12" for pool in "12"]
+    return analyse(
+        "s",
+        [
+            trial(f"{own['flush']}{own['pool']}", repetition, met_seconds, tps, factor_values=own)
+            for own, met_seconds, tps in zip(values, seconds, (1000.0, 500.0, 1200.0, 600.0), strict=True)
+            for repetition in range(REPETITIONS)
+        ],
+    )
+
+
+def test_an_effect_that_the_machine_made_is_withheld_and_another_is_kept() -> None:
+    quiet, slow = [QUIET] * SECONDS, [DISTURBED] * SECONDS
+    found = {one.factor: one for one in factor_study(quiet, slow, quiet, slow).effects.factors}
+    assert found["pool"].verdict == "disturbed"
+    assert found["pool"].ratio.bounds is None
+    assert found["flush"].verdict == "faster"
+    kept = {one.factor: one.verdict for one in factor_study(quiet, quiet, quiet, quiet).effects.factors}
+    assert kept == {"flush": "faster", "pool": "slower"}
+
+
 def search(*seconds: Sequence[Second]) -> SearchDoubts:
     """The answer of one search, whose confirmations have such seconds."""
     recordings, runs = [], []
@@ -233,3 +256,16 @@ def search(*seconds: Sequence[Second]) -> SearchDoubts:
 def test_a_capacity_of_a_disturbed_machine_is_withheld() -> None:
     assert search([QUIET] * SECONDS, [DISTURBED] * SECONDS).is_disturbed
     assert not search([QUIET] * SECONDS, [QUIET] * SECONDS).is_disturbed
+
+
+@pytest.mark.parametrize(("beside_b", "is_undecided"), [(QUIET, False), (DISTURBED, True)])
+def test_no_system_is_called_cheapest_by_disturbed_figures(beside_b: Second, is_undecided: bool) -> None:
+    trials = [
+        trial(system, repetition, [second] * SECONDS, tps, cost_per_month=100.0)
+        for system, second, tps in (("a", QUIET, 1000.0), ("b", beside_b, 500.0))
+        for repetition in range(REPETITIONS)
+    ]
+    (cost,) = analyse("s", trials).costs
+    assert bool(cost.undecided) is is_undecided
+    assert [one.is_disturbed for one in cost.systems] == [False, is_undecided]
+    assert cost.systems[1].on_front == ("undecided" if is_undecided else "no")
