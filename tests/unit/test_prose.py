@@ -59,6 +59,7 @@ def test_every_finding_of_the_answer_has_words_and_no_other() -> None:
         "across",
         "within_objective",
         "missing",
+        "disturbance_answer",
         "durability",
         "study",
         "replication/answer",

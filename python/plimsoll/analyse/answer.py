@@ -130,6 +130,8 @@ def _peak(asked: _Asked, curve: Curve, index: int) -> Finding:
 def _standing(asked: _Asked) -> str:
     best = asked.best.system
     verdicts = [one.verdict for one in asked.differences if best in (one.base, one.system)]
+    if DifferenceVerdict.DISTURBED in verdicts:
+        return "only"  # the order of figures says nothing then
     decided = all(one in (DifferenceVerdict.FASTER, DifferenceVerdict.SLOWER) for one in verdicts)
     return "most" if decided else "highest-figure"
 
@@ -196,7 +198,7 @@ def _range_of_others(asked: _Asked) -> Finding:
     undecided = [
         one
         for one in asked.differences
-        if best in (one.base, one.system) and one.verdict is DifferenceVerdict.UNRESOLVED
+        if best in (one.base, one.system) and one.verdict in (DifferenceVerdict.UNRESOLVED, DifferenceVerdict.DISTURBED)
     ]
     return found(
         "other-peaks",

@@ -48,6 +48,7 @@ def _capacity(one: SystemCapacity, lost: str | None) -> Finding:
         stopped=tuple(search.stopped for search in one.searches if search.stopped is not None),
         lag_grows_tps=min(grown, default=None),
         less_durable=lost,
+        is_disturbed=one.is_disturbed,
     )
 
 

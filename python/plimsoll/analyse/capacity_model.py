@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from plimsoll.analyse.cell_model import Estimate
+from plimsoll.analyse.disturbance_model import Disturbance, UnlikeConditions
 from plimsoll.record.capacity import Capacity, CapacityObjective, SearchRecord
 from plimsoll.record.document import Document
 from plimsoll.record.model import TrialWarning
@@ -21,6 +22,10 @@ class SystemCapacity(Document):
         next_low: What the next search will find at least, with 95 % confidence (prediction limit); None with one
             repetition, or where a search has no `low`.
         searches: Each repetition, with every run.
+        disturbance: How slow the servers' machine was in the runs that the capacity rests on; null where recordings do
+            not say.
+        is_disturbed: It was slow for so long that the capacity is not that of the system: it has no bounds, and no
+            `next_low`.
     """
 
     system: str
@@ -31,6 +36,8 @@ class SystemCapacity(Document):
     high: float | None = None
     next_low: float | None = None
     searches: tuple[SearchRecord, ...] = ()
+    disturbance: Disturbance | None = None
+    is_disturbed: bool = False
 
 
 class CapacityAnswer(Capacity):
@@ -39,10 +46,14 @@ class CapacityAnswer(Capacity):
     Attributes:
         connections: The number of connections that served all rates; None where no rate was measured.
         warnings: Doubts about the runs that the answer rests on, the gravest first.
+        disturbance: As that of a system's capacity.
+        is_disturbed: As that of a system's capacity: the capacity is not confirmed then.
     """
 
     connections: int | None = None
     warnings: tuple[TrialWarning, ...] = ()
+    disturbance: Disturbance | None = None
+    is_disturbed: bool = False
 
 
 class CapacityRatio(Document):
@@ -55,6 +66,7 @@ class CapacityRatio(Document):
         ratio: Capacity of `system` over that of `base`.
         verdict: As that of a difference.
         repetitions_needed: Further repetitions that would decide; None where not known.
+        unlike: What both met where the verdict is `disturbed`; null otherwise.
     """
 
     workload: str
@@ -63,3 +75,4 @@ class CapacityRatio(Document):
     ratio: Estimate
     verdict: str
     repetitions_needed: int | None = None
+    unlike: UnlikeConditions | None = None

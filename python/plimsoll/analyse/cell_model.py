@@ -6,6 +6,7 @@ from enum import StrEnum
 
 from pydantic import Field
 
+from plimsoll.analyse.disturbance_model import Disturbance
 from plimsoll.analyse.duration_model import Durations, ErrorTotal, TypeTotal
 from plimsoll.analyse.tpcc_model import TpccFigures
 from plimsoll.analyse.weather_model import TrialCondition
@@ -163,6 +164,8 @@ class Cell(Document):
         repetitions_ms_p99: The 99th percentile of response time of each trial, milliseconds, where each has one that is
             no lower bound; empty otherwise.
         growing_replicas: Replicas whose lag grew in some trial: what was measured then is not sustained.
+        disturbance: How slow the servers' machine was in all of its trials together; null where recordings do not say.
+        is_disturbed: It was slow for so long that the figures are not those of the system: throughput has no bounds.
     """
 
     level: Level
@@ -190,3 +193,5 @@ class Cell(Document):
     conditions: tuple[TrialCondition, ...] = ()
     repetitions_ms_p99: tuple[float, ...] = ()
     growing_replicas: tuple[str, ...] = ()
+    disturbance: Disturbance | None = None
+    is_disturbed: bool = False

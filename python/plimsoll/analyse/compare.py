@@ -6,6 +6,7 @@ Welch's t. What lies between the times of two studies counts as a difference of 
 tells the two apart. Over all cells together the unit is again the repetition: the mean of the logarithms of its cells.
 Where repetitions are missing the intervals are those within single runs, and no verdict is given. Duets are compared by
 their turns, and studies that went on until their answer was decided by intervals that allow that (`compared_cells`).
+Where the machine was not equally fast for both sides there is no verdict (`compared_conditions`).
 
 All verdicts of a metric are corrected together (`compared_verdicts`). p99 is that of each repetition, compared in the
 same way. Capacities are a metric of their own (`compared_capacities`).
@@ -31,6 +32,7 @@ from plimsoll.analyse.compared_capacities import (
     objective_label,
 )
 from plimsoll.analyse.compared_cells import CellKey, Sample, by_cell, response, throughput, together
+from plimsoll.analyse.compared_conditions import ComparedConditions, compared_conditions, withheld
 from plimsoll.analyse.compared_side import Design, Side
 from plimsoll.analyse.compared_verdicts import judged
 from plimsoll.analyse.differing_conditions import condition_differences
@@ -78,17 +80,20 @@ def compare_sides(
         SpecError: They have no workload with a level or an objective in common.
     """
     cells, pairs = _cells(base, system, design), capacity_pairs(base, system)
+    conditions = compared_conditions(base, system)
     of_both = [one for one in pairs if one.is_of_both]
     if not cells.keys and not of_both:
         raise SpecError(
             f"{base.facts.name} and {system.facts.name} have no workload and level, and no capacity at one objective,"
             f" in common: {_has(base)}; {_has(system)}"
         )
-    found, overall = _compare_cells(cells, design, equal_within)
-    capacities, over_capacities = compare_capacities(of_both, is_paired=design.is_paired, equal_within=equal_within)
+    found, overall = _compare_cells(cells, design, equal_within, conditions)
+    capacities, over_capacities = compare_capacities(
+        of_both, conditions, is_paired=design.is_paired, equal_within=equal_within
+    )
     overall = overall or over_capacities
     assert overall is not None, "there is a cell, or a capacity"
-    places = [*_places(cells, found, design), *capacity_places(pairs, is_paired=design.is_paired)]
+    places = [*_places(cells, found, overall, design), *capacity_places(pairs, conditions, is_paired=design.is_paired)]
     differing = [*capacity_differences(pairs), *condition_differences(base.all_trials, system.all_trials)]
     return CompareAnswer(
         **overall.model_dump(include=set(MetricComparison.model_fields)),
@@ -133,32 +138,38 @@ def _cells(base: Side, system: Side, design: Design) -> _Cells:
 
 
 def _compare_cells(
-    cells: _Cells, design: Design, equal_within: float
+    cells: _Cells, design: Design, equal_within: float, conditions: ComparedConditions
 ) -> tuple[list[CellComparison], MetricComparison | None]:
-    """Every cell, and all of them together."""
+    """Every cell, and all of them together; of those that met unlike conditions nothing is said."""
     of_throughput = judged(cells.throughput, design, equal_within, overall=cells.overall, parts=cells.parts)
     of_response = judged(cells.response, design, equal_within, higher_is_slower=True)
     found = [
         CellComparison(
-            **one.model_dump(),
+            **withheld(one, unlike := conditions.at([key])).model_dump(),
             workload=key[0],
             level=level_of(cells.base[key][0].trial),
-            p99=p99 if p99.ratio else None,
+            p99=withheld(p99, unlike) if p99.ratio else None,
         )
         for key, one, p99 in zip(cells.keys, of_throughput, of_response, strict=False)
     ]
-    return found, of_throughput[-1] if of_throughput else None
+    over_all = conditions.at([cells.keys[index] for index in cells.parts])
+    return found, withheld(of_throughput[-1], over_all) if of_throughput else None
 
 
-def _places(cells: _Cells, found: Sequence[CellComparison], design: Design) -> Iterator[GatePlace]:
+def _places(
+    cells: _Cells, found: Sequence[CellComparison], overall: MetricComparison, design: Design
+) -> Iterator[GatePlace]:
+    """Where the rules are tested; where both sides met unlike conditions nothing can be."""
     for cell, tps, times in zip(found, cells.throughput, cells.response, strict=True):
+        samples = {Metric.THROUGHPUT: tps, Metric.P99: times}
         yield GatePlace(
             (cell.workload, cell.level.label() or "level not known"),
-            {Metric.THROUGHPUT: tps.ratio(design), Metric.P99: times.ratio(design)},
+            {metric: None if cell.unlike is not None else one.ratio(design) for metric, one in samples.items()},
             is_dead=bool(cell.base_value) and cell.system_value == 0.0,
         )
     if cells.overall is not None:
-        yield GatePlace(("", ""), {Metric.THROUGHPUT: cells.overall.ratio(design)})
+        ratio = None if overall.unlike is not None else cells.overall.ratio(design)
+        yield GatePlace(("", ""), {Metric.THROUGHPUT: ratio})
 
 
 def _has(side: Side) -> str:

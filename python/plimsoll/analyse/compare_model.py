@@ -8,6 +8,7 @@ from __future__ import annotations
 from enum import StrEnum
 
 from plimsoll.analyse.cell_model import SpreadKind
+from plimsoll.analyse.disturbance_model import UnlikeConditions
 from plimsoll.analyse.finding_model import Finding
 from plimsoll.analyse.model import DifferenceVerdict
 from plimsoll.record.capacity import CapacityObjective
@@ -57,8 +58,8 @@ class MetricComparison(Document):
         low: Lower end of the 95 % confidence interval of this ratio alone; None where there is none.
         high: Upper end.
         verdict: `faster`, `slower` or `equal` (the second side), corrected for all comparisons of the metric (Holm);
-            `unresolved` where these trials cannot tell, `untestable` where it is unknown how repetitions differ. A
-            higher p99 is slower.
+            `unresolved` where these trials cannot tell, `untestable` where it is unknown how repetitions differ,
+            `disturbed` where the machine was not equally fast for both. A higher p99 is slower.
         repetitions_needed: Further repetitions of each side that would decide four times out of five if the ratio
             stays; 0 where it is decided; None when untestable, or where more than 100 are needed.
         equal_within: Share within which the two count as equal.
@@ -71,6 +72,7 @@ class MetricComparison(Document):
         system_repetitions: How many of the second.
         basis: What the interval rests on; `within-run` says nothing about how repetitions differ.
         method: How it was found, in words.
+        unlike: What both sides met where the verdict is `disturbed`; None otherwise.
     """
 
     ratio: float | None
@@ -86,6 +88,7 @@ class MetricComparison(Document):
     system_repetitions: int = 0
     basis: SpreadKind | None = None
     method: str = ""
+    unlike: UnlikeConditions | None = None
 
 
 class CellComparison(MetricComparison):

@@ -25,9 +25,11 @@ from plimsoll.analyse.cell_figure import cell_figure
 from plimsoll.analyse.cell_model import Estimate, SpreadKind
 from plimsoll.analyse.compare_model import CapacityComparison, ConditionDifference, Metric, MetricComparison
 from plimsoll.analyse.compared_cells import Sample, geometric
+from plimsoll.analyse.compared_conditions import ComparedConditions, withheld
 from plimsoll.analyse.compared_side import Side
 from plimsoll.analyse.compared_verdicts import compared
 from plimsoll.analyse.comparison import judge, repetition_ratio
+from plimsoll.analyse.disturbance_model import UnlikeConditions
 from plimsoll.analyse.gate import GatePlace, TestableRatio
 from plimsoll.analyse.log_ratio import ALPHA
 from plimsoll.analyse.model import DifferenceVerdict
@@ -88,12 +90,13 @@ def capacity_pairs(base: Side, system: Side) -> list[CapacityPair]:
 
 
 def compare_capacities(
-    pairs: Sequence[CapacityPair], *, is_paired: bool, equal_within: float
+    pairs: Sequence[CapacityPair], conditions: ComparedConditions, *, is_paired: bool, equal_within: float
 ) -> tuple[list[CapacityComparison], MetricComparison | None]:
     """Compares the capacities that both sides have.
 
     Args:
         pairs: Those of both sides.
+        conditions: What both sides met.
         is_paired: Whether equal repetitions of both were searched in next to each other.
         equal_within: Share within which two capacities count as equal.
 
@@ -103,7 +106,10 @@ def compare_capacities(
     alpha = ALPHA / max(len(pairs) + (len(pairs) > 1), 1)
     found = [
         CapacityComparison(
-            **_compared(pair, alpha=alpha, is_paired=is_paired, equal_within=equal_within).model_dump(),
+            **withheld(
+                _compared(pair, alpha=alpha, is_paired=is_paired, equal_within=equal_within),
+                _unlike([pair], conditions),
+            ).model_dump(),
             workload=pair.workload,
             objective=pair.objective,
         )
@@ -111,13 +117,17 @@ def compare_capacities(
     ]
     if len(found) < 2:
         return found, found[0] if found else None
-    return found, _together(pairs, alpha=alpha, is_paired=is_paired, equal_within=equal_within)
+    overall = _together(pairs, alpha=alpha, is_paired=is_paired, equal_within=equal_within)
+    return found, withheld(overall, _unlike(pairs, conditions))
 
 
-def capacity_places(pairs: Sequence[CapacityPair], *, is_paired: bool) -> Iterator[GatePlace]:
+def capacity_places(
+    pairs: Sequence[CapacityPair], conditions: ComparedConditions, *, is_paired: bool
+) -> Iterator[GatePlace]:
     """Where the rules about throughput are tested; a capacity that one side lacks leaves them undecided."""
     for pair in pairs:
-        ratio = None if _ends(pair) is None else _testable(pair, is_paired=is_paired)
+        is_open = _ends(pair) is None or _unlike([pair], conditions) is not None
+        ratio = None if is_open else _testable(pair, is_paired=is_paired)
         yield GatePlace(pair.place, {Metric.THROUGHPUT: ratio}, is_dead=_is_dead(pair))
 
 
@@ -131,6 +141,11 @@ def capacity_differences(pairs: Sequence[CapacityPair]) -> Iterator[ConditionDif
         swept = [_swept([one for pair in own if (one := side(pair)) is not None]) for side in (_base, _system)]
         if all(swept) and swept[0] != swept[1]:
             yield _other(f"connections swept for the capacity under {workload}", *swept)
+
+
+def _unlike(pairs: Sequence[CapacityPair], conditions: ComparedConditions) -> UnlikeConditions | None:
+    sides = ([one for pair in pairs if (one := side(pair)) is not None] for side in (_base, _system))
+    return conditions.of_capacities(*sides)
 
 
 def _base(pair: CapacityPair) -> SystemCapacity | None:

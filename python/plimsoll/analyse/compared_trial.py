@@ -1,21 +1,21 @@
-"""One recording reduced to what a comparison needs: throughput, its variance within the run, response times, turns.
+"""One recording reduced to what a comparison needs: throughput, its variance, response times, turns, its machine.
 
-It gives the same figures as `trial_summary`, in a fraction of the time: telemetry and errors are not read, and only
-response times are merged. Deliberately not here: anything that looks at more than one trial.
+It gives the same figures as `trial_summary`, in a fraction of the time: errors are not read, and only response and
+service times are merged. Deliberately not here: anything that looks at more than one trial.
 """
 
 from __future__ import annotations
 
-import polars as pl
-
 from plimsoll.analyse.duration_rows import duration_rows
 from plimsoll.analyse.durations import durations
-from plimsoll.analyse.histograms import SparseHistogram, merge_window
+from plimsoll.analyse.histograms import merge_window
+from plimsoll.analyse.machine_seconds import machine_seconds
+from plimsoll.analyse.samples import samples_of
 from plimsoll.analyse.trial_summary import RecordingLike, TrialSummary, relative_variance, reported_trial
-from plimsoll.analyse.window import WindowCounts, counts_of, inside, throughput_tps
+from plimsoll.analyse.window import counts_of, inside, throughput_tps
 from plimsoll.record.frames import IN_FLIGHT
 
-_RESPONSE = ("response", f"{IN_FLIGHT}response")
+_MEASURES = ("response", f"{IN_FLIGHT}response", "service")
 
 
 def compared_trial(recording: RecordingLike) -> TrialSummary | None:
@@ -30,7 +30,9 @@ def compared_trial(recording: RecordingLike) -> TrialSummary | None:
     counts = counts_of(recording.trial, outcome, intervals)
     if counts is None:
         return None
-    histograms = recording.histograms(_RESPONSE)
+    table, measured = recording.histograms(_MEASURES), inside(intervals, outcome.window)
+    histograms = {} if table is None else merge_window(duration_rows(table), first=counts.first, last=counts.last)
+    samples = samples_of(recording.telemetry(), measured, outcome.account)
     return TrialSummary(
         trial=recording.trial,
         environment=recording.environment,
@@ -38,14 +40,10 @@ def compared_trial(recording: RecordingLike) -> TrialSummary | None:
         throughput_tps=throughput_tps(outcome, counts),
         within=relative_variance(counts),
         counts=counts,
-        histograms={} if histograms is None else _response(histograms, counts),
+        histograms=histograms,
+        machine=machine_seconds(recording, samples, measured, counts, histograms.get("service")),
         turns=None if (turns := recording.turns()) is None else inside(turns, outcome.window),
     )
-
-
-def _response(histograms: pl.DataFrame, counts: WindowCounts) -> dict[str, SparseHistogram]:
-    """Response times alone, of the window."""
-    return merge_window(duration_rows(histograms), first=counts.first, last=counts.last)
 
 
 def p99_ms(trial: TrialSummary) -> float | None:

@@ -2,8 +2,8 @@
 
 Cost of a million transactions = price of a month / (capacity x utilisation x seconds of a month) x 10^6, a month being
 a twelfth of 365.25 days. Its interval is that of the capacity; a price has none. A system is off the front when one
-that costs no more sustains more (or as much for less) beyond the two confidence intervals; where these overlap, that is
-undecided. Prices in different currencies are never compared.
+that costs no more sustains more (or as much for less) beyond the two confidence intervals; where these overlap, or
+one of the two is disturbed, that is undecided. Prices in different currencies are never compared.
 
 Deliberately not here: which capacity counts (`cost_capacity`), currency conversion, and cost at a demand (`size`).
 """
@@ -88,11 +88,13 @@ def _cost(known: KnownCapacity, price: Price, utilisation: float) -> SystemCost:
         trials=known.trials,
         per_million=Estimate(value=per_million, bounds=bounds, trial_count=capacity.trial_count),
         on_front=OnFront.YES,
+        is_disturbed=known.is_disturbed,
     )
 
 
 def _is_order_known(same: Sequence[SystemCost]) -> bool:
-    return is_cheapest_known([one.per_million for one in same], is_open=any(one.may_be_higher for one in same))
+    is_open = any(one.may_be_higher or one.is_disturbed for one in same)
+    return is_cheapest_known([one.per_million for one in same], is_open=is_open)
 
 
 def is_cheapest_known(costs: Sequence[Estimate], *, is_open: bool) -> bool:
@@ -129,7 +131,9 @@ def _dominates(other: SystemCost, one: SystemCost) -> bool:
 
 
 def _is_sure(other: SystemCost, one: SystemCost) -> bool:
-    """Without intervals nothing can be said of chance, and the figures stand as they are."""
+    """Without intervals nothing can be said of chance, and the figures stand as they are, unless they are disturbed."""
+    if other.is_disturbed or one.is_disturbed:
+        return False
     mine, theirs = one.capacity_tps.bounds, other.capacity_tps.bounds
     return mine is None or theirs is None or theirs.low > mine.high
 

@@ -25,6 +25,7 @@ class KnownCapacity:
     Attributes:
         may_be_higher: No higher level or rate was measured that is worse.
         trials: The recordings that it rests on.
+        is_disturbed: The machine was too slow for too long: nobody knows how far it is off (`disturbance`).
     """
 
     system: str
@@ -33,6 +34,7 @@ class KnownCapacity:
     throughput_tps: Estimate
     may_be_higher: bool
     trials: tuple[str, ...]
+    is_disturbed: bool = False
 
 
 def known_capacities(
@@ -58,7 +60,13 @@ def _all(
             runs = (run.trial_id for search in one.searches for run in search.capacity.runs)
             trials = tuple(trial for trial in runs if trial in deciding)
             yield KnownCapacity(
-                one.system, one.workload, CapacityBasis.SEARCHED, one.capacity_tps, one.high is None, trials
+                one.system,
+                one.workload,
+                CapacityBasis.SEARCHED,
+                one.capacity_tps,
+                may_be_higher=one.high is None,
+                trials=trials,
+                is_disturbed=one.is_disturbed,
             )
     for curve in curves:
         yield from _of_curve(curve, objective_ms_p99)
@@ -71,4 +79,12 @@ def _of_curve(curve: Curve, objective_ms_p99: float | None) -> Iterator[KnownCap
         cell = None if place is None else curve.cell_at(place.level)
         if place is not None and cell is not None and place.throughput_tps.value > 0:
             is_last = cell is curve.cells[-1] and len(curve.cells) > 1
-            yield KnownCapacity(curve.system, curve.workload, basis, place.throughput_tps, is_last, tuple(cell.trials))
+            yield KnownCapacity(
+                curve.system,
+                curve.workload,
+                basis,
+                place.throughput_tps,
+                may_be_higher=is_last,
+                trials=tuple(cell.trials),
+                is_disturbed=cell.is_disturbed,
+            )

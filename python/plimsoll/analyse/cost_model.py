@@ -40,6 +40,8 @@ class SystemCost(Document):
             follows from the capacity's.
         on_front: Whether no other system of the same currency sustains as much for less (Pareto front).
         beaten_by: One that does; null where there is none.
+        is_disturbed: The machine was too slow for too long when the capacity was measured: nobody knows how far it is
+            off, so the system is neither the cheapest nor off the front.
     """
 
     system: str
@@ -50,6 +52,7 @@ class SystemCost(Document):
     per_million: Estimate
     on_front: OnFront
     beaten_by: str | None = None
+    is_disturbed: bool = False
 
 
 class WorkloadCost(Document):

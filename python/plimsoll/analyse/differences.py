@@ -7,17 +7,24 @@ Up to six systems are compared each with each, more than six each with the best 
 workload are one family, which Holm's procedure corrects: where none of the systems differ, any of them is called faster
 or slower in at most 5 % of studies. Where only comparisons with the best are shown, the best was chosen from the same
 data, so the family counts all pairs.
+
+Two sides whose machine was not equally fast (`disturbance`) have no verdict and no interval. Their test stays in the
+family, so that the others are judged as before.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 
 from plimsoll.analyse.cell_model import EQUAL_WITHIN
 from plimsoll.analyse.cells import MeasuredCell
 from plimsoll.analyse.comparison import Comparison, judge
+from plimsoll.analyse.conditions import without_bounds
 from plimsoll.analyse.deciding import SYSTEMS_FOR_ALL_PAIRS, system_pairs
+from plimsoll.analyse.disturbance import of_trials, unlike
+from plimsoll.analyse.disturbance_model import Disturbance, UnlikeConditions
 from plimsoll.analyse.duet_differences import by_rounds_alone, compare_turns
 from plimsoll.analyse.duet_model import Duet
 from plimsoll.analyse.environment_blocks import compared_blocks
@@ -69,6 +76,7 @@ def differences(
     *,
     at_any_look: bool = False,
     asked_count: int = 0,
+    met: Mapping[str, Disturbance] = MappingProxyType({}),
 ) -> tuple[Difference, ...]:
     """Compares systems under each workload; peaks first, then levels, rising. Rates say nothing by their throughput.
 
@@ -79,6 +87,7 @@ def differences(
         at_any_look: Whether the study went on until its answer was decided (`sequential_verdicts`).
         asked_count: How many questions such a study asks, those included of which nothing was measured yet: it shares
             its 5 % among all of them.
+        met: How slow machines were, by trial: of two sides that met unlike conditions neither is called faster.
     """
     cells = [cell for cell in cells if not cell.level.kind.is_at_rate]
     summaries = {one.name: one for one in systems}
@@ -98,7 +107,10 @@ def differences(
             duets = {key: by_rounds_alone(duet) for key, duet in duets.items()}
         for pair in own:
             difference = _difference(pair, judged.get(pair.key), summaries, equal_within)
-            found.append(difference.model_copy(update={"duet": duets.get(pair.key)}))
+            difference = difference.model_copy(update={"duet": duets.get(pair.key)})
+            found.append(
+                _withheld(difference, unlike(*(of_trials(one.trials, met) for one in (pair.base, pair.system))))
+            )
     return tuple(found)
 
 
@@ -195,6 +207,22 @@ def _difference(
         other_factors=others.differing,
         blocks=compared_blocks(base.throughput.cell, system.throughput.cell),
         one_sided_factors=others.one_sided,
+    )
+
+
+def _withheld(difference: Difference, conditions: UnlikeConditions | None) -> Difference:
+    """Without a verdict where the two sides met unlike conditions."""
+    if conditions is None:
+        return difference
+    return difference.model_copy(
+        update={
+            "ratio": without_bounds(difference.ratio),
+            "simultaneous": None,
+            "smallest_effect": None,
+            "repetitions_needed": None,
+            "verdict": DifferenceVerdict.DISTURBED,
+            "unlike": conditions,
+        }
     )
 
 

@@ -15,6 +15,8 @@ from plimsoll.analyse.capacities import LEAST_VARIANCE, capacities_by_repetition
 from plimsoll.analyse.capacity_model import SystemCapacity
 from plimsoll.analyse.cells import MeasuredCell
 from plimsoll.analyse.contrasts import Matrix
+from plimsoll.analyse.disturbance import of_trials
+from plimsoll.analyse.disturbance_model import Disturbance
 from plimsoll.analyse.effect_model import EffectMeasure
 from plimsoll.analyse.effect_table import EffectTable, combined
 from plimsoll.record.level import Level
@@ -42,8 +44,14 @@ class Measured:
         return combined(self.tables, [1 / len(self.tables)] * len(self.tables))
 
 
-def of_throughput(matrix: Matrix, cells: Sequence[MeasuredCell]) -> Iterator[Measured]:
-    """For each workload the levels in a closed loop at which every system of the matrix completed something."""
+def of_throughput(matrix: Matrix, cells: Sequence[MeasuredCell], met: Mapping[str, Disturbance]) -> Iterator[Measured]:
+    """For each workload the levels in a closed loop at which every system of the matrix completed something.
+
+    Args:
+        matrix: The systems.
+        cells: Of all workloads.
+        met: How slow machines were, by trial.
+    """
     for workload in dict.fromkeys(cell.workload for cell in cells):
         own = [cell for cell in cells if cell.workload == workload and not cell.level.kind.is_at_rate]
         by_level: dict[tuple[bool, float], dict[str, MeasuredCell]] = {}
@@ -56,17 +64,18 @@ def of_throughput(matrix: Matrix, cells: Sequence[MeasuredCell]) -> Iterator[Mea
         ]
         numbers = sorted({one.trial.repetition for cell in own for one in cell.trials})
         if whole:
-            tables = tuple(_table(level, numbers) for level in whole)
+            tables = tuple(_table(level, numbers, met) for level in whole)
             levels = tuple(level[0].level for level in whole)
             yield Measured(workload, EffectMeasure.THROUGHPUT, levels, tables)
 
 
-def _table(cells: Sequence[MeasuredCell], repetitions: Sequence[int]) -> EffectTable:
+def _table(cells: Sequence[MeasuredCell], repetitions: Sequence[int], met: Mapping[str, Disturbance]) -> EffectTable:
     """One level.
 
     Args:
         cells: In the order of the matrix.
         repetitions: The columns.
+        met: How slow machines were, by trial.
     """
     column = {number: index for index, number in enumerate(repetitions)}
     logs = np.full((len(cells), len(repetitions)), np.nan)
@@ -74,7 +83,13 @@ def _table(cells: Sequence[MeasuredCell], repetitions: Sequence[int]) -> EffectT
         for one, tps in zip(cell.trials, cell.throughput.cell.throughputs_tps, strict=True):
             logs[row, column[one.trial.repetition]] = math.log(tps)
     tables = {id(cell.throughput.table) for cell in cells}
-    return EffectTable(logs, len(tables) == 1, tuple(cell.throughput.cell.inside for cell in cells))
+    disturbances = [found for cell in cells if (found := of_trials(cell.trials, met)) is not None]
+    return EffectTable(
+        logs,
+        len(tables) == 1,
+        tuple(cell.throughput.cell.inside for cell in cells),
+        slownesses=np.log([one.slowness for one in disturbances]) if len(disturbances) == len(cells) else None,
+    )
 
 
 def of_capacity(matrix: Matrix, searched: Sequence[SystemCapacity]) -> Iterator[Measured]:

@@ -16,6 +16,7 @@ Deliberately not here: which contrasts there are (`contrasts`), and verdicts (`m
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -66,12 +67,18 @@ class EffectTable:
         is_alike: Whether all systems vary alike, so that their residuals are pooled.
         inside: Variance of each system's mean as it follows from the seconds within its runs; None where unknown.
         least_variance: Of one residual: figures that were found with a coarse step are no surer than that.
+        slownesses: Logarithm of how slow the machine was for each system (`disturbance`); None where not known of all.
     """
 
     logs: NDArray[np.float64]
     is_alike: bool = True
     inside: tuple[MeanVariance | None, ...] | None = None
     least_variance: float = 0.0
+    slownesses: NDArray[np.float64] | None = None
+
+    def slowness(self, weights: Weights) -> float:
+        """How much of a contrast is the machine's and not the systems', as a ratio of at least 1."""
+        return 1.0 if self.slownesses is None else math.exp(abs(float(weights @ self.slownesses)))
 
     def mean(self, weights: Weights) -> float | None:
         """A contrast of the systems' means; None where they share no repetition, even indirectly."""
@@ -163,7 +170,14 @@ def combined(levels: Sequence[EffectTable], signs: Sequence[float]) -> EffectTab
         columns = zip(*(one.inside or () for one in levels), strict=True)
         insides = tuple(_summed(own, signs) for own in columns)
     total = sum(sign * one.logs for sign, one in zip(signs, levels, strict=True))
-    return EffectTable(np.asarray(total), all(one.is_alike for one in levels), insides)
+    known = [one.slownesses for one in levels if one.slownesses is not None]
+    slownesses = sum(sign * one for sign, one in zip(signs, known, strict=True)) if len(known) == len(levels) else None
+    return EffectTable(
+        np.asarray(total),
+        all(one.is_alike for one in levels),
+        insides,
+        slownesses=None if slownesses is None else np.asarray(slownesses),
+    )
 
 
 def _summed(insides: Sequence[MeanVariance | None], signs: Sequence[float]) -> MeanVariance | None:

@@ -4,7 +4,8 @@ What is compared are contrasts of systems (`contrasts`) within repetitions (`eff
 Effects are means over all levels of connections; how they depend on the level is an interaction as well, each level
 against the lowest one. All effects and interactions of a study are one family, which Holm's procedure corrects: where
 no factor does anything, any of them is named in at most 5 % of studies. A study that went on until its answer was
-decided is judged by intervals that hold at every look.
+decided is judged by intervals that hold at every look. An effect or interaction of which the machine alone makes over
+5 % (the same contrast of slownesses, `disturbance`) has no verdict.
 
 At target rates throughput says nothing; capacities that were searched for do, one for each search.
 
@@ -15,8 +16,9 @@ effects on response times, and effects of what systems differ in besides the stu
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 
 import numpy as np
 
@@ -24,6 +26,7 @@ from plimsoll.analyse.capacity_model import SystemCapacity
 from plimsoll.analyse.cell_model import EQUAL_WITHIN, Estimate
 from plimsoll.analyse.cells import MeasuredCell
 from plimsoll.analyse.comparison import Comparison, judge
+from plimsoll.analyse.conditions import without_bounds
 from plimsoll.analyse.contrasts import (
     Contrast,
     CrossContrast,
@@ -33,6 +36,8 @@ from plimsoll.analyse.contrasts import (
     main_contrasts,
     matrix_of,
 )
+from plimsoll.analyse.disturbance import UNLIKE_RATIO
+from plimsoll.analyse.disturbance_model import Disturbance
 from plimsoll.analyse.effect_cells import Measured, of_capacity, of_throughput
 from plimsoll.analyse.effect_model import EffectAtLevel, Effects, FactorEffect, Interaction
 from plimsoll.analyse.effect_table import EffectTable, combined
@@ -67,6 +72,7 @@ def main_effects(
     equal_within: float = EQUAL_WITHIN,
     *,
     at_any_look: bool = False,
+    met: Mapping[str, Disturbance] = MappingProxyType({}),
 ) -> Effects:
     """Effects and interactions of a study's factors; none where systems were written out.
 
@@ -76,11 +82,12 @@ def main_effects(
         systems: In the order of the study file.
         equal_within: Share within which two values of a factor count as equal.
         at_any_look: Whether the study went on until its answer was decided.
+        met: How slow machines were, by trial: an effect is disturbed where the machine makes over 5 % of it.
     """
     matrix = matrix_of({one.name: one.factor_values for one in systems})
     if not matrix.factors:
         return Effects()
-    measured = (*of_throughput(matrix, cells), *of_capacity(matrix, searched))
+    measured = (*of_throughput(matrix, cells, met), *of_capacity(matrix, searched))
     return effects_of(matrix, measured, equal_within, at_any_look=at_any_look)
 
 
@@ -96,7 +103,10 @@ def effects_of(
         at_any_look: Whether the study went on until its answer was decided.
     """
     tests = [test for one in measured for test in _tests(matrix, one)]
-    judged = _judged(tests, equal_within, at_any_look=at_any_look)
+    judged = [
+        _withheld(test, comparison)
+        for test, comparison in zip(tests, _judged(tests, equal_within, at_any_look=at_any_look), strict=True)
+    ]
     shown = _Shown(matrix, at_any_look)
     pairs = [(test, comparison) for test, comparison in zip(tests, judged, strict=True) if comparison is not None]
     effects = [
@@ -136,6 +146,17 @@ def _judged(tests: Sequence[_Test], equal_within: float, *, at_any_look: bool) -
         _untestable(test, equal_within) if ratio is None else next(verdicts)
         for test, ratio in zip(tests, ratios, strict=True)
     ]
+
+
+def _withheld(test: _Test, comparison: Comparison | None) -> Comparison | None:
+    """Without a verdict where the machine was not equally fast for what is compared."""
+    if comparison is None or test.table.slowness(test.weights) <= UNLIKE_RATIO:
+        return comparison
+    return Comparison(
+        ratio=without_bounds(comparison.ratio),
+        verdict=DifferenceVerdict.DISTURBED,
+        equal_within=comparison.equal_within,
+    )
 
 
 def _untestable(test: _Test, equal_within: float) -> Comparison | None:

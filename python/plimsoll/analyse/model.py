@@ -16,6 +16,7 @@ from plimsoll.analyse.claim_model import CheckedClaim
 from plimsoll.analyse.cost_model import WorkloadCost
 from plimsoll.analyse.curve_model import Curve
 from plimsoll.analyse.data_model import DataSummary
+from plimsoll.analyse.disturbance_model import UnlikeConditions
 from plimsoll.analyse.duet_model import Duet
 from plimsoll.analyse.durability_model import Durability, DurabilityClass
 from plimsoll.analyse.effect_model import Effects
@@ -124,6 +125,7 @@ class DifferenceVerdict(StrEnum):
     EQUAL = "equal"  # within the share that the study allows
     UNRESOLVED = "unresolved"  # these trials cannot tell
     UNTESTABLE = "untestable"  # no bounds can be given
+    DISTURBED = "disturbed"  # the machine was not equally fast for both
 
 
 class EnvironmentBlocks(Document):
@@ -156,7 +158,9 @@ class Difference(Document):
             five, by the corrected test; no part of the verdict. None when untestable.
         verdict: Whether `system` is faster or slower than `base` or equal to it within `equal_within`, corrected for
             all comparisons of the workload (Holm); `unresolved` where these trials cannot tell, `untestable` where
-            it is unknown how repetitions differ. The bounds of `ratio` stand for it alone and are not corrected.
+            it is unknown how repetitions differ, `disturbed` where the machine was not equally fast for both: there are
+            no bounds then, and the ratio is not that of the systems. The bounds of `ratio` stand for it alone and are
+            not corrected.
         equal_within: The share within which two systems count as equal, from the study.
         repetitions_needed: How many further repetitions would decide four times out of five, if the ratio stays; 0
             where it is decided; None when untestable, or where more than 100 are needed. Blocks of each environment
@@ -165,6 +169,7 @@ class Difference(Document):
         one_sided_factors: For peaks: every factor that is known of one of them only; null for the other's value.
         duet: The pairs of turns that it rests on; null where the systems did not take turns.
         blocks: The blocks of environments that it rests on; null where both systems are in the same environment.
+        unlike: What both sides met where the verdict is `disturbed`; null otherwise.
     """
 
     workload: str
@@ -183,6 +188,7 @@ class Difference(Document):
     one_sided_factors: tuple[tuple[str, str | None, str | None], ...] = ()
     duet: Duet | None = None
     blocks: EnvironmentBlocks | None = None
+    unlike: UnlikeConditions | None = None
 
 
 class VariableReason(StrEnum):

@@ -12,6 +12,8 @@ from itertools import pairwise
 
 from plimsoll.analyse.cell_model import Bounds, Cell, Estimate, SpreadKind
 from plimsoll.analyse.curve_model import Curve
+from plimsoll.analyse.disturbance import together
+from plimsoll.analyse.disturbance_model import Disturbance
 from plimsoll.record.level import Level
 
 
@@ -28,6 +30,8 @@ class Point:
         repetitions_ms: The 99th percentile of each repetition, those of the slower level where it was interpolated;
             empty where one is unknown.
         lag_grows: The lag of a replica grew there, so that it is not sustained.
+        disturbance: What its trials met, where that was so slow for so long that the figures are not the system's; None
+            otherwise.
     """
 
     level: Level
@@ -40,6 +44,7 @@ class Point:
     single_runs_ms: tuple[float, ...] = ()
     repetitions_ms: tuple[float, ...] = ()
     lag_grows: bool = False
+    disturbance: Disturbance | None = None
 
     @property
     def sure_tps(self) -> float:
@@ -87,6 +92,7 @@ def point_of(cell: Cell) -> Point:
         single_runs_ms=each if len(each) == cell.throughput_tps.trial_count else (),
         repetitions_ms=cell.repetitions_ms_p99,
         lag_grows=bool(cell.growing_replicas),
+        disturbance=cell.disturbance if cell.is_disturbed else None,
     )
 
 
@@ -113,6 +119,7 @@ def _interpolated(low: Point, high: Point, connections: int) -> Point:
         if low.repetitions_ms and high.repetitions_ms
         else (),
         lag_grows=low.lag_grows or high.lag_grows,
+        disturbance=together((low.disturbance, high.disturbance)),
     )
 
 

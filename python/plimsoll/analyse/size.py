@@ -8,7 +8,7 @@ A system fits where the next run will surely sustain the load: the lower predict
 (`prediction`), corrected for how many levels it was chosen from. One repetition never fits. It does not fit where even
 the upper end of the confidence interval is too low. A response-time objective is met where the upper prediction limit
 of the repetitions' own 99th percentiles is within it; failed, dropped and unfinished transactions count as over it.
-Nothing is said beyond the last measured level.
+Nothing is said beyond the last measured level, and nothing by evidence of a disturbed machine (`disturbance`).
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from plimsoll.analyse.size_assumptions import assumptions
 from plimsoll.analyse.size_doubts import demand_doubts
 from plimsoll.analyse.size_evidence import STRICTER, judge_capacities
 from plimsoll.analyse.size_levels import judge_levels
-from plimsoll.analyse.size_model import RANKS, Fit, LoadAsked, LoadDemand, ScaleOut, SizeAnswer, SystemFit
+from plimsoll.analyse.size_model import OPEN, RANKS, Fit, LoadAsked, LoadDemand, ScaleOut, SizeAnswer, SystemFit
 from plimsoll.analyse.size_rates import judge_rates
 from plimsoll.errors import RecordError, SpecError
 
@@ -148,6 +148,14 @@ def _judged_systems(analysis: Analysis, asked: LoadAsked) -> Iterator[SystemFit]
 
 
 def _judged(analysis: Analysis, system: SystemSummary, asked: LoadAsked) -> SystemFit | None:
+    """None where nothing of it was measured. A disturbed system has nothing to spare that is known."""
+    fit = _by_best_evidence(analysis, system, asked)
+    if fit is None or fit.verdict is not Fit.DISTURBED:
+        return fit
+    return fit.model_copy(update=dict.fromkeys(("margin_ratio", "sustains_tps", "sure_tps")))
+
+
+def _by_best_evidence(analysis: Analysis, system: SystemSummary, asked: LoadAsked) -> SystemFit | None:
     """None where nothing of it was measured."""
     searched = [one for one in analysis.capacities if (one.system, one.workload) == (system.name, asked.workload)]
     by_capacity = judge_capacities(searched, system, asked)
@@ -156,7 +164,7 @@ def _judged(analysis: Analysis, system: SystemSummary, asked: LoadAsked) -> Syst
     open_loop = [*([] if by_capacity is None else [by_capacity]), *at_rates]
     if all(one.reason.code == STRICTER for one in open_loop):
         open_loop[:0] = [judge_levels(one, system, asked) for one in curves if not one.kind.is_at_rate]
-    return next((one for one in open_loop if one.verdict is not Fit.UNDECIDED), open_loop[0] if open_loop else None)
+    return next((one for one in open_loop if one.verdict not in OPEN), open_loop[0] if open_loop else None)
 
 
 def _order(one: SystemFit, *, by_cost: bool) -> tuple[int, float, float, str]:

@@ -9,7 +9,7 @@ from plimsoll.analyse.curve_model import Curve
 from plimsoll.analyse.finding_model import Finding, found
 from plimsoll.analyse.missing import unmeasured_systems
 from plimsoll.analyse.model import Analysis
-from plimsoll.analyse.size_model import LoadAsked, SizeEvidence, SystemFit
+from plimsoll.analyse.size_model import Fit, LoadAsked, SizeEvidence, SystemFit
 
 
 def assumptions(
@@ -17,7 +17,8 @@ def assumptions(
 ) -> Iterator[Finding]:
     """What the answer rests on."""
     with_objective = asked.response_p99_ms is not None
-    bounds = [one.throughput_tps.bounds for one in judged if one.throughput_tps is not None]
+    undisturbed = [one for one in judged if one.verdict is not Fit.DISTURBED]
+    bounds = [one.throughput_tps.bounds for one in undisturbed if one.throughput_tps is not None]
     known = [one for one in bounds if one is not None]
     open_ended = any(curve.peak is not None and not curve.peak.is_inside_range for curve in curves)
     demand = asked.demand

@@ -14,6 +14,7 @@ from typing import Any
 
 from plimsoll.analyse.capacity_model import SystemCapacity
 from plimsoll.analyse.cost import cost_figures
+from plimsoll.analyse.disturbance_answer import slow_figures
 from plimsoll.analyse.finding_model import Finding, found
 from plimsoll.analyse.model import SystemSummary
 from plimsoll.analyse.prediction import REPETITIONS_NEEDED, next_at_most
@@ -55,7 +56,6 @@ def _answers(one: SystemCapacity, asked: LoadAsked) -> bool:
 
 def _by_capacity(one: SystemCapacity, asked: LoadAsked) -> tuple[Fit, Finding]:
     finished = [search.capacity for search in one.searches if search.is_finished]
-    unsure = sum(capacity.low is None for capacity in finished)
     figures: dict[str, Any] = {
         "objective_ms_p99": one.objective.response_ms_p99,
         "low_tps": one.low,
@@ -63,6 +63,15 @@ def _by_capacity(one: SystemCapacity, asked: LoadAsked) -> tuple[Fit, Finding]:
         "sure_tps": one.next_low,
         "repetitions_count": len(finished),
     }
+    if one.is_disturbed and one.disturbance is not None:
+        return Fit.DISTURBED, found("disturbed", **figures, **slow_figures(one.disturbance))
+    return _undisturbed(one, finished, asked, figures)
+
+
+def _undisturbed(
+    one: SystemCapacity, finished: Sequence[Capacity], asked: LoadAsked, figures: dict[str, Any]
+) -> tuple[Fit, Finding]:
+    unsure = sum(capacity.low is None for capacity in finished)
     if one.next_low is not None and one.next_low >= asked.needed_tps:
         return Fit.FITS, found("capacity-fits", **figures)
     if (short := _short(one, finished, asked)) is not None:

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 
 from plimsoll.analyse.cost import cost_figures
 from plimsoll.analyse.curve_model import Curve
+from plimsoll.analyse.disturbance_answer import slow_figures
 from plimsoll.analyse.finding_model import Finding, found
 from plimsoll.analyse.model import SystemSummary
 from plimsoll.analyse.objective import judge_objective
@@ -60,7 +61,8 @@ def _sure_tps(point: Point, levels_count: int) -> float:
 
 def _sustained(candidates: Sequence[Point], asked: LoadAsked) -> tuple[Point | None, float | None]:
     """Where most is sustained within the objective, and what the next run surely sustains within it, tps."""
-    keeping = [one for one in candidates if judge_objective(one, asked.response_p99_ms).fit is Fit.FITS]
+    undisturbed = [one for one in candidates if one.disturbance is None]
+    keeping = [one for one in undisturbed if judge_objective(one, asked.response_p99_ms).fit is Fit.FITS]
     count = len(candidates)
     sure = (
         predicted_at_least(one.throughput_tps, levels_count=count)
@@ -85,6 +87,12 @@ def _preference(point: Point, verdict: Fit, asked: LoadAsked) -> tuple[int, bool
 
 
 def _verdict(point: Point, asked: LoadAsked, levels_count: int) -> tuple[Fit, Finding]:
+    if point.disturbance is not None:
+        return Fit.DISTURBED, found("disturbed", **slow_figures(point.disturbance))
+    return _undisturbed(point, asked, levels_count)
+
+
+def _undisturbed(point: Point, asked: LoadAsked, levels_count: int) -> tuple[Fit, Finding]:
     if point.possible_tps < asked.needed_tps:
         return Fit.DOES_NOT_FIT, found("too-slow")
     judgement = judge_objective(point, asked.response_p99_ms)

@@ -21,9 +21,13 @@ class Fit(StrEnum):
     FITS = "fits"
     DOES_NOT_FIT = "does_not_fit"
     UNDECIDED = "undecided"  # the load lies within the confidence interval, or what would decide was not measured
+    DISTURBED = "disturbed"  # the machine was slow for so long that figures are not those of the system
 
 
-RANKS = (Fit.FITS, Fit.UNDECIDED, Fit.DOES_NOT_FIT)
+OPEN = (Fit.UNDECIDED, Fit.DISTURBED)
+"""Verdicts that leave it open."""
+
+RANKS = (Fit.FITS, Fit.DISTURBED, Fit.UNDECIDED, Fit.DOES_NOT_FIT)
 """The best verdict first."""
 
 

@@ -18,6 +18,7 @@ from __future__ import annotations
 from plimsoll.analyse.cell_model import Cell
 from plimsoll.analyse.cost import cost_figures
 from plimsoll.analyse.curve_model import Curve
+from plimsoll.analyse.disturbance_answer import slow_figures
 from plimsoll.analyse.finding_model import Finding, found
 from plimsoll.analyse.model import SystemSummary
 from plimsoll.analyse.objective import judge_objective
@@ -61,7 +62,7 @@ def judge_rates(curve: Curve, system: SystemSummary, asked: LoadAsked) -> System
 
 def _sustained_rates(curve: Curve, asked: LoadAsked) -> tuple[float | None, float | None]:
     """The highest rate that is sustained within the objective, and the highest that the next run surely is, tps."""
-    sustained = sorted(curve.sustained, key=lambda cell: -cell.level.offered)
+    sustained = sorted((one for one in curve.sustained if not one.is_disturbed), key=lambda cell: -cell.level.offered)
     verdicts = [
         (cell.level.offered, judge_objective(point_of(cell), asked.response_p99_ms).fit, _is_sure(curve, cell, asked))
         for cell in sustained
@@ -79,12 +80,16 @@ def _is_sure(curve: Curve, cell: Cell, asked: LoadAsked) -> bool:
 def _below(curve: Curve) -> tuple[Fit, Finding]:
     """Where all rates are below what is needed: the verdict by the highest."""
     last = curve.cells[-1]
+    if last.is_disturbed:
+        return _disturbed(last)
     if last in curve.sustained:
         return Fit.UNDECIDED, found("rates-end-below")
     return _not_sustained(curve, last)
 
 
 def _by_rate(curve: Curve, cell: Cell, asked: LoadAsked, levels_count: int) -> tuple[Fit, Finding]:
+    if cell.is_disturbed:
+        return _disturbed(cell)
     if cell not in curve.sustained:
         return _not_sustained(curve, cell)
     point = point_of(cell)
@@ -108,6 +113,11 @@ def _by_rate(curve: Curve, cell: Cell, asked: LoadAsked, levels_count: int) -> t
     if limit is not None:
         return Fit.UNDECIDED, limit
     return Fit.FITS, found("rate-sustained", response_ms_p99=judgement.times_ms)
+
+
+def _disturbed(cell: Cell) -> tuple[Fit, Finding]:
+    assert cell.disturbance is not None, "it is known"
+    return Fit.DISTURBED, found("disturbed", **slow_figures(cell.disturbance))
 
 
 def _not_sustained(curve: Curve, cell: Cell) -> tuple[Fit, Finding]:

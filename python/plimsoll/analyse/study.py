@@ -12,6 +12,7 @@ from plimsoll import __version__
 from plimsoll.analyse.answer import answer
 from plimsoll.analyse.capacities import capacities, capacity_ratios
 from plimsoll.analyse.capacity_answer import capacity_answer
+from plimsoll.analyse.capacity_conditions import with_disturbances, withheld_ratios
 from plimsoll.analyse.capacity_model import CapacityRatio, SystemCapacity
 from plimsoll.analyse.cell_model import EQUAL_WITHIN
 from plimsoll.analyse.cells import MeasuredCell, measured_cells
@@ -26,6 +27,9 @@ from plimsoll.analyse.curves import build_curves
 from plimsoll.analyse.data_drift import data_summaries
 from plimsoll.analyse.deciding import questions
 from plimsoll.analyse.differences import differences
+from plimsoll.analyse.disturbance import disturbances
+from plimsoll.analyse.disturbance_answer import disturbance_answer
+from plimsoll.analyse.disturbance_model import Disturbance
 from plimsoll.analyse.doubts import Doubt, placed_warnings
 from plimsoll.analyse.durability import durability_answer, less_durable_under
 from plimsoll.analyse.effect_answer import effect_answer
@@ -98,7 +102,7 @@ def analyse(
     cells, curves, compared, systems = figures.cells, figures.curves, figures.compared, figures.systems
     alike = equivalence(systems, variables := variable_differences(systems))
     costs, warnings = _costs(figures, objective_ms_p99, utilisation), _warnings(figures, variables, alike)
-    effects = main_effects(cells, figures.searched, systems, equal_within, at_any_look=at_any_look)
+    effects = main_effects(cells, figures.searched, systems, equal_within, at_any_look=at_any_look, met=figures.met)
     where_time, scalability = where_times(cells, curves), scalabilities(cells, curves, warnings)
     return Analysis(
         plimsoll_version=__version__,
@@ -149,6 +153,7 @@ class _Figures:
         shown: Without those runs of searches that no answer rests on.
         environments: What is unlike in the environments of one system.
         slow: What was slow around trials, by their ids.
+        met: How slow machines were in trials, by their ids.
     """
 
     trials: Sequence[TrialSummary]
@@ -156,6 +161,7 @@ class _Figures:
     missing: tuple[MissingTrial, ...]
     environments: Sequence[Doubt]
     slow: Mapping[str, tuple[SlowFigure, ...]]
+    met: Mapping[str, Disturbance]
     workloads: tuple[WorkloadSummary, ...]
     systems: tuple[SystemSummary, ...]
     cells: Sequence[MeasuredCell]
@@ -177,9 +183,10 @@ def _figures(
     workloads, searched = summarise_workloads(trials), capacities(searches)
     cells = measured_cells(one for one in trials if one.trial.search_id is None)
     shown = _shown(trials, deciding_trials(searched))
-    systems, slow = summarise_systems(trials), slow_figures(shown)
+    systems, slow, met = summarise_systems(trials), slow_figures(shown), disturbances(shown)
     names = ([one.name for one in workloads], [one.name for one in systems])
-    curves = with_conditions(build_curves(cells, *names, objective_ms_p99), shown, slow)
+    weighed = with_disturbances(searched, met)
+    curves = with_conditions(build_curves(cells, *names, objective_ms_p99), shown, slow, met)
     systems = with_unknowns(systems, curves)
     return _Figures(
         trials=trials,
@@ -187,15 +194,16 @@ def _figures(
         missing=tuple(missing),
         environments=environments,
         slow=slow,
+        met=met,
         workloads=workloads,
         systems=systems,
         cells=cells,
         curves=curves,
         compared=differences(
-            cells, systems, design.equal_within, at_any_look=design.at_any_look, asked_count=design.asked_count
+            cells, systems, design.equal_within, at_any_look=design.at_any_look, asked_count=design.asked_count, met=met
         ),
-        searched=searched,
-        ratios=capacity_ratios(searched),
+        searched=weighed,
+        ratios=withheld_ratios(capacity_ratios(searched), weighed),
     )
 
 
@@ -246,6 +254,7 @@ def _answer(
 ) -> Iterator[Finding]:
     """What is concluded, first things first."""
     yield from preliminary(planned, figures.missing)
+    yield from disturbance_answer(figures.curves, figures.compared, figures.searched, figures.ratios)
     yield from lag_answer(figures.curves)
     yield from capacity_answer(figures.searched, figures.ratios, less_durable_under(figures.systems, figures.workloads))
     yield from effect_answer(effects)

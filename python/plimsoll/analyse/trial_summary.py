@@ -19,6 +19,7 @@ from plimsoll.analyse.duration_rows import DurationRows, duration_rows
 from plimsoll.analyse.histograms import SparseHistogram, merge_measure, merge_rows, merge_window
 from plimsoll.analyse.innodb_state import innodb_series
 from plimsoll.analyse.instances import instances_tps
+from plimsoll.analyse.machine_seconds import MachineSeconds, machine_seconds
 from plimsoll.analyse.overload import Overload, interval_loads, overloads
 from plimsoll.analyse.own_processors import sides_of, with_own_processors
 from plimsoll.analyse.processor import other_ratio, processor_shares, reported_shares
@@ -91,6 +92,7 @@ class TrialSummary:
         unfinished_count: Transactions of the window that never ended, see `unfinished`; None where that is not known.
         quiet: When nothing completed.
         resources: What was used and waited for in each second.
+        machine: What the servers' machine did in each second; None where the recording does not say.
         turns: Those of the window of a duet (`frames.TURNS`), in order; None for other trials.
         series: How it went, warm-up included; None where there are no intervals.
         steps: Its window minute by minute; None for a short one.
@@ -118,6 +120,7 @@ class TrialSummary:
     unfinished_count: int | None = None
     quiet: Quiet = field(default_factory=Quiet)
     resources: Resources = field(default_factory=Resources, repr=False)
+    machine: MachineSeconds | None = field(default=None, repr=False)
     turns: pl.DataFrame | None = field(default=None, repr=False)
     series: TrialSeries | None = field(default=None, repr=False)
     steps: Steps | None = field(default=None, repr=False)
@@ -198,6 +201,7 @@ def summarise(recording: RecordingLike, *, points: int = POINTS_OF_TRIAL) -> Tri
         overloads=overloads(interval_loads(intervals, telemetry), recording.trial.level.connections),
         unfinished_count=_unfinished_count(recording, (intervals, durations), merged.get("response"), counts.last),
         resources=resources_of(samples, environment),
+        machine=machine_seconds(recording, samples, measured, counts, merged.get("service")),
         turns=None if (turns := recording.turns()) is None else inside(turns, outcome.window),
         quiet=quiet,
         series=series_of(

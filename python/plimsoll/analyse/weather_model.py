@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from plimsoll.analyse.disturbance_model import Disturbance
 from plimsoll.analyse.steady_model import SteadyState
 from plimsoll.record.document import Document
 
@@ -30,6 +31,7 @@ class TrialCondition(Document):
         throughput_tps: Completed transactions per second.
         steady: Its state while it was measured; null for published figures without intervals.
         slower: In what its machine was slower than around other trials, the slowest first; empty for nothing.
+        disturbance: How slow its machine was while it was measured; null where the recording does not say.
     """
 
     trial_id: str
@@ -37,3 +39,4 @@ class TrialCondition(Document):
     throughput_tps: float
     steady: SteadyState | None = None
     slower: tuple[SlowFigure, ...] = ()
+    disturbance: Disturbance | None = None

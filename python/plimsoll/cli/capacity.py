@@ -153,18 +153,26 @@ def _search_and_show(run: SingleRun, kept: RecordingWanted, settings: SearchSett
     _show(found, as_json=as_json)
     if is_cut:
         return INTERRUPTED
-    return 0 if found.capacity_tps is not None else NO_RATE
+    return 0 if found.capacity_tps is not None and not found.is_disturbed else NO_RATE
 
 
 def _answer(search: TargetSearch) -> CapacityAnswer:
     """What the search found, with what makes it doubtful."""
     from plimsoll.analyse.capacity_model import CapacityAnswer
-    from plimsoll.guide.run_warnings import search_warnings
+    from plimsoll.guide.run_warnings import search_doubts
 
     found = search.so_far
-    doubts = search_warnings(search.recordings, search.record)
+    doubts = search_doubts(search.recordings, search.record)
     facts = {name: getattr(found, name) for name in type(found).model_fields}
-    return CapacityAnswer(**facts, connections=found.rate_connections, warnings=doubts)
+    if doubts.is_disturbed:
+        facts["high"] = None  # a disturbance lowers what is found
+    return CapacityAnswer(
+        **facts,
+        connections=found.rate_connections,
+        warnings=doubts.warnings,
+        disturbance=doubts.disturbance,
+        is_disturbed=doubts.is_disturbed,
+    )
 
 
 def _show(found: CapacityAnswer, *, as_json: bool) -> None:
@@ -177,6 +185,8 @@ def _show(found: CapacityAnswer, *, as_json: bool) -> None:
     if as_json:
         typer.echo(found.model_dump_json(indent=2))
         return
-    for line in (*capacity_sentences(found, found.warnings), *map(warning_line, found.warnings)):
+    disturbance = found.disturbance if found.is_disturbed else None
+    sentences = capacity_sentences(found, found.warnings, disturbance)
+    for line in (*sentences, *map(warning_line, found.warnings)):
         echo_fitted(line)
     show(show_table(runs_table(found)))

@@ -19,6 +19,7 @@ from plimsoll.guide.pools import SHARED_PROCESSORS, SINGLE_FIGURES, pool_sentenc
 from plimsoll.guide.said import Said
 from plimsoll.prose.capacity import capacities_compared_sentence, capacity_answer_sentence, no_capacity_sentence
 from plimsoll.prose.cost import costs_sentence
+from plimsoll.prose.disturbance import disturbance_sentence
 from plimsoll.prose.evidence import evidence_text
 from plimsoll.prose.phrases import (
     counted,
@@ -78,7 +79,8 @@ def _peak(said: Said) -> str:
     finding, figures = said.finding, said.figures
     cell = said.curve(finding.system or "", finding.workload).peak_cell
     grows = cell is not None and bool(cell.growing_replicas)
-    sustains = "completes" if grows else "sustains"
+    is_disturbed = cell is not None and cell.is_disturbed
+    sustains = "completed" if is_disturbed else "completes" if grows else "sustains"
     verb = {"most": f"{sustains} the most:", "highest-figure": "has the highest figure:"}.get(
         figures["standing"], sustains
     )
@@ -233,6 +235,7 @@ def _durability(said: Said) -> str:
 
 
 ANSWER: Mapping[str, Callable[[Said], str]] = {
+    "disturbed": lambda said: disturbance_sentence(said.figures, said.finding.workload or ""),
     "incomplete": _incomplete,
     "lag-grows": _lag_grows,
     "stalled": _stalled,

@@ -25,6 +25,7 @@ _VERDICTS = {
     "equal": "equal",
     "unresolved": "not resolved",
     "untestable": "not resolved by one search each",
+    "disturbed": "disturbed",
 }
 
 

@@ -22,9 +22,12 @@ from plimsoll.analyse.compare_model import (
     MetricComparison,
 )
 from plimsoll.analyse.compared_capacities import place_of
+from plimsoll.analyse.disturbance_answer import unlike_figures
+from plimsoll.analyse.disturbance_model import UnlikeConditions
 from plimsoll.analyse.finding_model import Finding
 from plimsoll.analyse.model import DifferenceVerdict
 from plimsoll.prose.capacity import objective_words
+from plimsoll.prose.disturbance import slow_words
 from plimsoll.prose.phrases import capitalised, changes_words, counted, first_few, vague_words
 from plimsoll.units import format_number, format_percent
 
@@ -70,12 +73,31 @@ def worded_comparison(answer: CompareAnswer) -> CompareAnswer:
 
 def answer_sentence(answer: CompareAnswer) -> str:
     """All in one sentence: what is not alike, the rules, and the difference with its interval."""
+    disturbed = f"disturbed: {slow_clause(answer)}; " if is_disturbed(answer) else ""
     around = [one.what for one in answer.differing if not one.is_compared]
     unlike = f"Measured under unlike conditions ({first_few(around)}): " if around else ""
     gates = "".join(f"{gate_words(one, answer)}: " for one in answer.gates)
     difference = _difference(answer) if answer.comparisons else _difference_of_capacities(answer)
-    text = f"{unlike}{gates}{difference}{_exceptions(answer)}."
+    text = f"{disturbed}{unlike}{gates}{difference}{_exceptions(answer)}."
     return capitalised(text, (answer.base.name, answer.system.name))
+
+
+def is_disturbed(answer: CompareAnswer) -> bool:
+    """Whether something is not said because the machine was not equally fast for both sides."""
+    return _most_unlike(answer) is not None
+
+
+def _most_unlike(answer: CompareAnswer) -> UnlikeConditions | None:
+    """Of all places together, else of the place where the two sides differ most."""
+    places = [one.unlike for one in (*answer.comparisons, *answer.capacities) if one.unlike is not None]
+    return answer.unlike or max(places, key=lambda one: one.contrast_ratio, default=None)
+
+
+def slow_clause(answer: CompareAnswer) -> str:
+    """What the two sides met, and when."""
+    unlike = _most_unlike(answer)
+    assert unlike is not None, "only asked for where there is something"
+    return slow_words(unlike_figures(answer.base.name, answer.system.name, unlike))
 
 
 def gate_words(gate: GateResult, answer: CompareAnswer) -> str:
@@ -90,6 +112,8 @@ def gate_words(gate: GateResult, answer: CompareAnswer) -> str:
             return f"no regression ({rule} is ruled out)"
     if not gate.places_count:
         return f"undecided ({_metric(gate, answer)} is not known of both sides)"
+    if is_disturbed(answer):
+        return f"undecided ({rule} can be neither shown nor ruled out)"
     return f"undecided ({rule} is neither shown nor ruled out{_further(gate.repetitions_needed)})"
 
 
@@ -118,6 +142,8 @@ def _difference(answer: CompareAnswer) -> str:
         case DifferenceVerdict.UNRESOLVED:
             further = _further(answer.repetitions_needed)
             return f"not resolved whether {system} is faster than {base}{over}, {change}{further}"
+        case DifferenceVerdict.DISTURBED:
+            return f"nothing can be said of how {system} compares with {base}{over}"
     return f"{system} against {base}{over}: {change}, not testable{_why_untestable(answer)}"
 
 
@@ -140,6 +166,8 @@ def _difference_of_capacities(answer: CompareAnswer) -> str:
         case DifferenceVerdict.UNRESOLVED:
             further = _further(answer.repetitions_needed)
             return f"not resolved whether the capacity of {system} is higher than that of {base}{at}, {change}{further}"
+        case DifferenceVerdict.DISTURBED:
+            return f"nothing can be said of how the capacity of {system} compares with that of {base}{at}"
     if answer.ratio is None:
         return f"no capacity{at} is known of {_without_capacity(answer)}"
     return f"the capacity of {system} against that of {base}{at}: {change}, not testable with single searches"
@@ -170,6 +198,8 @@ def verdict_word(one: MetricComparison) -> str:
             return "not resolved"
         case DifferenceVerdict.UNTESTABLE:
             return "not testable"
+        case DifferenceVerdict.DISTURBED:
+            return "disturbed"
     return one.verdict.value
 
 
@@ -185,7 +215,7 @@ def _exceptions(answer: CompareAnswer) -> str:
     text = "".join(f"; {_capacity_clause(one)}" for one in answer.capacities)
     if len(answer.comparisons) == 1:
         return text
-    for verdict in (DifferenceVerdict.SLOWER, DifferenceVerdict.FASTER):
+    for verdict in (DifferenceVerdict.SLOWER, DifferenceVerdict.FASTER, DifferenceVerdict.DISTURBED):
         places = [_place(one.workload, one.level.label()) for one in answer.comparisons if one.verdict is verdict]
         if places and verdict is not answer.verdict:
             text += f"; {verdict.value} at {first_few(places)}"
@@ -198,7 +228,8 @@ def _unlike_capacities(answer: CompareAnswer) -> str:
 
 
 def _capacity_clause(one: CapacityComparison) -> str:
-    return f"capacity under {capacity_place(one)}: {capacity_verdict(one)}, {_change(one)}"
+    change = "" if one.verdict is DifferenceVerdict.DISTURBED else f", {_change(one)}"
+    return f"capacity under {capacity_place(one)}: {capacity_verdict(one)}{change}"
 
 
 def _place(workload: str, level: str) -> str:

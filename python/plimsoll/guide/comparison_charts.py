@@ -38,14 +38,16 @@ _KINDS = {
     DifferenceVerdict.EQUAL: "equal",
     DifferenceVerdict.UNRESOLVED: "not resolved",
     DifferenceVerdict.UNTESTABLE: "not testable",
+    DifferenceVerdict.DISTURBED: "disturbed",
 }
-_COLOURS = {"faster": 2, "slower": 1, "equal": 0, "not resolved": 6, "not testable": 6}
+_COLOURS = {"faster": 2, "slower": 1, "equal": 0, "not resolved": 6, "not testable": 6, "disturbed": 6}
 _SHAPES = {
     "faster": "triangle-right",
     "slower": "triangle-left",
     "equal": "diamond",
     "not resolved": "circle",
     "not testable": "cross",
+    "disturbed": "cross",
 }
 
 

@@ -20,6 +20,9 @@ def comparison_sentence(said: Said) -> str:
     ratio: Estimate = figures["ratio"]
     interval = ratio_interval(ratio)
     inside = f" ({interval})" if interval else ""
+    if figures["verdict"] == DifferenceVerdict.DISTURBED:
+        place, _, plural = _compared_figures(said)
+        return f"{place}nothing can be said of how {plural} of {high} and {low} compare: disturbed.{_differing(said)}"
     if (turns := _turns(said)) is not None and figures["verdict"] != DifferenceVerdict.UNTESTABLE:
         return f"{_of_turns(said, turns)}{_but(said)}.{_differing(said)}"
     place, noun, plural = _compared_figures(said)

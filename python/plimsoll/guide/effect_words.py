@@ -50,6 +50,7 @@ def verdict_words(one: FactorEffect) -> str:
         "slower": "lower",
         "equal": f"equal within {plain_percent(one.equal_within)}",
         "untestable": "not testable: no confidence interval",
+        "disturbed": "disturbed: the machine was not equally fast",
     }
     return words.get(one.verdict, f"not resolved{further_words(one)}")
 

@@ -90,6 +90,8 @@ def _effect_words(one: FactorEffect) -> str:
             return f"{change} leaves {measured} equal within {within}: {found.value}{interval}{over}"
         case "untestable":
             return f"{change} changes {measured} by {found.value}{over}; a confidence interval needs repetitions"
+        case "disturbed":
+            return f"what {change} changes is not known: the machine was not equally fast"
     detectable = "" if one.smallest_effect is None else f"; minimum detectable effect {effect(one.smallest_effect)}"
     return f"no effect of {change} is established: {found.value}{interval}{over}{detectable}{further_words(one)}"
 

@@ -56,6 +56,8 @@ def _none(own: Sequence[FactorEffect], measure: EffectMeasure) -> str:
     if verdicts == {"untestable"}:
         verb = "changes" if len(factors) == 1 else "change"
         return f"whether {listed(factors)} {verb} {what} is not known: confidence intervals need repetitions"
+    if "disturbed" in verdicts:
+        return f"what {listed(factors)} {'changes' if len(factors) == 1 else 'change'} is not known: disturbed"
     detectable = [one.smallest_effect for one in own if one.smallest_effect is not None]
     least = f"; the largest minimum detectable effect is {effect(max(detectable))}" if detectable else ""
     return f"no effect of {_either(factors)} on {what} is established on average{least}"

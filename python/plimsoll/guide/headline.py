@@ -19,10 +19,21 @@ from plimsoll.prose.phrases import capitalised, counted, listed
 from plimsoll.record.environment import HostFacts, InstanceFacts
 from plimsoll.units import format_bytes
 
-HEADLINE_CODES = ("capacity", "no-capacity", "within-objective", "objective-missed", "sustained-rate", "peak")
-"""The findings that answer how much load a system can carry, the first that a workload has being its headline."""
+HEADLINE_CODES = (
+    "disturbed",
+    "capacity",
+    "no-capacity",
+    "within-objective",
+    "objective-missed",
+    "sustained-rate",
+    "peak",
+)
+"""The findings that answer how much load a system can carry, the first that a workload has being its headline.
 
-DUET_HEADLINE_CODES = ("comparison", *HEADLINE_CODES)
+Where the machine was disturbed, that is said instead.
+"""
+
+DUET_HEADLINE_CODES = ("disturbed", "comparison", *HEADLINE_CODES[1:])
 """The same where systems took turns: a duet asks which one is faster, and only its ratios are protected from noise."""
 
 _SHOWN_MAX = 3
@@ -104,7 +115,7 @@ def headline_findings(analysis: Analysis) -> list[Finding]:
         own = [one for one in analysis.answer if one.workload == workload.name]
         for code in DUET_HEADLINE_CODES if is_duet(analysis, workload.name) else HEADLINE_CODES:
             if same := [one for one in own if one.code == code]:
-                best = same[0] if code == "comparison" else max(same, key=_merit)
+                best = same[0] if code in ("comparison", "disturbed") else max(same, key=_merit)
                 chosen.append(best)
                 chosen += _beside(best, own)
                 break

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
+from plimsoll.analyse.disturbance_model import Disturbance
 from plimsoll.analyse.doubts import Code
 from plimsoll.analyse.model import Analysis
 from plimsoll.analyse.study import analyse
@@ -13,14 +15,31 @@ from plimsoll.record.capacity import SearchRecord
 from plimsoll.record.model import TrialWarning
 
 
-def search_warnings(recordings: Sequence[RecordingLike], record: SearchRecord) -> tuple[TrialWarning, ...]:
-    """What makes the answer of a search doubtful, the gravest first.
+@dataclass(frozen=True, slots=True)
+class SearchDoubts:
+    """What makes the answer of a search doubtful.
+
+    Attributes:
+        warnings: The gravest first.
+        disturbance: What its deciding runs met; None where recordings do not say.
+        is_disturbed: That withholds the answer.
+    """
+
+    warnings: tuple[TrialWarning, ...]
+    disturbance: Disturbance | None
+    is_disturbed: bool
+
+
+def search_doubts(recordings: Sequence[RecordingLike], record: SearchRecord) -> SearchDoubts:
+    """What makes the answer of a search doubtful.
 
     Args:
         recordings: Of its runs.
         record: What it found.
     """
-    return _in_words(analyse(record.search_id, recordings, searches=[record]))
+    analysis = analyse(record.search_id, recordings, searches=[record])
+    (found,) = analysis.capacities
+    return SearchDoubts(_in_words(analysis), found.disturbance, found.is_disturbed)
 
 
 def load_warnings(recording: RecordingLike) -> tuple[TrialWarning, ...]:

@@ -97,12 +97,14 @@ def answer_sentences(answer: SizeAnswer) -> Iterator[str]:
         yield demand_sentence(asked, asked.demand)
     if not fitting:
         none = "The only system is not" if len(systems) == 1 else f"None of the {len(systems)} systems is"
+        yield from _disturbed(systems, asked)
         yield f"{none} shown to sustain {load}."
         yield from _undecided(systems, asked)
         yield from (_scale_out(one, asked) for one in answer.scale_out[:_SCALE_OUTS_TOLD])
         yield from horizon_sentences(answer)
         return
     yield f"{_how_many(len(fitting), len(systems))} {load}."
+    yield from _disturbed(systems, asked)
     if not answer.is_cost_comparable:
         yield "Prices are in different currencies, so none is called the cheapest."
     elif any(one.cost_per_month is not None for one in fitting):
@@ -115,6 +117,17 @@ def answer_sentences(answer: SizeAnswer) -> Iterator[str]:
         spare = format_percent(tightest.margin_ratio or 0.0)
         yield f"The tightest is {tightest.system} with {rate}, {spare} to spare."
     yield from horizon_sentences(answer)
+
+
+def _disturbed(systems: Sequence[SystemFit], asked: LoadAsked) -> Iterator[str]:
+    """The system with the slowest machine, and for which others the same holds."""
+    disturbed = [one for one in systems if one.verdict is Fit.DISTURBED]
+    if not disturbed:
+        return
+    worst = max(disturbed, key=lambda one: one.reason.known["slowness"])
+    others = [one.system for one in disturbed if one is not worst]
+    rest = f" {listed(others)}: disturbed as well." if others else ""
+    yield f"{worst.system}: {reason_sentence(worst, asked)}{rest}"
 
 
 def _undecided(systems: Sequence[SystemFit], asked: LoadAsked) -> Iterator[str]:

@@ -8,6 +8,7 @@ from typing import Any
 from plimsoll.analyse.objective import Fault
 from plimsoll.analyse.size_model import LoadAsked, SizeEvidence, SystemFit
 from plimsoll.analyse.size_rates import LEFT_RATIO_ALLOWED
+from plimsoll.prose.disturbance import ADVICE, slow_machine_words
 from plimsoll.prose.phrases import counted, ms_span, rate_with_interval
 from plimsoll.record.level import Level
 from plimsoll.units import format_ms, format_percent, format_rate
@@ -33,6 +34,12 @@ def _fits(one: SystemFit, asked: LoadAsked, sustained: str) -> str:
     single = " in single runs" if one.response_p99_ms is None else ""
     met = f", p99 response time {ms_span(times)}{single}" if asked.response_p99_ms is not None and times else ""
     return f"It sustains {sustained}{met}."
+
+
+def _disturbed(one: SystemFit, asked: LoadAsked, _: str) -> str:
+    assert one.throughput_tps is not None, "it was measured"
+    rate = rate_with_interval(one.throughput_tps, asked.rate_unit)
+    return f"Disturbed: it completed {rate} {_where(one, asked)} {slow_machine_words(one.reason.known)}. {ADVICE}"
 
 
 def _too_slow(_: SystemFit, asked: LoadAsked, sustained: str) -> str:
@@ -113,6 +120,7 @@ def _rates_end_below(one: SystemFit, asked: LoadAsked, _: str) -> str:
 
 
 _REASONS: Mapping[str, Callable[[SystemFit, LoadAsked, str], str]] = {
+    "disturbed": _disturbed,
     "too-slow": _too_slow,
     "objective-not-met": _objective_not_met,
     "within-interval": _within_interval,
@@ -153,6 +161,8 @@ def _of_capacity(one: SystemFit, asked: LoadAsked) -> str:
     seen = one.reason.known
     sure = "unknown" if seen["sure_tps"] is None else format_rate(seen["sure_tps"], asked.rate_unit)
     match one.reason.code:
+        case "disturbed":
+            return f", {slow_machine_words(seen)}. {ADVICE}"
         case "capacity-fits":
             return f"; with 95 % confidence it is {sure} or more, also in the next search."
         case "capacity-of-stricter-objective":

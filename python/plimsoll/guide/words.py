@@ -54,19 +54,15 @@ def cleaned(analysis: Analysis) -> Analysis:
 
 def verdict_words(difference: Difference) -> str:
     """What a comparison shows, in words."""
-    match difference.verdict:
-        case DifferenceVerdict.FASTER:
-            return f"{difference.system} is faster"
-        case DifferenceVerdict.SLOWER:
-            return f"{difference.system} is slower"
-        case DifferenceVerdict.UNTESTABLE if difference.blocks is not None:
-            return "not testable: an environment was measured only once"
-        case DifferenceVerdict.UNTESTABLE:
-            return "not testable: no confidence interval"
-        case DifferenceVerdict.EQUAL:
-            return f"equal within {plain_percent(difference.equal_within)}"
-        case DifferenceVerdict.UNRESOLVED:
-            return f"not resolved{_further_words(difference)}"
+    untestable = "no confidence interval" if difference.blocks is None else "an environment was measured only once"
+    return {
+        DifferenceVerdict.FASTER: f"{difference.system} is faster",
+        DifferenceVerdict.SLOWER: f"{difference.system} is slower",
+        DifferenceVerdict.UNTESTABLE: f"not testable: {untestable}",
+        DifferenceVerdict.DISTURBED: "disturbed: the machine was not equally fast",
+        DifferenceVerdict.EQUAL: f"equal within {plain_percent(difference.equal_within)}",
+        DifferenceVerdict.UNRESOLVED: f"not resolved{_further_words(difference)}",
+    }[difference.verdict]
 
 
 def _further_words(difference: Difference) -> str:

@@ -7,8 +7,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
 from plimsoll.analyse.cell_model import EQUAL_WITHIN, Estimate
+from plimsoll.analyse.disturbance_answer import slow_figures
 from plimsoll.analyse.doubts import Code, Voids, voids
 from plimsoll.analyse.finding_model import Finding
+from plimsoll.prose.disturbance import ADVICE, slow_machine_words
 from plimsoll.prose.phrases import counted, higher, lost_words, plain_percent, rate_with_interval, ratio_interval
 from plimsoll.record.capacity import Capacity, CapacityObjective, CapacityRun, RunRole, RunVerdict, held_between
 from plimsoll.record.model import TrialWarning
@@ -16,6 +18,7 @@ from plimsoll.units import format_duration, format_ms, format_percent, format_ra
 
 if TYPE_CHECKING:
     from plimsoll.analyse.confirmed import Confirmed
+    from plimsoll.analyse.disturbance_model import Disturbance
 
 VERDICTS = {
     RunVerdict.HOLDS: "holds",
@@ -93,21 +96,29 @@ def bracket_words(low_tps: float, high_tps: float) -> str:
     return f"; capacity below {format_rate(high_tps)}" if math.isfinite(high_tps) else ""
 
 
-def capacity_sentences(found: Capacity, warnings: Sequence[TrialWarning] = ()) -> Iterator[str]:
+def capacity_sentences(
+    found: Capacity, warnings: Sequence[TrialWarning] = (), disturbance: Disturbance | None = None
+) -> Iterator[str]:
     """The answer of one search, first things first.
 
     Args:
         found: The answer.
         warnings: Doubts about it, the gravest first: where the measurement was disturbed, that is what to mend first.
+        disturbance: What withholds the answer; None for nothing.
     """
     what = objective_words(found.objective)
+    if disturbance is not None:
+        yield f"Disturbed: the search ran {slow_machine_words(slow_figures(disturbance))}. {ADVICE}"
     if found.capacity_tps is None:
         yield from _no_capacity(found, what, [one.code for one in warnings if _is_disturbance(one.code)])
         return
     count = sum(run.rate_tps is not None for run in found.runs)
     served = "" if found.rate_connections is None else f" at {counted(found.rate_connections, 'connection')}"
-    yield f"Capacity: {format_rate(found.capacity_tps)}{served}, with {what}, from {counted(count, 'run')}."
-    yield _limits_sentence(found)
+    if disturbance is None:
+        yield f"Capacity: {format_rate(found.capacity_tps)}{served}, with {what}, from {counted(count, 'run')}."
+        yield _limits_sentence(found)
+    else:
+        yield f"It found {format_rate(found.capacity_tps)}{served}, with {what}: this is not the server's capacity."
     yield from _lag(found)
 
 
@@ -180,6 +191,8 @@ def capacity_answer_sentence(finding: Finding, unit: str) -> str:
     if seen["capacity_tps"] is None:
         return f"{place} has no capacity with {what}: not every search found a rate that holds.{rest}"
     rate = rate_with_interval(seen["capacity_tps"], unit)
+    if seen.get("is_disturbed"):
+        return f"{place} has no capacity with {what}: the machine was disturbed. Its searches found {rate}.{rest}"
     over = _of_one_search(seen, unit)
     lost = lost_words(seen)
     grows_tps = seen.get("lag_grows_tps")
@@ -219,9 +232,11 @@ def capacities_compared_sentence(finding: Finding) -> str:
     seen = finding.known
     ratio: Estimate = seen["ratio"]
     high, low, interval = finding.system, seen["base"], ratio_interval(ratio)
-    if ratio.trial_count == 1:
+    if ratio.trial_count == 1 and seen["verdict"] != "disturbed":
         return _single_searches_compared(finding, ratio)
     inside = f" ({interval})" if interval else ""
+    if seen["verdict"] == "disturbed":
+        return f"{finding.workload}: nothing can be said of how the capacities of {high} and {low} compare: disturbed."
     if seen["verdict"] in ("faster", "slower"):
         lost = lost_words(seen, high)
         return f"{finding.workload}: the capacity of {high} is {higher(ratio.value)} {low}{inside}{lost}."

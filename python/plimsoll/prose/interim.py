@@ -3,28 +3,48 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from plimsoll.analyse.cell_model import VAGUE_FACTOR
+from plimsoll.analyse.disturbance_answer import unlike_figures
+from plimsoll.prose.disturbance import slow_words
 from plimsoll.prose.phrases import counted, repeat_noun
 from plimsoll.units import format_duration, format_percent, format_rate
 
 if TYPE_CHECKING:
-    from plimsoll.analyse.deciding import Interim
+    from plimsoll.analyse.deciding import Interim, Question
+    from plimsoll.analyse.disturbance_model import UnlikeConditions
     from plimsoll.analyse.sequential import AnytimeInterval
 
 
-def interim_lines(found: Sequence[Interim], equal_within: float, *, is_duet: bool = False) -> tuple[str, ...]:
-    """One line for each question of which something is known.
+def interim_lines(
+    found: Sequence[Interim],
+    equal_within: float,
+    *,
+    is_duet: bool = False,
+    disturbed: Mapping[Question, UnlikeConditions] = MappingProxyType({}),
+) -> tuple[str, ...]:
+    """One line for each question of which something is known; disturbed ones first.
 
     Args:
         found: What is known.
         equal_within: Share within which two systems count as equal.
         is_duet: Repetitions are rounds.
+        disturbed: Questions whose two systems met unlike conditions so far: no winner is named.
     """
     noun = repeat_noun(is_duet=is_duet)
-    return tuple(_line(one, one.interval, equal_within, noun) for one in found if one.interval is not None)
+    known = [one for one in found if one.interval is not None]
+    withheld = (_disturbed(one.question, disturbed[one.question]) for one in known if one.question in disturbed)
+    rest = [one for one in known if one.question not in disturbed]
+    return (*withheld, *(_line(one, one.interval, equal_within, noun) for one in rest if one.interval is not None))
+
+
+def _disturbed(asked: Question, met: UnlikeConditions) -> str:
+    assert asked.base is not None, "one system meets no unlike conditions"
+    seen = slow_words(unlike_figures(asked.base, asked.system, met))
+    return f"{asked.workload}, {asked.level.label()}: disturbed: {seen}"
 
 
 def over_budget_line(budget_s: float) -> str:

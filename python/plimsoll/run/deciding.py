@@ -11,6 +11,7 @@ from pathlib import Path
 
 import polars as pl
 
+from plimsoll.analyse.compared_trial import compared_trial
 from plimsoll.analyse.deciding import (
     CellKey,
     Question,
@@ -20,8 +21,11 @@ from plimsoll.analyse.deciding import (
     questions,
     values_of_cells,
 )
+from plimsoll.analyse.disturbance import disturbances, of_trials, unlike
+from plimsoll.analyse.disturbance_model import UnlikeConditions
 from plimsoll.analyse.duet_differences import round_log_ratio
-from plimsoll.analyse.window import counts_of, inside
+from plimsoll.analyse.trial_summary import TrialSummary
+from plimsoll.analyse.window import inside
 from plimsoll.errors import RecordError
 from plimsoll.plan.model import Plan, PlannedTrial
 from plimsoll.prose.interim import interim_lines, over_budget_line
@@ -54,6 +58,7 @@ class Answering:
         self._cells: dict[CellKey, dict[int, float]] = defaultdict(dict)
         self._turns: dict[CellKey, dict[int, pl.DataFrame]] = defaultdict(dict)
         self._complete: set[str] = set()
+        self._summaries: dict[CellKey, list[TrialSummary]] = defaultdict(list)
         self._judge()
 
     def read(self, trial_ids: Iterable[str]) -> None:
@@ -67,14 +72,14 @@ class Answering:
             recording = read_recording(recordings_folder(self._folder) / planned.trial_id)
             if recording.outcome.verdict is not Verdict.COMPLETE:
                 return
-            intervals, turns = recording.intervals(), recording.turns()
+            turns, summary = recording.turns(), compared_trial(recording)
         except RecordError:
             return  # it is measured again
         self._complete.add(planned.trial_id)
-        counts = None if intervals is None else counts_of(recording.trial, recording.outcome, intervals)
         key = CellKey(planned.system, planned.workload, planned.level)
-        if counts is not None:
-            self._cells[key][planned.repetition] = counts.throughput_tps
+        if summary is not None and summary.counts is not None:
+            self._cells[key][planned.repetition] = summary.counts.throughput_tps
+            self._summaries[key].append(summary)
         if turns is not None:
             self._turns[key][planned.repetition] = inside(turns, recording.outcome.window)
 
@@ -95,6 +100,21 @@ class Answering:
             value = round_log_ratio(base[index], system[index], base=one.base, system=one.system)
             if value is not None:
                 yield index, value
+
+    def disturbed(self) -> dict[Question, UnlikeConditions]:
+        """The questions whose two systems met unlike conditions so far, with what they met."""
+        met = disturbances([one for own in self._summaries.values() for one in own])
+        found = {
+            one: unlike(
+                *(
+                    of_trials(self._summaries[CellKey(name, one.workload, one.level)], met)
+                    for name in (base, one.system)
+                )
+            )
+            for one in self._asked
+            if (base := one.base) is not None
+        }
+        return {one: conditions for one, conditions in found.items() if conditions is not None}
 
     @property
     def complete_repetitions(self) -> list[int]:
@@ -145,7 +165,8 @@ class Answering:
         study = self._spec.study
         is_decided = self.decided_after is not None
         is_over_budget = not is_decided and self.is_over_budget(budget)
-        lines = interim_lines(self.interim, study.equal_within, is_duet=study.is_duet)
+        disturbed = self.disturbed()
+        lines = interim_lines(self.interim, study.equal_within, is_duet=study.is_duet, disturbed=disturbed)
         return AnswerProgressed(
             is_duet=study.is_duet,
             repetitions=len(self.complete_repetitions),

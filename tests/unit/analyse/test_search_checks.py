@@ -9,7 +9,7 @@ import pytest
 
 from plimsoll.analyse.capacities import capacities
 from plimsoll.analyse.search_checks import check_searches, deciding_trials
-from plimsoll.guide.run_warnings import load_warnings, search_warnings
+from plimsoll.guide.run_warnings import load_warnings, search_doubts
 from plimsoll.record.capacity import Capacity, CapacityObjective, CapacityRun, RunRole, RunVerdict, SearchRecord
 from plimsoll.record.environment import ClientFacts
 from plimsoll.record.level import Level
@@ -77,7 +77,7 @@ def test_only_the_runs_that_an_answer_rests_on_are_doubted() -> None:
     runs = [run_at(700.0, 1), run_at(600.0, 1), run_at(600.0, 2)]
     for bad, expected in ((700.0, False), (600.0, True)):
         recordings = [recorded(run, on_server_host=run.rate_tps == bad) for run in runs]
-        codes = [one.code for one in search_warnings(recordings, record(runs, 600.0))]
+        codes = [one.code for one in search_doubts(recordings, record(runs, 600.0)).warnings]
         assert ("client-on-server-host" in codes) is expected
         assert "single-repetition" not in codes
 

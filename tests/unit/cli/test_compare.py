@@ -14,6 +14,7 @@ from plimsoll.cli.main import app
 from plimsoll.errors import SpecError
 from plimsoll.record.environment import ClientFacts, Environment, HostFacts, InstanceFacts
 from plimsoll.record.store import write_recording
+from support.disturbed import DISTURBED, QUIET, SHARED, machine_table
 from support.repository import ROOT
 from unit.analyse.made import measured
 
@@ -189,3 +190,39 @@ def test_every_field_of_the_json_is_described() -> None:
     assert [line.split("`")[1] for line in text.splitlines() if line.startswith("| `")] == list(
         CompareAnswer.model_fields
     )
+
+
+@pytest.fixture
+def disturbed(tmp_path: Path) -> Path:
+    """One study: other programs ran beside b, and beside nobody else; c is as slow as b without them."""
+    sides = (("a", 1000.0, QUIET), ("b", 500.0, DISTURBED), ("c", 505.0, QUIET))
+    for system, tps, seconds in sides:
+        write(tmp_path / "s", system, tps, environment=SHARED, telemetry=machine_table([seconds] * 20))
+    return tmp_path / "s"
+
+
+def test_a_disturbed_comparison_says_so_first_and_names_no_winner(disturbed: Path) -> None:
+    ran = compare(f"{disturbed}:a", f"{disturbed}:b", "--fail-if", "slower:5%", "--fail-if", "p99:5%")
+    assert ran.exit_code == 0, ran.output
+    assert ran.stdout.startswith("Disturbed: while ")
+    assert "times as slow as at its best" in " ".join(ran.stdout.split())
+    assert "faster" not in ran.stdout
+    found = answer(f"{disturbed}:a", f"{disturbed}:b", "--fail-if", "slower:5%", "--fail-if", "p99:5%")
+    assert (found["verdict"], found["low"], found["high"]) == ("disturbed", None, None)
+    assert found["unlike"]["system"]["slow_ratio"] == 1.0  # type: ignore[index]
+    for one in found["comparisons"]:  # type: ignore[attr-defined]
+        assert (one["verdict"], one["p99"]["verdict"], one["p99"]["low"]) == ("disturbed", "disturbed", None)
+    assert [one["outcome"] for one in found["gates"]] == ["undecided", "undecided"]  # type: ignore[attr-defined]
+
+
+def test_a_disturbed_gate_fails_where_undecided_does(disturbed: Path) -> None:
+    ran = compare(f"{disturbed}:a", f"{disturbed}:b", "--fail-if", "slower:5%", "--fail-if", "undecided")
+    assert ran.exit_code == 1
+
+
+def test_like_conditions_are_compared_as_ever(disturbed: Path) -> None:
+    found = answer(f"{disturbed}:a", f"{disturbed}:c", "--fail-if", "slower:5%")
+    assert found["verdict"] == "slower"
+    assert found["unlike"] is None
+    assert found["gates"][0]["outcome"] == "failed"  # type: ignore[index]
+    assert not str(found["text"]).startswith("Disturbed")

@@ -48,6 +48,7 @@ def test_each_verdict_has_words() -> None:
         DifferenceVerdict.UNRESOLVED: "not resolved",
         DifferenceVerdict.EQUAL: "equal within 5 %",
         DifferenceVerdict.UNTESTABLE: "not testable: no confidence interval",
+        DifferenceVerdict.DISTURBED: "disturbed: the machine was not equally fast",
     }
 
 

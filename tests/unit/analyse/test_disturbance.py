@@ -1,0 +1,271 @@
+"""What a disturbed machine withholds: winners, intervals, fits and capacities; and what it leaves as it was."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from plimsoll.analyse.disturbance import is_disturbed, met_by, together, unlike
+from plimsoll.analyse.disturbance_model import Disturbance
+from plimsoll.analyse.model import Analysis, DifferenceVerdict
+from plimsoll.analyse.size import size
+from plimsoll.analyse.size_model import Fit
+from plimsoll.analyse.study import analyse
+from plimsoll.analyse.trial_summary import summarise
+from plimsoll.guide.answer import answer_sentence
+from plimsoll.guide.headline import headline_findings
+from plimsoll.guide.run_warnings import SearchDoubts, search_doubts
+from plimsoll.guide.size import worded
+from plimsoll.record.capacity import Capacity, CapacityObjective, CapacityRun, RunRole, RunVerdict, SearchRecord
+from plimsoll.record.environment import HostFacts
+from plimsoll.record.level import Level
+from support.disturbed import DISTURBED, QUIET, SHARED, machine_table
+from unit.analyse.made import STARTED_UNIX_S, Made, measured
+
+SECONDS = 20
+REPETITIONS = 4
+Second = dict[str, float]
+
+
+def trial(system: str, repetition: int, seconds: Sequence[Second], tps: float = 1000.0, **more: object) -> Made:
+    noise = np.random.default_rng(repetition + len(system)).normal(1, 0.01, len(seconds))
+    changes = {"environment": SHARED, **more}
+    telemetry = machine_table(seconds)
+    return measured(tps * noise, telemetry=telemetry, system=system, repetition=repetition, **changes)  # type: ignore[arg-type]
+
+
+def study(*seconds: Sequence[Second], tps: Sequence[float] = (1000.0, 500.0)) -> Analysis:
+    """Systems a, b, … with such seconds in each of their trials."""
+    return analyse(
+        "s",
+        [
+            trial("ab"[index], repetition, own, tps[index])
+            for index, own in enumerate(seconds)
+            for repetition in range(REPETITIONS)
+        ],
+    )
+
+
+def met(*trials: Made) -> list[Disturbance | None]:
+    summaries = [summarise(one) for one in trials]
+    return met_by([one for one in summaries if one is not None])
+
+
+def only(*trials: Made) -> Disturbance:
+    """What the first of some trials met."""
+    found = met(*trials)[0]
+    assert found is not None
+    return found
+
+
+def test_other_programs_beside_one_system_leave_no_winner() -> None:
+    found = study([QUIET] * SECONDS, [DISTURBED] * SECONDS)
+    (difference, *_) = found.differences
+    assert difference.verdict is DifferenceVerdict.DISTURBED
+    assert difference.ratio.bounds is None
+    assert (difference.simultaneous, difference.smallest_effect, difference.repetitions_needed) == (None, None, None)
+    assert difference.unlike is not None
+    assert difference.unlike.system.slowness == pytest.approx(2.0, abs=0.1)
+    assert difference.unlike.base.slowness == pytest.approx(1.0, abs=0.01)
+
+
+def test_the_first_sentence_says_what_was_seen_and_when() -> None:
+    found = study([QUIET] * SECONDS, [DISTURBED] * SECONDS)
+    text = answer_sentence(found.answer[0], found)
+    assert text.startswith(
+        "read-write: disturbed: no system is called faster. While b was measured the machine was 2.05"
+    )
+    assert "in 100.0 % of the seconds, between 1970-01-12 13:46:42 and 13:47:02 UTC" in text
+    assert "threads waited 4.80 ms per transaction for a processor, against 0.70 ms at best" in text
+    assert headline_findings(found)[0] == found.answer[0]
+    assert not any("faster" in answer_sentence(one, found) for one in found.answer[1:])
+    assert next(one.figures["standing"] for one in found.answer if one.code == "peak") == "only"
+
+
+def test_a_disturbed_figure_has_no_interval_and_the_other_keeps_its_own() -> None:
+    found = study([QUIET] * SECONDS, [DISTURBED] * SECONDS)
+    cells = {curve.system: curve.cells[0] for curve in found.curves}
+    assert cells["b"].is_disturbed
+    assert cells["b"].throughput_tps.bounds is None
+    assert cells["a"].throughput_tps.bounds is not None
+    peaks = {curve.system: curve.peak for curve in found.curves}
+    assert peaks["b"] is not None
+    assert peaks["b"].throughput_tps.bounds is None
+
+
+@pytest.mark.parametrize("seconds", [[QUIET] * SECONDS, [DISTURBED] * SECONDS])
+def test_both_sides_alike_keep_their_verdict(seconds: Sequence[Second]) -> None:
+    found = study(seconds, seconds)
+    assert found.differences[0].verdict is DifferenceVerdict.SLOWER
+    assert found.differences[0].ratio.bounds is not None
+    assert found.answer[0].code != "disturbed"
+
+
+@pytest.mark.parametrize("missing", ["server_run_delay_s_per_s", "cpu_idle_ratio", "run_delay_s_per_s"])
+def test_nothing_is_withheld_where_a_recording_lacks_a_column(missing: str) -> None:
+    sides = [[{name: value for name, value in one.items() if name != missing}] * SECONDS for one in (QUIET, DISTURBED)]
+    found = study(*sides)
+    assert found.differences[0].verdict is DifferenceVerdict.SLOWER
+    assert found.curves[1].cells[0].disturbance is None
+
+
+def test_a_machine_whose_processors_nobody_counted_is_not_judged() -> None:
+    unknown = SHARED.model_copy(update={"host": HostFacts(name="here")})
+    assert met(trial("a", 0, [QUIET] * SECONDS, environment=unknown)) == [None]
+
+
+def test_a_slower_system_that_saturates_the_machine_is_not_disturbed() -> None:
+    """Three times the waits, for itself: nobody else ran."""
+    busy = QUIET | {"server_cpu_user_s_per_s": 1.5, "server_run_delay_s_per_s": 3.5, "cpu_idle_ratio": 0.0}
+    found = study([QUIET] * SECONDS, [busy] * SECONDS)
+    assert found.differences[0].verdict is DifferenceVerdict.SLOWER
+
+
+def test_other_programs_that_make_nobody_wait_do_not_tell() -> None:
+    idle_taken = QUIET | {"cpu_idle_ratio": 0.0}
+    found = study([QUIET] * SECONDS, [idle_taken] * SECONDS)
+    assert found.differences[0].verdict is DifferenceVerdict.SLOWER
+    assert found.curves[1].cells[0].disturbance is not None
+    assert found.curves[1].cells[0].disturbance.slowness == pytest.approx(1.0)
+
+
+def test_steal_and_a_low_clock_are_slowness() -> None:
+    stolen = QUIET | {"cpu_idle_ratio": 0.0, "cpu_steal_ratio": 0.24}
+    assert only(trial("b", 0, [stolen] * SECONDS), trial("a", 0, [QUIET] * SECONDS)).slowness == pytest.approx(
+        1.316, abs=0.01
+    )
+    fast, slow = ([QUIET | {"cpu_frequency_hz": hz}] * SECONDS for hz in (3e9, 2e9))
+    assert only(trial("b", 0, slow), trial("a", 0, fast)).slowness == pytest.approx(1.5, abs=0.01)
+
+
+def test_idle_processors_clock_down_by_themselves() -> None:
+    idle = {"server_cpu_user_s_per_s": 0.2, "server_cpu_system_s_per_s": 0.0, "cpu_idle_ratio": 0.75}
+    fast, slow = ([QUIET | idle | {"cpu_frequency_hz": hz}] * SECONDS for hz in (3e9, 2e9))
+    assert only(trial("b", 0, slow), trial("a", 0, fast)).slowness == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize(("slow_count", "expected"), [(2, False), (3, True)])
+def test_a_tenth_of_the_seconds_may_be_slow(slow_count: int, expected: bool) -> None:
+    seconds = [QUIET] * (SECONDS - slow_count) + [DISTURBED] * slow_count
+    found = only(trial("a", 0, seconds))
+    assert found.slow_ratio == slow_count / SECONDS
+    assert is_disturbed(found) is expected
+    assert found.from_unix_s == STARTED_UNIX_S + 2 + SECONDS - slow_count
+    assert found.to_unix_s == STARTED_UNIX_S + 2 + SECONDS
+
+
+def test_samples_of_many_threads_count_for_the_seconds_since_the_last_one() -> None:
+    seconds = [dict(DISTURBED if second >= 10 else QUIET) for second in range(SECONDS)]
+    for second in range(0, SECONDS, 2):
+        del seconds[second]["server_run_delay_s_per_s"]
+    assert only(trial("a", 0, seconds)).watched_s == SECONDS
+
+
+def test_too_few_seconds_have_no_best_tenth() -> None:
+    assert met(trial("a", 0, [QUIET] * 9)) == [None]
+    assert None not in met(trial("a", 0, [QUIET] * 5), trial("a", 1, [QUIET] * 5))
+
+
+def test_levels_are_judged_apart() -> None:
+    """More connections wait more; that is no disturbance."""
+    waiting = QUIET | {"server_run_delay_s_per_s": 8.0, "cpu_idle_ratio": 0.0}
+    found = met(trial("a", 0, [QUIET] * SECONDS), trial("a", 0, [waiting] * SECONDS, connections=16))
+    assert [one is not None and one.slowness for one in found] == [pytest.approx(1.0), pytest.approx(1.0)]
+
+
+def test_several_trials_together_weigh_their_seconds() -> None:
+    one = Disturbance(watched_s=30, slow_ratio=0.0, slowness=1.0, wait_ms=1.0)
+    other = Disturbance(watched_s=10, slow_ratio=1.0, slowness=4.0, wait_ms=5.0, from_unix_s=7.0, to_unix_s=9.0)
+    found = together([one, None, other])
+    assert found is not None
+    assert (found.watched_s, found.slow_ratio, found.slowness, found.wait_ms) == (40, 0.25, 2.0, 2.0)
+    assert (found.from_unix_s, found.to_unix_s) == (7.0, 9.0)
+    assert together([None]) is None
+    assert unlike(found, None) is None
+    assert unlike(found, found) is None
+    assert unlike(one, found) is not None
+
+
+def test_nothing_fits_by_disturbed_evidence() -> None:
+    found = study([QUIET] * SECONDS, [DISTURBED] * SECONDS)
+    answer = worded(size(found, tps=100.0, headroom=0.0))
+    assert {one.system: one.verdict for one in answer.systems} == {"a": Fit.FITS, "b": Fit.DISTURBED}
+    assert answer.systems[1].margin_ratio is None
+    assert any(text.startswith("b: Disturbed: it completed 500 tps at 4 connections while") for text in answer.text)
+    alone = worded(size(study([QUIET] * 5 + [DISTURBED] * 15, tps=(1000.0,)), tps=100.0, headroom=0.0))
+    assert not alone.fits
+    assert alone.text[0].startswith("a: Disturbed: it completed")
+    assert alone.scale_out == ()
+
+
+def test_a_disturbed_system_is_not_too_slow_either() -> None:
+    answer = size(study([QUIET] * SECONDS, [DISTURBED] * SECONDS), tps=600.0, headroom=0.0)
+    assert {one.system: one.verdict for one in answer.systems} == {"a": Fit.FITS, "b": Fit.DISTURBED}
+
+
+def factor_study(*seconds: Sequence[Second]) -> Analysis:
+    """Two factors of two values each; the systems have such seconds, the last factor's values changing fastest."""
+    values = [{"flush": flush, "pool": pool} for flush in "12" for pool in "12"]
+    return analyse(
+        "s",
+        [
+            trial(f"{own['flush']}{own['pool']}", repetition, met_seconds, tps, factor_values=own)
+            for own, met_seconds, tps in zip(values, seconds, (1000.0, 500.0, 1200.0, 600.0), strict=True)
+            for repetition in range(REPETITIONS)
+        ],
+    )
+
+
+def test_an_effect_that_the_machine_made_is_withheld_and_another_is_kept() -> None:
+    quiet, slow = [QUIET] * SECONDS, [DISTURBED] * SECONDS
+    found = {one.factor: one for one in factor_study(quiet, slow, quiet, slow).effects.factors}
+    assert found["pool"].verdict == "disturbed"
+    assert found["pool"].ratio.bounds is None
+    assert found["flush"].verdict == "faster"
+    kept = {one.factor: one.verdict for one in factor_study(quiet, quiet, quiet, quiet).effects.factors}
+    assert kept == {"flush": "faster", "pool": "slower"}
+
+
+def search(*seconds: Sequence[Second]) -> SearchDoubts:
+    """The answer of one search, whose confirmations have such seconds."""
+    recordings, runs = [], []
+    for number, own in enumerate(seconds):
+        made = trial("a", number, own, 400.0, search_id="s", search_role=RunRole.CONFIRM)
+        level, trial_id = Level(connections=8, rate_tps=400.0), f"run-{number}"
+        recordings.append(replace(made, trial=made.trial.model_copy(update={"trial_id": trial_id, "level": level})))
+        runs.append(
+            CapacityRun(
+                trial_id=trial_id,
+                rate_tps=400.0,
+                role=RunRole.CONFIRM,
+                connections=8,
+                throughput_tps=400.0,
+                over_ratio=0.0,
+                duration_s=float(SECONDS),
+                verdict=RunVerdict.HOLDS,
+            )
+        )
+    found = Capacity(capacity_tps=400.0, objective=CapacityObjective(response_ms_p99=20.0), runs=tuple(runs))
+    record = SearchRecord(search_id="s", system="a", workload="read-write", is_finished=True, capacity=found)
+    return search_doubts(recordings, record)
+
+
+def test_a_capacity_of_a_disturbed_machine_is_withheld() -> None:
+    assert search([QUIET] * SECONDS, [DISTURBED] * SECONDS).is_disturbed
+    assert not search([QUIET] * SECONDS, [QUIET] * SECONDS).is_disturbed
+
+
+@pytest.mark.parametrize(("beside_b", "is_undecided"), [(QUIET, False), (DISTURBED, True)])
+def test_no_system_is_called_cheapest_by_disturbed_figures(beside_b: Second, is_undecided: bool) -> None:
+    trials = [
+        trial(system, repetition, [second] * SECONDS, tps, cost_per_month=100.0)
+        for system, second, tps in (("a", QUIET, 1000.0), ("b", beside_b, 500.0))
+        for repetition in range(REPETITIONS)
+    ]
+    (cost,) = analyse("s", trials).costs
+    assert bool(cost.undecided) is is_undecided
+    assert [one.is_disturbed for one in cost.systems] == [False, is_undecided]
+    assert cost.systems[1].on_front == ("undecided" if is_undecided else "no")
