@@ -18,6 +18,7 @@ from typer.models import TyperInfo
 
 from plimsoll import __version__
 from plimsoll.cli import (
+    ab,
     capacity,
     capture,
     compare,
@@ -48,6 +49,7 @@ MEASURE, STUDY, LEARN, EXCHANGE = "Measure a server", "Study and size", "Learn f
 _COMMANDS: dict[str, dict[str, typer.Typer | Callable[..., object]]] = {
     MEASURE: {
         "demo": demo.demo,
+        "ab": ab.ab,
         "doctor": doctor.doctor,
         "prepare": data.prepare,
         "check": data.check,
