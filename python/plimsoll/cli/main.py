@@ -31,6 +31,7 @@ from plimsoll.cli import (
     guide,
     importing,
     learn,
+    new,
     size,
     storage,
     study,
@@ -62,6 +63,7 @@ _COMMANDS: dict[str, dict[str, typer.Typer | Callable[..., object]]] = {
         "sysbench": sysbench.sysbench,
     },
     STUDY: {
+        "new": new.new,
         "study": study.app,
         "guide": guide.guide,
         "size": size.size,
@@ -120,7 +122,7 @@ def command_line(only: str | None = None) -> typer.Typer:
         context_settings={"help_option_names": _HELP},
         help="How much load can this database safely carry, on which hardware and configuration, at what response time"
         " and cost? Plimsoll measures it and writes a sizing guide.",
-        epilog="Start with plimsoll demo. Then write a study file: plimsoll study new > study.toml.",
+        epilog="Start with plimsoll demo. Then write a study file: plimsoll new.",
     )
     made.callback()(_root)
     for panel, name, command in _each():

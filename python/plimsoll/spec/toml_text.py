@@ -12,15 +12,17 @@ TomlValue: TypeAlias = "str | int | float | bool | Sequence[TomlValue] | Mapping
 def toml_text(value: TomlValue) -> str:
     """A value on one line.
 
-    >>> print(toml_text({"managed": "mariadb", "options": {"sync_binlog": 1, "log bin": "a,b"}}))
-    { managed = "mariadb", options = { sync_binlog = 1, "log bin" = "a,b" } }
+    >>> print(toml_text({"managed": "mariadb", "options": {"open_files_limit": 4096, "log bin": "a,b"}}))
+    { managed = "mariadb", options = { open_files_limit = 4_096, "log bin" = "a,b" } }
     """
     match value:
         case bool():
             return str(value).lower()
         case str():
             return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
-        case int() | float():
+        case int():
+            return f"{value:_}"
+        case float():
             return repr(value)
         case Mapping():
             pairs = ", ".join(f"{_key(key)} = {toml_text(one)}" for key, one in value.items())
