@@ -58,8 +58,7 @@ def test_an_open_question_says_what_could_have_been_seen_and_what_would_decide()
     lines = said(compared(1.08, 0.12, DifferenceVerdict.UNRESOLVED, needed=9), duration_s=109.0)
     assert lines == [
         f"undecided: {TWO} is 1.080 times as fast as =1 (95 % confidence 0.958 to 1.218), 1 min 49 s",
-        "Either may be the faster one. A measured difference of 12.7 % or more would have been decided by these 5"
-        " rounds.",
+        "Either may be the faster one. With this spread, 5 rounds decide a measured difference of 12.7 % or more.",
         "If the ratio stays, about --for 6m would decide it.",
     ]
 

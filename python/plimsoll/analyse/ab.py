@@ -6,6 +6,7 @@ Deliberately not here: any statistics of its own, and sentences (`plimsoll.prose
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 
 from plimsoll.analyse.cell_model import Estimate
 from plimsoll.analyse.model import Analysis, Difference, DifferenceVerdict
@@ -98,9 +99,9 @@ class AbAnswer(Document):
         return math.ceil(self.duration_s * (rounds + most) / rounds / 60) * 60.0 if most else None
 
 
-def comparisons_of(analysis: Analysis, base: str) -> tuple[AbComparison, ...]:
+def comparisons_of(differences: Iterable[Difference], base: str) -> tuple[AbComparison, ...]:
     """Each system of a study of one workload and level against one of them."""
-    found = [one for one in analysis.differences if one.level is not None and base in (one.base, one.system)]
+    found = [one for one in differences if one.level is not None and base in (one.base, one.system)]
     return tuple(_comparison(one, base) for one in found)
 
 

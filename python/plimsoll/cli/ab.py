@@ -93,10 +93,14 @@ def ab(
       plimsoll ab --target mysql://bench@old/sbtest --target mysql://bench@new/sbtest --password-env PW
     """
     from plimsoll.cli.ab_study import compare_sides
+    from plimsoll.errors import SpecError
     from plimsoll.spec.ab import Load, sides_of
+    from plimsoll.spec.pace import has_own_pace
 
     sides = sides_of(_settings(setting or []), server or (), target or ())
-    _ = data.spec  # its faults are told by the names of options
+    workload = data.spec  # its faults are told by the names of options
+    if sides[0].target is None and has_own_pace(workload):
+        raise SpecError("--workload: has pauses of its own, which go on while its server is frozen; leave them out")
     load = Load(
         workload=data.keys,
         connections=connections,

@@ -177,7 +177,7 @@ def _answer(analysis: Analysis, spec: StudySpec, duration_s: float, *, is_interr
         duration_s=duration_s,
         limit_s=spec.study.budget or 0.0,
         is_interrupted=is_interrupted,
-        comparisons=comparisons_of(analysis, spec.system[0].name),
+        comparisons=comparisons_of(analysis.differences, spec.system[0].name),
         sides=sides_measured(analysis),
         warnings=grave_warnings(analysis),
     )

@@ -88,9 +88,10 @@ def _open(one: AbComparison, answer: AbAnswer) -> str:
     start = name if len(answer.comparisons) > 1 else ""
     if one.smallest_decided is None:
         return f"{start}{counted(one.rounds, noun)} cannot tell it from chance; three are the fewest."
+    least = effect(one.smallest_decided)
     return (
-        f"{start}Either may be the faster one. A measured difference of {effect(one.smallest_decided)} or"
-        f" more would have been decided by these {counted(one.rounds, noun)}."
+        f"{start}Either may be the faster one. With this spread, {counted(one.rounds, noun)} decide a measured"
+        f" difference of {least if least.startswith('more') else f'{least} or more'}."
     )
 
 

@@ -10,6 +10,7 @@ import shlex
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import takewhile
+from pathlib import PurePath
 from typing import TypeVar
 
 from plimsoll.errors import SpecError
@@ -33,7 +34,7 @@ SIDES_MAX = 6
 TURN_S = 0.25
 _WARM_UP_S = 1.0
 _MEASURED_S_MIN, _MEASURED_S_MAX = 5.0, 30.0
-_MEASURED_RATIO = 1 / 24
+_MEASURED_RATIO = 1 / 120
 """A round, or a run, measures so much of the time limit: many short ones decide sooner than a few long ones."""
 
 _FLAVOURS = ("mariadb", "mysql")
@@ -149,7 +150,9 @@ def _names(
     Raises:
         SpecError: Two sides are the same.
     """
-    told = zip(*(one for one in (_different(servers), _different(targets), _set(settings)) if one), strict=True)
+    programs = [_program(one) for one in servers]
+    of_servers = _different(programs) or _different(servers)
+    told = zip(*(one for one in (of_servers, _different(targets), _set(settings)) if one), strict=True)
     names = [", ".join(filter(None, parts)) or DEFAULT for parts in told] or [DEFAULT] * len(settings)
     for index, name in enumerate(names):
         if name in names[:index]:
@@ -171,6 +174,16 @@ def _set(settings: Sequence[Mapping[str, OptionValue]]) -> list[str]:
 
 def _shown(value: OptionValue) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _program(server: str) -> str:
+    """The server's own path within its full command, which may begin with a loader; all of it where there is none.
+
+    >>> _program("numactl -N 0 /opt/mysql/bin/mysqld --no-defaults")
+    '/opt/mysql/bin/mysqld'
+    """
+    words = server.split()
+    return next((word for word in words if PurePath(word).name.startswith(("mysqld", "mariadbd"))), server)
 
 
 def _different(texts: Sequence[str]) -> list[str]:

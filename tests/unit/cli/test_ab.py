@@ -79,7 +79,7 @@ def test_a_workload_file_of_the_users_is_named_by_a_path_that_holds_anywhere(
         ((*TWO, "--equal-within", "2"), "--equal-within: must be a share"),
         ((*TWO, "--tls", "required"), "--tls: a managed server is reached on this machine without encryption"),
         ((*TWO, "-o", "nonsense=1"), "--option nonsense: is not a known key"),
-        ((*TWO, "--workload", "tpcc", "-o", "times=1"), "workload"),
+        ((*TWO, "--workload", "tpcc", "-o", "times=1"), "--workload: has pauses of its own"),
     ],
 )
 def test_what_cannot_be_answered_is_refused_and_leaves_nothing(
