@@ -20,14 +20,20 @@ from plimsoll.units import format_duration, printable
 
 if TYPE_CHECKING:
     from plimsoll.cli.notices import Notice
+    from plimsoll.record.model import TrialWarning
     from plimsoll.run.events import StudyBegan, TrialBegan, TrialEnded
 
 
 class AbDisplay(StudyDisplay):
-    """What is known so far, in place of figures of single trials."""
+    """What is known so far, in place of figures of single trials.
+
+    Attributes:
+        findings: Of pre-flight checks, which are shown at the end.
+    """
 
     def __init__(self, console: Console, live: Live | None) -> None:
         super().__init__(console, live)
+        self.findings: tuple[TrialWarning, ...] = ()
         self._known: tuple[str, ...] = ()
 
     def _study_began(self, event: StudyBegan) -> None:
@@ -37,6 +43,7 @@ class AbDisplay(StudyDisplay):
 
     def _notice(self, event: Notice) -> None:
         if event.type == "readiness_judged":
+            self.findings += event.findings
             return
         if event.type != "answer_progressed":
             super()._notice(event)

@@ -30,7 +30,9 @@ from plimsoll.guide.run_warnings import grave_warnings, warning_line
 from plimsoll.private_folder import PrivateFolder
 from plimsoll.prose.ab import ab_lines, plan_words
 from plimsoll.prose.phrases import counted, repeat_noun
+from plimsoll.prose.severity import Severity, severity_of
 from plimsoll.record.fitted import REPETITIONS_MIN
+from plimsoll.record.model import TrialWarning
 from plimsoll.run.budget import total_s, with_repetitions
 from plimsoll.run.course import StudyResult
 from plimsoll.run.study import run_study
@@ -69,12 +71,13 @@ def compare_sides(sides: Sequence[Side], load: Load, login: Login, save: Path | 
     spec = _checked(text, load)
     with ExitStack() as stack:
         folder = stack.enter_context(PrivateFolder("ab")) / "study" if save is None else _new(save)
-        result = _run(text, spec, folder, load)
+        result, findings = _run(text, spec, folder, load)
         analysis = _analysed(folder, writes_guide=save is not None)
     if analysis is None or not analysis.curves:
         say("nothing was measured")
     else:
-        _show(_answer(analysis, spec, time.monotonic() - began_s, is_interrupted=result is None), as_json=as_json)
+        duration_s = time.monotonic() - began_s
+        _show(_answer(analysis, findings, spec, duration_s, is_interrupted=result is None), as_json=as_json)
     if save is not None:
         say(f"the study and its guide are in {save}")
     if result is None:
@@ -111,10 +114,10 @@ def _checked(text: str, load: Load) -> StudySpec:
     spec = parse_study(text)
     least_s = total_s(with_repetitions(spec, REPETITIONS_MIN))
     if least_s > load.limit_s:
+        needed = counted(REPETITIONS_MIN, repeat_noun(is_duet=spec.study.is_duet))
         raise SpecError(
-            f"--for: any answer needs three {counted(2, repeat_noun(is_duet=spec.study.is_duet)).removeprefix('2 ')},"
-            f" which take about {format_duration(least_s)} with setting up; {format_duration(load.limit_s)} is too"
-            " short. Allow more time, or take fewer rows or sides"
+            f"--for: any answer needs {needed}, which take about {format_duration(least_s)} with setting up;"
+            f" {format_duration(load.limit_s)} is too short. Allow more time, or take fewer rows or sides"
         )
     return spec
 
@@ -130,8 +133,12 @@ def _new(save: Path) -> Path:
     return save
 
 
-def _run(text: str, spec: StudySpec, folder: Path, load: Load) -> StudyResult | None:
-    """Runs the study that a text describes; None where somebody ended it once it had begun."""
+def _run(text: str, spec: StudySpec, folder: Path, load: Load) -> tuple[StudyResult | None, tuple[TrialWarning, ...]]:
+    """Runs the study that a text describes.
+
+    Returns:
+        What became of it, None where somebody ended it once it had begun; and what pre-flight checks found.
+    """
     folder.mkdir(parents=True, exist_ok=True)
     file = folder / STUDY_FILE
     file.write_text(text, encoding="utf-8")
@@ -140,11 +147,11 @@ def _run(text: str, spec: StudySpec, folder: Path, load: Load) -> StudyResult | 
     say(plan_words(names, load=under, limit_s=load.limit_s, took_turns=spec.study.is_duet))
     with ab_display() as display:
         try:
-            return run_study(file, spec, folder, display.show)
+            return run_study(file, spec, folder, display.show), display.findings
         except KeyboardInterrupt:
             if not display.has_begun:
                 raise
-            return None
+            return None, display.findings
 
 
 def _analysed(folder: Path, *, writes_guide: bool) -> Analysis | None:
@@ -169,7 +176,20 @@ def _show(answer: AbAnswer, *, as_json: bool) -> None:
         echo_fitted(printable(warning_line(warning)))
 
 
-def _answer(analysis: Analysis, spec: StudySpec, duration_s: float, *, is_interrupted: bool) -> AbAnswer:
+def _answer(
+    analysis: Analysis,
+    findings: Sequence[TrialWarning],
+    spec: StudySpec,
+    duration_s: float,
+    *,
+    is_interrupted: bool,
+) -> AbAnswer:
+    """What the analysis says, with what only the pre-flight checks found."""
+    warnings = grave_warnings(analysis)
+    known = {one.code for one in warnings}
+    before = {
+        one.code: one for one in findings if one.code not in known and severity_of(one.code) is not Severity.CONTEXT
+    }
     return AbAnswer(
         workload=spec.workload[0].name,
         connections=spec.study.levels.connections[0],
@@ -179,5 +199,5 @@ def _answer(analysis: Analysis, spec: StudySpec, duration_s: float, *, is_interr
         is_interrupted=is_interrupted,
         comparisons=comparisons_of(analysis.differences, spec.system[0].name),
         sides=sides_measured(analysis),
-        warnings=grave_warnings(analysis),
+        warnings=(*before.values(), *warnings),
     )

@@ -74,8 +74,8 @@ def test_a_workload_file_of_the_users_is_named_by_a_path_that_holds_anywhere(
 @pytest.mark.parametrize(
     ("arguments", "fault"),
     [
-        ((*TWO, "--for", "20s"), "--for: any answer needs three rounds"),
-        ((*TWO, "--table-size", "100000000"), "--for: any answer needs three rounds"),
+        ((*TWO, "--for", "20s"), "--for: any answer needs 3 rounds"),
+        ((*TWO, "--table-size", "100000000"), "--for: any answer needs 3 rounds"),
         ((*TWO, "--equal-within", "2"), "--equal-within: must be a share"),
         ((*TWO, "--tls", "required"), "--tls: a managed server is reached on this machine without encryption"),
         ((*TWO, "-o", "nonsense=1"), "--option nonsense: is not a known key"),

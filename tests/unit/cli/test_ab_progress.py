@@ -8,9 +8,9 @@ from rich.console import Console
 from rich.live import Live
 
 from plimsoll.cli.ab_progress import AbDisplay
-from plimsoll.record.model import Verdict
+from plimsoll.record.model import TrialWarning, Verdict
 from plimsoll.run.answer_events import AnswerProgressed
-from plimsoll.run.events import Event, StudyBegan, TrialBegan, TrialEnded
+from plimsoll.run.events import Event, ReadinessJudged, StudyBegan, TrialBegan, TrialEnded
 
 CELL = {"trial_id": "t", "workload": "orders", "connections": 4}
 BEGAN = StudyBegan(study="ab", trial_count=6, finished_count=0, estimated_s=90.0, is_until_decided=True)
@@ -33,6 +33,13 @@ def shown(*events: Event) -> str:
 
 def test_each_round_tells_what_is_known_by_then() -> None:
     assert shown(BEGAN, ROUND, ENDED, KNOWN) == "after 3 rounds: b is 20.0 % faster than a\n"
+
+
+def test_findings_of_pre_flight_checks_wait_for_the_answer() -> None:
+    busy = TrialWarning(code="host-busy-elsewhere", evidence="e", advice="a")
+    display = AbDisplay(Console(file=(file := io.StringIO())), None)
+    display.show(ReadinessJudged(findings=(busy,)))
+    assert (display.findings, file.getvalue()) == ((busy,), "")
 
 
 def test_a_trial_that_failed_is_told_with_its_reason() -> None:
