@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from plimsoll.cli import complete
 from plimsoll.cli.help import Command
+from plimsoll.cli.option_values import share
 from plimsoll.cli.options import JsonOption
 
 if TYPE_CHECKING:
@@ -83,7 +83,7 @@ def compare(
     rules = [_rule(one) for one in written if one != _UNDECIDED]
     if _UNDECIDED in written and not rules:
         raise SpecError("--fail-if undecided: needs another rule that can be undecided, such as --fail-if slower:5%")
-    margin = _share(equal_within, "--equal-within")
+    margin = share(equal_within, "--equal-within")
     first, second, design = read_sides(base, system)
     answer = compare_sides(first, second, design=design, rules=rules, equal_within=margin)
     _show(answer, as_json=as_json, as_markdown=as_markdown)
@@ -125,19 +125,4 @@ def _rule(written: str) -> GateRule:
     metrics = {"slower": Metric.THROUGHPUT, "p99": Metric.P99}
     if not colon or name not in metrics:
         raise SpecError(f"--fail-if: must be slower:5%, p99:10% or undecided, is {written[:60]!r}")
-    return GateRule(metrics[name], _share(limit, f"--fail-if {name}", allow_zero=True))
-
-
-def _share(written: str, option: str, *, allow_zero: bool = False) -> float:
-    """Reads `5%` or `0.05` as a share.
-
-    Raises:
-        SpecError: It is none.
-    """
-    from plimsoll.errors import SpecError
-
-    found = re.fullmatch(r"\s*(\d{1,3}(?:\.\d{1,6})?)\s*(%?)\s*", written, re.ASCII)
-    share = float(found[1]) / (100 if found[2] else 1) if found else -1.0
-    if share < 0 or share >= 1 or (share == 0 and not allow_zero):
-        raise SpecError(f"{option}: must be a share such as 5% or 0.05, below 100%, is {written[:60]!r}")
-    return share
+    return GateRule(metrics[name], share(limit, f"--fail-if {name}", allow_zero=True))

@@ -55,6 +55,13 @@ def servers(incomplete: str) -> list[str]:
     return _beginning(incomplete, ("mariadb", "mysql"))
 
 
+def questions(incomplete: str) -> list[str]:
+    """What a new study can ask."""
+    from plimsoll.spec.new_study import Question
+
+    return _beginning(incomplete, Question)
+
+
 def targets(incomplete: str) -> list[str]:
     """What is no URL."""
     return _beginning(incomplete, ("managed",))

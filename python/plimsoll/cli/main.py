@@ -18,6 +18,7 @@ from typer.models import TyperInfo
 
 from plimsoll import __version__
 from plimsoll.cli import (
+    ab,
     capacity,
     capture,
     compare,
@@ -30,6 +31,7 @@ from plimsoll.cli import (
     guide,
     importing,
     learn,
+    new,
     size,
     storage,
     study,
@@ -48,6 +50,7 @@ MEASURE, STUDY, LEARN, EXCHANGE = "Measure a server", "Study and size", "Learn f
 _COMMANDS: dict[str, dict[str, typer.Typer | Callable[..., object]]] = {
     MEASURE: {
         "demo": demo.demo,
+        "ab": ab.ab,
         "doctor": doctor.doctor,
         "prepare": data.prepare,
         "check": data.check,
@@ -60,6 +63,7 @@ _COMMANDS: dict[str, dict[str, typer.Typer | Callable[..., object]]] = {
         "sysbench": sysbench.sysbench,
     },
     STUDY: {
+        "new": new.new,
         "study": study.app,
         "guide": guide.guide,
         "size": size.size,
@@ -118,7 +122,7 @@ def command_line(only: str | None = None) -> typer.Typer:
         context_settings={"help_option_names": _HELP},
         help="How much load can this database safely carry, on which hardware and configuration, at what response time"
         " and cost? Plimsoll measures it and writes a sizing guide.",
-        epilog="Start with plimsoll demo. Then write a study file: plimsoll study new > study.toml.",
+        epilog="Start with plimsoll demo. Then write a study file: plimsoll new.",
     )
     made.callback()(_root)
     for panel, name, command in _each():

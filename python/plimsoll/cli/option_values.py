@@ -5,6 +5,7 @@ Deliberately not here: the options themselves (`options`).
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Mapping, Sequence
 from enum import StrEnum
 from typing import TYPE_CHECKING, TypeVar
@@ -97,11 +98,47 @@ def choice(text: str, choices: type[Choice], option: str) -> Choice:
         raise SpecError(f"{option}: must be one of {', '.join(choices)}, is {text[:60]!r}") from None
 
 
-def server_options(written: Sequence[str]) -> dict[str, OptionValue]:
-    """Reads the values of --option KEY=VALUE where they are options of a server.
+def share(written: str, option: str, *, allow_zero: bool = False) -> float:
+    """Reads `5%` or `0.05` as a share.
 
     Raises:
-        SpecError: One is none, or the server is not to have it; all faults at once.
+        SpecError: It is none.
+    """
+    from plimsoll.errors import SpecError
+
+    found = re.fullmatch(r"\s*(\d{1,3}(?:\.\d{1,6})?)\s*(%?)\s*", written, re.ASCII)
+    value = float(found[1]) / (100 if found[2] else 1) if found else -1.0
+    if value < 0 or value >= 1 or (value == 0 and not allow_zero):
+        raise SpecError(f"{option}: must be a share such as 5% or 0.05, below 100%, is {written[:60]!r}")
+    return value
+
+
+def settings(written: str) -> list[str]:
+    """Divides the value of --set into its NAME=VALUE parts.
+
+    A comma ends a value only where another `NAME=` follows; what stands between quotes is never divided.
+
+    >>> settings("sync_binlog=0,sql_mode=ANSI,STRICT_ALL_TABLES")
+    ['sync_binlog=0', 'sql_mode=ANSI,STRICT_ALL_TABLES']
+    >>> settings('optimizer_switch="mrr=on,index_merge=off"')
+    ['optimizer_switch="mrr=on,index_merge=off"']
+    """
+    quoted = [match.span() for match in re.finditer(r"\"[^\"]*\"|'[^']*'", written)]
+    commas = [match.start() for match in re.finditer(r",(?=\s*[A-Za-z0-9_-]+\s*=)", written)]
+    ends = [at for at in commas if not any(begin < at < end for begin, end in quoted)]
+    begins = [0, *(at + 1 for at in ends)]
+    return [written[begin:end].strip() for begin, end in zip(begins, [*ends, len(written)], strict=True)]
+
+
+def server_options(written: Sequence[str], option: str = "--option") -> dict[str, OptionValue]:
+    """Reads the values of --option KEY=VALUE where they are options of a server.
+
+    Args:
+        written: Each of them.
+        option: Its name.
+
+    Raises:
+        SpecError: One is none, is given twice, or the server is not to have it; all faults at once.
     """
     from plimsoll.errors import SpecError
     from plimsoll.spec.server_options import checked_options
@@ -110,10 +147,12 @@ def server_options(written: Sequence[str]) -> dict[str, OptionValue]:
     for one in written:
         name, equals, value = one.partition("=")
         if not equals or not name.strip():
-            raise SpecError(f"--option: must be KEY=VALUE such as sync_binlog=1, is {one[:60]!r}")
+            raise SpecError(f"{option}: must be KEY=VALUE such as sync_binlog=1, is {one[:60]!r}")
+        if name.strip() in options:
+            raise SpecError(f"{option} {name.strip()}: is stated twice; keep one")
         read = toml_value(value.strip())
         options[name.strip()] = read if isinstance(read, bool | int | float | str) else value.strip()
     try:
         return checked_options(options)
     except SpecError as error:
-        raise SpecError(*(fault.replace("options.", "--option ", 1) for fault in error.faults)) from None
+        raise SpecError(*(fault.replace("options.", f"{option} ", 1) for fault in error.faults)) from None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -159,6 +159,27 @@ class DataOptions:
         """The workload; raises as `workload_of`."""
         keys = {"tables": self.tables, "table_size": self.table_size, "distribution": self.distribution}
         return workload_of(self.workload, self.option, warehouses=self.warehouses, **keys)
+
+    @property
+    def keys(self) -> dict[str, Any]:
+        """The workload as a `[[workload]]` of a study file; a path is absolute, since the file may lie anywhere."""
+        name = Path(self.workload).stem
+        if is_file(self.workload):
+            from plimsoll.cli.workload_file import changes_of
+            from plimsoll.spec.statements import shipped
+
+            place = self.workload if self.workload in shipped() else str(Path(self.workload).absolute())
+            return {"name": name, "file": place, **changes_of(self.option or ())}
+        options = {"tables": self.tables, "table_size": self.table_size, "warehouses": self.warehouses}
+        given: dict[str, Any] = {key: value for key, value in options.items() if value is not None}
+        if self.distribution is not None:
+            given["distribution"] = toml_value(self.distribution)
+        return {
+            "name": self.workload,
+            "kind": self.workload,
+            **given,
+            **dict(key_and_value(one, taken=given) for one in self.option or ()),
+        }
 
 
 ANY_DATA = DataOptions()

@@ -173,13 +173,16 @@ class StudyDisplay:
         text = "\n".join(printable(one) for one in line.splitlines())
         self._console.print(text, markup=False, highlight=False)
 
+    @property
+    def _left_s(self) -> float:
+        return max(self._ends_at - time.monotonic(), 0)
+
     def _picture(self) -> Group:
-        left = max(self._ends_at - time.monotonic(), 0)
         width = 30
         filled = round(width * self._done_count / max(self._trial_count, 1))
         bar = f"{'━' * filled}{'─' * (width - filled)}"
         return Group(
-            Text(f"{bar} {self._done_count}/{self._trial_count} trials, about {format_duration(left)} left"),
+            Text(f"{bar} {self._done_count}/{self._trial_count} trials, about {format_duration(self._left_s)} left"),
             Text(f"  {self._now}"),
             Text(f"  {self._seen}", style="bold"),
         )

@@ -52,6 +52,13 @@ def workload_from_file(name: str, written: Iterable[str], given: Mapping[str, ob
     return spec
 
 
+def changes_of(written: Iterable[str]) -> dict[str, dict[str, object]]:
+    """What is changed in a workload file, as the keys of its `[[workload]]`; what is no change is left out."""
+    changes: dict[str, dict[str, object]] = {"rows": {}, "parameters": {}}
+    list(_sorted_into(changes, written))
+    return {key: value for key, value in changes.items() if value}
+
+
 def _sorted_into(changes: dict[str, dict[str, object]], written: Iterable[str]) -> Iterator[str]:
     """Sorts changes by what they change; tells which are none."""
     from plimsoll.cli.option_values import toml_value

@@ -1,4 +1,4 @@
-"""Doubts about runs without a study, in the words of guides: for commands that show an answer and write no guide."""
+"""Doubts about figures in the words of guides: for commands that show an answer and write no guide."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from plimsoll.analyse.model import Analysis
 from plimsoll.analyse.study import analyse
 from plimsoll.analyse.trial_summary import RecordingLike
 from plimsoll.guide.warnings import warning_parts
+from plimsoll.prose.severity import Severity
 from plimsoll.record.capacity import SearchRecord
 from plimsoll.record.model import TrialWarning
 
@@ -46,6 +47,15 @@ def load_warnings(recording: RecordingLike) -> tuple[TrialWarning, ...]:
     """What makes a single load doubtful, the gravest first; that it is a single one is known."""
     found = _in_words(analyse("load", [recording]))
     return tuple(one for one in found if one.code != Code.SINGLE_REPETITION)
+
+
+def grave_warnings(analysis: Analysis) -> tuple[TrialWarning, ...]:
+    """What makes the figures of a study doubtful, the gravest first; not what is only to be known of it."""
+    return tuple(
+        TrialWarning(code=one.code, evidence=f"{one.subject}{one.evidence}", advice=one.advice)
+        for one in warning_parts(analysis)
+        if one.severity is not Severity.CONTEXT
+    )
 
 
 def warning_line(warning: TrialWarning) -> str:

@@ -271,7 +271,12 @@ class Execution:
             self._systems.restart(planned.system)
 
     def remaining_s(self, trial_count: int) -> float:
-        """How long so many trials will take: at the pace so far, at first at that of the plan."""
+        """How long so many trials will take: at the pace so far, at first at that of the plan.
+
+        A study that ends with its budget takes no longer than what is left of it.
+        """
         if self._ran_count >= PACE_AFTER_TRIALS:
-            return (time.monotonic() - self._began_s) / self._ran_count * trial_count
-        return self.plan.estimates.total_s * trial_count / max(len(self.plan.trials), 1)
+            expected_s = (time.monotonic() - self._began_s) / self._ran_count * trial_count
+        else:
+            expected_s = self.plan.estimates.total_s * trial_count / max(len(self.plan.trials), 1)
+        return self.budget.at_most(expected_s) if self._spec.study.is_until_decided else expected_s

@@ -52,6 +52,10 @@ class Budget:
         """Whether so much more fits."""
         return self.left_s is None or seconds <= self.left_s
 
+    def at_most(self, seconds: float) -> float:
+        """How long something takes that ends with the budget, seconds."""
+        return seconds if self.left_s is None else min(seconds, max(self.left_s, 0.0))
+
     def share_s(self, trials_count: int, other_s: float) -> float:
         """What each of the trials that are left may measure, seconds; infinite without a budget.
 

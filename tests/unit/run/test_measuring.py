@@ -115,6 +115,15 @@ def test_budget_is_shared_among_the_trials_that_are_left() -> None:
     assert Budget.of(None).share_s(4, other_s=5.0) == float("inf")
 
 
+def test_what_ends_with_the_budget_takes_no_longer_than_what_is_left_of_it() -> None:
+    now = [0.0]
+    budget = Budget.of(100.0, clock=lambda: now[0])
+    assert (budget.at_most(40.0), budget.at_most(400.0)) == (40.0, 100.0)
+    now[0] = 130.0
+    assert budget.at_most(40.0) == 0.0
+    assert Budget.of(None).at_most(400.0) == 400.0
+
+
 def test_a_study_until_it_is_decided_shares_its_budget_among_six_repetitions_and_then_within_one() -> None:
     trials = build_plan(parse_study(STUDY.replace("DURATION", 'repetitions = "auto"').replace("[2]", "[2, 4]"))).trials
     until = study('repetitions = "auto"')

@@ -1,0 +1,117 @@
+"""`plimsoll ab`: which of two or more servers or settings is faster, and by how much, in one line."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from plimsoll.cli import complete, option_values
+from plimsoll.cli.groups import with_groups
+from plimsoll.cli.help import RECORDING
+from plimsoll.cli.login import NO_LOGIN, Login
+from plimsoll.cli.options import ANY_DATA, DataOptions, JsonOption
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from plimsoll.spec.server_options import OptionValue
+
+SetOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set",
+        metavar="NAME=VALUE",
+        help="A server option of one side; once for each side. Several with commas: a=1,b=2. Put quotes around a value"
+        ' that holds ",name=", such as optimizer_switch=\'"mrr=on,index_merge=off"\'. Given once, it is compared with'
+        " the default; with several servers it holds for all of them.",
+    ),
+]
+ServersOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--server",
+        metavar="SERVER",
+        autocompletion=complete.servers,
+        help="The server of one side: mariadb (the default), mysql, or a full command. Once for each side, or once for"
+        " all.",
+    ),
+]
+TargetsOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--target",
+        metavar="URL",
+        help="A running server as one side, once for each: mysql://user@host:3306/database. It is not frozen; tables"
+        " that it lacks are made, and stay.",
+    ),
+]
+SaveOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--save",
+        metavar="STUDY",
+        help="Keep the study, its recordings and its guide in this new folder.",
+        rich_help_panel=RECORDING,
+    ),
+]
+
+
+@with_groups
+def ab(
+    setting: SetOption = None,
+    server: ServersOption = None,
+    target: TargetsOption = None,
+    connections: Annotated[int, typer.Option("--connections", min=1, max=100_000, help="Number of connections.")] = 8,
+    limit: Annotated[
+        str, typer.Option("--for", metavar="TIME", help="Longest time for all of it, setting up included.")
+    ] = "2m",
+    equal_within: Annotated[
+        str, typer.Option("--equal-within", metavar="SHARE", help="Share within which sides count as equal.")
+    ] = "5%",
+    data: DataOptions = ANY_DATA,
+    seed: Annotated[int, typer.Option("--seed", min=0, max=2**62, help="Seed of all randomness.")] = 1,
+    login: Login = NO_LOGIN,
+    save: SaveOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Say which of two servers or settings is faster, and by how much.
+
+    Throwaway servers take turns of a quarter of a second under the same load; exactly one runs at a time, so that the
+    noise of the machine meets both (a duet). It ends as soon as the answer is decided, at the latest after --for. With
+    more than two sides the first is the one that the others are compared with.
+
+    Ctrl-C ends it with the answer so far. The exit code is 0 whether or not the answer is decided.
+
+    Examples:
+
+      plimsoll ab --set innodb_flush_log_at_trx_commit=1 --set innodb_flush_log_at_trx_commit=2
+
+      plimsoll ab --server /opt/mariadb-11.4/bin/mariadbd --server /opt/mariadb-11.8/bin/mariadbd --for 5m
+
+      plimsoll ab --target mysql://bench@old/sbtest --target mysql://bench@new/sbtest --password-env PW
+    """
+    from plimsoll.cli.ab_study import compare_sides
+    from plimsoll.errors import SpecError
+    from plimsoll.spec.ab import Load, sides_of
+    from plimsoll.spec.pace import has_own_pace
+
+    sides = sides_of(_settings(setting or []), server or (), target or ())
+    workload = data.spec  # its faults are told by the names of options
+    if sides[0].target is None and has_own_pace(workload):
+        raise SpecError("--workload: has pauses of its own, which go on while its server is frozen; leave them out")
+    load = Load(
+        workload=data.keys,
+        connections=connections,
+        limit_s=option_values.duration_s(limit, "--for"),
+        equal_within=option_values.share(equal_within, "--equal-within"),
+        seed=seed,
+    )
+    raise typer.Exit(compare_sides(sides, load, login, save, as_json=as_json))
+
+
+def _settings(written: Sequence[str]) -> list[dict[str, OptionValue]]:
+    """The options of each side; an empty text for the defaults."""
+    parts = (option_values.settings(one) if one.strip() else [] for one in written)
+    return [option_values.server_options(one, "--set") for one in parts]

@@ -1,0 +1,203 @@
+"""The study behind `plimsoll ab`: written, run as any study, and shown as one sentence for each side.
+
+Without a folder to save it in, all of it is removed afterwards. Deliberately not here: the options (`ab`), and any way
+of its own to measure or to analyse.
+"""
+
+from __future__ import annotations
+
+import getpass
+import os
+import time
+from collections.abc import Sequence
+from contextlib import ExitStack
+from dataclasses import fields, replace
+from pathlib import Path
+
+import typer
+
+from plimsoll.analyse.ab import AbAnswer, comparisons_of, sides_measured
+from plimsoll.analyse.model import Analysis
+from plimsoll.cli.ab_progress import ab_display
+from plimsoll.cli.failures import INTERRUPTED
+from plimsoll.cli.fitted import echo_fitted
+from plimsoll.cli.login import Login
+from plimsoll.cli.running import INVALID
+from plimsoll.cli.search_progress import say
+from plimsoll.errors import RecordError, SpecError
+from plimsoll.guide.build import analyse_folder
+from plimsoll.guide.run_warnings import grave_warnings, warning_line
+from plimsoll.private_folder import PrivateFolder
+from plimsoll.prose.ab import ab_lines, plan_words
+from plimsoll.prose.phrases import counted, repeat_noun
+from plimsoll.prose.severity import Severity, severity_of
+from plimsoll.record.fitted import REPETITIONS_MIN
+from plimsoll.record.model import TrialWarning
+from plimsoll.run.budget import total_s, with_repetitions
+from plimsoll.run.course import StudyResult
+from plimsoll.run.study import run_study
+from plimsoll.servers.command import find_server
+from plimsoll.spec.ab import Load, Side, study_text
+from plimsoll.spec.study import STUDY_FILE, StudySpec, parse_study
+from plimsoll.spec.toml_text import TomlValue
+from plimsoll.units import format_duration, printable
+
+_ASKED = "PLIMSOLL_AB_PASSWORD"
+"""The variable that a study takes the password from that somebody was asked for."""
+
+_FILES = ("defaults_file", "ca", "cert", "key", "server_public_key_path")
+
+
+def compare_sides(sides: Sequence[Side], load: Load, login: Login, save: Path | None, *, as_json: bool) -> int:
+    """Compares some sides and shows the answer, also when somebody ended it.
+
+    Args:
+        sides: The first is what the others are compared with.
+        load: Under what, and for how long.
+        login: To targets.
+        save: A new folder for the study; None to remove it afterwards.
+        as_json: As one document of JSON.
+
+    Returns:
+        The exit code: 0, 4 where a trial failed, 130 after an interruption.
+
+    Raises:
+        SpecError: The study would make no sense, or does not fit the time limit. Nothing was started.
+        TargetError, HostError: It could not be run.
+        KeyboardInterrupt: Somebody ended it before anything was measured.
+    """
+    began_s = time.monotonic()
+    text = study_text(sides, load, login_keys(login, sides), _flavour_of)
+    spec = _checked(text, load)
+    with ExitStack() as stack:
+        folder = stack.enter_context(PrivateFolder("ab")) / "study" if save is None else _new(save)
+        result, findings = _run(text, spec, folder, load)
+        analysis = _analysed(folder, writes_guide=save is not None)
+    if analysis is None or not analysis.curves:
+        say("nothing was measured")
+    else:
+        duration_s = time.monotonic() - began_s
+        _show(_answer(analysis, findings, spec, duration_s, is_interrupted=result is None), as_json=as_json)
+    if save is not None:
+        say(f"the study and its guide are in {save}")
+    if result is None:
+        return INTERRUPTED
+    return INVALID if result.failed_count else 0
+
+
+def login_keys(login: Login, sides: Sequence[Side]) -> dict[str, TomlValue]:
+    """How to log in to targets, as keys of `[[system]]`. A password that is asked for is that of all of them.
+
+    Raises:
+        SpecError: An option is of no use for servers that Plimsoll starts.
+    """
+    if sides[0].target is None:
+        login.refuse_for_managed()
+        return {}
+    if login.ask_password:
+        os.environ[_ASKED] = getpass.getpass("Password of the targets: ")  # taken out before anything is started
+        login = replace(login, password_env=_ASKED)
+    given = {one.name: getattr(login, one.name) for one in fields(login) if one.name != "ask_password"}
+    return {name: str(Path(value).absolute()) if name in _FILES else value for name, value in given.items() if value}
+
+
+def _flavour_of(server: str) -> str:
+    return find_server(server).flavour.name.value
+
+
+def _checked(text: str, load: Load) -> StudySpec:
+    """What the study file says, once its plan is known to fit the time limit.
+
+    Raises:
+        SpecError: It does not go together, or three rounds take longer.
+    """
+    spec = parse_study(text)
+    least_s = total_s(with_repetitions(spec, REPETITIONS_MIN))
+    if least_s > load.limit_s:
+        needed = counted(REPETITIONS_MIN, repeat_noun(is_duet=spec.study.is_duet))
+        raise SpecError(
+            f"--for: any answer needs {needed}, which take about {format_duration(least_s)} with setting up;"
+            f" {format_duration(load.limit_s)} is too short. Allow more time, or take fewer rows or sides"
+        )
+    return spec
+
+
+def _new(save: Path) -> Path:
+    """The folder of a new study.
+
+    Raises:
+        SpecError: There is something already.
+    """
+    if save.exists() and not (save.is_dir() and not any(save.iterdir())):
+        raise SpecError(f"--save: {save} exists; name a new folder, or go on with its study: plimsoll study run {save}")
+    return save
+
+
+def _run(text: str, spec: StudySpec, folder: Path, load: Load) -> tuple[StudyResult | None, tuple[TrialWarning, ...]]:
+    """Runs the study that a text describes.
+
+    Returns:
+        What became of it, None where somebody ended it once it had begun; and what pre-flight checks found.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    file = folder / STUDY_FILE
+    file.write_text(text, encoding="utf-8")
+    under = f"{spec.workload[0].name}, {counted(load.connections, 'connection')}"
+    names = [one.name for one in spec.system]
+    say(plan_words(names, load=under, limit_s=load.limit_s, took_turns=spec.study.is_duet))
+    with ab_display() as display:
+        try:
+            return run_study(file, spec, folder, display.show), display.findings
+        except KeyboardInterrupt:
+            if not display.has_begun:
+                raise
+            return None, display.findings
+
+
+def _analysed(folder: Path, *, writes_guide: bool) -> Analysis | None:
+    """What its recordings say; None where there are none."""
+    try:
+        if not writes_guide:
+            return analyse_folder(folder)
+        from plimsoll.guide.build import build_guide
+
+        return build_guide(folder)[0]
+    except RecordError:
+        return None
+
+
+def _show(answer: AbAnswer, *, as_json: bool) -> None:
+    if as_json:
+        typer.echo(answer.model_dump_json(indent=2))
+        return
+    for line in ab_lines(answer):
+        echo_fitted(printable(line))
+    for warning in answer.warnings:
+        echo_fitted(printable(warning_line(warning)))
+
+
+def _answer(
+    analysis: Analysis,
+    findings: Sequence[TrialWarning],
+    spec: StudySpec,
+    duration_s: float,
+    *,
+    is_interrupted: bool,
+) -> AbAnswer:
+    """What the analysis says, with what only the pre-flight checks found."""
+    warnings = grave_warnings(analysis)
+    known = {one.code for one in warnings}
+    before = {
+        one.code: one for one in findings if one.code not in known and severity_of(one.code) is not Severity.CONTEXT
+    }
+    return AbAnswer(
+        workload=spec.workload[0].name,
+        connections=spec.study.levels.connections[0],
+        took_turns=spec.study.is_duet,
+        duration_s=duration_s,
+        limit_s=spec.study.budget or 0.0,
+        is_interrupted=is_interrupted,
+        comparisons=comparisons_of(analysis.differences, spec.system[0].name),
+        sides=sides_measured(analysis),
+        warnings=(*before.values(), *warnings),
+    )

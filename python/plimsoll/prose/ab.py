@@ -1,0 +1,124 @@
+"""What `plimsoll ab` says: what it will do, one sentence for each side against the first one, a line for each side."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from plimsoll.analyse.ab import AbAnswer, AbComparison, AbSide
+from plimsoll.analyse.cell_model import Estimate
+from plimsoll.analyse.model import DifferenceVerdict
+from plimsoll.prose.phrases import confidence, counted, effect, listed, plain_percent, repeat_noun, vague_words
+from plimsoll.units import format_duration, format_ms, format_rate
+
+_CLOSE = 1.1
+"""Below this ratio two decimals would hide what differs."""
+
+
+def plan_words(sides: Sequence[str], *, load: str, limit_s: float, took_turns: bool) -> str:
+    """What is about to happen, before anything is started.
+
+    Args:
+        sides: Their names.
+        load: The workload and its level, in words.
+        limit_s: Longest time for all of it, seconds.
+        took_turns: Servers are started, and take turns; otherwise they run already.
+    """
+    how = "on throwaway servers that take turns" if took_turns else "on running servers, in runs of one after the other"
+    base, *others = sides
+    compared = f"{listed(others)} against {shorter(base, others[0])}"
+    return f"{compared}: {load}, {how}; ends when decided, at the latest after about {format_duration(limit_s)}"
+
+
+def ab_lines(answer: AbAnswer) -> Iterator[str]:
+    """How each side compares with the first one, what would decide it where that is open, and each side's figures."""
+    for one in answer.comparisons:
+        yield f"{_compared(one)}, {format_duration(answer.duration_s)}"
+    undecided = [one for one in answer.comparisons if one.verdict in _OPEN]
+    yield from (_open(one, answer) for one in undecided)
+    if undecided and not answer.is_interrupted:
+        yield f"{_surer(answer)}."
+    if not answer.took_turns:
+        yield (
+            "Servers that run already are not frozen: each was loaded in short runs of its own, in random order, so the"
+            " noise of the machines is in these figures."
+        )
+    width = max((len(one.name) for one in answer.sides), default=0)
+    yield from (_side(one, width) for one in answer.sides)
+
+
+_OPEN = (DifferenceVerdict.UNRESOLVED, DifferenceVerdict.UNTESTABLE)
+
+
+def _compared(one: AbComparison) -> str:
+    """Two sides, the faster one first."""
+    ratio, high, low = one.ratio, one.system, one.base
+    if ratio.value < 1:
+        ratio, high, low = ratio.inverted, low, high
+    low = shorter(low, high)
+    inside = _interval(ratio)
+    if one.verdict is DifferenceVerdict.EQUAL:
+        return f"{high} and {low} are equally fast within {plain_percent(one.equal_within)}{_of(ratio)}"
+    sure = "" if one.verdict not in _OPEN else "undecided: "
+    return f"{sure}{high} is {_times(ratio.value)} times as fast as {low}{inside}"
+
+
+def _of(ratio: Estimate) -> str:
+    inside = _interval(ratio).removeprefix(" (").removesuffix(")")
+    return f" (ratio {_times(ratio.value)}{f', {inside}' if inside else ''})"
+
+
+def _interval(ratio: Estimate) -> str:
+    bounds = ratio.bounds
+    if bounds is None:
+        return ""
+    if bounds.is_vague:
+        return f" ({vague_words(bounds)})"
+    return f" ({confidence(bounds)} confidence {_times(bounds.low, ratio)} to {_times(bounds.high, ratio)})"
+
+
+def _times(value: float, beside: Estimate | None = None) -> str:
+    """A ratio with two decimals, three where it is near 1, as the one that it stands beside."""
+    return f"{value:.{3 if (value if beside is None else beside.value) < _CLOSE else 2}f}"
+
+
+def _open(one: AbComparison, answer: AbAnswer) -> str:
+    """What is not known of two sides, and what such a measurement could have told."""
+    noun = repeat_noun(is_duet=answer.took_turns)
+    name = f"{one.system} against {shorter(one.base, one.system)}: "
+    start = name if len(answer.comparisons) > 1 else ""
+    if one.smallest_decided is None:
+        return f"{start}{counted(one.rounds, noun)} cannot tell it from chance; three are the fewest."
+    least = effect(one.smallest_decided)
+    return (
+        f"{start}Either may be the faster one. With this spread, {counted(one.rounds, noun)} decide a measured"
+        f" difference of {least if least.startswith('more') else f'{least} or more'}."
+    )
+
+
+def _surer(answer: AbAnswer) -> str:
+    """Which time limit would decide it."""
+    needed = answer.limit_s_needed
+    if needed is None or needed <= answer.limit_s:
+        return f"A longer run is surer: --for {round(answer.limit_s / 30)}m"
+    return f"If the ratio stays, about --for {needed / 60:.0f}m would decide it"
+
+
+def _side(one: AbSide, width: int) -> str:
+    """A side's own figures, its name in a column of so many characters."""
+    if one.throughput_tps is None:
+        return f"  {one.name:{width}}  nothing was measured"
+    p99 = "" if one.response_ms_p99 is None else f"  p99 {format_ms(one.response_ms_p99)}"
+    causes = ", ".join(f"{name} = {value}" for name, value in one.settings_causing_loss)
+    loss = f"  {one.durability} ({causes})" if causes else ""
+    return f"  {one.name:{width}}  {format_rate(one.throughput_tps.value):>10}{p99}{loss}"
+
+
+def shorter(name: str, beside: str) -> str:
+    """How a side is called beside another one that has just been named.
+
+    >>> shorter("sync_binlog=1", "sync_binlog=0"), shorter("new", "old"), shorter("a=1, b=1", "a=2, b=2")
+    ('=1', 'new', 'a=1, b=1')
+    """
+    own, equals, value = name.partition("=")
+    is_one_setting = equals and "=" not in value and beside.count("=") == 1 and beside.startswith(f"{own}=")
+    return f"={value}" if is_one_setting else name

@@ -1,0 +1,91 @@
+"""`plimsoll ab` on real servers: a ratio with its interval, the same from the saved study, and nothing left behind."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+from pathlib import Path
+
+import pytest
+
+from plimsoll.spec.study import read_study
+from support.command import plimsoll, start
+from support.servers import StartServer, server_base, start_server
+from support.waiting import until
+
+__all__ = ["server_base", "start_server"]
+
+pytestmark = pytest.mark.e2e
+
+FLUSH = "innodb_flush_log_at_trx_commit"
+SIDES = ("--set", f"{FLUSH}=1", "--set", f"{FLUSH}=2")
+LOAD = ("--connections", "4", "--table-size", "1000", "--for", "65s")
+
+
+@pytest.fixture
+def places(tmp_path: Path) -> dict[str, str]:
+    """Where servers and temporary folders are made: both are empty at the end."""
+    folders = {"PLIMSOLL_DATA_DIR": f"/var/tmp/plimsoll-test-ab-{os.getpid()}", "TMPDIR": str(tmp_path / "tmp")}
+    (tmp_path / "tmp").mkdir()
+    return folders
+
+
+def left_in(places: dict[str, str]) -> list[Path]:
+    return [path for one in places.values() for path in Path(one).glob("*")]
+
+
+def test_two_settings_are_compared_and_the_study_is_saved(tmp_path: Path, places: dict[str, str]) -> None:
+    study = tmp_path / "kept" / "study"
+    ran = plimsoll("ab", *SIDES, *LOAD, "--workload", "oltp_write_only", "--json", "--save", study, env=places)
+    assert ran.returncode == 0, ran.stderr
+    assert f"{FLUSH}=2 against =1: oltp_write_only, 4 connections" in ran.stderr
+    assert "raise it in the study file" not in ran.stderr
+    answer = json.loads(ran.stdout)
+    (compared,) = answer["comparisons"]
+    assert (compared["base"], compared["system"]) == (f"{FLUSH}=1", f"{FLUSH}=2")
+    bounds = compared["ratio"]["bounds"]
+    assert bounds["low"] < compared["ratio"]["value"] < bounds["high"]
+    assert compared["rounds"] >= 3
+    assert (compared["verdict"] == "unresolved") == (compared["rounds_needed"] != 0)
+    assert [one["name"] for one in answer["sides"]] == [f"{FLUSH}=1", f"{FLUSH}=2"]
+    assert answer["sides"][1]["settings_causing_loss"] == [[FLUSH, "2"]]
+    assert left_in(places) == []
+
+    assert (study / "guide.html").is_file()
+    assert read_study(study / "study.toml").study.is_duet
+    found = json.loads(plimsoll("guide", study, "--json").stdout)["differences"]
+    assert [one["ratio"] for one in found if one["level"] is not None] == [compared["ratio"]]
+
+
+def test_an_interruption_shows_the_answer_so_far_and_leaves_nothing(tmp_path: Path, places: dict[str, str]) -> None:
+    ended = start("ab", *SIDES, *LOAD, "--for", "10m", env=places)
+    events = tmp_path / "tmp"
+    assert until(lambda: any(map(_has_answer, events.glob("plimsoll-ab-*/study/events.jsonl"))), 600)
+    ended.send_signal(signal.SIGINT)
+    told, errors = ended.communicate()
+    assert ended.returncode == 130, errors
+    first, *_ = told.splitlines()
+    assert first.startswith(f"undecided: {FLUSH}=")
+    assert "times as fast as =" in first
+    assert f"  {FLUSH}=1 " in told
+    assert left_in(places) == []
+
+
+def _has_answer(events: Path) -> bool:
+    return "answer_progressed" in events.read_text()
+
+
+def test_running_servers_are_compared_in_runs_of_their_own(start_server: StartServer, places: dict[str, str]) -> None:
+    target = start_server("mariadb").target
+    urls = [f"mysql://{target.user}@{host}:{target.port}/{target.database}" for host in ("127.0.0.1", "localhost")]
+    password = {"PLIMSOLL_TEST_TARGET": target.password.get_secret_value()}
+    options = ("--target", urls[0], "--target", urls[1], "--password-env", "PLIMSOLL_TEST_TARGET")
+    ran = plimsoll("ab", *options, *LOAD, "--for", "75s", "--workload", "oltp_point_select", env={**places, **password})
+    assert ran.returncode == 0, ran.stderr
+    first = ran.stdout.splitlines()[0]
+    assert "localhost" in first
+    assert "127.0.0.1" in first
+    assert "not frozen" in ran.stdout
+    assert password["PLIMSOLL_TEST_TARGET"] not in ran.stdout + ran.stderr
+    assert left_in(places) == []
