@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from plimsoll.analyse.cell_model import Estimate
+from plimsoll.analyse.disturbance_model import Disturbance
 from plimsoll.analyse.finding_model import found
 from plimsoll.prose.capacity import capacity_answer_sentence, capacity_sentences
 from plimsoll.record.capacity import Capacity, CapacityObjective, CapacityRun, RunRole, RunVerdict
@@ -51,6 +52,22 @@ def test_a_closed_loop_that_contradicts_is_told_with_both_figures() -> None:
     told = said(runs=(sweep, run(88.0, RunVerdict.DOES_NOT_HOLD, 0.4), run(40.0, RunVerdict.HOLDS)), low=40.0)
     assert told.startswith("No capacity is known: 88.0 tps did not hold p99 response time within 20.0 ms, but 64 ")
     assert "did 646 tps within it" in told
+
+
+def test_what_a_disturbed_search_found_is_no_capacity() -> None:
+    met = Disturbance(
+        watched_s=30, slow_ratio=0.5, slowness=1.5, wait_ms=4.0, best_wait_ms=1.0, from_unix_s=0.0, to_unix_s=86_400.0
+    )
+    found = Capacity(capacity_tps=1000.0, low=940.0, objective=OBJECTIVE, runs=(run(1000.0, RunVerdict.HOLDS),))
+    first, second, *_ = capacity_sentences(found, (), met)
+    assert first == (
+        "Disturbed: the search ran while the machine was 1.50 times as slow as at its best: over 10 % slower in 50.0 %"
+        " of the seconds, between 1970-01-01 00:00:00 and 1970-01-02 00:00:00 UTC; threads waited 4.00 ms per"
+        " transaction for a processor, against 1.00 ms at best. Find what else ran on the machine then, and measure"
+        " again."
+    )
+    assert second.startswith("It found 1,000 tps")
+    assert "confirmed" not in second
 
 
 def test_without_a_rate_that_holds_the_advice_is_by_what_was_seen() -> None:

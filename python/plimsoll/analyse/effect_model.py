@@ -40,7 +40,7 @@ class FactorEffect(Document):
         ratio: Throughput, or capacity, with `value` over that with `base`: the geometric mean over the combinations of
             the other factors that have both, and over all levels. Its bounds stand for it alone.
         verdict: Whether `value` is faster or slower than `base` or equal to it within `equal_within`, corrected for all
-            effects and interactions of the study (Holm).
+            effects and interactions of the study (Holm); `disturbed` where the machine made over 5 % of it.
         smallest_effect: The smallest ratio above 1 that trials as many and as noisy as these find four times out of
             five, by the corrected test; null when untestable.
         equal_within: The share within which two values count as equal, from the study.

@@ -78,7 +78,7 @@ def capacity(
     closed-loop sweep shows about how much the server can do; runs at rates that do not wait for it close in on the
     answer, which is measured three more times, for longer. Failed and dropped transactions count as too slow.
 
-    Prints the answer, warnings and every run; after Ctrl-C what is known. The exit code is 0 if a rate holds, else 1.
+    Prints the answer, warnings and every run; after Ctrl-C what is known. Exit code: 0 if a rate holds, undisturbed.
 
     Examples:
 

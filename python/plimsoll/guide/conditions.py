@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
+from plimsoll.analyse.disturbance import is_disturbed
 from plimsoll.analyse.model import Analysis
 from plimsoll.analyse.steady_model import StateKind, SteadyState
 from plimsoll.analyse.weather_model import TrialCondition
@@ -16,7 +17,7 @@ from plimsoll.guide.tables import Column, Entry, Table
 from plimsoll.guide.words import grouped
 from plimsoll.prose.phrases import levels_words, spans
 from plimsoll.record.level import Level
-from plimsoll.units import format_percent
+from plimsoll.units import format_number, format_percent
 
 SLOWER = "machine slower"
 
@@ -30,7 +31,8 @@ _COLUMNS = (
     Column(heading="what was seen", numeric=False),
 )
 _NOTES = (
-    "Trials that are not listed were in a steady state on a machine as fast as around the other trials.",
+    "Trials that are not listed were in a steady state on a machine as fast as around the other trials, and undisturbed"
+    " as far as their recordings say.",
     "The window is what was measured, in seconds since the load began. Of several trials the lowest and the highest"
     " figure are given.",
 )
@@ -70,13 +72,15 @@ class _Trial:
 
 
 def condition_table(analysis: Analysis) -> Table | None:
-    """Trials that were not in a steady state, or whose machine was slow; None when there was none."""
+    """Trials that were not in a steady state, disturbed, or whose machine was slow; None when there was none."""
     trials = [
         _Trial(curve.system, curve.workload, cell.level, one, tuple(_seen(one)))
         for curve in analysis.curves
         for cell in curve.cells
         for one in cell.conditions
-        if one.slower or (one.steady is not None and one.steady.state is not StateKind.STEADY)
+        if one.slower
+        or is_disturbed(one.disturbance)
+        or (one.steady is not None and one.steady.state is not StateKind.STEADY)
     ]
     rows = tuple(_row(own) for _, alike in grouped(trials, lambda one: one.kind) for own in _by_repetitions(alike))
     return Table(caption="State of trials", columns=_COLUMNS, rows=rows, notes=_NOTES) if rows else None
@@ -127,6 +131,10 @@ def _range(values: Sequence[float], show: Callable[[float], str]) -> str:
 
 def _seen(one: TrialCondition) -> Iterator[_Seen]:
     yield from () if one.steady is None else _unsteady(one.steady)
+    if one.disturbance is not None and is_disturbed(one.disturbance):
+        figures = (one.disturbance.slowness, one.disturbance.slow_ratio)
+        words = ("disturbed: machine ", " times as slow as at its best, slow in ", " of the seconds")
+        yield _Seen(words, figures, (format_number, format_percent))
     for figure in one.slower:
         yield _Seen((f"{figure.figure}: ", " slower than the median"), (figure.ratio - 1,), (format_percent,))
 

@@ -22,6 +22,7 @@ from plimsoll.record.capacity import (
 )
 from plimsoll.record.level import Level
 from plimsoll.record.store import write_recording
+from support.disturbed import DISTURBED, QUIET, SHARED, machine_table
 from unit.analyse.made import measured
 
 SWEPT = (1, 4)
@@ -37,15 +38,19 @@ def search(
     objective: CapacityObjective = WITHIN_20_MS,
     finished: bool = True,
     confirm_s: float = 30.0,
+    second: dict[str, float] | None = None,
 ) -> Path:
-    """Adds searches to a folder, whose sweeps all found the same: 1,000 tps for each connection."""
+    """Adds searches to a folder, whose sweeps all found the same: 1,000 tps for each connection.
+
+    `second` is what telemetry says of each second of their runs, if anything.
+    """
     searches = []
     for number, tps in enumerate(capacities_tps):
         name = f"search-{system}-{workload}-{objective.response_ms_p99:g}-{number}"
         place = {"search_id": name, "system": system, "workload": workload, "repetition": number}
         steps = [(RunRole.SWEEP, Level(connections=connections), 5.0) for connections in SWEPT]
         steps += [(RunRole.CONFIRM, Level(connections=4, rate_tps=tps), confirm_s)] if tps is not None else []
-        runs = tuple(run(folder, place, *step) for step in steps)
+        runs = tuple(run(folder, place, *step, second=second) for step in steps)
         low = None if tps is None else tps * 0.94
         capacity = Capacity(capacity_tps=tps, low=low, objective=objective, runs=runs)
         searches.append(SearchRecord(**place, is_finished=finished, capacity=capacity))
@@ -55,13 +60,23 @@ def search(
     return folder
 
 
-def run(folder: Path, place: dict[str, object], role: RunRole, level: Level, length_s: float) -> CapacityRun:
+def run(
+    folder: Path,
+    place: dict[str, object],
+    role: RunRole,
+    level: Level,
+    length_s: float,
+    *,
+    second: dict[str, float] | None = None,
+) -> CapacityRun:
     tps = level.rate_tps or 1000.0 * level.connections
+    watched = {} if second is None else {"environment": SHARED, "telemetry": machine_table([second] * int(length_s))}
     made = measured(
         tps * np.random.default_rng(1).normal(1, 0.02, int(length_s)),
         response_ns=np.arange(1, 2001) * 10_000,
         duration_s=length_s,
         search_role=role,
+        **watched,
         **place,
     )
     trial_id = f"{place['search_id']}-{role.value}-{level.connections}"
@@ -226,3 +241,32 @@ def test_runs_of_a_search_that_are_named_themselves_are_compared(tmp_path: Path)
     swept = "search-managed-read-write-20-0-sweep-4"
     found = answer(paths[0] / swept, paths[1] / swept)
     assert (len(found["comparisons"]), found["basis"]) == (1, "within-run")
+
+
+def test_capacities_of_an_unlike_machine_name_no_winner_and_decide_no_rule(tmp_path: Path) -> None:
+    one = search(tmp_path / "one", [1500.0, 1510.0, 1490.0], second=QUIET)
+    two = search(tmp_path / "two", [1000.0, 1005.0, 995.0], second=DISTURBED)
+    found = answer(one, two, "--fail-if", "slower:5%")
+    assert (found["verdict"], found["low"], found["repetitions_needed"]) == ("disturbed", None, None)
+    assert [place["outcome"] for place in found["gates"]] == ["undecided"]
+    assert str(found["text"]).startswith("Disturbed: while ")
+    assert "nothing can be said of how the capacity of" in str(found["text"])
+    alike = search(tmp_path / "three", [1000.0, 1005.0, 995.0], second=QUIET)
+    assert answer(one, alike, "--fail-if", "slower:5%")["verdict"] == "slower"
+
+
+def test_a_guide_and_a_size_by_searches_of_a_disturbed_machine_confirm_nothing(tmp_path: Path) -> None:
+    folder = search(tmp_path / "one", [1500.0, 1510.0, 1490.0], system="a", second=QUIET)
+    search(folder, [1000.0, 1005.0, 995.0], system="b", second=DISTURBED)
+    analysis = json.loads(CliRunner().invoke(app, ["guide", str(folder), "--json"]).stdout)
+    assert [one["code"] for one in analysis["answer"]][:1] == ["disturbed"]
+    (ratio,) = analysis["capacity_ratios"]
+    assert (ratio["verdict"], ratio["ratio"]["bounds"]) == ("disturbed", None)
+    own = {one["system"]: one for one in analysis["capacities"]}
+    assert own["a"]["capacity_tps"]["bounds"] is not None
+    assert (own["b"]["is_disturbed"], own["b"]["capacity_tps"]["bounds"], own["b"]["next_low"]) == (True, None, None)
+    texts = " ".join(one["text"] for one in analysis["answer"])
+    assert "b has no confirmed capacity with p99 response time within 20.0 ms: the machine was disturbed" in texts
+    sized = CliRunner().invoke(app, ["size", str(folder), "--tps", "100", "--json"])
+    found = json.loads(sized.stdout)
+    assert {one["system"]: one["verdict"] for one in found["systems"]} == {"a": "fits", "b": "disturbed"}

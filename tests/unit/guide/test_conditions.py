@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from plimsoll.analyse.disturbance_model import Disturbance
 from plimsoll.analyse.model import Analysis
 from plimsoll.analyse.steady_model import Segment, SeriesState, StateKind, SteadyState
 from plimsoll.analyse.weather_model import SlowFigure, TrialCondition
@@ -73,3 +74,17 @@ def test_the_page_folds_the_table_and_shows_states_beside_the_strips() -> None:
     own = [one for w in analysis.workloads for one in cell_strips(analysis, w) if one.system == "durable" and one.state]
     assert [one.state for one in own] == ["drifting in 2 of 3 repetitions", "steady"]
     assert "drifting in 2 of 3 repetitions" in render_html(analysis)
+
+
+def test_disturbed_trials_are_listed_and_those_with_a_slow_second_are_not() -> None:
+    found = [
+        TrialCondition(
+            trial_id="t",
+            repetition=number,
+            throughput_tps=1.0,
+            disturbance=Disturbance(watched_s=20, slow_ratio=slow_ratio, slowness=slowness),
+        )
+        for number, (slow_ratio, slowness) in enumerate(((0.05, 1.02), (0.5, 1.5), (1.0, 2.0)))
+    ]
+    seen = "disturbed: machine 1.50 to 2.00 times as slow as at its best, slow in 50.0 % to 100.0 % of the seconds"
+    assert texts(with_conditions(tuple(found))) == [["1 connection", "2 and 3", "–", "–", seen]]
