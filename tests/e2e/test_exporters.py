@@ -19,7 +19,7 @@ from plimsoll.telemetry.standard import trial_samplers
 from support.command import plimsoll, start
 from support.exporters import mysqld_exporter, node_exporter
 from support.forwarder import forwarder
-from support.servers import FLAVOURS, StartServer, running_server, server_base, start_server
+from support.servers import FLAVOURS, StartServer, mysql_in_endure, running_server, server_base, start_server
 from support.studies import wait_for_interval
 from support.web import web_server
 
@@ -100,6 +100,7 @@ def test_this_machine_looks_alike_over_its_exporter() -> None:
     assert sampler.facts().host_name == socket.gethostname()
 
 
+@mysql_in_endure
 def test_a_study_rests_on_exporters_and_outlives_them(running_server: ManagedServer, tmp_path: Path) -> None:
     with (
         forwarder(running_server.target.port) as port,
@@ -141,6 +142,7 @@ def test_a_study_rests_on_exporters_and_outlives_them(running_server: ManagedSer
     assert "every 2 s" in words
 
 
+@mysql_in_endure
 def test_an_exporter_that_does_its_worst_hurts_no_trial(running_server: ManagedServer, tmp_path: Path) -> None:
     """It sends a byte now and then, for ever."""
 
