@@ -19,7 +19,7 @@ _MARK = re.compile(r"^(Skipped: )?(SKIPPED( LOUDLY)?[:,]? *)?")
 
 @pytest.fixture(autouse=True)
 def signals_as_a_program_begins() -> None:
-    """Command lines that tests run in this process change handlers for good, and it may have inherited ignored ones."""
+    """Command lines that tests run change the handlers for good, and a process may have inherited ignored ones."""
     for number in SIGNALS:
         signal.signal(number, signal.default_int_handler if number is signal.SIGINT else signal.SIG_DFL)
 

@@ -9,7 +9,7 @@ import pytest
 from plimsoll.servers.control import connect
 from plimsoll.servers.managed import ManagedServer
 from support.command import assert_one_clear_message, login, plimsoll, start
-from support.servers import running_server
+from support.servers import mysql_in_endure, running_server
 
 __all__ = ["running_server"]
 pytestmark = pytest.mark.e2e
@@ -55,6 +55,7 @@ def test_cleanup_takes_the_heartbeat_and_no_other_table_of_its_name(
     execute(running_server, "DROP TABLE IF EXISTS plimsoll_heartbeat")
 
 
+@mysql_in_endure
 def test_prepare_that_was_killed_goes_on(running_server: ManagedServer, target: list[str]) -> None:
     size = ["--table-size", str(ROWS)]
     killed = start("prepare", *target, *size)
@@ -113,6 +114,7 @@ values.id = { generate = "reference", table = "sensors" }
 """
 
 
+@mysql_in_endure
 def test_the_tables_of_a_workload_file_are_gone_on_with_and_compared(
     running_server: ManagedServer, target: list[str], tmp_path: Path
 ) -> None:

@@ -18,7 +18,7 @@ from support.waiting import until
 
 pytestmark = pytest.mark.e2e
 
-LENGTH_S = 20
+LENGTH_S = 10
 STUDY = """
 [study]
 name = "disk"

@@ -25,7 +25,7 @@ from support.studies import wait_for_interval
 
 pytestmark = pytest.mark.e2e
 
-LIMIT = 8
+LIMIT = 4
 STUDY = f"""
 [study]
 name = "turns until decided"

@@ -135,6 +135,7 @@ name = "encrypted"
 levels = {{ connections = [2] }}
 warm_up = "0s"
 settle_limit = "1s"
+clients = {{ think_time = "20ms" }}
 duration = "1s"
 repetitions = 1
 reset = "never"

@@ -12,6 +12,7 @@ from support.examples import run_example
 pytestmark = pytest.mark.e2e
 
 
+@pytest.mark.endure
 def test_two_storages(tmp_path: Path) -> None:
     ran = run_example("hp-blades.toml", tmp_path / "study")
     assert {one.trial.system.name for one in ran.recordings} == {"internal disks", "SAN"}
@@ -21,6 +22,7 @@ def test_two_storages(tmp_path: Path) -> None:
     assert set(ran.verdicts.values()) <= {"shows", "does-not-show", "not-resolved"}
 
 
+@pytest.mark.endure
 def test_scaling_with_processors(tmp_path: Path) -> None:
     ran = run_example("percona-scaling.toml", tmp_path / "study")
     assert {len(one.environment.instances[0].placement.cpus) for one in ran.recordings} == {1, 2}

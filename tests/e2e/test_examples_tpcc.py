@@ -21,6 +21,7 @@ def test_one_server_or_several_with_equal_totals(tmp_path: Path) -> None:
     assert "skew" in ran.guide or "smallest" in ran.guide
 
 
+@pytest.mark.endure
 def test_thread_pool_and_scheduling_as_a_matrix(tmp_path: Path) -> None:
     ran = run_example("t5240-threads.toml", tmp_path / "study")
     assert len({one.trial.system.name for one in ran.recordings}) == 4

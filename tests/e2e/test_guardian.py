@@ -24,7 +24,7 @@ from plimsoll.servers.managed import ManagedServer
 from plimsoll.servers.marked_directory import MARKER
 from plimsoll.servers.sweep import sweep
 from support.processes import exists
-from support.servers import FLAVOURS, StartServer, bare_spec, server_base, server_command, start_server
+from support.servers import MYSQL_IN_ENDURE, StartServer, bare_spec, server_base, server_command, start_server
 from support.waiting import until
 
 __all__ = ["server_base", "start_server"]
@@ -89,7 +89,7 @@ def owned(base: Path, flavour: str, then: str = "start") -> Iterator[Owned]:
         owner.stdout.close()
 
 
-@pytest.mark.parametrize("flavour", FLAVOURS)
+@pytest.mark.parametrize("flavour", MYSQL_IN_ENDURE)
 def test_plimsoll_killed(flavour: str, server_base: Path) -> None:
     with owned(server_base, flavour) as it:
         assert not it.nothing_left()

@@ -24,7 +24,7 @@ from plimsoll.servers.storage import storage_facts
 from plimsoll.telemetry.sampler import Sample
 from plimsoll.telemetry.standard import WatchedInstance
 from support import ssh_hosts
-from support.servers import FLAVOURS, bare_spec, missing
+from support.servers import MYSQL_IN_ENDURE, bare_spec, missing
 from support.waiting import until
 
 pytestmark = pytest.mark.e2e
@@ -71,7 +71,7 @@ def test_errors_are_those_of_the_function(host: Host) -> None:
         host.create_server(name="x", spec=bare_spec("mariadb", server=("/no-such-server",)))
 
 
-@pytest.mark.parametrize("flavour", FLAVOURS)
+@pytest.mark.parametrize("flavour", MYSQL_IN_ENDURE)
 def test_a_server_is_started_watched_copied_and_removed(host: Host, flavour: str, disk: Path) -> None:
     server = host.create_server(name="one", spec=bare_spec(flavour, data_dir=ssh_hosts.DISK))
     server.start()

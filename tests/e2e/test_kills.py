@@ -58,7 +58,7 @@ name = "{name}"
 server = {{ managed = "mariadb", profile = "bare", buffer_pool = "64M"{more} }}
 """
 DUET = 'design = "duet"\nturn = "100ms"\nrounds = 2\nlevels = { connections = [2] }'
-TRIALS = "levels = { connections = [2] }"
+TRIALS = 'levels = { connections = [2] }\nclients = { think_time = "20ms" }'
 BEGINS = """
 import sys
 from pathlib import Path

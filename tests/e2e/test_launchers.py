@@ -34,6 +34,7 @@ from plimsoll.spec.drivers import DriverSpec
 from plimsoll.spec.target import Target
 from support.command import assert_one_clear_message, login, plimsoll, real_server
 from support.drivers import WORKLOAD, own_engines, points_server, run_of
+from support.endure import in_endure
 from support.ray_cluster import RayNodes, connected_to, ray_nodes
 from support.recorder import recorder, statements
 from support.ssh_hosts import SshHost, ssh_hosts
@@ -116,6 +117,7 @@ def test_lines_of_any_length_pass_both_ways_and_the_end_of_input_ends_the_engine
             run.expect(Hello)
 
 
+@pytest.mark.parametrize("launcher", ["local", "ssh", "ray", in_endure("ray client")], indirect=True)
 def test_last_words_and_exit_code_arrive(launcher: Launcher) -> None:
     with tempfile.TemporaryFile() as errors:
         process = launcher.start(("plimsoll-engine", "no-such-command"), errors)

@@ -22,7 +22,7 @@ from plimsoll.spec.target import Target
 from plimsoll.spec.tls import Tls
 from support.command import plimsoll
 from support.forwarder import forwarder
-from support.servers import running_server
+from support.servers import mysql_in_endure, running_server
 
 __all__ = ["running_server"]
 pytestmark = pytest.mark.e2e
@@ -84,6 +84,7 @@ def test_an_address_behind_a_virtual_interface_is_neither_here_nor_elsewhere() -
     assert found == FarEnd(Where.BEYOND_VIRTUAL, address, interface=interface)
 
 
+@mysql_in_endure
 def test_targets_on_this_machine_are_watched_as_managed_servers_are(
     running_server: ManagedServer, tmp_path: Path
 ) -> None:

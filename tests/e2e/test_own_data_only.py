@@ -10,8 +10,9 @@ import os
 import shlex
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -61,6 +62,9 @@ exec unshare --user --map-user=4242 --map-group=4242 "$@"
 """Runs a command as an ordinary user who owns /var/lib/mysql, which is the folder of the first argument."""
 
 
+Victims = Callable[[str], Path]
+
+
 def in_danger(flavour: str, folder: Path) -> Path:
     """A stopped data directory of another server, with root and without a password."""
     folder.mkdir()
@@ -73,6 +77,12 @@ def in_danger(flavour: str, folder: Path) -> Path:
     )
     assert made.returncode == 0, made.stdout + made.stderr
     return folder
+
+
+@pytest.fixture(scope="module")
+def victims(tmp_path_factory: pytest.TempPathFactory) -> Victims:
+    """One for each flavour: no test leaves a trace in it."""
+    return cache(lambda flavour: in_danger(flavour, tmp_path_factory.mktemp("other") / "victim"))
 
 
 def as_root() -> list[str]:
@@ -142,8 +152,8 @@ def namespaces() -> None:
 
 @pytest.mark.usefixtures("namespaces")
 @pytest.mark.parametrize("flavour", FLAVOURS)
-def test_whatever_the_umask_its_options_are_read(flavour: str, server_base: Path, tmp_path: Path) -> None:
-    victim = in_danger(flavour, tmp_path / "victim")
+def test_whatever_the_umask_its_options_are_read(flavour: str, server_base: Path, victims: Victims) -> None:
+    victim = victims(flavour)
     pool = str(64 * 2**20)
     assert start_as_owner_of_the_default(victim, server_base, flavour, "whole").split() == [pool, pool, "0o600"]
     assert_untouched(flavour, victim)
@@ -152,9 +162,9 @@ def test_whatever_the_umask_its_options_are_read(flavour: str, server_base: Path
 @pytest.mark.usefixtures("namespaces")
 @pytest.mark.parametrize("flavour", FLAVOURS)
 def test_a_server_that_skips_its_option_file_still_runs_on_its_own_data(
-    flavour: str, server_base: Path, tmp_path: Path
+    flavour: str, server_base: Path, victims: Victims
 ) -> None:
-    victim = in_danger(flavour, tmp_path / "victim")
+    victim = victims(flavour)
     pool = str(128 * 2**20)
     printed = start_as_owner_of_the_default(victim, server_base, flavour, "lost")
     assert printed.split() == [pool, pool, "0o666"], "the options are lost, the place is not"
@@ -164,10 +174,10 @@ def test_a_server_that_skips_its_option_file_still_runs_on_its_own_data(
 @pytest.mark.parametrize("flavour", FLAVOURS)
 @pytest.mark.parametrize("starts", [1, 2])
 def test_a_command_that_leads_elsewhere_changes_no_account(
-    flavour: str, starts: int, server_base: Path, tmp_path: Path
+    flavour: str, starts: int, server_base: Path, tmp_path: Path, victims: Victims
 ) -> None:
     """At the first start with the accounts file, and at any later one."""
-    victim = in_danger(flavour, tmp_path / "victim")
+    victim = victims(flavour)
     command = find_server(server_command(flavour))
     program = tmp_path / ("mariadbd" if flavour == "mariadb" else "mysqld")
     astray = tmp_path / "astray"

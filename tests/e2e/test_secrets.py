@@ -27,6 +27,7 @@ name = "secrets"
 levels = {{ connections = [2] }}
 warm_up = "0s"
 settle_limit = "1s"
+clients = {{ think_time = "20ms" }}
 duration = "2s"
 repetitions = 1
 reset = "per_system"

@@ -19,20 +19,44 @@ from support.command import login, plimsoll, real_server, start
 pytestmark = pytest.mark.e2e
 
 AWAY = r"target: no connection to the server could be opened again from \d\.\d s until the load ended at \d\.\d s"
-TRIAL = ("--workload", "oltp_read_only", "--warm-up", "1s")
+WAITING = """
+[[transaction]]
+name = "wait"
+[[transaction.statement]]
+sql = "SELECT SLEEP(0.01)"
+"""
+"""A load that leaves the processors to the tests, however many connections wait."""
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def server() -> Iterator[ManagedServer]:
+    """For tests that stop it and let it go on."""
     with real_server(Path("/var/tmp/plimsoll-test-stalls")) as running:
         yield running
 
 
 @pytest.fixture
-def target(server: ManagedServer, monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    arguments = [*login(server, monkeypatch), "--table-size", "1000"]
-    assert plimsoll("prepare", *arguments).returncode == 0
-    return arguments
+def mortal() -> Iterator[ManagedServer]:
+    """For a test that kills it."""
+    with real_server(Path("/var/tmp/plimsoll-test-stalls")) as running:
+        yield running
+
+
+@pytest.fixture
+def trial(tmp_path: Path) -> tuple[str, ...]:
+    """The options of a trial's load."""
+    (tmp_path / "waiting.toml").write_text(WAITING)
+    return ("--workload", str(tmp_path / "waiting.toml"), "--warm-up", "1s")
+
+
+@pytest.fixture
+def target(server: ManagedServer, trial: tuple[str, ...], monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    return [*login(server, monkeypatch), *trial]
+
+
+@pytest.fixture
+def mortal_target(mortal: ManagedServer, trial: tuple[str, ...], monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    return [*login(mortal, monkeypatch), *trial]
 
 
 def wait_for_second(process: subprocess.Popen[str], second: int) -> str:
@@ -71,7 +95,7 @@ def test_at_a_rate_all_that_fell_due_while_the_server_was_stopped_counts_with_it
     server: ManagedServer, target: list[str]
 ) -> None:
     rate = ["--rate", "200", "--arrivals", "uniform", "--connections", "8", "--duration", "10s", "--json"]
-    code, output, errors = stopped(server, [*target, *TRIAL, *rate], from_s=8, to_s=None)
+    code, output, errors = stopped(server, [*target, *rate], from_s=8, to_s=None)
     result = json.loads(output)
     assert code == 3, errors
     assert re.search(
@@ -98,7 +122,7 @@ def test_at_a_rate_all_that_fell_due_while_the_server_was_stopped_counts_with_it
 
 def test_a_closed_loop_says_first_for_how_long_nothing_completed(server: ManagedServer, target: list[str]) -> None:
     level = ["--connections", "4", "--duration", "8s"]
-    code, output, errors = stopped(server, [*target, *TRIAL, *level], from_s=3, to_s=7)
+    code, output, errors = stopped(server, [*target, *level], from_s=3, to_s=7)
     assert code == 0, errors
     first, second, third, *_ = output.splitlines()
     # The second in which the server is stopped counts as well where that was near enough to its begin.
@@ -126,7 +150,7 @@ def test_a_closed_loop_whose_server_is_silent_to_the_end_is_no_success(
     server: ManagedServer, target: list[str]
 ) -> None:
     level = ["--connections", "4", "--duration", "6s"]
-    code, output, errors = stopped(server, [*target, *TRIAL, *level], from_s=4, to_s=None)
+    code, output, errors = stopped(server, [*target, *level], from_s=4, to_s=None)
     assert code == 3, output
     assert re.search(r"the server answered nothing from [45]\.0 s until", errors)
     assert output.startswith("stalled ")
@@ -143,17 +167,17 @@ def test_a_closed_loop_whose_server_is_silent_to_the_end_is_no_success(
 def test_silence_that_began_shortly_before_the_end_is_noticed(server: ManagedServer, target: list[str]) -> None:
     level = ["--connections", "4", "--duration", "4s", "--json"]
     # The line of the last but one interval comes when the last one has begun.
-    code, output, errors = stopped(server, [*target, *TRIAL, *level], from_s=4, to_s=None)
+    code, output, errors = stopped(server, [*target, *level], from_s=4, to_s=None)
     result = json.loads(output)
     assert (code, result["unfinished"]) == (3, 4), errors
     assert "max" in result["response_ms"]["lower_bounds"]
 
 
-def test_a_server_that_stays_away_is_no_success(server: ManagedServer, target: list[str]) -> None:
+def test_a_server_that_stays_away_is_no_success(mortal: ManagedServer, mortal_target: list[str]) -> None:
     level = ["--connections", "4", "--duration", "30s", "--give-up", "2s", "--json"]
-    process = start("trial", *target, *TRIAL, *level)
+    process = start("trial", *mortal_target, *level)
     wait_for_second(process, 3)
-    os.kill(server.pid, signal.SIGKILL)
+    os.kill(mortal.pid, signal.SIGKILL)
     output, errors = process.communicate(timeout=300)
     result = json.loads(output)
     assert process.returncode == 3, errors
@@ -162,10 +186,12 @@ def test_a_server_that_stays_away_is_no_success(server: ManagedServer, target: l
     assert result["duration_s"] < 8, "what never ran is no part of the window"
 
 
-def test_a_server_that_is_away_when_the_load_ends_is_no_success(server: ManagedServer, target: list[str]) -> None:
-    process = start("trial", *target, *TRIAL, "--connections", "4", "--duration", "4s")
+def test_a_server_that_is_away_when_the_load_ends_is_no_success(
+    mortal: ManagedServer, mortal_target: list[str]
+) -> None:
+    process = start("trial", *mortal_target, "--connections", "4", "--duration", "4s")
     wait_for_second(process, 3)
-    os.kill(server.pid, signal.SIGKILL)
+    os.kill(mortal.pid, signal.SIGKILL)
     output, errors = process.communicate(timeout=300)
     assert process.returncode == 3, errors
     assert re.search(AWAY, errors), errors
@@ -174,7 +200,7 @@ def test_a_server_that_is_away_when_the_load_ends_is_no_success(server: ManagedS
 
 def test_a_short_stall_of_a_few_transactions_per_second_is_none(target: list[str]) -> None:
     """At two transactions per second many a second has none."""
-    ran = plimsoll("trial", *target, *TRIAL, "--rate", "2", "--connections", "4", "--duration", "12s", "--json")
+    ran = plimsoll("trial", *target, "--rate", "2", "--connections", "4", "--duration", "12s", "--json")
     result = json.loads(ran.stdout)
     assert (ran.returncode, result["stalls"], codes(result)) == (0, [], []), ran.stderr
     assert result["response_ms"]["lower_bounds"] == []

@@ -55,6 +55,7 @@ name = "characters"
 levels = { connections = [1] }
 warm_up = "1s"
 settle_limit = "1s"
+clients = { think_time = "20ms" }
 duration = "1s"
 repetitions = 1
 reset = "never"

@@ -29,6 +29,7 @@ name = "cut"
 levels = { connections = [2] }
 warm_up = "1s"
 settle_limit = "1s"
+clients = { think_time = "20ms" }
 duration = "DURATION"
 repetitions = 1
 reset = "never"

@@ -28,6 +28,7 @@ name = "in turn"
 levels = { connections = [2] }
 warm_up = "1s"
 settle_limit = "1s"
+clients = { think_time = "20ms" }
 duration = "1s"
 repetitions = 3
 reset = "per_trial"

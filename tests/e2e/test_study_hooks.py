@@ -29,6 +29,7 @@ name = "hooked"
 levels = { connections = [2] }
 warm_up = "1s"
 settle_limit = "1s"
+clients = { think_time = "20ms" }
 duration = "1s"
 repetitions = 2
 
@@ -54,12 +55,19 @@ reset = "./SCRIPT reset"
 
 
 @pytest.fixture
-def servers(tmp_path: Path) -> Iterator[dict[str, HookedServer]]:
-    """Two servers, `a` and `b`, that only their scripts start."""
-    made = {name: make_hooked_server(tmp_path / name) for name in "ab"}
+def server(tmp_path: Path) -> Iterator[HookedServer]:
+    """The server `a`, which only its script starts."""
+    made = make_hooked_server(tmp_path / "a")
     yield made
-    for server in made.values():
-        server.end()
+    made.end()
+
+
+@pytest.fixture
+def servers(server: HookedServer, tmp_path: Path) -> Iterator[dict[str, HookedServer]]:
+    """Two such servers, `a` and `b`."""
+    other = make_hooked_server(tmp_path / "b")
+    yield {"a": server, "b": other}
+    other.end()
 
 
 def system(name: str, server: HookedServer, more: str = "") -> str:
@@ -117,9 +125,9 @@ configure = ["sh", "-c", "test $(cat [ab]/server.pid 2>/dev/null | wc -l) = 0 &&
         assert PASSWORD.encode() not in path.read_bytes(), path
 
 
-def test_a_hook_that_fails_fails_its_trials_and_not_the_study(servers: dict[str, HookedServer], tmp_path: Path) -> None:
+def test_a_hook_that_fails_fails_its_trials_and_not_the_study(server: HookedServer, tmp_path: Path) -> None:
     """`a` fails to start once, its next trial runs; a failing `collect` is a warning."""
-    text = STUDY + system("a", servers["a"], 'collect = ["sh", "-c", "echo no disk; exit 9"]\n')
+    text = STUDY + system("a", server, 'collect = ["sh", "-c", "echo no disk; exit 9"]\n')
     text = text.replace('command = ["./a/server.sh", "start"]', 'command = ["./once.sh"]')
     (tmp_path / "once.sh").write_text(
         '#!/bin/sh\nif mkdir tried; then printf "quota\\033[31m exceeded\\n"; exit 4; fi\nexec ./a/server.sh start\n'
@@ -127,7 +135,7 @@ def test_a_hook_that_fails_fails_its_trials_and_not_the_study(servers: dict[str,
     (tmp_path / "once.sh").chmod(0o755)
     (tmp_path / "s.toml").write_text(text)
     study = tmp_path / "out"
-    ran = plimsoll("study", "run", tmp_path / "s.toml", "--to", study, env=servers["a"].env)
+    ran = plimsoll("study", "run", tmp_path / "s.toml", "--to", study, env=server.env)
     assert ran.returncode == 4, ran.stderr
     assert "hook start of a: failed with exit code 4" in ran.stderr
     assert "| quota\\x1b[31m exceeded" in ran.stderr
@@ -137,12 +145,12 @@ def test_a_hook_that_fails_fails_its_trials_and_not_the_study(servers: dict[str,
     (complete,) = [one for one in read_study(study).recordings if one.outcome.verdict is Verdict.COMPLETE]
     (warned,) = [one for one in complete.outcome.warnings if one.code == "collect-failed"]
     assert "exit code 9" in warned.evidence
-    again = plimsoll("study", "run", tmp_path / "s.toml", "--to", study, env=servers["a"].env)
+    again = plimsoll("study", "run", tmp_path / "s.toml", "--to", study, env=server.env)
     assert again.returncode == 0, again.stderr
     assert [one[1] for one in recordings(study)] == [Verdict.COMPLETE] * 2
 
 
-def test_a_reset_that_hangs_or_loses_rows_fails_the_trial(servers: dict[str, HookedServer], tmp_path: Path) -> None:
+def test_a_reset_that_hangs_or_loses_rows_fails_the_trial(server: HookedServer, tmp_path: Path) -> None:
     (tmp_path / "reset.sh").write_text(
         "#!/bin/sh\nset -e\nif mkdir hung; then echo waiting; sleep 600; fi\n"
         "if mkdir lost; then export MYSQL_PWD=$PW; exec mariadb --no-defaults -h127.0.0.1 -P$PLIMSOLL_TARGET_PORT"
@@ -150,11 +158,11 @@ def test_a_reset_that_hangs_or_loses_rows_fails_the_trial(servers: dict[str, Hoo
         "exec ./a/server.sh reset\n"
     )
     (tmp_path / "reset.sh").chmod(0o755)
-    text = STUDY.replace("repetitions = 2", "repetitions = 3") + system("a", servers["a"])
+    text = STUDY.replace("repetitions = 2", "repetitions = 3") + system("a", server)
     text = text.replace('reset = "./a/server.sh reset"', 'reset = { command = "./reset.sh", limit = "4s" }')
     (tmp_path / "s.toml").write_text(text)
     study = tmp_path / "out"
-    ran = plimsoll("study", "run", tmp_path / "s.toml", "--to", study, env=servers["a"].env)
+    ran = plimsoll("study", "run", tmp_path / "s.toml", "--to", study, env=server.env)
     assert ran.returncode == 4, ran.stderr
     reasons = [reason for _, verdict, reason in recordings(study) if verdict is Verdict.FAILED]
     assert len(reasons) == 2
@@ -162,19 +170,19 @@ def test_a_reset_that_hangs_or_loses_rows_fails_the_trial(servers: dict[str, Hoo
     assert "after the hook reset the data is not as prepared" in str(reasons[1])
 
 
-def test_ctrl_c_ends_the_hook_and_stops_the_system(servers: dict[str, HookedServer], tmp_path: Path) -> None:
-    text = STUDY + system("a", servers["a"])
+def test_ctrl_c_ends_the_hook_and_stops_the_system(server: HookedServer, tmp_path: Path) -> None:
+    text = STUDY + system("a", server)
     text = text.replace('reset = "./a/server.sh reset"', 'reset = ["sh", "-c", "echo $$ > hook.pid; sleep 600"]')
     (tmp_path / "s.toml").write_text(text)
     study, pid = tmp_path / "out", tmp_path / "hook.pid"
-    process = start("study", "run", tmp_path / "s.toml", "--to", study, env=servers["a"].env)
+    process = start("study", "run", tmp_path / "s.toml", "--to", study, env=server.env)
     assert until(lambda: pid.exists() and bool(pid.read_text()), 100), process.communicate()
     process.send_signal(signal.SIGINT)
     _, told = process.communicate(timeout=300)
     assert process.returncode == 130, told
     assert until(lambda: not group_exists(int(pid.read_text())))
-    assert not servers["a"].is_up()
-    assert servers["a"].calls[-1].startswith("stop")
+    assert not server.is_up()
+    assert server.calls[-1].startswith("stop")
     assert not list((study / "recordings").glob("*")), "no load ran"
 
 
@@ -230,22 +238,22 @@ def test_environments_are_switched_by_hand(servers: dict[str, HookedServer], tmp
     assert shown["differences"][0]["blocks"] == {"environments": ["in a", "in b"], "counts": [1, 1]}
 
 
-def test_a_missing_command_is_told_before_anything_starts(servers: dict[str, HookedServer], tmp_path: Path) -> None:
-    (tmp_path / "s.toml").write_text(STUDY + system("a", servers["a"]).replace("server.sh reset", "none.sh"))
-    ran = plimsoll("study", "run", tmp_path / "s.toml", "--to", tmp_path / "out", env=servers["a"].env)
+def test_a_missing_command_is_told_before_anything_starts(server: HookedServer, tmp_path: Path) -> None:
+    (tmp_path / "s.toml").write_text(STUDY + system("a", server).replace("server.sh reset", "none.sh"))
+    ran = plimsoll("study", "run", tmp_path / "s.toml", "--to", tmp_path / "out", env=server.env)
     assert_one_clear_message(ran, 3, "system[0].hooks.reset: ./a/none.sh is no program that can be executed")
-    assert servers["a"].calls == []
+    assert server.calls == []
 
 
 @pytest.mark.endure
-def test_a_hook_is_read_from_a_study_folder_too(servers: dict[str, HookedServer], tmp_path: Path) -> None:
+def test_a_hook_is_read_from_a_study_folder_too(server: HookedServer, tmp_path: Path) -> None:
     """Named by its folder, a study's hooks still run where the user's file is."""
-    (tmp_path / "s.toml").write_text(STUDY.replace("repetitions = 2", "repetitions = 1") + system("a", servers["a"]))
+    (tmp_path / "s.toml").write_text(STUDY.replace("repetitions = 2", "repetitions = 1") + system("a", server))
     study = tmp_path / "out"
-    assert plimsoll("study", "run", tmp_path / "s.toml", "--to", study, env=servers["a"].env).returncode == 0
+    assert plimsoll("study", "run", tmp_path / "s.toml", "--to", study, env=server.env).returncode == 0
     plan = json.loads(plimsoll("study", "plan", study, "--json").stdout)
     (trial,) = plan["trials"]
     (study / "recordings" / trial["trial_id"] / "outcome.json").unlink()
-    ran = plimsoll("study", "run", study, env=servers["a"].env, cwd=Path("/"))
+    ran = plimsoll("study", "run", study, env=server.env, cwd=Path("/"))
     assert ran.returncode == 0, ran.stderr
     assert [one[1] for one in recordings(study)] == [Verdict.COMPLETE]

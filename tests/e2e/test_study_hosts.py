@@ -27,6 +27,7 @@ name = "elsewhere"
 levels = {{{{ connections = [2] }}}}
 warm_up = "1s"
 settle_limit = "1s"
+clients = {{{{ think_time = "20ms" }}}}
 duration = "{{duration}}"
 repetitions = {{repetitions}}
 reset = "per_trial"

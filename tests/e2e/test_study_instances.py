@@ -26,6 +26,7 @@ name = "small"
 levels = {{ connections = [3, 4] }}
 warm_up = "1s"
 settle_limit = "1s"
+clients = {{ think_time = "20ms" }}
 duration = "2s"
 repetitions = 1
 reset = "{reset}"

@@ -23,6 +23,7 @@ name = "small"
 levels = {{ connections = [2] }}
 warm_up = "1s"
 settle_limit = "1s"
+clients = {{ think_time = "20ms" }}
 duration = "2s"
 repetitions = 2
 reset = "{reset}"

@@ -34,6 +34,7 @@ name = "theirs"
 levels = {{ connections = [2] }}
 warm_up = "1s"
 settle_limit = "1s"
+clients = {{ think_time = "20ms" }}
 duration = "2s"
 repetitions = 1
 reset = "per_system"

@@ -28,6 +28,7 @@ name = "strict"
 levels = {{ connections = [2] }}
 warm_up = "1s"
 settle_limit = "1s"
+clients = {{ think_time = "20ms" }}
 duration = "1s"
 repetitions = 1
 reset = "never"

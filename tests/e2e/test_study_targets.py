@@ -20,7 +20,7 @@ from plimsoll.servers.facts import instance_facts
 from plimsoll.servers.managed import ManagedServer
 from plimsoll.spec.target import Target
 from support.command import plimsoll
-from support.servers import StartServer, bare_spec, running_server, server_base, start_server
+from support.servers import StartServer, bare_spec, mysql_in_endure, running_server, server_base, start_server
 from support.waiting import until
 
 __all__ = ["running_server", "server_base", "start_server"]
@@ -33,6 +33,7 @@ name = "theirs"
 levels = { connections = [1, 2] }
 warm_up = "1s"
 settle_limit = "1s"
+clients = { think_time = "20ms" }
 duration = "1s"
 repetitions = 2
 reset = "per_system"
@@ -145,6 +146,7 @@ def test_tables_of_others_are_told_before_anything_is_loaded(control: ControlCon
     assert control.rows("SELECT mine FROM sbtest1") == [("keep",)]
 
 
+@mysql_in_endure
 def test_data_is_put_back_once_for_each_block_and_not_made_twice(control: ControlConnection, tmp_path: Path) -> None:
     study = tmp_path / "out"
     file = write(tmp_path / "s.toml", control.target, text=only_theirs(STUDY))

@@ -14,7 +14,7 @@ from plimsoll.run.events import DataProgressed, StateBegan, read_events
 from plimsoll.servers.control import connect
 from plimsoll.servers.managed import ManagedServer
 from support.command import assert_one_clear_message, login, plimsoll, real_server, start
-from support.servers import running_server, server_base
+from support.servers import mysql_in_endure, running_server, server_base
 from support.waiting import until
 
 __all__ = ["running_server", "server_base"]
@@ -26,6 +26,7 @@ def target(running_server: ManagedServer, monkeypatch: pytest.MonkeyPatch) -> li
     return [*login(running_server, monkeypatch), "--workload", "tpcc"]
 
 
+@mysql_in_endure
 def test_conditions_hold_after_a_trial_and_check_says_by_its_exit_code_when_not(
     running_server: ManagedServer, target: list[str]
 ) -> None:
@@ -66,6 +67,7 @@ def test_conditions_hold_after_a_trial_and_check_says_by_its_exit_code_when_not(
     assert plimsoll("cleanup", *target).returncode == 0
 
 
+@mysql_in_endure
 def test_procedures_are_called_and_what_no_longer_holds_is_named(
     running_server: ManagedServer, target: list[str]
 ) -> None:

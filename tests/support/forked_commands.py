@@ -86,14 +86,17 @@ def run_forked(
     return subprocess.CompletedProcess(words, int(said), texts[0], texts[1])
 
 
-def _import_all() -> None:
-    """Whatever a command may import, without what it must not load unasked."""
+def _prepare() -> None:
+    """Imports whatever a command may import, without what it must not load unasked, and compiles templates."""
     plimsoll = importlib.import_module("plimsoll")
     for module in pkgutil.walk_packages(plimsoll.__path__, "plimsoll."):
         if "ray" not in module.name and not module.name.endswith("__main__"):
             importlib.import_module(module.name)
     for name in ("altair", "jinja2", "polars", "scipy.optimize", "scipy.stats", "sqlglot", "vl_convert"):
         importlib.import_module(name)
+    templates = importlib.import_module("plimsoll.guide.html").page_template("guide.html.jinja").environment
+    for name in templates.list_templates():
+        templates.get_template(name)  # compiled once, and not for each guide
     gc.collect()
     gc.freeze()
 
@@ -148,7 +151,7 @@ def _obey(request: dict[str, object]) -> None:
 
 if __name__ == "__main__":
     sys.path.pop(0)  # the folder of this file, which programs do not have there
-    _import_all()
+    _prepare()
     asked = _serve(socket.socket(fileno=int(sys.argv[1])))
     if asked is not None:
         _obey(asked)

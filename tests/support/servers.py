@@ -22,6 +22,9 @@ FLAVOURS = ("mariadb", "mysql")
 MYSQL_IN_ENDURE = ("mariadb", pytest.param("mysql", marks=pytest.mark.endure))
 """For long tests of what hardly depends on the flavour: `make endure` runs them with MySQL too."""
 
+mysql_in_endure = pytest.mark.parametrize("running_server", MYSQL_IN_ENDURE, indirect=True)
+"""The same for a test that uses `running_server`."""
+
 StartServer = Callable[..., ManagedServer]
 
 

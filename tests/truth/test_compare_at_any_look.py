@@ -20,6 +20,7 @@ from plimsoll.analyse.trial_summary import TrialSummary
 from plimsoll.record.environment import Environment
 from plimsoll.record.level import Level
 from plimsoll.record.model import Outcome, Verdict
+from support.endure import in_endure
 from unit.analyse.made import trial_record
 
 STUDIES, MOST, EQUAL_WITHIN = 400, 20, 0.05
@@ -99,7 +100,7 @@ def share(found: list[CompareAnswer], outcome: GateOutcome) -> float:
     return sum(one.gates[0].outcome is outcome for one in found) / len(found)
 
 
-@pytest.mark.parametrize("levels", [(4,), (1, 4)])
+@pytest.mark.parametrize("levels", [in_endure((4,)), (1, 4)])
 @pytest.mark.parametrize("world", ["normal", "heavy tails", "outliers"])
 def test_equal_systems_have_a_winner_at_the_stop_in_at_most_5_of_100_studies(
     world: str, levels: tuple[int, ...]

@@ -14,10 +14,11 @@ from plimsoll.analyse.scalability import Judged, judge
 from plimsoll.analyse.scaling_fit import Law, fit, levels_of, log_law, misfit_probability, peak_connections
 from plimsoll.analyse.scaling_model import ScalingVerdict
 from plimsoll.analyse.superlinear import steps_beyond_noise
+from support.endure import in_endure
 
 CONNECTIONS = np.array([1.0, 2, 4, 8, 16, 32, 64])
 STUDIES, COVERED_STUDIES, REPETITIONS = 40, 400, 3
-WORLDS = [(0.0, 0.0), (1.0, 1.0), (3.0, 3.0)]
+WORLDS = [(0.0, 0.0), in_endure((1.0, 1.0)), (3.0, 3.0)]
 
 
 def study(random: np.random.Generator, log_tps: np.ndarray, noise: float, *, block: float, minute: float) -> np.ndarray:

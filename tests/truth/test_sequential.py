@@ -30,6 +30,7 @@ from plimsoll.analyse.sequential import anytime_interval, half_widths
 from plimsoll.analyse.sequential_verdicts import judge_at_any_look, judge_values
 from plimsoll.record.fitted import REPETITIONS_MIN
 from plimsoll.record.level import Level
+from support.endure import in_endure
 
 STUDIES = 4_000
 LOOKS = 20
@@ -136,7 +137,7 @@ def test_a_t_test_after_each_repetition_would_not_do() -> None:
     assert np.mean(np.any(t > limits, axis=1)) > 0.2
 
 
-@pytest.mark.parametrize(("systems", "levels", "count"), [(2, 3, 400), (4, 3, 150), (8, 2, 150)])
+@pytest.mark.parametrize(("systems", "levels", "count"), [in_endure(2, 3, 400), (4, 3, 150), in_endure(8, 2, 150)])
 @pytest.mark.parametrize("world", WORLDS)
 def test_of_all_systems_and_levels_together_no_look_names_a_winner_in_95_of_100_studies_of_equal_systems(
     world: str, systems: int, levels: int, count: int

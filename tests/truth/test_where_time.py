@@ -11,11 +11,14 @@ from plimsoll.analyse.where_model import WherePart, WhereTime, WhereVerdict
 from plimsoll.guide.where_words import where_sentence
 from plimsoll.record.environment import ClientFacts, Environment, HostFacts
 from plimsoll.record.frames import TELEMETRY
+from support.endure import in_endure
 from unit.analyse.made import STARTED_UNIX_S, Made, measured
 
 LEVELS = (1, 4, 16)
 CPUS = 4
 SECONDS = 14
+BLOCKS = (0.0, in_endure(1.0), 3.0)
+"""How much repetitions differ as wholes, as multiples of the noise within them."""
 
 
 def world(random: np.random.Generator, *, block: float, noise: float = 0.03, **planted: float) -> list[Made]:
@@ -110,7 +113,7 @@ def where(block: float, seed: int, **planted: float) -> WhereTime:
     return found
 
 
-@pytest.mark.parametrize("block", [0.0, 1.0, 3.0])
+@pytest.mark.parametrize("block", BLOCKS)
 def test_planted_bottlenecks_are_named(block: float) -> None:
     for seed in range(8):
         cpu = where(block, seed, cpu_ms=4.0, device_ms=0.2)
@@ -123,7 +126,7 @@ def test_planted_bottlenecks_are_named(block: float) -> None:
         assert cpu.what_if.limited_by == "cpu"
 
 
-@pytest.mark.parametrize("block", [0.0, 1.0, 3.0])
+@pytest.mark.parametrize("block", BLOCKS)
 def test_saturation_lies_within_its_interval(block: float) -> None:
     """A transaction takes 4 ms of one of 4 CPUs: 1,000 a second."""
     hits = 0
@@ -136,7 +139,7 @@ def test_saturation_lies_within_its_interval(block: float) -> None:
     assert hits >= 18
 
 
-@pytest.mark.parametrize("block", [0.0, 1.0, 3.0])
+@pytest.mark.parametrize("block", BLOCKS)
 def test_waits_are_named_where_nothing_is_busy(block: float) -> None:
     for seed in range(8):
         locks = where(block, seed, cpu_ms=1.0, row_lock_ms=40.0)
@@ -151,7 +154,7 @@ def test_waits_are_named_where_nothing_is_busy(block: float) -> None:
         assert (hidden.levels[-1].unexplained_ratio or 0.0) > 0.9
 
 
-@pytest.mark.parametrize("block", [0.0, 1.0, 3.0])
+@pytest.mark.parametrize("block", BLOCKS)
 def test_twice_the_cpus_may_give_more_than_a_busy_device_suggests(block: float) -> None:
     """The device is busy all the time from 1,053 tps on and serves 8 requests at once: 1,940 tps are possible."""
     for seed in range(8):
@@ -175,7 +178,7 @@ def test_twice_the_cpus_stop_at_a_link() -> None:
     assert found.what_if.bound_tps.value == pytest.approx(1250, rel=0.05)
 
 
-@pytest.mark.parametrize("block", [0.0, 1.0, 3.0])
+@pytest.mark.parametrize("block", BLOCKS)
 def test_a_full_link_is_named_and_an_unknown_one_is_not_ruled_out(block: float) -> None:
     for seed in range(8):
         full = where(block, seed, cpu_ms=1.0, link_ms=2.0)
@@ -192,7 +195,7 @@ def test_a_full_link_is_named_and_an_unknown_one_is_not_ruled_out(block: float) 
 STUDIES = 60
 
 
-@pytest.mark.parametrize("block", [0.0, 1.0, 3.0])
+@pytest.mark.parametrize("block", BLOCKS)
 def test_of_equal_waits_none_is_named_alone(block: float) -> None:
     """Row locks and a hidden wait of 20 ms each: no more than one study in twenty may prefer one of them.
 
@@ -207,7 +210,7 @@ def test_of_equal_waits_none_is_named_alone(block: float) -> None:
     assert alone / STUDIES <= 0.05 + 2 * 0.028
 
 
-@pytest.mark.parametrize("block", [0.0, 1.0, 3.0])
+@pytest.mark.parametrize("block", BLOCKS)
 def test_a_wait_that_clearly_leads_is_named_alone(block: float) -> None:
     """30 ms against 10 ms, although both grew."""
     found = [where(block, seed, cpu_ms=1.0, row_lock_ms=30.0, hidden_ms=10.0) for seed in range(20)]
@@ -217,7 +220,7 @@ def test_a_wait_that_clearly_leads_is_named_alone(block: float) -> None:
     assert sum(covered) >= 17
 
 
-@pytest.mark.parametrize("block", [0.0, 1.0, 3.0])
+@pytest.mark.parametrize("block", BLOCKS)
 def test_the_clients_processor_time_is_named_and_parts_add_up(block: float) -> None:
     for seed in range(8):
         client = where(block, seed, cpu_ms=1.0, client_ms=40.0, row_lock_ms=10.0)

@@ -76,7 +76,8 @@ def _hash(block: bytes) -> None:
 def _copy_ms(clock: Clock) -> float:
     """The pages of both buffers are there before the clock runs; afterwards they are given back."""
     size = copied_bytes()
-    source, target = ctypes.create_string_buffer(b"\1" * size, size), ctypes.create_string_buffer(size)
+    source, target = ctypes.create_string_buffer(size), ctypes.create_string_buffer(size)
+    ctypes.memset(source, 1, size)
     ctypes.memmove(target, source, size)  # as hashlib without the interpreter's lock
     began_s = clock()
     for _ in range(max(_COPIED_BYTES // size, 1)):
