@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import TypeVar
 
-from plimsoll.analyse.capacities import confirming_trials
+from plimsoll.analyse.capacities import deciding_runs
 from plimsoll.analyse.capacity_model import SystemCapacity
 from plimsoll.analyse.compare_model import MetricComparison
 from plimsoll.analyse.compared_cells import CellKey
@@ -53,7 +53,7 @@ class ComparedConditions:
         self, base: Iterable[SystemCapacity], system: Iterable[SystemCapacity]
     ) -> UnlikeConditions | None:
         """Of the runs that confirmed capacities of both sides."""
-        ids = [confirming_trials(one) for one in (base, system)]
+        ids = [deciding_runs(one) for one in (base, system)]
         return unlike(
             self.base.where(lambda one: one.trial.trial_id in ids[0]),
             self.system.where(lambda one: one.trial.trial_id in ids[1]),
