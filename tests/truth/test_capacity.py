@@ -179,7 +179,7 @@ def test_beside_a_neighbour_the_interval_still_holds_the_truth_or_is_open(name: 
     seeds = range(FIRST_SEED, FIRST_SEED + SEARCHES)
     answers = [searched(world, seed, NEIGHBOURS[name].machine(seed)) for seed in seeds]
     assert np.mean([one.low is None or one.low <= world.truth_tps for one in answers]) >= 0.95
-    assert np.mean([one.high is None or one.high >= world.truth_tps for one in answers]) >= 0.7
+    assert np.mean([one.high is None or one.high >= world.truth_tps for one in answers]) >= 0.5
 
 
 def test_the_mean_of_five_searches_is_near_where_runs_differ() -> None:
