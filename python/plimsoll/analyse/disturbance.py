@@ -29,13 +29,10 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
-from plimsoll.analyse.disturbance_model import Disturbance, UnlikeConditions
+from plimsoll.analyse.disturbance_model import SLOW_RATIO, Disturbance, UnlikeConditions
 from plimsoll.analyse.machine_seconds import MachineSeconds
 from plimsoll.analyse.trial_summary import TrialSummary
 from plimsoll.analyse.within_run import Series
-
-SLOW_RATIO = 1.10
-"""A second in which the machine was slower than this is slow."""
 
 SLOW_SHARE_ALLOWED = 0.10
 """With a larger share of slow seconds an absolute figure is disturbed."""

@@ -8,7 +8,7 @@ from typing import Any
 from plimsoll.analyse.capacity_model import CapacityRatio, SystemCapacity
 from plimsoll.analyse.cell_model import Cell
 from plimsoll.analyse.curve_model import Curve
-from plimsoll.analyse.disturbance_model import Disturbance, UnlikeConditions
+from plimsoll.analyse.disturbance_model import UnlikeConditions, slow_figures
 from plimsoll.analyse.finding_model import Finding, found
 from plimsoll.analyse.model import Difference
 
@@ -56,9 +56,3 @@ def unlike_figures(base: str, system: str, one: UnlikeConditions) -> dict[str, A
         "other_slowness": other.slowness,
         "other_slow_ratio": other.slow_ratio,
     }
-
-
-def slow_figures(one: Disturbance) -> dict[str, Any]:
-    """How slow a machine was, what showed it, and when."""
-    names = ("slowness", "slow_ratio", "wait_ms", "best_wait_ms", "steal_ratio", "from_unix_s", "to_unix_s")
-    return {name: getattr(one, name) for name in names}

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from plimsoll.record.document import Document
+
+SLOW_RATIO = 1.10
+"""A second in which the machine was slower than this is slow."""
 
 
 class Disturbance(Document):
@@ -46,3 +51,9 @@ class UnlikeConditions(Document):
         """How many times as slow the machine was for the one side as for the other, at least 1."""
         ratio = self.system.slowness / self.base.slowness
         return max(ratio, 1 / ratio)
+
+
+def slow_figures(one: Disturbance) -> dict[str, Any]:
+    """How slow a machine was, what showed it, and when."""
+    names = ("slowness", "slow_ratio", "wait_ms", "best_wait_ms", "steal_ratio", "from_unix_s", "to_unix_s")
+    return {name: getattr(one, name) for name in names}

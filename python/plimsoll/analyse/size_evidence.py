@@ -14,7 +14,7 @@ from typing import Any
 
 from plimsoll.analyse.capacity_model import SystemCapacity
 from plimsoll.analyse.cost import cost_figures
-from plimsoll.analyse.disturbance_answer import slow_figures
+from plimsoll.analyse.disturbance_model import slow_figures
 from plimsoll.analyse.finding_model import Finding, found
 from plimsoll.analyse.model import SystemSummary
 from plimsoll.analyse.prediction import REPETITIONS_NEEDED, next_at_most

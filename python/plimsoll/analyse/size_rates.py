@@ -18,7 +18,7 @@ from __future__ import annotations
 from plimsoll.analyse.cell_model import Cell
 from plimsoll.analyse.cost import cost_figures
 from plimsoll.analyse.curve_model import Curve
-from plimsoll.analyse.disturbance_answer import slow_figures
+from plimsoll.analyse.disturbance_model import slow_figures
 from plimsoll.analyse.finding_model import Finding, found
 from plimsoll.analyse.model import SystemSummary
 from plimsoll.analyse.objective import judge_objective

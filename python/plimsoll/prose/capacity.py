@@ -7,7 +7,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
 from plimsoll.analyse.cell_model import EQUAL_WITHIN, Estimate
-from plimsoll.analyse.disturbance_answer import slow_figures
 from plimsoll.analyse.doubts import Code, Voids, voids
 from plimsoll.analyse.finding_model import Finding
 from plimsoll.prose.disturbance import ADVICE, slow_machine_words
@@ -18,7 +17,7 @@ from plimsoll.units import format_duration, format_ms, format_percent, format_ra
 
 if TYPE_CHECKING:
     from plimsoll.analyse.confirmed import Confirmed
-    from plimsoll.analyse.disturbance_model import Disturbance
+    from plimsoll.analyse.disturbance_model import Disturbance, slow_figures
 
 VERDICTS = {
     RunVerdict.HOLDS: "holds",

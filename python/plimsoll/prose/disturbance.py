@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-from plimsoll.analyse.disturbance import SLOW_RATIO
+from plimsoll.analyse.disturbance_model import SLOW_RATIO
 from plimsoll.prose.phrases import capitalised, listed, plain_percent
 from plimsoll.units import format_ms, format_number, format_percent
 

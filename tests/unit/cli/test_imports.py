@@ -22,7 +22,7 @@ PLANNING = {"plan", "prose", "record", "regular_file", "run", "spec", "strict_js
 TPCC = {"deviations", "tpcc_clauses"}
 """Of `analyse`: where a planned TPC-C-derived workload departs from the specification."""
 
-WORDS = {"cell_model", "duration_model", "steady_model", "tpcc_model", "weather_model"}
+WORDS = {"cell_model", "disturbance_model", "duration_model", "steady_model", "tpcc_model", "weather_model"}
 """Of `analyse`: the figures that phrases are about."""
 
 MISSING = {"doubts", "finding_model", "missing", "missing_model", "warning_model"}
