@@ -81,7 +81,7 @@ def test_running_servers_are_compared_in_runs_of_their_own(start_server: StartSe
     urls = [f"mysql://{target.user}@{host}:{target.port}/{target.database}" for host in ("127.0.0.1", "localhost")]
     password = {"PLIMSOLL_TEST_TARGET": target.password.get_secret_value()}
     options = ("--target", urls[0], "--target", urls[1], "--password-env", "PLIMSOLL_TEST_TARGET")
-    ran = plimsoll("ab", *options, *LOAD, "--for", "75s", "--workload", "oltp_point_select", env={**places, **password})
+    ran = plimsoll("ab", *options, *LOAD, "--for", "80s", "--workload", "oltp_point_select", env={**places, **password})
     assert ran.returncode == 0, ran.stderr
     first = ran.stdout.splitlines()[0]
     assert "localhost" in first
