@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import signal
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -24,11 +25,13 @@ LOAD = ("--connections", "4", "--table-size", "1000", "--for", "65s")
 
 
 @pytest.fixture
-def places(tmp_path: Path) -> dict[str, str]:
+def places(tmp_path: Path) -> Iterator[dict[str, str]]:
     """Where servers and temporary folders are made: both are empty at the end."""
-    folders = {"PLIMSOLL_DATA_DIR": f"/var/tmp/plimsoll-test-ab-{os.getpid()}", "TMPDIR": str(tmp_path / "tmp")}
-    (tmp_path / "tmp").mkdir()
-    return folders
+    servers, folders = Path(f"/var/tmp/plimsoll-test-ab-{os.getpid()}"), tmp_path / "tmp"
+    folders.mkdir()
+    yield {"PLIMSOLL_DATA_DIR": str(servers), "TMPDIR": str(folders)}
+    if servers.exists():
+        servers.rmdir()
 
 
 def left_in(places: dict[str, str]) -> list[Path]:
@@ -81,7 +84,7 @@ def test_running_servers_are_compared_in_runs_of_their_own(start_server: StartSe
     urls = [f"mysql://{target.user}@{host}:{target.port}/{target.database}" for host in ("127.0.0.1", "localhost")]
     password = {"PLIMSOLL_TEST_TARGET": target.password.get_secret_value()}
     options = ("--target", urls[0], "--target", urls[1], "--password-env", "PLIMSOLL_TEST_TARGET")
-    ran = plimsoll("ab", *options, *LOAD, "--for", "75s", "--workload", "oltp_point_select", env={**places, **password})
+    ran = plimsoll("ab", *options, *LOAD, "--for", "80s", "--workload", "oltp_point_select", env={**places, **password})
     assert ran.returncode == 0, ran.stderr
     first = ran.stdout.splitlines()[0]
     assert "localhost" in first

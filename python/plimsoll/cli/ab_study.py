@@ -7,6 +7,7 @@ of its own to measure or to analyse.
 from __future__ import annotations
 
 import getpass
+import math
 import os
 import time
 from collections.abc import Sequence
@@ -116,7 +117,7 @@ def _checked(text: str, load: Load) -> StudySpec:
     if least_s > load.limit_s:
         needed = counted(REPETITIONS_MIN, repeat_noun(is_duet=spec.study.is_duet))
         raise SpecError(
-            f"--for: any answer needs {needed}, which take about {format_duration(least_s)} with setting up;"
+            f"--for: any answer needs {needed}, which take about {format_duration(math.ceil(least_s))} with setting up;"
             f" {format_duration(load.limit_s)} is too short. Allow more time, or take fewer rows or sides"
         )
     return spec

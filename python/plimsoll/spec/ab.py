@@ -33,7 +33,7 @@ SIDES_MAX = 6
 
 TURN_S = 0.25
 _WARM_UP_S = 1.0
-_MEASURED_S_MIN, _MEASURED_S_MAX = 5.0, 30.0
+_MEASURED_S_MIN, _MEASURED_S_MAX = 6.0, 30.0
 _MEASURED_RATIO = 1 / 120
 """A round, or a run, measures so much of the time limit: many short ones decide sooner than a few long ones."""
 
