@@ -39,6 +39,7 @@ must act:
 | 5 | a recording is missing, damaged, or from a newer version |
 | 70 | a bug in Plimsoll |
 | 6 | the study goes on in another [environment](hooks.md#by-hand): switch to it and run the study again |
+| 7 | a rule of `--fail-if` is [undecided](compare.md#--fail-if), and none failed |
 | 130 | interrupted |
 """
 _OF_THE_LIBRARY = frozenset({"install_completion", "show_completion"})

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from plimsoll.analyse.gate import GateRule
 
 _UNDECIDED = "undecided"
+OPEN = 7
+"""No rule failed, and one is undecided: the measurement is too noisy, or was disturbed."""
 
 
 class TwoSides(Command):
@@ -46,8 +48,12 @@ def compare(
             metavar="RULE",
             help="End with exit code 1 if it is established that B is worse than A by more than a limit: slower:5%"
             " (throughput and capacity), p99:10% (99th percentile of response time). undecided: also if neither that"
-            " nor its opposite is established. Repeatable.",
+            " nor its opposite is established, which is exit code 7 otherwise. Repeatable.",
         ),
+    ] = None,
+    pass_if: Annotated[
+        str | None,
+        typer.Option("--pass-if", metavar="undecided", help="End with exit code 0 if a rule is undecided."),
     ] = None,
     equal_within: Annotated[
         str, typer.Option("--equal-within", metavar="SHARE", help="Share within which the two count as equal.")
@@ -59,7 +65,7 @@ def compare(
 
     Workloads and levels that both have are compared, with verdicts that are corrected for all of them, and so are
     capacities at the same objective. What is not the same besides the two systems is named first. The exit code is 0,
-    or 1 if a rule of --fail-if fails. docs/compare.md states its error rates.
+    1 if a rule of --fail-if fails, or 7 if one is undecided. docs/compare.md states its error rates.
 
     Examples:
 
@@ -79,15 +85,12 @@ def compare(
         )
     if as_json and as_markdown:
         raise SpecError("--json and --markdown: choose one")
-    written = [one.strip() for one in fail_if or ()]
-    rules = [_rule(one) for one in written if one != _UNDECIDED]
-    if _UNDECIDED in written and not rules:
-        raise SpecError("--fail-if undecided: needs another rule that can be undecided, such as --fail-if slower:5%")
+    rules, if_undecided = _rules([one.strip() for one in fail_if or ()], pass_if)
     margin = share(equal_within, "--equal-within")
     first, second, design = read_sides(base, system)
     answer = compare_sides(first, second, design=design, rules=rules, equal_within=margin)
     _show(answer, as_json=as_json, as_markdown=as_markdown)
-    raise typer.Exit(1 if _fails(answer, is_strict=_UNDECIDED in written) else 0)
+    raise typer.Exit(_exit_code(answer, if_undecided))
 
 
 def _show(answer: CompareAnswer, *, as_json: bool, as_markdown: bool) -> None:
@@ -103,8 +106,8 @@ def _show(answer: CompareAnswer, *, as_json: bool, as_markdown: bool) -> None:
         show(compare_terminal(answer))
 
 
-def _fails(answer: CompareAnswer, *, is_strict: bool) -> bool:
-    """Says on standard error what is undecided: that ends with 0 unless it was asked otherwise."""
+def _exit_code(answer: CompareAnswer, if_undecided: int) -> int:
+    """Says on standard error what is undecided."""
     from plimsoll.analyse.compare_model import GateOutcome
     from plimsoll.guide.compare import gate_words
     from plimsoll.units import printable
@@ -112,8 +115,25 @@ def _fails(answer: CompareAnswer, *, is_strict: bool) -> bool:
     undecided = [one for one in answer.gates if one.outcome is GateOutcome.UNDECIDED]
     for one in undecided:
         typer.echo(printable(f"warning: {gate_words(one, answer)}"), err=True)
-    has_failed = any(one.outcome is GateOutcome.FAILED for one in answer.gates)
-    return has_failed or (is_strict and bool(undecided))
+    if any(one.outcome is GateOutcome.FAILED for one in answer.gates):
+        return 1
+    return if_undecided if undecided else 0
+
+
+def _rules(written: list[str], pass_if: str | None) -> tuple[list[GateRule], int]:
+    """The rules, and the exit code where one of them is undecided and none fails."""
+    from plimsoll.errors import SpecError
+
+    rules = [_rule(one) for one in written if one != _UNDECIDED]
+    if _UNDECIDED in written and not rules:
+        raise SpecError("--fail-if undecided: needs another rule that can be undecided, such as --fail-if slower:5%")
+    if pass_if is None:
+        return rules, 1 if _UNDECIDED in written else OPEN
+    if pass_if != _UNDECIDED or _UNDECIDED in written or not rules:
+        raise SpecError(
+            "--pass-if: must be undecided, beside a rule such as --fail-if slower:5% and not beside its opposite"
+        )
+    return rules, 0
 
 
 def _rule(written: str) -> GateRule:

@@ -53,7 +53,7 @@ def compare(*arguments: object) -> Result:
 
 def answer(*arguments: object) -> dict[str, object]:
     ran = compare(*arguments, "--json")
-    assert ran.exit_code in (0, 1), ran.output
+    assert ran.exit_code in (0, 1, 7), ran.output
     return json.loads(ran.stdout)
 
 
@@ -96,11 +96,12 @@ def test_the_gate_and_its_exit_codes(study: Path) -> None:
     assert compare(f"{study}:slow", base, "--fail-if", "slower:5%").exit_code == 0, "faster is no regression"
 
 
-def test_what_is_undecided_warns_and_fails_only_if_asked(study: Path) -> None:
+def test_what_is_undecided_has_an_exit_code_of_its_own_unless_asked_otherwise(study: Path) -> None:
     words = [f"{study}:a", f"{study}:slow", "--fail-if", "slower:20%"]
     ran = compare(*words)
-    assert (ran.exit_code, "warning: undecided" in ran.stderr) == (0, True)
+    assert (ran.exit_code, "warning: undecided" in ran.stderr) == (7, True)
     assert compare(*words, "--fail-if", "undecided").exit_code == 1
+    assert compare(*words, "--pass-if", "undecided").exit_code == 0
 
 
 def test_two_studies_say_what_is_not_the_same_first(study: Path, tmp_path: Path) -> None:
@@ -151,6 +152,8 @@ def test_markdown_is_a_table_with_the_answer_on_top(study: Path) -> None:
         (["{s}:a", "{s}:bb", "--fail-if", "slower"], "must be slower:5%"),
         (["{s}:a", "{s}:bb", "--fail-if", "slower:300%"], "below 100%"),
         (["{s}:a", "{s}:bb", "--fail-if", "undecided"], "needs another rule"),
+        (["{s}:a", "{s}:bb", "--pass-if", "undecided"], "--pass-if: must be undecided, beside a rule"),
+        (["{s}:a", "{s}:bb", "--fail-if", "slower:5%", "--pass-if", "slower"], "--pass-if: must be undecided"),
     ],
 )
 def test_misuse_is_named(study: Path, words: list[str], part: str) -> None:
@@ -203,7 +206,7 @@ def disturbed(tmp_path: Path) -> Path:
 
 def test_a_disturbed_comparison_says_so_first_and_names_no_winner(disturbed: Path) -> None:
     ran = compare(f"{disturbed}:a", f"{disturbed}:b", "--fail-if", "slower:5%", "--fail-if", "p99:5%")
-    assert ran.exit_code == 0, ran.output
+    assert ran.exit_code == 7, ran.output
     assert ran.stdout.startswith("Disturbed: while ")
     assert "times as slow as at its best" in " ".join(ran.stdout.split())
     assert "faster" not in ran.stdout
