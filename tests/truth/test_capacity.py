@@ -112,8 +112,15 @@ PAUSE_S = 3.0
 """Between two runs."""
 
 
-def searched(world: World, seed: int, machine: Times | None = None) -> Capacity:
-    """The answer of a whole search, on a machine that has this speed in each second; always the same without it."""
+def searched(world: World, seed: int, machine: Times | None = None, *, sees: bool = False) -> Capacity:
+    """The answer of a whole search.
+
+    Args:
+        world: The server.
+        seed: Of all chance.
+        machine: Its speed in each second; always the same without it.
+        sees: Whether the search sees which runs met a machine that was over 10 % slower for over a tenth of the time.
+    """
     objective = CapacityObjective(response_ms_p99=world.limit_ms)
     settings = settings_of(objective, SWEEP_CONNECTIONS, steady_s=world.steady_s)
     server = world.server if machine is None else replace(world.server, machine=machine)
@@ -121,7 +128,12 @@ def searched(world: World, seed: int, machine: Times | None = None) -> Capacity:
     runs: list[CapacityRun] = []
     now_s = 0.0
     while isinstance(found := next_step(settings, runs), Step):
-        runs.append(server.run(found, settings.objective, chance, now_s))
+        run = server.run(found, settings.objective, chance, now_s)
+        met = server.machine[int(now_s) : int(now_s + found.duration_s)]
+        if sees and found.rate_tps is not None and np.mean(met < 1 / 1.1) > 0.1:
+            left = sum(one.made_again for one in runs) < settings.made_again
+            run = run.model_copy(update={"is_disturbed": True, "made_again": left})
+        runs.append(run)
         now_s += found.duration_s + PAUSE_S
     return found
 
@@ -182,6 +194,15 @@ def test_beside_a_neighbour_the_interval_still_holds_the_truth_or_is_open(name: 
     answers = [searched(world, seed, NEIGHBOURS[name].machine(seed)) for seed in seeds]
     assert np.mean([one.low is None or one.low <= world.truth_tps for one in answers]) >= 0.95
     assert np.mean([one.high is None or one.high >= world.truth_tps for one in answers]) >= 0.5
+
+
+@pytest.mark.parametrize("name", NEIGHBOURS)
+def test_a_search_that_sees_its_neighbour_is_near_the_truth_or_says_that_it_was_disturbed(name: str) -> None:
+    world, seeds = WORLDS["autocorrelated"], range(FIRST_SEED, FIRST_SEED + SEARCHES)
+    answers = [searched(world, seed, NEIGHBOURS[name].machine(seed), sees=True) for seed in seeds]
+    near = [abs((one.capacity_tps or 0.0) / world.truth_tps - 1) <= 0.05 for one in answers]
+    says = [np.mean([run.is_disturbed for run in one.runs if run.is_long]) > 0.1 for one in answers]
+    assert np.mean([one or other for one, other in zip(near, says, strict=True)]) >= 0.85
 
 
 def test_the_mean_of_five_searches_is_near_where_runs_differ() -> None:

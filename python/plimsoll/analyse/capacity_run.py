@@ -5,25 +5,30 @@ Where the lag of a replica grows, the objective does not hold: a rate that repli
 
 from __future__ import annotations
 
+from plimsoll.analyse.disturbance import is_disturbed, judged
 from plimsoll.analyse.duration_rows import duration_rows
 from plimsoll.analyse.durations import durations
 from plimsoll.analyse.histograms import merge_window
+from plimsoll.analyse.machine_seconds import MachineSeconds
 from plimsoll.analyse.replication.lag import lags_of
 from plimsoll.analyse.replication.model import LagState
-from plimsoll.analyse.trial_summary import RecordingLike
+from plimsoll.analyse.trial_summary import RecordingLike, summarise
 from plimsoll.analyse.violations import arrivals_of, judge_run
 from plimsoll.analyse.window import counts_of
 from plimsoll.errors import RecordError
 from plimsoll.record.capacity import CapacityObjective, CapacityRun, RunRole, RunVerdict
 
 
-def judged_run(recording: RecordingLike, role: RunRole, objective: CapacityObjective) -> CapacityRun:
+def judged_run(
+    recording: RecordingLike, role: RunRole, objective: CapacityObjective, machines: list[MachineSeconds] | None = None
+) -> CapacityRun:
     """What a complete recording says about an objective.
 
     Args:
         recording: At a rate; in a closed loop, in which nothing arrives by itself, no verdict is given.
         role: What the run was for.
         objective: What must hold.
+        machines: What the machine did in the runs before it, if any; what it did in this one is added.
 
     Raises:
         RecordError: A table is missing or damaged, or nothing was measured.
@@ -51,4 +56,13 @@ def judged_run(recording: RecordingLike, role: RunRole, objective: CapacityObjec
         duration_s=trial.duration_s or counts.duration_s,
         verdict=RunVerdict.DOES_NOT_HOLD if lag_grows and rate_tps is not None else verdict,
         lag_grows=lag_grows,
+        is_disturbed=machines is not None and _is_disturbed(recording, machines),
     )
+
+
+def _is_disturbed(recording: RecordingLike, machines: list[MachineSeconds]) -> bool:
+    summary = summarise(recording)
+    if summary is None or summary.machine is None:
+        return False
+    machines.append(summary.machine)
+    return is_disturbed(judged(machines)[-1])

@@ -58,8 +58,14 @@ def _run(run: CapacityRun) -> tuple[Entry, ...]:
     return (
         Entry(run.role.value),
         *linked,
-        Entry(VERDICTS[run.verdict] + (": replica lag grows" if run.lag_grows else "")),
+        Entry(_verdict(run)),
     )
+
+
+def _verdict(run: CapacityRun) -> str:
+    if run.made_again:
+        return "disturbed, made again"
+    return VERDICTS[run.verdict] + (": replica lag grows" if run.lag_grows else "")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

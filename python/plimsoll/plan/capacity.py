@@ -9,7 +9,7 @@
    estimate, and the next ones move it back.
 
 The answer is that crossing with its interval. The number of runs does not depend on what they show, so a search takes
-as long as was said before.
+as long as was said before; only runs on a disturbed machine are made again, a few of them.
 
 Pure: the same runs give the same next step, so that a search that was killed goes on where it stopped.
 """
@@ -110,7 +110,7 @@ def remaining_s(settings: SearchSettings, history: Sequence[CapacityRun]) -> tup
     approached = len(runs) - _steady_count(runs)
     rate_tps = runs[-1].rate_tps if runs else None
     left = {
-        RunRole.SWEEP: len(settings.connections) - (len(history) - len(runs)),
+        RunRole.SWEEP: len(settings.connections) - sum(run.rate_tps is None for run in history),
         RunRole.BRACKET: 0 if is_bracketed else max(3 - approached, 1),
         RunRole.STEADY: settings.steady_runs - _steady_count(runs),
     }
@@ -119,7 +119,7 @@ def remaining_s(settings: SearchSettings, history: Sequence[CapacityRun]) -> tup
 
 
 def _at_rates(history: Sequence[CapacityRun]) -> list[CapacityRun]:
-    return [run for run in history if run.rate_tps is not None]
+    return [run for run in history if run.rate_tps is not None and not run.made_again]
 
 
 def _steady_count(runs: Sequence[CapacityRun]) -> int:

@@ -23,6 +23,7 @@ class SearchSettings:
         probe_s: Of a run of the approach.
         steady_s: Of a steady run.
         steady_runs: How many there are.
+        made_again: So many runs at a rate that met a disturbed machine are made again.
     """
 
     objective: CapacityObjective
@@ -31,6 +32,7 @@ class SearchSettings:
     probe_s: float = 10.0
     steady_s: float = 20.0
     steady_runs: int = 12
+    made_again: int = 4
 
     def length_s(self, role: RunRole, rate_tps: float | None) -> float:
         """Measured length of a run of this role, seconds; at a low rate as long as enough arrivals take."""

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
 from plimsoll.analyse.cell_model import EQUAL_WITHIN, Estimate
+from plimsoll.analyse.disturbance_model import Disturbance, slow_figures
 from plimsoll.analyse.doubts import Code, Voids, voids
 from plimsoll.analyse.finding_model import Finding
 from plimsoll.prose.disturbance import ADVICE, slow_machine_words
@@ -17,7 +18,6 @@ from plimsoll.units import format_duration, format_ms, format_percent, format_ra
 
 if TYPE_CHECKING:
     from plimsoll.analyse.confirmed import Confirmed
-    from plimsoll.analyse.disturbance_model import Disturbance, slow_figures
 
 VERDICTS = {
     RunVerdict.HOLDS: "holds",
@@ -83,7 +83,8 @@ def run_words(run: CapacityRun) -> str:
         return f"{run.role}: {run.connections} connections: {format_rate(run.throughput_tps)}{p99}"
     over = f", {share_words(run.over_ratio)} over the objective"
     lag = ", the lag of a replica grows" if run.lag_grows else ""
-    return f"{run.role}: {format_rate(run.rate_tps)}: {VERDICTS[run.verdict]}{p99}{over}{lag}"
+    again = ", on a disturbed machine: made again" if run.made_again else ""
+    return f"{run.role}: {format_rate(run.rate_tps)}: {VERDICTS[run.verdict]}{p99}{over}{lag}{again}"
 
 
 def bracket_words(low_tps: float, high_tps: float) -> str:

@@ -75,6 +75,9 @@ class CapacityRun(Document):
         duration_s: Length of the measured window, seconds.
         verdict: Whether the objective held.
         lag_grows: The lag of a replica grew: the run counts as over the objective, whatever its response times were.
+        is_disturbed: Something else slowed the machine for more than a tenth of the run, as far as the runs before it
+            show what the machine is at its best.
+        made_again: It was disturbed, and another run took its place: nothing rests on it.
     """
 
     trial_id: str = ""
@@ -88,11 +91,13 @@ class CapacityRun(Document):
     duration_s: float
     verdict: RunVerdict
     lag_grows: bool = False
+    is_disturbed: bool = False
+    made_again: bool = False
 
     @property
     def is_long(self) -> bool:
         """Whether it is one of the runs that an answer rests on, as a trial of usual length."""
-        return self.role in (RunRole.STEADY, RunRole.CONFIRM)
+        return self.role in (RunRole.STEADY, RunRole.CONFIRM) and not self.made_again
 
     @property
     def counted_over_ratio(self) -> float:
@@ -122,9 +127,12 @@ class Capacity(Document):
 
     @property
     def deciding(self) -> tuple[CapacityRun, ...]:
-        """The longer runs at the answer or below it, which are as other trials are; none without an answer."""
-        most_tps = self.capacity_tps or 0.0
-        return tuple(run for run in self.runs if run.is_long and (run.rate_tps or math.inf) <= most_tps)
+        """The longer runs at the answer or below it, else the lowest of them; none without an answer."""
+        if self.capacity_tps is None:
+            return ()
+        longer = [(run.rate_tps, run) for run in self.runs if run.is_long and run.rate_tps is not None]
+        most_tps = max(self.capacity_tps, min((tps for tps, _ in longer), default=0.0))
+        return tuple(run for tps, run in longer if tps <= most_tps)
 
     @property
     def kept_in_closed_loop(self) -> CapacityRun | None:
@@ -161,7 +169,7 @@ class Capacity(Document):
 
 def held_between(runs: Sequence[CapacityRun], objective: CapacityObjective) -> tuple[float, float]:
     """The highest rate that held, by its shares, and the lowest above it that did not; 0 and infinity for none."""
-    at_rates = [(run.rate_tps, run) for run in runs if run.rate_tps is not None]
+    at_rates = [(run.rate_tps, run) for run in runs if run.rate_tps is not None and not run.made_again]
     held = (tps for tps, run in at_rates if objective.allows(run.counted_over_ratio, run.errors_ratio))
     low_tps = max(held, default=0.0)
     return low_tps, min((tps for tps, _ in at_rates if tps > low_tps), default=math.inf)

@@ -12,6 +12,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from plimsoll.analyse.capacity_run import judged_run
+from plimsoll.analyse.machine_seconds import MachineSeconds
 from plimsoll.drive.engine import LocalDriver
 from plimsoll.drive.protocol import Interval, Progress
 from plimsoll.errors import RecordError, TargetError
@@ -73,6 +74,7 @@ class TargetSearch:
         self._search = Search(settings, self._searched, warm_up_s=base.warm_up_s)
         self._id = f"search-{time.time_ns():x}"
         self._names, self._is_finished = ("", ""), False
+        self._machines: list[MachineSeconds] = []
 
     def run(self) -> Capacity:
         """Searches to the end.
@@ -138,7 +140,7 @@ class TargetSearch:
         for note in notes[:-1]:  # the last one names the recording
             self._told.note(note)
         recording = read_recording(recordings_folder(self._wanted.study) / summary.trial.trial_id)
-        return judged_run(recording, step.role, self._settings.objective)
+        return judged_run(recording, step.role, self._settings.objective, self._machines)
 
     def _make_ready(self, step: Step) -> None:
         target, managed = self._base.target, self._base.managed

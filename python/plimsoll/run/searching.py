@@ -73,7 +73,7 @@ class Search:
         empty: NothingCompletedError | None = None
         while isinstance(found := next_step(self._settings, self.runs), Step):
             try:
-                self.runs.append(execute(found))
+                self.runs.append(self._counted(execute(found)))
             except NothingCompletedError as error:
                 empty = error
                 self.runs.append(nothing_completed(found, error.trial_id))
@@ -89,6 +89,12 @@ class Search:
         if empty is not None and not any(run.throughput_tps for run in self.runs):
             raise empty
         return found
+
+    def _counted(self, run: CapacityRun) -> CapacityRun:
+        """The run, left out where it was disturbed and may be made again; the sweep only says where to begin."""
+        again = sum(one.made_again for one in self.runs) < self._settings.made_again
+        made_again = again and run.is_disturbed and run.rate_tps is not None
+        return run.model_copy(update={"made_again": made_again})
 
     @property
     def so_far(self) -> Capacity:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from plimsoll.analyse.capacity_run import judged_run
+from plimsoll.analyse.machine_seconds import MachineSeconds
 from plimsoll.errors import InvalidTrialError, NothingCompletedError, RecordError
 from plimsoll.plan.capacity import Step
 from plimsoll.plan.model import PlannedSearch, PlannedTrial
@@ -63,8 +64,9 @@ class StudySearch:
             lambda searched: self._told(search, searched),
             warm_up_s=warm_up_s,
         )
+        machines: list[MachineSeconds] = []
         try:
-            found = search.run(self._execute)
+            found = search.run(lambda step: self._execute(step, machines))
         except InvalidTrialError as error:
             self._keep(search.so_far, is_finished=False, stopped=str(error))
             self.log.say(SearchStopped(**self._place, reason=str(error)))
@@ -73,12 +75,12 @@ class StudySearch:
         self.log.say(SearchEnded(**self._place, capacity_tps=found.capacity_tps, objective=found.objective))
         return found
 
-    def _execute(self, step: Step) -> CapacityRun:
+    def _execute(self, step: Step, machines: list[MachineSeconds]) -> CapacityRun:
         system = next(one for one in self.spec.system if one.name == self.planned.system)
         trial = searched_trial(self.planned, step, instances=system.instances)
         if trial.trial_id in self.finished:
             try:
-                return self._judged(trial, step)
+                return self._judged(trial, step, machines)
             except RecordError:
                 self.finished.discard(trial.trial_id)  # it was damaged since; it is measured again
         while trial.trial_id not in self.finished:
@@ -87,11 +89,11 @@ class StudySearch:
                 raise NothingCompletedError(outcome.reason or "", trial_id=trial.trial_id)
             if outcome.verdict is Verdict.INVALID:
                 raise InvalidTrialError(f"{trial.trial_id} is invalid: {outcome.reason}")
-        return self._judged(trial, step)
+        return self._judged(trial, step, machines)
 
-    def _judged(self, trial: PlannedTrial, step: Step) -> CapacityRun:
+    def _judged(self, trial: PlannedTrial, step: Step, machines: list[MachineSeconds]) -> CapacityRun:
         recording = read_recording(recordings_folder(self.folder) / trial.trial_id)
-        return judged_run(recording, step.role, search_settings(self.spec).objective)
+        return judged_run(recording, step.role, search_settings(self.spec).objective, machines)
 
     def _told(self, search: Search, searched: Searched) -> None:
         self._keep(search.so_far, is_finished=False)

@@ -159,3 +159,11 @@ def test_what_is_left_falls_to_nothing() -> None:
 def test_what_is_known_half_way_is_no_answer_yet() -> None:
     half = capacity_so_far(SETTINGS, [*swept(), run(1500.0, 0.0), run(1800.0, 0.001), run(2160.0, 0.4)])
     assert (half.capacity_tps, half.low, half.high) == (None, 1800.0, 2160.0)
+
+
+def test_a_run_that_was_made_again_counts_for_nothing() -> None:
+    runs = [*swept(), run(1500.0, 0.0), run(1800.0, 0.0), run(2160.0, 0.4)]
+    slow = run(1500.0, 0.9).model_copy(update={"is_disturbed": True, "made_again": True})
+    asked, again = next_step(SETTINGS, runs), next_step(SETTINGS, [*runs[:4], slow, *runs[4:]])
+    assert asked == again
+    assert capacity_so_far(SETTINGS, [*runs, slow]).low == 1800.0

@@ -40,7 +40,7 @@ class Traced:
             self._happened.append(IDLE if int(count) <= 2 else "busy")
             return {"threads_running": count}
 
-        def judged(_recording: object, _role: RunRole, objective: CapacityObjective) -> CapacityRun:
+        def judged(_recording: object, _role: RunRole, objective: CapacityObjective, _machines: object) -> CapacityRun:
             self.before.append(self._happened.copy())
             self._happened.clear()
             self.runs.append(server.run(self.steps[-1], objective, chance))

@@ -16,7 +16,7 @@ from plimsoll.record.capacity import CapacityRun, RunRole
 from plimsoll.record.model import Outcome, Verdict
 from plimsoll.run import study_search
 from plimsoll.run.events import Event, EventLog
-from plimsoll.run.searching import read_searches
+from plimsoll.run.searching import Search, read_searches
 from plimsoll.run.study_search import StudySearch
 from plimsoll.spec.study import StudySpec, parse_study
 
@@ -100,7 +100,7 @@ def test_a_search_that_was_killed_goes_on_where_it_stopped(tmp_path: Path, monke
         return Outcome(verdict=Verdict.COMPLETE)
 
     monkeypatch.setattr(study_search, "read_recording", lambda path: path.name)
-    monkeypatch.setattr(study_search, "judged_run", lambda name, _role, _objective: recorded[name])
+    monkeypatch.setattr(study_search, "judged_run", lambda name, *_: recorded[name])
     log = EventLog(tmp_path / "events.jsonl", seen.append)
     search = StudySearch(
         spec=made,
@@ -138,3 +138,19 @@ def test_faults_of_capacity_levels_are_told(levels: str, fault: str) -> None:
     line = next(one for one in TEXT.splitlines() if one.startswith("levels"))
     with pytest.raises(Exception, match=fault):
         spec(TEXT.replace(line, f"levels = {levels}"))
+
+
+def test_the_first_disturbed_runs_at_a_rate_are_made_again() -> None:
+    settings = search_settings(spec())
+    server, chance = QueueServer(speed_tps=2000.0), np.random.default_rng(1)
+    search = Search(settings, lambda _: None, warm_up_s=0.0)
+
+    def execute(step: Step) -> CapacityRun:
+        run = server.run(step, settings.objective, chance)
+        return run.model_copy(update={"is_disturbed": True})
+
+    found = search.run(execute)
+    again = [run for run in found.runs if run.made_again]
+    assert len(again) == settings.made_again
+    assert all(run.rate_tps is not None for run in again), "the sweep only says where to begin"
+    assert sum(run.role is RunRole.STEADY and not run.made_again for run in found.runs) == settings.steady_runs
