@@ -18,15 +18,13 @@ import numpy as np
 from plimsoll.analyse.capacity_model import CapacityRatio, SystemCapacity
 from plimsoll.analyse.cell_model import EQUAL_WITHIN, Estimate, SpreadKind
 from plimsoll.analyse.comparison import compare_repetitions, repetition_ratio
+from plimsoll.analyse.crossing import LEAST_VARIANCE
 from plimsoll.analyse.log_ratio import ALPHA, LogRatio
 from plimsoll.analyse.prediction import next_at_least
 from plimsoll.analyse.single_searches import ratio_of_single_searches
 from plimsoll.analyse.throughput import log_bounds
 from plimsoll.analyse.within_run import MeanVariance
 from plimsoll.record.capacity import SearchRecord
-
-LEAST_VARIANCE = 0.006**2
-"""Of the logarithm of one capacity, however much repetitions agree."""
 
 
 def capacities(searches: Iterable[SearchRecord]) -> tuple[SystemCapacity, ...]:

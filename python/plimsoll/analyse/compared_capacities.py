@@ -14,7 +14,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from plimsoll.analyse.capacities import (
-    LEAST_VARIANCE,
     capacities,
     capacities_by_repetition,
     capacity_log_ratio,
@@ -29,6 +28,7 @@ from plimsoll.analyse.compared_conditions import ComparedConditions, withheld
 from plimsoll.analyse.compared_side import Side
 from plimsoll.analyse.compared_verdicts import compared
 from plimsoll.analyse.comparison import judge, repetition_ratio
+from plimsoll.analyse.crossing import LEAST_VARIANCE
 from plimsoll.analyse.disturbance_model import UnlikeConditions
 from plimsoll.analyse.gate import GatePlace, TestableRatio
 from plimsoll.analyse.log_ratio import ALPHA

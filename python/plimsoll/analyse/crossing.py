@@ -25,6 +25,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.special import stdtrit
 from scipy.stats import f as f_distribution
 
 from plimsoll.record.capacity import P99_ALLOWED_RATIO, CapacityObjective, CapacityRun, RunRole, held_between
@@ -37,6 +38,9 @@ LEVEL = 0.99
 
 SEARCH_FREEDOM = 10
 """Degrees of freedom of a whole search: its twelve steady runs less the two figures of the curve."""
+
+LEAST_VARIANCE = 0.006**2
+"""Of the logarithm of one answer: searches of a made-up server that is always equally fast differ by so much."""
 
 _SLOPES = np.exp(np.linspace(math.log(8.0), math.log(300.0), 25))
 _USUAL_SLOPE, _SLOPE_SPREAD = 60.0, 0.4
@@ -106,18 +110,19 @@ def crossing(runs: Sequence[CapacityRun], objective: CapacityObjective) -> Cross
     prior = ((np.log(_SLOPES) - math.log(_USUAL_SLOPE)) / _SLOPE_SPREAD) ** 2
     freedom = max(sum(run.role is RunRole.STEADY for run in runs) - 2, 1)
     burst = max(run.throughput_tps for run in runs) * min(objective.response_ms_p99, _LEAST_BURST_MS) / 1e3
-    dispersion = least = max(burst, 1.0)
+    dispersion = usual = max(burst, 1.0)
     for _ in range(3):  # the prior weighs as much as the runs vary, and what they vary depends on the slope
         penalised = deviance + dispersion * prior
         best, slope = np.unravel_index(int(penalised.argmin()), penalised.shape)
-        dispersion = max(least, float(deviance[best, slope]) / freedom)
+        dispersion = max(usual, float(deviance[best, slope]) / freedom)
     profile = penalised.min(axis=1)
     inside = np.flatnonzero(profile - profile.min() <= dispersion * f_distribution.ppf(LEVEL, 1, freedom))
     middle = np.flatnonzero(profile - profile.min() <= 0.02 * dispersion)  # flat where all runs are on one side
     has_high = inside[-1] < len(grid) - 1 and not contradict(runs, objective)
+    answer, least = float(grid[middle].mean()), float(stdtrit(freedom, 0.975)) * math.sqrt(LEAST_VARIANCE)
     return Crossing(
-        tps=math.exp(float(grid[middle].mean())),
-        low=math.exp(grid[inside[0]]) if inside[0] > 0 else None,
-        high=math.exp(grid[inside[-1]]) if has_high else None,
+        tps=math.exp(answer),
+        low=math.exp(min(grid[inside[0]], answer - least)) if inside[0] > 0 else None,
+        high=math.exp(max(grid[inside[-1]], answer + least)) if has_high else None,
         slope=float(_SLOPES[slope]),
     )

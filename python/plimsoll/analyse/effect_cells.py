@@ -11,10 +11,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from plimsoll.analyse.capacities import LEAST_VARIANCE, capacities_by_repetition
+from plimsoll.analyse.capacities import capacities_by_repetition
 from plimsoll.analyse.capacity_model import SystemCapacity
 from plimsoll.analyse.cells import MeasuredCell
 from plimsoll.analyse.contrasts import Matrix
+from plimsoll.analyse.crossing import LEAST_VARIANCE
 from plimsoll.analyse.disturbance import of_trials
 from plimsoll.analyse.disturbance_model import Disturbance
 from plimsoll.analyse.effect_model import EffectMeasure
