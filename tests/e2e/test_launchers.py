@@ -72,7 +72,7 @@ def load1(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SshHost]:
         yield host
 
 
-@pytest.fixture(params=["local", "ssh", "ray", "ray client"])
+@pytest.fixture(params=["local", "ssh", "ray", in_endure("ray client")])
 def launcher(request: pytest.FixtureRequest) -> Iterator[Launcher]:
     if request.param == "local":
         yield LocalLauncher()

@@ -98,9 +98,7 @@ def test_at_a_rate_all_that_fell_due_while_the_server_was_stopped_counts_with_it
     code, output, errors = stopped(server, [*target, *rate], from_s=8, to_s=None)
     result = json.loads(output)
     assert code == 3, errors
-    assert re.search(
-        r"target: the server answered nothing from ([89]|10)\.0 s until the load ended at \d+\.\d s", errors
-    )
+    assert re.search(r"the server answered nothing from \d+\.0 s until the load ended at \d+\.\d s", errors), errors
     assert (result["verdict"], "answered nothing" in result["reason"]) == ("failed", True)
     loop = result["open_loop"]
     assert loop["offered"] == loop["completed"] + loop["failed"] + loop["dropped"] + loop["unfinished"] == 11 * 200
