@@ -48,6 +48,7 @@ def test_a_disk_that_fills_while_copying(tmp_path: Path, monkeypatch: pytest.Mon
         (place / "data").mkdir()
         (place / "data/t.ibd").write_bytes(os.urandom(20 * MIB))
         (place / "other").write_bytes(bytes(30 * MIB))
+        os.sync()  # blocks of what was just written are given on the way to the disk
         free = os.statvfs(place).f_bfree
         with pytest.raises(HostError, match=r"No space left on device.*free some space there"):
             replace_tree(place / "data", place / "pristine")
