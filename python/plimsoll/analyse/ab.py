@@ -109,13 +109,12 @@ def _comparison(one: Difference, base: str) -> AbComparison:
     together = one.ratio if one.simultaneous is None else one.ratio.model_copy(update={"bounds": one.simultaneous})
     is_turned = one.system == base
     ratio = together.inverted if is_turned else together
-    turned = {DifferenceVerdict.FASTER: DifferenceVerdict.SLOWER, DifferenceVerdict.SLOWER: DifferenceVerdict.FASTER}
     bounds = ratio.bounds
     return AbComparison(
         system=one.base if is_turned else one.system,
         base=base,
         ratio=ratio,
-        verdict=turned.get(one.verdict, one.verdict) if is_turned else one.verdict,
+        verdict=one.verdict.inverted if is_turned else one.verdict,
         equal_within=one.equal_within,
         smallest_decided=None if bounds is None else math.sqrt(bounds.high / bounds.low),
         rounds=one.ratio.trial_count,

@@ -68,13 +68,7 @@ def _none_holds(own: Sequence[SystemCapacity]) -> Finding:
 
 def _compared(one: CapacityRatio, best: str, less_durable: LessDurable) -> Finding:
     """The higher capacity first."""
-    ratio = one.ratio
-    if one.system != best:
-        bounds = ratio.bounds
-        edges = None if bounds is None else {"low": 1 / bounds.high, "high": 1 / bounds.low}
-        turned = None if bounds is None else bounds.model_copy(update=edges)
-        ratio = ratio.model_copy(update={"value": 1 / ratio.value, "bounds": turned})
-    base = one.base if one.system == best else one.system
+    ratio, base = (one.ratio, one.base) if one.system == best else (one.ratio.inverted, one.system)
     return found(
         "capacity-compared",
         system=best,

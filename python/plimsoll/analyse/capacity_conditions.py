@@ -9,10 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from plimsoll.analyse.capacity_model import CapacityRatio, SystemCapacity
-from plimsoll.analyse.conditions import without_bounds
+from plimsoll.analyse.conditions import without_bounds, without_verdict
 from plimsoll.analyse.disturbance import is_disturbed, together, unlike
 from plimsoll.analyse.disturbance_model import Disturbance
-from plimsoll.analyse.model import DifferenceVerdict
 from plimsoll.analyse.search_checks import deciding_trials
 
 
@@ -44,12 +43,5 @@ def _of_ratio(one: CapacityRatio, searched: Sequence[SystemCapacity]) -> Capacit
     base, system = (
         together(capacity.disturbance for capacity in own if capacity.system == name) for name in (one.base, one.system)
     )
-    if (conditions := unlike(base, system)) is None:
-        return one
-    update = {
-        "ratio": without_bounds(one.ratio),
-        "verdict": DifferenceVerdict.DISTURBED.value,
-        "repetitions_needed": None,
-        "unlike": conditions,
-    }
-    return one.model_copy(update=update)
+    conditions = unlike(base, system)
+    return one if conditions is None else one.model_copy(update=without_verdict(one.ratio, conditions))

@@ -47,7 +47,7 @@ class CapacityAnswer(Capacity):
         connections: The number of connections that served all rates; None where no rate was measured.
         warnings: Doubts about the runs that the answer rests on, the gravest first.
         disturbance: As that of a system's capacity.
-        is_disturbed: As that of a system's capacity: the capacity is not confirmed then.
+        is_disturbed: As that of a system's capacity: it is not what the server can do then.
     """
 
     connections: int | None = None

@@ -5,16 +5,19 @@ Where the lag of a replica grows, the objective does not hold: a rate that repli
 
 from __future__ import annotations
 
+import polars as pl
+
 from plimsoll.analyse.disturbance import is_disturbed, judged
 from plimsoll.analyse.duration_rows import duration_rows
 from plimsoll.analyse.durations import durations
-from plimsoll.analyse.histograms import merge_window
-from plimsoll.analyse.machine_seconds import MachineSeconds
+from plimsoll.analyse.histograms import SparseHistogram, merge_window
+from plimsoll.analyse.machine_seconds import MachineSeconds, machine_seconds
 from plimsoll.analyse.replication.lag import lags_of
 from plimsoll.analyse.replication.model import LagState
-from plimsoll.analyse.trial_summary import RecordingLike, summarise
+from plimsoll.analyse.samples import samples_of
+from plimsoll.analyse.trial_summary import RecordingLike
 from plimsoll.analyse.violations import arrivals_of, judge_run
-from plimsoll.analyse.window import counts_of
+from plimsoll.analyse.window import WindowCounts, counts_of, inside
 from plimsoll.errors import RecordError
 from plimsoll.record.capacity import CapacityObjective, CapacityRun, RunRole, RunVerdict
 
@@ -43,6 +46,7 @@ def judged_run(
     rate_tps = trial.level.rate_tps
     lags = lags_of(recording.replication(), recording.outcome.window, trial.interval_s)
     lag_grows = any(one.state is LagState.GROWING for one in lags.values())
+    merged = merge_window(duration_rows(histograms), **at)
     verdict = RunVerdict.NOT_JUDGED if rate_tps is None else judge_run(seen, objective)
     return CapacityRun(
         trial_id=trial.trial_id,
@@ -50,19 +54,29 @@ def judged_run(
         connections=trial.level.connections,
         rate_tps=rate_tps,
         throughput_tps=counts.throughput_tps,
-        response_ms_p99=durations(merge_window(duration_rows(histograms), **at).get("response")).p99,
+        response_ms_p99=durations(merged.get("response")).p99,
         over_ratio=seen.over_ratio,
         errors_ratio=seen.errors_ratio,
         duration_s=trial.duration_s or counts.duration_s,
         verdict=RunVerdict.DOES_NOT_HOLD if lag_grows and rate_tps is not None else verdict,
         lag_grows=lag_grows,
-        is_disturbed=machines is not None and _is_disturbed(recording, machines),
+        is_disturbed=machines is not None
+        and _is_disturbed(
+            recording, inside(intervals, recording.outcome.window), counts, merged.get("service"), machines
+        ),
     )
 
 
-def _is_disturbed(recording: RecordingLike, machines: list[MachineSeconds]) -> bool:
-    summary = summarise(recording)
-    if summary is None or summary.machine is None:
+def _is_disturbed(
+    recording: RecordingLike,
+    measured: pl.DataFrame,
+    counts: WindowCounts,
+    service: SparseHistogram | None,
+    machines: list[MachineSeconds],
+) -> bool:
+    samples = samples_of(recording.telemetry(), measured, recording.outcome.account)
+    machine = machine_seconds(recording, samples, measured, counts, service)
+    if machine is None:
         return False
-    machines.append(summary.machine)
+    machines.append(machine)
     return is_disturbed(judged(machines)[-1])

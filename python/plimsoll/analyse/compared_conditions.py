@@ -52,7 +52,7 @@ class ComparedConditions:
     def of_capacities(
         self, base: Iterable[SystemCapacity], system: Iterable[SystemCapacity]
     ) -> UnlikeConditions | None:
-        """Of the runs that confirmed capacities of both sides."""
+        """Of the runs that capacities of both sides rest on."""
         ids = [deciding_runs(one) for one in (base, system)]
         return unlike(
             self.base.where(lambda one: one.trial.trial_id in ids[0]),

@@ -23,8 +23,6 @@ from plimsoll.analyse.model import DifferenceVerdict
 from plimsoll.analyse.sequential import AnytimeInterval, half_widths
 from plimsoll.analyse.sequential_verdicts import judge_interval, judge_values
 
-_SWAPPED = {DifferenceVerdict.FASTER: DifferenceVerdict.SLOWER, DifferenceVerdict.SLOWER: DifferenceVerdict.FASTER}
-
 
 def judged(
     samples: Sequence[Sample],
@@ -117,7 +115,7 @@ def compared(
         ratio=plain if estimate is None else estimate.value,
         low=None if bounds is None else bounds.low,
         high=None if bounds is None else bounds.high,
-        verdict=_SWAPPED.get(found, found) if higher_is_slower else found,
+        verdict=found.inverted if higher_is_slower else found,
         repetitions_needed=None if verdict is None else verdict.repetitions_needed,
         equal_within=equal_within,
         smallest_effect=None if verdict is None else verdict.smallest_effect,

@@ -11,7 +11,8 @@ from collections.abc import Iterable, Mapping
 from plimsoll.analyse.cell_model import Cell, Estimate
 from plimsoll.analyse.curve_model import Curve
 from plimsoll.analyse.disturbance import is_disturbed, together
-from plimsoll.analyse.disturbance_model import Disturbance
+from plimsoll.analyse.disturbance_model import Disturbance, UnlikeConditions
+from plimsoll.analyse.model import DifferenceVerdict
 from plimsoll.analyse.trial_summary import TrialSummary
 from plimsoll.analyse.weather_model import SlowFigure, TrialCondition
 
@@ -58,6 +59,16 @@ def _of_cell(cell: Cell, conditions: tuple[TrialCondition, ...]) -> Cell:
     if is_disturbed(disturbance):
         update |= {"is_disturbed": True, "throughput_tps": without_bounds(cell.throughput_tps)}
     return cell.model_copy(update=update)
+
+
+def without_verdict(ratio: Estimate, conditions: UnlikeConditions) -> dict[str, object]:
+    """What is left of a comparison whose sides met unlike conditions, as an update of it."""
+    return {
+        "ratio": without_bounds(ratio),
+        "verdict": DifferenceVerdict.DISTURBED,
+        "repetitions_needed": None,
+        "unlike": conditions,
+    }
 
 
 def without_bounds(estimate: Estimate) -> Estimate:

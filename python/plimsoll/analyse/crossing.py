@@ -28,6 +28,7 @@ import numpy as np
 from scipy.special import stdtrit
 from scipy.stats import f as f_distribution
 
+from plimsoll.analyse.violations import least_burst
 from plimsoll.record.capacity import P99_ALLOWED_RATIO, CapacityObjective, CapacityRun, RunRole, held_between
 
 SATURATED = 0.3
@@ -49,8 +50,6 @@ _USUAL_SLOPE, _SLOPE_SPREAD = 60.0, 0.4
 _STEP = 0.001
 _BEYOND = 0.12
 """Rates of the grid: ratios of 0.1 %, and so far beyond the lowest and the highest run, on the scale of logarithms."""
-
-_LEAST_BURST_MS = 60.0
 
 _FAR_OVER = 20.0
 _CLEARLY_BELOW = 0.03
@@ -109,8 +108,7 @@ def crossing(runs: Sequence[CapacityRun], objective: CapacityObjective) -> Cross
 
     prior = ((np.log(_SLOPES) - math.log(_USUAL_SLOPE)) / _SLOPE_SPREAD) ** 2
     freedom = max(sum(run.role is RunRole.STEADY for run in runs) - 2, 1)
-    burst = max(run.throughput_tps for run in runs) * min(objective.response_ms_p99, _LEAST_BURST_MS) / 1e3
-    dispersion = usual = max(burst, 1.0)
+    dispersion = usual = max(least_burst(max(run.throughput_tps for run in runs), objective), 1.0)
     for _ in range(3):  # the prior weighs as much as the runs vary, and what they vary depends on the slope
         penalised = deviance + dispersion * prior
         best, slope = np.unravel_index(int(penalised.argmin()), penalised.shape)

@@ -21,7 +21,7 @@ from types import MappingProxyType
 from plimsoll.analyse.cell_model import EQUAL_WITHIN
 from plimsoll.analyse.cells import MeasuredCell
 from plimsoll.analyse.comparison import Comparison, judge
-from plimsoll.analyse.conditions import without_bounds
+from plimsoll.analyse.conditions import without_verdict
 from plimsoll.analyse.deciding import SYSTEMS_FOR_ALL_PAIRS, system_pairs
 from plimsoll.analyse.disturbance import of_trials, unlike
 from plimsoll.analyse.disturbance_model import Disturbance, UnlikeConditions
@@ -214,16 +214,8 @@ def _withheld(difference: Difference, conditions: UnlikeConditions | None) -> Di
     """Without a verdict where the two sides met unlike conditions."""
     if conditions is None:
         return difference
-    return difference.model_copy(
-        update={
-            "ratio": without_bounds(difference.ratio),
-            "simultaneous": None,
-            "smallest_effect": None,
-            "repetitions_needed": None,
-            "verdict": DifferenceVerdict.DISTURBED,
-            "unlike": conditions,
-        }
-    )
+    nothing = {"simultaneous": None, "smallest_effect": None}
+    return difference.model_copy(update=without_verdict(difference.ratio, conditions) | nothing)
 
 
 def other_factors(base: MeasuredCell, system: MeasuredCell, summaries: Mapping[str, SystemSummary]) -> FactorComparison:

@@ -18,7 +18,6 @@ from plimsoll.analyse.model import SystemSummary
 from plimsoll.analyse.systems import option_text, summarise_systems
 from plimsoll.analyse.trial_summary import TrialSummary
 from plimsoll.analyse.variables import variable_differences
-from plimsoll.record.capacity import RunRole
 from plimsoll.record.environment import Environment
 from plimsoll.record.model import TrialRecord, WorkloadRecord
 
@@ -90,12 +89,8 @@ def _lengths_s(trials: Iterable[TrialRecord]) -> Sequence[float]:
 
 def _steady_s(trials: Iterable[TrialRecord]) -> Sequence[float]:
     """The shortest one: at a low rate they are longer."""
-    lengths = (
-        one.duration_s
-        for one in trials
-        if one.search_role in (RunRole.STEADY, RunRole.CONFIRM) and one.duration_s is not None
-    )
-    return sorted(lengths)[:1]
+    longer = (one for one in trials if one.search_role is not None and one.search_role.is_long)
+    return sorted(one.duration_s for one in longer if one.duration_s is not None)[:1]
 
 
 def _of_rates(base: Iterable[TrialRecord], system: Iterable[TrialRecord]) -> Iterator[ConditionDifference]:

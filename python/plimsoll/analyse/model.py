@@ -127,6 +127,12 @@ class DifferenceVerdict(StrEnum):
     UNTESTABLE = "untestable"  # no bounds can be given
     DISTURBED = "disturbed"  # the machine was not equally fast for both
 
+    @property
+    def inverted(self) -> DifferenceVerdict:
+        """The same seen from the other side, and a verdict on times in the words of one on throughput."""
+        faster, slower = DifferenceVerdict.FASTER, DifferenceVerdict.SLOWER
+        return {faster: slower, slower: faster}.get(self, self)
+
 
 class EnvironmentBlocks(Document):
     """How often two environments that cannot be there at the same time were measured.

@@ -9,7 +9,6 @@ from plimsoll.analyse.curve_model import Curve
 from plimsoll.analyse.durations import percentile_ms
 from plimsoll.analyse.trial_model import MeasuredTrial
 from plimsoll.analyse.trial_summary import TrialSummary
-from plimsoll.record.capacity import RunRole
 from plimsoll.record.level import Level
 from plimsoll.record.model import State
 
@@ -37,10 +36,8 @@ def searched_trials(trials: Iterable[TrialSummary]) -> tuple[MeasuredTrial, ...]
 
 
 def _searched(one: TrialSummary) -> MeasuredTrial:
-    run = _measured(one, one.trial.level)
-    return (
-        run if one.trial.search_role in (RunRole.STEADY, RunRole.CONFIRM) else run.model_copy(update={"series": None})
-    )
+    run, role = _measured(one, one.trial.level), one.trial.search_role
+    return run if role is not None and role.is_long else run.model_copy(update={"series": None})
 
 
 def _measured(one: TrialSummary, level: Level) -> MeasuredTrial:

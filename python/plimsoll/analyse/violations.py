@@ -76,14 +76,19 @@ def judge_run(arrivals: Arrivals, objective: CapacityObjective) -> RunVerdict:
     """Whether the objective held; undecided where the run is too short to tell."""
     if arrivals.ended.sum() == 0:
         return RunVerdict.DOES_NOT_HOLD
-    within_limit = float(arrivals.ended.mean()) * min(objective.response_ms_p99, _LEAST_BURST_MS) / 1e3
-    verdict = _judge_share(arrivals.over, arrivals.ended, P99_ALLOWED_RATIO, least_dispersion=within_limit)
+    least = least_burst(float(arrivals.ended.mean()), objective)
+    verdict = _judge_share(arrivals.over, arrivals.ended, P99_ALLOWED_RATIO, least_dispersion=least)
     if objective.errors_ratio is None or verdict is RunVerdict.DOES_NOT_HOLD:
         return verdict
     if arrivals.errors_ratio <= objective.errors_ratio:
         return verdict
     errors = _judge_share(arrivals.lost, arrivals.ended, objective.errors_ratio)
     return RunVerdict.DOES_NOT_HOLD if errors is RunVerdict.DOES_NOT_HOLD else RunVerdict.UNDECIDED
+
+
+def least_burst(arrivals_tps: float, objective: CapacityObjective) -> float:
+    """How many arrivals are over the objective together at least, where any is, at so many arrivals per second."""
+    return arrivals_tps * min(objective.response_ms_p99, _LEAST_BURST_MS) / 1e3
 
 
 def _judge_share(over: Series, ended: Series, allowed_ratio: float, *, least_dispersion: float = 1.0) -> RunVerdict:

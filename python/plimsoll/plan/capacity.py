@@ -19,9 +19,13 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from plimsoll.plan.search_settings import SearchSettings
 from plimsoll.record.capacity import Capacity, CapacityRun, RunRole, held_between
+
+if TYPE_CHECKING:
+    from plimsoll.analyse.crossing import Crossing
 
 _START_RATIO = 0.75
 _RISE = 1.2
@@ -74,8 +78,6 @@ def next_step(settings: SearchSettings, history: Sequence[CapacityRun]) -> Step 
 
 def capacity_so_far(settings: SearchSettings, history: Sequence[CapacityRun]) -> Capacity:
     """What the runs so far say; `capacity_tps` only where all steady runs were made."""
-    from plimsoll.analyse.crossing import crossing
-
     runs = _at_rates(history)
     low_tps, high_tps = held_between(runs, settings.objective)
     known = Capacity(
@@ -86,19 +88,17 @@ def capacity_so_far(settings: SearchSettings, history: Sequence[CapacityRun]) ->
     )
     if _steady_count(runs) < settings.steady_runs or known.contradicts_sweep:
         return known
-    found = crossing(runs, settings.objective)
+    found = _crossing(settings, runs)
     figures = {"capacity_tps": found.tps, "low": found.low, "high": found.high}
     return known.model_copy(update={key: None if tps is None else rounded(tps) for key, tps in figures.items()})
 
 
 def bracket_of(settings: SearchSettings, history: Sequence[CapacityRun]) -> tuple[float, float]:
     """Between which rates the capacity lies so far, for whoever watches; 0 and infinity where no run says."""
-    from plimsoll.analyse.crossing import crossing
-
     runs = _at_rates(history)
     if _steady_count(runs) < 3:
         return held_between(runs, settings.objective)
-    found = crossing(runs, settings.objective)
+    found = _crossing(settings, runs)
     return found.low or 0.0, found.high or math.inf
 
 
@@ -128,8 +128,6 @@ def _steady_count(runs: Sequence[CapacityRun]) -> int:
 
 def _wanted(settings: SearchSettings, runs: Sequence[CapacityRun], closed_tps: float) -> tuple[RunRole, float] | None:
     """The next rate and what it is for; None when the search is over."""
-    from plimsoll.analyse.crossing import crossing
-
     if not runs:
         return RunRole.BRACKET, _START_RATIO * closed_tps
     low_tps, high_tps = held_between(runs, settings.objective)
@@ -140,9 +138,15 @@ def _wanted(settings: SearchSettings, runs: Sequence[CapacityRun], closed_tps: f
             return _lower(runs, high_tps, closed_tps)
     if (made := _steady_count(runs)) == settings.steady_runs:
         return None
-    found = crossing(runs, settings.objective)
+    found = _crossing(settings, runs)
     aside = min(max(_ASIDE / found.slope, _ASIDE_LEAST), _ASIDE_MOST)
     return RunRole.STEADY, found.tps * math.exp(aside if made % 2 else -aside)
+
+
+def _crossing(settings: SearchSettings, runs: Sequence[CapacityRun]) -> Crossing:
+    from plimsoll.analyse.crossing import crossing  # a plan, which runs nothing, needs no scipy
+
+    return crossing(runs, settings.objective)
 
 
 def _lower(runs: Sequence[CapacityRun], failed_tps: float, closed_tps: float) -> tuple[RunRole, float] | None:

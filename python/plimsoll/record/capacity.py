@@ -50,6 +50,11 @@ class RunRole(StrEnum):
     BISECT = "bisect"  # only in recordings of earlier searches, as the next
     ABOVE = "above"
 
+    @property
+    def is_long(self) -> bool:
+        """Whether its runs are as long as other trials, so that answers may rest on them."""
+        return self in (RunRole.STEADY, RunRole.CONFIRM)
+
 
 class RunVerdict(StrEnum):
     """Whether the objective held in one run."""
@@ -97,7 +102,7 @@ class CapacityRun(Document):
     @property
     def is_long(self) -> bool:
         """Whether it is one of the runs that an answer rests on, as a trial of usual length."""
-        return self.role in (RunRole.STEADY, RunRole.CONFIRM) and not self.made_again
+        return self.role.is_long and not self.made_again
 
     @property
     def counted_over_ratio(self) -> float:

@@ -108,7 +108,7 @@ def _capacity(repetitions: int, duration: str, warm_up: str) -> list[Line]:
         Line("name", "capacity"),
         Line("levels", {"capacity": {"response_p99": "50ms"}}, "the objective that the rate must keep"),
         Line("warm_up", warm_up, "load before each measurement"),
-        Line("duration", duration, "of each confirmation; other runs are shorter"),
+        Line("duration", duration, "of each of twelve runs; others are shorter"),
         Line("repetitions", repetitions, "searches; with one it is unknown how they differ"),
     ]
 

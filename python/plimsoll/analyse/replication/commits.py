@@ -72,7 +72,7 @@ def _mean_ms(trial: TrialSummary) -> float | None:
 def _point(one: Member, comparison: Comparison | None, *, is_base: bool) -> CommitPoint:
     sources = [server for trial in one.cell.trials for server in trial.servers if server.role == SOURCE]
     written = merge([server.written for server in sources if server.written is not None])
-    verdict = "" if is_base else DifferenceVerdict.UNTESTABLE if comparison is None else _taking(comparison.verdict)
+    verdict = "" if is_base else DifferenceVerdict.UNTESTABLE if comparison is None else comparison.verdict.inverted
     return CommitPoint(
         system=one.cell.system,
         replicas=one.replicas,
@@ -84,12 +84,3 @@ def _point(one: Member, comparison: Comparison | None, *, is_base: bool) -> Comm
         verdict=verdict,
         trials=tuple(trial.trial.trial_id for trial in one.cell.trials),
     )
-
-
-def _taking(verdict: DifferenceVerdict) -> DifferenceVerdict:
-    """A verdict on times in the words of one on throughput: more time is slower."""
-    turned = {
-        DifferenceVerdict.FASTER: DifferenceVerdict.SLOWER,
-        DifferenceVerdict.SLOWER: DifferenceVerdict.FASTER,
-    }
-    return turned.get(verdict, verdict)
