@@ -18,7 +18,7 @@ from write_guide_docs import guide_json_markdown, guide_json_schema
 from write_study_docs import study_file_markdown
 
 from plimsoll.cli.help import COMMANDS, OPTIONS, by_panel
-from plimsoll.cli.main import app
+from plimsoll.cli.main import command_line
 from plimsoll.drive.executable import find_engine
 
 ROOT = Path(__file__).parents[1]
@@ -48,7 +48,7 @@ _OF_THE_LIBRARY = frozenset({"install_completion", "show_completion"})
 
 def cli_markdown() -> str:
     """The whole of docs/cli.md."""
-    root = typer.main.get_command(app)
+    root = typer.main.get_command(command_line())
     described = [_described(words, command) for words, command in commands(root)]
     index = "\n\n".join(
         "\n".join(

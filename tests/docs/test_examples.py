@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 import typer.main
 
-from plimsoll.cli.main import app
+from plimsoll.cli.main import command_line
 from plimsoll.errors import SpecError
 from plimsoll.spec.study import parse_study
 from plimsoll.spec.workload_file import parse_workload
@@ -93,7 +93,7 @@ def fault_of_line(line: str) -> str | None:
 
 def _fault(arguments: list[str]) -> str | None:
     """What the command's own parser says."""
-    command: Any = typer.main.get_command(app)
+    command: Any = typer.main.get_command(command_line())
     while (below := getattr(command, "commands", None)) and arguments and not arguments[0].startswith("-"):
         if arguments[0] not in below:
             return f"no command {arguments[0]!r}"
@@ -109,7 +109,7 @@ def _fault(arguments: list[str]) -> str | None:
 
 def fault_of_mention(words: str) -> str | None:
     """What is wrong with a command named in passing: its words and options must exist, nothing need be complete."""
-    command: Any = typer.main.get_command(app)
+    command: Any = typer.main.get_command(command_line())
     known = {"--help", "-h"} | {name for parameter in command.params for name in parameter.opts}
     for word in words.split()[1:]:
         below = getattr(command, "commands", None)

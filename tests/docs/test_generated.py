@@ -28,7 +28,7 @@ def test_generated_file_is_current(name: str) -> None:
 
 def test_every_command_and_option_is_described() -> None:
     writer = _writer()
-    root = writer.typer.main.get_command(writer.app)
+    root = writer.typer.main.get_command(writer.command_line())
     faults = []
     for words, command in writer.commands(root):
         if not command.help:

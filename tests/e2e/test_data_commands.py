@@ -8,7 +8,7 @@ import pytest
 
 from plimsoll.servers.control import connect
 from plimsoll.servers.managed import ManagedServer
-from support.command import assert_one_clear_message, login, plimsoll, start
+from support.command import assert_one_clear_message, connecting, login, plimsoll, start
 from support.servers import mysql_in_endure, running_server
 
 __all__ = ["running_server"]
@@ -34,7 +34,7 @@ def test_check_says_by_its_exit_code_whether_rows_are_as_they_were_made(
     assert_one_clear_message(plimsoll("check", *target, *size), 4, "sbtest1 does not exist", "plimsoll prepare")
     assert plimsoll("prepare", *target, *size).returncode == 0
     ran = plimsoll("check", *target, *size)
-    assert (ran.returncode, ran.stderr) == (0, "")
+    assert (ran.returncode, ran.stderr) == (0, connecting(running_server))
     assert "60,000 rows in 1 table(s) are there, each as it was made" in ran.stdout
     execute(running_server, "UPDATE sbtest1 SET k = k + 1 WHERE id = 50007")
     assert_one_clear_message(plimsoll("check", *target, *size), 4, "sbtest1 id 50001 to 60000", "plimsoll cleanup")
@@ -132,7 +132,7 @@ def test_the_tables_of_a_workload_file_are_gone_on_with_and_compared(
     assert 0 < kept < 300_000, "it was killed too late"
     assert plimsoll("prepare", *own).returncode == 0
     ran = plimsoll("check", *own)
-    assert (ran.returncode, ran.stderr) == (0, "")
+    assert (ran.returncode, ran.stderr) == (0, connecting(running_server))
     assert "300,200 rows in 2 table(s) are there, each as it was made" in ran.stdout
     execute(running_server, "UPDATE sensors SET id = 0 WHERE id = 7")
     execute(running_server, "UPDATE readings SET unit = 'kg' WHERE at = '2026-01-01 01:23:20'")

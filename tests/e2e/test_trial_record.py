@@ -13,7 +13,7 @@ import pytest
 from plimsoll.record.model import RECORD_FORMAT, Verdict
 from plimsoll.record.store import Recording, read_study
 from plimsoll.servers.managed import ManagedServer
-from support.command import assert_one_clear_message, plimsoll, real_server, start
+from support.command import assert_one_clear_message, connecting, plimsoll, real_server, start
 
 pytestmark = pytest.mark.e2e
 
@@ -98,6 +98,7 @@ def test_ctrl_c_prints_what_was_measured(server: ManagedServer, tmp_path: Path, 
     more = ("--record", str(study)) if recorded else ()
     running = start("trial", *where(server), "--table-size", ROWS, "--duration", "300s", *more, env=env(server))
     assert running.stderr is not None
+    assert running.stderr.readline() == connecting(server)
     for _ in range(4):
         assert "tps" in running.stderr.readline()
     running.send_signal(signal.SIGINT)
@@ -121,6 +122,7 @@ def test_ctrl_c_in_the_warm_up_says_that_nothing_was_measured(server: ManagedSer
     words = ("--table-size", ROWS, "--warm-up", "300s")
     running = start("trial", *where(server), *words, env=env(server))
     assert running.stderr is not None
+    assert running.stderr.readline() == connecting(server)
     assert "tps" in running.stderr.readline()
     running.send_signal(signal.SIGTERM)
     told, said = running.communicate(timeout=100)

@@ -79,6 +79,11 @@ def real_server(base_dir: Path, **options: object) -> Iterator[ManagedServer]:
         yield server
 
 
+def connecting(server: ManagedServer) -> str:
+    """The first line of a command that reaches a server."""
+    return f"connecting to {server.target.user}@{server.target.endpoint} ...\n"
+
+
 def login(server: ManagedServer, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The options of a command that reach a server, with its password in a variable."""
     monkeypatch.setenv("PW", server.target.password.get_secret_value())

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from plimsoll.cli import complete, option_values
+from plimsoll.cli.first_line import say_connecting, say_starting
 from plimsoll.cli.groups import with_groups
 from plimsoll.cli.help import RECORDING
 from plimsoll.cli.login import NO_LOGIN, Login
@@ -92,6 +93,10 @@ def ab(
 
       plimsoll ab --target mysql://bench@old/sbtest --target mysql://bench@new/sbtest --password-env PW
     """
+    if target:
+        say_connecting(*target, is_quiet=as_json)
+    else:
+        say_starting(*(server or ["mariadb"]), is_quiet=as_json)
     from plimsoll.cli.ab_study import compare_sides
     from plimsoll.errors import SpecError
     from plimsoll.spec.ab import Load, sides_of

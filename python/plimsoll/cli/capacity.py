@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from plimsoll.cli import option_values
+from plimsoll.cli.first_line import say_reaching
 from plimsoll.cli.groups import with_groups
 from plimsoll.cli.login import NO_LOGIN, Login
 from plimsoll.cli.options import (
@@ -86,6 +87,7 @@ def capacity(
 
       plimsoll capacity --target mysql://bench@127.0.0.1/sbtest --response-p99 50ms --errors '0.1%' --record runs --json
     """
+    say_reaching(target, server, is_quiet=as_json)
     from plimsoll.run.joined import RecordingWanted, recording_wanted
     from plimsoll.run.single_run import SingleRun
 

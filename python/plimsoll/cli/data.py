@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
+from plimsoll.cli.first_line import say_connecting
 from plimsoll.cli.groups import with_groups
 from plimsoll.cli.login import NO_LOGIN, Login
 from plimsoll.cli.options import ANY_DATA, DataOptions, TargetOption
@@ -33,6 +34,7 @@ def prepare(
 
     Example: plimsoll prepare --target mysql://bench@127.0.0.1/tpcc --workload tpcc --warehouses 100
     """
+    say_connecting(target)
     from plimsoll.drive.plans import data_line
 
     resolved, spec = login.target(target), data.spec
@@ -66,6 +68,7 @@ def check(
 
     Example: plimsoll check --target mysql://bench@127.0.0.1/tpcc --workload tpcc --warehouses 100
     """
+    say_connecting(target)
     from plimsoll.drive.plans import data_line
     from plimsoll.spec.tpcc import TpccSpec
 
@@ -96,6 +99,7 @@ def cleanup(
 
     Example: plimsoll cleanup --target mysql://bench@127.0.0.1/sbtest --tables 4
     """
+    say_connecting(target)
     from plimsoll.drive.plans import data_line
     from plimsoll.servers.heartbeat import drop_heartbeat
 

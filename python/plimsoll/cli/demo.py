@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from plimsoll.cli.first_line import say_first
+
 STUDIES = ("duet", "capacity")
 """Each has a study file beside this one, and a folder of this name."""
 
@@ -27,6 +29,7 @@ def demo(to: FolderOption = Path("demo-study")) -> None:
 
     Example: plimsoll demo
     """
+    say_first(f"running two studies of MariaDB servers, in {to}")
     from importlib.resources import as_file, files
 
     from plimsoll.cli.fitted import show

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from plimsoll.cli import complete, option_values, options
+from plimsoll.cli.first_line import say_first, say_reaching
 from plimsoll.cli.groups import with_groups
 from plimsoll.cli.login import NO_LOGIN, Login
 from plimsoll.cli.option_values import counts_of
@@ -84,6 +85,8 @@ def doctor(
 
       plimsoll doctor --client --workload my-shop.toml --target managed --connections 32
     """
+    say_first("measuring this client" if client else "checking this machine", is_quiet=as_json)
+    say_reaching(target, server, is_quiet=as_json)
     if not client:
         is_own = target == "managed"
         spec = options.workload_of(workload, option, tables=tables, table_size=table_size) if is_own else None

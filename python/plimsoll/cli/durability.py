@@ -9,6 +9,7 @@ import typer
 
 from plimsoll.cli import option_values
 from plimsoll.cli.fault_tests import load_seconds, run_and_show, say
+from plimsoll.cli.first_line import say_starting
 from plimsoll.cli.options import JsonOption, ServerOption
 
 if TYPE_CHECKING:
@@ -88,6 +89,7 @@ def durability(
 
       plimsoll durability --fault kill --flush 0,2
     """
+    say_starting(server, is_quiet=as_json)
     from plimsoll.guide.durability import durability_page
     from plimsoll.prose.phrases import counted
     from plimsoll.run.durability import DurabilityTest, duration_s

@@ -16,6 +16,7 @@ from plimsoll.cli.durability import (
     WorkersOption,
 )
 from plimsoll.cli.fault_tests import load_seconds, run_and_show, say
+from plimsoll.cli.first_line import say_starting
 from plimsoll.cli.options import JsonOption, ServerOption
 
 if TYPE_CHECKING:
@@ -98,6 +99,7 @@ def failover(
 
       plimsoll failover --promote ./choose-replica -o failover-report
     """
+    say_starting(server, is_quiet=as_json)
     from plimsoll.errors import SpecError
     from plimsoll.guide.failover import failover_page
     from plimsoll.prose.phrases import counted

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from plimsoll.cli import complete
+from plimsoll.cli.first_line import say_first
 from plimsoll.cli.learn_options import WorkDirOption
 from plimsoll.cli.options import JsonOption
 from plimsoll.cli.reports import Report, show_and_write
@@ -56,6 +57,7 @@ def check(
 
       plimsoll learn check prod --server mysql --connections 16 --duration 5m
     """
+    say_first(f"reading {folder}", is_quiet=as_json)
     from plimsoll.cli.option_values import duration_s
     from plimsoll.run.fidelity import Check, usual_connections, usual_server
     from plimsoll.run.learned_folder import read_learned

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from plimsoll.cli.first_line import say_connecting
 from plimsoll.cli.groups import with_groups
 from plimsoll.cli.learn_options import KeepNamesOption, ReportFolderOption
 from plimsoll.cli.login import NO_LOGIN, Login
@@ -50,6 +51,7 @@ def digests(
 
       plimsoll learn digests --target mysql://monitor@db1/information_schema --since before.json
     """
+    say_connecting(target, is_quiet=as_json)
     from plimsoll.cli import option_values
     from plimsoll.errors import SpecError
     from plimsoll.learn.digests import digest_report

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from plimsoll.cli.first_line import say_connecting
 from plimsoll.cli.groups import with_groups
 from plimsoll.cli.login import NO_LOGIN, Login
 
@@ -34,6 +35,7 @@ def schema(
 
       plimsoll learn --from slow.log --schema schema.json -o prod
     """
+    say_connecting(target)
     from plimsoll.errors import SpecError
     from plimsoll.prose.phrases import counted
     from plimsoll.run.reading_schema import read_schema, tables_of

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from plimsoll.cli.first_line import say_first
 from plimsoll.cli.groups import with_groups
 from plimsoll.cli.learn_options import USUAL_READING, KeepNamesOption, Reading
 from plimsoll.cli.login import NO_LOGIN, Login
@@ -91,6 +92,7 @@ def learn(
         raise SpecError("--target or --schema: give one of them, so that tables can be made as they are")
     if not 0 < scale <= 1000:
         raise SpecError(f"--scale: must be above 0 and at most 1000, is {scale:g}")
+    say_first(f"reading {' and '.join(map(str, logs))}")
     wanted = reading.of(logs)
     url = None if target is None else login.target(target)
     found = _learned(

@@ -7,38 +7,16 @@ from __future__ import annotations
 
 import inspect
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from importlib import import_module
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
-from typer.core import TyperCommand
 from typer.main import solve_typer_info_help
 from typer.models import TyperInfo
 
 from plimsoll import __version__
-from plimsoll.cli import (
-    ab,
-    capacity,
-    capture,
-    compare,
-    data,
-    demo,
-    doctor,
-    durability,
-    export,
-    failover,
-    guide,
-    importing,
-    learn,
-    new,
-    size,
-    storage,
-    study,
-    sysbench,
-    trial,
-    workload,
-)
 from plimsoll.cli.failures import exit_code_of
 from plimsoll.cli.help import Command, Group
 from plimsoll.cli.logs import begin_logging
@@ -47,34 +25,34 @@ from plimsoll.cli.wipe import wipe_passwords
 
 _HELP = ["-h", "--help"]
 MEASURE, STUDY, LEARN, EXCHANGE = "Measure a server", "Study and size", "Learn from production", "Exchange results"
-_COMMANDS: dict[str, dict[str, typer.Typer | Callable[..., object]]] = {
+_COMMANDS = {
     MEASURE: {
-        "demo": demo.demo,
-        "ab": ab.ab,
-        "doctor": doctor.doctor,
-        "prepare": data.prepare,
-        "check": data.check,
-        "cleanup": data.cleanup,
-        "trial": trial.trial,
-        "capacity": capacity.capacity,
-        "storage": storage.storage,
-        "durability": durability.durability,
-        "failover": failover.failover,
-        "sysbench": sysbench.sysbench,
+        "demo": "demo.demo",
+        "ab": "ab.ab",
+        "doctor": "doctor.doctor",
+        "prepare": "data.prepare",
+        "check": "data.check",
+        "cleanup": "data.cleanup",
+        "trial": "trial.trial",
+        "capacity": "capacity.capacity",
+        "storage": "storage.storage",
+        "durability": "durability.durability",
+        "failover": "failover.failover",
+        "sysbench": "sysbench.sysbench",
     },
     STUDY: {
-        "new": new.new,
-        "study": study.app,
-        "guide": guide.guide,
-        "size": size.size,
-        "compare": compare.compare,
-        "workload": workload.app,
+        "new": "new.new",
+        "study": "study.app",
+        "guide": "guide.guide",
+        "size": "size.size",
+        "compare": "compare.compare",
+        "workload": "workload.app",
     },
-    LEARN: {"capture": capture.capture, "learn": learn.app},
-    EXCHANGE: {"import": importing.app, "export": export.app},
+    LEARN: {"capture": "capture.capture", "learn": "learn.app"},
+    EXCHANGE: {"import": "importing.app", "export": "export.app"},
 }
-"""All commands, below the headings that they have in the help."""
-_KINDS: dict[str, type[TyperCommand]] = {"sysbench": sysbench.HandedOver, "compare": compare.TwoSides}
+"""Where all commands are, below the headings that they have in the help: a module of this package, and a name in it."""
+_KINDS = {"sysbench": "sysbench.HandedOver", "compare": "compare.TwoSides"}
 
 
 def _show_version(is_asked: bool) -> None:
@@ -125,20 +103,23 @@ def command_line(only: str | None = None) -> typer.Typer:
         epilog="Start with plimsoll demo. Then write a study file: plimsoll new.",
     )
     made.callback()(_root)
-    for panel, name, command in _each():
+    for panel, name, place in _places():
         if only not in (None, name):
             continue
+        command = _at(place)
         if isinstance(command, typer.Typer):
             made.add_typer(command, name=name, rich_help_panel=panel)
         else:
-            made.command(name, cls=_KINDS.get(name, Command), rich_help_panel=panel)(command)
+            kind = _at(_KINDS[name]) if name in _KINDS else Command
+            made.command(name, cls=kind, rich_help_panel=panel)(command)
     return made
 
 
 def help_page() -> typer.Typer:
     """What `plimsoll --help` shows: all commands, those with others below them last, as the library lists them."""
     made = command_line(only="")
-    for panel, name, command in sorted(_each(), key=lambda one: isinstance(one[2], typer.Typer)):
+    commands = [(panel, name, _at(place)) for panel, name, place in _places()]
+    for panel, name, command in sorted(commands, key=lambda one: isinstance(one[2], typer.Typer)):
         text = (
             solve_typer_info_help(TyperInfo(command)) if isinstance(command, typer.Typer) else inspect.getdoc(command)
         )
@@ -146,12 +127,15 @@ def help_page() -> typer.Typer:
     return made
 
 
-def _each() -> Iterator[tuple[str, str, typer.Typer | Callable[..., object]]]:
-    """All commands with their headings and names."""
-    return ((panel, name, command) for panel, below in _COMMANDS.items() for name, command in below.items())
+def _places() -> Iterator[tuple[str, str, str]]:
+    """All commands with their headings, their names, and where they are."""
+    return ((panel, name, place) for panel, below in _COMMANDS.items() for name, place in below.items())
 
 
-app = command_line()
+def _at(place: str) -> Any:
+    """A command, or its kind: its module is imported only now."""
+    module, _, name = place.rpartition(".")
+    return getattr(import_module(f"plimsoll.cli.{module}"), name)
 
 
 def main() -> None:
@@ -163,8 +147,11 @@ def main() -> None:
 
 def _obey(words: list[str]) -> object:
     """Whoever calls sysbench many times over does not wait for more than it takes to find the engine."""
-    if sysbench.is_handed_over(words):
-        sysbench.hand_over(words[1:])
+    if words[:1] == ["sysbench"]:
+        from plimsoll.cli.sysbench import hand_over, is_handed_over
+
+        if is_handed_over(words):
+            hand_over(words[1:])
     return _needed(words)(standalone_mode=False)
 
 
@@ -172,5 +159,5 @@ def _needed(words: list[str]) -> typer.Typer:
     """As little of the command line as answers these words: describing the options of all commands takes long."""
     if len(words) == 1 and words[0] in _HELP:
         return help_page()
-    is_command = bool(words) and any(words[0] == name for _, name, _ in _each())
-    return command_line(only=words[0]) if is_command else app
+    is_command = bool(words) and any(words[0] == name for _, name, _ in _places())
+    return command_line(only=words[0] if is_command else None)

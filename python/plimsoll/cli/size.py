@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -12,6 +13,7 @@ import typer
 
 from plimsoll.cli import complete
 from plimsoll.cli.confirming import Confirming, confirm_and_show
+from plimsoll.cli.first_line import say_first
 from plimsoll.cli.groups import with_groups
 from plimsoll.cli.login import NO_LOGIN, Login
 from plimsoll.cli.option_values import duration_s
@@ -174,13 +176,11 @@ def size(
 
       plimsoll size results/capacity --demand demand.json --growth 30%/y
     """
+    _begin(study, {"target": target, "system": system}, confirm=confirm, as_json=as_json)
     from plimsoll.analyse.confirmed import objective_to_confirm
     from plimsoll.analyse.size import size as answer_size
-    from plimsoll.errors import SpecError
     from plimsoll.guide.build import analyse_folder
 
-    if not confirm and (target is not None or system is not None):
-        raise SpecError(f"--{'target' if target is not None else 'system'}: is for --confirm; add it, or leave it out")
     demand = load.asked()
     analysis = analyse_folder(study, price_file)
     limit_ms = _objective_ms(analysis) if response_p99 is None else duration_s(response_p99, "--response-p99") * 1000
@@ -191,6 +191,20 @@ def size(
     objective = objective_to_confirm(analysis.capacities, answer.asked.workload, limit_ms)
     asked = Confirming(duration_s(duration, "--duration"), target, system, login)
     raise typer.Exit(confirm_and_show(study, answer, objective, asked, as_json=as_json))
+
+
+def _begin(study: Path, for_confirming: Mapping[str, str | None], *, confirm: bool, as_json: bool) -> None:
+    """Says what begins where a server is reached.
+
+    Raises:
+        SpecError: No server is, and an option is there only for that.
+    """
+    from plimsoll.errors import SpecError
+
+    if confirm:
+        say_first(f"reading {study}", is_quiet=as_json)
+    elif given := [name for name, value in for_confirming.items() if value is not None]:
+        raise SpecError(f"--{given[0]}: is for --confirm; add it, or leave it out")
 
 
 def _objective_ms(analysis: Analysis) -> float | None:

@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from plimsoll.cli.first_line import say_first
 from plimsoll.cli.options import JsonOption
 
 
@@ -42,6 +43,7 @@ def storage(
 
       plimsoll storage /mnt/nvme --test commit --duration 10s
     """
+    say_first(f"measuring {path}", is_quiet=as_json)
     from pydantic import ValidationError
 
     from plimsoll.cli.fitted import show

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from plimsoll.cli import complete
+from plimsoll.cli.first_line import say_first
 from plimsoll.cli.help import Command, Group
 from plimsoll.cli.options import StrictOption, StudyFolderArgument
 
@@ -97,6 +98,7 @@ def run(
 
     Example: plimsoll study run study.toml --to results/flush
     """
+    say_first(f"reading {study}", is_quiet=quiet)
     from plimsoll.cli.running import Running, again_command, run_and_show
     from plimsoll.run.folder import resolve
 

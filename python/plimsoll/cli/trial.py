@@ -22,6 +22,7 @@ from plimsoll.cli.clients import (
     ThinkTimeOption,
     clients_of,
 )
+from plimsoll.cli.first_line import say_reaching
 from plimsoll.cli.fitted import echo_fitted
 from plimsoll.cli.groups import with_groups
 from plimsoll.cli.help import RECORDING
@@ -142,15 +143,15 @@ def trial(
 
       plimsoll trial --target managed --rate "2000 for 60s, 500" --connections 32 --duration 120s --json
     """
+    say_reaching(target, server, is_quiet=as_json)
     from plimsoll.run.joined import recording_wanted
     from plimsoll.run.single_run import SingleRun
 
     keys = {"tables": tables, "table_size": table_size, "distribution": distribution, "warehouses": warehouses}
     spec = options.workload_of(workload, option, prepared=False if text else None, **keys)
     wanted = options.arrivals_of(rate, process=arrivals, backlog_max=backlog)
-    clients = clients_of(
-        think_time=think_time, connect_rate=connect_rate, all_connections=all_connections, retry=retry, give_up=give_up,
-        network_timeout=network_timeout, read_timeout=read_timeout, burstiness=burstiness,
+    clients = clients_of(think_time=think_time, connect_rate=connect_rate, all_connections=all_connections, retry=retry,
+        give_up=give_up, network_timeout=network_timeout, read_timeout=read_timeout, burstiness=burstiness,
         is_open=wanted is not None)  # fmt: skip
     warm_up_s = warm_up_of(spec, warm_up, connections, clients, is_open=wanted is not None)
     shared = options.drivers_of(drivers, connections, is_managed=target == "managed")

@@ -10,7 +10,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from plimsoll.analyse.compare_model import CompareAnswer
-from plimsoll.cli.main import app
+from plimsoll.cli.main import command_line
 from plimsoll.errors import SpecError
 from plimsoll.record.environment import ClientFacts, Environment, HostFacts, InstanceFacts
 from plimsoll.record.store import write_recording
@@ -48,7 +48,7 @@ def write(folder: Path, system: str, tps: float, *, repetitions: int = 4, slow_n
 
 
 def compare(*arguments: object) -> Result:
-    return CliRunner().invoke(app, ["compare", *map(str, arguments)], env={"COLUMNS": "160"})
+    return CliRunner().invoke(command_line(), ["compare", *map(str, arguments)], env={"COLUMNS": "160"})
 
 
 def answer(*arguments: object) -> dict[str, object]:

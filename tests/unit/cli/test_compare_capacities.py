@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner, Result
 
-from plimsoll.cli.main import app
+from plimsoll.cli.main import command_line
 from plimsoll.errors import SpecError
 from plimsoll.record.capacity import (
     Capacity,
@@ -105,7 +105,7 @@ def levels(folder: Path, tps: float) -> Path:
 
 
 def compare(*arguments: object) -> Result:
-    return CliRunner().invoke(app, ["compare", *map(str, arguments)], env={"COLUMNS": "160"})
+    return CliRunner().invoke(command_line(), ["compare", *map(str, arguments)], env={"COLUMNS": "160"})
 
 
 def answer(*arguments: object) -> dict[str, object]:
@@ -258,7 +258,7 @@ def test_capacities_of_an_unlike_machine_name_no_winner_and_decide_no_rule(tmp_p
 def test_a_guide_and_a_size_by_searches_of_a_disturbed_machine_confirm_nothing(tmp_path: Path) -> None:
     folder = search(tmp_path / "one", [1500.0, 1510.0, 1490.0], system="a", second=QUIET)
     search(folder, [1000.0, 1005.0, 995.0], system="b", second=DISTURBED)
-    analysis = json.loads(CliRunner().invoke(app, ["guide", str(folder), "--json"]).stdout)
+    analysis = json.loads(CliRunner().invoke(command_line(), ["guide", str(folder), "--json"]).stdout)
     assert [one["code"] for one in analysis["answer"]][:1] == ["disturbed"]
     (ratio,) = analysis["capacity_ratios"]
     assert (ratio["verdict"], ratio["ratio"]["bounds"]) == ("disturbed", None)
@@ -267,6 +267,6 @@ def test_a_guide_and_a_size_by_searches_of_a_disturbed_machine_confirm_nothing(t
     assert (own["b"]["is_disturbed"], own["b"]["capacity_tps"]["bounds"], own["b"]["next_low"]) == (True, None, None)
     texts = " ".join(one["text"] for one in analysis["answer"])
     assert "b has no capacity with p99 response time within 20.0 ms: the machine was disturbed" in texts
-    sized = CliRunner().invoke(app, ["size", str(folder), "--tps", "100", "--json"])
+    sized = CliRunner().invoke(command_line(), ["size", str(folder), "--tps", "100", "--json"])
     found = json.loads(sized.stdout)
     assert {one["system"]: one["verdict"] for one in found["systems"]} == {"a": "fits", "b": "disturbed"}

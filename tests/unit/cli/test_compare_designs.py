@@ -11,7 +11,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from plimsoll.analyse.model import Analysis
-from plimsoll.cli.main import app
+from plimsoll.cli.main import command_line
 from plimsoll.guide.build import analyse_folder
 from plimsoll.record.frames import TURNS
 from plimsoll.record.level import Level
@@ -52,7 +52,7 @@ def add(folder: Path, tps: float, **trial: object) -> None:
 
 
 def compare(*arguments: object) -> Result:
-    return CliRunner().invoke(app, ["compare", *map(str, arguments)], env={"COLUMNS": "160"})
+    return CliRunner().invoke(command_line(), ["compare", *map(str, arguments)], env={"COLUMNS": "160"})
 
 
 def answer(*arguments: object) -> dict[str, object]:

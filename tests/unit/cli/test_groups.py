@@ -14,7 +14,7 @@ from write_docs import _OF_THE_LIBRARY, commands
 from plimsoll.cli.failures import exit_code_of
 from plimsoll.cli.groups import with_groups
 from plimsoll.cli.login import Login
-from plimsoll.cli.main import app, command_line, help_page
+from plimsoll.cli.main import command_line, help_page
 from plimsoll.errors import SpecError
 
 
@@ -51,25 +51,28 @@ def test_options_about_encryption_are_named_when_they_make_no_sense() -> None:
 
 
 def test_a_part_of_the_command_line_answers_as_the_whole() -> None:
-    told = CliRunner().invoke(app, ["--help"]).output
+    told = CliRunner().invoke(command_line(), ["--help"]).output
     assert CliRunner().invoke(help_page(), ["--help"]).output == told
-    names = list(get_command(app).commands)  # type: ignore[attr-defined]
+    names = list(get_command(command_line()).commands)  # type: ignore[attr-defined]
     assert "study" in names
     assert "trial" in names
     for name in names:
         part = command_line(only=name)
         assert list(get_command(part).commands) == [name]  # type: ignore[attr-defined]
-        assert CliRunner().invoke(part, [name, "--help"]).output == CliRunner().invoke(app, [name, "--help"]).output
+        assert (
+            CliRunner().invoke(part, [name, "--help"]).output
+            == CliRunner().invoke(command_line(), [name, "--help"]).output
+        )
 
 
 def test_the_help_groups_commands_and_options_and_cuts_no_sentence() -> None:
-    told = CliRunner().invoke(app, ["--help"], env={"COLUMNS": "80"}).output
+    told = CliRunner().invoke(command_line(), ["--help"], env={"COLUMNS": "80"}).output
     headings = ("Measure a server:", "Study and size:", "Learn from production:", "Exchange results:")
     places = [told.index(one) for one in headings]
     assert places == sorted(places)
     assert places[0] < told.index("  capacity ") < places[1] < told.index("  study ") < places[2]
     assert "..." not in told.partition(headings[0])[2]
-    of_capacity = CliRunner().invoke(app, ["capacity", "--help"]).output
+    of_capacity = CliRunner().invoke(command_line(), ["capacity", "--help"]).output
     general, _, login = of_capacity.partition("Password and encryption:")
     assert "--tls MODE" in login
     assert "--ca FILE" in login
@@ -88,13 +91,13 @@ def test_the_help_groups_commands_and_options_and_cuts_no_sentence() -> None:
     ],
 )
 def test_arguments_are_shown_by_their_names(words: tuple[str, ...], usage: str) -> None:
-    told = CliRunner().invoke(app, [*words, "--help"]).output
+    told = CliRunner().invoke(command_line(), [*words, "--help"]).output
     assert told.partition("\n")[0].endswith(usage)
     assert "<" not in told.partition("Arguments:")[2].partition("Options:")[0]
 
 
 def test_every_command_says_what_its_values_are() -> None:
-    for words, command in commands(get_command(app)):
+    for words, command in commands(get_command(command_line())):
         for one in command.params:
             if one.param_type_name == "option" and not (one.is_flag or one.count) and one.name not in _OF_THE_LIBRARY:
                 assert one.metavar, f"{words} {one.name}: give the command cls=Command"
@@ -102,11 +105,11 @@ def test_every_command_says_what_its_values_are() -> None:
 
 def test_a_wrong_option_refers_to_the_help_of_its_command(capsys: pytest.CaptureFixture[str]) -> None:
     for words, page in ((["trial", "--bogus"], "plimsoll trial"), (["study", "run", "--x"], "plimsoll study run")):
-        assert exit_code_of(lambda words=words: app(words, prog_name="plimsoll", standalone_mode=False)) == 2  # type: ignore[misc]
+        assert exit_code_of(lambda words=words: command_line()(words, prog_name="plimsoll", standalone_mode=False)) == 2  # type: ignore[misc]
         assert f"See {page} --help" in capsys.readouterr().err
 
 
 def test_tests_by_faults_have_one_target_and_do_not_ask_for_it() -> None:
     for name in ("durability", "failover"):
-        (target,) = [one for one in get_command(app).commands[name].params if one.name == "target"]  # type: ignore[attr-defined]
+        (target,) = [one for one in get_command(command_line()).commands[name].params if one.name == "target"]  # type: ignore[attr-defined]
         assert (target.required, target.default) == (False, "managed")

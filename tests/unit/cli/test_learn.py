@@ -8,7 +8,7 @@ import pytest
 import typer.main
 
 from plimsoll.cli.learn_options import Reading, time_zone_offset_s
-from plimsoll.cli.main import app
+from plimsoll.cli.main import command_line
 from plimsoll.errors import SpecError
 
 READING = ["form", "time_zone", "work_dir", "keep"]
@@ -16,7 +16,7 @@ LEARN = ("learn", "--from", "slow.log", "-o", "prod")
 
 
 def test_commands_that_read_logs_share_their_options() -> None:
-    learn = typer.main.get_command(app).commands["learn"]  # type: ignore[attr-defined]
+    learn = typer.main.get_command(command_line()).commands["learn"]  # type: ignore[attr-defined]
     assert list(learn.commands) == ["digests", "report", "schema", "check"]
     for command in (learn, learn.commands["report"]):
         assert [one.name for one in command.params if one.name in READING] == READING
@@ -64,10 +64,10 @@ def test_other_time_zones_are_refused(written: str) -> None:
 )
 def test_wrong_options_are_refused_before_anything_is_read(words: tuple[str, ...], message: str) -> None:
     with pytest.raises(SpecError) as caught:
-        app(words, standalone_mode=False)
+        command_line()(words, standalone_mode=False)
     assert caught.value.faults[0].startswith(message)
 
 
 def test_a_subcommand_does_not_ask_for_what_learn_itself_needs() -> None:
     with pytest.raises(SpecError, match=r"nowhere\.log"):
-        app(("learn", "report", "nowhere.log"), standalone_mode=False)
+        command_line()(("learn", "report", "nowhere.log"), standalone_mode=False)

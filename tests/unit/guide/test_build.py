@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 from typer.testing import CliRunner
 
-from plimsoll.cli.main import app
+from plimsoll.cli.main import command_line
 from plimsoll.errors import SpecError
 from plimsoll.guide.build import analyse_folder
 from plimsoll.plan.build import build_plan
@@ -144,7 +144,7 @@ def test_a_file_of_prices_reaches_the_guide_and_unknown_systems_are_refused(tmp_
     state(folder, TEXT)
     measure(folder, TEXT, completed=100)
     prices.write_text('[price."a"]\nper_month = 310\ncurrency = "EUR"\n')
-    done = CliRunner().invoke(app, ["guide", str(folder), "--price-file", str(prices)])
+    done = CliRunner().invoke(command_line(), ["guide", str(folder), "--price-file", str(prices)])
     assert done.exit_code == 0, done.output
     assert "| a | 310 EUR |" in (folder / "guide.md").read_text()
 

@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 
 from plimsoll.analyse.tidy import INTERVAL_COLUMNS, TRIAL_COLUMNS
 from plimsoll.api import COLUMNS, LeftOutWarning, open_study
-from plimsoll.cli.main import app
+from plimsoll.cli.main import command_line
 from plimsoll.plan.build import build_plan
 from plimsoll.plan.model import PlannedTrial
 from plimsoll.record.model import Outcome, TrialWarning, Verdict
@@ -82,7 +82,9 @@ def study(tmp_path: Path) -> Path:
 def read(study: Path, *options: str, kind: str = "parquet") -> tuple[pl.DataFrame, pl.DataFrame]:
     """Trials and intervals as the command writes them."""
     to = study.parent / "tables"
-    ran = CliRunner().invoke(app, ["export", kind, str(study), "--to", str(to), *options], catch_exceptions=False)
+    ran = CliRunner().invoke(
+        command_line(), ["export", kind, str(study), "--to", str(to), *options], catch_exceptions=False
+    )
     assert ran.exit_code == 0, ran.output
     reader = pl.read_parquet if kind == "parquet" else pl.read_csv
     return reader(to / f"trials.{kind}"), reader(to / f"intervals.{kind}")
@@ -165,7 +167,9 @@ def test_damaged_recordings_are_named_and_left_out(study: Path) -> None:
     assert victim.trial.trial_id not in set(opened.intervals["trial_id"])
     (line,) = opened.left_out
     assert victim.trial.trial_id in line
-    ran = CliRunner().invoke(app, ["export", "csv", str(study), "--table", "intervals"], catch_exceptions=False)
+    ran = CliRunner().invoke(
+        command_line(), ["export", "csv", str(study), "--table", "intervals"], catch_exceptions=False
+    )
     assert victim.trial.trial_id in ran.stderr
     assert (study / "tables" / "intervals.csv").exists()
     assert not (study / "tables" / "trials.csv").exists()
