@@ -25,8 +25,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import stdtrit
-from scipy.stats import f as f_distribution
+from scipy.special import fdtri, stdtrit
 
 from plimsoll.analyse.violations import least_burst
 from plimsoll.record.capacity import P99_ALLOWED_RATIO, CapacityObjective, CapacityRun, RunRole, held_between
@@ -114,7 +113,7 @@ def crossing(runs: Sequence[CapacityRun], objective: CapacityObjective) -> Cross
         best, slope = np.unravel_index(int(penalised.argmin()), penalised.shape)
         dispersion = max(usual, float(deviance[best, slope]) / freedom)
     profile = penalised.min(axis=1)
-    inside = np.flatnonzero(profile - profile.min() <= dispersion * f_distribution.ppf(LEVEL, 1, freedom))
+    inside = np.flatnonzero(profile - profile.min() <= dispersion * fdtri(1, freedom, LEVEL))
     middle = np.flatnonzero(profile - profile.min() <= 0.02 * dispersion)  # flat where all runs are on one side
     has_high = inside[-1] < len(grid) - 1 and not contradict(runs, objective)
     answer, least = float(grid[middle].mean()), float(stdtrit(freedom, 0.975)) * math.sqrt(LEAST_VARIANCE)

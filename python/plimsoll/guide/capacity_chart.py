@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import altair as alt
-
 from plimsoll.analyse.model import Analysis, WorkloadSummary
-from plimsoll.guide.chart_links import HREF, RECORDINGS, Links
+from plimsoll.guide.chart_links import Links, href, recordings_line
+from plimsoll.guide.drawing import alt
 from plimsoll.guide.labels import chart_of
 from plimsoll.guide.look import Look
 from plimsoll.guide.marks import Chart, Row, Series, axis_y, finish, logarithmic_ticks, names
@@ -57,12 +56,12 @@ def capacity_chart(analysis: Analysis, workload: WorkloadSummary, look: Look) ->
         scale=alt.Scale(domain=verdicts, range=list(_SHAPES.values())),
         legend=alt.Legend(title=None, orient="bottom", columns=3),
     )
-    tooltip = [alt.Tooltip("system:N", title="system"), alt.Tooltip("shown:N", title="run"), RECORDINGS]
+    tooltip = [alt.Tooltip("system:N", title="system"), alt.Tooltip("shown:N", title="run"), recordings_line()]
     series = Series(names(analysis), look)
     through = chart_of(rows).mark_line(strokeWidth=1.5, opacity=0.5)
     through = through.encode(x=x, y=y, color=series.colour, strokeDash=series.dash, order=alt.Order("rate:Q"))
     points = chart_of(rows).mark_point(size=64, filled=False, strokeWidth=2, opacity=1)
-    points = points.encode(x=x, y=y, color=series.colour, shape=shape, tooltip=tooltip, href=HREF)
+    points = points.encode(x=x, y=y, color=series.colour, shape=shape, tooltip=tooltip, href=href())
     lines = chart_of([{"response": limit} for limit in limits_ms])
     rule = lines.mark_rule(strokeDash=[6, 4], strokeWidth=1.5, color=look.palette.quiet).encode(y=alt.Y("response:Q"))
     return finish(alt.layer(rule, through, points), look)

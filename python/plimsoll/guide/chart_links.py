@@ -9,20 +9,23 @@ from collections.abc import Iterable
 from typing import Any
 from urllib.parse import quote
 
-import altair as alt
-
 from plimsoll.analyse.model import Analysis
+from plimsoll.guide.drawing import alt
 from plimsoll.guide.numbers import NOT_KNOWN
 from plimsoll.guide.words import clean
 from plimsoll.record.level import Level
 
-HREF = alt.Href("href:N")
-"""Where a click on a point goes."""
-
-RECORDINGS = alt.Tooltip("recordings:N", title="recordings")
-"""The line of a tooltip."""
-
 _NAMED_MAX = 3
+
+
+def href() -> alt.Href:
+    """Where a click on a point goes."""
+    return alt.Href("href:N")
+
+
+def recordings_line() -> alt.Tooltip:
+    """The line of a tooltip."""
+    return alt.Tooltip("recordings:N", title="recordings")
 
 
 class Links:

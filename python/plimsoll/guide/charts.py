@@ -9,12 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-import altair as alt
-
 from plimsoll.analyse.cell_model import Cell, CpuShares
 from plimsoll.analyse.curve_model import Curve
 from plimsoll.analyse.model import Analysis, WorkloadSummary
-from plimsoll.guide.chart_links import HREF, RECORDINGS, Links
+from plimsoll.guide.chart_links import Links, href, recordings_line
+from plimsoll.guide.drawing import alt
 from plimsoll.guide.labels import chart_of, end_labels, labels_fit
 from plimsoll.guide.look import Look
 from plimsoll.guide.marks import (
@@ -64,7 +63,7 @@ class Charted:
             alt.Tooltip("system:N", title="system"),
             alt.Tooltip("level:N", title=self.kind.axis.lower()),
             alt.Tooltip("shown:N", title="completed" if self.kind.is_at_rate else "throughput"),
-            RECORDINGS,
+            recordings_line(),
         ]
 
     def levels_axis(self, rows: Sequence[Row]) -> alt.X:
@@ -234,9 +233,9 @@ def cpu_chart(curve: Curve, rate_unit: str, look: Look, links: Links) -> Chart |
             alt.Tooltip("level:O", title=f"{curve.kind.axis.lower()}{unit}"),
             alt.Tooltip("part:N", title="used by"),
             alt.Tooltip("shown:N", title="share"),
-            RECORDINGS,
+            recordings_line(),
         ],
-        href=HREF,
+        href=href(),
     )
     return finish(chart, look)
 

@@ -12,10 +12,9 @@ import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-import altair as alt
-
 from plimsoll.analyse.model import Analysis, Difference, DifferenceVerdict, WorkloadSummary
-from plimsoll.guide.chart_links import HREF, Links
+from plimsoll.guide.chart_links import Links, href
+from plimsoll.guide.drawing import alt
 from plimsoll.guide.labels import chart_of, shorten
 from plimsoll.guide.look import Look
 from plimsoll.guide.marks import Chart, Row, finish
@@ -154,7 +153,7 @@ def _chart(rows: Sequence[Row], frame: _Frame, look: Look) -> Chart:
     tooltip = [alt.Tooltip(f"{field}:N") for field in ("compared", "change", "verdict", "recordings")]
     x = alt.X("ratio:Q", scale=scale, axis=_ratio_axis(frame, look, has_title=rows[-1]["row"] == frame.last))
     point = base.mark_point(filled=True, size=80, opacity=1).encode(
-        x=x, y=y, color=colour, shape=shape, tooltip=tooltip, href=HREF
+        x=x, y=y, color=colour, shape=shape, tooltip=tooltip, href=href()
     )
     interval = base.mark_rule(strokeWidth=2.4).encode(x=alt.X("low:Q", scale=scale), x2="high:Q", y=y, color=colour)
     figure = base.mark_text(align="right", dx=frame.figure_px, fontSize=12, color=palette.quiet)

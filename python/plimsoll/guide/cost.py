@@ -5,12 +5,11 @@ Deliberately not here: how that is calculated (`plimsoll.analyse.cost`).
 
 from __future__ import annotations
 
-import altair as alt
-
 from plimsoll.analyse.cost import currency_of
 from plimsoll.analyse.cost_model import CapacityBasis, OnFront, SystemCost, WorkloadCost
 from plimsoll.analyse.model import Analysis
-from plimsoll.guide.chart_links import HREF, RECORDINGS, Links
+from plimsoll.guide.chart_links import Links, href, recordings_line
+from plimsoll.guide.drawing import alt
 from plimsoll.guide.labels import chart_of
 from plimsoll.guide.look import Look
 from plimsoll.guide.marks import Chart, Series, axis_y, finish, names, rate_words
@@ -165,12 +164,12 @@ def pareto_chart(one: WorkloadCost, currency: str, unit: str, analysis: Analysis
         alt.Tooltip("system:N"),
         alt.Tooltip("cost:Q"),
         alt.Tooltip("rate:Q", title=_HEADINGS[one.basis]),
-        RECORDINGS,
+        recordings_line(),
     ]
     front = base.mark_line(color=look.palette.quiet, interpolate="step-after", strokeDash=[4, 3]).encode(x=x, y=y)
     spread = base.mark_rule(strokeWidth=2).encode(x=x, y=alt.Y("low:Q"), y2="high:Q", color=marks.colour)
     points = base.mark_point(filled=True, size=80, opacity=1).encode(
-        x=x, y=y, color=marks.colour, shape=marks.shape, tooltip=tooltip, href=HREF
+        x=x, y=y, color=marks.colour, shape=marks.shape, tooltip=tooltip, href=href()
     )
     labels = base.mark_text(align="right", dx=-8, dy=-8, fontSize=11, color=look.palette.ink).encode(
         x=x, y=y, text="system:N"

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import altair as alt
-
 from plimsoll.analyse.duet_model import Duet, DuetBasis, DuetRound
 from plimsoll.analyse.model import Analysis, Difference
-from plimsoll.guide.chart_links import HREF, RECORDINGS, Links
+from plimsoll.guide.chart_links import Links, href, recordings_line
+from plimsoll.guide.drawing import alt
 from plimsoll.guide.labels import chart_of
 from plimsoll.guide.look import Look
 from plimsoll.guide.marks import Chart, Row, axis_y, finish
@@ -131,11 +130,11 @@ def _chart(difference: Difference, duet: Duet, analysis: Analysis, look: Look) -
     scale = alt.Scale(domain=[min(numbers) - 0.5, max(numbers) + 0.5], nice=False)
     x = alt.X("place:Q", scale=scale, axis=alt.Axis(title="Round", values=numbers, format="d", ticks=False, grid=False))
     y = axis_y("change:Q", "Difference of throughput in each pair of turns, %", alt.Scale(zero=True), format="+,~r")
-    tooltip = [alt.Tooltip("round:Q", title="round"), alt.Tooltip("shown:N", title="difference"), RECORDINGS]
+    tooltip = [alt.Tooltip("round:Q", title="round"), alt.Tooltip("shown:N", title="difference"), recordings_line()]
     points = chart_of(pairs).mark_point(filled=True, size=16, opacity=0.55, color=look.palette.quiet)
     bars = chart_of(means).mark_rule(strokeWidth=3, color=look.palette.ink)
     zero = chart_of([{"change": 0.0}]).mark_rule(strokeDash=[3, 3], color=look.palette.quiet).encode(y=y)
-    shown = {"y": y, "tooltip": tooltip, "href": HREF}
+    shown = {"y": y, "tooltip": tooltip, "href": href()}
     layers = (points.encode(x=x, **shown), bars.encode(x=x, x2="to:Q", **shown))
     return finish(alt.layer(zero, *layers), look)
 

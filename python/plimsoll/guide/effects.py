@@ -9,10 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-import altair as alt
-
 from plimsoll.analyse.effect_model import FactorEffect, Interaction
 from plimsoll.analyse.model import Analysis
+from plimsoll.guide.drawing import alt
 from plimsoll.guide.effect_words import (
     ADDITIVE_NOTE,
     NAMED,

@@ -5,14 +5,13 @@ Deliberately not here: curves over levels (`charts`), and how systems compare (`
 
 from __future__ import annotations
 
-import altair as alt
-
 from plimsoll.analyse.capacity_model import SystemCapacity
 from plimsoll.analyse.cell_model import Bounds
 from plimsoll.analyse.curve_model import Curve
 from plimsoll.analyse.model import Analysis, WorkloadSummary
 from plimsoll.analyse.within_objective import best_within
-from plimsoll.guide.chart_links import HREF, RECORDINGS, Links
+from plimsoll.guide.chart_links import Links, href, recordings_line
+from plimsoll.guide.drawing import alt
 from plimsoll.guide.labels import chart_of, shorten
 from plimsoll.guide.look import Look, Palette
 from plimsoll.guide.marks import Chart, Row, Series, finish, names
@@ -141,8 +140,8 @@ def _bars(rows: list[Row], systems: list[str], title: str, look: Look) -> Chart 
     axis = alt.Axis(title=title, tickCount=4, format=",~r", labelFlush=False)
     x = alt.X("rate:Q", scale=alt.Scale(domain=[0, top * 1.03], nice=False), axis=axis)
     colour = Series(systems, look).colour
-    tooltip = [alt.Tooltip("system:N", title="system"), alt.Tooltip("shown:N", title="sustains"), RECORDINGS]
-    bar = base.mark_bar(size=9, yOffset=9, opacity=0.85).encode(x=x, y=y, color=colour, tooltip=tooltip, href=HREF)
+    tooltip = [alt.Tooltip("system:N", title="system"), alt.Tooltip("shown:N", title="sustains"), recordings_line()]
+    bar = base.mark_bar(size=9, yOffset=9, opacity=0.85).encode(x=x, y=y, color=colour, tooltip=tooltip, href=href())
     limits = base.mark_bar(size=17, yOffset=9, opacity=0.28).encode(x=alt.X("from:Q"), x2="to:Q", y=y, color=colour)
     rule = base.mark_rule(strokeWidth=2, yOffset=9, y2Offset=9, color=palette.ink).encode(
         x=alt.X("low:Q"), x2="high:Q", y=y

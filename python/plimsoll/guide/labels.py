@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
-import altair as alt
+from plimsoll.guide.drawing import alt
 
 LABEL_WIDTH_PX = 190
 LABEL_LENGTH = 26

@@ -7,8 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import altair as alt
-
+from plimsoll.guide.drawing import alt
 from plimsoll.guide.labels import chart_of
 from plimsoll.guide.log_words import doubt_sentence, wall_clock
 from plimsoll.guide.look import Look

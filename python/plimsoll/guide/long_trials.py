@@ -8,12 +8,11 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterator, Sequence
 
-import altair as alt
-
 from plimsoll.analyse.long_model import LongTrial, Trend
 from plimsoll.analyse.model import Analysis
 from plimsoll.analyse.steady_model import StateKind
-from plimsoll.guide.chart_links import HREF, RECORDINGS, Links
+from plimsoll.guide.chart_links import Links, href, recordings_line
+from plimsoll.guide.drawing import alt
 from plimsoll.guide.labels import chart_of
 from plimsoll.guide.look import Look
 from plimsoll.guide.marks import Chart, Row, Series, axis_y, finish, names, rate_words
@@ -189,11 +188,15 @@ def _chart(
     )
     y = axis_y("value:Q", title, scale, tickCount=4)
     marks = Series(names(analysis), look)
-    tooltip = [alt.Tooltip("minute:Q", format=".0f"), alt.Tooltip("value:Q", title=title, format=",.4~r"), RECORDINGS]
+    tooltip = [
+        alt.Tooltip("minute:Q", format=".0f"),
+        alt.Tooltip("value:Q", title=title, format=",.4~r"),
+        recordings_line(),
+    ]
     base = chart_of(rows)
     line = base.mark_line(strokeWidth=1.8).encode(x=x, y=y, color=marks.colour, detail="trial:N")
     point = base.mark_point(filled=True, size=22, opacity=0.9).encode(
-        x=x, y=y, color=marks.colour, tooltip=tooltip, href=HREF
+        x=x, y=y, color=marks.colour, tooltip=tooltip, href=href()
     )
     layers = [line, point]
     if slopes := [row for one in lines for row in _slope(*one)]:

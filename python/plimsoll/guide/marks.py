@@ -6,19 +6,18 @@ Deliberately not here: what a chart shows (`charts`).
 from __future__ import annotations
 
 import math
-from typing import Any
-
-import altair as alt
+from typing import Any, TypeAlias
 
 from plimsoll.analyse.model import Analysis
-from plimsoll.guide.chart_links import HREF, RECORDINGS
+from plimsoll.guide.chart_links import href, recordings_line
+from plimsoll.guide.drawing import alt
 from plimsoll.guide.labels import chart_of
 from plimsoll.guide.look import Look, chart_config, series_colours, series_dashes, series_shapes
 from plimsoll.guide.words import clean
 from plimsoll.units import format_ms
 
 Row = dict[str, Any]
-Chart = alt.Chart | alt.LayerChart | alt.FacetChart
+Chart: TypeAlias = "alt.Chart | alt.LayerChart | alt.FacetChart"
 
 
 class Series:
@@ -43,7 +42,7 @@ def lines_and_points(base: alt.Chart, x: alt.X, y: alt.Y, marks: Series, tooltip
         x=x, y=y, color=marks.colour, strokeDash=marks.dash, order=alt.Order("offered:Q")
     )
     point = base.mark_point(filled=True, size=58, opacity=1).encode(
-        x=x, y=y, color=marks.colour, shape=marks.shape, tooltip=tooltip, href=HREF
+        x=x, y=y, color=marks.colour, shape=marks.shape, tooltip=tooltip, href=href()
     )
     return [line, point]
 
@@ -73,10 +72,10 @@ def repetition_points(rows: list[Row], x: alt.X, y: alt.Y, marks: Series, *, are
         alt.Tooltip("level:N", title="level"),
         alt.Tooltip("repetition:N", title="repetition"),
         alt.Tooltip("shown:N", title="throughput"),
-        RECORDINGS,
+        recordings_line(),
     ]
     points = chart_of(rows).mark_point(filled=False, size=22, strokeWidth=1.2, opacity=0.75)
-    link = {"href": HREF} if are_links else {}
+    link = {"href": href()} if are_links else {}
     return [points.encode(x=x, y=y, color=marks.colour, shape=marks.shape, tooltip=tooltip, **link)]
 
 

@@ -7,11 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-import altair as alt
-
 from plimsoll.analyse.model import Analysis
 from plimsoll.analyse.replication.model import ReplicaScaling, ServersOfLevel
-from plimsoll.guide.chart_links import HREF, RECORDINGS, Links
+from plimsoll.guide.chart_links import Links, href, recordings_line
+from plimsoll.guide.drawing import alt
 from plimsoll.guide.labels import chart_of
 from plimsoll.guide.look import Look, series_colours, series_dashes
 from plimsoll.guide.marks import Chart, Row, axis_y, finish, rate_words
@@ -78,12 +77,12 @@ class _LagChart:
             alt.Tooltip("replica:N"),
             alt.Tooltip("second:Q", format=".0f"),
             alt.Tooltip("lag:Q", title="lag, s", format=".4~r"),
-            RECORDINGS,
+            recordings_line(),
         ]
         base = chart_of(rows)
         line = base.mark_line(strokeWidth=1.6).encode(x=x, y=y, color=colour, detail="trial:N")
         point = base.mark_point(filled=True, size=14, opacity=0.8)
-        return finish(alt.layer(line, point.encode(x=x, y=y, color=colour, tooltip=tooltip, href=HREF)), look)
+        return finish(alt.layer(line, point.encode(x=x, y=y, color=colour, tooltip=tooltip, href=href())), look)
 
 
 def _colour(field: str, names: Sequence[str], look: Look) -> alt.Color:
@@ -121,14 +120,14 @@ class _ScalingChart:
             alt.Tooltip("kind:N", title="is"),
             alt.Tooltip("replicas:Q"),
             alt.Tooltip("shown:N", title="throughput"),
-            RECORDINGS,
+            recordings_line(),
         ]
         base = chart_of(rows)
         band = base.mark_area(opacity=0.16).encode(x=x, y=alt.Y("low:Q"), y2="high:Q", color=colour)
         band = band.transform_filter("isValid(datum.low)")
         line = base.mark_line(strokeWidth=2).encode(x=x, y=y, color=colour, strokeDash=dash)
         point = base.mark_point(filled=True, size=48, opacity=1).transform_filter("datum.kind == 'measured'")
-        return finish(alt.layer(band, line, point.encode(x=x, y=y, color=colour, tooltip=tooltip, href=HREF)), look)
+        return finish(alt.layer(band, line, point.encode(x=x, y=y, color=colour, tooltip=tooltip, href=href())), look)
 
     def _rows(self, one: ReplicaScaling) -> Iterator[Row]:
         name = clean(place_of(one.workload, one.alike))

@@ -8,8 +8,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 
-import altair as alt
-
 from plimsoll.analyse.model import Analysis
 from plimsoll.analyse.scalability import LEVELS_NEEDED
 from plimsoll.analyse.scaling_fit import Law
@@ -17,7 +15,8 @@ from plimsoll.analyse.scaling_model import (
     Region,
     Scalability,
 )
-from plimsoll.guide.chart_links import HREF, RECORDINGS, Links
+from plimsoll.guide.chart_links import Links, href, recordings_line
+from plimsoll.guide.drawing import alt
 from plimsoll.guide.labels import chart_of
 from plimsoll.guide.look import Look
 from plimsoll.guide.marks import Chart, Row, axis_y, finish, rate_words
@@ -202,9 +201,9 @@ def scalability_chart(one: Scalability, rows: list[Row], top: float, unit: str, 
         layers.append(band.encode(x=x, y=alt.Y("low:Q"), y2="high:Q"))
         layers.append(chart_of(fitted).mark_line(strokeWidth=2, color=colour).encode(x=x, y=y))
         named.append({"n": last["n"], "rate": fitted[-1]["rate"] - top * 0.09, "name": _SHORT[one.fit.law]})
-    tooltip = [alt.Tooltip("n:Q", title="connections"), alt.Tooltip("shown:N", title="throughput"), RECORDINGS]
+    tooltip = [alt.Tooltip("n:Q", title="connections"), alt.Tooltip("shown:N", title="throughput"), recordings_line()]
     points = chart_of(rows).mark_point(filled=True, size=58, opacity=1, color=colour)
-    layers.append(points.encode(x=x, y=y, tooltip=tooltip, href=HREF))
+    layers.append(points.encode(x=x, y=y, tooltip=tooltip, href=href()))
     words = chart_of(named).mark_text(align="right", dx=-6, fontSize=11, color=quiet)
     layers.append(words.encode(x=x, y=y, text="name:N"))
     return finish(alt.layer(*layers), look)

@@ -8,11 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
-import altair as alt
-
 from plimsoll.analyse.model import Analysis
 from plimsoll.analyse.where_model import WhereLevel, WherePart, WhereTime
-from plimsoll.guide.chart_links import HREF, RECORDINGS, Links
+from plimsoll.guide.chart_links import Links, href, recordings_line
+from plimsoll.guide.drawing import alt
 from plimsoll.guide.labels import chart_of
 from plimsoll.guide.look import Look
 from plimsoll.guide.marks import Chart, axis_y, finish
@@ -180,7 +179,12 @@ def where_chart(one: WhereTime, top_ms: float, look: Look, links: Links) -> Char
             legend=alt.Legend() if look.legend else None,
         ),
         order=alt.Order("order:Q"),
-        tooltip=[alt.Tooltip("level:O"), alt.Tooltip("part:N"), alt.Tooltip("shown:N", title="time"), RECORDINGS],
-        href=HREF,
+        tooltip=[
+            alt.Tooltip("level:O"),
+            alt.Tooltip("part:N"),
+            alt.Tooltip("shown:N", title="time"),
+            recordings_line(),
+        ],
+        href=href(),
     )
     return finish(chart, look)

@@ -44,7 +44,10 @@ finally:
     [
         ("plimsoll.cli.main", DRAWING | ANALYSING | {"pydantic"}),
         ("plimsoll.analyse.compare, plimsoll.guide.sides, plimsoll.guide.compare_page", DRAWING),
-        ("plimsoll.guide.build, plimsoll.analyse.size", DRAWING | CONNECTING),
+        (
+            "plimsoll.guide.build, plimsoll.analyse.size, plimsoll.guide.terminal",
+            DRAWING | CONNECTING | {"scipy.stats"},
+        ),
         ("plimsoll.cli.running", DRAWING | {"plimsoll.guide"}),
         ("plimsoll.cli.trial, plimsoll.run.single", DRAWING | {"plimsoll.guide", "plimsoll.analyse.trial_checks"}),
         ("plimsoll.guide.durability, plimsoll.guide.failover, plimsoll.guide.test_page", DRAWING),
