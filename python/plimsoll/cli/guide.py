@@ -48,6 +48,10 @@ def guide(
 
       plimsoll guide results/flush --json | jq '.curves[].peak'
     """
+    from plimsoll.guide.drawer import start_drawing
+
+    if not (as_json or as_markdown):
+        start_drawing()
     from plimsoll.cli.fitted import show
     from plimsoll.guide.build import analyse_folder, build_guide
     from plimsoll.guide.document import render_json

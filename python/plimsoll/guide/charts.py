@@ -142,7 +142,7 @@ def throughput_chart(analysis: Analysis, workload: WorkloadSummary, kind: LevelK
     title = f"{'Completed' if kind.is_at_rate else 'Throughput'}, {rate_words(charted.unit)}"
     y = axis_y("rate:Q", title, alt.Scale(domain=[0, top], nice=False, clamp=kind.is_at_rate))
     marks = Series(charted.names, look)
-    band = base.mark_area(opacity=0.16).encode(x=x, y=alt.Y("low:Q"), y2="high:Q", color=marks.colour)
+    band = base.mark_area(opacity=0.16).encode(x=x, y=alt.Y("low:Q"), y2=alt.Y2("high:Q"), color=marks.colour)
     band = band.transform_filter("isValid(datum.low)")
     layers = [*_diagonal(rows, x, top, look)] if kind.is_at_rate else []
     layers += [band, *repetition_points(charted.repetitions, x, y, marks)]

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 from plimsoll.analyse.model import Analysis, Difference, DifferenceVerdict, WorkloadSummary
 from plimsoll.guide.chart_links import Links, href
-from plimsoll.guide.drawing import alt
+from plimsoll.guide.drawing import alt, at_x
 from plimsoll.guide.labels import chart_of, shorten
 from plimsoll.guide.look import Look
 from plimsoll.guide.marks import Chart, Row, finish
@@ -144,7 +144,7 @@ def _chart(rows: Sequence[Row], frame: _Frame, look: Look) -> Chart:
     palette, kinds, base = look.palette, list(_COLOURS), chart_of(rows)
     scale = alt.Scale(type="log", domain=[frame.low, frame.high], nice=False, clamp=True)
     band = chart_of([{"from": 1 - frame.equal_ratio, "to": 1 + frame.equal_ratio}])
-    band = band.mark_rect(color=palette.quiet, opacity=0.13).encode(x=alt.X("from:Q", scale=scale), x2="to:Q")
+    band = band.mark_rect(color=palette.quiet, opacity=0.13).encode(x=alt.X("from:Q", scale=scale), x2=alt.X2("to:Q"))
     line = chart_of([{"at": 1}]).mark_rule(color=palette.quiet, strokeWidth=1.2).encode(x=alt.X("at:Q", scale=scale))
     y = _labels(rows, frame)
     colours, shapes = [palette.series[_COLOURS[kind]] for kind in kinds], [_SHAPES[kind] for kind in kinds]
@@ -155,9 +155,11 @@ def _chart(rows: Sequence[Row], frame: _Frame, look: Look) -> Chart:
     point = base.mark_point(filled=True, size=80, opacity=1).encode(
         x=x, y=y, color=colour, shape=shape, tooltip=tooltip, href=href()
     )
-    interval = base.mark_rule(strokeWidth=2.4).encode(x=alt.X("low:Q", scale=scale), x2="high:Q", y=y, color=colour)
+    interval = base.mark_rule(strokeWidth=2.4).encode(
+        x=alt.X("low:Q", scale=scale), x2=alt.X2("high:Q"), y=y, color=colour
+    )
     figure = base.mark_text(align="right", dx=frame.figure_px, fontSize=12, color=palette.quiet)
-    figure = figure.encode(x=alt.value("width"), y=y, text=f"{frame.figure}:N")
+    figure = figure.encode(x=at_x("width"), y=y, text=alt.Text(f"{frame.figure}:N"))
     layers = alt.layer(band, line, interval.transform_filter("isValid(datum.low)"), point, figure)
     return finish(layers, look).properties(height=len(rows) * _ROW_PX)
 

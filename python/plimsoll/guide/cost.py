@@ -167,12 +167,12 @@ def pareto_chart(one: WorkloadCost, currency: str, unit: str, analysis: Analysis
         recordings_line(),
     ]
     front = base.mark_line(color=look.palette.quiet, interpolate="step-after", strokeDash=[4, 3]).encode(x=x, y=y)
-    spread = base.mark_rule(strokeWidth=2).encode(x=x, y=alt.Y("low:Q"), y2="high:Q", color=marks.colour)
+    spread = base.mark_rule(strokeWidth=2).encode(x=x, y=alt.Y("low:Q"), y2=alt.Y2("high:Q"), color=marks.colour)
     points = base.mark_point(filled=True, size=80, opacity=1).encode(
         x=x, y=y, color=marks.colour, shape=marks.shape, tooltip=tooltip, href=href()
     )
     labels = base.mark_text(align="right", dx=-8, dy=-8, fontSize=11, color=look.palette.ink).encode(
-        x=x, y=y, text="system:N"
+        x=x, y=y, text=alt.Text("system:N")
     )
     layers = [
         front.transform_filter("datum.front"),

@@ -135,7 +135,7 @@ def _chart(difference: Difference, duet: Duet, analysis: Analysis, look: Look) -
     bars = chart_of(means).mark_rule(strokeWidth=3, color=look.palette.ink)
     zero = chart_of([{"change": 0.0}]).mark_rule(strokeDash=[3, 3], color=look.palette.quiet).encode(y=y)
     shown = {"y": y, "tooltip": tooltip, "href": href()}
-    layers = (points.encode(x=x, **shown), bars.encode(x=x, x2="to:Q", **shown))
+    layers = (points.encode(x=x, **shown), bars.encode(x=x, x2=alt.X2("to:Q"), **shown))
     return finish(alt.layer(zero, *layers), look)
 
 

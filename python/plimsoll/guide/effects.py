@@ -11,7 +11,7 @@ from typing import Any
 
 from plimsoll.analyse.effect_model import FactorEffect, Interaction
 from plimsoll.analyse.model import Analysis
-from plimsoll.guide.drawing import alt
+from plimsoll.guide.drawing import alt, at_x
 from plimsoll.guide.effect_words import (
     ADDITIVE_NOTE,
     NAMED,
@@ -213,13 +213,13 @@ def effects_chart(effects: Sequence[FactorEffect], look: Look) -> Chart:
     )
     colour = look.palette.series[0]
     nothing = chart_of([{"change": 0.0}]).mark_rule(strokeWidth=1.5, color=look.palette.quiet).encode(x=x)
-    interval = base.mark_rule(strokeWidth=3, color=colour).encode(x=alt.X("low:Q"), x2="high:Q", y=y)
+    interval = base.mark_rule(strokeWidth=3, color=colour).encode(x=alt.X("low:Q"), x2=alt.X2("high:Q"), y=y)
     tooltip = [alt.Tooltip("label:N", title="effect of"), alt.Tooltip("shown:N", title="change")]
     point = base.mark_point(filled=True, size=80, opacity=1, color=colour).encode(x=x, y=y, tooltip=tooltip)
     words: dict[str, Any] = {"align": "left", "dy": -14, "fontSize": 11.5, "limit": 280}
     halo = base.mark_text(**words, stroke=look.palette.paper, strokeWidth=5)
     name = base.mark_text(**words, color=look.palette.ink)
-    written = [one.encode(x=alt.value(0), y=y, text="label:N") for one in (halo, name)]
+    written = [one.encode(x=at_x(0), y=y, text=alt.Text("label:N")) for one in (halo, name)]
     return finish(alt.layer(nothing, *written, interval.transform_filter("isValid(datum.low)"), point), look)
 
 

@@ -22,7 +22,7 @@ from plimsoll.guide.content import Content, WorkloadPart
 from plimsoll.guide.headline import is_duet
 from plimsoll.guide.look import PAGE, SHAPES, Look, series_colours, series_dashes, series_shapes
 from plimsoll.guide.marks import Chart
-from plimsoll.guide.pictures import chart_spec, inline_svg
+from plimsoll.guide.pictures import InlineSvg, chart_spec
 from plimsoll.guide.strips import OPEN_COUNT, CellStrips, cell_strips
 from plimsoll.record.level import LevelKind
 
@@ -40,8 +40,13 @@ class Picture:
     """
 
     size: str
-    svg: Markup
+    drawing: InlineSvg
     spec: Markup
+
+    @property
+    def svg(self) -> Markup:
+        """As it stands in the page; waits until it is drawn."""
+        return trusted(self.drawing.text)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -232,8 +237,8 @@ def _cpu_figures(analysis: Analysis, curves: list[Curve], rate_unit: str, prefix
 def picture(chart: Chart, size: str, width_px: int, prefix: str) -> Picture:
     """A chart drawn without scripts, and its definition for the page's scripts; `prefix` keeps its ids apart."""
     spec = chart_spec(chart)
-    svg = inline_svg({**spec, "width": width_px}, prefix)
-    return Picture(size, trusted(svg), trusted(_within_script_json(spec)))
+    drawing = InlineSvg({**spec, "width": width_px}, prefix)
+    return Picture(size, drawing, trusted(_within_script_json(spec)))
 
 
 def _key(analysis: Analysis, shown: set[str]) -> tuple[KeyEntry, ...]:

@@ -11,7 +11,7 @@ from plimsoll.analyse.curve_model import Curve
 from plimsoll.analyse.model import Analysis, WorkloadSummary
 from plimsoll.analyse.within_objective import best_within
 from plimsoll.guide.chart_links import Links, href, recordings_line
-from plimsoll.guide.drawing import alt
+from plimsoll.guide.drawing import alt, at_x
 from plimsoll.guide.labels import chart_of, shorten
 from plimsoll.guide.look import Look, Palette
 from plimsoll.guide.marks import Chart, Row, Series, finish, names
@@ -142,9 +142,11 @@ def _bars(rows: list[Row], systems: list[str], title: str, look: Look) -> Chart 
     colour = Series(systems, look).colour
     tooltip = [alt.Tooltip("system:N", title="system"), alt.Tooltip("shown:N", title="sustains"), recordings_line()]
     bar = base.mark_bar(size=9, yOffset=9, opacity=0.85).encode(x=x, y=y, color=colour, tooltip=tooltip, href=href())
-    limits = base.mark_bar(size=17, yOffset=9, opacity=0.28).encode(x=alt.X("from:Q"), x2="to:Q", y=y, color=colour)
+    limits = base.mark_bar(size=17, yOffset=9, opacity=0.28).encode(
+        x=alt.X("from:Q"), x2=alt.X2("to:Q"), y=y, color=colour
+    )
     rule = base.mark_rule(strokeWidth=2, yOffset=9, y2Offset=9, color=palette.ink).encode(
-        x=alt.X("low:Q"), x2="high:Q", y=y
+        x=alt.X("low:Q"), x2=alt.X2("high:Q"), y=y
     )
     ends = [
         base.mark_tick(size=11, thickness=2, yOffset=9, color=palette.ink).encode(x=alt.X(f"{edge}:Q"), y=y)
@@ -170,6 +172,6 @@ def _row_words(base: alt.Chart, palette: Palette) -> list[alt.Chart]:
     left = base.mark_text(align="left", dy=-7, fontSize=12, color=palette.ink)
     right = base.mark_text(align="right", dy=-7, fontSize=12, color=palette.quiet)
     return [
-        left.encode(x=alt.value(0), y=_rows_axis(), text="label:N"),
-        right.encode(x=alt.value("width"), y=_rows_axis(), text="figure:N"),
+        left.encode(x=at_x(0), y=_rows_axis(), text=alt.Text("label:N")),
+        right.encode(x=at_x("width"), y=_rows_axis(), text=alt.Text("figure:N")),
     ]

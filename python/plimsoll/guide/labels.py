@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
-from plimsoll.guide.drawing import alt
+from plimsoll.guide.drawing import alt, at_x
 
 LABEL_WIDTH_PX = 190
 LABEL_LENGTH = 26
@@ -49,12 +49,12 @@ def end_labels(rates: dict[str, float], colour: alt.Color, *, top: float, height
         {"system": name, "label": shorten(name), "place": place} for name, place in zip(rates, places, strict=True)
     ]
     base = chart_of(values)
-    edge = alt.value("width")
+    edge, end = at_x("width"), alt.X2Value("width")  # type: ignore[no-untyped-call]
     leader = base.mark_rule(xOffset=6, x2Offset=16, strokeWidth=1, opacity=0.7).encode(
-        x=edge, x2=edge, y=alt.Y("place:Q"), color=colour
+        x=edge, x2=end, y=alt.Y("place:Q"), color=colour
     )
     text = base.mark_text(align="left", baseline="middle", dx=20, fontSize=12, limit=LABEL_WIDTH_PX).encode(
-        x=edge, y=alt.Y("place:Q"), text="label:N", color=colour
+        x=edge, y=alt.Y("place:Q"), text=alt.Text("label:N"), color=colour
     )
     return [leader, text]
 

@@ -194,14 +194,14 @@ def _chart(
         recordings_line(),
     ]
     base = chart_of(rows)
-    line = base.mark_line(strokeWidth=1.8).encode(x=x, y=y, color=marks.colour, detail="trial:N")
+    line = base.mark_line(strokeWidth=1.8).encode(x=x, y=y, color=marks.colour, detail=alt.Detail("trial:N"))
     point = base.mark_point(filled=True, size=22, opacity=0.9).encode(
         x=x, y=y, color=marks.colour, tooltip=tooltip, href=href()
     )
     layers = [line, point]
     if slopes := [row for one in lines for row in _slope(*one)]:
         slope = chart_of(slopes).mark_line(strokeDash=[6, 4], strokeWidth=1.5, color=look.palette.ink)
-        layers.append(slope.encode(x=x, y=y, detail="trial:N"))
+        layers.append(slope.encode(x=x, y=y, detail=alt.Detail("trial:N")))
     return finish(alt.layer(*layers), look)
 
 

@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 
 from plimsoll.analyse.model import Analysis
 from plimsoll.guide.chart_links import href, recordings_line
-from plimsoll.guide.drawing import alt
+from plimsoll.guide.drawing import alt, at_x
 from plimsoll.guide.labels import chart_of
 from plimsoll.guide.look import Look, chart_config, series_colours, series_dashes, series_shapes
 from plimsoll.guide.words import clean
@@ -85,7 +85,7 @@ def objective_line(objective_ms: float, look: Look) -> list[alt.Chart]:
     y = alt.Y("response:Q")
     rule = base.mark_rule(strokeDash=[5, 3], strokeWidth=1.5, color=look.palette.ink).encode(y=y)
     name = base.mark_text(align="left", dx=3, dy=-7, fontSize=11, color=look.palette.ink)
-    return [rule, name.encode(x=alt.value(0), y=y, text="text:N")]
+    return [rule, name.encode(x=at_x(0), y=y, text=alt.Text("text:N"))]
 
 
 def last_rates(rows: list[Row], names: list[str]) -> dict[str, float]:

@@ -12,6 +12,7 @@ from typing import Any
 import altair as alt
 import vl_convert
 
+from plimsoll.guide.drawer import drawn
 from plimsoll.guide.marks import Chart
 from plimsoll.guide.script_cache import cached
 
@@ -28,7 +29,7 @@ def chart_spec(chart: Chart) -> dict[str, Any]:
 
 def render_svg(chart: Chart) -> str:
     """A chart as an SVG picture."""
-    return _svg(chart_spec(chart))
+    return _without_base(drawn(chart_spec(chart), _VEGA_LITE).result())
 
 
 def render_png(chart: Chart, *, scale: float = 2.0) -> bytes:
@@ -36,14 +37,22 @@ def render_png(chart: Chart, *, scale: float = 2.0) -> bytes:
     return bytes(vl_convert.vegalite_to_png(chart_spec(chart), vl_version=_VEGA_LITE, scale=scale))
 
 
-def inline_svg(spec: dict[str, Any], prefix: str) -> str:
+class InlineSvg:
     """A chart as SVG to stand within a page: as wide as its place, and its ids begin with `prefix`."""
-    svg = re.sub(r'(<svg [^>]*?) width="[\d.]+" height="[\d.]+"', r"\1", _svg(spec), count=1)
-    return re.sub(r'(\bid="|url\(#|href="#(?!recording))', rf"\g<1>{prefix}", svg)
+
+    def __init__(self, spec: dict[str, Any], prefix: str) -> None:
+        """Begins to draw it."""
+        self._drawn, self._prefix = drawn(spec, _VEGA_LITE), prefix
+
+    @property
+    def text(self) -> str:
+        """The drawing; waits until it is there."""
+        svg = _without_base(self._drawn.result())
+        svg = re.sub(r'(<svg [^>]*?) width="[\d.]+" height="[\d.]+"', r"\1", svg, count=1)
+        return re.sub(r'(\bid="|url\(#|href="#(?!recording))', rf"\g<1>{self._prefix}", svg)
 
 
-def _svg(spec: dict[str, Any]) -> str:
-    svg = str(vl_convert.vegalite_to_svg(spec, vl_version=_VEGA_LITE))
+def _without_base(svg: str) -> str:
     return svg.replace(f'href="{_BASE}#', 'href="#')
 
 

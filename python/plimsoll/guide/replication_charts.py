@@ -80,7 +80,7 @@ class _LagChart:
             recordings_line(),
         ]
         base = chart_of(rows)
-        line = base.mark_line(strokeWidth=1.6).encode(x=x, y=y, color=colour, detail="trial:N")
+        line = base.mark_line(strokeWidth=1.6).encode(x=x, y=y, color=colour, detail=alt.Detail("trial:N"))
         point = base.mark_point(filled=True, size=14, opacity=0.8)
         return finish(alt.layer(line, point.encode(x=x, y=y, color=colour, tooltip=tooltip, href=href())), look)
 
@@ -123,7 +123,7 @@ class _ScalingChart:
             recordings_line(),
         ]
         base = chart_of(rows)
-        band = base.mark_area(opacity=0.16).encode(x=x, y=alt.Y("low:Q"), y2="high:Q", color=colour)
+        band = base.mark_area(opacity=0.16).encode(x=x, y=alt.Y("low:Q"), y2=alt.Y2("high:Q"), color=colour)
         band = band.transform_filter("isValid(datum.low)")
         line = base.mark_line(strokeWidth=2).encode(x=x, y=y, color=colour, strokeDash=dash)
         point = base.mark_point(filled=True, size=48, opacity=1).transform_filter("datum.kind == 'measured'")

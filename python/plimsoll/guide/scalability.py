@@ -198,14 +198,14 @@ def scalability_chart(one: Scalability, rows: list[Row], top: float, unit: str, 
     if one.fit is not None:
         fitted = [{"n": n, "rate": per_unit(one.fit.tps_at(n), unit)} for n in _between(first["n"], last["n"])]
         band = chart_of(rows).mark_area(opacity=0.16, color=colour, interpolate="monotone")
-        layers.append(band.encode(x=x, y=alt.Y("low:Q"), y2="high:Q"))
+        layers.append(band.encode(x=x, y=alt.Y("low:Q"), y2=alt.Y2("high:Q")))
         layers.append(chart_of(fitted).mark_line(strokeWidth=2, color=colour).encode(x=x, y=y))
         named.append({"n": last["n"], "rate": fitted[-1]["rate"] - top * 0.09, "name": _SHORT[one.fit.law]})
     tooltip = [alt.Tooltip("n:Q", title="connections"), alt.Tooltip("shown:N", title="throughput"), recordings_line()]
     points = chart_of(rows).mark_point(filled=True, size=58, opacity=1, color=colour)
     layers.append(points.encode(x=x, y=y, tooltip=tooltip, href=href()))
     words = chart_of(named).mark_text(align="right", dx=-6, fontSize=11, color=quiet)
-    layers.append(words.encode(x=x, y=y, text="name:N"))
+    layers.append(words.encode(x=x, y=y, text=alt.Text("name:N")))
     return finish(alt.layer(*layers), look)
 
 

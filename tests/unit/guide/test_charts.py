@@ -22,7 +22,7 @@ from plimsoll.guide.charts import (
 from plimsoll.guide.labels import LABEL_LENGTH, labels_fit, shorten, spread
 from plimsoll.guide.look import PAPER, SHARES_COUNT, Look
 from plimsoll.guide.marks import Chart
-from plimsoll.guide.pictures import chart_spec, inline_svg, render_png, render_svg
+from plimsoll.guide.pictures import InlineSvg, chart_spec, render_png, render_svg
 from plimsoll.record.level import LevelKind
 from support.analyses import hostile_analysis, measured_analysis
 from support.published import HP_LEVELS, imported_analysis, per_minute_analysis
@@ -171,7 +171,7 @@ def test_a_png_is_as_large_as_asked() -> None:
 
 
 def test_pictures_within_a_page_follow_its_width_and_keep_their_ids_apart() -> None:
-    svg = inline_svg({**chart_spec(_throughput(measured_analysis())), "width": 700}, "w1-")
+    svg = InlineSvg({**chart_spec(_throughput(measured_analysis())), "width": 700}, "w1-").text
     head = svg[: svg.index(">")]
     assert "viewBox" in head
     assert ' width="' not in head
