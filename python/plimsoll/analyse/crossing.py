@@ -25,7 +25,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import fdtri, stdtrit
 
 from plimsoll.analyse.violations import least_burst
 from plimsoll.record.capacity import P99_ALLOWED_RATIO, CapacityObjective, CapacityRun, RunRole, held_between
@@ -94,6 +93,8 @@ def crossing(runs: Sequence[CapacityRun], objective: CapacityObjective) -> Cross
         runs: At rates; at least one.
         objective: What must hold.
     """
+    from scipy.special import fdtri, stdtrit
+
     rate = np.log([run.rate_tps or 1.0 for run in runs])
     count = np.array([(run.rate_tps or 1.0) * run.duration_s for run in runs])
     over = np.minimum([times_allowed(run, objective) * P99_ALLOWED_RATIO for run in runs], SATURATED)

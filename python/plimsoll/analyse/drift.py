@@ -15,7 +15,6 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import ndtr
 
 from plimsoll.analyse.within_run import Series, lag_one_correlation
 
@@ -64,6 +63,8 @@ def _thinned(series: Series) -> Series:
 
 
 def _chance(residual: Series, score: float, scale: float) -> float:
+    from scipy.special import ndtr
+
     size = residual.size
     correlation = lag_one_correlation(residual) if np.ptp(residual) > 1e-9 * scale else 0.0
     lags = np.arange(1, size)

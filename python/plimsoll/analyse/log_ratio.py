@@ -13,8 +13,6 @@ import math
 from bisect import bisect_left
 from dataclasses import dataclass
 
-from scipy.special import chdtri, nctdtrinc, stdtr
-
 from plimsoll.analyse.cell_model import Bounds, Estimate, SpreadKind
 from plimsoll.analyse.within_run import MeanVariance, quantile_t
 
@@ -59,6 +57,8 @@ class LogRatio:
     @property
     def chance_if_same(self) -> float:
         """Two-sided p value of "the ratio is 1"."""
+        from scipy.special import stdtr
+
         return 2.0 * float(stdtr(self.variance.degrees, -abs(self.value) / self._error))
 
     def chance_if_apart(self, equal_within: float) -> float:
@@ -68,10 +68,14 @@ class LogRatio:
 
     def chance_at_most(self, log: float) -> float:
         """One-sided p value of "the ratio is at most exp(log)"."""
+        from scipy.special import stdtr
+
         return float(stdtr(self.variance.degrees, (log - self.value) / self._error))
 
     def chance_at_least(self, log: float) -> float:
         """One-sided p value of "the ratio is at least exp(log)"."""
+        from scipy.special import stdtr
+
         return float(stdtr(self.variance.degrees, (self.value - log) / self._error))
 
     def log_limits(self, confidence: float) -> tuple[float, float]:
@@ -81,6 +85,8 @@ class LogRatio:
 
     def smallest_effect(self, alpha: float) -> float:
         """The smallest ratio above 1 that is found with power 0.8 by a two-sided test at `alpha`."""
+        from scipy.special import chdtri, nctdtrinc
+
         degrees = self.power_degrees or self.variance.degrees
         significant = quantile_t(1 - alpha / 2, degrees)
         noncentrality = float(nctdtrinc(degrees, 1 - POWER, significant))

@@ -19,8 +19,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from scipy.special import ndtri
-
 from plimsoll.analyse.cell_model import SpreadKind
 from plimsoll.analyse.cells import MeasuredCell
 from plimsoll.analyse.curve_model import PoolAdvice, PoolReason
@@ -85,6 +83,8 @@ def _limits(means: Sequence[MeanThroughput], index: int) -> tuple[float, float]:
 
 def _one_sided(mean: MeanThroughput, other: MeanThroughput) -> tuple[float, float]:
     """Of the ratio of two levels."""
+    from scipy.special import ndtri
+
     if mean.value_tps <= 0 or other.value_tps <= 0:
         ratio = 0.0 if mean.value_tps < other.value_tps else math.inf
         return ratio, ratio

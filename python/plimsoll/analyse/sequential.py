@@ -21,7 +21,6 @@ from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
-from scipy.special import chdtri, ndtri
 
 from plimsoll.analyse.log_ratio import MOST_FURTHER_REPETITIONS, NO_SPREAD, POWER
 
@@ -104,9 +103,12 @@ def more_values(interval: AnytimeInterval, alpha: float, equal_within: float) ->
     Returns:
         None while the spread is not known, and where more than `MOST_FURTHER_REPETITIONS` are needed.
     """
+    from scipy.special import ndtri
+
     deviation, distance = _deviation_to_come(interval), abs(interval.mean)
 
     def decides(count: int) -> bool:
+
         needed = deviation * (half_widths(alpha, count) + ndtri(POWER) / math.sqrt(count))
         return bool(distance > needed or distance + needed <= equal_within)
 
@@ -121,6 +123,8 @@ def more_values_for_width(interval: AnytimeInterval, alpha: float, half_width: f
 
 def _deviation_to_come(interval: AnytimeInterval) -> float:
     """What is taken for the standard deviation of a value; infinite while it is not known."""
+    from scipy.special import chdtri
+
     if interval.deviation is None:
         return math.inf
     degrees = interval.count - 1

@@ -13,8 +13,6 @@ from __future__ import annotations
 
 import math
 
-from scipy.special import ndtri, stdtrit
-
 from plimsoll.analyse.capacity_model import CapacityRatio, SystemCapacity
 from plimsoll.analyse.cell_model import Bounds, Estimate, SpreadKind
 from plimsoll.analyse.crossing import LEVEL, SEARCH_FREEDOM
@@ -22,8 +20,6 @@ from plimsoll.analyse.model import DifferenceVerdict
 
 STARTS_DIFFER = 0.03
 """Standard deviation of the logarithm of a server's speed between its starts, as it is taken to be."""
-
-_QUANTILE = float(stdtrit(SEARCH_FREEDOM, (1 + LEVEL) / 2))
 
 
 def ratio_of_single_searches(base: SystemCapacity, system: SystemCapacity, *, alpha: float) -> CapacityRatio | None:
@@ -34,6 +30,8 @@ def ratio_of_single_searches(base: SystemCapacity, system: SystemCapacity, *, al
         system: What is compared.
         alpha: 0.05 for one comparison; with m of them side by side 0.05 / m.
     """
+    from scipy.special import ndtri
+
     of_base, of_system = _variance(base), _variance(system)
     if of_base is None or of_system is None:
         return None
@@ -65,8 +63,11 @@ def _variance(one: SystemCapacity) -> float | None:
     """Of the logarithm of a capacity; None where a limit of its search is not known."""
     if one.capacity_tps is None or one.low is None or one.high is None:
         return None
+    from scipy.special import stdtrit
+
+    quantile = float(stdtrit(SEARCH_FREEDOM, (1 + LEVEL) / 2))
     widest = max(math.log(_capacity(one) / one.low), math.log(one.high / _capacity(one)))
-    return (widest / _QUANTILE) ** 2 + STARTS_DIFFER**2
+    return (widest / quantile) ** 2 + STARTS_DIFFER**2
 
 
 def _capacity(one: SystemCapacity) -> float:

@@ -20,7 +20,6 @@ from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy.special import fdtrc
 
 from plimsoll.analyse.cell_figure import cell_figure
 from plimsoll.analyse.cell_model import Bounds, Estimate, SpreadKind
@@ -217,6 +216,8 @@ def _noisy(cells: Sequence[Repeated]) -> list[bool]:
 
 
 def _is_noisy(variance: float, degrees: int, rest: float, rest_degrees: int, cell_count: int) -> bool:
+    from scipy.special import fdtrc
+
     if degrees + 1 < REPETITIONS_NEEDED or rest_degrees <= degrees or rest <= 0.0:
         return False
     chance = float(fdtrc(degrees, rest_degrees, variance / (rest / rest_degrees)))

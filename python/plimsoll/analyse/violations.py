@@ -33,7 +33,6 @@ from dataclasses import dataclass, field
 
 import numpy as np
 import polars as pl
-from scipy.special import gammainc, gammaincc
 
 from plimsoll.analyse.within_run import Series, variance_of_mean
 from plimsoll.record.buckets import bucket_of_ns
@@ -92,6 +91,8 @@ def least_burst(arrivals_tps: float, objective: CapacityObjective) -> float:
 
 
 def _judge_share(over: Series, ended: Series, allowed_ratio: float, *, least_dispersion: float = 1.0) -> RunVerdict:
+    from scipy.special import gammainc, gammaincc
+
     count = float(over.sum())
     dispersion = max(1.0, least_dispersion, _dispersion(over, ended))
     bursts = allowed_ratio * float(ended.sum()) / dispersion

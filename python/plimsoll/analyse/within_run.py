@@ -18,7 +18,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import stdtrit
 
 Series = NDArray[np.float64]
 
@@ -47,6 +46,8 @@ class MeanVariance:
 
 def quantile_t(probability: float, degrees: float) -> float:
     """Quantile of Student's t distribution."""
+    from scipy.special import stdtrit
+
     return float(stdtrit(degrees, probability))
 
 

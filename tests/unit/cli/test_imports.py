@@ -48,11 +48,23 @@ finally:
             "plimsoll.guide.build, plimsoll.analyse.size, plimsoll.guide.terminal",
             DRAWING | CONNECTING | {"scipy.stats"},
         ),
-        ("plimsoll.cli.running", DRAWING | {"plimsoll.guide"}),
-        ("plimsoll.cli.trial, plimsoll.run.single", DRAWING | {"plimsoll.guide", "plimsoll.analyse.trial_checks"}),
+        ("plimsoll.cli.running", DRAWING | {"plimsoll.guide", "scipy"}),
+        ("plimsoll.run.capacity_target", DRAWING | {"plimsoll.guide", "scipy"}),
+        (
+            "plimsoll.cli.trial, plimsoll.run.single",
+            DRAWING | {"plimsoll.guide", "plimsoll.analyse.trial_checks", "scipy"},
+        ),
         ("plimsoll.guide.durability, plimsoll.guide.failover, plimsoll.guide.test_page", DRAWING),
     ],
-    ids=["help", "compare", "size", "a study that begins", "a trial that begins", "tests of faults"],
+    ids=[
+        "help",
+        "compare",
+        "size",
+        "a study that begins",
+        "a search that begins",
+        "a trial that begins",
+        "tests of faults",
+    ],
 )
 def test_what_takes_long_is_not_imported(modules: str, unwanted: set[str]) -> None:
     code = f"import sys, {modules}; print(*sorted(sys.modules))"
