@@ -20,7 +20,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from plimsoll import __version__
-from plimsoll.analyse.cell_model import EQUAL_WITHIN
+from plimsoll.analyse.cell_model import EQUAL_WITHIN, SpreadKind
 from plimsoll.analyse.cells import level_of
 from plimsoll.analyse.compare_model import CellComparison, CompareAnswer, Metric, MetricComparison, Sessions
 from plimsoll.analyse.compare_notes import notes
@@ -32,11 +32,12 @@ from plimsoll.analyse.compared_capacities import (
     objective_label,
 )
 from plimsoll.analyse.compared_cells import CellKey, ComparedRatio, Sample, by_cell, response, throughput, together
-from plimsoll.analyse.compared_conditions import ComparedConditions, compared_conditions, withheld
+from plimsoll.analyse.compared_conditions import Compared, ComparedConditions, compared_conditions, withheld
 from plimsoll.analyse.compared_side import Design, Side
 from plimsoll.analyse.compared_verdicts import judged
 from plimsoll.analyse.differing_conditions import condition_differences
 from plimsoll.analyse.gate import GatePlace, GateRule, judge_gates
+from plimsoll.analyse.grade import Grade, of_verdict
 from plimsoll.analyse.trial_summary import TrialSummary
 from plimsoll.errors import SpecError
 
@@ -93,6 +94,10 @@ def compare_sides(
     assert overall is not None, "there is a cell, or a capacity"
     places = [*_places(cells, found, overall, design), *capacity_places(pairs, conditions, design=design)]
     differing = [*capacity_differences(pairs), *condition_differences(base.all_trials, system.all_trials)]
+    is_measured = all(one.trial.origin.kind == "measured" for one in (*base.all_trials, *system.all_trials))
+    overall = _graded(overall, is_measured=is_measured)
+    found = [_graded(one, is_measured=is_measured) for one in found]
+    capacities = [_graded(one, is_measured=is_measured) for one in capacities]
     return CompareAnswer(
         **overall.model_dump(include=set(MetricComparison.model_fields)),
         plimsoll_version=__version__,
@@ -118,6 +123,16 @@ def compare_sides(
             )
         ),
     )
+
+
+def _graded(one: Compared, *, is_measured: bool) -> Compared:
+    """A comparison, and that of its p99 where it has one, with how well it is known."""
+    is_single = one.low is None or one.basis is SpreadKind.WITHIN_RUN
+    grade = Grade.UNKNOWN if one.ratio is None else of_verdict(one.verdict, is_measured=is_measured and not is_single)
+    update: dict[str, object] = {"grade": grade}
+    if isinstance(one, CellComparison) and one.p99 is not None:
+        update["p99"] = _graded(one.p99, is_measured=is_measured)
+    return one.model_copy(update=update)
 
 
 def _cells(base: Side, system: Side, design: Design) -> _Cells:

@@ -10,6 +10,7 @@ from enum import StrEnum
 from plimsoll.analyse.cell_model import SpreadKind
 from plimsoll.analyse.disturbance_model import UnlikeConditions
 from plimsoll.analyse.finding_model import Finding
+from plimsoll.analyse.grade import Grade
 from plimsoll.analyse.model import DifferenceVerdict
 from plimsoll.record.capacity import CapacityObjective
 from plimsoll.record.document import Document
@@ -84,6 +85,8 @@ class MetricComparison(Document):
             nothing about how sessions do.
         method: How it was found, in words.
         unlike: What both sides met where the verdict is `disturbed`; None otherwise.
+        grade: How well it is known: `measured` where repetitions or sessions gave a verdict, `indicated` where only a
+            ratio is known, or figures were imported, `unknown` where nothing can be said.
     """
 
     ratio: float | None
@@ -100,6 +103,7 @@ class MetricComparison(Document):
     basis: SpreadKind | None = None
     method: str = ""
     unlike: UnlikeConditions | None = None
+    grade: Grade = Grade.UNKNOWN
 
 
 class CellComparison(MetricComparison):

@@ -348,7 +348,8 @@ def _of_single_runs() -> str:
 
 def trials_words(answer: CompareAnswer) -> str:
     """What was compared, in one line."""
-    return f"{_side_words(answer.base)} against {_side_words(answer.system)}, {_design(answer)}."
+    sides = f"{_side_words(answer.base)} against {_side_words(answer.system)}"
+    return f"{sides}, {_design(answer)}. Grade: {answer.grade.value}."
 
 
 def _design(answer: CompareAnswer) -> str:

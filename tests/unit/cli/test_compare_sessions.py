@@ -190,3 +190,11 @@ def test_what_is_no_other_session_of_the_base_is_refused(sides: tuple[Path, Path
     assert "name at least 2 studies" in str(compare(one, two, "--baseline", good).exception)
     without = study(tmp_path / "timeless", 1000.0, 0, days=(0.0,))
     assert "is not known" in str(compare(without, two, "--baseline", good, "--baseline", good).exception)
+
+
+def test_the_grade_says_what_the_answer_rests_on(sides: tuple[Path, Path], tmp_path: Path) -> None:
+    near = baselines(tmp_path, 1003.0, 997.0, 1001.0)
+    assert answer(*sides)["grade"] == "indicated", "one session of each"
+    found = answer(*sides, *near)
+    assert (found["grade"], found["comparisons"][0]["p99"]["grade"]) == ("measured", "measured")  # type: ignore[index]
+    assert "Grade: measured." in " ".join(compare(*sides, *near).stdout.split())
