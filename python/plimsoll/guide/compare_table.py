@@ -34,8 +34,22 @@ def compare_table(answer: CompareAnswer) -> Table:
     interval = "within the studies" if answer.sessions is Sessions.APART else "95 % CI"
     columns = tuple(Column(heading=heading, numeric=numeric, detail=interval) for heading, numeric in headings)
     rows = (*(_row(one) for one in answer.comparisons), *(_capacity(one) for one in answer.capacities))
-    notes = (f"Figures before the arrow: {answer.base.name}; behind it: {answer.system.name}.", _ranges(answer))
+    notes = (
+        f"Figures before the arrow: {answer.base.name}; behind it: {answer.system.name}.",
+        _ranges(answer),
+        *(_P99S for _ in answer.comparisons[:1] if _has_means_of_p99(answer)),
+    )
     return Table(caption="By workload and level", columns=columns, rows=rows, notes=notes)
+
+
+_P99S = (
+    "p99: the geometric mean of the repetitions' own, whose ratio the change is. The p99 of a guide is that of all"
+    " transactions of a level together."
+)
+
+
+def _has_means_of_p99(answer: CompareAnswer) -> bool:
+    return any(one.p99 is not None and one.p99.base_repetitions > 1 for one in answer.comparisons)
 
 
 def _ranges(answer: CompareAnswer) -> str:
