@@ -7,12 +7,13 @@ study is one session of five repetitions at two levels. Seeded; bounds of rates 
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from plimsoll.analyse.compare import compare_sides
-from plimsoll.analyse.compare_model import CompareAnswer, ComparedSide, GateOutcome, Metric
+from plimsoll.analyse.compare_model import CompareAnswer, ComparedSide, GateOutcome, Metric, Sessions
 from plimsoll.analyse.compared_sessions import design_of_two_studies
 from plimsoll.analyse.compared_side import Side
 from plimsoll.analyse.gate import GateRule
@@ -105,6 +106,50 @@ def test_what_is_found_of_a_planted_difference_depends_on_sessions() -> None:
     """A machine that hardly moves shows 1.30; one that moves by 30 % cannot."""
     assert winners(answers(0.02, 3, ratio=1.3)) > 0.95
     assert winners(answers(0.1, 10, ratio=1.3)) > winners(answers(0.1, 3, ratio=1.3)) > winners(answers(0.3, 3))
+
+
+def alternating(moves: float, sessions_count: int, *, ratio: float = 1.0) -> list[CompareAnswer]:
+    """Pairs of studies whose sessions alternate: A, B, A, B and so on, a fifth of the repetitions or more in each."""
+    random = np.random.default_rng(round(1000 * moves) + sessions_count + round(100 * ratio))
+    found = []
+    for _ in range(PAIRS):
+        sides = []
+        for number in range(2):
+            days = [
+                session(random, moves, 2 * one + number, ratio=(1.0, ratio)[number]) for one in range(sessions_count)
+            ]
+            trials = [trial for one, side in enumerate(days) for trial in _numbered(side, one)]
+            sides.append(replace(days[0], trials=trials))
+        design = design_of_two_studies(*sides, (), at_any_look=False)
+        assert design.sessions is Sessions.ALTERNATING
+        found.append(compare_sides(*sides, design=design, rules=[SLOWER]))
+    return found
+
+
+def _numbered(side: Side, session_number: int) -> list[TrialSummary]:
+    """Trials of one session with ids and repetitions of their own, as those of one study have."""
+    return [
+        replace(
+            one,
+            trial=one.trial.model_copy(
+                update={
+                    "trial_id": f"{session_number}-{one.trial.trial_id}",
+                    "repetition": one.trial.repetition + REPETITIONS * session_number,
+                }
+            ),
+        )
+        for one in side.trials
+    ]
+
+
+@pytest.mark.parametrize(("moves", "count"), [(0.1, 2), (0.1, 4), (0.3, 2), (0.3, 4)])
+def test_nor_where_sessions_alternate(moves: float, count: int) -> None:
+    """Five repetitions of a session are one value: as repetitions of their own they would name a winner in most."""
+    assert winners(alternating(moves, count)) <= AT_MOST
+
+
+def test_sessions_that_alternate_find_what_is_larger_than_they_move() -> None:
+    assert winners(alternating(0.02, 3, ratio=1.3)) > 0.95
 
 
 @pytest.mark.parametrize("count", [3, 10])
