@@ -109,7 +109,7 @@ def test_what_is_found_of_a_planted_difference_depends_on_sessions() -> None:
 
 
 def alternating(moves: float, sessions_count: int, *, ratio: float = 1.0) -> list[CompareAnswer]:
-    """Pairs of studies whose sessions alternate: A, B, A, B and so on, a fifth of the repetitions or more in each."""
+    """Pairs of studies whose sessions alternate: A, B, A, B and so on."""
     random = np.random.default_rng(round(1000 * moves) + sessions_count + round(100 * ratio))
     found = []
     for _ in range(PAIRS):
