@@ -16,6 +16,7 @@ from plimsoll.analyse.capacities import capacities
 from plimsoll.analyse.cell_model import Cell, RateFigures
 from plimsoll.analyse.curve_model import Curve, Peak
 from plimsoll.analyse.duration_model import Durations
+from plimsoll.analyse.grade import Grade
 from plimsoll.analyse.model import Analysis, SystemSummary, WorkloadSummary
 from plimsoll.analyse.size import size
 from plimsoll.analyse.size_model import Fit, SizeEvidence, SystemFit
@@ -74,9 +75,11 @@ def answers(*found: tuple[float | None, float | None, float | None], objective_m
     return [Capacity(capacity_tps=tps, low=low, high=high, objective=objective, runs=()) for tps, low, high in found]
 
 
-def test_one_search_never_fits() -> None:
+def test_one_search_indicates_and_does_not_measure() -> None:
     found = judged(answers((9000.0, 8490.0, 9200.0)), tps=100.0, response_p99_ms=20.0)
-    assert (found.verdict, found.reason.code) == (Fit.UNDECIDED, "capacity-of-one-search")
+    assert (found.verdict, found.grade) == (Fit.FITS, Grade.INDICATED)
+    unsure = judged(answers((9000.0, 8490.0, 9200.0)), tps=8700.0, response_p99_ms=20.0)
+    assert (unsure.verdict, unsure.reason.code) == (Fit.UNDECIDED, "capacity-of-one-search")
 
 
 def test_confirmed_capacities_of_which_no_rate_is_sure_leave_it_undecided() -> None:
@@ -128,7 +131,7 @@ def test_rates_decide_where_capacities_do_not() -> None:
     too_slow = judged(answers((500.0, 470.0, 515.0)), kept, tps=1000.0, response_p99_ms=20.0)
     assert (too_slow.verdict, too_slow.evidence) == (Fit.DOES_NOT_FIT, SizeEvidence.CAPACITY)
     neither = judged(one_search, at_a_rate(1000.0, 0.0, 0.02, 0.01), tps=1000.0, response_p99_ms=20.0)
-    assert (neither.verdict, neither.evidence) == (Fit.UNDECIDED, SizeEvidence.CAPACITY)
+    assert (neither.verdict, neither.evidence) == (Fit.UNDECIDED, SizeEvidence.RATES), "repetitions outdo one search"
 
 
 def test_a_capacity_at_a_stricter_objective_leaves_the_word_to_other_evidence() -> None:

@@ -18,6 +18,7 @@ from tests.support.queue_server import QueueServer
 
 from plimsoll.analyse.cells import measured_cells
 from plimsoll.analyse.curves import build_curves
+from plimsoll.analyse.grade import Grade
 from plimsoll.analyse.left_over import left_ratio
 from plimsoll.analyse.model import Analysis, SystemSummary, WorkloadSummary
 from plimsoll.analyse.overload import Overload
@@ -127,9 +128,9 @@ def test_a_system_with_reserve_fits_in_most_studies(world: str) -> None:
 
 
 @pytest.mark.parametrize(("count", "code"), [(1, "few-repetitions-at-rate"), (2, "few-repetitions-at-rate")])
-def test_fewer_than_three_repetitions_leave_it_undecided(count: int, code: str) -> None:
+def test_fewer_than_three_repetitions_indicate_it_and_are_no_measure(count: int, code: str) -> None:
     found = judged(runs("steady", 1.3 * RATE_TPS, 10)[:count])
-    assert (found.verdict, found.reason.code) == (Fit.UNDECIDED, code)
+    assert (found.verdict, found.grade, found.reason.code) == (Fit.FITS, Grade.INDICATED, code)
 
 
 def test_one_repetition_that_stalled_leaves_it_undecided() -> None:

@@ -9,6 +9,7 @@ import pytest
 
 from plimsoll.analyse.ab import AbAnswer, AbComparison, AbSide
 from plimsoll.analyse.cell_model import Bounds, Estimate
+from plimsoll.analyse.grade import of_verdict
 from plimsoll.analyse.model import DifferenceVerdict
 from plimsoll.prose.ab import ab_lines, plan_words
 
@@ -26,7 +27,7 @@ def compared(
     return AbComparison(
         system=TWO, base=ONE, ratio=Estimate(value=ratio, bounds=bounds, trial_count=rounds), verdict=verdict,
         equal_within=0.05, smallest_decided=None if half is None else math.exp(half), rounds=rounds,
-        rounds_needed=needed,
+        rounds_needed=needed, grade=of_verdict(verdict, is_measured=half is not None),
     )  # fmt: skip
 
 
@@ -46,6 +47,11 @@ def test_a_small_difference_has_three_decimals() -> None:
     assert said(compared(1.012, 0.004, DifferenceVerdict.FASTER)) == [
         f"{TWO} is 1.012 times as fast as =1 (95 % confidence 1.008 to 1.016), 41 s"
     ]
+
+
+def test_a_disturbed_difference_is_no_answer() -> None:
+    (first, *_) = said(compared(1.52, None, DifferenceVerdict.DISTURBED))
+    assert first.startswith(f"disturbed: {TWO} is 1.52 times as fast")
 
 
 def test_equal_sides_are_equal_within_a_share() -> None:
@@ -72,7 +78,7 @@ def test_where_it_is_unknown_what_would_decide_a_longer_run_is_advised(needed: i
 def test_an_interrupted_run_says_what_is_known_and_advises_nothing() -> None:
     one = compared(1.2, None, DifferenceVerdict.UNTESTABLE, needed=None, rounds=1)
     assert said(one, is_interrupted=True) == [
-        f"undecided: {TWO} is 1.20 times as fast as =1, 41 s",
+        f"indicated: {TWO} is 1.20 times as fast as =1, 41 s",
         "1 round cannot tell it from chance; three are the fewest.",
     ]
 

@@ -9,6 +9,7 @@ import math
 from collections.abc import Iterable
 
 from plimsoll.analyse.cell_model import Estimate
+from plimsoll.analyse.grade import Grade, of_verdict
 from plimsoll.analyse.model import Analysis, Difference, DifferenceVerdict
 from plimsoll.record.document import Document
 from plimsoll.record.model import TrialWarning
@@ -32,6 +33,8 @@ class AbComparison(Document):
         rounds: So many rounds, or repetitions, the ratio rests on.
         rounds_needed: How many more decide four times out of five, if the ratio stays; 0 where it is decided; None
             where that is not known, or more than 100.
+        grade: How well it is known: `measured` by rounds, `indicated` where there are too few, `unknown` where the
+            machine was disturbed.
     """
 
     system: str
@@ -42,6 +45,7 @@ class AbComparison(Document):
     smallest_decided: float | None = None
     rounds: int
     rounds_needed: int | None = None
+    grade: Grade
 
 
 class AbSide(Document):
@@ -119,6 +123,7 @@ def _comparison(one: Difference, base: str) -> AbComparison:
         smallest_decided=None if bounds is None else math.sqrt(bounds.high / bounds.low),
         rounds=one.ratio.trial_count,
         rounds_needed=one.repetitions_needed,
+        grade=of_verdict(one.verdict, is_measured=bounds is not None),
     )
 
 

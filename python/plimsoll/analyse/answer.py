@@ -127,11 +127,15 @@ def _peak(asked: _Asked, curve: Curve, index: int) -> Finding:
     )
 
 
+_NO_ORDER = frozenset((DifferenceVerdict.DISTURBED, DifferenceVerdict.UNRESOLVED, DifferenceVerdict.EQUAL))
+"""Verdicts after which the order of figures says nothing."""
+
+
 def _standing(asked: _Asked) -> str:
     best = asked.best.system
     verdicts = [one.verdict for one in asked.differences if best in (one.base, one.system)]
-    if DifferenceVerdict.DISTURBED in verdicts:
-        return "only"  # the order of figures says nothing then
+    if not _NO_ORDER.isdisjoint(verdicts):
+        return "only"
     decided = all(one in (DifferenceVerdict.FASTER, DifferenceVerdict.SLOWER) for one in verdicts)
     return "most" if decided else "highest-figure"
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from plimsoll.analyse.cell_model import Estimate
 from plimsoll.analyse.disturbance_model import Disturbance, UnlikeConditions
+from plimsoll.analyse.grade import Grade
 from plimsoll.record.capacity import Capacity, CapacityObjective, SearchRecord
 from plimsoll.record.document import Document
 from plimsoll.record.model import TrialWarning
@@ -48,12 +49,15 @@ class CapacityAnswer(Capacity):
         warnings: Doubts about the runs that the answer rests on, the gravest first.
         disturbance: As that of a system's capacity.
         is_disturbed: As that of a system's capacity: it is not what the server can do then.
+        grade: `indicated`, since one search does not say how searches differ; `unknown` where it found no capacity or
+            was disturbed.
     """
 
     connections: int | None = None
     warnings: tuple[TrialWarning, ...] = ()
     disturbance: Disturbance | None = None
     is_disturbed: bool = False
+    grade: Grade
 
 
 class CapacityRatio(Document):

@@ -20,6 +20,8 @@ class SpreadKind(StrEnum):
     REPETITIONS = "repetitions"
     POOLED = "pooled"
     WITHIN_RUN = "within-run"
+    WITHIN_STUDY = "within-study"  # repetitions of two studies: nothing of how a machine moves between them
+    SESSIONS = "sessions"  # repetitions, and how far studies of one system at other times lie apart
     BLOCKS = "blocks"
 
 

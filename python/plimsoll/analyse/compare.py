@@ -2,11 +2,11 @@
 
 The unit is the repetition. Two systems of one study are compared within its repetitions, so that what a repetition has
 in common (the hour, the state of the machine) cancels: paired t on logarithms. Two studies share no repetitions:
-Welch's t. What lies between the times of two studies counts as a difference of the systems; nothing in the recordings
-tells the two apart. Over all cells together the unit is again the repetition: the mean of the logarithms of its cells.
-Where repetitions are missing the intervals are those within single runs, and no verdict is given. Duets are compared by
-their turns, and studies that went on until their answer was decided by intervals that allow that (`compared_cells`).
-Where the machine was not equally fast for both sides there is no verdict (`compared_conditions`).
+Welch's t. How a machine moves between the times of two studies shows only across sessions (`compared_sessions`). Over
+all cells together the unit is again the repetition: the mean of the logarithms of its cells. Where repetitions are
+missing the intervals are those within single runs, and no verdict is given. Duets are compared by their turns, and
+studies that went on until their answer was decided by intervals that allow that (`compared_cells`). Where the machine
+was not equally fast for both sides there is no verdict (`compared_conditions`).
 
 All verdicts of a metric are corrected together (`compared_verdicts`). p99 is that of each repetition, compared in the
 same way. Capacities are a metric of their own (`compared_capacities`).
@@ -20,9 +20,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from plimsoll import __version__
-from plimsoll.analyse.cell_model import EQUAL_WITHIN
+from plimsoll.analyse.cell_model import EQUAL_WITHIN, SpreadKind
 from plimsoll.analyse.cells import level_of
-from plimsoll.analyse.compare_model import CellComparison, CompareAnswer, Metric, MetricComparison
+from plimsoll.analyse.compare_model import CellComparison, CompareAnswer, Metric, MetricComparison, Sessions
 from plimsoll.analyse.compare_notes import notes
 from plimsoll.analyse.compared_capacities import (
     capacity_differences,
@@ -31,12 +31,13 @@ from plimsoll.analyse.compared_capacities import (
     compare_capacities,
     objective_label,
 )
-from plimsoll.analyse.compared_cells import CellKey, Sample, by_cell, response, throughput, together
-from plimsoll.analyse.compared_conditions import ComparedConditions, compared_conditions, withheld
+from plimsoll.analyse.compared_cells import CellKey, ComparedRatio, Sample, by_cell, response, throughput, together
+from plimsoll.analyse.compared_conditions import Compared, ComparedConditions, compared_conditions, withheld
 from plimsoll.analyse.compared_side import Design, Side
 from plimsoll.analyse.compared_verdicts import judged
 from plimsoll.analyse.differing_conditions import condition_differences
 from plimsoll.analyse.gate import GatePlace, GateRule, judge_gates
+from plimsoll.analyse.grade import Grade, of_verdict
 from plimsoll.analyse.trial_summary import TrialSummary
 from plimsoll.errors import SpecError
 
@@ -79,7 +80,7 @@ def compare_sides(
     Raises:
         SpecError: They have no workload with a level or an objective in common.
     """
-    cells, pairs = _cells(base, system, design), capacity_pairs(base, system)
+    cells, pairs = _cells(base, system, design), capacity_pairs(base, system, design.baselines)
     conditions = compared_conditions(base, system)
     of_both = [one for one in pairs if one.is_of_both]
     if not cells.keys and not of_both:
@@ -88,13 +89,15 @@ def compare_sides(
             f" in common: {_has(base)}; {_has(system)}"
         )
     found, overall = _compare_cells(cells, design, equal_within, conditions)
-    capacities, over_capacities = compare_capacities(
-        of_both, conditions, is_paired=design.is_paired, equal_within=equal_within
-    )
+    capacities, over_capacities = compare_capacities(of_both, conditions, design=design, equal_within=equal_within)
     overall = overall or over_capacities
     assert overall is not None, "there is a cell, or a capacity"
-    places = [*_places(cells, found, overall, design), *capacity_places(pairs, conditions, is_paired=design.is_paired)]
+    places = [*_places(cells, found, overall, design), *capacity_places(pairs, conditions, design=design)]
     differing = [*capacity_differences(pairs), *condition_differences(base.all_trials, system.all_trials)]
+    is_measured = all(one.trial.origin.kind == "measured" for one in (*base.all_trials, *system.all_trials))
+    overall = _graded(overall, is_measured=is_measured)
+    found = [_graded(one, is_measured=is_measured) for one in found]
+    capacities = [_graded(one, is_measured=is_measured) for one in capacities]
     return CompareAnswer(
         **overall.model_dump(include=set(MetricComparison.model_fields)),
         plimsoll_version=__version__,
@@ -103,6 +106,8 @@ def compare_sides(
         is_paired=design.is_paired,
         at_any_look=design.at_any_look,
         is_duet=any(one.turns is not None for one in cells.throughput),
+        sessions=design.sessions,
+        baselines=tuple(one.facts for one in design.baselines),
         differing=tuple(differing),
         comparisons=tuple(found),
         capacities=tuple(capacities),
@@ -113,17 +118,30 @@ def compare_sides(
                 system,
                 found,
                 capacities,
+                design=design,
                 only=(cells.base.keys() - cells.system.keys(), cells.system.keys() - cells.base.keys()),
             )
         ),
     )
 
 
+def _graded(one: Compared, *, is_measured: bool) -> Compared:
+    """A comparison, and that of its p99 where it has one, with how well it is known."""
+    is_single = one.low is None or one.basis is SpreadKind.WITHIN_RUN
+    grade = Grade.UNKNOWN if one.ratio is None else of_verdict(one.verdict, is_measured=is_measured and not is_single)
+    update: dict[str, object] = {"grade": grade}
+    if isinstance(one, CellComparison) and one.p99 is not None:
+        update["p99"] = _graded(one.p99, is_measured=is_measured)
+    return one.model_copy(update=update)
+
+
 def _cells(base: Side, system: Side, design: Design) -> _Cells:
     one, other = by_cell(base.trials), by_cell(system.trials)
     order = {workload: index for index, workload in enumerate(dict.fromkeys(workload for workload, _ in one))}
     keys = sorted(one.keys() & other.keys(), key=lambda key: (order[key[0]], key[1]))
-    samples = [throughput(one[key], other[key], design) for key in keys]
+    baselines = [by_cell(side.trials) for side in design.baselines]
+    at = [(one[key], other[key], design, [side[key] for side in baselines]) for key in keys]
+    samples = [throughput(*each) for each in at]
     parts = [index for index, key in enumerate(keys) if not key[1][0]] or list(range(len(keys)))
     overall = samples[parts[0]] if len(parts) == 1 else together([samples[index] for index in parts]) if parts else None
     return _Cells(
@@ -131,7 +149,7 @@ def _cells(base: Side, system: Side, design: Design) -> _Cells:
         base=one,
         system=other,
         throughput=samples,
-        response=[response(one[key], other[key]) for key in keys],
+        response=[response(*each) for each in at],
         overall=overall if len(keys) > 1 else None,
         parts=parts,
     )
@@ -164,12 +182,18 @@ def _places(
         samples = {Metric.THROUGHPUT: tps, Metric.P99: times}
         yield GatePlace(
             (cell.workload, cell.level.label() or "level not known"),
-            {metric: None if cell.unlike is not None else one.ratio(design) for metric, one in samples.items()},
+            {metric: _tested(one, design, cell) for metric, one in samples.items()},
             is_dead=bool(cell.base_value) and cell.system_value == 0.0,
         )
     if cells.overall is not None:
-        ratio = None if overall.unlike is not None else cells.overall.ratio(design)
-        yield GatePlace(("", ""), {Metric.THROUGHPUT: ratio})
+        yield GatePlace(("", ""), {Metric.THROUGHPUT: _tested(cells.overall, design, overall)})
+
+
+def _tested(sample: Sample, design: Design, found: MetricComparison) -> ComparedRatio | None:
+    """What a rule is tested by; None where both sides met unlike conditions, or sessions were not compared."""
+    if found.unlike is not None or design.sessions is Sessions.APART:
+        return None
+    return sample.ratio(design)
 
 
 def _has(side: Side) -> str:

@@ -10,6 +10,7 @@ from enum import StrEnum
 from plimsoll.analyse.cell_model import SpreadKind
 from plimsoll.analyse.disturbance_model import UnlikeConditions
 from plimsoll.analyse.finding_model import Finding
+from plimsoll.analyse.grade import Grade
 from plimsoll.analyse.model import DifferenceVerdict
 from plimsoll.record.capacity import CapacityObjective
 from plimsoll.record.document import Document
@@ -24,6 +25,16 @@ class Metric(StrEnum):
 
     THROUGHPUT = "throughput"
     P99 = "p99"
+
+
+class Sessions(StrEnum):
+    """Across what two sides were replicated: how a machine moves between sessions shows only in some designs."""
+
+    ONE_STUDY = "one-study"  # what a session changes is common to both
+    ALTERNATING = "alternating"  # two studies, each continued after the other at least three times
+    APART = "apart"  # two studies, one session of each: no verdict
+    BASELINE = "baseline"  # the same, and other sessions of the first side show how far sessions lie apart
+    UNKNOWN = "unknown"  # imports do not say when they were measured: taken as if sessions did not matter
 
 
 class ComparedSide(Document):
@@ -58,8 +69,8 @@ class MetricComparison(Document):
         low: Lower end of the 95 % confidence interval of this ratio alone; None where there is none.
         high: Upper end.
         verdict: `faster`, `slower` or `equal` (the second side), corrected for all comparisons of the metric (Holm);
-            `unresolved` where these trials cannot tell, `untestable` where it is unknown how repetitions differ,
-            `disturbed` where the machine was not equally fast for both. A higher p99 is slower.
+            `unresolved` where these trials cannot tell, `untestable` where it is unknown how repetitions, or sessions
+            of two studies, differ, `disturbed` where the machine was not equally fast for both. A higher p99 is slower.
         repetitions_needed: Further repetitions of each side that would decide four times out of five if the ratio
             stays; 0 where it is decided; None when untestable, or where more than 100 are needed.
         equal_within: Share within which the two count as equal.
@@ -68,11 +79,14 @@ class MetricComparison(Document):
             so that `system_value` over it is `ratio`. In a duet that of both sides, parted by the ratio of the turns.
             None where not known.
         system_value: Of the second side.
-        base_repetitions: How many repetitions of the first side.
+        base_repetitions: How many repetitions of the first side; where sessions alternate, how many sessions.
         system_repetitions: How many of the second.
-        basis: What the interval rests on; `within-run` says nothing about how repetitions differ.
+        basis: What the interval rests on; `within-run` says nothing about how repetitions differ, `within-study`
+            nothing about how sessions do.
         method: How it was found, in words.
         unlike: What both sides met where the verdict is `disturbed`; None otherwise.
+        grade: How well it is known: `measured` where repetitions or sessions gave a verdict, `indicated` where only a
+            ratio is known, or figures were imported, `unknown` where nothing can be said.
     """
 
     ratio: float | None
@@ -89,6 +103,7 @@ class MetricComparison(Document):
     basis: SpreadKind | None = None
     method: str = ""
     unlike: UnlikeConditions | None = None
+    grade: Grade = Grade.UNKNOWN
 
 
 class CellComparison(MetricComparison):
@@ -182,6 +197,8 @@ class CompareAnswer(MetricComparison):
         is_paired: Both sides are systems of one study, compared within its repetitions.
         at_any_look: Repetitions went on until an answer was decided: intervals hold after every repetition.
         is_duet: The two took turns, and are compared by the pairs of their turns.
+        sessions: Across what the two were replicated.
+        baselines: Other sessions of the first side, whose spread the intervals have.
         text: The answer in one sentence.
         differing: What is not the same on both sides; what is not compared comes first.
         comparisons: By workload and level, rising.
@@ -197,6 +214,8 @@ class CompareAnswer(MetricComparison):
     is_paired: bool
     at_any_look: bool = False
     is_duet: bool = False
+    sessions: Sessions = Sessions.UNKNOWN
+    baselines: tuple[ComparedSide, ...] = ()
     text: str = ""
     differing: tuple[ConditionDifference, ...] = ()
     comparisons: tuple[CellComparison, ...]

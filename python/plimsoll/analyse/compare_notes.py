@@ -7,15 +7,17 @@ from collections.abc import Iterator, Sequence, Set
 from typing import TYPE_CHECKING
 
 from plimsoll.analyse.cell_model import SpreadKind
-from plimsoll.analyse.compare_model import CapacityComparison, CellComparison
+from plimsoll.analyse.compare_model import CapacityComparison, CellComparison, Sessions
+from plimsoll.analyse.compared_sessions import span
 from plimsoll.analyse.environments import began_unix_s
 from plimsoll.analyse.finding_model import Finding, found
 from plimsoll.analyse.model import DifferenceVerdict
 
 if TYPE_CHECKING:
-    from plimsoll.analyse.compared_side import Side
+    from plimsoll.analyse.compared_side import Design, Side
 
 _APART_S = 3600.0
+_WITHIN_STUDY = SpreadKind.WITHIN_STUDY
 
 
 def notes(
@@ -24,6 +26,7 @@ def notes(
     cells: Sequence[CellComparison],
     capacities: Sequence[CapacityComparison],
     *,
+    design: Design,
     only: tuple[Set[object], Set[object]],
 ) -> Iterator[Finding]:
     """What limits a comparison, the gravest first.
@@ -33,12 +36,11 @@ def notes(
         system: The second.
         cells: What was compared at levels.
         capacities: Which capacities were compared.
+        design: How both sides were measured against each other.
         only: Cells that only the first, and only the second side has.
     """
     yield from _of_few_repetitions(cells, capacities)
-    apart_s = _apart_s(base, system)
-    if apart_s is not None and apart_s > _APART_S:
-        yield found("measured-apart", apart_h=apart_s / 3600)
+    yield from _of_sessions(base, system, design)
     if any(one.level.kind.is_at_rate for one in cells):
         yield found("at-a-rate")
     for side in (base, system):
@@ -60,7 +62,7 @@ def _left_out(side: Side) -> Iterator[Finding]:
 
 
 def _of_few_repetitions(cells: Sequence[CellComparison], capacities: Sequence[CapacityComparison]) -> Iterator[Finding]:
-    untestable = sum(one.verdict is DifferenceVerdict.UNTESTABLE for one in cells)
+    untestable = sum(one.verdict is DifferenceVerdict.UNTESTABLE for one in cells if one.basis is not _WITHIN_STUDY)
     if any(one.basis is SpreadKind.WITHIN_RUN for one in cells):
         yield found("within-run-only")
     elif untestable:
@@ -72,6 +74,24 @@ def _of_few_repetitions(cells: Sequence[CellComparison], capacities: Sequence[Ca
 def _is_of_single_searches(one: CapacityComparison) -> bool:
     is_open = one.verdict is DifferenceVerdict.UNTESTABLE and one.ratio is not None
     return is_open and min(one.base_repetitions, one.system_repetitions) == 1
+
+
+def _of_sessions(base: Side, system: Side, design: Design) -> Iterator[Finding]:
+    """What is known of how the machine moved between the times of both."""
+    apart_s = _apart_s(base, system) or 0.0
+    match design.sessions:
+        case Sessions.ONE_STUDY if apart_s > _APART_S:
+            yield found("measured-apart", apart_h=apart_s / 3600)
+        case Sessions.APART:
+            yield found("sessions-not-compared", apart_h=apart_s / 3600)
+        case Sessions.BASELINE:
+            spans = [times for one in (base, *design.baselines) if (times := span(one)) is not None]
+            covered_s = max(last for _, last in spans) - min(first for first, _ in spans)
+            yield found("baselines", names=tuple(one.facts.name for one in design.baselines))
+            if apart_s > covered_s:
+                yield found("baselines-shorter", covered_h=covered_s / 3600, apart_h=apart_s / 3600)
+        case Sessions.UNKNOWN:
+            yield found("times-not-known")
 
 
 def _apart_s(base: Side, system: Side) -> float | None:

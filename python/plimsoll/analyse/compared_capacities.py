@@ -10,8 +10,8 @@ Deliberately not here: how a search is made, and how its answer varies.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from plimsoll.analyse.capacities import (
     capacities,
@@ -22,16 +22,16 @@ from plimsoll.analyse.capacities import (
 from plimsoll.analyse.capacity_model import SystemCapacity
 from plimsoll.analyse.cell_figure import cell_figure
 from plimsoll.analyse.cell_model import Estimate, SpreadKind
-from plimsoll.analyse.compare_model import CapacityComparison, ConditionDifference, Metric, MetricComparison
-from plimsoll.analyse.compared_cells import Sample, geometric
+from plimsoll.analyse.compare_model import CapacityComparison, ConditionDifference, Metric, MetricComparison, Sessions
+from plimsoll.analyse.compared_cells import ComparedRatio, Sample, Values, by_session, together
 from plimsoll.analyse.compared_conditions import ComparedConditions, withheld
-from plimsoll.analyse.compared_side import Side
+from plimsoll.analyse.compared_side import Design, Side
 from plimsoll.analyse.compared_verdicts import compared
 from plimsoll.analyse.comparison import judge, repetition_ratio
 from plimsoll.analyse.crossing import LEAST_VARIANCE
 from plimsoll.analyse.disturbance_model import UnlikeConditions
 from plimsoll.analyse.gate import GatePlace, TestableRatio
-from plimsoll.analyse.log_ratio import ALPHA
+from plimsoll.analyse.log_ratio import ALPHA, LogRatio
 from plimsoll.analyse.model import DifferenceVerdict
 from plimsoll.record.capacity import CapacityObjective, RunRole, SearchRecord
 from plimsoll.units import format_ms, format_percent
@@ -47,6 +47,7 @@ class CapacityPair:
     objective: CapacityObjective
     base: SystemCapacity | None
     system: SystemCapacity | None
+    baselines: tuple[SystemCapacity | None, ...] = ()
 
     @property
     def place(self) -> tuple[str, str]:
@@ -74,40 +75,41 @@ def objective_label(objective: CapacityObjective) -> str:
     return f"p99 {format_ms(objective.response_ms_p99)}{errors}"
 
 
-def capacity_pairs(base: Side, system: Side) -> list[CapacityPair]:
+def capacity_pairs(base: Side, system: Side, baselines: Sequence[Side] = ()) -> list[CapacityPair]:
     """All capacities of both sides, by workload and objective, in the order in which they were searched."""
-    of_base, of_system = (
+    of_base, of_system, *others = (
         {(one.workload, one.objective.model_dump_json()): one for one in capacities(side.searches)}
-        for side in (base, system)
+        for side in (base, system, *baselines)
     )
     found = []
     for key in dict.fromkeys((*of_base, *of_system)):
         one, other = of_base.get(key), of_system.get(key)
         known = one or other
         assert known is not None, "each key is that of a side"
-        found.append(CapacityPair(known.workload, known.objective, one, other))
+        found.append(CapacityPair(known.workload, known.objective, one, other, tuple(side.get(key) for side in others)))
     return found
 
 
 def compare_capacities(
-    pairs: Sequence[CapacityPair], conditions: ComparedConditions, *, is_paired: bool, equal_within: float
+    pairs: Sequence[CapacityPair], conditions: ComparedConditions, *, design: Design, equal_within: float
 ) -> tuple[list[CapacityComparison], MetricComparison | None]:
     """Compares the capacities that both sides have.
 
     Args:
         pairs: Those of both sides.
         conditions: What both sides met.
-        is_paired: Whether equal repetitions of both were searched in next to each other.
+        design: How both sides were measured against each other.
         equal_within: Share within which two capacities count as equal.
 
     Returns:
         Each one, and the geometric mean over all of them: for one that itself, for none None.
     """
+    design = replace(design, at_any_look=False)
     alpha = ALPHA / max(len(pairs) + (len(pairs) > 1), 1)
     found = [
         CapacityComparison(
             **withheld(
-                _compared(pair, alpha=alpha, is_paired=is_paired, equal_within=equal_within),
+                _compared(pair, alpha=alpha, design=design, equal_within=equal_within),
                 _unlike([pair], conditions),
             ).model_dump(),
             workload=pair.workload,
@@ -117,17 +119,18 @@ def compare_capacities(
     ]
     if len(found) < 2:
         return found, found[0] if found else None
-    overall = _together(pairs, alpha=alpha, is_paired=is_paired, equal_within=equal_within)
+    overall = _together(pairs, alpha=alpha, design=design, equal_within=equal_within)
     return found, withheld(overall, _unlike(pairs, conditions))
 
 
 def capacity_places(
-    pairs: Sequence[CapacityPair], conditions: ComparedConditions, *, is_paired: bool
+    pairs: Sequence[CapacityPair], conditions: ComparedConditions, *, design: Design
 ) -> Iterator[GatePlace]:
     """Where the rules about throughput are tested; a capacity that one side lacks leaves them undecided."""
+    design = replace(design, at_any_look=False)
     for pair in pairs:
         is_open = _ends(pair) is None or _unlike([pair], conditions) is not None
-        ratio = None if is_open else _testable(pair, is_paired=is_paired)
+        ratio = None if is_open else _testable(pair, design)
         yield GatePlace(pair.place, {Metric.THROUGHPUT: ratio}, is_dead=_is_dead(pair))
 
 
@@ -177,23 +180,26 @@ def _ends(pair: CapacityPair) -> tuple[SystemCapacity, SystemCapacity] | None:
     return base, system
 
 
-def _compared(pair: CapacityPair, *, alpha: float, is_paired: bool, equal_within: float) -> MetricComparison:
+def _compared(pair: CapacityPair, *, alpha: float, design: Design, equal_within: float) -> MetricComparison:
     base, system = (
         None if side is None or side.capacity_tps is None else side.capacity_tps.value
         for side in (pair.base, pair.system)
     )
-    figures = compared(_sample(pair), (base, system), None, None, equal_within=equal_within)
+    sample = _sample(pair, design)
+    figures = compared(sample, (base, system), None, None, equal_within=equal_within)
     ends = _ends(pair)
     if ends is None:
         return figures.model_copy(update={"ratio": None})
-    found = capacity_ratio(*ends, alpha=alpha, paired=is_paired, equal_within=equal_within)
-    log_ratio, bounds = capacity_log_ratio(*ends, paired=is_paired), found.ratio.bounds
+    if design.is_of_sessions and (ratio := sample.ratio(design)) is not None:
+        return _across_sessions(sample, ratio, design, alpha=alpha, equal_within=equal_within)
+    found = capacity_ratio(*ends, alpha=alpha, paired=design.is_paired, equal_within=equal_within)
+    log_ratio, bounds = capacity_log_ratio(*ends, paired=design.is_paired), found.ratio.bounds
     return figures.model_copy(
         update={
             "ratio": found.ratio.value,
             "low": None if bounds is None else bounds.low,
             "high": None if bounds is None else bounds.high,
-            "verdict": DifferenceVerdict(found.verdict),
+            "verdict": DifferenceVerdict.UNTESTABLE if design.is_of_sessions else DifferenceVerdict(found.verdict),
             "repetitions_needed": found.repetitions_needed,
             "smallest_effect": None if log_ratio is None else log_ratio.smallest_effect(alpha),
             "basis": None if bounds is None else bounds.basis,
@@ -202,21 +208,52 @@ def _compared(pair: CapacityPair, *, alpha: float, is_paired: bool, equal_within
     )
 
 
-def _sample(pair: CapacityPair) -> Sample:
-    base, system = ({} if one is None else capacities_by_repetition(one) for one in (pair.base, pair.system))
-    return Sample(base, system)
+def _across_sessions(
+    sample: Sample, ratio: ComparedRatio | None, design: Design, *, alpha: float, equal_within: float
+) -> MetricComparison:
+    """Two studies: no verdict where nothing shows how far their sessions lie apart."""
+    tested = [ratio] if isinstance(ratio, LogRatio) and ratio.is_testable else []
+    verdict = next(iter(judge(tested, alpha=alpha, equal_within=equal_within)), None)
+    return compared(sample, sample.figures(design), ratio, verdict, equal_within=equal_within)
 
 
-def _together(pairs: Sequence[CapacityPair], *, alpha: float, is_paired: bool, equal_within: float) -> MetricComparison:
+def _sample(pair: CapacityPair, design: Design) -> Sample:
+    numbers = design.session_numbers or (None, None)
+    base, system = map(_figures, (pair.base, pair.system), numbers)
+    return Sample(
+        base,
+        system,
+        sessions=[_figures(one) for one in pair.baselines if one is not None],
+        least_variance=LEAST_VARIANCE,
+    )
+
+
+def _figures(one: SystemCapacity | None, numbers: Mapping[str, int] | None = None) -> Values:
+    """By repetition, or by session: a search belongs to that of its first run."""
+    if one is None:
+        return {}
+    found = capacities_by_repetition(one)
+    if numbers is None:
+        return found
+    known = [search for search in one.searches if search.is_finished and search.capacity.capacity_tps is not None]
+    sessions = [numbers.get(search.capacity.runs[0].trial_id, -1) for search in known]
+    return by_session(zip(sessions, found.values(), strict=True))
+
+
+def _together(pairs: Sequence[CapacityPair], *, alpha: float, design: Design, equal_within: float) -> MetricComparison:
     """The mean over several workloads or objectives."""
-    samples = [_sample(pair) for pair in pairs]
-    sample = Sample(geometric([one.base for one in samples]), geometric([one.system for one in samples]))
+    samples = [_sample(pair, design) for pair in pairs]
+    sample = replace(together(samples), least_variance=LEAST_VARIANCE / len(pairs))
+    are_known = all(_ends(pair) is not None for pair in pairs)
+    if design.is_of_sessions:
+        ratio = sample.ratio(design) if are_known else None
+        return _across_sessions(sample, ratio, design, alpha=alpha, equal_within=equal_within)
     common = sorted(sample.base.keys() & sample.system.keys())
-    in_pairs = is_paired and len(common) == len(sample.base) == len(sample.system)
+    in_pairs = design.is_paired and len(common) == len(sample.base) == len(sample.system)
     of_base = [sample.base[one] for one in (common if in_pairs else sample.base)]
     of_system = [sample.system[one] for one in (common if in_pairs else sample.system)]
     ratio = repetition_ratio(of_base, of_system, paired=in_pairs, least_variance=LEAST_VARIANCE / len(pairs))
-    if any(_ends(pair) is None for pair in pairs):
+    if not are_known:
         ratio = None
     verdict = None if ratio is None else judge([ratio], alpha=alpha, equal_within=equal_within)[0]
     figures = cell_figure(of_base), cell_figure(of_system)
@@ -256,14 +293,16 @@ class _KnownRange:
         return None
 
 
-def _testable(pair: CapacityPair, *, is_paired: bool) -> TestableRatio | None:
-    """How the rules see a ratio: by its repetitions, else by the range that is stated for it."""
+def _testable(pair: CapacityPair, design: Design) -> TestableRatio | None:
+    """How the rules see a ratio: by its repetitions or sessions, else by the range that is stated for it."""
     ends = _ends(pair)
     assert ends is not None, "checked by the caller"
-    log_ratio = capacity_log_ratio(*ends, paired=is_paired)
+    if design.is_of_sessions:
+        return None if design.sessions is Sessions.APART else _sample(pair, design).ratio(design)
+    log_ratio = capacity_log_ratio(*ends, paired=design.is_paired)
     if log_ratio is not None:
         return log_ratio
-    return _known_range(capacity_ratio(*ends, alpha=ALPHA, paired=is_paired).ratio)
+    return _known_range(capacity_ratio(*ends, alpha=ALPHA, paired=design.is_paired).ratio)
 
 
 def _known_range(ratio: Estimate) -> _KnownRange | None:

@@ -2,7 +2,8 @@
 
 What a ratio rests on: where repetitions went on until an answer was decided, the confidence sequence of
 `anytime_ratio`; in a duet the pairs of turns (`duet_differences`); else repetitions, paired within one study and
-independent otherwise; with one run of each the seconds within the runs.
+independent otherwise; with one run of each the seconds within the runs. Between two studies that were measured one
+after the other, how far sessions lie apart comes on top (`compared_sessions`).
 
 Deliberately not here: verdicts (`compared_verdicts`).
 """
@@ -11,19 +12,21 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from plimsoll.analyse.anytime_ratio import AnytimeRatio
 from plimsoll.analyse.cell_figure import cell_figure
 from plimsoll.analyse.cell_model import SpreadKind
 from plimsoll.analyse.cells import measured_cells
+from plimsoll.analyse.compare_model import Sessions
+from plimsoll.analyse.compared_sessions import session_variance
 from plimsoll.analyse.compared_side import Design
 from plimsoll.analyse.compared_trial import p99_ms
 from plimsoll.analyse.comparison import repetition_ratio, welch
 from plimsoll.analyse.deciding import log_ratios
 from plimsoll.analyse.duet import mean_of_rounds
 from plimsoll.analyse.duet_differences import compare_turns
-from plimsoll.analyse.log_ratio import LogRatio
+from plimsoll.analyse.log_ratio import NO_SPREAD, LogRatio
 from plimsoll.analyse.trial_summary import TrialSummary
 from plimsoll.analyse.within_run import MeanVariance
 
@@ -57,23 +60,27 @@ class Sample:
     """A figure of both sides in one place.
 
     Attributes:
-        base: By repetition.
-        system: By repetition.
+        base: By repetition; where sessions of two studies alternate, the mean of each session.
+        system: The same.
         within: Variance of the logarithm of the ratio as it shows within one run of each side; None for more runs.
         turns: Where the two took turns.
+        sessions: What other sessions of the first side found, by repetition.
+        least_variance: Of the logarithm of one figure, however much repetitions agree.
     """
 
     base: Values
     system: Values
     within: MeanVariance | None = None
     turns: Turns | None = None
+    sessions: Sequence[Values] = ()
+    least_variance: float = 0.0
 
     def compared_values(self, design: Design) -> tuple[list[float], list[float]]:
         """The repetitions of each side that the ratio is of: those of both in one order, where they form pairs."""
         common = sorted(self.base.keys() & self.system.keys())
-        if design.at_any_look:
+        if design.at_any_look and not design.is_of_single_sessions:
             common = list(log_ratios(self.base, self.system))
-        if len(common) >= 2 and (design.is_paired or design.at_any_look):
+        if len(common) >= 2 and (design.is_paired or design.at_any_look) and not design.is_of_single_sessions:
             return [self.base[one] for one in common], [self.system[one] for one in common]
         return list(self.base.values()), list(self.system.values())
 
@@ -95,13 +102,19 @@ class Sample:
         base, system = self.base, self.system
         if min((*base.values(), *system.values()), default=0.0) <= 0.0:
             return None
+        if design.is_of_single_sessions:
+            return self._across_sessions(design)
         logs = log_ratios(base, system) if self.turns is None else self.turns.rounds
         if design.at_any_look and len(logs) >= 2:
             return AnytimeRatio(tuple(logs.values()))
         if self.turns is not None:
             return self.turns.ratio
         is_paired = design.is_paired and len(base.keys() & system.keys()) >= 2
-        found = repetition_ratio(*self.compared_values(design), paired=is_paired)
+        return self._within(design, paired=is_paired)
+
+    def _within(self, design: Design, *, paired: bool) -> LogRatio | None:
+        base, system = self.base, self.system
+        found = repetition_ratio(*self.compared_values(design), paired=paired, least_variance=self.least_variance)
         if found is not None or self.within is None or self.within.variance == 0.0:
             return found
         return LogRatio(
@@ -110,6 +123,29 @@ class Sample:
             repetitions=1,
             basis=SpreadKind.WITHIN_RUN,
             method="Welch's t on logarithms, within one run of each: repetitions may differ more",
+        )
+
+    def _across_sessions(self, design: Design) -> LogRatio | None:
+        """One session of each side: what they show within, and how far sessions lie apart where that is known."""
+        within = self._within(design, paired=False)
+        if design.sessions is Sessions.APART:
+            if within is None or within.basis is SpreadKind.WITHIN_RUN:
+                return within
+            return replace(within, basis=SpreadKind.WITHIN_STUDY)
+        between = session_variance([self.base, *self.sessions])
+        if between is None or len(self.sessions) < len(design.baselines):
+            return None
+        parts = [] if within is None else [(within.variance.variance, within.variance.degrees)]
+        variance = welch([*parts, (between.variance, between.degrees)])
+        if variance.variance <= NO_SPREAD:
+            return None
+        base, system = (math.fsum(map(math.log, side.values())) / len(side) for side in (self.base, self.system))
+        return LogRatio(
+            value=system - base,
+            variance=variance,
+            repetitions=len(self.sessions) + 1,
+            basis=SpreadKind.SESSIONS,
+            method=f"t on logarithms, with the spread between {len(self.sessions) + 1} sessions of A",
         )
 
 
@@ -121,26 +157,41 @@ def by_cell(trials: Iterable[TrialSummary]) -> dict[CellKey, list[TrialSummary]]
     return found
 
 
-def throughput(base: Sequence[TrialSummary], system: Sequence[TrialSummary], design: Design) -> Sample:
+def throughput(
+    base: Sequence[TrialSummary],
+    system: Sequence[TrialSummary],
+    design: Design,
+    baselines: Sequence[Sequence[TrialSummary]] = (),
+) -> Sample:
     """Completed transactions per second of one workload and level."""
     within = [one.within for one in (*base, *system)]
     known = [one for one in within if one is not None]
     is_single = len(base) == len(system) == 1 and len(known) == 2
     return Sample(
-        _numbered(base, [one.throughput_tps for one in base]),
-        _numbered(system, [one.throughput_tps for one in system]),
+        *_of_both(base, system, [[one.throughput_tps for one in side] for side in (base, system)], design),
         welch([(one.variance, one.degrees) for one in known]) if is_single else None,
         _turns(base, system) if design.is_paired else None,
+        sessions=[_numbered(one, [trial.throughput_tps for trial in one]) for one in baselines],
     )
 
 
-def response(base: Sequence[TrialSummary], system: Sequence[TrialSummary]) -> Sample:
+def response(
+    base: Sequence[TrialSummary],
+    system: Sequence[TrialSummary],
+    design: Design,
+    baselines: Sequence[Sequence[TrialSummary]] = (),
+) -> Sample:
     """The p99 of one workload and level. Where one repetition has none, the others would be a choice: it has none."""
-    one, other = ([p99_ms(trial) for trial in side] for side in (base, system))
-    known, others = ([value for value in side if value is not None] for side in (one, other))
-    if len(known) < len(base) or len(others) < len(system):
+    of_base, of_system, *others = (_p99s(side) for side in (base, system, *baselines))
+    if of_base is None or of_system is None:
         return Sample({}, {})
-    return Sample(_numbered(base, known), _numbered(system, others))
+    sessions = [_numbered(side, known) for side, known in zip(baselines, others, strict=True) if known is not None]
+    return Sample(*_of_both(base, system, [of_base, of_system], design), sessions=sessions)
+
+
+def _p99s(trials: Sequence[TrialSummary]) -> list[float] | None:
+    known = [value for trial in trials if (value := p99_ms(trial)) is not None]
+    return known if len(known) == len(trials) else None
 
 
 def together(samples: Sequence[Sample]) -> Sample:
@@ -153,6 +204,7 @@ def together(samples: Sequence[Sample]) -> Sample:
         geometric([one.system for one in samples]),
         _variance_of_mean(known) if len(known) == len(samples) else None,
         _turns_together(turns) if len(turns) == len(samples) else None,
+        sessions=[geometric(places) for places in zip(*(one.sessions for one in samples), strict=True)],
     )
 
 
@@ -166,6 +218,28 @@ def geometric(places: Sequence[Values]) -> Values:
 
 def _mean_log(values: Sequence[float]) -> float:
     return sum(map(math.log, values)) / len(values)
+
+
+def _of_both(
+    base: Sequence[TrialSummary], system: Sequence[TrialSummary], values: Sequence[Sequence[float]], design: Design
+) -> tuple[Values, Values]:
+    """A figure of both sides by repetition, or by session where sessions alternate."""
+    if design.session_numbers is None:
+        return _numbered(base, values[0]), _numbered(system, values[1])
+    one, other = design.session_numbers
+    return _by_session(base, values[0], one), _by_session(system, values[1], other)
+
+
+def _by_session(trials: Sequence[TrialSummary], values: Sequence[float], numbers: Mapping[str, int]) -> Values:
+    return by_session((numbers[trial.trial.trial_id], value) for trial, value in zip(trials, values, strict=True))
+
+
+def by_session(numbered: Iterable[tuple[int, float]]) -> Values:
+    """The mean of a figure in each session, from its session and the figure."""
+    found: dict[int, list[float]] = {}
+    for number, value in numbered:
+        found.setdefault(number, []).append(value)
+    return {number: cell_figure(values) or 0.0 for number, values in found.items()}
 
 
 def _numbered(trials: Sequence[TrialSummary], values: Sequence[float]) -> Values:

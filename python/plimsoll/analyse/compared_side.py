@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from plimsoll.analyse.capacities import capacities, deciding_runs
-from plimsoll.analyse.compare_model import ComparedSide
+from plimsoll.analyse.compare_model import ComparedSide, Sessions
 from plimsoll.analyse.trial_summary import TrialSummary
 from plimsoll.record.capacity import SearchRecord
 
@@ -46,9 +46,25 @@ class Design:
     Attributes:
         is_paired: Equal repetitions of both were measured next to each other, as within one study.
         at_any_look: Repetitions of a side went on until the answer of its study was decided.
+        sessions: Across what they were replicated.
+        session_numbers: Of the trials of both sides, by id, where sessions alternate: the unit is then the session.
+        baselines: Other sessions of the first side, where sessions are apart.
         questions_count: How many comparisons share the 5 % of such a study: those of this pair alone where it is less.
     """
 
     is_paired: bool
     at_any_look: bool = False
+    sessions: Sessions = Sessions.UNKNOWN
+    session_numbers: tuple[Mapping[str, int], Mapping[str, int]] | None = None
+    baselines: Sequence[Side] = ()
     questions_count: int = 0
+
+    @property
+    def is_of_single_sessions(self) -> bool:
+        """Whether there was one session of each side, so that repetitions show only what is within them."""
+        return self.sessions in (Sessions.APART, Sessions.BASELINE)
+
+    @property
+    def is_of_sessions(self) -> bool:
+        """Whether two studies are compared of which it is known when they were measured."""
+        return self.is_of_single_sessions or self.sessions is Sessions.ALTERNATING

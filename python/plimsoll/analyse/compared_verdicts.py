@@ -46,7 +46,7 @@ def judged(
     places = [sample.ratio(design) for sample in samples]
     ratios = [*places, *([overall.ratio(design)] if overall is not None else [])]
     tests_count = max(design.questions_count, len(samples))
-    verdicts = _at_fixed_size(ratios, equal_within)
+    verdicts = _at_fixed_size(ratios, equal_within, levels_count=len(places))
     for index, ratio in enumerate(ratios):
         if isinstance(ratio, AnytimeRatio) and index < len(places):
             verdicts[index] = judge_values(ratio.values, tests_count=tests_count, equal_within=equal_within)
@@ -63,10 +63,14 @@ def judged(
     ]
 
 
-def _at_fixed_size(ratios: Sequence[ComparedRatio | None], equal_within: float) -> list[Comparison | None]:
+def _at_fixed_size(
+    ratios: Sequence[ComparedRatio | None], equal_within: float, *, levels_count: int
+) -> list[Comparison | None]:
     """A place without repetitions has no verdict and is no part of the family."""
     family = {index: one for index, one in enumerate(ratios) if isinstance(one, LogRatio) and one.is_testable}
-    verdicts = dict(zip(family, judge(list(family.values()), equal_within=equal_within), strict=True))
+    count = sum(index < levels_count for index in family)
+    judged = judge(list(family.values()), equal_within=equal_within, levels_count=count)
+    verdicts = dict(zip(family, judged, strict=True))
     return [verdicts.get(index) for index in range(len(ratios))]
 
 

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -103,6 +103,7 @@ def judge(
     alpha: float = ALPHA,
     equal_within: float = EQUAL_WITHIN,
     family_count: int = 0,
+    levels_count: int = 0,
 ) -> list[Comparison]:
     """Judges ratios that are shown beside each other: Holm over all of them.
 
@@ -111,6 +112,8 @@ def judge(
         alpha: Chance of any wrong "faster" or "slower" in it, and of any wrong "equal".
         equal_within: Share within which two systems count as equal.
         family_count: How many comparisons these were chosen from, where that is more.
+        levels_count: How many of them are no summary of the others. Repetitions are needed, and effects are seen, as if
+            there were only these, so that a guide and a comparison of two of its systems say the same. 0 for all.
 
     Returns:
         One comparison for each, in the same order.
@@ -118,14 +121,17 @@ def judge(
     count = max(len(log_ratios), family_count)
     differing = holm([one.chance_if_same for one in log_ratios], count)
     equal = holm([one.chance_if_apart(equal_within) for one in log_ratios], count)
-    count = max(count, 1)
+    shared = alpha / max(levels_count or count, 1)
     return [
-        _judged(one, differs <= alpha, equals <= alpha, alpha=alpha, count=count, equal_within=equal_within)
+        replace(
+            _judged(one, differs <= alpha, equals <= alpha, alpha=shared, equal_within=equal_within),
+            simultaneous=one.bounds(alpha, max(count, 1)),
+        )
         for one, differs, equals in zip(log_ratios, differing, equal, strict=True)
     ]
 
 
-def _judged(one: LogRatio, differs: bool, equals: bool, *, alpha: float, count: int, equal_within: float) -> Comparison:
+def _judged(one: LogRatio, differs: bool, equals: bool, *, alpha: float, equal_within: float) -> Comparison:
     verdict = DifferenceVerdict.UNRESOLVED
     if differs:
         verdict = DifferenceVerdict.FASTER if one.value > 0 else DifferenceVerdict.SLOWER
@@ -134,11 +140,10 @@ def _judged(one: LogRatio, differs: bool, equals: bool, *, alpha: float, count: 
     is_open = verdict is DifferenceVerdict.UNRESOLVED
     return Comparison(
         ratio=one.estimate(),
-        simultaneous=one.bounds(alpha, count),
         verdict=verdict,
         equal_within=equal_within,
-        smallest_effect=one.smallest_effect(alpha / count),
-        repetitions_needed=_further(one, alpha=alpha / count, equal_within=equal_within) if is_open else 0,
+        smallest_effect=one.smallest_effect(alpha),
+        repetitions_needed=_further(one, alpha=alpha, equal_within=equal_within) if is_open else 0,
     )
 
 

@@ -8,6 +8,7 @@ from typing import Any
 from pydantic import Field
 
 from plimsoll.analyse.cell_model import Estimate
+from plimsoll.analyse.grade import Grade
 from plimsoll.record.document import Document
 from plimsoll.record.level import Level
 
@@ -25,6 +26,7 @@ class Finding(Document):
         level: At which level.
         figures: What there is to say, by names that end in the unit.
         text: The same as a sentence.
+        grade: How well it is known; null for what is no answer.
     """
 
     code: str
@@ -33,6 +35,7 @@ class Finding(Document):
     level: Level | None = None
     figures: dict[str, Figure] = Field(default_factory=dict)
     text: str = ""
+    grade: Grade | None = None
 
     @property
     def known(self) -> Mapping[str, Any]:

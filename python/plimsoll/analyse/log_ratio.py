@@ -51,8 +51,8 @@ class LogRatio:
 
     @property
     def is_testable(self) -> bool:
-        """Whether it is known how repetitions differ."""
-        return self.basis is not SpreadKind.WITHIN_RUN
+        """Whether it is known how repetitions differ, and sessions where there are several."""
+        return self.basis not in (SpreadKind.WITHIN_RUN, SpreadKind.WITHIN_STUDY)
 
     @property
     def chance_if_same(self) -> float:
@@ -118,9 +118,10 @@ class LogRatio:
     def further_beyond(self, log: float, alpha: float) -> int | None:
         """The fewest further repetitions that show on which side of exp(log) it lies, with power 0.8 (one-sided test).
 
-        None where it is unknown how repetitions differ, or more than `MOST_FURTHER_REPETITIONS` are needed.
+        None where it is unknown how repetitions differ, or more than `MOST_FURTHER_REPETITIONS` are needed, or where
+        further sessions would decide.
         """
-        if not self.is_testable:
+        if not self.is_testable or self.basis is SpreadKind.SESSIONS:
             return None
 
         def decides(further: int) -> bool:

@@ -88,5 +88,10 @@ def predicted_at_least(estimate: Estimate, *, levels_count: int = 1) -> float | 
     return estimate.value * math.exp(-width)
 
 
+def is_repeated(estimate: Estimate) -> bool:
+    """Whether an interval says how much the next repetition may differ."""
+    return predicted_at_least(estimate) is not None
+
+
 def _is_of_repetitions(bounds: Bounds) -> bool:
     return bounds.low > 0 and bounds.degrees is not None and bounds.basis in (SpreadKind.REPETITIONS, SpreadKind.POOLED)

@@ -16,6 +16,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
+from plimsoll.analyse.grade import Grade
 from plimsoll.analyse.model import SystemSummary, WorkloadSummary
 from plimsoll.analyse.read_only import is_read_only
 from plimsoll.analyse.replication.model import ReplicaScaling
@@ -68,7 +69,7 @@ def _of_system(judge: Judge, system: SystemSummary, asked: LoadAsked, workload: 
         count=count,
         connections_each=share.connections,
         tps_each=share_tps * (1 + share.margin_ratio),
-        is_shown=share.verdict is Fit.FITS,
+        is_shown=share.verdict is Fit.FITS and share.grade is Grade.MEASURED,
         cost_per_month=None if system.cost_per_month is None else count * system.cost_per_month,
         currency=None if system.price is None else system.price.currency,
         is_read_only=is_read_only(workload),

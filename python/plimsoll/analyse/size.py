@@ -5,10 +5,11 @@ loop are used only where there is nothing else, and the answer then says that it
 for the server. A capacity that is too low at a stricter objective than the one asked for counts as nothing.
 
 A system fits where the next run will surely sustain the load: the lower prediction limit over repetitions decides
-(`prediction`), corrected for how many levels it was chosen from. One repetition never fits. It does not fit where even
-the upper end of the confidence interval is too low. A response-time objective is met where the upper prediction limit
-of the repetitions' own 99th percentiles is within it; failed, dropped and unfinished transactions count as over it.
-Nothing is said beyond the last measured level, and nothing by evidence of a disturbed machine (`disturbance`).
+(`prediction`), corrected for how many levels it was chosen from. Figures without repetitions decide by themselves, and
+are an indication (`size_grades`). It does not fit where even the upper end of the confidence interval is too low. A
+response-time objective is met where the upper prediction limit of the repetitions' own 99th percentiles is within it;
+failed, dropped and unfinished transactions count as over it. Nothing is said beyond the last measured level, and
+nothing by evidence of a disturbed machine (`disturbance`).
 """
 
 from __future__ import annotations
@@ -19,12 +20,14 @@ from fractions import Fraction
 from functools import partial
 
 from plimsoll.analyse.cost import is_comparable
+from plimsoll.analyse.grade import RANKED, Grade, best, worst
 from plimsoll.analyse.horizon import load_today_tps, with_horizon
 from plimsoll.analyse.model import Analysis, SystemSummary, WorkloadSummary
 from plimsoll.analyse.scale_out import scale_out, with_replicas
 from plimsoll.analyse.size_assumptions import assumptions
 from plimsoll.analyse.size_doubts import demand_doubts
 from plimsoll.analyse.size_evidence import STRICTER, judge_capacities
+from plimsoll.analyse.size_grades import with_grade
 from plimsoll.analyse.size_levels import judge_levels
 from plimsoll.analyse.size_model import OPEN, RANKS, Fit, LoadAsked, LoadDemand, ScaleOut, SizeAnswer, SystemFit
 from plimsoll.analyse.size_rates import judge_rates
@@ -120,11 +123,13 @@ def _answer(analysis: Analysis, asked: LoadAsked, workload: WorkloadSummary) -> 
     found = [with_horizon(one, asked) for one in _judged_systems(analysis, asked)]
     judged = sorted(found, key=lambda one: _order(one, by_cost=comparable))
     fitting = [one for one in judged if one.verdict is Fit.FITS]
-    tightest = min(fitting, key=lambda one: one.margin_ratio or 0.0, default=None)
+    surely = [one for one in fitting if one.grade is Grade.MEASURED]
+    tightest = min(surely, key=lambda one: one.margin_ratio or 0.0, default=None)
     return SizeAnswer(
         study=analysis.study,
         asked=asked,
         fits=bool(fitting),
+        grade=best(one.grade for one in fitting) if fitting else worst(one.grade for one in judged),
         systems=tuple(judged),
         tightest=tightest.system if tightest else None,
         scale_out=() if fitting else _more_servers(analysis, asked, workload),
@@ -156,7 +161,10 @@ def _judged(analysis: Analysis, system: SystemSummary, asked: LoadAsked) -> Syst
 
 
 def _by_best_evidence(analysis: Analysis, system: SystemSummary, asked: LoadAsked) -> SystemFit | None:
-    """None where nothing of it was measured."""
+    """The first evidence that decides; single figures that speak for it do not outdo repetitions that leave it open.
+
+    None where nothing of it was measured.
+    """
     searched = [one for one in analysis.capacities if (one.system, one.workload) == (system.name, asked.workload)]
     by_capacity = judge_capacities(searched, system, asked)
     curves = [one for one in analysis.curves if (one.system, one.workload) == (system.name, asked.workload)]
@@ -164,10 +172,20 @@ def _by_best_evidence(analysis: Analysis, system: SystemSummary, asked: LoadAske
     open_loop = [*([] if by_capacity is None else [by_capacity]), *at_rates]
     if all(one.reason.code == STRICTER for one in open_loop):
         open_loop[:0] = [judge_levels(one, system, asked) for one in curves if not one.kind.is_at_rate]
-    return next((one for one in open_loop if one.verdict not in OPEN), open_loop[0] if open_loop else None)
+    graded = [with_grade(one, system) for one in open_loop]
+    decided = [one for one in graded if one.verdict not in OPEN]
+    surely = [one for one in decided if one.verdict is not Fit.FITS or one.grade is Grade.MEASURED]
+    in_doubt = [one for one in graded if one.verdict is Fit.UNDECIDED and one.grade is Grade.MEASURED]
+    return next(iter((*surely, *in_doubt, *decided, *graded)), None)
 
 
-def _order(one: SystemFit, *, by_cost: bool) -> tuple[int, float, float, str]:
+def _order(one: SystemFit, *, by_cost: bool) -> tuple[int, int, float, float, str]:
     rank = RANKS.index(one.verdict)
     cost = math.inf if one.cost_per_month is None or not by_cost else one.cost_per_month
-    return rank, cost, -(one.margin_ratio if one.margin_ratio is not None else -math.inf), one.system
+    return (
+        rank,
+        RANKED.index(one.grade),
+        cost,
+        -(one.margin_ratio if one.margin_ratio is not None else -math.inf),
+        one.system,
+    )

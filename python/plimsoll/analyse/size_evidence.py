@@ -79,7 +79,8 @@ def _undisturbed(
             return Fit.UNDECIDED, found(STRICTER, **figures)
         return Fit.DOES_NOT_FIT, found(short, **figures)
     if len(finished) < REPETITIONS_NEEDED:
-        return Fit.UNDECIDED, found("capacity-of-one-search", **figures)
+        is_enough = one.low is not None and one.low >= asked.needed_tps
+        return Fit.FITS if is_enough else Fit.UNDECIDED, found("capacity-of-one-search", **figures)
     if unsure and one.capacity_tps is not None:
         return Fit.UNDECIDED, found("capacity-not-sure", **figures, unsure_count=unsure)
     return Fit.UNDECIDED, found("capacity-undecided", **figures)

@@ -14,7 +14,7 @@ from plimsoll.analyse.finding_model import Finding, found
 from plimsoll.analyse.model import SystemSummary
 from plimsoll.analyse.objective import judge_objective
 from plimsoll.analyse.points import Point, measured_points, point_at
-from plimsoll.analyse.prediction import predicted_at_least
+from plimsoll.analyse.prediction import is_repeated, predicted_at_least
 from plimsoll.analyse.size_evidence import slow_limit
 from plimsoll.analyse.size_model import RANKS, Fit, LoadAsked, SystemFit
 
@@ -80,10 +80,14 @@ def _candidates(curve: Curve, asked: LoadAsked) -> list[Point]:
     return [] if point is None else [point]
 
 
-def _preference(point: Point, verdict: Fit, asked: LoadAsked) -> tuple[int, bool, float]:
-    """The best verdict first, then levels that keep the objective, then what is surely sustained."""
+def _preference(point: Point, verdict: Fit, asked: LoadAsked) -> tuple[int, bool, bool, float]:
+    """The best verdict first, by repetitions before single figures, then levels that keep the objective, then the most.
+
+    What is most is what is surely sustained.
+    """
     keeps = judge_objective(point, asked.response_p99_ms).fit is Fit.FITS
-    return RANKS.index(verdict), not keeps, -point.sure_tps
+    is_single = verdict is Fit.FITS and not is_repeated(point.throughput_tps)
+    return RANKS.index(verdict), is_single, not keeps, -point.sure_tps
 
 
 def _verdict(point: Point, asked: LoadAsked, levels_count: int) -> tuple[Fit, Finding]:
@@ -108,7 +112,10 @@ def _undisturbed(point: Point, asked: LoadAsked, levels_count: int) -> tuple[Fit
         )
     sure_tps = predicted_at_least(point.throughput_tps, levels_count=levels_count)
     if sure_tps is None:
-        return Fit.UNDECIDED, found("no-repetitions")
+        is_enough = point.throughput_tps.value >= asked.needed_tps
+        return Fit.FITS if is_enough else Fit.UNDECIDED, found(
+            "single-figures" if is_enough else "no-repetitions", response_ms_p99=times
+        )
     if sure_tps < asked.needed_tps:
         return Fit.UNDECIDED, found("within-interval", sure_tps=sure_tps)
     if (limit := slow_limit(point.repetitions_ms, asked, levels_count)) is not None:

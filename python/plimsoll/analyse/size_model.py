@@ -8,10 +8,11 @@ from enum import StrEnum
 from plimsoll.analyse.cell_model import Estimate
 from plimsoll.analyse.confirmed import Confirmed
 from plimsoll.analyse.finding_model import Finding
+from plimsoll.analyse.grade import Grade
 from plimsoll.record.document import Document
 from plimsoll.record.price import Price
 
-SIZE_FORMAT = 4
+SIZE_FORMAT = 5
 """Version of this schema."""
 
 
@@ -130,12 +131,17 @@ class SystemFit(Document):
         horizon: Until when it sustains a load that grows; None where the load is not known to.
         reason: Why.
         evidence: What it rests on.
+        grade: How well the verdict is known: `measured` by repetitions, `indicated` by single or published figures,
+            `unknown` where nothing answers, or the machine was disturbed.
+        is_published: Its figures were imported, and not measured here.
         rate_tps: The target rate that was judged; None for other evidence.
     """
 
     system: str
     verdict: Fit
     evidence: SizeEvidence = SizeEvidence.SATURATION
+    grade: Grade = Grade.UNKNOWN
+    is_published: bool = False
     rate_tps: float | None = None
     connections: int | None = None
     throughput_tps: Estimate | None = None
@@ -189,9 +195,11 @@ class SizeAnswer(Document):
     """Which systems sustain the load.
 
     Attributes:
-        fits: At least one system does, beyond doubt.
-        systems: Those that fit first; cheapest first when costs are given, otherwise by falling margin.
-        tightest: Of those that fit, the one with the least to spare.
+        fits: At least one system does; `grade` says how well that is known.
+        grade: The best of those that fit; where none does, the worst of all.
+        systems: Those that fit first, measured before indicated; then cheapest first when costs are given, otherwise by
+            falling margin.
+        tightest: Of those that are measured to fit, the one with the least to spare.
         scale_out: Only when none fits; cheapest first when costs are given, otherwise fewest first.
         is_cost_comparable: All prices are in one currency; otherwise no system is called cheaper.
         assumptions: What it rests on.
@@ -204,6 +212,7 @@ class SizeAnswer(Document):
     study: str
     asked: LoadAsked
     fits: bool
+    grade: Grade
     systems: tuple[SystemFit, ...]
     tightest: str | None = None
     scale_out: tuple[ScaleOut, ...] = ()

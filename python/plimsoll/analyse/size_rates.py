@@ -4,7 +4,7 @@ A system fits where a rate of at least what is needed was sustained in every rep
 surely complete it: the upper prediction limit of the share that repetitions left over (`left_over`) is at most 1 %. A
 system 2 % too small leaves 2 % over, whatever the length of its runs; short runs only show it less exactly, which the
 limit allows for. Where repetitions differ, a system that is too small may keep up in some of them and leave nothing
-over, by luck. So three repetitions are needed, where other evidence needs two.
+over, by luck. So three repetitions are needed, where other evidence needs two; fewer indicate that it fits.
 
 In simulations of systems 2 % too small, with runs of 10 and 30 s, at most 4 % of studies of three repetitions said
 "fits" where the speed of runs differed by up to 6 %, and 5 to 8 % where it differed by 10 %; there four repetitions are
@@ -25,12 +25,11 @@ from plimsoll.analyse.objective import judge_objective
 from plimsoll.analyse.points import point_of
 from plimsoll.analyse.prediction import next_share_at_most
 from plimsoll.analyse.size_evidence import slow_limit
+from plimsoll.analyse.size_grades import RATE_REPETITIONS_NEEDED
 from plimsoll.analyse.size_model import RANKS, Fit, LoadAsked, SizeEvidence, SystemFit
 
 LEFT_RATIO_ALLOWED = 0.01
 """A rate that leaves more of its arrivals over within a run is not kept: half of what a system 2 % too small leaves."""
-
-RATE_REPETITIONS_NEEDED = 3
 
 
 def judge_rates(curve: Curve, system: SystemSummary, asked: LoadAsked) -> SystemFit:
@@ -39,7 +38,7 @@ def judge_rates(curve: Curve, system: SystemSummary, asked: LoadAsked) -> System
     judged = [(cell, *_by_rate(curve, cell, asked, len(enough))) for cell in enough]
     if not judged:
         judged = [(curve.cells[-1], *_below(curve))]
-    cell, verdict, reason = min(judged, key=lambda one: RANKS.index(one[1]))
+    cell, verdict, reason = min(judged, key=lambda one: (RANKS.index(one[1]), one[2].code == "few-repetitions-at-rate"))
     point = point_of(cell)
     sustains_tps, sure_tps = _sustained_rates(curve, asked)
     return SystemFit(
@@ -74,7 +73,7 @@ def _sustained_rates(curve: Curve, asked: LoadAsked) -> tuple[float | None, floa
 def _is_sure(curve: Curve, cell: Cell, asked: LoadAsked) -> bool:
     """Whether a load that needs just this rate would fit."""
     above = sum(one.level.offered >= cell.level.offered for one in curve.cells)
-    return _by_rate(curve, cell, asked, above)[0] is Fit.FITS
+    return _by_rate(curve, cell, asked, above)[1].code == "rate-sustained"
 
 
 def _below(curve: Curve) -> tuple[Fit, Finding]:
@@ -106,7 +105,7 @@ def _by_rate(curve: Curve, cell: Cell, asked: LoadAsked, levels_count: int) -> t
         )
     repetitions = cell.throughput_tps.trial_count
     if repetitions < RATE_REPETITIONS_NEEDED:
-        return Fit.UNDECIDED, found(
+        return Fit.FITS, found(
             "few-repetitions-at-rate", repetitions_count=repetitions, needed_count=RATE_REPETITIONS_NEEDED
         )
     limit = _left_limit(cell, levels_count) or slow_limit(cell.repetitions_ms_p99, asked, levels_count)

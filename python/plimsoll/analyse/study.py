@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from plimsoll import __version__
 from plimsoll.analyse.answer import answer
+from plimsoll.analyse.answer_grades import with_grades
 from plimsoll.analyse.capacities import capacities, capacity_ratios
 from plimsoll.analyse.capacity_answer import capacity_answer
 from plimsoll.analyse.capacity_conditions import with_disturbances, withheld_ratios
@@ -252,7 +253,17 @@ def _answer(
     planned: Sequence[PlannedLike],
     objective_ms_p99: float | None,
 ) -> Iterator[Finding]:
-    """What is concluded, first things first."""
+    """What is concluded, first things first, each with how well it is known."""
+    return with_grades(_concluded(figures, effects, costs, planned, objective_ms_p99), figures.systems, figures.curves)
+
+
+def _concluded(
+    figures: _Figures,
+    effects: Effects,
+    costs: Sequence[WorkloadCost],
+    planned: Sequence[PlannedLike],
+    objective_ms_p99: float | None,
+) -> Iterator[Finding]:
     yield from preliminary(planned, figures.missing)
     yield from disturbance_answer(figures.curves, figures.compared, figures.searched, figures.ratios)
     yield from lag_answer(figures.curves)

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from plimsoll.run.single_run import SingleRun
 
 NO_RATE = 1
+_OF_ONE_SEARCH = " (one search does not say how searches differ)"
 DurationOption = Annotated[
     str,
     typer.Option("--duration", help="Length of each of the 12 steady runs. Runs that look for the rate take half."),
@@ -161,6 +162,7 @@ def _search_and_show(run: SingleRun, kept: RecordingWanted, settings: SearchSett
 def _answer(search: TargetSearch) -> CapacityAnswer:
     """What the search found, with what makes it doubtful."""
     from plimsoll.analyse.capacity_model import CapacityAnswer
+    from plimsoll.analyse.grade import Grade
     from plimsoll.guide.run_warnings import search_doubts
 
     found = search.so_far
@@ -174,10 +176,12 @@ def _answer(search: TargetSearch) -> CapacityAnswer:
         warnings=doubts.warnings,
         disturbance=doubts.disturbance,
         is_disturbed=doubts.is_disturbed,
+        grade=Grade.UNKNOWN if found.capacity_tps is None or doubts.is_disturbed else Grade.INDICATED,
     )
 
 
 def _show(found: CapacityAnswer, *, as_json: bool) -> None:
+    from plimsoll.analyse.grade import Grade
     from plimsoll.cli.fitted import echo_fitted, show
     from plimsoll.guide.capacity import runs_table
     from plimsoll.guide.run_warnings import warning_line
@@ -189,6 +193,7 @@ def _show(found: CapacityAnswer, *, as_json: bool) -> None:
         return
     disturbance = found.disturbance if found.is_disturbed else None
     sentences = capacity_sentences(found, found.warnings, disturbance)
-    for line in (*sentences, *map(warning_line, found.warnings)):
+    grade = f"Grade: {found.grade.value}{_OF_ONE_SEARCH if found.grade is Grade.INDICATED else ''}."
+    for line in (*sentences, grade, *map(warning_line, found.warnings)):
         echo_fitted(line)
     show(show_table(runs_table(found)))

@@ -20,6 +20,28 @@ OPEN = 7
 """No rule failed, and one is undecided: the measurement is too noisy, or was disturbed."""
 
 
+FailIfOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--fail-if",
+        metavar="RULE",
+        help="End with exit code 1 if it is established that B is worse than A by more than a limit: slower:5%"
+        " (throughput and capacity), p99:10% (99th percentile of response time). undecided: also if neither that"
+        " nor its opposite is established, which is exit code 7 otherwise. Repeatable.",
+    ),
+]
+BaselineOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--baseline",
+        metavar="STUDY",
+        autocompletion=complete.studies,
+        help="Another study of what A is, in the same form, measured at another time on the same machine. At least"
+        " two of them show how much the machine moves between sessions. Repeatable.",
+    ),
+]
+
+
 class TwoSides(Command):
     """Lets words that are too many through, so that the right form can be told."""
 
@@ -41,16 +63,7 @@ def compare(
         str,
         typer.Argument(metavar="B", autocompletion=complete.studies, help="What is compared, in the same form."),
     ],
-    fail_if: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--fail-if",
-            metavar="RULE",
-            help="End with exit code 1 if it is established that B is worse than A by more than a limit: slower:5%"
-            " (throughput and capacity), p99:10% (99th percentile of response time). undecided: also if neither that"
-            " nor its opposite is established, which is exit code 7 otherwise. Repeatable.",
-        ),
-    ] = None,
+    fail_if: FailIfOption = None,
     pass_if: Annotated[
         str | None,
         typer.Option("--pass-if", metavar="undecided", help="End with exit code 0 if a rule is undecided."),
@@ -58,6 +71,7 @@ def compare(
     equal_within: Annotated[
         str, typer.Option("--equal-within", metavar="SHARE", help="Share within which the two count as equal.")
     ] = "5%",
+    baseline: BaselineOption = None,
     as_json: JsonOption = False,
     as_markdown: Annotated[bool, typer.Option("--markdown", help="Print Markdown, fit for a pull request.")] = False,
 ) -> None:
@@ -67,11 +81,16 @@ def compare(
     capacities at the same objective. What is not the same besides the two systems is named first. The exit code is 0,
     1 if a rule of --fail-if fails, or 7 if one is undecided. docs/compare.md states its error rates.
 
+    Two studies that were measured one after the other have no verdict unless --baseline names other studies of A, or
+    both studies went on after each other at least three times: a machine moves between sessions.
+
     Examples:
 
       plimsoll compare results/flush:durable results/flush:relaxed
 
-      plimsoll compare results/main results/branch --fail-if slower:5% --fail-if p99:10% --markdown
+      plimsoll compare results:main results:branch --fail-if slower:5% --fail-if p99:10% --markdown
+
+      plimsoll compare nights/5 branch --baseline nights/2 --baseline nights/3 --baseline nights/4
     """
     from plimsoll.analyse.compare import compare_sides
     from plimsoll.errors import SpecError
@@ -87,7 +106,7 @@ def compare(
         raise SpecError("--json and --markdown: choose one")
     rules, if_undecided = _rules([one.strip() for one in fail_if or ()], pass_if)
     margin = share(equal_within, "--equal-within")
-    first, second, design = read_sides(base, system)
+    first, second, design = read_sides(base, system, baseline or ())
     answer = compare_sides(first, second, design=design, rules=rules, equal_within=margin)
     _show(answer, as_json=as_json, as_markdown=as_markdown)
     raise typer.Exit(_exit_code(answer, if_undecided))

@@ -68,10 +68,10 @@ def confirm_and_show(
 
     spec, workload = _to_run(study, answer, asked)
     if not as_json:
-        show_answer(answer, as_json=False)
+        show_answer(answer, None, as_json=False)
     found = _confirmed(study, answer, objective, asked, spec=spec, workload=workload)
     if as_json:
-        show_answer(answer.model_copy(update={"confirmation": found}), as_json=True)
+        show_answer(answer.model_copy(update={"confirmation": found}), None, as_json=True)
     else:
         typer.echo()
         for text in (confirmed_sentence(found, answer.asked.rate_unit), *map(warning_line, found.warnings)):

@@ -21,6 +21,7 @@ from plimsoll.cli.options import JsonOption, PriceFileOption, StudyFolderArgumen
 from plimsoll.cli.size_answer import show_answer
 
 if TYPE_CHECKING:
+    from plimsoll.analyse.grade import Grade
     from plimsoll.analyse.model import Analysis
     from plimsoll.analyse.size_model import LoadDemand
 
@@ -38,6 +39,17 @@ TargetOption = Annotated[
         "--target",
         metavar="URL",
         help="With --confirm: the server. Its tables must exist. Default: a system of the study.",
+    ),
+]
+
+
+RequireOption = Annotated[
+    str | None,
+    typer.Option(
+        "--require",
+        metavar="measured",
+        help="End with exit code 1 unless it is measured, by repetitions, that a system fits. Single and published"
+        " figures indicate it.",
     ),
 ]
 
@@ -156,13 +168,15 @@ def size(
     system: Annotated[
         str | None, typer.Option("--system", metavar="NAME", help="With --confirm: which system of the study.")
     ] = None,
+    require: RequireOption = None,
     login: Login = NO_LOGIN,
     as_json: JsonOption = False,
 ) -> None:
     """Say which systems can sustain a load, which cannot, and why.
 
     Rests on capacities at an objective and on load at target rates where the study has them, and on closed-loop figures
-    only where there is nothing else. A system fits if the next run will sustain the load with 95 % confidence.
+    only where there is nothing else. A system is measured to fit if the next run will sustain the load with 95 %
+    confidence. Single and published figures indicate it.
 
     Lists the cheapest system first if costs are known. --confirm runs the load on the first one, or on another one that
     is named. The exit code is 0 if a system fits and 1 if none does; with --confirm, 0 if the load held, and 1 if it
@@ -181,13 +195,14 @@ def size(
     from plimsoll.analyse.size import size as answer_size
     from plimsoll.guide.build import analyse_folder
 
+    required = _required(require, confirm=confirm)
     demand = load.asked()
     analysis = analyse_folder(study, price_file)
     limit_ms = _objective_ms(analysis) if response_p99 is None else duration_s(response_p99, "--response-p99") * 1000
     answer = answer_size(analysis, tps=load.rate_tps, demand=demand, connections=connections, workload=workload,
         response_p99_ms=limit_ms, headroom=headroom, rate_unit=load.rate_unit)  # fmt: skip
     if not confirm:
-        raise typer.Exit(show_answer(answer, as_json=as_json))
+        raise typer.Exit(show_answer(answer, required, as_json=as_json))
     objective = objective_to_confirm(analysis.capacities, answer.asked.workload, limit_ms)
     asked = Confirming(duration_s(duration, "--duration"), target, system, login)
     raise typer.Exit(confirm_and_show(study, answer, objective, asked, as_json=as_json))
@@ -205,6 +220,20 @@ def _begin(study: Path, for_confirming: Mapping[str, str | None], *, confirm: bo
         say_first(f"reading {study}", is_quiet=as_json)
     elif given := [name for name, value in for_confirming.items() if value is not None]:
         raise SpecError(f"--{given[0]}: is for --confirm; add it, or leave it out")
+
+
+def _required(written: str | None, *, confirm: bool) -> Grade | None:
+    """The grade that is required of an answer that is not confirmed."""
+    from plimsoll.analyse.grade import Grade
+    from plimsoll.errors import SpecError
+
+    if written is None:
+        return None
+    if written != Grade.MEASURED.value:
+        raise SpecError(f"--require: must be measured, is {written[:60]!r}")
+    if confirm:
+        raise SpecError("--require: is about an answer that is not confirmed; leave it out, or --confirm")
+    return Grade.MEASURED
 
 
 def _objective_ms(analysis: Analysis) -> float | None:

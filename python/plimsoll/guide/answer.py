@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from plimsoll.analyse.cell_model import Cell, Estimate
 from plimsoll.analyse.curve_model import Curve
 from plimsoll.analyse.finding_model import Finding
+from plimsoll.analyse.grade import Grade
 from plimsoll.analyse.model import Analysis
 from plimsoll.analyse.warning_model import Evidence
 from plimsoll.guide.comparisons import comparison_sentence, peaks_words
@@ -34,10 +35,16 @@ from plimsoll.prose.phrases import (
 from plimsoll.record.level import Level
 from plimsoll.units import format_ms, format_percent
 
+_FIGURES = frozenset(("peak", "sustained-rate", "within-objective", "capacity"))
+
 
 def answer_sentence(finding: Finding, analysis: Analysis) -> str:
     """A finding of the answer as one or more sentences."""
-    return ANSWER[finding.code](Said(finding, analysis))
+    text = ANSWER[finding.code](Said(finding, analysis))
+    if finding.code not in _FIGURES or finding.grade is not Grade.INDICATED:
+        return text
+    first, stop, rest = text.partition(". ")
+    return f"{first.removesuffix('.')} (indicated).{f' {rest}' if stop else ''}"
 
 
 def limit_sentence(finding: Finding) -> str:

@@ -20,6 +20,7 @@ from plimsoll.analyse.compare_model import (
     GateResult,
     Metric,
     MetricComparison,
+    Sessions,
 )
 from plimsoll.analyse.compared_capacities import place_of
 from plimsoll.analyse.disturbance_answer import unlike_figures
@@ -46,6 +47,23 @@ _NOTES: Mapping[str, Callable[[Mapping[str, Any]], str]] = {
         f"{seen['cells_count']} of {seen['of_count']} places have no verdict: too few repetitions, or figures that do"
         " not vary at all."
     ),
+    "sessions-not-compared": lambda _: (
+        "Sessions of this machine were not compared; repetitions inside a study say nothing of how it moves between"
+        " studies. Measure both in one study, or name other studies of A with --baseline, or let both studies go on"
+        " after each other at least three times."
+    ),
+    "baselines": lambda seen: (
+        f"The intervals have the spread between {counted(len(seen['names']) + 1, 'session')} of A: it and"
+        f" {first_few(seen['names'])}. More of them make the intervals narrower, more repetitions hardly."
+    ),
+    "baselines-shorter": lambda seen: (
+        f"The sessions of A lie within {_hours(seen['covered_h'])}, and A and B are {_hours(seen['apart_h'])} apart:"
+        " what moves the machine over a longer time does not show in them."
+    ),
+    "times-not-known": lambda _: (
+        "When they were measured is not known. They are compared as independent repetitions, as if the machine moved no"
+        " more between sessions than within them."
+    ),
     "measured-apart": lambda seen: (
         f"The two were measured {format_number(seen['apart_h'])} hours apart. What changed on the machine meanwhile"
         " counts as a difference between them; measure both in one study to rule that out."
@@ -62,6 +80,15 @@ _NOTES: Mapping[str, Callable[[Mapping[str, Any]], str]] = {
         f"Warnings in the recordings of {seen['system']}:"
         f" {first_few([f'{code} ({count})' for code, count in seen['codes']])}."
     ),
+}
+
+
+_DESIGNS: Mapping[Sessions, str] = {
+    Sessions.ONE_STUDY: "within the repetitions of one study",
+    Sessions.ALTERNATING: "as sessions that alternate",
+    Sessions.APART: "as two studies, one session of each",
+    Sessions.BASELINE: "as two studies, by the spread between sessions of the first",
+    Sessions.UNKNOWN: "as independent repetitions",
 }
 
 
@@ -112,9 +139,12 @@ def gate_words(gate: GateResult, answer: CompareAnswer) -> str:
             return f"no regression ({rule} is ruled out)"
     if not gate.places_count:
         return f"undecided ({_metric(gate, answer)} is not known of both sides)"
+    if answer.sessions is Sessions.APART:
+        return f"undecided ({rule} is neither shown nor ruled out: sessions of this machine were not compared)"
     if is_disturbed(answer):
         return f"undecided ({rule} can be neither shown nor ruled out)"
-    return f"undecided ({rule} is neither shown nor ruled out{_further(gate.repetitions_needed)})"
+    further = _open_end(answer) if answer.sessions is Sessions.BASELINE else _further(gate.repetitions_needed)
+    return f"undecided ({rule} is neither shown nor ruled out{further})"
 
 
 def _metric(gate: GateResult, answer: CompareAnswer) -> str:
@@ -140,14 +170,28 @@ def _difference(answer: CompareAnswer) -> str:
         case DifferenceVerdict.EQUAL:
             return f"{system} and {base} are equal within {format_percent(answer.equal_within)}{over}, {change}"
         case DifferenceVerdict.UNRESOLVED:
-            further = _further(answer.repetitions_needed)
+            further = _open_end(answer)
             return f"not resolved whether {system} is faster than {base}{over}, {change}{further}"
         case DifferenceVerdict.DISTURBED:
             return f"nothing can be said of how {system} compares with {base}{over}"
     return f"{system} against {base}{over}: {change}, not testable{_why_untestable(answer)}"
 
 
+def _open_end(answer: CompareAnswer) -> str:
+    """What would decide; where sessions are compared, what these could have seen."""
+    if answer.basis is not SpreadKind.SESSIONS or answer.smallest_effect is None:
+        return _further(answer.repetitions_needed)
+    seen = f"by a factor of {format_number(answer.smallest_effect)} or more"
+    return f"; only a difference {seen} would probably have been seen"
+
+
+def _hours(count: float) -> str:
+    return f"{format_number(count)} hours"
+
+
 def _why_untestable(answer: CompareAnswer) -> str:
+    if answer.basis is not SpreadKind.WITHIN_RUN and answer.sessions is Sessions.APART and answer.ratio is not None:
+        return ": sessions of this machine were not compared"
     if answer.basis is SpreadKind.WITHIN_RUN:
         return " without repetitions (the interval is that within the runs)"
     return "" if answer.ratio is None else " without repetitions that vary"
@@ -164,13 +208,14 @@ def _difference_of_capacities(answer: CompareAnswer) -> str:
         case DifferenceVerdict.EQUAL:
             return f"the capacities of {system} and {base} are {capacity_verdict(answer)}{at}, {change}"
         case DifferenceVerdict.UNRESOLVED:
-            further = _further(answer.repetitions_needed)
+            further = _open_end(answer)
             return f"not resolved whether the capacity of {system} is higher than that of {base}{at}, {change}{further}"
         case DifferenceVerdict.DISTURBED:
             return f"nothing can be said of how the capacity of {system} compares with that of {base}{at}"
     if answer.ratio is None:
         return f"no capacity{at} is known of {_without_capacity(answer)}"
-    return f"the capacity of {system} against that of {base}{at}: {change}, not testable with single searches"
+    why = _why_untestable(answer) if answer.sessions is Sessions.APART else " with single searches"
+    return f"the capacity of {system} against that of {base}{at}: {change}, not testable{why}"
 
 
 def _without_capacity(answer: CompareAnswer) -> str:
@@ -243,7 +288,8 @@ def _change(one: MetricComparison) -> str:
     value, bounds = format_percent(one.ratio - 1, signed=True), bounds_of(one)
     if bounds is None:
         return value
-    return f"{value} ({vague_words(bounds) if bounds.is_vague else f'95 % CI {interval_words(bounds)}'})"
+    kind = "within the studies" if bounds.basis is SpreadKind.WITHIN_STUDY else "95 % CI"
+    return f"{value} ({vague_words(bounds) if bounds.is_vague else f'{kind} {interval_words(bounds)}'})"
 
 
 def bounds_of(one: MetricComparison) -> Bounds | None:
@@ -302,17 +348,18 @@ def _of_single_runs() -> str:
 
 def trials_words(answer: CompareAnswer) -> str:
     """What was compared, in one line."""
-    return f"{_side_words(answer.base)} against {_side_words(answer.system)}, {_design(answer)}."
+    sides = f"{_side_words(answer.base)} against {_side_words(answer.system)}"
+    return f"{sides}, {_design(answer)}. Grade: {answer.grade.value}."
 
 
 def _design(answer: CompareAnswer) -> str:
     """How the two were measured against each other, and what intervals follow from that."""
-    if answer.at_any_look:
+    if answer.at_any_look and answer.sessions not in (Sessions.APART, Sessions.BASELINE):
         how = "within the repetitions of one study" if answer.is_paired else "repetition by repetition of two studies"
         return f"{how}; repetitions went on until the answer was decided, so that intervals hold after each of them"
     if answer.is_duet:
         return "by the pairs of turns of a duet"
-    return "within the repetitions of one study" if answer.is_paired else "as independent repetitions"
+    return _DESIGNS[answer.sessions]
 
 
 def _side_words(side: ComparedSide) -> str:

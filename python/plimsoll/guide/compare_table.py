@@ -5,7 +5,13 @@ Deliberately not here: sentences (`compare`), and how tables are drawn.
 
 from __future__ import annotations
 
-from plimsoll.analyse.compare_model import CapacityComparison, CellComparison, CompareAnswer, MetricComparison
+from plimsoll.analyse.compare_model import (
+    CapacityComparison,
+    CellComparison,
+    CompareAnswer,
+    MetricComparison,
+    Sessions,
+)
 from plimsoll.analyse.compared_capacities import place_of
 from plimsoll.analyse.model import DifferenceVerdict
 from plimsoll.guide.compare import bounds_of, capacity_verdict, interval_words, verdict_word
@@ -25,14 +31,35 @@ def compare_table(answer: CompareAnswer) -> Table:
         ("verdict", False),
         ("p99 ms", True),
     )
-    columns = tuple(Column(heading=heading, numeric=numeric) for heading, numeric in headings)
+    interval = "within the studies" if answer.sessions is Sessions.APART else "95 % CI"
+    columns = tuple(Column(heading=heading, numeric=numeric, detail=interval) for heading, numeric in headings)
     rows = (*(_row(one) for one in answer.comparisons), *(_capacity(one) for one in answer.capacities))
     notes = (
         f"Figures before the arrow: {answer.base.name}; behind it: {answer.system.name}.",
-        "Ranges are 95 % confidence intervals, each for its figure alone; verdicts are about tps, corrected for all"
-        " places together.",
+        _ranges(answer),
+        *(_P99S for _ in answer.comparisons[:1] if _has_means_of_p99(answer)),
     )
     return Table(caption="By workload and level", columns=columns, rows=rows, notes=notes)
+
+
+_P99S = (
+    "p99: the geometric mean of the repetitions' own, whose ratio the change is. The p99 of a guide is that of all"
+    " transactions of a level together."
+)
+
+
+def _has_means_of_p99(answer: CompareAnswer) -> bool:
+    return any(one.p99 is not None and one.p99.base_repetitions > 1 for one in answer.comparisons)
+
+
+def _ranges(answer: CompareAnswer) -> str:
+    """What ranges hold for."""
+    if answer.sessions is Sessions.APART:
+        return "Ranges are what repetitions within the studies show: they hold for these two sessions alone."
+    return (
+        "Ranges are 95 % confidence intervals, each for its figure alone; verdicts are about tps, corrected for all"
+        " places together."
+    )
 
 
 def _row(one: CellComparison) -> tuple[Entry, ...]:

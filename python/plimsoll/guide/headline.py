@@ -11,7 +11,7 @@ from datetime import UTC, date, datetime
 
 from plimsoll.analyse.doubts import Code
 from plimsoll.analyse.finding_model import Finding
-from plimsoll.analyse.model import Analysis, SystemSummary
+from plimsoll.analyse.model import Analysis, DifferenceVerdict, SystemSummary
 from plimsoll.guide.answer import answer_sentence
 from plimsoll.guide.sources import Source, sources_of
 from plimsoll.guide.warnings import GRAVEST_COUNT, WarningPart
@@ -36,6 +36,7 @@ Where the machine was disturbed, that is said instead.
 DUET_HEADLINE_CODES = ("disturbed", "comparison", *HEADLINE_CODES[1:])
 """The same where systems took turns: a duet asks which one is faster, and only its ratios are protected from noise."""
 
+_NEITHER = (DifferenceVerdict.UNRESOLVED, DifferenceVerdict.EQUAL)
 _SHOWN_MAX = 3
 _FIRST_WORDS = frozenset(("at", "with", "the", "it", "neither", "no", "none", "not", "if", "connection", "whether"))
 
@@ -108,7 +109,8 @@ def sentences(analysis: Analysis, findings: Iterable[Finding]) -> tuple[Sentence
 def headline_findings(analysis: Analysis) -> list[Finding]:
     """For each workload the finding that answers best, and what factors do.
 
-    Of several systems it is that of the one that sustains most.
+    Of several systems it is that of the one that sustains most. Where it is not resolved which one that is, the
+    comparison comes first, and then the figures of both.
     """
     chosen = []
     for workload in analysis.workloads:
@@ -116,8 +118,7 @@ def headline_findings(analysis: Analysis) -> list[Finding]:
         for code in DUET_HEADLINE_CODES if is_duet(analysis, workload.name) else HEADLINE_CODES:
             if same := [one for one in own if one.code == code]:
                 best = same[0] if code in ("comparison", "disturbed") else max(same, key=_merit)
-                chosen.append(best)
-                chosen += _beside(best, own)
+                chosen += _without_a_first(best, own) or [best, *_beside(best, own)]
                 break
         else:
             chosen += [one for one in own if one.code != "effects"][:1]
@@ -172,6 +173,18 @@ def _beside(best: Finding, own: Sequence[Finding]) -> list[Finding]:
     if best.code == "objective-missed" or (best.code == "within-objective" and best.level is None):
         return [one for one in own if one.code in ("peak", "sustained-rate")][:1]
     return []
+
+
+def _without_a_first(best: Finding, own: Sequence[Finding]) -> list[Finding]:
+    """The comparison of the highest peak with the next where neither is the first; empty where one is, or is alone."""
+    if best.code != "peak":
+        return []
+    open_ones = [one for one in own if one.code == "comparison" and one.known["verdict"] in _NEITHER]
+    compared = next((one for one in open_ones if best.system in (one.system, one.known["base"])), None)
+    if compared is None:
+        return []
+    pair = (compared.system, compared.known["base"])
+    return [compared, *(one for one in own if one.code == "peak" and one.system in pair)]
 
 
 def is_duet(analysis: Analysis, workload: str) -> bool:

@@ -13,7 +13,8 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
-from plimsoll.analyse.compare_model import ComparedSide
+from plimsoll.analyse.compare_model import ComparedSide, Sessions
+from plimsoll.analyse.compared_sessions import design_of_two_studies
 from plimsoll.analyse.compared_side import Design, Side
 from plimsoll.analyse.compared_trial import compared_trial
 from plimsoll.analyse.deciding import questions
@@ -91,27 +92,40 @@ def right_form(words: Sequence[str]) -> str:
     return shlex.join(sides) if len(sides) == _SIDES_COUNT else " ".join(["STUDY:SYSTEM"] * _SIDES_COUNT)
 
 
-def read_sides(base: str, system: str) -> tuple[Side, Side, Design]:
+def read_sides(base: str, system: str, baselines: Sequence[str] = ()) -> tuple[Side, Side, Design]:
     """Reads both sides.
+
+    Args:
+        base: What is compared with, as a user names it.
+        system: What is compared.
+        baselines: Other studies of what `base` is.
 
     Returns:
         The two, and how they were measured against each other.
 
     Raises:
         RecordError: There is no study or recording, or nothing in it can be read.
-        SpecError: A system is not named and there are several, or there is none of that name.
+        SpecError: A system is not named and there are several, or there is none of that name, or a baseline is of no
+            use.
     """
-    one, other = _named(base), _named(system)
-    folders = {path: _folder(path) for path in dict.fromkeys((one.path, other.path))}
-    sides = [_side(named, folders[named.path]) for named in (one, other)]
+    named = [_named(text) for text in (base, system, *baselines)]
+    folders = {path: _folder(path) for path in dict.fromkeys(one.path for one in named)}
+    sides = [_side(one, folders[one.path]) for one in named]
+    one, other = named[:2]
     is_same = one.path.resolve() == other.path.resolve()
     if is_same and sides[0].facts.system == sides[1].facts.system:
         raise SpecError(f"{system}: is the same system as {base}; name two, such as {one.path}:SYSTEM")
-    measured = all(trial.trial.origin.kind == "measured" for side in sides for trial in side.all_trials)
+    at_any_look = any(folders[each.path].is_until_decided for each in (one, other))
+    if not is_same:
+        return sides[0], sides[1], design_of_two_studies(sides[0], sides[1], sides[2:], at_any_look=at_any_look)
+    if baselines:
+        raise SpecError("--baseline: A and B are of one study, and are compared within its repetitions. Leave it out")
+    is_measured = all(trial.trial.origin.kind == "measured" for side in sides for trial in side.all_trials)
     design = Design(
-        is_paired=is_same and measured,
-        at_any_look=any(folder.is_until_decided for folder in folders.values()),
-        questions_count=_questions_count(folders[one.path].spec) if is_same else 0,
+        is_paired=is_measured,
+        at_any_look=at_any_look,
+        sessions=Sessions.ONE_STUDY if is_measured else Sessions.UNKNOWN,
+        questions_count=_questions_count(folders[one.path].spec),
     )
     return sides[0], sides[1], design
 

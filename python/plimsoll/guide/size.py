@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from plimsoll.analyse.finding_model import Finding
-from plimsoll.analyse.size_model import Fit, LoadAsked, ScaleOut, SizeAnswer, SystemFit
+from plimsoll.analyse.grade import Grade
+from plimsoll.analyse.size_model import Fit, LoadAsked, ScaleOut, SizeAnswer, SizeEvidence, SystemFit
 from plimsoll.guide.numbers import NOT_KNOWN, show_ms, show_rate
 from plimsoll.guide.size_demand import demand_sentence, doubt_sentence, horizon_sentences
 from plimsoll.guide.size_reasons import at_words, reason_sentence
@@ -17,6 +18,9 @@ from plimsoll.record.price import Price
 from plimsoll.units import format_ms, format_number, format_percent, format_rate
 
 _SCALE_OUTS_TOLD = 2
+
+_MARGIN_FOR_VARIATION = 0.2
+"""What to keep free where nothing says how much runs differ: a rule of thumb, and no measurement."""
 
 ASSUMPTIONS: Mapping[str, Callable[[Mapping[str, Any]], str]] = {
     "same-workload": lambda _: (
@@ -39,7 +43,8 @@ ASSUMPTIONS: Mapping[str, Callable[[Mapping[str, Any]], str]] = {
         "What the next run sustains with 95 % confidence decides: the lower prediction limit over repetitions."
     ),
     "figures-as-they-stand": lambda _: (
-        "Figures without repetitions never make a system fit: the next run may sustain less."
+        "Figures without repetitions indicate that a system fits, and do not show it: the next run may do less. Run at"
+        " least two repetitions, or plimsoll size with --confirm."
     ),
     "some-intervals-within-run": lambda _: (
         "Some confidence intervals come from within one run: repetitions may vary more."
@@ -92,6 +97,7 @@ def answer_sentences(answer: SizeAnswer) -> Iterator[str]:
     """The answer, first things first."""
     asked, systems = answer.asked, answer.systems
     fitting = [one for one in systems if one.verdict is Fit.FITS]
+    surely = [one for one in fitting if one.grade is Grade.MEASURED]
     load = _load(asked)
     if asked.demand is not None:
         yield demand_sentence(asked, asked.demand)
@@ -103,16 +109,20 @@ def answer_sentences(answer: SizeAnswer) -> Iterator[str]:
         yield from (_scale_out(one, asked) for one in answer.scale_out[:_SCALE_OUTS_TOLD])
         yield from horizon_sentences(answer)
         return
-    yield f"{_how_many(len(fitting), len(systems))} {load}."
+    if surely:
+        yield f"{_how_many(surely, len(systems), load)}."
+    if len(surely) < len(fitting):
+        yield _indicated([one for one in fitting if one.grade is not Grade.MEASURED], systems, asked)
     yield from _disturbed(systems, asked)
     if not answer.is_cost_comparable:
         yield "Prices are in different currencies, so none is called the cheapest."
-    elif any(one.cost_per_month is not None for one in fitting):
-        cheapest = fitting[0]
-        of_known = "Of those with a known cost the" if any(one.cost_per_month is None for one in fitting) else "The"
+    elif fitting[0].cost_per_month is not None:
+        cheapest, alike = fitting[0], [one for one in fitting if one.grade is fitting[0].grade]
+        of_known = "Of those with a known cost the" if any(one.cost_per_month is None for one in alike) else "The"
+        of_known = "Of those that are measured the" if len(alike) < len(fitting) else of_known
         yield f"{of_known} cheapest is {cheapest.system}, {_money(cheapest.cost_per_month, cheapest.price)} per month."
     tightest = next((one for one in fitting if one.system == answer.tightest), None)
-    if tightest is not None and tightest.throughput_tps is not None and len(fitting) > 1:
+    if tightest is not None and tightest.throughput_tps is not None and len(surely) > 1:
         rate = format_rate(tightest.throughput_tps.value, asked.rate_unit)
         spare = format_percent(tightest.margin_ratio or 0.0)
         yield f"The tightest is {tightest.system} with {rate}, {spare} to spare."
@@ -141,12 +151,45 @@ def _undecided(systems: Sequence[SystemFit], asked: LoadAsked) -> Iterator[str]:
     yield f"{whom}: {first}" if len(reasons) == 1 else f"{whom}. {undecided[0].system}: {first}"
 
 
-def _how_many(fitting: int, all_count: int) -> str:
-    if all_count == 1:
-        return "The system sustains"
-    if fitting == all_count:
-        return f"All {all_count} systems sustain"
-    return f"{fitting} of {all_count} systems {'sustains' if fitting == 1 else 'sustain'}"
+def _how_many(fitting: Sequence[SystemFit], all_count: int, load: str) -> str:
+    """How many systems sustain a load; by closed loops alone, what so many clients get through."""
+    count, is_closed = len(fitting), all(one.evidence is SizeEvidence.SATURATION for one in fitting)
+    whom = f"All {all_count} systems" if count == all_count else f"{count} of {all_count} systems"
+    whom, s = ("The system", "s") if all_count == 1 else (whom, "s" if count == 1 else "")
+    if is_closed:
+        return f"{whom} complete{s} {load}, by clients that wait for each answer: not a size to plan by"
+    return f"{whom} sustain{s} {load}"
+
+
+def _indicated(fitting: Sequence[SystemFit], systems: Sequence[SystemFit], asked: LoadAsked) -> str:
+    """Which systems single or published figures speak for, by how much, and what that lacks."""
+    names = _together([one.system for one in fitting], [one.system for one in systems])
+    spare = sorted(round(100 * (one.margin_ratio or 0.0)) for one in fitting)
+    margin = f"{spare[0]} to {spare[-1]} %" if spare[0] < spare[-1] else f"{spare[0]} %"
+    is_published = any(one.is_published for one in fitting)
+    is_single = all(one.throughput_tps is None or one.throughput_tps.trial_count == 1 for one in fitting)
+    once = f"{'published' if is_published else 'measured'}{' once' if is_single else ' without a known spread'}"
+    if asked.headroom >= _MARGIN_FOR_VARIATION:
+        lacks = "so variation has to fit into the headroom: measure to know"
+    else:
+        lacks = f"so without a margin for variation: keep {_MARGIN_FOR_VARIATION * 100:.0f} % or measure"
+    closed = " These are clients that wait for each answer: not a size to plan by."
+    is_closed = all(one.evidence is SizeEvidence.SATURATION for one in fitting)
+    return f"Indicated for {_load(asked)}: {names}, by {margin}; {once}, {lacks}.{closed if is_closed else ''}"
+
+
+def _together(names: Sequence[str], all_names: Sequence[str]) -> str:
+    """Names with `or`; what all systems of a name before its comma have in common is told once.
+
+    >>> _together(["b, disk", "b, SAN", "c, SAN"], ["a, SAN", "b, disk", "b, SAN", "c, SAN", "c, disk"])
+    'b or c, SAN'
+    """
+    short = []
+    for name in names:
+        first = name.partition(", ")[0]
+        is_whole = all(one in names for one in all_names if one.partition(", ")[0] == first)
+        short.append(first if is_whole else name)
+    return " or ".join(dict.fromkeys(short))
 
 
 def _load(asked: LoadAsked) -> str:
@@ -210,6 +253,7 @@ def size_table(answer: SizeAnswer) -> Table:
     columns = [
         Column(heading="system", numeric=False),
         Column(heading="verdict", numeric=False),
+        Column(heading="grade", numeric=False),
         Column(heading="rests on", numeric=False),
         Column(heading="connections"),
         Column(heading=answer.asked.rate_unit),
@@ -233,6 +277,7 @@ def _row(one: SystemFit, rate_unit: str, *, with_cost: bool) -> tuple[Entry, ...
     return (
         Entry(one.system),
         Entry(one.verdict.value.replace("_", " ")),
+        Entry(one.grade.value),
         Entry(one.evidence.value),
         Entry(whole(one.connections)),
         Entry(NOT_KNOWN) if shown is None else Entry(shown.value, shown.bounds),

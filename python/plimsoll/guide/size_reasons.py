@@ -24,16 +24,34 @@ def reason_sentence(one: SystemFit, asked: LoadAsked) -> str:
         so = "many" if (seen["connections"] or 0) > last else "few"
         levels = f"measured from {first} to {last}" if first != last else f"measured at {at_words(first)} only"
         return f"Not measured at so {so} connections: asked for {seen['connections']}, {levels}."
-    sustained = f"{rate_with_interval(one.throughput_tps, asked.rate_unit)} {_where(one, asked)}"
+    sustained = _sustained(one, asked)
     beyond = " Higher levels were not measured." if seen.get("is_last_level") else ""
     return _REASONS.get(one.reason.code, _fits)(one, asked, sustained) + beyond
+
+
+def _sustained(one: SystemFit, asked: LoadAsked) -> str:
+    """What it sustains; in a closed loop what so many clients get through, who send nothing while they wait."""
+    assert one.throughput_tps is not None, "it was measured"
+    rate = rate_with_interval(one.throughput_tps, asked.rate_unit)
+    if one.evidence is not SizeEvidence.SATURATION:
+        return f"sustains {rate} {_where(one, asked)}"
+    clients = f"{counted(one.connections or 0, 'client')} that {'waits' if one.connections == 1 else 'wait'}"
+    return f"completes at most {rate} with {clients} for each answer{_between(one)}"
+
+
+def _between(one: SystemFit) -> str:
+    if one.interpolated_between is None:
+        return ""
+    low, high = one.interpolated_between
+    return f" (interpolated between {low} and {high})"
 
 
 def _fits(one: SystemFit, asked: LoadAsked, sustained: str) -> str:
     times = one.reason.known["response_ms_p99"]
     single = " in single runs" if one.response_p99_ms is None else ""
     met = f", p99 response time {ms_span(times)}{single}" if asked.response_p99_ms is not None and times else ""
-    return f"It sustains {sustained}{met}."
+    plan = ": not a size to plan by" if one.evidence is SizeEvidence.SATURATION else ""
+    return f"It {sustained}{met}{plan}."
 
 
 def _disturbed(one: SystemFit, asked: LoadAsked, _: str) -> str:
@@ -43,25 +61,25 @@ def _disturbed(one: SystemFit, asked: LoadAsked, _: str) -> str:
 
 
 def _too_slow(_: SystemFit, asked: LoadAsked, sustained: str) -> str:
-    return f"Too slow: it sustains {sustained}; {_needed(asked)} is needed."
+    return f"Too slow: it {sustained}; {_needed(asked)} is needed."
 
 
 def _objective_not_met(one: SystemFit, asked: LoadAsked, sustained: str) -> str:
-    return f"It sustains {sustained}, but {_fault(one.reason.known, asked)}."
+    return f"It {sustained}, but {_fault(one.reason.known, asked)}."
 
 
 def _within_interval(one: SystemFit, asked: LoadAsked, sustained: str) -> str:
     sure = format_rate(one.reason.known["sure_tps"], asked.rate_unit)
     return (
-        f"It sustains {sustained}, but with 95 % confidence the next run sustains only {sure}; {_needed(asked)} is"
+        f"It {sustained}, but with 95 % confidence the next run does only {sure}; {_needed(asked)} is"
         " needed. More repetitions, or plimsoll size with --confirm, would decide."
     )
 
 
-def _no_repetitions(_one: SystemFit, _asked: LoadAsked, sustained: str) -> str:
+def _no_repetitions(_: SystemFit, asked: LoadAsked, sustained: str) -> str:
     return (
-        f"It sustains {sustained} without repetitions, so the next run may sustain less. Run at least two repetitions,"
-        " or plimsoll size with --confirm."
+        f"It {sustained}, and {_needed(asked)} is needed; without repetitions nothing says whether the next run does."
+        " Run at least two repetitions, or plimsoll size with --confirm."
     )
 
 
@@ -69,7 +87,7 @@ def _next_p99(one: SystemFit, asked: LoadAsked, sustained: str) -> str:
     most_ms = one.reason.known["most_ms_p99"]
     most = "unknown" if most_ms is None else f"up to {format_ms(most_ms)}"
     return (
-        f"It sustains {sustained}, but the p99 response time of the next run may be {most}, over the objective of"
+        f"It {sustained}, but the p99 response time of the next run may be {most}, over the objective of"
         f" {format_ms(asked.response_p99_ms or 0.0)}. More repetitions would decide."
     )
 
@@ -77,7 +95,7 @@ def _next_p99(one: SystemFit, asked: LoadAsked, sustained: str) -> str:
 def _few_repetitions_at_rate(one: SystemFit, _asked: LoadAsked, sustained: str) -> str:
     count, needed = one.reason.known["repetitions_count"], one.reason.known["needed_count"]
     return (
-        f"It sustains {sustained}, in {counted(count, 'repetition')}. A system that is a little too small sometimes"
+        f"It {sustained}, in {counted(count, 'repetition')}. A system that is a little too small sometimes"
         f" keeps up, so {needed} must agree: run {needed - count} more, or plimsoll size with --confirm."
     )
 
@@ -199,11 +217,7 @@ def _at_a_looser_objective(asked: LoadAsked) -> str:
 def _where(one: SystemFit, asked: LoadAsked) -> str:
     if one.rate_tps is not None:
         return f"at a target rate of {format_rate(one.rate_tps, asked.rate_unit)}"
-    at = f"at {at_words(one.connections or 0)}"
-    if one.interpolated_between is None:
-        return at
-    low, high = one.interpolated_between
-    return f"{at} (interpolated between {low} and {high})"
+    return f"at {at_words(one.connections or 0)}{_between(one)}"
 
 
 def at_words(connections: int) -> str:

@@ -12,6 +12,7 @@ from rich.console import Group, RenderableType
 from rich.table import Table as RichTable
 from rich.text import Text
 
+from plimsoll.analyse.grade import Grade
 from plimsoll.analyse.missing import missing_groups
 from plimsoll.analyse.model import Analysis
 from plimsoll.analyse.size_model import Fit, SizeAnswer, SystemFit
@@ -88,7 +89,7 @@ def size_terminal(answer: SizeAnswer) -> Group:
 
 
 def _speaks_for_itself(one: SystemFit) -> bool:
-    return one.verdict is Fit.FITS and one.interpolated_between is None
+    return one.verdict is Fit.FITS and one.grade is Grade.MEASURED and one.interpolated_between is None
 
 
 def _figures(content: Content) -> Iterator[RenderableType]:

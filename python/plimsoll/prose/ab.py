@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from plimsoll.analyse.ab import AbAnswer, AbComparison, AbSide
 from plimsoll.analyse.cell_model import Estimate
+from plimsoll.analyse.grade import Grade
 from plimsoll.analyse.model import DifferenceVerdict
 from plimsoll.prose.phrases import confidence, counted, effect, listed, plain_percent, repeat_noun, vague_words
 from plimsoll.units import format_duration, format_ms, format_rate
@@ -58,8 +59,13 @@ def _compared(one: AbComparison) -> str:
     inside = _interval(ratio)
     if one.verdict is DifferenceVerdict.EQUAL:
         return f"{high} and {low} are equally fast within {plain_percent(one.equal_within)}{_of(ratio)}"
-    sure = "" if one.verdict not in _OPEN else "undecided: "
-    return f"{sure}{high} is {_times(ratio.value)} times as fast as {low}{inside}"
+    return f"{_how_sure(one)}{high} is {_times(ratio.value)} times as fast as {low}{inside}"
+
+
+def _how_sure(one: AbComparison) -> str:
+    if one.grade is not Grade.MEASURED:
+        return "indicated: " if one.grade is Grade.INDICATED else "disturbed: "
+    return "undecided: " if one.verdict in _OPEN else ""
 
 
 def _of(ratio: Estimate) -> str:

@@ -24,6 +24,7 @@ _VALUE_CHARACTERS_MAX = 60
 
 _UNLIKE: dict[SpreadKind | None, str] = {
     SpreadKind.WITHIN_RUN: "seconds within the run",
+    SpreadKind.SESSIONS: "sessions",
     SpreadKind.BLOCKS: "blocks of environments",
 }
 """What differs too much for a narrow interval; else repetitions."""

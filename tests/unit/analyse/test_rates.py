@@ -148,7 +148,9 @@ def two_systems(objective_ms_p99: float | None = None) -> Analysis:
 
 def test_the_answer_says_what_each_system_carries_the_best_first() -> None:
     first, second, third = answer_of(two_systems())
-    assert first == ("read-write: a sustains every rate that was tried, up to 200 tps, p99 response time 29.7 ms.")
+    assert first == (
+        "read-write: a sustains every rate that was tried, up to 200 tps, p99 response time 29.7 ms (indicated)."
+    )
     assert second.startswith("read-write: b sustains 100 tps, p99 response time 7.9")
     assert second.endswith("of 200 tps it completed 150 tps, and 7 transactions were dropped.")
     assert third.startswith(
@@ -158,7 +160,9 @@ def test_the_answer_says_what_each_system_carries_the_best_first() -> None:
 
 def test_the_objective_counts_only_at_rates_that_are_sustained() -> None:
     said = [text for text in answer_of(two_systems(objective_ms_p99=20)) if "within 20.0 ms" in text]
-    assert [text.split("within 20.0 ms, ")[1] for text in said] == ["a sustains 100 tps.", "b sustains 100 tps."]
+    assert [text.split("within 20.0 ms, ")[1] for text in said] == [
+        f"{name} sustains 100 tps (indicated)." for name in "ab"
+    ]
     (strict,) = (text for text in answer_of(two_systems(objective_ms_p99=2)) if "within 2.00 ms" in text)
     assert strict.startswith("read-write: neither system keeps p99 response time within 2.00 ms at any level")
 
@@ -166,7 +170,7 @@ def test_the_objective_counts_only_at_rates_that_are_sustained() -> None:
 def test_a_rate_that_is_not_sustained_keeps_no_objective() -> None:
     trials = [at_rate(100), at_rate(200, completed_tps=150, waiting=FALLING_BEHIND)]
     said = answer_of(analyse("s", trials, objective_ms_p99=20))
-    assert "read-write: with p99 response time within 20.0 ms, a sustains 100 tps." in said
+    assert "read-write: with p99 response time within 20.0 ms, a sustains 100 tps (indicated)." in said
 
 
 def test_what_rates_cannot_decide_is_said_and_nothing_about_connections_at_their_own_pace() -> None:

@@ -9,6 +9,7 @@ import pytest
 from plimsoll.analyse.cell_model import Bounds, Cell, Estimate, SpreadKind
 from plimsoll.analyse.curve_model import Curve, Peak
 from plimsoll.analyse.duration_model import Durations
+from plimsoll.analyse.grade import Grade
 from plimsoll.analyse.model import Analysis, SystemSummary, WorkloadSummary
 from plimsoll.analyse.size import size as find
 from plimsoll.analyse.size_model import Fit, SizeAnswer
@@ -81,12 +82,55 @@ def test_what_the_next_run_surely_sustains_decides(tps: float, verdict: Fit) -> 
     assert answer.fits == (verdict is Fit.FITS)
 
 
-def test_one_repetition_never_fits() -> None:
+def test_one_repetition_indicates_and_does_not_measure() -> None:
     made = analysis(curve("a", (16, 2000.0, None), spread=None))
-    found = size(made, tps=1000, connections=16).systems[0]
-    assert found.verdict is Fit.UNDECIDED
-    assert "Run at least two repetitions" in found.reason.text
-    assert size(made, tps=2000.1, connections=16).systems[0].verdict is Fit.DOES_NOT_FIT
+    answer = size(made, tps=1000, connections=16)
+    assert (answer.systems[0].verdict, answer.grade) == (Fit.FITS, Grade.INDICATED)
+    assert any("Run at least two repetitions" in one.text for one in answer.assumptions)
+    short = size(made, tps=2000.1, connections=16)
+    assert (short.systems[0].verdict, short.grade) == (Fit.DOES_NOT_FIT, Grade.INDICATED)
+
+
+def test_the_grade_is_that_of_the_best_that_fits_else_of_the_worst() -> None:
+    repeated, single = curve("a", (4, 2000.0, 1.0)), curve("b", (4, 9000.0, 1.0), spread=None)
+    both = size(analysis(repeated, single), tps=1000)
+    assert (both.grade, [one.system for one in both.systems]) == (Grade.MEASURED, ["a", "b"])
+    assert both.text[0].startswith("1 of 2 systems completes 1,000 tps of w, by clients that wait for each answer")
+    assert both.text[1].startswith("Indicated for 1,000 tps of w: b, by 800 %; measured without a known spread, so")
+    assert size(analysis(repeated, single), tps=5000).grade is Grade.INDICATED
+    assert size(analysis(repeated, single), tps=10_000).grade is Grade.INDICATED
+    assert size(analysis(repeated), tps=10_000).grade is Grade.MEASURED
+    assert size(analysis(repeated), tps=1900).systems[0].grade is Grade.MEASURED, "undecided by repetitions"
+    assert size(analysis(repeated), tps=10, connections=99).grade is Grade.UNKNOWN
+
+
+def test_what_is_cheapest_is_said_of_those_that_are_measured() -> None:
+    curves = [curve("large", (4, 4000.0, 1.0)), curve("small", (4, 2000.0, 1.0), spread=None)]
+    answer = size(analysis(*curves, costs={"large": 900.0, "small": 10.0}), tps=1000)
+    assert "Of those that are measured the cheapest is large, 900 per month." in answer.text
+
+
+def test_a_closed_loop_sustains_nothing() -> None:
+    """It is the most that so many clients get through, who send nothing while they wait."""
+    found = size(ONE, tps=1000, connections=16).systems[0]
+    assert found.reason.text == (
+        "It completes at most 2,000 tps (95 % CI 1,900 to 2,100) with 16 clients that wait for each answer: not a size"
+        " to plan by."
+    )
+    one = size(analysis(curve("a", (1, 500.0, 1.0))), tps=100).systems[0]
+    assert "with 1 client that waits for each answer" in one.reason.text
+
+
+@pytest.mark.parametrize(("tps", "headroom"), [(1400.0, 0.3), (1600.0, 0.2), (2000.0, 0.0)])
+def test_headroom_is_applied_once(tps: float, headroom: float) -> None:
+    """The same figure is asked for by each of these, so verdict and margin are the same."""
+    made = analysis(curve("a", (4, 2000.0, 1.0), spread=None), curve("b", (4, 1999.0, 1.0), spread=None))
+    answer = size(made, tps=tps, headroom=headroom)
+    assert answer.asked.needed_tps == 2000.0
+    assert [(one.verdict, one.margin_ratio) for one in answer.systems] == [
+        (Fit.FITS, 0.0),
+        (Fit.DOES_NOT_FIT, pytest.approx(-0.0005)),
+    ]
 
 
 def test_headroom_asks_for_more() -> None:
@@ -202,7 +246,7 @@ def test_costs_of_some_systems_make_none_of_the_others_dear() -> None:
 
 def test_a_reason_with_figures_is_told_of_its_own_system_only() -> None:
     answer = size(analysis(curve("a", (4, 1000.0, None)), curve("b", (4, 900.0, None))), tps=500, response_p99_ms=10)
-    assert answer.text[1].startswith("All are undecided. a: It sustains 1,000 tps")
+    assert answer.text[1].startswith("All are undecided. a: It completes at most 1,000 tps")
     same = size(analysis(curve("a", (4, 1000.0, 1.0)), curve("b", (4, 900.0, 1.0))), tps=500, connections=9)
     assert same.text[1].startswith("All are undecided: Not measured at so many connections: asked for 9, measured at 4")
 

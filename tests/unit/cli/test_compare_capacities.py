@@ -21,6 +21,7 @@ from plimsoll.record.capacity import (
     SearchRecord,
 )
 from plimsoll.record.level import Level
+from plimsoll.record.model import State, StateMark
 from plimsoll.record.store import write_recording
 from support.disturbed import DISTURBED, QUIET, SHARED, machine_table
 from unit.analyse.made import measured
@@ -39,10 +40,11 @@ def search(
     finished: bool = True,
     confirm_s: float = 30.0,
     second: dict[str, float] | None = None,
+    unix_s: float | None = None,
 ) -> Path:
     """Adds searches to a folder, whose sweeps all found the same: 1,000 tps for each connection.
 
-    `second` is what telemetry says of each second of their runs, if anything.
+    `second` is what telemetry says of each second of their runs, if anything; `unix_s` is when they began.
     """
     searches = []
     for number, tps in enumerate(capacities_tps):
@@ -50,7 +52,7 @@ def search(
         place = {"search_id": name, "system": system, "workload": workload, "repetition": number}
         steps = [(RunRole.SWEEP, Level(connections=connections), 5.0) for connections in SWEPT]
         steps += [(RunRole.CONFIRM, Level(connections=4, rate_tps=tps), confirm_s)] if tps is not None else []
-        runs = tuple(run(folder, place, *step, second=second) for step in steps)
+        runs = tuple(run(folder, place, *step, second=second, unix_s=unix_s) for step in steps)
         low = None if tps is None else tps * 0.94
         capacity = Capacity(capacity_tps=tps, low=low, objective=objective, runs=runs)
         searches.append(SearchRecord(**place, is_finished=finished, capacity=capacity))
@@ -68,9 +70,11 @@ def run(
     length_s: float,
     *,
     second: dict[str, float] | None = None,
+    unix_s: float | None = None,
 ) -> CapacityRun:
     tps = level.rate_tps or 1000.0 * level.connections
     watched = {} if second is None else {"environment": SHARED, "telemetry": machine_table([second] * int(length_s))}
+    watched |= {} if unix_s is None else {"states": (StateMark(state=State.WARM, began_unix_s=unix_s),)}
     made = measured(
         tps * np.random.default_rng(1).normal(1, 0.02, int(length_s)),
         response_ns=np.arange(1, 2001) * 10_000,

@@ -69,7 +69,7 @@ def test_what_is_piped_has_no_blanks_at_the_ends_of_lines(tmp_path: Path) -> Non
     size = ("size", study, "--tps", 1200, "--connections", 16, "--workload", "oltp complex read/write")
     for words in (("guide", study), size, ("study", "plan", tmp_path / "s.toml"), ("--help",), ("trial", "--help")):
         ran = plimsoll(*words)
-        assert ran.returncode == (words is size), ran.stderr
+        assert ran.returncode == 0, ran.stderr
         assert len(ran.stdout) > 500
         assert [line for line in ran.stdout.splitlines() if line != line.rstrip()] == []
 

@@ -25,7 +25,7 @@ TPCC = {"deviations", "tpcc_clauses"}
 WORDS = {"cell_model", "disturbance_model", "duration_model", "steady_model", "tpcc_model", "weather_model"}
 """Of `analyse`: the figures that phrases are about."""
 
-MISSING = {"doubts", "finding_model", "missing", "missing_model", "warning_model"}
+MISSING = {"doubts", "finding_model", "grade", "missing", "missing_model", "warning_model"}
 """Of `analyse`: trials that are missing, and doubts, as values."""
 
 COMMAND = """

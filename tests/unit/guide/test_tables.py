@@ -103,8 +103,9 @@ def test_a_sizing_answer_names_every_system() -> None:
     answer = size(imported_analysis(), tps=1200.0, connections=16, workload="oltp complex read/write")
     table = size_table(answer)
     assert len(table.rows) == 8
-    assert {row[1].text for row in table.rows} <= {"undecided", "does not fit"}, "published figures are of one run"
-    assert {row[2].text for row in table.rows} == {"saturation"}
+    assert {row[1].text for row in table.rows} == {"fits", "does not fit"}
+    assert {row[2].text for row in table.rows} == {"indicated"}, "published figures are of one run"
+    assert {row[3].text for row in table.rows} == {"saturation"}
 
 
 def test_stalls_and_lower_bounds_are_marked_and_have_a_column_only_where_there_are_any() -> None:

@@ -1,0 +1,161 @@
+"""How often `plimsoll compare` is wrong about two studies of a machine that moves between sessions, with known truth.
+
+Worlds: a machine whose sessions differ by a standard deviation of 10 % or 30 %, with noise of 2 % for each trial; each
+study is one session of five repetitions at two levels. Seeded; bounds of rates leave room for three standard errors.
+"""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from plimsoll.analyse.compare import compare_sides
+from plimsoll.analyse.compare_model import CompareAnswer, ComparedSide, GateOutcome, Metric, Sessions
+from plimsoll.analyse.compared_sessions import design_of_two_studies
+from plimsoll.analyse.compared_side import Side
+from plimsoll.analyse.gate import GateRule
+from plimsoll.analyse.model import DifferenceVerdict
+from plimsoll.analyse.trial_summary import TrialSummary
+from plimsoll.record.environment import Environment
+from plimsoll.record.model import Outcome, State, StateMark, Verdict
+from unit.analyse.made import trial_record
+
+PAIRS, REPETITIONS, LEVELS, NOISE = 400, 5, (1, 4), 0.02
+AT_MOST = 0.05 + 3 * 0.011
+SLOWER = GateRule(Metric.THROUGHPUT, 0.05)
+ENVIRONMENT, OUTCOME = Environment(), Outcome(verdict=Verdict.COMPLETE)
+RECORDS = {
+    (level, number): trial_record(system="a", connections=level, repetition=number)
+    for level in LEVELS
+    for number in range(REPETITIONS)
+}
+DAYS = [
+    {
+        key: record.model_copy(
+            update={"states": (StateMark(state=State.MEASURE, began_unix_s=86_400.0 * (day + 1) + number),)}
+        )
+        for number, (key, record) in enumerate(RECORDS.items())
+    }
+    for day in range(12)
+]
+"""The same trials, as they began on each of some days."""
+
+
+def session(random: np.random.Generator, moves: float, day: int, *, ratio: float = 1.0) -> Side:
+    """A study of a day: what the session changes is common to all that it measures."""
+    moved = random.normal(np.log(1000 * ratio), moves)
+    logs = dict(zip(RECORDS, random.normal(moved, NOISE, len(RECORDS)), strict=True))
+    trials = [
+        TrialSummary(trial=record, environment=ENVIRONMENT, outcome=OUTCOME, throughput_tps=float(np.exp(logs[key])))
+        for key, record in DAYS[day].items()
+    ]
+    return Side(ComparedSide(name="a", study="s", system="a", trials_count=len(trials)), trials)
+
+
+def answers(
+    moves: float, baselines_count: int, *, ratio: float = 1.0, at_any_look: bool = False
+) -> list[CompareAnswer]:
+    random = np.random.default_rng(round(1000 * moves) + 10 * baselines_count + round(100 * ratio))
+    found = []
+    for _ in range(PAIRS):
+        base, *baselines = (session(random, moves, day) for day in range(1 + baselines_count))
+        system = session(random, moves, 1 + baselines_count, ratio=ratio)
+        design = design_of_two_studies(base, system, baselines, at_any_look=at_any_look)
+        found.append(compare_sides(base, system, design=design, rules=[SLOWER]))
+    return found
+
+
+def winners(found: list[CompareAnswer]) -> float:
+    """The share of answers that name one, at a level or over all."""
+    names = {DifferenceVerdict.FASTER, DifferenceVerdict.SLOWER}
+    return sum(bool(names & {one.verdict, *(cell.verdict for cell in one.comparisons)}) for one in found) / len(found)
+
+
+def share(found: list[CompareAnswer], outcome: GateOutcome) -> float:
+    return sum(one.gates[0].outcome is outcome for one in found) / len(found)
+
+
+@pytest.mark.parametrize(("moves", "count"), list(itertools.product((0.1, 0.3), (3, 5, 10))))
+def test_equal_studies_have_a_winner_in_at_most_one_of_twenty(moves: float, count: int) -> None:
+    found = answers(moves, count)
+    assert winners(found) <= AT_MOST
+    assert share(found, GateOutcome.FAILED) <= AT_MOST
+
+
+def test_nor_where_repetitions_went_on_until_an_answer_was_decided() -> None:
+    assert winners(answers(0.1, 3, at_any_look=True)) <= AT_MOST
+
+
+@pytest.mark.parametrize("count", [2, 3, 10])
+def test_nor_where_sessions_do_not_differ(count: int) -> None:
+    assert winners(answers(0.0, count)) <= AT_MOST
+
+
+def test_without_baselines_nothing_is_named_and_repetitions_would_have_named_one() -> None:
+    found = answers(0.1, 0)
+    assert {one.verdict for one in found} == {DifferenceVerdict.UNTESTABLE}
+    assert share(found, GateOutcome.UNDECIDED) == 1.0
+    wrong = sum(one.low is not None and one.high is not None and not one.low <= 1 <= one.high for one in found)
+    assert wrong / PAIRS > 0.5, "the intervals within the studies exclude the truth"
+
+
+def test_what_is_found_of_a_planted_difference_depends_on_sessions() -> None:
+    """A machine that hardly moves shows 1.30; one that moves by 30 % cannot."""
+    assert winners(answers(0.02, 3, ratio=1.3)) > 0.95
+    assert winners(answers(0.1, 10, ratio=1.3)) > winners(answers(0.1, 3, ratio=1.3)) > winners(answers(0.3, 3))
+
+
+def alternating(moves: float, sessions_count: int, *, ratio: float = 1.0) -> list[CompareAnswer]:
+    """Pairs of studies whose sessions alternate: A, B, A, B and so on."""
+    random = np.random.default_rng(round(1000 * moves) + sessions_count + round(100 * ratio))
+    found = []
+    for _ in range(PAIRS):
+        sides = []
+        for number in range(2):
+            days = [
+                session(random, moves, 2 * one + number, ratio=(1.0, ratio)[number]) for one in range(sessions_count)
+            ]
+            trials = [trial for one, side in enumerate(days) for trial in _numbered(side, one)]
+            sides.append(replace(days[0], trials=trials))
+        design = design_of_two_studies(*sides, (), at_any_look=False)
+        assert design.sessions is Sessions.ALTERNATING
+        found.append(compare_sides(*sides, design=design, rules=[SLOWER]))
+    return found
+
+
+def _numbered(side: Side, session_number: int) -> list[TrialSummary]:
+    """Trials of one session with ids and repetitions of their own, as those of one study have."""
+    return [
+        replace(
+            one,
+            trial=one.trial.model_copy(
+                update={
+                    "trial_id": f"{session_number}-{one.trial.trial_id}",
+                    "repetition": one.trial.repetition + REPETITIONS * session_number,
+                }
+            ),
+        )
+        for one in side.trials
+    ]
+
+
+@pytest.mark.parametrize(("moves", "count"), [(0.1, 2), (0.1, 4), (0.3, 2), (0.3, 4)])
+def test_nor_where_sessions_alternate(moves: float, count: int) -> None:
+    """Five repetitions of a session are one value: as repetitions of their own they would name a winner in most."""
+    assert winners(alternating(moves, count)) <= AT_MOST
+
+
+def test_sessions_that_alternate_find_what_is_larger_than_they_move() -> None:
+    assert winners(alternating(0.02, 3, ratio=1.3)) > 0.95
+
+
+@pytest.mark.parametrize("count", [3, 10])
+def test_the_effect_that_could_have_been_seen_is_seen(count: int) -> None:
+    """The median of what is stated is found in about four of five."""
+    stated = [one.comparisons[0].smallest_effect for one in answers(0.1, count)]
+    seen = answers(0.1, count, ratio=float(np.median([one for one in stated if one is not None])))
+    names = sum(one.comparisons[0].verdict is DifferenceVerdict.FASTER for one in seen) / PAIRS
+    assert 0.65 < names < 0.97
