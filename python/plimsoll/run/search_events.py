@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
+from plimsoll.analyse.capacity_model import CapacityRatio
 from plimsoll.record.capacity import CapacityObjective, CapacityRun
 from plimsoll.record.document import Document
 
@@ -56,6 +57,7 @@ class SearchEnded(Document):
     Attributes:
         capacity_tps: The rate at which the objective is just kept; None where none was found.
         objective: What had to hold.
+        held_tps: Of a system that was compared by ramps: a rate that held in a steady run; None for none.
     """
 
     type: Literal["search_ended"] = "search_ended"
@@ -65,7 +67,25 @@ class SearchEnded(Document):
     repetition: int
     capacity_tps: float | None
     objective: CapacityObjective
+    held_tps: float | None = None
 
 
-SearchEvent = SearchBegan | SearchProgressed | SearchEnded | SearchStopped
+class RampsCompared(Document):
+    """How systems compare by the pairs of ramps so far.
+
+    Attributes:
+        pair_count: So many pairs.
+        ratios: Every two systems; their intervals hold at every look.
+        remaining_s: About how long it will take at most.
+    """
+
+    type: Literal["ramps_compared"] = "ramps_compared"
+    workload: str
+    repetition: int
+    pair_count: int
+    ratios: tuple[CapacityRatio, ...]
+    remaining_s: float
+
+
+SearchEvent = SearchBegan | SearchProgressed | SearchEnded | SearchStopped | RampsCompared
 """Whatever is told of a search."""

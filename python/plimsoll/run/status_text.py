@@ -7,6 +7,7 @@ import math
 from plimsoll.analyse.cell_model import VAGUE_FACTOR
 from plimsoll.prose.capacity import bracket_words, objective_words, run_words
 from plimsoll.prose.phrases import counted, repeat_noun
+from plimsoll.prose.sides import ratio_so_far_words
 from plimsoll.record.level import Level
 from plimsoll.run.answer_events import AnswerProgressed, DuetProgressed
 from plimsoll.run.events import IntervalEnded
@@ -106,6 +107,10 @@ def interval_words(event: IntervalEnded) -> str:
 
 def search_line(event: SearchEvent) -> str:
     """What a search found out, one line."""
+    if event.type == "ramps_compared":
+        ratios = "; ".join(ratio_so_far_words(one) for one in event.ratios)
+        left = f"; at most about {format_duration(event.remaining_s)} left" if event.remaining_s else ""
+        return f"{event.workload}, {counted(event.pair_count, 'pair')} of ramps: {ratios} so far{left}"
     place = f"{event.system}, {event.workload}, repetition {event.repetition + 1}"
     match event.type:
         case "search_began":
@@ -114,6 +119,8 @@ def search_line(event: SearchEvent) -> str:
             return f"{place}: the search stopped without an answer: {event.reason}"
         case "search_ended":
             found = "no rate holds" if event.capacity_tps is None else format_rate(event.capacity_tps)
+            if event.held_tps is not None:
+                return f"{place}: held {format_rate(event.held_tps)} with {objective_words(event.objective)}"
             return f"{place}: capacity with {objective_words(event.objective)}: {found}"
     high_tps = math.inf if event.high_tps is None else event.high_tps
     left = f"; about {format_duration(event.remaining_s)} left" if event.remaining_s else ""
