@@ -16,7 +16,7 @@ from rich.text import Text
 
 from plimsoll.cli.progress import StudyDisplay
 from plimsoll.prose.phrases import counted, repeat_noun
-from plimsoll.prose.sides import ratio_so_far_words
+from plimsoll.run.status_text import ramps_words
 from plimsoll.units import format_duration, printable
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ class AbDisplay(StudyDisplay):
         if event.type != "ramps_compared":
             return
         self._expect(event.remaining_s)
-        self._known = tuple(printable(ratio_so_far_words(one)) for one in event.ratios)
+        self._known = tuple(map(printable, ramps_words(event)))
         if self._live is None:
             self._print("\n".join(f"after {counted(event.pair_count, 'pair')}: {one}" for one in self._known))
 

@@ -162,7 +162,7 @@ def _ratios(ratios: Sequence[CapacityRatio]) -> Table | None:
     )
     rows = tuple(_ratio(one) for one in ratios)
     pairs = [one.pairs_count for one in ratios if one.pairs_count]
-    notes = (RAMPS_NOTE.format(listed(dict.fromkeys(counted(one, "pair") for one in pairs))),) if pairs else ()
+    notes = (RAMPS_NOTE.format(listed(list(dict.fromkeys(counted(one, "pair") for one in pairs)))),) if pairs else ()
     return Table(caption="Capacities compared", columns=columns, rows=rows, notes=notes)
 
 

@@ -2,20 +2,13 @@
 
 from __future__ import annotations
 
-from plimsoll.analyse.capacity_model import CapacityRatio
-from plimsoll.prose.phrases import confidence, vague_words
 from plimsoll.units import format_number
 
 
-def ratio_so_far_words(one: CapacityRatio) -> str:
-    """How two systems compare so far: the ratio, with its interval where there is one yet."""
-    ratio, bounds = one.ratio, one.ratio.bounds
-    inside = ""
-    if bounds is not None:
-        ends = f"{format_number(bounds.low)} to {format_number(bounds.high)}"
-        inside = f" ({vague_words(bounds) if bounds.is_vague else f'{confidence(bounds)} confidence {ends}'})"
-    told = f"{one.system} bears {format_number(ratio.value)} times the load of {shorter(one.base, one.system)}{inside}"
-    return f"disturbed: {told}" if one.verdict == "disturbed" else told
+def ratio_so_far_words(base: str, system: str, ratio: float, interval: tuple[float, float] | None) -> str:
+    """How the loads that two systems bear compare so far, with the 95 % confidence interval where there is one yet."""
+    ends = "" if interval is None else f" (95 % confidence {' to '.join(map(format_number, interval))})"
+    return f"{system} bears {format_number(ratio)} times the load of {shorter(base, system)}{ends}"
 
 
 def shorter(name: str, beside: str) -> str:

@@ -37,7 +37,7 @@ from plimsoll.record.capacity import Capacity, CapacityRun, RunRole, held_betwee
 from plimsoll.record.ramp import Ramp
 from plimsoll.run.events import EventLog
 from plimsoll.run.freezer import Freezer
-from plimsoll.run.search_events import RampsCompared, SearchBegan, SearchEnded
+from plimsoll.run.search_events import RampsCompared, RatioSoFar, SearchBegan, SearchEnded
 from plimsoll.run.searching import STEP_OVERHEAD_S, nothing_completed
 from plimsoll.run.study_search import StudySearch
 from plimsoll.run.time_left import Budget
@@ -159,7 +159,7 @@ class PairedSearch:
                 workload=str(place["workload"]),
                 repetition=int(str(place["repetition"])),
                 pair_count=pair_count,
-                ratios=tuple(found),
+                ratios=tuple(map(_told, found)),
                 remaining_s=left_s + self._confirming_s,
             )
         )
@@ -214,6 +214,18 @@ class PairedSearch:
             objective=self._settings.objective,
             runs=tuple(one.runs),
         )
+
+
+def _told(one: CapacityRatio) -> RatioSoFar:
+    bounds = one.ratio.bounds
+    return RatioSoFar(
+        base=one.base,
+        system=one.system,
+        ratio=one.ratio.value,
+        low=None if bounds is None else bounds.low,
+        high=None if bounds is None else bounds.high,
+        is_disturbed=one.unlike is not None,
+    )
 
 
 @contextmanager

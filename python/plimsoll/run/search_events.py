@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Literal
 
-from plimsoll.analyse.capacity_model import CapacityRatio
 from plimsoll.record.capacity import CapacityObjective, CapacityRun
 from plimsoll.record.document import Document
 
@@ -70,12 +69,30 @@ class SearchEnded(Document):
     held_tps: float | None = None
 
 
+class RatioSoFar(Document):
+    """How two systems compare by their ramps so far.
+
+    Attributes:
+        ratio: Of what `system` bears to what `base` does.
+        low: Lower end of its interval, which holds at every look; None while there is none.
+        high: Upper end.
+        is_disturbed: The machine was busier beside one of them.
+    """
+
+    base: str
+    system: str
+    ratio: float
+    low: float | None = None
+    high: float | None = None
+    is_disturbed: bool = False
+
+
 class RampsCompared(Document):
     """How systems compare by the pairs of ramps so far.
 
     Attributes:
         pair_count: So many pairs.
-        ratios: Every two systems; their intervals hold at every look.
+        ratios: Every two systems.
         remaining_s: About how long it will take at most.
     """
 
@@ -83,7 +100,7 @@ class RampsCompared(Document):
     workload: str
     repetition: int
     pair_count: int
-    ratios: tuple[CapacityRatio, ...]
+    ratios: tuple[RatioSoFar, ...]
     remaining_s: float
 
 

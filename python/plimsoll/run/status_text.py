@@ -13,7 +13,7 @@ from plimsoll.run.answer_events import AnswerProgressed, DuetProgressed
 from plimsoll.run.events import IntervalEnded
 from plimsoll.run.folder import UNPLANNED
 from plimsoll.run.heard import interval_figures
-from plimsoll.run.search_events import SearchEvent
+from plimsoll.run.search_events import RampsCompared, SearchEvent
 from plimsoll.run.status import RunState, StudyStatus
 from plimsoll.units import format_duration, format_rate
 
@@ -105,10 +105,21 @@ def interval_words(event: IntervalEnded) -> str:
     return f"{figures}{errors}{missing}"
 
 
+def ramps_words(event: RampsCompared) -> list[str]:
+    """How every two systems compare by their ramps so far."""
+    return [
+        ("disturbed: " if one.is_disturbed else "")
+        + ratio_so_far_words(
+            one.base, one.system, one.ratio, None if one.low is None or one.high is None else (one.low, one.high)
+        )
+        for one in event.ratios
+    ]
+
+
 def search_line(event: SearchEvent) -> str:
     """What a search found out, one line."""
     if event.type == "ramps_compared":
-        ratios = "; ".join(ratio_so_far_words(one) for one in event.ratios)
+        ratios = "; ".join(ramps_words(event))
         left = f"; at most about {format_duration(event.remaining_s)} left" if event.remaining_s else ""
         return f"{event.workload}, {counted(event.pair_count, 'pair')} of ramps: {ratios} so far{left}"
     place = f"{event.system}, {event.workload}, repetition {event.repetition + 1}"
