@@ -9,7 +9,7 @@ whatever else the machine did meets either side with the same chance. The logari
 then symmetric about 0, with heavy tails: a ramp in a slow minute has a knee that is far off. So each counts at most as
 `_SPREADS` times their usual spread away from their median (winsorised; Tukey and McLaughlin 1963), and the interval
 of `sequential` of these holds at every look. What starts of a server differ by (`single_searches.STARTS_DIFFER`) is
-added to it, as independent errors are added.
+added to it as independent errors are, with half of the error probability, since it is there at all looks.
 
 A machine that is busier beside one of the systems is not symmetric. So there is no verdict while the slowness of the
 ramps, as `disturbance` finds it, differs between the sides in the mean over the pairs.
@@ -137,7 +137,7 @@ def judged_pairs(values: Sequence[float], *, alpha: float, starts: int = 1) -> t
     found = anytime_interval(_winsorised(values), alpha)
     if len(values) < PAIRS_LEAST or not math.isfinite(found.half_width):
         return Estimate(value=math.exp(found.mean), trial_count=len(values)), DifferenceVerdict.UNTESTABLE
-    between_starts = float(ndtri(1 - alpha / 2)) * STARTS_DIFFER * math.sqrt(2 / starts)
+    between_starts = float(ndtri(1 - alpha / 4)) * STARTS_DIFFER * math.sqrt(2 / starts)
     half = math.hypot(found.half_width, between_starts)
     low, high = found.mean - half, found.mean + half
     bounds = Bounds(

@@ -120,7 +120,9 @@ class TrialRunner:
         if spool.intervals_count == 0:
             spool.partial.discard()
             return
-        self._commit(task, progressing, spool, outcome_of(progressing, interruption=_interruption(progressing, spool)))
+        self._commit(
+            task, progressing, spool, outcome_of(progressing, interruption=_interruption(task, progressing, spool))
+        )
 
     def _commit(self, task: TrialTask, progressing: Progressing, spool: Spool, outcome: Outcome) -> None:
         spool.flush()
@@ -312,7 +314,7 @@ def _arrivals(planned: PlannedTrial) -> OpenArrivals | None:
     return None if planned.rate_tps is None else steady(planned.rate_tps)
 
 
-def _interruption(progressing: Progressing, spool: Spool) -> str:
+def _interruption(task: TrialTask, progressing: Progressing, spool: Spool) -> str:
     """What is said of a trial that somebody ended."""
-    load_s = spool.intervals_count * INTERVAL_S
+    load_s = spool.intervals_count * task.interval_s
     return f"stopped in the state {progressing.state}, after {format_duration(load_s)} of load"
