@@ -119,7 +119,7 @@ def test_rounds_are_longer_where_there_is_more_time_and_never_fewer_than_fit(lim
 
 def test_loads_are_compared_by_ramps_whose_steady_run_is_a_part_of_the_time() -> None:
     asked = replace(load(360.0), response_p99_s=0.05)
-    study = parse_study(study_text(sides_of([{}, {"a": 1}], [], []), asked, {}, lambda _: "mariadb")).study
+    study = parse_study(study_text(sides_of([{}, {"sync_binlog": 1}], [], []), asked, {}, lambda _: "mariadb")).study
     assert study.climbs
     assert study.levels.capacity is not None
     assert (study.levels.capacity.response_p99, study.duration, study.budget) == (0.05, 10.0, 360.0)
