@@ -79,6 +79,63 @@ def _has_answer(events: Path) -> bool:
     return "answer_progressed" in events.read_text()
 
 
+SLEEPING = """
+[[transaction]]
+name = "wait"
+
+[[transaction.statement]]
+sql = "SELECT SLEEP(0.01)"
+"""
+
+
+def test_loads_that_two_sides_bear_are_compared_by_ramps_and_go_on_where_they_stopped(
+    tmp_path: Path, places: dict[str, str]
+) -> None:
+    """Eight connections that wait for 10 ms bear at most 800 transactions per second."""
+    workload, study = tmp_path / "wait.toml", tmp_path / "study"
+    workload.write_text(SLEEPING)
+    load = ("--workload", workload, "--connections", "8", "--capacity", "200ms", "--for", "30m")
+    ended = start("ab", *SIDES, *load, "--save", study, env=places)
+    assert until(lambda: _pairs_of(study) >= 2 or ended.poll() is not None, 600)
+    ended.send_signal(signal.SIGINT)
+    told, errors = ended.communicate()
+    assert ended.returncode == 130, errors
+    assert "after 2 pairs: " in errors
+    first, *_ = told.splitlines()
+    assert first.startswith((f"indicated: {FLUSH}=", f"undecided: {FLUSH}="))
+    assert "times the load of =" in first
+    assert left_in(places) == []
+
+    before = _pairs_of(study)
+    goes_on = start("study", "run", study, env=places)
+    assert until(lambda: _pairs_of(study) >= before + 1 or goes_on.poll() is not None, 600)
+    goes_on.send_signal(signal.SIGINT)
+    assert goes_on.wait() == 130
+    ramps = [one for one in (study / "recordings").iterdir() if "-ramp0-" in one.name]
+    assert len(ramps) == 2  # of each side one: what was recorded did not run again
+    found = json.loads(plimsoll("guide", study, "--json").stdout)
+    (ratio,) = found["capacity_ratios"]
+    assert ratio["pairs_count"] >= before
+    assert ratio["ratio"]["value"] > 0
+    knees = [
+        run["knee_tps"]
+        for one in found["capacities"]
+        for search in one["searches"]
+        for run in search["capacity"]["runs"]
+        if run["role"] == "ramp"
+    ]
+    assert all(0 < knee < 1600 for knee in knees)
+    assert left_in(places) == []
+
+
+def _pairs_of(study: Path) -> int:
+    """After how many pairs of ramps the ratio was told last."""
+    events = study / "events.jsonl"
+    lines = events.read_text().splitlines() if events.exists() else []
+    told = [event for line in lines if (event := json.loads(line)["event"])["type"] == "ramps_compared"]
+    return told[-1]["pair_count"] if told else 0
+
+
 def test_running_servers_are_compared_in_runs_of_their_own(start_server: StartServer, places: dict[str, str]) -> None:
     target = start_server("mariadb").target
     urls = [f"mysql://{target.user}@{host}:{target.port}/{target.database}" for host in ("127.0.0.1", "localhost")]

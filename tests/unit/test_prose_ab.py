@@ -98,7 +98,9 @@ def test_servers_that_were_not_frozen_are_told_of_and_sides_follow() -> None:
 
 
 def test_the_plan_is_told_before_anything_starts() -> None:
-    assert plan_words(["a", "b", "c"], load="w, 8 connections", limit_s=120.0, took_turns=True) == (
+    told = {"load": "w, 8 connections", "limit_s": 120.0, "took_turns": True}
+    assert plan_words(["a", "b", "c"], **told, climbs=False) == (
         "b and c against a: w, 8 connections, on throwaway servers that take turns; ends when decided, at the latest"
         " after about 2 min 00 s"
     )
+    assert "on throwaway servers, by pairs of ramps;" in plan_words(["a", "b"], **told, climbs=True)

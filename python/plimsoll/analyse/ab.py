@@ -8,9 +8,11 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 
+from plimsoll.analyse.capacity_model import CapacityRatio
 from plimsoll.analyse.cell_model import Estimate
 from plimsoll.analyse.grade import Grade, of_verdict
 from plimsoll.analyse.model import Analysis, Difference, DifferenceVerdict
+from plimsoll.record.capacity import knee_of
 from plimsoll.record.document import Document
 from plimsoll.record.model import TrialWarning
 
@@ -24,13 +26,13 @@ class AbComparison(Document):
     Attributes:
         system: The side.
         base: The first side.
-        ratio: Throughput of `system` over that of `base`. Its interval holds at every look; those of several sides hold
-            together. Without bounds after fewer than three rounds.
+        ratio: Throughput of `system` over that of `base`, or the load that it bears. Its interval holds at every look;
+            those of several sides hold together. Without bounds after fewer than three rounds, or six pairs of ramps.
         verdict: As in an analysis.
         equal_within: Share within which they count as equal.
         smallest_decided: The smallest ratio above 1 that would have been decided, had it been measured with this spread
             over these rounds: the half width of the interval. None without one.
-        rounds: So many rounds, or repetitions, the ratio rests on.
+        rounds: So many rounds, repetitions or pairs of ramps the ratio rests on.
         rounds_needed: How many more decide four times out of five, if the ratio stays; 0 where it is decided; None
             where that is not known, or more than 100.
         grade: How well it is known: `measured` by rounds, `indicated` where there are too few, `unknown` where the
@@ -54,6 +56,9 @@ class AbSide(Document):
     Attributes:
         throughput_tps: Completed transactions per second. None where nothing was measured.
         response_ms_p99: 99th percentile of response time, milliseconds; None where it is not known.
+        held_tps: A rate at which the objective held in a steady run, transactions per second; None where none did, and
+            where throughputs are compared.
+        knee_tps: The rate from which on most answers of its ramps were late, as geometric mean; None as for `held_tps`.
         durability: What it may lose of committed transactions, in words; None where that is not known.
         settings_causing_loss: The settings that make it so, as (name, value).
     """
@@ -61,6 +66,8 @@ class AbSide(Document):
     name: str
     throughput_tps: Estimate | None = None
     response_ms_p99: float | None = None
+    held_tps: float | None = None
+    knee_tps: float | None = None
     durability: str | None = None
     settings_causing_loss: tuple[tuple[str, str], ...] = ()
 
@@ -75,6 +82,8 @@ class AbAnswer(Document):
         took_turns: The servers took short turns, frozen in between; otherwise each was loaded in runs of its own.
         duration_s: Wall time from begin to end, setting up included, seconds.
         limit_s: The limit that was given for it, seconds.
+        objective_ms_p99: Loads were compared that are borne with 99 % answered within so long, milliseconds; None where
+            throughputs were.
         is_interrupted: Somebody ended it.
         comparisons: Of each side but the first, as far as both were measured.
         sides: In the order in which they were given.
@@ -87,6 +96,7 @@ class AbAnswer(Document):
     took_turns: bool
     duration_s: float
     limit_s: float
+    objective_ms_p99: float | None = None
     is_interrupted: bool = False
     comparisons: tuple[AbComparison, ...]
     sides: tuple[AbSide, ...]
@@ -127,17 +137,41 @@ def _comparison(one: Difference, base: str) -> AbComparison:
     )
 
 
+def loads_compared(ratios: Iterable[CapacityRatio], base: str, equal_within: float) -> tuple[AbComparison, ...]:
+    """The same by the loads that systems bear, which ramps compared."""
+    return tuple(_of_loads(one, base, equal_within) for one in ratios if base in (one.base, one.system))
+
+
+def _of_loads(one: CapacityRatio, base: str, equal_within: float) -> AbComparison:
+    verdict, is_turned = DifferenceVerdict(one.verdict), one.system == base
+    ratio = one.ratio.inverted if is_turned else one.ratio
+    bounds = ratio.bounds
+    return AbComparison(
+        system=one.base if is_turned else one.system,
+        base=base,
+        ratio=ratio,
+        verdict=verdict.inverted if is_turned else verdict,
+        equal_within=equal_within,
+        smallest_decided=None if bounds is None else math.sqrt(bounds.high / bounds.low),
+        rounds=one.ratio.trial_count,
+        grade=of_verdict(one.verdict, is_measured=bounds is not None),
+    )
+
+
 def sides_measured(analysis: Analysis) -> tuple[AbSide, ...]:
     """What was measured of each system of such a study."""
     cells = {curve.system: curve.cells[0] for curve in analysis.curves if curve.cells}
+    climbed = {one.system: one for one in analysis.capacities}
     sides = []
     for one in analysis.systems:
-        cell, durability = cells.get(one.name), one.durability
+        cell, durability, found = cells.get(one.name), one.durability, climbed.get(one.name)
         sides.append(
             AbSide(
                 name=one.name,
                 throughput_tps=None if cell is None else cell.throughput_tps,
                 response_ms_p99=None if cell is None else cell.response_ms.p99,
+                held_tps=None if found is None else found.low,
+                knee_tps=None if found is None else knee_of(run for own in found.searches for run in own.capacity.runs),
                 durability=None if durability is None else durability.name,
                 settings_causing_loss=() if durability is None else durability.causes,
             )

@@ -21,6 +21,7 @@ from plimsoll.analyse.comparison import compare_repetitions, repetition_ratio
 from plimsoll.analyse.crossing import LEAST_VARIANCE
 from plimsoll.analyse.log_ratio import ALPHA, LogRatio
 from plimsoll.analyse.prediction import next_at_least
+from plimsoll.analyse.ramps import has_pairs, ratio_of_ramps
 from plimsoll.analyse.single_searches import ratio_of_single_searches
 from plimsoll.analyse.throughput import log_bounds
 from plimsoll.analyse.within_run import MeanVariance
@@ -76,13 +77,17 @@ def _mean(values: Sequence[float]) -> Estimate:
 def capacity_ratios(found: Sequence[SystemCapacity]) -> tuple[CapacityRatio, ...]:
     """Every two systems under the same workload and objective; corrected for how many are shown (Bonferroni)."""
     pairs = list(_pairs(found))
-    return tuple(capacity_ratio(base, system, alpha=ALPHA / len(pairs)) for base, system in pairs)
+    return tuple(
+        ratio_of_ramps(base, system, alpha=ALPHA / len(pairs)) or capacity_ratio(base, system, alpha=ALPHA / len(pairs))
+        for base, system in pairs
+    )
 
 
 def _pairs(found: Sequence[SystemCapacity]) -> Iterator[tuple[SystemCapacity, SystemCapacity]]:
     for base, system in combinations(found, 2):
         is_same = (base.workload, base.objective) == (system.workload, system.objective)
-        if is_same and base.capacity_tps is not None and system.capacity_tps is not None:
+        is_known = base.capacity_tps is not None and system.capacity_tps is not None
+        if is_same and (is_known or has_pairs(base, system)):
             yield base, system
 
 

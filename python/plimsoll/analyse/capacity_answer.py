@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from plimsoll.analyse.capacity_model import CapacityRatio, SystemCapacity
 from plimsoll.analyse.finding_model import Finding, found
+from plimsoll.record.capacity import knee_of
 
 LessDurable = Callable[[str, str, str], str | None]
 """What the first of two systems may lose and the other does not, under a workload."""
@@ -20,7 +21,7 @@ def capacity_answer(
     """
     for workload in dict.fromkeys(one.workload for one in capacities):
         own = sorted((one for one in capacities if one.workload == workload), key=lambda one: -_value(one))
-        if len(own) > 1 and all(one.capacity_tps is None and all(_finished(one)) for one in own):
+        if len(own) > 1 and all(_holds_nowhere(one) for one in own):
             yield _none_holds(own)
             continue
         names = [one.system for one in own]
@@ -29,6 +30,10 @@ def capacity_answer(
             yield _capacity(one, next(filter(None, others), None))
         compared = (_compared(one, names[0], less_durable) for one in ratios if _is_of(one, own[0]))
         yield from sorted(compared, key=lambda one: names.index(one.known["base"]))
+
+
+def _holds_nowhere(one: SystemCapacity) -> bool:
+    return one.capacity_tps is None and all(_finished(one)) and _knee_tps(one) is None
 
 
 def _capacity(one: SystemCapacity, lost: str | None) -> Finding:
@@ -47,9 +52,14 @@ def _capacity(one: SystemCapacity, lost: str | None) -> Finding:
         unfinished_count=len(one.searches) - finished,
         stopped=tuple(search.stopped for search in one.searches if search.stopped is not None),
         lag_grows_tps=min(grown, default=None),
+        knee_tps=_knee_tps(one),
         less_durable=lost,
         is_disturbed=one.is_disturbed,
     )
+
+
+def _knee_tps(one: SystemCapacity) -> float | None:
+    return knee_of(run for search in one.searches for run in search.capacity.runs)
 
 
 def _none_holds(own: Sequence[SystemCapacity]) -> Finding:
@@ -78,6 +88,7 @@ def _compared(one: CapacityRatio, best: str, less_durable: LessDurable) -> Findi
         ratio=ratio,
         verdict=one.verdict,
         repetitions_needed=one.repetitions_needed,
+        pairs_count=one.pairs_count,
     )
 
 
@@ -90,4 +101,5 @@ def _finished(one: SystemCapacity) -> list[bool]:
 
 
 def _value(one: SystemCapacity) -> float:
-    return 0.0 if one.capacity_tps is None else one.capacity_tps.value
+    """By which systems are ranked: their knees where they have no capacity."""
+    return _knee_tps(one) or 0.0 if one.capacity_tps is None else one.capacity_tps.value

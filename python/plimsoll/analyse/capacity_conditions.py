@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from plimsoll.analyse.capacity_model import CapacityRatio, SystemCapacity
-from plimsoll.analyse.conditions import without_bounds, without_verdict
+from plimsoll.analyse.conditions import without_bounds
 from plimsoll.analyse.disturbance import is_disturbed, together, unlike
 from plimsoll.analyse.disturbance_model import Disturbance
+from plimsoll.analyse.ramps import has_pairs, unlike_sides, withheld
 from plimsoll.analyse.search_checks import deciding_trials
 
 
@@ -30,18 +31,39 @@ def _of_capacity(one: SystemCapacity, met: Mapping[str, Disturbance]) -> SystemC
     return one.model_copy(update=update)
 
 
-def withheld_ratios(ratios: Iterable[CapacityRatio], searched: Sequence[SystemCapacity]) -> tuple[CapacityRatio, ...]:
+def withheld_ratios(
+    ratios: Iterable[CapacityRatio], searched: Sequence[SystemCapacity], met: Mapping[str, Disturbance]
+) -> tuple[CapacityRatio, ...]:
     """The ratios, those without a verdict whose systems met unlike conditions.
 
     Where several objectives were searched for, all of a system's capacities under the workload count together.
+
+    Args:
+        ratios: Of the study.
+        searched: The capacities of its systems.
+        met: How slow machines were in trials, by their ids; ramps are compared by it.
     """
-    return tuple(_of_ratio(one, searched) for one in ratios)
+    return tuple(_of_ratio(one, searched, met) for one in ratios)
 
 
-def _of_ratio(one: CapacityRatio, searched: Sequence[SystemCapacity]) -> CapacityRatio:
+def _of_ratio(one: CapacityRatio, searched: Sequence[SystemCapacity], met: Mapping[str, Disturbance]) -> CapacityRatio:
     own = [capacity for capacity in searched if capacity.workload == one.workload]
+    of_base, of_system = ([capacity for capacity in own if capacity.system == name] for name in (one.base, one.system))
+    if any(has_pairs(base, system) for base in of_base for system in of_system):
+        return withheld(one, unlike_sides(_of_ramps(of_base, met), _of_ramps(of_system, met)))
     base, system = (
         together(capacity.disturbance for capacity in own if capacity.system == name) for name in (one.base, one.system)
     )
     conditions = unlike(base, system)
-    return one if conditions is None else one.model_copy(update=without_verdict(one.ratio, conditions))
+    return withheld(one, conditions)
+
+
+def _of_ramps(searched: Iterable[SystemCapacity], met: Mapping[str, Disturbance]) -> dict[tuple[int, int], Disturbance]:
+    """What each ramp of a system met, by its round and pair."""
+    return {
+        (search.repetition, run.pair): met[run.trial_id]
+        for one in searched
+        for search in one.searches
+        for run in search.capacity.ramps
+        if run.pair is not None and run.trial_id in met
+    }

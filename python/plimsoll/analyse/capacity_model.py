@@ -71,6 +71,7 @@ class CapacityRatio(Document):
         verdict: As that of a difference.
         repetitions_needed: Further repetitions that would decide; None where not known.
         unlike: What both met where the verdict is `disturbed`; null otherwise.
+        pairs_count: So many pairs of ramps it rests on; 0 where each capacity was searched by itself.
     """
 
     workload: str
@@ -80,3 +81,4 @@ class CapacityRatio(Document):
     verdict: str
     repetitions_needed: int | None = None
     unlike: UnlikeConditions | None = None
+    pairs_count: int = 0

@@ -12,18 +12,24 @@ from plimsoll.analyse.duration_rows import duration_rows
 from plimsoll.analyse.durations import durations
 from plimsoll.analyse.histograms import SparseHistogram, merge_window
 from plimsoll.analyse.machine_seconds import MachineSeconds, machine_seconds
+from plimsoll.analyse.ramps import knee_at
 from plimsoll.analyse.replication.lag import lags_of
 from plimsoll.analyse.replication.model import LagState
 from plimsoll.analyse.samples import samples_of
 from plimsoll.analyse.trial_summary import RecordingLike
-from plimsoll.analyse.violations import arrivals_of, judge_run
+from plimsoll.analyse.violations import arrivals_of, judge_run, late_in_flight
 from plimsoll.analyse.window import WindowCounts, counts_of, inside
 from plimsoll.errors import RecordError
 from plimsoll.record.capacity import CapacityObjective, CapacityRun, RunRole, RunVerdict
 
 
 def judged_run(
-    recording: RecordingLike, role: RunRole, objective: CapacityObjective, machines: list[MachineSeconds] | None = None
+    recording: RecordingLike,
+    role: RunRole,
+    objective: CapacityObjective,
+    machines: list[MachineSeconds] | None = None,
+    *,
+    pair: int | None = None,
 ) -> CapacityRun:
     """What a complete recording says about an objective.
 
@@ -32,6 +38,7 @@ def judged_run(
         role: What the run was for.
         objective: What must hold.
         machines: What the machine did in the runs before it, if any; what it did in this one is added.
+        pair: Of a ramp: its number.
 
     Raises:
         RecordError: A table is missing or damaged, or nothing was measured.
@@ -48,6 +55,11 @@ def judged_run(
     lag_grows = any(one.state is LagState.GROWING for one in lags.values())
     merged = merge_window(duration_rows(histograms), **at)
     verdict = RunVerdict.NOT_JUDGED if rate_tps is None else judge_run(seen, objective)
+    ramp, knee_tps = trial.ramp, None
+    if ramp is not None:
+        waiting = late_in_flight(histograms, last=counts.last, limit_ms=objective.response_ms_p99)
+        knee = knee_at(seen.ended, seen.over, waiting)
+        knee_tps = None if knee is None else ramp.rate_tps(knee * trial.interval_s)
     return CapacityRun(
         trial_id=trial.trial_id,
         role=role,
@@ -63,7 +75,10 @@ def judged_run(
         is_disturbed=machines is not None
         and _is_disturbed(
             recording, inside(intervals, recording.outcome.window), counts, merged.get("service"), machines
-        ),
+        )
+        and ramp is None,
+        knee_tps=knee_tps,
+        pair=None if ramp is None else pair,
     )
 
 

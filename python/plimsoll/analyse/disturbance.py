@@ -60,13 +60,14 @@ def disturbances(trials: Sequence[TrialSummary]) -> dict[str, Disturbance]:
 def met_by(trials: Sequence[TrialSummary]) -> list[Disturbance | None]:
     """What each trial met, against the others at its workload and level on the same machine, in their order.
 
-    Runs of searches have rates of their own: those under a workload are compared with each other.
+    Runs of searches have rates of their own: those under a workload are compared with each other, and so are ramps.
     """
     groups: dict[tuple[object, ...], list[int]] = defaultdict(list)
     for place, one in enumerate(trials):
         if one.machine is not None:
             level = one.trial.level.order if one.trial.search_id is None else None
-            groups[one.machine.host, one.trial.workload.name, level].append(place)
+            is_ramp = one.trial.ramp is not None
+            groups[one.machine.host, one.trial.workload.name, level, is_ramp].append(place)
     found: list[Disturbance | None] = [None for _ in trials]
     for places in groups.values():
         machines = [machine for place in places if (machine := trials[place].machine) is not None]

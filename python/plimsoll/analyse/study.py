@@ -184,7 +184,8 @@ def _figures(
     workloads, searched = summarise_workloads(trials), capacities(searches)
     cells = measured_cells(one for one in trials if one.trial.search_id is None)
     shown = _shown(trials, deciding_trials(searched))
-    systems, slow, met = summarise_systems(trials), slow_figures(shown), disturbances(shown)
+    ramps = [one for one in trials if one.trial.ramp is not None]
+    systems, slow, met = summarise_systems(trials), slow_figures(shown), disturbances([*shown, *ramps])
     names = ([one.name for one in workloads], [one.name for one in systems])
     weighed = with_disturbances(searched, met)
     curves = with_conditions(build_curves(cells, *names, objective_ms_p99), shown, slow, met)
@@ -204,7 +205,7 @@ def _figures(
             cells, systems, design.equal_within, at_any_look=design.at_any_look, asked_count=design.asked_count, met=met
         ),
         searched=weighed,
-        ratios=withheld_ratios(capacity_ratios(searched), weighed),
+        ratios=withheld_ratios(capacity_ratios(searched), weighed, met),
     )
 
 

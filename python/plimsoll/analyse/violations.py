@@ -42,6 +42,8 @@ from plimsoll.record.frames import IN_FLIGHT
 CERTAIN = 0.99
 """One less the chance, one-sided, of what a run showed at the edge of the objective, where it has a verdict."""
 
+_WAITING = f"{IN_FLIGHT}response"
+
 _LEAST_BURST_MS = 60.0
 """Violations come at least in bursts of what arrives within so long, or within the objective's response time."""
 
@@ -131,8 +133,19 @@ def arrivals_of(
     np.add.at(lost, place, failed)
     np.add.at(ended, place, counted["completed"].to_numpy().astype(np.float64) + failed)
     late = _late(histograms.filter(pl.col("interval").is_between(first, last)), "response", first, size, limit_ms)
-    waiting = _late(histograms.filter(pl.col("interval") == last), f"{IN_FLIGHT}response", first, size, limit_ms)
+    waiting = _late(histograms.filter(pl.col("interval") == last), _WAITING, first, size, limit_ms)
     return Arrivals(ended + waiting, late + lost + waiting, lost + waiting)
+
+
+def late_in_flight(histograms: pl.DataFrame, *, last: int, limit_ms: float) -> Series:
+    """How many waited at the end of each interval for longer than the limit, shape (last + 1,).
+
+    Args:
+        histograms: All of the trial (`frames.HISTOGRAMS`).
+        last: The last interval.
+        limit_ms: Milliseconds.
+    """
+    return _late(histograms.filter(pl.col("interval") <= last), _WAITING, 0, last + 1, limit_ms)
 
 
 def _late(rows: pl.DataFrame, measure: str, first: int, size: int, limit_ms: float) -> Series:

@@ -48,6 +48,26 @@ TargetsOption = Annotated[
         " that it lacks are made, and stay.",
     ),
 ]
+ConnectionsOption = Annotated[
+    int | None,
+    typer.Option("--connections", min=1, max=100_000, help="Number of connections. Default: 8, with --capacity 32."),
+]
+CapacityOption = Annotated[
+    str | None,
+    typer.Option(
+        "--capacity",
+        metavar="TIME",
+        help="Compare how much load each side bears with 99 % of it answered within this time, such as 50ms.",
+    ),
+]
+LimitOption = Annotated[
+    str | None,
+    typer.Option(
+        "--for",
+        metavar="TIME",
+        help="Longest time for all of it, setting up included. Default: 2m, with --capacity 6m.",
+    ),
+]
 SaveOption = Annotated[
     Path | None,
     typer.Option(
@@ -64,10 +84,9 @@ def ab(
     setting: SetOption = None,
     server: ServersOption = None,
     target: TargetsOption = None,
-    connections: Annotated[int, typer.Option("--connections", min=1, max=100_000, help="Number of connections.")] = 8,
-    limit: Annotated[
-        str, typer.Option("--for", metavar="TIME", help="Longest time for all of it, setting up included.")
-    ] = "2m",
+    connections: ConnectionsOption = None,
+    capacity: CapacityOption = None,
+    limit: LimitOption = None,
     equal_within: Annotated[
         str, typer.Option("--equal-within", metavar="SHARE", help="Share within which sides count as equal.")
     ] = "5%",
@@ -83,6 +102,9 @@ def ab(
     noise of the machine meets both (a duet). It ends as soon as the answer is decided, at the latest after --for. With
     more than two sides the first is the one that the others are compared with.
 
+    With --capacity each side gets a rate that rises until most answers are late, in pairs and in random order; at the
+    end a steady run of each shows a rate that it holds.
+
     Ctrl-C ends it with the answer so far. The exit code is 0 whether or not the answer is decided.
 
     Examples:
@@ -90,6 +112,8 @@ def ab(
       plimsoll ab --set innodb_flush_log_at_trx_commit=1 --set innodb_flush_log_at_trx_commit=2
 
       plimsoll ab --server /opt/mariadb-11.4/bin/mariadbd --server /opt/mariadb-11.8/bin/mariadbd --for 5m
+
+      plimsoll ab --capacity 50ms --set innodb_flush_log_at_trx_commit=1 --set innodb_flush_log_at_trx_commit=2
 
       plimsoll ab --target mysql://bench@old/sbtest --target mysql://bench@new/sbtest --password-env PW
     """
@@ -106,10 +130,13 @@ def ab(
     workload = data.spec  # its faults are told by the names of options
     if sides[0].target is None and has_own_pace(workload):
         raise SpecError("--workload: has pauses of its own, which go on while its server is frozen; leave them out")
+    if capacity is not None and sides[0].target is not None:
+        raise SpecError("--capacity: compares servers that Plimsoll starts; a --target cannot be frozen meanwhile")
     load = Load(
         workload=data.keys,
-        connections=connections,
-        limit_s=option_values.duration_s(limit, "--for"),
+        connections=connections or (8 if capacity is None else 32),
+        response_p99_s=None if capacity is None else option_values.duration_s(capacity, "--capacity"),
+        limit_s=option_values.duration_s(limit or ("2m" if capacity is None else "6m"), "--for"),
         equal_within=option_values.share(equal_within, "--equal-within"),
         seed=seed,
     )

@@ -16,12 +16,14 @@ from rich.text import Text
 
 from plimsoll.cli.progress import StudyDisplay
 from plimsoll.prose.phrases import counted, repeat_noun
+from plimsoll.run.status_text import ramps_words
 from plimsoll.units import format_duration, printable
 
 if TYPE_CHECKING:
     from plimsoll.cli.notices import Notice
     from plimsoll.record.model import TrialWarning
     from plimsoll.run.events import StudyBegan, TrialBegan, TrialEnded
+    from plimsoll.run.search_events import SearchEvent
 
 
 class AbDisplay(StudyDisplay):
@@ -53,6 +55,14 @@ class AbDisplay(StudyDisplay):
         if self._live is None:
             noun = counted(event.repetitions, repeat_noun(is_duet=event.is_duet))
             self._print("\n".join(f"after {noun}: {one}" for one in self._known))
+
+    def _searched(self, event: SearchEvent) -> None:
+        if event.type != "ramps_compared":
+            return
+        self._expect(event.remaining_s)
+        self._known = tuple(map(printable, ramps_words(event)))
+        if self._live is None:
+            self._print("\n".join(f"after {counted(event.pair_count, 'pair')}: {one}" for one in self._known))
 
     def _began(self, event: TrialBegan) -> None:
         super()._began(event)

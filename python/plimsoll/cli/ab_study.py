@@ -17,7 +17,7 @@ from pathlib import Path
 
 import typer
 
-from plimsoll.analyse.ab import AbAnswer, comparisons_of, sides_measured
+from plimsoll.analyse.ab import AbAnswer, comparisons_of, loads_compared, sides_measured
 from plimsoll.analyse.model import Analysis
 from plimsoll.cli.ab_progress import ab_display
 from plimsoll.cli.failures import INTERRUPTED
@@ -28,6 +28,7 @@ from plimsoll.cli.search_progress import say
 from plimsoll.errors import RecordError, SpecError
 from plimsoll.guide.build import analyse_folder
 from plimsoll.guide.run_warnings import grave_warnings, warning_line
+from plimsoll.plan.ramps import USUAL_PAIRS
 from plimsoll.private_folder import PrivateFolder
 from plimsoll.prose.ab import ab_lines, plan_words
 from plimsoll.prose.phrases import counted, repeat_noun
@@ -74,7 +75,7 @@ def compare_sides(sides: Sequence[Side], load: Load, login: Login, save: Path | 
         folder = stack.enter_context(PrivateFolder("ab")) / "study" if save is None else _new(save)
         result, findings = _run(text, spec, folder, load)
         analysis = _analysed(folder, writes_guide=save is not None)
-    if analysis is None or not analysis.curves:
+    if analysis is None or not (analysis.curves or analysis.capacity_ratios):
         say("nothing was measured")
     else:
         duration_s = time.monotonic() - began_s
@@ -113,9 +114,14 @@ def _checked(text: str, load: Load) -> StudySpec:
         SpecError: It does not go together, or three rounds take longer.
     """
     spec = parse_study(text)
-    least_s = total_s(with_repetitions(spec, REPETITIONS_MIN))
+    climbs = load.response_p99_s is not None
+    least_s = total_s(spec if climbs else with_repetitions(spec, REPETITIONS_MIN))
     if least_s > load.limit_s:
-        needed = counted(REPETITIONS_MIN, repeat_noun(is_duet=spec.study.is_duet))
+        needed = (
+            f"about {counted(USUAL_PAIRS, 'pair')} of ramps"
+            if climbs
+            else counted(REPETITIONS_MIN, repeat_noun(is_duet=spec.study.is_duet))
+        )
         raise SpecError(
             f"--for: any answer needs {needed}, which take about {format_duration(math.ceil(least_s))} with setting up;"
             f" {format_duration(load.limit_s)} is too short. Allow more time, or take fewer rows or sides"
@@ -145,7 +151,8 @@ def _run(text: str, spec: StudySpec, folder: Path, load: Load) -> tuple[StudyRes
     file.write_text(text, encoding="utf-8")
     under = f"{spec.workload[0].name}, {counted(load.connections, 'connection')}"
     names = [one.name for one in spec.system]
-    say(plan_words(names, load=under, limit_s=load.limit_s, took_turns=spec.study.is_duet))
+    climbs = load.response_p99_s is not None
+    say(plan_words(names, load=under, limit_s=load.limit_s, took_turns=spec.study.is_duet, climbs=climbs))
     with ab_display() as display:
         try:
             return run_study(file, spec, folder, display.show), display.findings
@@ -191,6 +198,7 @@ def _answer(
     before = {
         one.code: one for one in findings if one.code not in known and severity_of(one.code) is not Severity.CONTEXT
     }
+    base, capacity = spec.system[0].name, spec.study.levels.capacity
     return AbAnswer(
         workload=spec.workload[0].name,
         connections=spec.study.levels.connections[0],
@@ -198,7 +206,10 @@ def _answer(
         duration_s=duration_s,
         limit_s=spec.study.budget or 0.0,
         is_interrupted=is_interrupted,
-        comparisons=comparisons_of(analysis.differences, spec.system[0].name),
+        objective_ms_p99=None if capacity is None else capacity.objective.response_ms_p99,
+        comparisons=comparisons_of(analysis.differences, base)
+        if capacity is None
+        else loads_compared(analysis.capacity_ratios, base, spec.study.equal_within),
         sides=sides_measured(analysis),
         warnings=(*before.values(), *warnings),
     )

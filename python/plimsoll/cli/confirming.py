@@ -63,7 +63,7 @@ def confirm_and_show(
     """
     from plimsoll.cli.fitted import echo_fitted
     from plimsoll.guide.run_warnings import warning_line
-    from plimsoll.prose.capacity import confirmed_sentence
+    from plimsoll.prose.confirmed import confirmed_sentence
     from plimsoll.record.capacity import RunVerdict
 
     spec, workload = _to_run(study, answer, asked)
@@ -107,7 +107,7 @@ def _confirmed(
     from plimsoll.cli.load_progress import load_progress
     from plimsoll.cli.search_progress import say, show_interval
     from plimsoll.guide.run_warnings import load_warnings
-    from plimsoll.prose.capacity import confirming_words
+    from plimsoll.prose.confirmed import confirming_words
     from plimsoll.run.confirming import confirm, system_of_study
     from plimsoll.run.single_run import SingleRun
     from plimsoll.spec.arrivals import steady

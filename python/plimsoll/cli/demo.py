@@ -21,8 +21,8 @@ def demo(to: FolderOption = Path("demo-study")) -> None:
 
     It starts two throwaway MariaDB servers below /var/tmp: one that never loses a transaction, one that may lose the
     last second. They take turns under a read/write load, which says how much faster the second one is (a duet). Then
-    it searches for the highest rate at which each keeps a p99 response time of 50 ms (its capacity). It removes the
-    servers and writes two guides.
+    the rate of each rises in turn until most answers take longer than 50 ms, which says how much more load it bears. It
+    removes the servers and writes two guides.
 
     Run it again after an interruption and it continues where it stopped. Run it again after it has finished and it
     shows the result.

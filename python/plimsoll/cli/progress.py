@@ -71,7 +71,7 @@ class StudyDisplay:
                 self._began(event)
             case "interval_ended" | "duet_progressed":
                 self._progressed(event)
-            case "search_began" | "search_progressed" | "search_ended" | "search_stopped":
+            case "search_began" | "search_progressed" | "search_ended" | "search_stopped" | "ramps_compared":
                 self._searched(event)
             case "data_put_back" | "data_kept":
                 pass
@@ -162,7 +162,7 @@ class StudyDisplay:
     def _searched(self, event: SearchEvent) -> None:
         """A line whether or not there is a live display."""
         self._is_searching = True
-        if event.type == "search_progressed":
+        if event.type in ("search_progressed", "ramps_compared"):
             self._expect(event.remaining_s)
         self._print(search_line(event))
 

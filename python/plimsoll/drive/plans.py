@@ -128,6 +128,7 @@ def trial_line(
     arrivals: OpenArrivals | None = None,
     clients: Clients = CLIENTS,
     look_first: bool = True,
+    interval_s: float = 1.0,
 ) -> dict[str, Any]:
     """A `plan` for `plimsoll-engine trial`: one group for each source, with its replicas.
 
@@ -141,6 +142,7 @@ def trial_line(
             starts its next transaction when its last one is done.
         clients: How they connect, how long they think, and what they do about errors.
         look_first: Whether the engine looks at tables and limits of the servers before it connects.
+        interval_s: Length of an interval.
     """
     groups = [
         {
@@ -158,7 +160,7 @@ def trial_line(
         "type": "plan",
         "protocol": PROTOCOL,
         "seed": seed,
-        "interval_ms": 1000,
+        "interval_ms": round(interval_s * 1000),
         "duration_ms": round(duration_s * 1000),
         "stop_at_stdin_end": True,
         "look_first": look_first,

@@ -11,6 +11,7 @@ from plimsoll.guide.numbers import NOT_KNOWN, show_change, show_rate
 from plimsoll.guide.sources import capacity_sources
 from plimsoll.guide.tables import Column, Entry, Table
 from plimsoll.prose.capacity import VERDICTS, objective_words, share_words
+from plimsoll.prose.phrases import counted, listed
 from plimsoll.record.capacity import Capacity, CapacityRun
 from plimsoll.units import format_number, format_rate
 
@@ -18,6 +19,11 @@ NOTE = (
     "Capacity is the rate at which as many arrivals are over the objective as it allows, from all runs of a search"
     " together; of several searches the geometric mean. The limits are the ends of the 95 % confidence intervals of the"
     " searches, the lowest and the highest; an upper limit is not known where runs of a search contradict each other."
+)
+RAMPS_NOTE = (
+    "Compared by {} of ramps: the rate of each system rose until most answers were late, in turn and in random order."
+    " The ratio is that of these rates; the interval holds whenever it was looked at, and has what starts of a server"
+    " are taken to differ by."
 )
 _VERDICTS = {
     "faster": "higher",
@@ -65,6 +71,8 @@ def _run(run: CapacityRun) -> tuple[Entry, ...]:
 def _verdict(run: CapacityRun) -> str:
     if run.made_again:
         return "disturbed, made again"
+    if run.pair is not None:
+        return "no knee" if run.knee_tps is None else f"pair {run.pair + 1}: knee at {format_rate(run.knee_tps)}"
     return VERDICTS[run.verdict] + (": replica lag grows" if run.lag_grows else "")
 
 
@@ -153,7 +161,9 @@ def _ratios(ratios: Sequence[CapacityRatio]) -> Table | None:
         Column(heading="more repetitions to decide"),
     )
     rows = tuple(_ratio(one) for one in ratios)
-    return Table(caption="Capacities compared", columns=columns, rows=rows)
+    pairs = [one.pairs_count for one in ratios if one.pairs_count]
+    notes = (RAMPS_NOTE.format(listed(list(dict.fromkeys(counted(one, "pair") for one in pairs)))),) if pairs else ()
+    return Table(caption="Capacities compared", columns=columns, rows=rows, notes=notes)
 
 
 def _ratio(one: CapacityRatio) -> tuple[Entry, ...]:

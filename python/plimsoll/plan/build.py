@@ -15,6 +15,7 @@ from plimsoll.plan.disk import ROW_BYTES, data_bytes, disk_bytes
 from plimsoll.plan.duet import duet_cells, duet_identity, load_s_of_duet
 from plimsoll.plan.model import Estimates, Plan, PlannedTrial
 from plimsoll.plan.order import blocks_in_order, cell_order
+from plimsoll.plan.ramps import USUAL_PAIRS, usual_ramp_s
 from plimsoll.plan.searches import planned_searches, search_settings
 from plimsoll.record.level import Level
 from plimsoll.spec.clients import CLIENTS
@@ -240,8 +241,18 @@ def _search_s(spec: StudySpec, warm_up_s: float) -> tuple[int, float]:
     """How many trials a search has and how long it takes besides resets, seconds; nothing where there is none."""
     if spec.study.levels.capacity is None:
         return 0, 0.0
+    if spec.study.climbs:
+        return _ramps_s(spec, warm_up_s)
     count, load_s = remaining_s(search_settings(spec), ())
     return count, load_s + count * (warm_up_s + OVERHEAD_S)
+
+
+def _ramps_s(spec: StudySpec, warm_up_s: float) -> tuple[int, float]:
+    """The same of one of the systems that are compared by ramps; for as many pairs as a clear difference takes."""
+    settings, sweep = search_settings(spec), len(spec.study.levels.connections)
+    load_s = sweep * (settings.sweep_s + warm_up_s) + USUAL_PAIRS * usual_ramp_s() + settings.steady_s + warm_up_s
+    count = sweep + USUAL_PAIRS + 1
+    return count, load_s + count * OVERHEAD_S
 
 
 def _estimates(spec: StudySpec, trials: Sequence[PlannedTrial], searches_count: int = 0) -> Estimates:
@@ -249,7 +260,7 @@ def _estimates(spec: StudySpec, trials: Sequence[PlannedTrial], searches_count: 
     warm_up_s = study.warm_up if study.warm_up is not None else min(study.warm_up_limit, AUTO_WARM_UP_S)
     measured_s = study.duration or min(study.duration_limit, AUTO_DURATION_S)
     load_s = warm_up_s + measured_s + OVERHEAD_S
-    if study.is_duet:  # the turns of all systems are one run; each has its share of it
+    if study.is_duet and not study.climbs:  # the turns of all systems are one run; each has its share of it
         load_s = load_s_of_duet(study, warm_up_s, len(spec.system)) / len(spec.system) + OVERHEAD_S
     start_s = {system.name: (system.instances + system.replicas) * START_S for system in spec.system}
     size = {system.name: data_bytes(spec, system.instances) for system in spec.system}

@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING
 
 from plimsoll.plan.search_settings import SearchSettings
 from plimsoll.record.capacity import Capacity, CapacityRun, RunRole, held_between
+from plimsoll.record.ramp import Ramp
 
 if TYPE_CHECKING:
     from plimsoll.analyse.crossing import Crossing
@@ -48,6 +49,7 @@ class Step:
         duration_s: Length of its measured window, seconds.
         ordinal: How many runs of this kind, at this rate and of this length, were before.
         after_overload: The run before asked for more than the server can do, and what it left must go first.
+        ramp: How its rate rises; None where it does not.
     """
 
     role: RunRole
@@ -56,6 +58,7 @@ class Step:
     duration_s: float
     ordinal: int = 0
     after_overload: bool = False
+    ramp: Ramp | None = None
 
 
 def next_step(settings: SearchSettings, history: Sequence[CapacityRun]) -> Step | Capacity:

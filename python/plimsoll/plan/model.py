@@ -8,6 +8,7 @@ from plimsoll.record.capacity import RunRole
 from plimsoll.record.document import Document
 from plimsoll.record.fitted import FittedBudget
 from plimsoll.record.level import Level
+from plimsoll.record.ramp import Ramp
 
 PLAN_FORMAT = 2
 """Version of `plan.json`."""
@@ -32,6 +33,7 @@ class PlannedTrial(Document):
         duration_s: Length of its measured window where it is not that of the study; None otherwise.
         search_id: Of the search for a capacity that it is a run of; None for others.
         search_role: What it is for in that search; None for others.
+        ramp: Of a ramp: how its rate rises; None for others.
     """
 
     trial_id: str
@@ -53,6 +55,7 @@ class PlannedTrial(Document):
     duration_s: float | None = None
     search_id: str | None = None
     search_role: RunRole | None = None
+    ramp: Ramp | None = None
 
     @property
     def level(self) -> Level:

@@ -41,7 +41,7 @@ def planned_searches(spec: StudySpec, common: dict[tuple[str, str], Inputs]) -> 
                     system=system,
                     workload=workload.name,
                     repetition=repetition,
-                    block=repetition * len(systems) + place,
+                    block=repetition if spec.study.is_duet else repetition * len(systems) + place,
                 )
                 for workload in spec.workload
             )
@@ -57,15 +57,19 @@ def search_settings(spec: StudySpec) -> SearchSettings:
 
 def searched_trial(search: PlannedSearch, step: Step, *, instances: int) -> PlannedTrial:
     """The trial that a step becomes."""
-    inputs = {
+    inputs: Inputs = {
         "search": search.search_id,
         "connections": step.connections,
         "rate_tps": step.rate_tps,
         "duration_s": step.duration_s,
         "ordinal": step.ordinal,
     }
+    if step.ramp is not None:
+        inputs["ramp"] = step.ramp.model_dump()
     digest = _digest(inputs)
     load = f"c{step.connections}" if step.rate_tps is None else _slug(f"{step.rate_tps:.12g}tps")
+    if step.ramp is not None:
+        load = f"ramp{step.ordinal}"
     return PlannedTrial(
         trial_id=f"{_slug(search.system)}-{_slug(search.workload)}-{load}-r{search.repetition}-{digest.hex()[:10]}",
         system=search.system,
@@ -79,6 +83,7 @@ def searched_trial(search: PlannedSearch, step: Step, *, instances: int) -> Plan
         duration_s=step.duration_s,
         search_id=search.search_id,
         search_role=step.role,
+        ramp=step.ramp,
     )
 
 

@@ -9,13 +9,14 @@ from plimsoll.analyse.cell_model import Estimate
 from plimsoll.analyse.grade import Grade
 from plimsoll.analyse.model import DifferenceVerdict
 from plimsoll.prose.phrases import confidence, counted, effect, listed, plain_percent, repeat_noun, vague_words
+from plimsoll.prose.sides import shorter
 from plimsoll.units import format_duration, format_ms, format_rate
 
 _CLOSE = 1.1
 """Below this ratio two decimals would hide what differs."""
 
 
-def plan_words(sides: Sequence[str], *, load: str, limit_s: float, took_turns: bool) -> str:
+def plan_words(sides: Sequence[str], *, load: str, limit_s: float, took_turns: bool, climbs: bool) -> str:
     """What is about to happen, before anything is started.
 
     Args:
@@ -23,8 +24,11 @@ def plan_words(sides: Sequence[str], *, load: str, limit_s: float, took_turns: b
         load: The workload and its level, in words.
         limit_s: Longest time for all of it, seconds.
         took_turns: Servers are started, and take turns; otherwise they run already.
+        climbs: The loads that they bear are compared, by ramps.
     """
     how = "on throwaway servers that take turns" if took_turns else "on running servers, in runs of one after the other"
+    if climbs:
+        how = "on throwaway servers, by pairs of ramps"
     base, *others = sides
     compared = f"{listed(others)} against {shorter(base, others[0])}"
     return f"{compared}: {load}, {how}; ends when decided, at the latest after about {format_duration(limit_s)}"
@@ -33,8 +37,13 @@ def plan_words(sides: Sequence[str], *, load: str, limit_s: float, took_turns: b
 def ab_lines(answer: AbAnswer) -> Iterator[str]:
     """How each side compares with the first one, what would decide it where that is open, and each side's figures."""
     for one in answer.comparisons:
-        yield f"{_compared(one)}, {format_duration(answer.duration_s)}"
+        yield f"{_compared(one, bears=answer.objective_ms_p99 is not None)}, {format_duration(answer.duration_s)}"
     undecided = [one for one in answer.comparisons if one.verdict in _OPEN]
+    if any(one.verdict is DifferenceVerdict.DISTURBED for one in answer.comparisons):
+        yield (
+            "The machine was busier beside one of the sides, so that this says nothing about them: measure again when"
+            " it has nothing else to do."
+        )
     yield from (_open(one, answer) for one in undecided)
     if undecided and not answer.is_interrupted:
         yield f"{_surer(answer)}."
@@ -50,7 +59,7 @@ def ab_lines(answer: AbAnswer) -> Iterator[str]:
 _OPEN = (DifferenceVerdict.UNRESOLVED, DifferenceVerdict.UNTESTABLE)
 
 
-def _compared(one: AbComparison) -> str:
+def _compared(one: AbComparison, *, bears: bool) -> str:
     """Two sides, the faster one first."""
     ratio, high, low = one.ratio, one.system, one.base
     if ratio.value < 1:
@@ -58,8 +67,10 @@ def _compared(one: AbComparison) -> str:
     low = shorter(low, high)
     inside = _interval(ratio)
     if one.verdict is DifferenceVerdict.EQUAL:
-        return f"{high} and {low} are equally fast within {plain_percent(one.equal_within)}{_of(ratio)}"
-    return f"{_how_sure(one)}{high} is {_times(ratio.value)} times as fast as {low}{inside}"
+        alike = "bear the same load" if bears else "are equally fast"
+        return f"{high} and {low} {alike} within {plain_percent(one.equal_within)}{_of(ratio)}"
+    how = "bears {} times the load of" if bears else "is {} times as fast as"
+    return f"{_how_sure(one)}{high} {how.format(_times(ratio.value))} {low}{inside}"
 
 
 def _how_sure(one: AbComparison) -> str:
@@ -89,15 +100,17 @@ def _times(value: float, beside: Estimate | None = None) -> str:
 
 def _open(one: AbComparison, answer: AbAnswer) -> str:
     """What is not known of two sides, and what such a measurement could have told."""
-    noun = repeat_noun(is_duet=answer.took_turns)
+    bears = answer.objective_ms_p99 is not None
+    so_many = counted(one.rounds, "pair" if bears else repeat_noun(is_duet=answer.took_turns))
+    so_many += " of ramps" if bears else ""
     name = f"{one.system} against {shorter(one.base, one.system)}: "
     start = name if len(answer.comparisons) > 1 else ""
     if one.smallest_decided is None:
-        return f"{start}{counted(one.rounds, noun)} cannot tell it from chance; three are the fewest."
+        return f"{start}{so_many} cannot tell it from chance; {'six' if bears else 'three'} are the fewest."
     least = effect(one.smallest_decided)
     return (
-        f"{start}Either may be the faster one. With this spread, {counted(one.rounds, noun)} decide a measured"
-        f" difference of {least if least.startswith('more') else f'{least} or more'}."
+        f"{start}Either may {'bear more' if bears else 'be the faster one'}. With this spread, {so_many} decide a"
+        f" measured difference of {least if least.startswith('more') else f'{least} or more'}."
     )
 
 
@@ -111,20 +124,22 @@ def _surer(answer: AbAnswer) -> str:
 
 def _side(one: AbSide, width: int) -> str:
     """A side's own figures, its name in a column of so many characters."""
+    if one.knee_tps is not None:
+        return f"  {one.name:{width}}  {_borne(one)}{_lost(one)}"
     if one.throughput_tps is None:
         return f"  {one.name:{width}}  nothing was measured"
     p99 = "" if one.response_ms_p99 is None else f"  p99 {format_ms(one.response_ms_p99)}"
+    return f"  {one.name:{width}}  {format_rate(one.throughput_tps.value):>10}{p99}{_lost(one)}"
+
+
+def _borne(one: AbSide) -> str:
+    """The rate that it held, and where its answers were late."""
+    assert one.knee_tps is not None, "checked by the caller"
+    held = "no rate was seen to hold" if one.held_tps is None else f"holds at least {format_rate(one.held_tps)}"
+    return f"{held}  most answers late from {format_rate(one.knee_tps)} on"
+
+
+def _lost(one: AbSide) -> str:
+    """What it may lose of committed transactions, and by which settings; empty for nothing."""
     causes = ", ".join(f"{name} = {value}" for name, value in one.settings_causing_loss)
-    loss = f"  {one.durability} ({causes})" if causes else ""
-    return f"  {one.name:{width}}  {format_rate(one.throughput_tps.value):>10}{p99}{loss}"
-
-
-def shorter(name: str, beside: str) -> str:
-    """How a side is called beside another one that has just been named.
-
-    >>> shorter("sync_binlog=1", "sync_binlog=0"), shorter("new", "old"), shorter("a=1, b=1", "a=2, b=2")
-    ('=1', 'new', 'a=1, b=1')
-    """
-    own, equals, value = name.partition("=")
-    is_one_setting = equals and "=" not in value and beside.count("=") == 1 and beside.startswith(f"{own}=")
-    return f"={value}" if is_one_setting else name
+    return f"  {one.durability} ({causes})" if causes else ""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 from plimsoll.analyse.cell_model import EQUAL_WITHIN, Estimate
 from plimsoll.analyse.disturbance_model import Disturbance, slow_figures
@@ -14,23 +14,13 @@ from plimsoll.prose.disturbance import ADVICE, slow_machine_words
 from plimsoll.prose.phrases import counted, higher, lost_words, plain_percent, rate_with_interval, ratio_interval
 from plimsoll.record.capacity import Capacity, CapacityObjective, CapacityRun, RunRole, RunVerdict, held_between
 from plimsoll.record.model import TrialWarning
-from plimsoll.units import format_duration, format_ms, format_percent, format_rate
-
-if TYPE_CHECKING:
-    from plimsoll.analyse.confirmed import Confirmed
+from plimsoll.units import format_ms, format_percent, format_rate
 
 VERDICTS = {
     RunVerdict.HOLDS: "holds",
     RunVerdict.DOES_NOT_HOLD: "does not hold",
     RunVerdict.UNDECIDED: "undecided",
     RunVerdict.NOT_JUDGED: "closed loop",
-}
-
-
-_CONFIRMED = {
-    RunVerdict.HOLDS: "held for",
-    RunVerdict.DOES_NOT_HOLD: "did not hold for",
-    RunVerdict.UNDECIDED: "is undecided after",
 }
 
 
@@ -79,6 +69,9 @@ def step_words(step: StepLike) -> str:
 def run_words(run: CapacityRun) -> str:
     """A run that ended, with what it showed."""
     p99 = "" if run.response_ms_p99 is None else f", p99 {format_ms(run.response_ms_p99)}"
+    if run.pair is not None:
+        knee = "no knee was reached" if run.knee_tps is None else f"knee at {format_rate(run.knee_tps)}"
+        return f"{run.role} {run.pair + 1}: {knee}"
     if run.rate_tps is None:
         return f"{run.role}: {run.connections} connections: {format_rate(run.throughput_tps)}{p99}"
     over = f", {share_words(run.over_ratio)} over the objective"
@@ -188,6 +181,8 @@ def capacity_answer_sentence(finding: Finding, unit: str) -> str:
     rest = _unfinished(seen["unfinished_count"], seen.get("stopped", ()))
     if seen["searches_count"] == 0:
         return f"{place}: the capacity with {what} is not known yet.{rest}"
+    if seen["capacity_tps"] is None and seen["knee_tps"] is not None:
+        return _climbed(seen, place, what, unit)
     if seen["capacity_tps"] is None:
         return f"{place} has no capacity with {what}: not every search found a rate that holds.{rest}"
     rate = rate_with_interval(seen["capacity_tps"], unit)
@@ -198,6 +193,14 @@ def capacity_answer_sentence(finding: Finding, unit: str) -> str:
     grows_tps = seen.get("lag_grows_tps")
     lag = "" if grows_tps is None else f" From {format_rate(grows_tps, unit)} on the lag of a replica grows."
     return f"{place} has a capacity of {rate} with {what}{lost}.{over}{lag}{rest}"
+
+
+def _climbed(seen: Mapping[str, Any], place: str, what: str, unit: str) -> str:
+    """Of a system whose capacity was compared by ramps: what it holds at least."""
+    knee = f"most answers of its ramps were late from about {format_rate(seen['knee_tps'], unit)} on"
+    if seen["low_tps"] is None:
+        return f"{place} held {what} in no steady run; {knee}."
+    return f"{place} holds {what} at {format_rate(seen['low_tps'], unit)} in a steady run at least; {knee}."
 
 
 def _of_one_search(seen: Mapping[str, Any], unit: str) -> str:
@@ -232,7 +235,7 @@ def capacities_compared_sentence(finding: Finding) -> str:
     seen = finding.known
     ratio: Estimate = seen["ratio"]
     high, low, interval = finding.system, seen["base"], ratio_interval(ratio)
-    if ratio.trial_count == 1 and seen["verdict"] != "disturbed":
+    if ratio.trial_count == 1 and not seen["pairs_count"] and seen["verdict"] != "disturbed":
         return _single_searches_compared(finding, ratio)
     inside = f" ({interval})" if interval else ""
     if seen["verdict"] == "disturbed":
@@ -245,6 +248,8 @@ def capacities_compared_sentence(finding: Finding) -> str:
         return f"{finding.workload}: the capacities of {high} and {low} are equal within {share}{inside}."
     needed = seen["repetitions_needed"]
     more = f" About {counted(needed, 'more repetition')} would decide." if needed else ""
+    if seen["pairs_count"]:
+        more = f" That rests on {counted(seen['pairs_count'], 'pair')} of ramps: more of them make it surer."
     return (
         f"{finding.workload}: it is not resolved whether the capacities of {high} and {low} differ. That of {high} is"
         f" {higher(ratio.value)} {low}{inside}.{more}"
@@ -264,37 +269,3 @@ def _single_searches_compared(finding: Finding, ratio: Estimate) -> str:
         f"{place}: it is not resolved whether the capacities of {high} and {low} differ. That of {high} is"
         f" {higher(ratio.value)} {low}, by one search each: repeat them."
     )
-
-
-class LoadLike(Protocol):
-    """A load at a rate to come: `plimsoll.run.single_run.SingleRun` is one."""
-
-    @property
-    def connections(self) -> int: ...  # noqa: D102
-
-    @property
-    def warm_up_s(self) -> float: ...  # noqa: D102
-
-    @property
-    def duration_s(self) -> float: ...  # noqa: D102
-
-
-def confirming_words(system: str, rate: str, load: LoadLike, objective: CapacityObjective | None) -> str:
-    """A confirmation that begins; `rate` is the target rate in words."""
-    what = "" if objective is None else f", {objective_words(objective)}"
-    length = f"for {format_duration(load.duration_s)} after a warm-up of {format_duration(load.warm_up_s)}"
-    return f"{system}: {rate} at {counted(load.connections, 'connection')} {length}{what}"
-
-
-def confirmed_sentence(found: Confirmed, rate_unit: str = "tps") -> str:
-    """Whether a load that was sized held when it was offered; where that is open, what would decide it."""
-    rate, ran = format_rate(found.rate_tps, rate_unit), format_duration(found.duration_s)
-    what = "" if found.objective is None else f" with {objective_words(found.objective)}"
-    times = "" if found.response_ms_p99 is None else f", p99 response time {format_ms(found.response_ms_p99)}"
-    over = "" if found.objective is None else f", {share_words(found.over_ratio)} over the objective"
-    lost = f", {share_words(found.errors_ratio)} failed or dropped" if found.errors_ratio else ""
-    behind = "" if found.is_sustained else ", and the server did not keep up with the rate"
-    said = f"{found.system}: {rate}{what} {_CONFIRMED[found.verdict]} {ran}{times}{over}{lost}{behind}."
-    if found.verdict is not RunVerdict.UNDECIDED:
-        return said
-    return f"{said} That is too near the limit for a run of this length: it is not confirmed. Run it again for longer."

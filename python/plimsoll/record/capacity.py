@@ -7,7 +7,7 @@ One document for each search: a system under a workload in one repetition. Delib
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from enum import StrEnum
 
 from plimsoll.record.document import Document
@@ -47,6 +47,7 @@ class RunRole(StrEnum):
     BRACKET = "bracket"  # a rate that holds and one that does not are looked for
     STEADY = "steady"  # longer, a little below or above the rate at which the objective is crossed
     CONFIRM = "confirm"  # a rate that is asked for, measured again
+    RAMP = "ramp"  # the rate rises from next to nothing until most answers are late
     BISECT = "bisect"  # only in recordings of earlier searches, as the next
     ABOVE = "above"
 
@@ -83,6 +84,9 @@ class CapacityRun(Document):
         is_disturbed: Something else slowed the machine for more than a tenth of the run, as far as the runs before it
             show what the machine is at its best.
         made_again: It was disturbed, and another run took its place: nothing rests on it.
+        knee_tps: Of a ramp: the rate at which most answers were late, transactions per second; None where that was not
+            reached, and for other runs.
+        pair: Of a ramp: its number, 0, 1, 2, …; that of the other systems with this number ran next to it.
     """
 
     trial_id: str = ""
@@ -98,6 +102,8 @@ class CapacityRun(Document):
     lag_grows: bool = False
     is_disturbed: bool = False
     made_again: bool = False
+    knee_tps: float | None = None
+    pair: int | None = None
 
     @property
     def is_long(self) -> bool:
@@ -140,6 +146,11 @@ class Capacity(Document):
         return tuple(run for tps, run in longer if tps <= most_tps)
 
     @property
+    def ramps(self) -> tuple[CapacityRun, ...]:
+        """Those that rose until most answers were late; none in a search of its own."""
+        return tuple(run for run in self.runs if run.role is RunRole.RAMP)
+
+    @property
     def kept_in_closed_loop(self) -> CapacityRun | None:
         """The fastest run of the sweep that kept the response time of the objective itself; None without one."""
         limit_ms = self.objective.response_ms_p99
@@ -178,6 +189,12 @@ def held_between(runs: Sequence[CapacityRun], objective: CapacityObjective) -> t
     held = (tps for tps, run in at_rates if objective.allows(run.counted_over_ratio, run.errors_ratio))
     low_tps = max(held, default=0.0)
     return low_tps, min((tps for tps, _ in at_rates if tps > low_tps), default=math.inf)
+
+
+def knee_of(runs: Iterable[CapacityRun]) -> float | None:
+    """The geometric mean of the knees of ramps, transactions per second; None where no run has one."""
+    logs = [math.log(run.knee_tps) for run in runs if run.knee_tps]
+    return math.exp(sum(logs) / len(logs)) if logs else None
 
 
 class SearchRecord(Document):

@@ -19,6 +19,7 @@ from plimsoll.record.hooks import HookRecord
 from plimsoll.record.level import Level
 from plimsoll.record.origin import Origin
 from plimsoll.record.price import Price
+from plimsoll.record.ramp import Ramp
 from plimsoll.record.reported import ReportedResult
 from plimsoll.record.weather import Weather
 
@@ -149,6 +150,7 @@ class TrialRecord(Document):
         repeats: The trial that this one replaces, because the machine was slow around it; None for none.
         search_id: Of the search for a capacity that it is a run of; None for others.
         search_role: What it was for in that search; None for others.
+        ramp: How its rate rose; None where it did not rise.
     """
 
     record_format: int = RECORD_FORMAT
@@ -170,6 +172,7 @@ class TrialRecord(Document):
     states: tuple[StateMark, ...] = ()
     search_id: str | None = None
     search_role: RunRole | None = None
+    ramp: Ramp | None = None
 
     @field_serializer("level")
     def _stored_level(self, level: Level) -> dict[str, Any]:

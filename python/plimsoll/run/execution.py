@@ -210,7 +210,7 @@ class Execution:
         return TrialBegan(
             **planned.model_dump(include=names),
             system=" and ".join(systems) or planned.system,
-            is_duet=self._spec.study.is_duet,
+            is_duet=bool(systems),
             position=self._position(planned) + 1,
             remaining_s=remaining_s,
         )
@@ -245,6 +245,8 @@ class Execution:
     def _study_of(self, planned: PlannedTrial) -> StudySection:
         """What the study says, with the length of the trial where that is its own."""
         study = self._spec.study
+        if planned.ramp is not None:  # it begins with next to no load, and needs none before
+            return study.model_copy(update={"duration": planned.duration_s, "warm_up": 0.0})
         return study if planned.duration_s is None else study.model_copy(update={"duration": planned.duration_s})
 
     def _resets_now(self, planned: PlannedTrial, *, first: bool) -> bool:

@@ -34,7 +34,7 @@ def ends(task: TrialTask, progressing: Progressing, stocks: Mapping[str, Sequenc
         stocks: The state of InnoDB lately, one value for each second, by status variable.
     """
     study, rates = task.study, progressing.measured.rates_tps
-    measured_s = len(rates) * INTERVAL_S
+    measured_s = len(rates) * task.interval_s
     if study.duration is not None:
         return measured_s >= study.duration
     series = np.asarray(rates)

@@ -33,10 +33,12 @@ from plimsoll.record.model import (
     Window,
     WorkloadRecord,
 )
+from plimsoll.record.ramp import INTERVAL_S as RAMP_INTERVAL_S
 from plimsoll.record.weather import Weather
 from plimsoll.run.events import DataProgressed, TrialEnded
 from plimsoll.run.hooks import SystemHooks
 from plimsoll.run.measured import Measured
+from plimsoll.run.ramping import KneeWatch
 from plimsoll.run.rows import IntervalRows
 from plimsoll.run.session import Session, server_start_id
 from plimsoll.run.systems import System
@@ -82,6 +84,18 @@ class TrialTask:
     hooks: SystemHooks | None = None
     reads: Reads | None = None
 
+    @property
+    def takes_turns(self) -> bool:
+        """Whether it shares its time with the other systems; the runs of a search have theirs alone."""
+        return self.study.is_duet and self.planned.search_id is None
+
+    @property
+    def interval_s(self) -> float:
+        """Length of an interval, seconds."""
+        if self.takes_turns:
+            return counted_turn_s(self.study)
+        return INTERVAL_S if self.planned.ramp is None else RAMP_INTERVAL_S
+
 
 @dataclass(slots=True)
 class Progressing:
@@ -90,6 +104,7 @@ class Progressing:
     Attributes:
         environment: What it is measured on, once that was looked at.
         block: The number of its block; None until it is known which start of the servers it meets.
+        knee: Of a ramp: says when it ends; None for others.
     """
 
     rows: IntervalRows
@@ -108,6 +123,7 @@ class Progressing:
     done: Done | None = None
     drivers: tuple[DriverRecord, ...] = ()
     summary: TrialSummary | None = None
+    knee: KneeWatch | None = None
 
     @property
     def state(self) -> State:
@@ -230,12 +246,13 @@ def trial_record(task: TrialTask, progressing: Progressing) -> TrialRecord:
         server_start_id=server_start_id(progressing.environment.instances),
         seed=task.planned.seed,
         repeats=task.planned.repeats,
-        interval_s=counted_turn_s(task.study) if task.study.is_duet else INTERVAL_S,
-        duration_s=counted_s_of_duet(task.study, task.system_count) if task.study.is_duet else task.study.duration_most,
-        record_format=DUET_FORMAT if task.study.is_duet else RECORD_FORMAT,
+        interval_s=task.interval_s,
+        duration_s=counted_s_of_duet(task.study, task.system_count) if task.takes_turns else task.study.duration_most,
+        record_format=DUET_FORMAT if task.takes_turns else RECORD_FORMAT,
         states=tuple(progressing.states),
         search_id=task.planned.search_id,
         search_role=task.planned.search_role,
+        ramp=task.planned.ramp,
     )
 
 

@@ -56,6 +56,7 @@ class SearchEnded(Document):
     Attributes:
         capacity_tps: The rate at which the objective is just kept; None where none was found.
         objective: What had to hold.
+        held_tps: Of a system that was compared by ramps: a rate that held in a steady run; None for none.
     """
 
     type: Literal["search_ended"] = "search_ended"
@@ -65,7 +66,43 @@ class SearchEnded(Document):
     repetition: int
     capacity_tps: float | None
     objective: CapacityObjective
+    held_tps: float | None = None
 
 
-SearchEvent = SearchBegan | SearchProgressed | SearchEnded | SearchStopped
+class RatioSoFar(Document):
+    """How two systems compare by their ramps so far.
+
+    Attributes:
+        ratio: Of what `system` bears to what `base` does.
+        low: Lower end of its interval, which holds at every look; None while there is none.
+        high: Upper end.
+        is_disturbed: The machine was busier beside one of them.
+    """
+
+    base: str
+    system: str
+    ratio: float
+    low: float | None = None
+    high: float | None = None
+    is_disturbed: bool = False
+
+
+class RampsCompared(Document):
+    """How systems compare by the pairs of ramps so far.
+
+    Attributes:
+        pair_count: So many pairs.
+        ratios: Every two systems.
+        remaining_s: About how long it will take at most.
+    """
+
+    type: Literal["ramps_compared"] = "ramps_compared"
+    workload: str
+    repetition: int
+    pair_count: int
+    ratios: tuple[RatioSoFar, ...]
+    remaining_s: float
+
+
+SearchEvent = SearchBegan | SearchProgressed | SearchEnded | SearchStopped | RampsCompared
 """Whatever is told of a search."""

@@ -7,12 +7,13 @@ import math
 from plimsoll.analyse.cell_model import VAGUE_FACTOR
 from plimsoll.prose.capacity import bracket_words, objective_words, run_words
 from plimsoll.prose.phrases import counted, repeat_noun
+from plimsoll.prose.sides import ratio_so_far_words
 from plimsoll.record.level import Level
 from plimsoll.run.answer_events import AnswerProgressed, DuetProgressed
 from plimsoll.run.events import IntervalEnded
 from plimsoll.run.folder import UNPLANNED
 from plimsoll.run.heard import interval_figures
-from plimsoll.run.search_events import SearchEvent
+from plimsoll.run.search_events import RampsCompared, SearchEvent
 from plimsoll.run.status import RunState, StudyStatus
 from plimsoll.units import format_duration, format_rate
 
@@ -104,8 +105,23 @@ def interval_words(event: IntervalEnded) -> str:
     return f"{figures}{errors}{missing}"
 
 
+def ramps_words(event: RampsCompared) -> list[str]:
+    """How every two systems compare by their ramps so far."""
+    return [
+        ("disturbed: " if one.is_disturbed else "")
+        + ratio_so_far_words(
+            one.base, one.system, one.ratio, None if one.low is None or one.high is None else (one.low, one.high)
+        )
+        for one in event.ratios
+    ]
+
+
 def search_line(event: SearchEvent) -> str:
     """What a search found out, one line."""
+    if event.type == "ramps_compared":
+        ratios = "; ".join(ramps_words(event))
+        left = f"; at most about {format_duration(event.remaining_s)} left" if event.remaining_s else ""
+        return f"{event.workload}, {counted(event.pair_count, 'pair')} of ramps: {ratios} so far{left}"
     place = f"{event.system}, {event.workload}, repetition {event.repetition + 1}"
     match event.type:
         case "search_began":
@@ -114,6 +130,8 @@ def search_line(event: SearchEvent) -> str:
             return f"{place}: the search stopped without an answer: {event.reason}"
         case "search_ended":
             found = "no rate holds" if event.capacity_tps is None else format_rate(event.capacity_tps)
+            if event.held_tps is not None:
+                return f"{place}: held {format_rate(event.held_tps)} with {objective_words(event.objective)}"
             return f"{place}: capacity with {objective_words(event.objective)}: {found}"
     high_tps = math.inf if event.high_tps is None else event.high_tps
     left = f"; about {format_duration(event.remaining_s)} left" if event.remaining_s else ""

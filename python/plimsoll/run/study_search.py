@@ -56,7 +56,7 @@ class StudySearch:
             PlimsollError: The study could not go on.
             KeyboardInterrupt: Somebody ended it; what is recorded is found again.
         """
-        self.log.say(SearchBegan(**self._place))
+        self.log.say(SearchBegan(**self.place))
         study = self.spec.study
         warm_up_s = study.warm_up_limit / 4 if study.warm_up is None else study.warm_up
         search = Search(
@@ -66,18 +66,32 @@ class StudySearch:
         )
         machines: list[MachineSeconds] = []
         try:
-            found = search.run(lambda step: self._execute(step, machines))
+            found = search.run(lambda step: self.execute(step, machines))
         except InvalidTrialError as error:
-            self._keep(search.so_far, is_finished=False, stopped=str(error))
-            self.log.say(SearchStopped(**self._place, reason=str(error)))
+            self.keep(search.so_far, is_finished=False, stopped=str(error))
+            self.log.say(SearchStopped(**self.place, reason=str(error)))
             raise
-        self._keep(found, is_finished=True)
-        self.log.say(SearchEnded(**self._place, capacity_tps=found.capacity_tps, objective=found.objective))
+        self.keep(found, is_finished=True)
+        self.log.say(SearchEnded(**self.place, capacity_tps=found.capacity_tps, objective=found.objective))
         return found
 
-    def _execute(self, step: Step, machines: list[MachineSeconds]) -> CapacityRun:
-        system = next(one for one in self.spec.system if one.name == self.planned.system)
-        trial = searched_trial(self.planned, step, instances=system.instances)
+    def is_recorded(self, step: Step) -> bool:
+        """Whether a step need not run again."""
+        return self._trial(step).trial_id in self.finished
+
+    def execute(self, step: Step, machines: list[MachineSeconds]) -> CapacityRun:
+        """Runs a step, or reads it where it is recorded.
+
+        Args:
+            step: What to run.
+            machines: What the machine did in the runs before it; what it did in this one is added, where it is known.
+
+        Raises:
+            InvalidTrialError: Its run must not be believed.
+            NothingCompletedError: Nothing completed in it.
+            PlimsollError: The study could not go on.
+        """
+        trial = self._trial(step)
         if trial.trial_id in self.finished:
             try:
                 return self._judged(trial, step, machines)
@@ -93,13 +107,17 @@ class StudySearch:
 
     def _judged(self, trial: PlannedTrial, step: Step, machines: list[MachineSeconds]) -> CapacityRun:
         recording = read_recording(recordings_folder(self.folder) / trial.trial_id)
-        return judged_run(recording, step.role, search_settings(self.spec).objective, machines)
+        return judged_run(recording, step.role, search_settings(self.spec).objective, machines, pair=step.ordinal)
+
+    def _trial(self, step: Step) -> PlannedTrial:
+        system = next(one for one in self.spec.system if one.name == self.planned.system)
+        return searched_trial(self.planned, step, instances=system.instances)
 
     def _told(self, search: Search, searched: Searched) -> None:
-        self._keep(search.so_far, is_finished=False)
+        self.keep(search.so_far, is_finished=False)
         self.log.say(
             SearchProgressed(
-                **self._place,
+                **self.place,
                 run=searched.run,
                 low_tps=searched.low_tps,
                 high_tps=searched.high_tps if math.isfinite(searched.high_tps) else None,
@@ -107,10 +125,15 @@ class StudySearch:
             )
         )
 
-    def _keep(self, found: Capacity, *, is_finished: bool, stopped: str | None = None) -> None:
-        record = SearchRecord(**self._place, is_finished=is_finished, stopped=stopped, capacity=found)
-        keep_search(self.folder, record)
+    def keep(self, found: Capacity, *, is_finished: bool, stopped: str | None = None) -> None:
+        """Writes down what is known; raises as `keep_search`."""
+        keep_search(self.folder, self.record(found, is_finished=is_finished, stopped=stopped))
+
+    def record(self, found: Capacity, *, is_finished: bool, stopped: str | None = None) -> SearchRecord:
+        """What is known, as it is written down."""
+        return SearchRecord(**self.place, is_finished=is_finished, stopped=stopped, capacity=found)
 
     @property
-    def _place(self) -> dict[str, object]:
+    def place(self) -> dict[str, object]:
+        """Which search it is: names and the repetition."""
         return self.planned.model_dump(include={"search_id", "system", "workload", "repetition"})

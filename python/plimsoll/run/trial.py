@@ -15,6 +15,7 @@ from plimsoll.drive.engine import Driver, TrialRun
 from plimsoll.drive.plans import trial_line
 from plimsoll.drive.protocol import Done, EngineWarning, Interval
 from plimsoll.errors import DataError, InvalidTrialError, PlimsollError, StorageError
+from plimsoll.plan.model import PlannedTrial
 from plimsoll.prose.catalogue import warning
 from plimsoll.prose.data import reset_words
 from plimsoll.record.environment import Environment
@@ -42,6 +43,7 @@ from plimsoll.run.progressing import (
     trial_record,
     warning_of,
 )
+from plimsoll.run.ramping import KneeWatch
 from plimsoll.run.refusing import refuse_unanswered
 from plimsoll.run.replicated import caught_up, refuse_different_replicas
 from plimsoll.run.rows import IntervalRows, oldest_in_flight_ms, response_ms_p99
@@ -50,7 +52,7 @@ from plimsoll.run.settling import settled
 from plimsoll.run.spool import Spool
 from plimsoll.run.warm import trends
 from plimsoll.run.watch import Watch, unseen, unwatched, watching
-from plimsoll.spec.arrivals import steady
+from plimsoll.spec.arrivals import OpenArrivals, rising, steady
 from plimsoll.spec.terminals import checks_each_trial, ramp_up_s
 from plimsoll.units import format_duration
 
@@ -110,14 +112,17 @@ class TrialRunner:
         rows = IntervalRows(driver=self._here, host="")
         if task.hooks is not None:
             task.hooks.begin_trial(task.planned)
-        return Progressing(rows=rows, environment=Environment(host=self._surveyor.host)), Spool(partial, rows, Watch())
+        environment = Environment(host=self._surveyor.host)
+        return Progressing(rows=rows, environment=environment, knee=_knee(task)), Spool(partial, rows, Watch())
 
     def _keep_interrupted(self, task: TrialTask, progressing: Progressing, spool: Spool) -> None:
         """Keeps what an interrupted trial measured; nothing where no load ran."""
         if spool.intervals_count == 0:
             spool.partial.discard()
             return
-        self._commit(task, progressing, spool, outcome_of(progressing, interruption=_interruption(progressing, spool)))
+        self._commit(
+            task, progressing, spool, outcome_of(progressing, interruption=_interruption(task, progressing, spool))
+        )
 
     def _commit(self, task: TrialTask, progressing: Progressing, spool: Spool, outcome: Outcome) -> None:
         spool.flush()
@@ -171,8 +176,9 @@ class TrialRunner:
             connections=task.planned.connections,
             duration_s=warm_up_s + study.duration_most + 2 * INTERVAL_S,
             seed=task.planned.seed,
-            arrivals=None if task.planned.rate_tps is None else steady(task.planned.rate_tps),
+            arrivals=_arrivals(task.planned),
             clients=study.clients,
+            interval_s=task.interval_s,
         )
         progressing.weather = weather_before(task.system)
         with self._driver.launch_trial(plan) as run:
@@ -216,7 +222,8 @@ class TrialRunner:
         progressing.throughput_tps.append(interval.throughput_tps)
         if progressing.first_measured is not None and not progressing.is_measured:
             progressing.measured.add(interval)
-            progressing.is_measured = ends(task, progressing, spool.watch.series())
+            is_late = progressing.knee is not None and progressing.knee.reached(interval)
+            progressing.is_measured = is_late or ends(task, progressing, spool.watch.series())
         self._log.say(
             IntervalEnded(
                 index=interval.index,
@@ -294,7 +301,20 @@ class TrialRunner:
         return zip(instances, keeper.divided(len(instances)), strict=True)
 
 
-def _interruption(progressing: Progressing, spool: Spool) -> str:
+def _knee(task: TrialTask) -> KneeWatch | None:
+    """What ends a ramp; None for another trial."""
+    capacity = task.study.levels.capacity
+    return None if task.planned.ramp is None or capacity is None else KneeWatch(capacity.objective.response_ms_p99)
+
+
+def _arrivals(planned: PlannedTrial) -> OpenArrivals | None:
+    """At which rate transactions are wanted; None in a closed loop."""
+    if planned.ramp is not None:
+        return rising(planned.ramp)
+    return None if planned.rate_tps is None else steady(planned.rate_tps)
+
+
+def _interruption(task: TrialTask, progressing: Progressing, spool: Spool) -> str:
     """What is said of a trial that somebody ended."""
-    load_s = spool.intervals_count * INTERVAL_S
+    load_s = spool.intervals_count * task.interval_s
     return f"stopped in the state {progressing.state}, after {format_duration(load_s)} of load"

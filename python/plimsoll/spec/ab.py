@@ -37,6 +37,9 @@ _MEASURED_S_MIN, _MEASURED_S_MAX = 6.0, 30.0
 _MEASURED_RATIO = 1 / 120
 """A round, or a run, measures so much of the time limit: many short ones decide sooner than a few long ones."""
 
+_STEADY_S_MIN, _STEADY_S_MAX, _STEADY_RATIO = 8.0, 30.0, 1 / 36
+"""The same of the steady run of each side after its ramps."""
+
 _FLAVOURS = ("mariadb", "mysql")
 _PIECE = re.compile(r"[^/\s@?&]+")
 
@@ -66,6 +69,8 @@ class Load:
         workload: The keys of its `[[workload]]`.
         limit_s: All of it takes at most about so long, seconds.
         equal_within: Share within which sides count as equal.
+        response_p99_s: Compares how much load the sides bear with 99 % of it answered within so long, seconds; None to
+            compare throughputs.
     """
 
     workload: Mapping[str, TomlValue]
@@ -73,6 +78,7 @@ class Load:
     limit_s: float
     equal_within: float
     seed: int
+    response_p99_s: float | None = None
 
 
 def sides_of(
@@ -223,19 +229,12 @@ def study_text(
         login: Keys of `[[system]]` that say how to log in to targets.
         flavour_of: `mariadb` or `mysql`, of a server's full command.
     """
-    measured_s = min(max(load.limit_s * _MEASURED_RATIO, _MEASURED_S_MIN), _MEASURED_S_MAX)
     is_duet = sides[0].target is None
-    rounds = max(int(load.limit_s / (measured_s + len(sides) * _WARM_UP_S)), 3)
     study: dict[str, TomlValue] = {"name": STUDY}
-    study |= (
-        {"design": "duet", "turn": f"{TURN_S * 1000:g}ms", "rounds": "auto"} if is_duet else {"repetitions": "auto"}
-    )
+    study |= _in_turns(load, len(sides), is_duet=is_duet) if load.response_p99_s is None else _by_ramps(load)
     study |= {
-        "repetitions_limit": rounds,
         "budget": f"{load.limit_s:g}s",
         "equal_within": f"{load.equal_within * 100:g}%",
-        "levels": {"connections": [load.connections]},
-        "duration": f"{measured_s:g}s",
         "warm_up": f"{_WARM_UP_S:g}s",
         "settle_limit": "1s",
         "reset": "per_system" if is_duet else "never",
@@ -246,6 +245,31 @@ def study_text(
         place = {"server": _server(side, flavour_of)} if side.target is None else {"target": side.target, **login}
         lines += ["", "[[system]]", *toml_lines({"name": side.name, **place})]
     return "\n".join([*lines, ""])
+
+
+def _in_turns(load: Load, sides_count: int, *, is_duet: bool) -> dict[str, TomlValue]:
+    measured_s = min(max(load.limit_s * _MEASURED_RATIO, _MEASURED_S_MIN), _MEASURED_S_MAX)
+    rounds = max(int(load.limit_s / (measured_s + sides_count * _WARM_UP_S)), 3)
+    repeated: dict[str, TomlValue] = (
+        {"design": "duet", "turn": f"{TURN_S * 1000:g}ms", "rounds": "auto"} if is_duet else {"repetitions": "auto"}
+    )
+    return {
+        **repeated,
+        "repetitions_limit": rounds,
+        "levels": {"connections": [load.connections]},
+        "duration": f"{measured_s:g}s",
+    }
+
+
+def _by_ramps(load: Load) -> dict[str, TomlValue]:
+    assert load.response_p99_s is not None, "checked by the caller"
+    steady_s = min(max(load.limit_s * _STEADY_RATIO, _STEADY_S_MIN), _STEADY_S_MAX)
+    objective: dict[str, TomlValue] = {"response_p99": f"{load.response_p99_s * 1e3:g}ms"}
+    return {
+        "design": "duet",
+        "levels": {"connections": [load.connections], "capacity": objective},
+        "duration": f"{steady_s:.0f}s",
+    }
 
 
 def _server(side: Side, flavour_of: Callable[[str], str]) -> dict[str, TomlValue]:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import re
 from dataclasses import dataclass
 from typing import Literal
 
 from plimsoll.errors import SpecError
+from plimsoll.record.ramp import Ramp
 from plimsoll.units import parse_duration_s
 
 Process = Literal["poisson", "uniform"]
@@ -75,6 +77,14 @@ class OpenArrivals:
 def steady(rate_tps: float) -> OpenArrivals:
     """The same rate all the time."""
     return OpenArrivals(steps=(RateStep(duration_s=None, from_tps=rate_tps, to_tps=rate_tps),))
+
+
+def rising(ramp: Ramp) -> OpenArrivals:
+    """The rates of a ramp, in straight lines of half a second."""
+    at_s = [0.5 * step for step in range(math.ceil(ramp.longest_s / 0.5) + 1)]
+    rates = [ramp.rate_tps(one) for one in at_s]
+    steps = (RateStep(duration_s=0.5, from_tps=low, to_tps=high) for low, high in itertools.pairwise(rates))
+    return OpenArrivals(steps=(*steps, RateStep(duration_s=None, from_tps=rates[-1], to_tps=rates[-1])))
 
 
 def parse_rate(text: str) -> tuple[RateStep, ...]:

@@ -66,6 +66,9 @@ def duet_faults(spec: StudySpec) -> Iterable[str]:
         return
     if "repetitions" in said:
         yield "study.repetitions: a duet has rounds, in each of which all servers are started again; say rounds"
+    if study.levels.capacity is not None:
+        yield from _ramp_faults(spec)
+        return
     if not TURN_S_MIN <= study.turn <= TURN_S_MAX:
         yield f'study.turn: must be "100ms" to "10s", is {study.turn:g} s'
     elif study.duration is None:
@@ -81,6 +84,17 @@ def duet_faults(spec: StudySpec) -> Iterable[str]:
         )
     yield from _system_faults(spec)
     yield from _pace_faults(spec)
+
+
+def _ramp_faults(spec: StudySpec) -> Iterable[str]:
+    """Capacities are compared by ramps: each has its own time, in which the other systems are frozen."""
+    if "turn" in spec.study.model_fields_set:
+        yield "study.turn: ramps that compare capacities have no turns; leave turn or capacity out"
+    if spec.study.rounds is None:
+        yield "study.rounds: must be a number where capacities are compared: pairs of ramps end when it is decided"
+    if spec.study.duration is None:
+        yield 'study.duration: must be a time where capacities are compared, such as "20s"'
+    yield from _system_faults(spec)
 
 
 def _system_faults(spec: StudySpec) -> Iterable[str]:
@@ -103,8 +117,6 @@ def _system_faults(spec: StudySpec) -> Iterable[str]:
 
 def _pace_faults(spec: StudySpec) -> Iterable[str]:
     """A schedule goes on while its server is frozen, and what falls due then would wait for the thaw."""
-    if spec.study.levels.capacity is not None:
-        yield "study.levels.capacity: is searched for at rates, which go on in a freeze; leave capacity or design out"
     if spec.study.levels.rate_tps is not None:
         yield "study.levels.rate_tps: in a duet connections go at their own pace; leave rate_tps or design out"
     if spec.study.clients.think_time is not None:

@@ -59,9 +59,10 @@ class StudySection(Written):
         utilisation: Share of its capacity at which a system will run in production; used for the cost per transaction.
         seed: Seed of the order of trials and of all randomness.
         design: `sequential`: one system after the other. `duet`: all servers are up and take short turns; exactly one
-            runs at a time, the others are frozen.
+            runs at a time, the others are frozen. With `capacity` they run ramps in place of turns.
         turn: Length of a turn in a duet.
-        rounds: In a duet, in place of repetitions: number of rounds, each with newly started servers; or "auto".
+        rounds: In a duet, in place of repetitions: number of rounds, each with newly started servers; or "auto". Where
+            capacities are compared one round is the default, which goes on until it is decided.
         switch: How environments are switched. `hand`: each run of the study measures the environment that is there.
             `hook`: the hook `switch` does it.
         blocks: With `switch = "hand"`: number of blocks into which the repetitions of each environment are divided,
@@ -106,13 +107,20 @@ class StudySection(Written):
         return self.design == "duet"
 
     @property
+    def climbs(self) -> bool:
+        """Whether capacities are compared by paired ramps."""
+        return self.is_duet and self.levels.capacity is not None
+
+    @property
     def is_until_decided(self) -> bool:
         """Whether repetitions, in a duet rounds, go on until every comparison is decided."""
-        return (self.rounds if self.is_duet else self.repetitions) is None
+        return not self.climbs and (self.rounds if self.is_duet else self.repetitions) is None
 
     @property
     def repetition_count(self) -> int:
         """How often each cell is measured, at most; in a duet once in each round."""
+        if self.climbs and "rounds" not in self.model_fields_set:
+            return 1
         return (self.rounds if self.is_duet else self.repetitions) or self.repetitions_limit
 
     @property

@@ -36,6 +36,10 @@ def study(duration: str):
     return parse_study(STUDY.replace("DURATION", duration)).study
 
 
+def _task(duration: str, limit_s: float = float("inf")) -> SimpleNamespace:
+    return SimpleNamespace(study=study(duration), interval_s=1.0, limit_s=limit_s)
+
+
 def progressing(rates: list[float]) -> Progressing:
     found = Progressing(rows=None)
     found.measured.rates_tps = rates
@@ -74,12 +78,14 @@ def test_frequency_is_that_of_some_cpus_and_absent_where_nobody_tells(tmp_path: 
 
 
 def test_a_fixed_duration_ends_when_it_is_over() -> None:
-    task = SimpleNamespace(study=study('duration = "3s"'), limit_s=float("inf"))
+    task = _task('duration = "3s"')
     assert [ends(task, progressing([1.0] * count), {}) for count in (2, 3)] == [False, True]
 
 
 def test_an_automatic_duration_ends_with_a_narrow_interval_or_at_its_limit() -> None:
-    task = SimpleNamespace(study=study('duration = "auto"\nduration_limit = "2m"'), limit_s=float("inf"))
+    task = SimpleNamespace(
+        study=study('duration = "auto"\nduration_limit = "2m"'), interval_s=1.0, limit_s=float("inf")
+    )
     calm = list(1000 + 10 * np.random.default_rng(1).standard_normal(120))
     wild = list(1000 + 900 * np.random.default_rng(1).standard_normal(120))
     assert [ends(task, progressing(calm[:count]), {}) for count in (59, 60)] == [False, True]
@@ -91,7 +97,9 @@ def test_an_automatic_duration_ends_with_a_narrow_interval_or_at_its_limit() -> 
 
 def test_an_automatic_duration_goes_on_while_innodb_state_rises() -> None:
     """Of the last hour only the measured seconds count: before them the state was even."""
-    task = SimpleNamespace(study=study('duration = "auto"\nduration_limit = "2m"'), limit_s=float("inf"))
+    task = SimpleNamespace(
+        study=study('duration = "auto"\nduration_limit = "2m"'), interval_s=1.0, limit_s=float("inf")
+    )
     calm = progressing(list(1000 + 10 * np.random.default_rng(1).standard_normal(60)))
     even, rising = [1e8] * 1000, list(np.linspace(1e8, 2e8, 60))
     assert ends(task, calm, {"innodb_checkpoint_age": even})
@@ -102,7 +110,7 @@ def test_an_automatic_duration_goes_on_while_innodb_state_rises() -> None:
 
 def test_a_budget_shortens_automatic_trials_but_leaves_them_a_minute() -> None:
     wild = list(1000 + 900 * np.random.default_rng(1).standard_normal(120))
-    task = SimpleNamespace(study=study('duration = "auto"'), limit_s=10.0)
+    task = _task('duration = "auto"', limit_s=10.0)
     assert [ends(task, progressing(wild[:count]), {}) for count in (59, 60)] == [False, True]
 
 

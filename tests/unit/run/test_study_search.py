@@ -100,7 +100,7 @@ def test_a_search_that_was_killed_goes_on_where_it_stopped(tmp_path: Path, monke
         return Outcome(verdict=Verdict.COMPLETE)
 
     monkeypatch.setattr(study_search, "read_recording", lambda path: path.name)
-    monkeypatch.setattr(study_search, "judged_run", lambda name, *_: recorded[name])
+    monkeypatch.setattr(study_search, "judged_run", lambda name, *_, **__: recorded[name])
     log = EventLog(tmp_path / "events.jsonl", seen.append)
     search = StudySearch(
         spec=made,

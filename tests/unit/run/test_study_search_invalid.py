@@ -43,7 +43,7 @@ class Server:
         self.finished = set[str]()
         self._broken, self._recorded = broken, dict[str, CapacityRun]()
         patch.setattr(study_search, "read_recording", lambda path: path.name)
-        patch.setattr(study_search, "judged_run", lambda name, *_: self._recorded[name])
+        patch.setattr(study_search, "judged_run", lambda name, *_, **__: self._recorded[name])
 
     def run_trial(self, trial: PlannedTrial, _after_overload: bool = False) -> Outcome:
         assert len(self.ran) < 300, "it goes on for ever"

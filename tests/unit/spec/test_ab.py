@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from plimsoll.errors import SpecError
@@ -113,3 +115,11 @@ def test_rounds_are_longer_where_there_is_more_time_and_never_fewer_than_fit(lim
     study = spec_of(sides_of([{}, {"a_b": 1}], [], []), limit_s).study
     assert study.duration == measured_s
     assert study.repetitions_limit * (measured_s + 2) <= limit_s
+
+
+def test_loads_are_compared_by_ramps_whose_steady_run_is_a_part_of_the_time() -> None:
+    asked = replace(load(360.0), response_p99_s=0.05)
+    study = parse_study(study_text(sides_of([{}, {"sync_binlog": 1}], [], []), asked, {}, lambda _: "mariadb")).study
+    assert study.climbs
+    assert study.levels.capacity is not None
+    assert (study.levels.capacity.response_p99, study.duration, study.budget) == (0.05, 10.0, 360.0)

@@ -62,3 +62,25 @@ def test_keys_of_a_duet_belong_to_no_other_study() -> None:
     with pytest.raises(SpecError) as refused:
         parse_study(f'[study]\nname = "s"\nlevels = {{ connections = [4] }}\nturn = "1s"\nrounds = 3\n{WORKLOAD}{TWO}')
     assert [one.split(":")[0] for one in refused.value.faults] == ["study.turn", "study.rounds"]
+
+
+def test_capacities_are_compared_in_one_round_of_ramps() -> None:
+    ramps = 'capacity = { response_p99 = "50ms" }'
+    study = parsed(levels=ramps).study
+    assert study.climbs
+    assert (study.repetition_count, study.is_until_decided) == (1, False)
+    assert parsed("rounds = 2", levels=ramps).study.repetition_count == 2
+
+
+@pytest.mark.parametrize(
+    ("keys", "fault"),
+    [
+        ('turn = "1s"', "study.turn: ramps that compare capacities have no turns"),
+        ('rounds = "auto"', "study.rounds: must be a number where capacities are compared"),
+        ('duration = "auto"', "study.duration: must be a time where capacities are compared"),
+        ("repetitions = 3", "study.repetitions: a duet has rounds"),
+    ],
+)
+def test_what_ramps_have_no_use_for_is_refused(keys: str, fault: str) -> None:
+    with pytest.raises(SpecError, match=fault):
+        parsed(keys, levels='capacity = { response_p99 = "50ms" }')

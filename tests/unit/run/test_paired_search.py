@@ -1,0 +1,193 @@
+"""Paired ramps as they run: order, what is frozen meanwhile, when it ends, and what is kept of it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from plimsoll.errors import NothingCompletedError
+from plimsoll.plan.capacity import Step
+from plimsoll.plan.ramps import CONFIRMED_RATIO, PAIRS_MOST
+from plimsoll.record.capacity import Capacity, CapacityObjective, CapacityRun, RunRole, RunVerdict, SearchRecord
+from plimsoll.run.paired_search import Climber, PairedSearch
+from plimsoll.run.search_events import RampsCompared, SearchEnded
+from plimsoll.run.time_left import Budget
+from plimsoll.spec.study import parse_study
+
+OBJECTIVE = CapacityObjective(response_ms_p99=50.0)
+STUDY = """
+[study]
+name = "s"
+design = "duet"
+duration = "10s"
+warm_up = "1s"
+levels = { connections = [8], capacity = { response_p99 = "50ms" } }
+[[workload]]
+name = "w"
+kind = "oltp_point_select"
+[[system]]
+name = "a"
+server = { managed = "mariadb" }
+[[system]]
+name = "b"
+server = { managed = "mariadb", options = { innodb_flush_log_at_trx_commit = 2 } }
+"""
+
+
+@dataclass
+class Log:
+    said: list[Any] = field(default_factory=list)
+
+    def say(self, event: Any) -> None:
+        self.said.append(event)
+
+
+@dataclass
+class Frozen:
+    """A freezer that notes whether it is frozen."""
+
+    is_frozen: bool = False
+
+    def freeze(self) -> None:
+        self.is_frozen = True
+
+    def thaw(self) -> None:
+        self.is_frozen = False
+
+
+@dataclass
+class MadeUp:
+    """A system that does what it is told in no time: the place of `StudySearch`.
+
+    Attributes:
+        knee_tps: Of its ramps; a function of the pair.
+        holds_tps: The highest rate that it holds.
+        recorded: So many pairs need not run.
+    """
+
+    name: str
+    knee_tps: Callable[[int], float | None]
+    holds_tps: float = math.inf
+    swept_tps: float = 1000.0
+    recorded: int = 0
+    ran: list[Step] = field(default_factory=list)
+    kept: list[tuple[Capacity, bool]] = field(default_factory=list)
+    others: list[Frozen] = field(default_factory=list)
+    spec: Any = field(default_factory=lambda: parse_study(STUDY))
+
+    @property
+    def planned(self) -> Any:
+        return SimpleNamespace(system=self.name)
+
+    @property
+    def place(self) -> dict[str, object]:
+        return {"search_id": self.name, "system": self.name, "workload": "w", "repetition": 0}
+
+    def is_recorded(self, step: Step) -> bool:
+        return step.ordinal < self.recorded
+
+    def record(self, found: Capacity, *, is_finished: bool) -> SearchRecord:
+        return SearchRecord(**self.place, is_finished=is_finished, capacity=found)
+
+    def keep(self, found: Capacity, *, is_finished: bool) -> None:
+        self.kept.append((found, is_finished))
+
+    def execute(self, step: Step, _machines: list[Any]) -> CapacityRun:
+        assert all(one.is_frozen for one in self.others)
+        self.ran.append(step)
+        rate_tps = step.rate_tps
+        if rate_tps is None and step.ramp is None and not self.swept_tps:
+            raise NothingCompletedError("nothing")
+        holds = rate_tps is not None and rate_tps <= self.holds_tps
+        return CapacityRun(
+            role=step.role,
+            connections=step.connections,
+            rate_tps=rate_tps,
+            throughput_tps=self.swept_tps,
+            over_ratio=0.0 if holds else 0.5,
+            duration_s=step.duration_s,
+            verdict=RunVerdict.HOLDS if holds else RunVerdict.DOES_NOT_HOLD,
+            knee_tps=None if step.ramp is None else self.knee_tps(step.ordinal),
+            pair=None if step.ramp is None else step.ordinal,
+        )
+
+
+def noisy(tps: float, seed: int, spread: float = 0.05) -> Callable[[int], float]:
+    chance = np.random.default_rng(seed).normal(0.0, spread, PAIRS_MOST)
+    return lambda pair: tps * math.exp(float(chance[pair]))
+
+
+def searched(*systems: MadeUp, left_s: float | None = None) -> Log:
+    """Runs a search whose budget has so many seconds left, all the time."""
+    log, freezers = Log(), [Frozen() for _ in systems]
+    for index, one in enumerate(systems):
+        one.others = [freezer for place, freezer in enumerate(freezers) if place != index]
+    climbers = [Climber(one, freezer) for one, freezer in zip(systems, freezers, strict=True)]  # type: ignore[arg-type]
+    budget = Budget(left_s, 0.0, clock=lambda: 0.0)
+    PairedSearch(climbers, budget, log, seed=1).run()  # type: ignore[arg-type]
+    assert not any(one.is_frozen for one in freezers)
+    return log
+
+
+def ramps_of(one: MadeUp) -> list[Step]:
+    return [step for step in one.ran if step.ramp is not None]
+
+
+def test_it_ends_when_the_difference_is_decided_and_all_ramps_are_alike() -> None:
+    a, b = MadeUp("a", noisy(1000.0, 1)), MadeUp("b", noisy(1400.0, 2), swept_tps=1300.0)
+    log = searched(a, b)
+    assert 6 <= len(ramps_of(a)) == len(ramps_of(b)) < 15
+    assert {step.ramp for one in (a, b) for step in ramps_of(one)} == {ramps_of(a)[0].ramp}
+    assert ramps_of(a)[0].ramp.from_tps == 100.0  # type: ignore[union-attr]
+    last = [event for event in log.said if isinstance(event, RampsCompared)][-1]
+    (ratio,) = last.ratios
+    assert (ratio.base, ratio.system, last.pair_count) == ("a", "b", len(ramps_of(a)))
+    assert ratio.ratio == pytest.approx(1.4, rel=0.1)
+    assert ratio.low is not None
+    assert ratio.low > 1
+
+
+def test_a_rate_clearly_below_the_knee_is_confirmed_and_a_lower_one_where_it_does_not_hold() -> None:
+    a, b = MadeUp("a", noisy(1000.0, 1)), MadeUp("b", noisy(1400.0, 2), holds_tps=800.0)
+    log = searched(a, b)
+    confirmed = {one.name: [step.rate_tps for step in one.ran if step.role is RunRole.CONFIRM] for one in (a, b)}
+    assert confirmed["a"] == [pytest.approx(1000 * CONFIRMED_RATIO, rel=0.1)]
+    assert confirmed["b"] == [pytest.approx(1400 * CONFIRMED_RATIO**tried, rel=0.1) for tried in (1, 2)]
+    found, is_finished = b.kept[-1]
+    assert is_finished
+    assert (found.low, found.high, found.capacity_tps) == (confirmed["b"][1], confirmed["b"][0], None)
+    assert [event.held_tps for event in log.said if isinstance(event, SearchEnded)] == [confirmed["a"][0], found.low]
+
+
+def test_equal_systems_go_on_until_the_time_is_used_up() -> None:
+    a, b = MadeUp("a", noisy(1000.0, 1)), MadeUp("b", noisy(1000.0, 2))
+    searched(a, b)
+    assert len(ramps_of(a)) == PAIRS_MOST
+    short = MadeUp("a", noisy(1000.0, 1)), MadeUp("b", noisy(1000.0, 2))
+    searched(*short, left_s=10.0)
+    assert ramps_of(short[0]) == []
+
+
+def test_what_is_recorded_is_read_though_no_time_is_left() -> None:
+    a, b = (MadeUp(name, noisy(1000.0, seed), recorded=9) for name, seed in (("a", 1), ("b", 2)))
+    log = searched(a, b, left_s=0.0)
+    assert len(ramps_of(a)) == len(ramps_of(b)) == 9
+    assert [event.pair_count for event in log.said if isinstance(event, RampsCompared)] == list(range(2, 10))
+
+
+def test_a_ramp_without_a_knee_has_no_pair() -> None:
+    a, b = MadeUp("a", noisy(1000.0, 1)), MadeUp("b", lambda _pair: None)
+    searched(a, b)
+    assert not [step for step in b.ran if step.role is RunRole.CONFIRM]
+    assert b.kept[-1][0].low is None
+
+
+def test_a_server_that_does_nothing_in_the_sweep_is_a_fault_of_it() -> None:
+    with pytest.raises(NothingCompletedError, match="b: no transaction"):
+        searched(MadeUp("a", noisy(1000.0, 1)), MadeUp("b", noisy(1000.0, 2), swept_tps=0.0))
