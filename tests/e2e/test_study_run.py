@@ -136,9 +136,10 @@ def test_a_study_from_file_to_guide(tmp_path: Path, data_dir: dict[str, str]) ->
 def check_size_answers(study: Path) -> None:
     once = plimsoll("size", study, "--tps", "1", "--json")
     answer = json.loads(once.stdout)
-    assert once.returncode == 1, "one repetition promises nothing"
-    assert [one["verdict"] for one in answer["systems"]] == ["undecided"] * 2
-    assert "Run at least two repetitions" in " ".join(answer["text"])
+    assert once.returncode == 0, "one repetition indicates that it fits"
+    assert [(one["verdict"], one["grade"]) for one in answer["systems"]] == [("fits", "indicated")] * 2
+    assert "measured once, so" in " ".join(answer["text"])
+    assert plimsoll("size", study, "--tps", "1", "--require", "measured").returncode == 1
     assert plimsoll("size", study, "--tps", "10000000").returncode == 1
     wrong = plimsoll("size", study, "--tps", "1", "--workload", "nope")
     assert wrong.returncode == 2
