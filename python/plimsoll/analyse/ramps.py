@@ -25,7 +25,6 @@ from collections.abc import Mapping, Sequence
 from typing import TypeVar
 
 import numpy as np
-from scipy.special import ndtri
 
 from plimsoll.analyse.capacity_model import CapacityRatio, SystemCapacity
 from plimsoll.analyse.cell_model import EQUAL_WITHIN, Bounds, Estimate, SpreadKind
@@ -137,6 +136,8 @@ def judged_pairs(values: Sequence[float], *, alpha: float, starts: int = 1) -> t
     found = anytime_interval(_winsorised(values), alpha)
     if len(values) < PAIRS_LEAST or not math.isfinite(found.half_width):
         return Estimate(value=math.exp(found.mean), trial_count=len(values)), DifferenceVerdict.UNTESTABLE
+    from scipy.special import ndtri
+
     between_starts = float(ndtri(1 - alpha / 4)) * STARTS_DIFFER * math.sqrt(2 / starts)
     half = math.hypot(found.half_width, between_starts)
     low, high = found.mean - half, found.mean + half

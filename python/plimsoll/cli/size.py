@@ -195,8 +195,7 @@ def size(
     from plimsoll.analyse.size import size as answer_size
     from plimsoll.guide.build import analyse_folder
 
-    required = _required(require, confirm=confirm)
-    demand = load.asked()
+    required, demand = _required(require, confirm=confirm), load.asked()
     analysis = analyse_folder(study, price_file)
     limit_ms = _objective_ms(analysis) if response_p99 is None else duration_s(response_p99, "--response-p99") * 1000
     answer = answer_size(analysis, tps=load.rate_tps, demand=demand, connections=connections, workload=workload,

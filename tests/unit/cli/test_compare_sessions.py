@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner, Result
 
-from plimsoll.cli.main import app
+from plimsoll.cli.main import command_line
 from plimsoll.errors import SpecError
 from plimsoll.record.environment import ClientFacts, Environment, HostFacts, InstanceFacts
 from plimsoll.record.model import State, StateMark
@@ -54,7 +54,7 @@ def study(
 
 
 def compare(*arguments: object) -> Result:
-    return CliRunner().invoke(app, ["compare", *map(str, arguments)], env={"COLUMNS": "160"})
+    return CliRunner().invoke(command_line(), ["compare", *map(str, arguments)], env={"COLUMNS": "160"})
 
 
 def answer(*arguments: object) -> dict[str, object]:

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner, Result
 
-from plimsoll.cli.main import app
+from plimsoll.cli.main import command_line
 from plimsoll.errors import SpecError
 from plimsoll.record.store import write_recording
 from unit.analyse.made import measured
@@ -25,7 +25,7 @@ def study(folder: Path, repetitions: int) -> Path:
 
 
 def size(*arguments: object) -> Result:
-    return CliRunner().invoke(app, ["size", *map(str, arguments)], env={"COLUMNS": "160"})
+    return CliRunner().invoke(command_line(), ["size", *map(str, arguments)], env={"COLUMNS": "160"})
 
 
 @pytest.mark.parametrize(("repetitions", "grade", "code"), [(1, "indicated", 1), (4, "measured", 0)])
