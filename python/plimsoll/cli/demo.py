@@ -20,7 +20,7 @@ def demo(to: FolderOption = Path("demo-study")) -> None:
     """Measure what durability costs, in about six minutes.
 
     It starts two throwaway MariaDB servers below /var/tmp: one that never loses a transaction, one that may lose the
-    last second. They take turns under a read/write load, which says how much faster the second one is (a duet). Then
+    last second. They take turns under a load of writes, which says how much faster the second one is (a duet). Then
     the rate of each rises in turn until most answers take longer than 50 ms, which says how much more load it bears. It
     removes the servers and writes two guides.
 

@@ -24,11 +24,12 @@ PAIRS_MOST = 40
 USUAL_PAIRS = 8
 """A clear difference is decided after about so many pairs; for what a plan is expected to take."""
 
-CONFIRMED_RATIO = 0.7
-"""Of the knee is the rate that is confirmed: the knee is about a seventh above what a server can do."""
+CONFIRMED_RATIO, LOWER_RATIO = 0.6, 0.85
+"""Of the knee is the rate that is confirmed, and of that the next lower one where it does not hold. The knee is about a
+seventh above what a server can do, and 99 % in time is less than that."""
 
-CONFIRMATIONS_MOST = 3
-"""Where a rate does not hold, one lower by the same ratio is tried, up to so many rates."""
+CONFIRMATIONS_MOST = 4
+"""So many rates are tried."""
 
 _START_RATIO, _MOST_RATIO = 0.1, 10.0
 """Of the lowest and the highest throughput of the sweep: where ramps begin, and where they end at the latest, which is
@@ -66,7 +67,7 @@ def ramp_step(ramp: Ramp, pair: int, connections: int) -> Step:
 
 def confirmed_step(knee_tps: float, tried: int, connections: int, duration_s: float) -> Step:
     """The steady run of a system whose knee is there, after so many that did not hold."""
-    rate_tps = rounded(knee_tps * CONFIRMED_RATIO ** (tried + 1))
+    rate_tps = rounded(knee_tps * CONFIRMED_RATIO * LOWER_RATIO**tried)
     return Step(role=RunRole.CONFIRM, connections=connections, rate_tps=rate_tps, duration_s=duration_s)
 
 

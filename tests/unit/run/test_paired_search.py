@@ -13,7 +13,7 @@ import pytest
 
 from plimsoll.errors import NothingCompletedError
 from plimsoll.plan.capacity import Step
-from plimsoll.plan.ramps import CONFIRMED_RATIO, PAIRS_MOST
+from plimsoll.plan.ramps import CONFIRMED_RATIO, LOWER_RATIO, PAIRS_MOST
 from plimsoll.record.capacity import Capacity, CapacityObjective, CapacityRun, RunRole, RunVerdict, SearchRecord
 from plimsoll.run.paired_search import Climber, PairedSearch
 from plimsoll.run.search_events import RampsCompared, SearchEnded
@@ -154,11 +154,11 @@ def test_it_ends_when_the_difference_is_decided_and_all_ramps_are_alike() -> Non
 
 
 def test_a_rate_clearly_below_the_knee_is_confirmed_and_a_lower_one_where_it_does_not_hold() -> None:
-    a, b = MadeUp("a", noisy(1000.0, 1)), MadeUp("b", noisy(1400.0, 2), holds_tps=800.0)
+    a, b = MadeUp("a", noisy(1000.0, 1)), MadeUp("b", noisy(1400.0, 2), holds_tps=760.0)
     log = searched(a, b)
     confirmed = {one.name: [step.rate_tps for step in one.ran if step.role is RunRole.CONFIRM] for one in (a, b)}
     assert confirmed["a"] == [pytest.approx(1000 * CONFIRMED_RATIO, rel=0.1)]
-    assert confirmed["b"] == [pytest.approx(1400 * CONFIRMED_RATIO**tried, rel=0.1) for tried in (1, 2)]
+    assert confirmed["b"] == [pytest.approx(1400 * CONFIRMED_RATIO * LOWER_RATIO**tried, rel=0.1) for tried in (0, 1)]
     found, is_finished = b.kept[-1]
     assert is_finished
     assert (found.low, found.high, found.capacity_tps) == (confirmed["b"][1], confirmed["b"][0], None)
