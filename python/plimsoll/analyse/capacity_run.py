@@ -58,6 +58,7 @@ def judged_run(
     ramp, knee_tps = trial.ramp, None
     if ramp is not None:
         waiting = late_in_flight(histograms, last=counts.last, limit_ms=objective.response_ms_p99)
+        seen.ended[-1], seen.over[-1] = seen.ended[-1] - waiting[-1], seen.over[-1] - waiting[-1]  # counted by itself
         knee = knee_at(seen.ended, seen.over, waiting)
         knee_tps = None if knee is None else ramp.rate_tps(knee * trial.interval_s)
     return CapacityRun(

@@ -60,7 +60,7 @@ _METHOD = "t mixture over winsorised pairs of ramps, and what starts of a server
 
 
 def knee_at(ended: Series, late: Series, waiting: Series) -> float | None:
-    """The interval in whose neighbourhood most answers were late, with its fraction; None where they never were.
+    """Since when answers have been late in the first window of intervals in which most are; None where there is none.
 
     Args:
         ended: Arrivals that ended in each interval, shape (intervals,).
@@ -68,7 +68,7 @@ def knee_at(ended: Series, late: Series, waiting: Series) -> float | None:
         waiting: Those that had waited for longer than the limit at its end, shape (intervals,).
 
     Returns:
-        The middle of the first window of intervals in which at least half are late, in intervals since the begin.
+        Intervals since the begin, with a fraction: so much of the window's end as its share of late answers.
     """
     all_ended, all_late = (np.concatenate(([0.0], np.cumsum(values))) for values in (ended, late))
     for last in range(WINDOW - 1, len(ended)):
@@ -76,8 +76,9 @@ def knee_at(ended: Series, late: Series, waiting: Series) -> float | None:
         while size < min(WINDOW_MOST, last + 1) and _since(all_ended, last, size) + waiting[last] < WINDOW_ARRIVALS:
             size += 1
         seen = _since(all_ended, last, size) + waiting[last]
-        if seen > 0 and _since(all_late, last, size) + waiting[last] >= _LATE_RATIO * seen:
-            return last + 1 - size / 2
+        late_ratio = (_since(all_late, last, size) + waiting[last]) / seen if seen else 0.0
+        if late_ratio >= _LATE_RATIO:
+            return float(last + 1 - size * late_ratio)
     return None
 
 

@@ -48,7 +48,9 @@ def judge_capacities(capacities: Sequence[SystemCapacity], system: SystemSummary
 
 
 def _answers(one: SystemCapacity, asked: LoadAsked) -> bool:
-    """Whether a capacity is of the load that is asked for."""
+    """Whether a capacity is of the load that is asked for; what ramps compared is none."""
+    if any(search.capacity.ramps for search in one.searches):
+        return False
     strict = asked.response_p99_ms is None or one.objective.response_ms_p99 <= asked.response_p99_ms
     same = asked.connections is None or asked.connections == one.searches[0].capacity.rate_connections
     return strict and same and any(search.is_finished for search in one.searches)

@@ -117,9 +117,9 @@ def ab(
 
       plimsoll ab --target mysql://bench@old/sbtest --target mysql://bench@new/sbtest --password-env PW
     """
-    if target:
+    if target and capacity is None:
         say_connecting(*target, is_quiet=as_json)
-    else:
+    elif setting or server:
         say_starting(*(server or ["mariadb"]), is_quiet=as_json)
     from plimsoll.cli.ab_study import compare_sides
     from plimsoll.errors import SpecError

@@ -13,6 +13,8 @@ from pathlib import Path
 
 from plimsoll.units import printable
 
+_PROGRAMS = ("mariadbd", "mysqld")
+
 
 def say_first(text: str, *, is_quiet: bool = False) -> None:
     """Says what begins, on standard error.
@@ -53,13 +55,14 @@ def say_reaching(target: str | None, server: str, *, is_quiet: bool = False) -> 
 
 
 def _program(server: str) -> str:
-    """The name of a server's program; its own options are left out.
+    """The name of a server's program; its own options, and what loads it, are left out.
 
     >>> _program("/opt/mysql/bin/mysqld --no-defaults"), _program("mariadb")
     ('mysqld', 'mariadb')
     """
     try:
-        return Path(shlex.split(server)[0]).name
+        words = shlex.split(server)
+        return next((name for word in words if (name := Path(word).name).startswith(_PROGRAMS)), Path(words[0]).name)
     except (ValueError, IndexError):  # an open quote, or nothing: told of where the command is read
         return "a server"
 

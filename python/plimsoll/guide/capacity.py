@@ -171,4 +171,6 @@ def _ratio(one: CapacityRatio) -> tuple[Entry, ...]:
     needed = NOT_KNOWN if one.repetitions_needed is None else str(one.repetitions_needed)
     pair = Entry(f"{one.system} against {one.base}")
     verdict = _VERDICTS.get(one.verdict, one.verdict)
+    if one.verdict == "untestable" and one.pairs_count:
+        verdict = "not resolved"
     return (pair, Entry(one.workload), Entry(change.value, change.bounds), Entry(verdict), Entry(needed))

@@ -64,6 +64,8 @@ class _Drawer:
 
     def _read(self) -> None:
         for line in _pipe(self._process.stdout):
+            if not line.endswith(b"\n"):  # it ended while it wrote
+                break
             answer = json.loads(line)
             if "fault" in answer:
                 self._asked.popleft().set_exception(RuntimeError(answer["fault"]))

@@ -15,6 +15,7 @@ import random
 from collections.abc import Sequence
 
 from plimsoll.plan.capacity import Step, rounded
+from plimsoll.plan.search_settings import SearchSettings
 from plimsoll.record.capacity import RunRole
 from plimsoll.record.ramp import Ramp, seconds_until
 
@@ -65,9 +66,10 @@ def ramp_step(ramp: Ramp, pair: int, connections: int) -> Step:
     )
 
 
-def confirmed_step(knee_tps: float, tried: int, connections: int, duration_s: float) -> Step:
+def confirmed_step(knee_tps: float, tried: int, connections: int, settings: SearchSettings) -> Step:
     """The steady run of a system whose knee is there, after so many that did not hold."""
     rate_tps = rounded(knee_tps * CONFIRMED_RATIO * LOWER_RATIO**tried)
+    duration_s = settings.length_s(RunRole.STEADY, rate_tps)
     return Step(role=RunRole.CONFIRM, connections=connections, rate_tps=rate_tps, duration_s=duration_s)
 
 

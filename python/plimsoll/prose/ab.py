@@ -106,7 +106,8 @@ def _open(one: AbComparison, answer: AbAnswer) -> str:
     name = f"{one.system} against {shorter(one.base, one.system)}: "
     start = name if len(answer.comparisons) > 1 else ""
     if one.smallest_decided is None:
-        return f"{start}{so_many} cannot tell it from chance; {'six' if bears else 'three'} are the fewest."
+        fewest = f"; {'six' if bears else 'three'} are the fewest" if one.rounds < 6 else ""
+        return f"{start}{so_many} cannot tell it from chance{fewest}."
     least = effect(one.smallest_decided)
     return (
         f"{start}Either may {'bear more' if bears else 'be the faster one'}. With this spread, {so_many} decide a"
@@ -118,7 +119,12 @@ def _surer(answer: AbAnswer) -> str:
     """Which time limit would decide it."""
     needed = answer.limit_s_needed
     if needed is None or needed <= answer.limit_s:
-        return f"A longer run is surer: --for {round(answer.limit_s / 30)}m"
+        limit = f"--for {round(answer.limit_s / 30)}m"
+        if answer.objective_ms_p99 is not None:
+            return (
+                f"A longer run is surer, down to differences of about 10 %, by which starts of servers differ: {limit}"
+            )
+        return f"A longer run is surer: {limit}"
     return f"If the ratio stays, about --for {needed / 60:.0f}m would decide it"
 
 

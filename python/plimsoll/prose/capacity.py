@@ -182,7 +182,7 @@ def capacity_answer_sentence(finding: Finding, unit: str) -> str:
     if seen["searches_count"] == 0:
         return f"{place}: the capacity with {what} is not known yet.{rest}"
     if seen["capacity_tps"] is None and seen["knee_tps"] is not None:
-        return _climbed(seen, place, what, unit)
+        return f"{_climbed(seen, place, what, unit)}{rest}"
     if seen["capacity_tps"] is None:
         return f"{place} has no capacity with {what}: not every search found a rate that holds.{rest}"
     rate = rate_with_interval(seen["capacity_tps"], unit)
@@ -198,6 +198,8 @@ def capacity_answer_sentence(finding: Finding, unit: str) -> str:
 def _climbed(seen: Mapping[str, Any], place: str, what: str, unit: str) -> str:
     """Of a system whose capacity was compared by ramps: what it holds at least."""
     knee = f"most answers of its ramps were late from about {format_rate(seen['knee_tps'], unit)} on"
+    if seen.get("is_disturbed"):
+        return f"{place}: what it holds is not known: the machine was disturbed in its steady run; {knee}."
     if seen["low_tps"] is None:
         return f"{place} held {what} in no steady run; {knee}."
     return f"{place} holds {what} at {format_rate(seen['low_tps'], unit)} in a steady run at least; {knee}."

@@ -160,8 +160,11 @@ class Capacity(Document):
 
     @property
     def holds_nowhere(self) -> bool:
-        """Whether the objective failed at every rate, and no closed loop speaks against it."""
-        return self.capacity_tps is None and self.low is None and not self.contradicts_sweep
+        """Whether the objective failed at every rate, and no closed loop speaks against it.
+
+        Ramps and the runs below them look for no lowest rate.
+        """
+        return self.capacity_tps is None and self.low is None and not self.contradicts_sweep and not self.ramps
 
     @property
     def contradicts_sweep(self) -> bool:

@@ -27,6 +27,7 @@ from plimsoll.run.events import (
 )
 from plimsoll.run.folder import EVENTS_FILE
 from plimsoll.run.hook_events import HookBegan
+from plimsoll.run.search_events import RampsCompared
 from plimsoll.units import format_ms, format_rate
 
 
@@ -70,6 +71,7 @@ class Heard:
         answer: What was known of its answer at the last look.
         complete_since: How many trials have become complete since that look.
         duets: The last comparison of each two systems and level: after a round, and of turns in the running one.
+        ramps: The last comparison by ramps; None without one.
     """
 
     last_unix_s: float | None = None
@@ -80,6 +82,7 @@ class Heard:
     answer: AnswerProgressed | None = None
     complete_since: int = 0
     duets: dict[tuple[str, int, str, str, bool], DuetProgressed] = field(default_factory=dict)
+    ramps: RampsCompared | None = None
 
     def note_answer(self, event: Event) -> None:
         """Takes in what an event says of the answer."""
@@ -88,6 +91,8 @@ class Heard:
                 self.answer = None  # the study may have been another one before
             case StudyBegan():
                 self.duets.clear()
+            case RampsCompared():
+                self.ramps = event
             case TrialBegan():
                 self.duets = {key: one for key, one in self.duets.items() if one.pair_count is None}
             case AnswerProgressed():

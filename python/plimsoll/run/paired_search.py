@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field
 
 from plimsoll.analyse.capacities import capacities, capacity_ratios
@@ -21,7 +21,7 @@ from plimsoll.analyse.disturbance_model import Disturbance
 from plimsoll.analyse.machine_seconds import MachineSeconds
 from plimsoll.analyse.model import DifferenceVerdict
 from plimsoll.analyse.ramps import unlike_sides, withheld
-from plimsoll.errors import HostError, NothingCompletedError
+from plimsoll.errors import HostError, InvalidTrialError, NothingCompletedError
 from plimsoll.plan.capacity import Step
 from plimsoll.plan.ramps import (
     CONFIRMATIONS_MOST,
@@ -37,10 +37,13 @@ from plimsoll.record.capacity import Capacity, CapacityRun, RunRole, held_betwee
 from plimsoll.record.ramp import Ramp
 from plimsoll.run.events import EventLog
 from plimsoll.run.freezer import Freezer
-from plimsoll.run.search_events import RampsCompared, RatioSoFar, SearchBegan, SearchEnded
+from plimsoll.run.search_events import RampsCompared, RatioSoFar, SearchBegan, SearchEnded, SearchStopped
 from plimsoll.run.searching import STEP_OVERHEAD_S, nothing_completed
 from plimsoll.run.study_search import StudySearch
 from plimsoll.run.time_left import Budget
+
+_PAIRS_WITHOUT_KNEE = 3
+"""After so many pairs a system none of whose ramps has a knee is given up: no ratio can be had of it."""
 
 _OPEN = (DifferenceVerdict.UNRESOLVED, DifferenceVerdict.UNTESTABLE, DifferenceVerdict.DISTURBED)
 
@@ -80,30 +83,65 @@ class Climber:
 class PairedSearch:
     """The systems of a duet under one workload."""
 
-    def __init__(self, climbers: Sequence[Climber], budget: Budget, log: EventLog, *, seed: int) -> None:
-        self._climbers, self._budget, self._log, self._seed = climbers, budget, log, seed
+    def __init__(self, climbers: Sequence[Climber], budget: Budget, log: EventLog) -> None:
+        """Nothing runs yet.
+
+        Args:
+            climbers: Of one workload, in the order of the study.
+            budget: Its time.
+            log: Is told of everything.
+        """
+        self._climbers, self._budget, self._log = climbers, budget, log
         spec = climbers[0].search.spec
-        self._settings = search_settings(spec)
-        self._warm_up_s = spec.study.warm_up or 0.0
+        self._settings, self._seed, self._workloads_count = search_settings(spec), spec.study.seed, len(spec.workload)
+        self._warm_up_s = spec.study.warm_up_limit / 4 if spec.study.warm_up is None else spec.study.warm_up
         self._pair_s = len(climbers) * (usual_ramp_s() + STEP_OVERHEAD_S)
 
-    def run(self) -> None:
-        """Runs it to its end; raises as `StudySearch.execute`, and HostError where servers cannot be frozen."""
+    def run(self) -> bool:
+        """Runs it to its end, from whatever is recorded.
+
+        Returns:
+            Whether it came to one; otherwise there was no time for any pair.
+
+        Raises:
+            InvalidTrialError: As `StudySearch.run`; HostError too, where servers cannot be frozen.
+        """
         for one in self._climbers:
             self._log.say(SearchBegan(**one.search.place))
-        self._sweep()
-        ramp = ramp_after([one.swept_tps for one in self._climbers])
-        for pair in range(PAIRS_MOST):
-            if not (self._is_recorded(ramp, pair) or self._has_time()):
-                break
-            self._climb(ramp, pair)
-            if pair and all(one.verdict not in _OPEN for one in self._say(pair + 1)):
-                break
+        try:
+            self._sweep()
+            self._climb_pairs(ramp_after([one.swept_tps for one in self._climbers]))
+            for one in self._climbers:
+                self._confirm(one)
+        except InvalidTrialError as error:
+            for one in self._climbers:
+                one.search.keep(self._so_far(one), is_finished=False, stopped=str(error))
+                self._log.say(SearchStopped(**one.search.place, reason=str(error)))
+            raise
+        has_ended = all(self._so_far(one).ramps for one in self._climbers)
         for one in self._climbers:
-            self._confirm(one)
-            found = self._keep(one, is_finished=True)
+            found = self._keep(one, is_finished=has_ended)
             told = {"capacity_tps": None, "held_tps": found.low, "objective": found.objective}
-            self._log.say(SearchEnded(**one.search.place, **told))
+            if has_ended:
+                self._log.say(SearchEnded(**one.search.place, **told))
+        return has_ended
+
+    def _climb_pairs(self, ramp: Ramp) -> None:
+        """Pairs of ramps until all is decided, or there is no time for another one; what is recorded takes none."""
+        recorded = {pair for pair in range(PAIRS_MOST) if self._is_recorded(ramp, pair)}
+        for pair in range(PAIRS_MOST):
+            if pair not in recorded and not self._has_time():
+                if pair > max(recorded, default=-1):
+                    return
+                continue
+            self._climb(ramp, pair)
+            if pair and self._is_decided(self._say(pair + 1)):
+                return
+            if pair + 1 >= _PAIRS_WITHOUT_KNEE and any(one.knee_tps is None for one in self._climbers):
+                return
+
+    def _is_decided(self, ratios: Sequence[CapacityRatio]) -> bool:
+        return len(ratios) == math.comb(len(self._climbers), 2) and all(one.verdict not in _OPEN for one in ratios)
 
     def _sweep(self) -> None:
         """Raises NothingCompletedError where a server did nothing at all."""
@@ -136,12 +174,15 @@ class PairedSearch:
         if one.knee_tps is None:
             return
         for tried in range(CONFIRMATIONS_MOST):
-            self._take(one, confirmed_step(one.knee_tps, tried, one.connections, self._settings.steady_s))
+            step = confirmed_step(one.knee_tps, tried, one.connections, self._settings)
+            if tried and not (one.search.is_recorded(step) or self._budget.has_room_for(self._confirmed_s)):
+                return
+            self._take(one, step)
             if held_between(one.runs, self._settings.objective)[0]:
                 return
 
     def _take(self, one: Climber, step: Step, machines: list[MachineSeconds] | None = None) -> None:
-        with _alone(one, self._climbers):
+        with nullcontext() if one.search.is_recorded(step) else _alone(one, self._climbers):
             try:
                 run = one.search.execute(step, [] if machines is None else machines)
             except NothingCompletedError as error:
@@ -152,7 +193,7 @@ class PairedSearch:
     def _say(self, pair_count: int) -> Sequence[CapacityRatio]:
         """Tells how the systems compare by now."""
         found = self._ratios()
-        left_s = 0.0 if all(one.verdict not in _OPEN for one in found) else self._left_s(pair_count)
+        left_s = 0.0 if self._is_decided(found) else self._left_s(pair_count)
         place = self._climbers[0].search.place
         self._log.say(
             RampsCompared(
@@ -171,7 +212,7 @@ class PairedSearch:
         names = [one.search.planned.system for one in self._climbers]
         return [
             withheld(one, unlike_sides(met[names.index(one.base)], met[names.index(one.system)]))
-            for one in capacity_ratios(found)
+            for one in capacity_ratios(found, self._workloads_count)
         ]
 
     def _met(self) -> list[dict[int, Disturbance]]:
@@ -198,7 +239,11 @@ class PairedSearch:
     @property
     def _confirming_s(self) -> float:
         """About how long the steady runs at the end take."""
-        return len(self._climbers) * (self._warm_up_s + self._settings.steady_s + STEP_OVERHEAD_S)
+        return len(self._climbers) * self._confirmed_s
+
+    @property
+    def _confirmed_s(self) -> float:
+        return self._warm_up_s + self._settings.steady_s + STEP_OVERHEAD_S
 
     def _keep(self, one: Climber, *, is_finished: bool) -> Capacity:
         found = self._so_far(one)

@@ -23,6 +23,7 @@ from plimsoll.run.folder import PLAN_FILE, read_plan
 from plimsoll.run.heard import CurrentTrial, Heard, what_was_heard
 from plimsoll.run.held import is_held
 from plimsoll.run.planning import unplanned_count
+from plimsoll.run.search_events import RampsCompared
 
 STATUS_FORMAT = 1
 """Version of what `study status --json` prints."""
@@ -80,6 +81,7 @@ class StudyStatus(Document):
         answer: What a study that goes on until its answer is decided knew after its last complete repetition.
         duets: What a duet of a fixed number of rounds knew after its last one, for each two systems and level; and what
             the running round shows.
+        ramps: How systems compared by their ramps, at the last look; None without any.
         left: How many trials the next run, or the rest of this one, is expected to do: with an answer by what it needs.
         remaining_s: About how long those will take.
         not_yet_run: Planned trials without a recording, in as few lines as name each of them.
@@ -99,6 +101,7 @@ class StudyStatus(Document):
     doing: str | None = None
     answer: AnswerProgressed | None = None
     duets: tuple[DuetProgressed, ...] = ()
+    ramps: RampsCompared | None = None
     left: int
     remaining_s: float
     not_yet_run: tuple[str, ...] = ()
@@ -134,6 +137,7 @@ def study_status(folder: Path) -> StudyStatus:
         doing=heard.doing if is_cut else None,
         answer=heard.answer,
         duets=heard.duets_known(is_running=is_running),
+        ramps=heard.ramps,
         left=heard.left(counts.left),
         remaining_s=_remaining_s(plan, counts, heard, now_s, is_running=is_running),
         not_yet_run=tuple(map(group_words, missing_groups(never_ran(plan.trials, found.keys())))),

@@ -26,6 +26,8 @@ def lines_of(status: StudyStatus) -> list[str]:
 def _known_lines(status: StudyStatus) -> list[str]:
     """What is known of the answer so far."""
     lines = [duet_words(one) for one in status.duets]
+    if status.ramps is not None:
+        lines.append(search_line(status.ramps))
     if status.answer is not None:
         first, *others = answer_lines(status.answer)
         lines += [first, *(f"  {one}" for one in others)]

@@ -60,16 +60,18 @@ class StudySearches:
                 one.system: stack.enter_context(self._execution.started(one))
                 for one in next(iter(by_workload.values()))
             }
-            for index, own in enumerate(by_workload.values()):
-                climbers = [self._climber(one, systems[one.system], first=index == 0) for one in own]
-                search = PairedSearch(climbers, self._execution.budget, self._log, seed=self._spec.study.seed)
+            is_fresh = True
+            for own in by_workload.values():
+                climbers = [self._climber(one, systems[one.system], first=is_fresh) for one in own]
+                budget = self._execution.budget.part(max(self.left_count // len(own), 1))
+                is_fresh = False
                 try:
-                    search.run()
+                    if PairedSearch(climbers, budget, self._log).run():
+                        self._ended.update(one.search_id for one in own)
                 except InvalidTrialError as error:
+                    is_fresh = True  # what may be wrong with the data goes with it
                     for one in own:
                         self._stop(one, error)
-                else:
-                    self._ended.update(one.search_id for one in own)
 
     def _climber(self, planned: PlannedSearch, system: System, *, first: bool) -> Climber:
         assert isinstance(system, ManagedSystem), "a duet freezes its servers"

@@ -48,6 +48,11 @@ class Budget:
         """Seconds; None without a budget."""
         return None if self.budget_s is None else self.budget_s - self.used_s
 
+    def part(self, count: int) -> Budget:
+        """Its share of what is left, of so many that come one after the other."""
+        left_s = self.left_s
+        return self if left_s is None else Budget(self.used_s + left_s / count, self.began_s, self.clock)
+
     def has_room_for(self, seconds: float) -> bool:
         """Whether so much more fits."""
         return self.left_s is None or seconds <= self.left_s

@@ -31,6 +31,18 @@ def test_most_answers_are_late_from_the_knee_on() -> None:
     assert knee == pytest.approx(40, abs=1)
 
 
+def test_a_knee_lies_between_intervals() -> None:
+    """Two servers that differ by less than what the rate rises by in an interval have different knees."""
+    knees = []
+    for share in (0.2, 0.6):
+        ended, late = arrived(60), none(60)
+        late[40], late[41:] = share * ended[40], ended[41:]
+        knees.append(knee_at(ended, late, none(60)))
+    assert knees[0] is not None
+    assert knees[1] is not None
+    assert 0.1 < knees[0] - knees[1] < 1.0
+
+
 def test_a_ramp_in_time_has_no_knee() -> None:
     assert knee_at(arrived(60), none(60), none(60)) is None
 

@@ -69,6 +69,7 @@ class MadeUp:
         knee_tps: Of its ramps; a function of the pair.
         holds_tps: The highest rate that it holds.
         recorded: So many pairs need not run.
+        missing: But for this one.
     """
 
     name: str
@@ -76,8 +77,10 @@ class MadeUp:
     holds_tps: float = math.inf
     swept_tps: float = 1000.0
     recorded: int = 0
+    missing: int | None = None
     ran: list[Step] = field(default_factory=list)
     kept: list[tuple[Capacity, bool]] = field(default_factory=list)
+    stopped: str | None = None
     others: list[Frozen] = field(default_factory=list)
     spec: Any = field(default_factory=lambda: parse_study(STUDY))
 
@@ -90,16 +93,17 @@ class MadeUp:
         return {"search_id": self.name, "system": self.name, "workload": "w", "repetition": 0}
 
     def is_recorded(self, step: Step) -> bool:
-        return step.ordinal < self.recorded
+        return step.ordinal < self.recorded and step.ordinal != self.missing
 
     def record(self, found: Capacity, *, is_finished: bool) -> SearchRecord:
         return SearchRecord(**self.place, is_finished=is_finished, capacity=found)
 
-    def keep(self, found: Capacity, *, is_finished: bool) -> None:
+    def keep(self, found: Capacity, *, is_finished: bool, stopped: str | None = None) -> None:
+        self.stopped = stopped
         self.kept.append((found, is_finished))
 
     def execute(self, step: Step, _machines: list[Any]) -> CapacityRun:
-        assert all(one.is_frozen for one in self.others)
+        assert all(one.is_frozen != self.is_recorded(step) for one in self.others)
         self.ran.append(step)
         rate_tps = step.rate_tps
         if rate_tps is None and step.ramp is None and not self.swept_tps:
@@ -130,7 +134,7 @@ def searched(*systems: MadeUp, left_s: float | None = None) -> Log:
         one.others = [freezer for place, freezer in enumerate(freezers) if place != index]
     climbers = [Climber(one, freezer) for one, freezer in zip(systems, freezers, strict=True)]  # type: ignore[arg-type]
     budget = Budget(left_s, 0.0, clock=lambda: 0.0)
-    PairedSearch(climbers, budget, log, seed=1).run()  # type: ignore[arg-type]
+    assert PairedSearch(climbers, budget, log).run() == (left_s != 10.0)  # type: ignore[arg-type]
     assert not any(one.is_frozen for one in freezers)
     return log
 
@@ -184,10 +188,60 @@ def test_what_is_recorded_is_read_though_no_time_is_left() -> None:
 def test_a_ramp_without_a_knee_has_no_pair() -> None:
     a, b = MadeUp("a", noisy(1000.0, 1)), MadeUp("b", lambda _pair: None)
     searched(a, b)
+    assert len(ramps_of(a)) == len(ramps_of(b)) == 3, "nothing can be compared with a system without knees"
     assert not [step for step in b.ran if step.role is RunRole.CONFIRM]
     assert b.kept[-1][0].low is None
 
 
+def test_a_ratio_is_decided_though_ramps_are_as_like_as_two_peas() -> None:
+    a, b = MadeUp("a", noisy(1000.0, 1, 0.002)), MadeUp("b", noisy(1500.0, 2, 0.002))
+    searched(a, b)
+    assert len(ramps_of(a)) == 6
+
+
+def test_a_pair_that_is_missing_among_recorded_ones_is_left_out_without_time() -> None:
+    a, b = (MadeUp(name, noisy(1000.0, seed), recorded=9, missing=3) for name, seed in (("a", 1), ("b", 2)))
+    searched(a, b, left_s=0.0)
+    assert [step.ordinal for step in ramps_of(a)] == [0, 1, 2, 4, 5, 6, 7, 8]
+
+
+def test_without_time_for_a_pair_the_search_is_not_finished_and_nothing_is_said_of_rates() -> None:
+    short = MadeUp("a", noisy(1000.0, 1)), MadeUp("b", noisy(1000.0, 2))
+    log = searched(*short, left_s=10.0)
+    assert not short[0].kept[-1][1]
+    assert not [event for event in log.said if isinstance(event, SearchEnded)]
+
+
+def test_ramps_are_no_sign_that_no_rate_holds() -> None:
+    a, b = MadeUp("a", noisy(1000.0, 1)), MadeUp("b", noisy(1400.0, 2), holds_tps=1.0)
+    searched(a, b)
+    found, is_finished = b.kept[-1]
+    assert is_finished
+    assert found.low is None
+    assert not found.holds_nowhere
+
+
+def test_the_steady_run_has_as_many_arrivals_as_any_other_at_a_rate() -> None:
+    a, b = MadeUp("a", noisy(10.0, 1)), MadeUp("b", noisy(14.0, 2))
+    searched(a, b)
+    (confirmed,) = [step for step in a.ran if step.role is RunRole.CONFIRM]
+    assert (confirmed.rate_tps or 0.0) * confirmed.duration_s >= 290
+
+
+def test_ramps_stop_by_the_interval_that_all_workloads_together_will_have() -> None:
+    counts = []
+    for workloads in (1, 6):
+        a, b = (MadeUp(name, noisy(tps, seed, 0.12)) for name, tps, seed in (("a", 1000.0, 1), ("b", 1300.0, 2)))
+        for index in range(1, workloads):
+            more = a.spec.workload[0].model_copy(update={"name": f"w{index}"})
+            a.spec = a.spec.model_copy(update={"workload": (*a.spec.workload, more)})
+        searched(a, b)
+        counts.append(len(ramps_of(a)))
+    assert counts[0] < counts[1]
+
+
 def test_a_server_that_does_nothing_in_the_sweep_is_a_fault_of_it() -> None:
+    a, b = MadeUp("a", noisy(1000.0, 1)), MadeUp("b", noisy(1000.0, 2), swept_tps=0.0)
     with pytest.raises(NothingCompletedError, match="b: no transaction"):
-        searched(MadeUp("a", noisy(1000.0, 1)), MadeUp("b", noisy(1000.0, 2), swept_tps=0.0))
+        searched(a, b)
+    assert a.stopped == b.stopped == "b: no transaction completed in the sweep"
