@@ -10,7 +10,7 @@ import sys
 import pytest
 import vl_convert
 
-from plimsoll.guide.drawer import _drawer, drawn, start_drawing
+from plimsoll.guide.drawer import _Drawer, _drawer, drawn, start_drawing
 from support.processes import exists
 from support.waiting import until
 
@@ -43,6 +43,15 @@ def test_nobody_waits_for_a_process_that_has_ended() -> None:
         drawn(POINT, VERSION).result()
     _drawer.cache_clear()
     assert drawn(POINT, VERSION).result().startswith("<svg")
+
+
+def test_nobody_waits_for_an_answer_that_was_cut_short(monkeypatch: pytest.MonkeyPatch) -> None:
+    real = subprocess.Popen
+    breaks_off = ["sh", "-c", 'read line; printf \'{"svg": "<s\'']
+    monkeypatch.setattr(subprocess, "Popen", lambda _command, **pipes: real(breaks_off, **pipes))
+    drawer = _Drawer()
+    with pytest.raises(RuntimeError, match="has ended"):
+        drawer.draw({"spec": POINT, "vega_lite": VERSION}).result(timeout=300)
 
 
 def test_it_is_gone_with_whoever_was_killed() -> None:
