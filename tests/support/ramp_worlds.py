@@ -23,7 +23,6 @@ Values = NDArray[np.float64]
 
 _SLOT_S = 0.1
 _BASE_MS, LIMIT_MS = 4.0, 50.0
-_SPEED_TPS = 500.0
 _PAUSE_S = 1.7
 """From the end of a ramp to the begin of the next one."""
 
@@ -45,6 +44,8 @@ class World:
         stall_s: So long.
         drift: By how much the machine's speed changes over an hour, as a logarithm.
         starts: Standard deviation of the logarithm of a server's speed between its starts.
+        speed_tps: What the first server does in a second where nothing else runs.
+        noise: Standard deviation of the machine's speed over tenths of a second, as a ratio.
     """
 
     on_s: float = 0.0
@@ -57,10 +58,13 @@ class World:
     stall_s: float = 0.2
     drift: float = 0.0
     starts: float = 0.0
+    speed_tps: float = 500.0
+    noise: float = 0.05
 
 
 WORLDS: Mapping[str, World] = {
     "calm": World(),
+    "fast and even": World(speed_tps=8000.0, noise=0.005),
     "mild": World(on_s=60, off_s=120, share=(0.75, 0.95)),
     "busy": World(on_s=60, off_s=120, share=(0.3, 0.7)),
     "heavy": World(on_s=60, off_s=60, share=(0.15, 0.6)),
@@ -101,7 +105,7 @@ class _Study:
     def __init__(self, world: World, seed: int, ratio: float) -> None:
         self._world, self._seed, self._chance = world, seed, np.random.default_rng(seed)
         differ = np.exp(self._chance.normal(0.0, world.starts, 2)) if world.starts else np.ones(2)
-        self._speeds_tps = (_SPEED_TPS * float(differ[0]), _SPEED_TPS * ratio * float(differ[1]))
+        self._speeds_tps = (world.speed_tps * float(differ[0]), world.speed_tps * ratio * float(differ[1]))
         speed = _speeds(world, self._chance)
         self._clock_s = np.arange(speed.size + 1) * _SLOT_S
         self._worked_s = np.concatenate(([0.0], np.cumsum(speed))) * _SLOT_S
@@ -178,7 +182,7 @@ def _arrivals(ramp: Ramp, chance: np.random.Generator) -> Values:
 def _speeds(world: World, chance: np.random.Generator) -> Values:
     """The machine's speed in each tenth of a second, about 1 where nothing else runs."""
     size = round(1200 / _SLOT_S)
-    shocks = chance.normal(0.0, 0.05 * math.sqrt(1 - 0.9**2), size)
+    shocks = chance.normal(0.0, world.noise * math.sqrt(1 - 0.9**2), size)
     speed = np.clip(1 + np.convolve(shocks, 0.9 ** np.arange(60))[:size], 0.2, 2.0)
     speed *= np.exp(world.drift * np.arange(size) * _SLOT_S / 3600)
     for begin, length, share in _spells(world, chance, size):

@@ -23,6 +23,7 @@ RATIO = 1.3
 
 LEAST_FOUND = {
     "calm": 0.95,
+    "fast and even": 0.95,
     "mild": 0.95,
     "busy": 0.9,
     "heavy": 0.85,
