@@ -44,7 +44,7 @@ def test_what_async_acknowledged_and_never_sent_is_found_missing(flavour: str, s
     assert times.first_good_s <= times.all_good_s
     parts = one.outage.model_dump()
     assert parts.pop("total_s") == pytest.approx(sum(parts.values()))
-    assert {error.code for error in one.errors} >= {2003, 2013}
+    assert 2013 in {error.code for error in one.errors}  # a client may come back so late that nobody refuses it (2003)
     assert one.failed >= 1
 
 

@@ -92,7 +92,7 @@ def learn(
         raise SpecError("--target or --schema: give one of them, so that tables can be made as they are")
     if not 0 < scale <= 1000:
         raise SpecError(f"--scale: must be above 0 and at most 1000, is {scale:g}")
-    say_first(f"reading {' and '.join(map(str, logs))}")
+    say_first("reading a log" if len(logs) == 1 else f"reading {len(logs)} logs")  # a name may tell of whom they are
     wanted = reading.of(logs)
     url = None if target is None else login.target(target)
     found = _learned(
