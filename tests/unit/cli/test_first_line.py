@@ -35,7 +35,7 @@ COMMANDS = {
     f"learn schema --target {URL} -o s.json": CONNECTING,
     f"learn digests --target {URL}": CONNECTING,
     "learn check prod": "reading prod",
-    f"learn --from slow.log --target {URL} -o prod": "reading slow.log",
+    f"learn --from slow.log --target {URL} -o prod": "reading a log",
 }
 WITHOUT_ONE = {"sysbench", "new", "learn report"}
 """The engine's lines are sysbench's; the others drive and ask no server."""
