@@ -121,40 +121,29 @@ def comparisons_of(differences: Iterable[Difference], base: str) -> tuple[AbComp
 
 def _comparison(one: Difference, base: str) -> AbComparison:
     together = one.ratio if one.simultaneous is None else one.ratio.model_copy(update={"bounds": one.simultaneous})
-    is_turned = one.system == base
-    ratio = together.inverted if is_turned else together
-    bounds = ratio.bounds
-    return AbComparison(
-        system=one.base if is_turned else one.system,
-        base=base,
-        ratio=ratio,
-        verdict=one.verdict.inverted if is_turned else one.verdict,
-        equal_within=one.equal_within,
-        smallest_decided=None if bounds is None else math.sqrt(bounds.high / bounds.low),
-        rounds=one.ratio.trial_count,
-        rounds_needed=one.repetitions_needed,
-        grade=of_verdict(one.verdict, is_measured=bounds is not None),
-    )
+    return _against(base, one, together, equal_within=one.equal_within)
 
 
 def loads_compared(ratios: Iterable[CapacityRatio], base: str, equal_within: float) -> tuple[AbComparison, ...]:
     """The same by the loads that systems bear, which ramps compared."""
-    return tuple(_of_loads(one, base, equal_within) for one in ratios if base in (one.base, one.system))
+    found = [one for one in ratios if base in (one.base, one.system)]
+    return tuple(_against(base, one, one.ratio, equal_within=equal_within) for one in found)
 
 
-def _of_loads(one: CapacityRatio, base: str, equal_within: float) -> AbComparison:
+def _against(base: str, one: Difference | CapacityRatio, ratio: Estimate, *, equal_within: float) -> AbComparison:
+    """A comparison of two systems, seen from one of them; `ratio` has the interval that is shown."""
     verdict, is_turned = DifferenceVerdict(one.verdict), one.system == base
-    ratio = one.ratio.inverted if is_turned else one.ratio
     bounds = ratio.bounds
     return AbComparison(
         system=one.base if is_turned else one.system,
         base=base,
-        ratio=ratio,
+        ratio=ratio.inverted if is_turned else ratio,
         verdict=verdict.inverted if is_turned else verdict,
         equal_within=equal_within,
         smallest_decided=None if bounds is None else math.sqrt(bounds.high / bounds.low),
-        rounds=one.ratio.trial_count,
-        grade=of_verdict(one.verdict, is_measured=bounds is not None),
+        rounds=ratio.trial_count,
+        rounds_needed=one.repetitions_needed,
+        grade=of_verdict(verdict, is_measured=bounds is not None),
     )
 
 

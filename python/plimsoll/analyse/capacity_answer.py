@@ -102,4 +102,4 @@ def _finished(one: SystemCapacity) -> list[bool]:
 
 def _value(one: SystemCapacity) -> float:
     """By which systems are ranked: their knees where they have no capacity."""
-    return _knee_tps(one) or 0.0 if one.capacity_tps is None else one.capacity_tps.value
+    return (_knee_tps(one) or 0.0) if one.capacity_tps is None else one.capacity_tps.value

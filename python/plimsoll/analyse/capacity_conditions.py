@@ -12,7 +12,7 @@ from plimsoll.analyse.capacity_model import CapacityRatio, SystemCapacity
 from plimsoll.analyse.conditions import without_bounds
 from plimsoll.analyse.disturbance import is_disturbed, together, unlike
 from plimsoll.analyse.disturbance_model import Disturbance
-from plimsoll.analyse.ramps import has_pairs, unlike_sides, withheld
+from plimsoll.analyse.ramps import unlike_sides, withheld
 from plimsoll.analyse.search_checks import deciding_trials
 
 
@@ -49,13 +49,10 @@ def withheld_ratios(
 def _of_ratio(one: CapacityRatio, searched: Sequence[SystemCapacity], met: Mapping[str, Disturbance]) -> CapacityRatio:
     own = [capacity for capacity in searched if capacity.workload == one.workload]
     of_base, of_system = ([capacity for capacity in own if capacity.system == name] for name in (one.base, one.system))
-    if any(has_pairs(base, system) for base in of_base for system in of_system):
+    if one.pairs_count:
         return withheld(one, unlike_sides(_of_ramps(of_base, met), _of_ramps(of_system, met)))
-    base, system = (
-        together(capacity.disturbance for capacity in own if capacity.system == name) for name in (one.base, one.system)
-    )
-    conditions = unlike(base, system)
-    return withheld(one, conditions)
+    base, system = (together(capacity.disturbance for capacity in side) for side in (of_base, of_system))
+    return withheld(one, unlike(base, system))
 
 
 def _of_ramps(searched: Iterable[SystemCapacity], met: Mapping[str, Disturbance]) -> dict[tuple[int, int], Disturbance]:

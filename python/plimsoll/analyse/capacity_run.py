@@ -17,7 +17,7 @@ from plimsoll.analyse.replication.lag import lags_of
 from plimsoll.analyse.replication.model import LagState
 from plimsoll.analyse.samples import samples_of
 from plimsoll.analyse.trial_summary import RecordingLike
-from plimsoll.analyse.violations import arrivals_of, judge_run, late_in_flight
+from plimsoll.analyse.violations import ended_of, judge_run, late_in_flight, with_waiting
 from plimsoll.analyse.window import WindowCounts, counts_of, inside
 from plimsoll.errors import RecordError
 from plimsoll.record.capacity import CapacityObjective, CapacityRun, RunRole, RunVerdict
@@ -49,7 +49,10 @@ def judged_run(
     if intervals is None or histograms is None or counts is None:
         raise RecordError(f"trial {trial.trial_id}: nothing was measured; remove its recording, and run again")
     at = {"first": counts.first, "last": counts.last}
-    seen = arrivals_of(intervals, histograms, **at, limit_ms=objective.response_ms_p99)
+    limit_ms = objective.response_ms_p99
+    ended = ended_of(intervals, histograms, **at, limit_ms=limit_ms)
+    waiting = late_in_flight(histograms, **at, limit_ms=limit_ms)
+    seen = with_waiting(ended, waiting)
     rate_tps = trial.level.rate_tps
     lags = lags_of(recording.replication(), recording.outcome.window, trial.interval_s)
     lag_grows = any(one.state is LagState.GROWING for one in lags.values())
@@ -57,9 +60,7 @@ def judged_run(
     verdict = RunVerdict.NOT_JUDGED if rate_tps is None else judge_run(seen, objective)
     ramp, knee_tps = trial.ramp, None
     if ramp is not None:
-        waiting = late_in_flight(histograms, last=counts.last, limit_ms=objective.response_ms_p99)
-        seen.ended[-1], seen.over[-1] = seen.ended[-1] - waiting[-1], seen.over[-1] - waiting[-1]  # counted by itself
-        knee = knee_at(seen.ended, seen.over, waiting)
+        knee = knee_at(ended.ended, ended.over, waiting)
         knee_tps = None if knee is None else ramp.rate_tps(knee * trial.interval_s)
     return CapacityRun(
         trial_id=trial.trial_id,

@@ -77,12 +77,18 @@ class Sample:
 
     def compared_values(self, design: Design) -> tuple[list[float], list[float]]:
         """The repetitions of each side that the ratio is of: those of both in one order, where they form pairs."""
-        common = sorted(self.base.keys() & self.system.keys())
-        if design.at_any_look and not design.is_of_single_sessions:
-            common = list(log_ratios(self.base, self.system))
-        if len(common) >= 2 and (design.is_paired or design.at_any_look) and not design.is_of_single_sessions:
+        common = self._common(design)
+        if len(common) >= 2:
             return [self.base[one] for one in common], [self.system[one] for one in common]
         return list(self.base.values()), list(self.system.values())
+
+    def _common(self, design: Design) -> list[int]:
+        """Repetitions of both that form pairs: those of two sessions have nothing in common."""
+        if design.is_of_single_sessions:
+            return []
+        if design.at_any_look:
+            return list(log_ratios(self.base, self.system))
+        return sorted(self.base.keys() & self.system.keys()) if design.is_paired else []
 
     def figures(self, design: Design) -> Figures:
         """One figure of each side, whose ratio is that of the two.

@@ -22,6 +22,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TypeVar
 
 import numpy as np
@@ -33,6 +34,7 @@ from plimsoll.analyse.disturbance import UNLIKE_RATIO, together
 from plimsoll.analyse.disturbance_model import Disturbance, UnlikeConditions
 from plimsoll.analyse.model import DifferenceVerdict
 from plimsoll.analyse.sequential import anytime_interval
+from plimsoll.analyse.sequential_verdicts import verdict_of
 from plimsoll.analyse.single_searches import STARTS_DIFFER
 from plimsoll.analyse.within_run import Series
 from plimsoll.record.capacity import CapacityRun
@@ -140,12 +142,16 @@ def judged_pairs(values: Sequence[float], *, alpha: float, starts: int = 1) -> t
     from scipy.special import ndtri
 
     between_starts = float(ndtri(1 - alpha / 4)) * STARTS_DIFFER * math.sqrt(2 / starts)
-    half = math.hypot(found.half_width, between_starts)
-    low, high = found.mean - half, found.mean + half
+    wide = replace(found, half_width=math.hypot(found.half_width, between_starts))
     bounds = Bounds(
-        low=math.exp(low), high=math.exp(high), basis=SpreadKind.REPETITIONS, degrees=len(values) - 1, method=_METHOD
+        low=math.exp(wide.low),
+        high=math.exp(wide.high),
+        basis=SpreadKind.REPETITIONS,
+        degrees=len(values) - 1,
+        method=_METHOD,
     )
-    return Estimate(value=math.exp(found.mean), bounds=bounds, trial_count=len(values)), _verdict(low, high)
+    estimate = Estimate(value=math.exp(wide.mean), bounds=bounds, trial_count=len(values))
+    return estimate, verdict_of(wide, math.log1p(EQUAL_WITHIN))
 
 
 def _winsorised(values: Sequence[float]) -> list[float]:
@@ -154,15 +160,6 @@ def _winsorised(values: Sequence[float]) -> list[float]:
     middle = float(np.median(seen))
     most = _SPREADS * _NORMAL_MAD * float(np.median(np.abs(seen - middle)))
     return [float(one) for one in np.clip(seen, middle - most, middle + most)]
-
-
-def _verdict(low: float, high: float) -> DifferenceVerdict:
-    if low > 0:
-        return DifferenceVerdict.FASTER
-    if high < 0:
-        return DifferenceVerdict.SLOWER
-    within = math.log1p(EQUAL_WITHIN)
-    return DifferenceVerdict.EQUAL if -within <= low and high <= within else DifferenceVerdict.UNRESOLVED
 
 
 def unlike_sides(base: Mapping[_Pair, Disturbance], system: Mapping[_Pair, Disturbance]) -> UnlikeConditions | None:

@@ -108,7 +108,6 @@ def more_values(interval: AnytimeInterval, alpha: float, equal_within: float) ->
     deviation, distance = _deviation_to_come(interval), abs(interval.mean)
 
     def decides(count: int) -> bool:
-
         needed = deviation * (half_widths(alpha, count) + ndtri(POWER) / math.sqrt(count))
         return bool(distance > needed or distance + needed <= equal_within)
 

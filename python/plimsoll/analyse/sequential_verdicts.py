@@ -63,7 +63,7 @@ def judge_interval(corrected: AnytimeInterval, ratio: Estimate, *, tests_count: 
         equal_within: Share within which a ratio counts as 1.
     """
     alpha, margin = ALPHA / tests_count, math.log1p(equal_within)
-    verdict = _verdict(corrected, margin)
+    verdict = verdict_of(corrected, margin)
     is_decided = verdict not in (DifferenceVerdict.UNRESOLVED, DifferenceVerdict.UNTESTABLE)
     return Comparison(
         ratio=ratio,
@@ -79,7 +79,8 @@ def _log_ratios(base: MeasuredCell, system: MeasuredCell) -> dict[int, float]:
     return log_ratios(*both)
 
 
-def _verdict(interval: AnytimeInterval, margin: float) -> DifferenceVerdict:
+def verdict_of(interval: AnytimeInterval, margin: float) -> DifferenceVerdict:
+    """What an interval of the logarithm of a ratio decides; equal within so much on that scale."""
     if interval.deviation is None:
         return DifferenceVerdict.UNTESTABLE
     if interval.count < REPETITIONS_MIN or not interval.is_decided(margin):

@@ -42,8 +42,6 @@ from plimsoll.record.frames import IN_FLIGHT
 CERTAIN = 0.99
 """One less the chance, one-sided, of what a run showed at the edge of the objective, where it has a verdict."""
 
-_WAITING = f"{IN_FLIGHT}response"
-
 _LEAST_BURST_MS = 60.0
 """Violations come at least in bursts of what arrives within so long, or within the objective's response time."""
 
@@ -116,7 +114,7 @@ def _dispersion(over: Series, ended: Series) -> float:
 def arrivals_of(
     intervals: pl.DataFrame, histograms: pl.DataFrame, *, first: int, last: int, limit_ms: float
 ) -> Arrivals:
-    """Counts the arrivals of a measured window.
+    """Counts the arrivals of a measured window: those that ended in it, and those that waited in vain at its end.
 
     Args:
         intervals: All of the trial (`frames.INTERVALS`).
@@ -125,6 +123,24 @@ def arrivals_of(
         last: The last one.
         limit_ms: The objective's response time, milliseconds.
     """
+    ended = ended_of(intervals, histograms, first=first, last=last, limit_ms=limit_ms)
+    return with_waiting(ended, late_in_flight(histograms, first=first, last=last, limit_ms=limit_ms))
+
+
+def with_waiting(ended: Arrivals, waiting: Series) -> Arrivals:
+    """What ended, with those that waited in vain at the end.
+
+    Args:
+        ended: From `ended_of`.
+        waiting: From `late_in_flight`, of the same window.
+    """
+    in_vain = np.zeros_like(waiting)
+    in_vain[-1] = waiting[-1]
+    return Arrivals(ended.ended + in_vain, ended.over + in_vain, ended.lost + in_vain)
+
+
+def ended_of(intervals: pl.DataFrame, histograms: pl.DataFrame, *, first: int, last: int, limit_ms: float) -> Arrivals:
+    """Counts the arrivals that ended in a measured window. Arguments as of `arrivals_of`."""
     size = last - first + 1
     counted = intervals.filter(pl.col("interval").is_between(first, last))
     place = counted["interval"].to_numpy().astype(np.int64) - first
@@ -133,19 +149,16 @@ def arrivals_of(
     np.add.at(lost, place, failed)
     np.add.at(ended, place, counted["completed"].to_numpy().astype(np.float64) + failed)
     late = _late(histograms.filter(pl.col("interval").is_between(first, last)), "response", first, size, limit_ms)
-    waiting = _late(histograms.filter(pl.col("interval") == last), _WAITING, first, size, limit_ms)
-    return Arrivals(ended + waiting, late + lost + waiting, lost + waiting)
+    return Arrivals(ended, late + lost, lost)
 
 
-def late_in_flight(histograms: pl.DataFrame, *, last: int, limit_ms: float) -> Series:
-    """How many waited at the end of each interval for longer than the limit, shape (last + 1,).
+def late_in_flight(histograms: pl.DataFrame, *, first: int, last: int, limit_ms: float) -> Series:
+    """How many had waited for longer than the limit at the end of each interval of a window, shape (intervals,).
 
-    Args:
-        histograms: All of the trial (`frames.HISTOGRAMS`).
-        last: The last interval.
-        limit_ms: Milliseconds.
+    Arguments as of `arrivals_of`.
     """
-    return _late(histograms.filter(pl.col("interval") <= last), _WAITING, 0, last + 1, limit_ms)
+    within = histograms.filter(pl.col("interval").is_between(first, last))
+    return _late(within, f"{IN_FLIGHT}response", first, last - first + 1, limit_ms)
 
 
 def _late(rows: pl.DataFrame, measure: str, first: int, size: int, limit_ms: float) -> Series:

@@ -114,7 +114,7 @@ def _checked(text: str, load: Load) -> StudySpec:
         SpecError: It does not go together, or three rounds take longer.
     """
     spec = parse_study(text)
-    climbs = load.response_p99_s is not None
+    climbs = spec.study.climbs
     least_s = total_s(spec if climbs else with_repetitions(spec, REPETITIONS_MIN))
     if least_s > load.limit_s:
         needed = (
@@ -151,8 +151,8 @@ def _run(text: str, spec: StudySpec, folder: Path, load: Load) -> tuple[StudyRes
     file.write_text(text, encoding="utf-8")
     under = f"{spec.workload[0].name}, {counted(load.connections, 'connection')}"
     names = [one.name for one in spec.system]
-    climbs = load.response_p99_s is not None
-    say(plan_words(names, load=under, limit_s=load.limit_s, took_turns=spec.study.is_duet, climbs=climbs))
+    design = {"took_turns": spec.study.is_duet, "climbs": spec.study.climbs}
+    say(plan_words(names, load=under, limit_s=load.limit_s, **design))
     with ab_display() as display:
         try:
             return run_study(file, spec, folder, display.show), display.findings

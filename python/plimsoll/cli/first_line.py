@@ -13,8 +13,6 @@ from pathlib import Path
 
 from plimsoll.units import printable
 
-_PROGRAMS = ("mariadbd", "mysqld")
-
 
 def say_first(text: str, *, is_quiet: bool = False) -> None:
     """Says what begins, on standard error.
@@ -60,9 +58,11 @@ def _program(server: str) -> str:
     >>> _program("/opt/mysql/bin/mysqld --no-defaults"), _program("mariadb")
     ('mysqld', 'mariadb')
     """
+    from plimsoll.spec.server_program import server_word  # help names no server
+
     try:
         words = shlex.split(server)
-        return next((name for word in words if (name := Path(word).name).startswith(_PROGRAMS)), Path(words[0]).name)
+        return Path(server_word(words) or words[0]).name
     except (ValueError, IndexError):  # an open quote, or nothing: told of where the command is read
         return "a server"
 

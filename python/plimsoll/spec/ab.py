@@ -10,13 +10,13 @@ import shlex
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import takewhile
-from pathlib import PurePath
 from typing import TypeVar
 
 from plimsoll.errors import SpecError
 from plimsoll.spec.fields import name_fault
 from plimsoll.spec.matrix import NAME_LENGTH_MAX
 from plimsoll.spec.server_options import OptionValue
+from plimsoll.spec.server_program import server_word
 from plimsoll.spec.target import parse_target
 from plimsoll.spec.toml_text import TomlValue, toml_lines
 
@@ -156,7 +156,7 @@ def _names(
     Raises:
         SpecError: Two sides are the same.
     """
-    programs = [_program(one) for one in servers]
+    programs = [server_word(one.split()) or one for one in servers]
     of_servers = _different(programs) or _different(servers)
     told = zip(*(one for one in (of_servers, _different(targets), _set(settings)) if one), strict=True)
     names = [", ".join(filter(None, parts)) or DEFAULT for parts in told] or [DEFAULT] * len(settings)
@@ -180,16 +180,6 @@ def _set(settings: Sequence[Mapping[str, OptionValue]]) -> list[str]:
 
 def _shown(value: OptionValue) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
-
-
-def _program(server: str) -> str:
-    """The server's own path within its full command, which may begin with a loader; all of it where there is none.
-
-    >>> _program("numactl -N 0 /opt/mysql/bin/mysqld --no-defaults")
-    '/opt/mysql/bin/mysqld'
-    """
-    words = server.split()
-    return next((word for word in words if PurePath(word).name.startswith(("mysqld", "mariadbd"))), server)
 
 
 def _different(texts: Sequence[str]) -> list[str]:
