@@ -77,8 +77,9 @@ def capacity(
     """Find the highest rate at which response times stay within an objective.
 
     It overloads the server on purpose, again and again: do not point it at a server that others use. A short
-    closed-loop sweep shows about how much the server can do; runs at rates that do not wait for it close in on the
-    answer, which is measured three more times, for longer. Failed and dropped transactions count as too slow.
+    closed-loop sweep shows about how much the server can do; runs at rates that do not wait for it find the
+    rate at which the objective is crossed, and twelve longer ones around it give its interval. Failed and dropped
+    transactions count as too slow.
 
     Prints the answer, warnings and every run; after Ctrl-C what is known. Exit code: 0 if a rate holds, undisturbed.
 

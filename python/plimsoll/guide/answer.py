@@ -86,10 +86,9 @@ def _peak(said: Said) -> str:
     finding, figures = said.finding, said.figures
     cell = said.curve(finding.system or "", finding.workload).peak_cell
     grows = cell is not None and bool(cell.growing_replicas)
-    is_disturbed = cell is not None and cell.is_disturbed
-    sustains = "completed" if is_disturbed else "completes" if grows else "sustains"
-    verb = {"most": f"{sustains} the most:", "highest-figure": "has the highest figure:"}.get(
-        figures["standing"], sustains
+    completes = "completed" if cell is not None and cell.is_disturbed else "completes"
+    verb = {"most": f"{completes} the most:", "highest-figure": "has the highest figure:"}.get(
+        figures["standing"], completes
     )
     estimate: Estimate = figures["throughput_tps"]
     is_vague = estimate.bounds is not None and estimate.bounds.is_vague
@@ -156,7 +155,7 @@ def _within_objective(said: Said) -> str:
     if level.kind.is_at_rate:
         return f"{start} sustains {level.figure(said.unit)} {said.unit}{beyond}{lost}."
     rate = rate_with_interval(figures["throughput_tps"], said.unit)
-    return f"{start} sustains {rate} at {level.label()}{beyond}{lost}."
+    return f"{start} completes {rate} at {level.label()}{beyond}{lost}."
 
 
 def _objective_missed(said: Said) -> str:

@@ -140,7 +140,7 @@ def _bars(rows: list[Row], systems: list[str], title: str, look: Look) -> Chart 
     axis = alt.Axis(title=title, tickCount=4, format=",~r", labelFlush=False)
     x = alt.X("rate:Q", scale=alt.Scale(domain=[0, top * 1.03], nice=False), axis=axis)
     colour = Series(systems, look).colour
-    tooltip = [alt.Tooltip("system:N", title="system"), alt.Tooltip("shown:N", title="sustains"), recordings_line()]
+    tooltip = [alt.Tooltip("system:N", title="system"), alt.Tooltip("shown:N", title="throughput"), recordings_line()]
     bar = base.mark_bar(size=9, yOffset=9, opacity=0.85).encode(x=x, y=y, color=colour, tooltip=tooltip, href=href())
     limits = base.mark_bar(size=17, yOffset=9, opacity=0.28).encode(
         x=alt.X("from:Q"), x2=alt.X2("to:Q"), y=y, color=colour

@@ -66,11 +66,19 @@ def ramp_step(ramp: Ramp, pair: int, connections: int) -> Step:
     )
 
 
-def confirmed_step(knee_tps: float, tried: int, connections: int, settings: SearchSettings) -> Step:
-    """The steady run of a system whose knee is there, after so many that did not hold."""
-    rate_tps = rounded(knee_tps * CONFIRMED_RATIO * LOWER_RATIO**tried)
+def confirmed_step(knee_tps: float, lowered: int, again: int, connections: int, settings: SearchSettings) -> Step:
+    """The steady run of a system whose knee is there.
+
+    Args:
+        knee_tps: Of its ramps, transactions per second.
+        lowered: So many higher rates did not hold.
+        again: So many runs at this rate met a disturbed machine.
+        connections: That serve it.
+        settings: Of the search.
+    """
+    rate_tps = rounded(knee_tps * CONFIRMED_RATIO * LOWER_RATIO**lowered)
     duration_s = settings.length_s(RunRole.STEADY, rate_tps)
-    return Step(role=RunRole.CONFIRM, connections=connections, rate_tps=rate_tps, duration_s=duration_s)
+    return Step(role=RunRole.CONFIRM, connections=connections, rate_tps=rate_tps, duration_s=duration_s, ordinal=again)
 
 
 def usual_ramp_s() -> float:

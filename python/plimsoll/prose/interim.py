@@ -61,7 +61,7 @@ def _line(one: Interim, interval: AnytimeInterval, equal_within: float, noun: st
     if asked.base is None:
         figure = format_rate(math.exp(interval.mean))
         known = f" (within {format_percent(math.expm1(interval.half_width))})" if _is_known(interval) else ""
-        return f"{place}: {asked.system} sustains {figure}{known}{_state(one, interval, noun)}"
+        return f"{place}: {asked.system} completes {figure}{known}{_state(one, interval, noun)}"
     known = ""
     if _is_known(interval):
         low, high = (format_percent(math.expm1(edge), signed=True) for edge in (interval.low, interval.high))

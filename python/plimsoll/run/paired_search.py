@@ -96,6 +96,7 @@ class PairedSearch:
         self._settings, self._seed, self._workloads_count = search_settings(spec), spec.study.seed, len(spec.workload)
         self._warm_up_s = spec.study.warm_up_limit / 4 if spec.study.warm_up is None else spec.study.warm_up
         self._pair_s = len(climbers) * (usual_ramp_s() + STEP_OVERHEAD_S)
+        self._steady_machines: list[MachineSeconds] = []
 
     def run(self) -> bool:
         """Runs it to its end, from whatever is recorded.
@@ -153,7 +154,7 @@ class PairedSearch:
                     rate_tps=None,
                     duration_s=self._settings.sweep_s,
                 )
-                self._take(one, step)
+                self._take(one, step, self._steady_machines)
         for one in self._climbers:
             if not one.swept_tps:
                 raise NothingCompletedError(f"{one.search.planned.system}: no transaction completed in the sweep")
@@ -170,25 +171,35 @@ class PairedSearch:
             self._pair_s = took_s
 
     def _confirm(self, one: Climber) -> None:
-        """A steady run below the knee, and lower ones where it does not hold."""
-        if one.knee_tps is None:
-            return
-        for tried in range(CONFIRMATIONS_MOST):
-            step = confirmed_step(one.knee_tps, tried, one.connections, self._settings)
-            if tried and not (one.search.is_recorded(step) or self._budget.has_room_for(self._confirmed_s)):
+        """A steady run below the knee: the same again where the machine was disturbed, a lower one where it fails."""
+        lowered = again = 0
+        while one.knee_tps is not None:
+            step = confirmed_step(one.knee_tps, lowered, again, one.connections, self._settings)
+            if (lowered or again) and not self._has_time_to_confirm(one, step):
                 return
-            self._take(one, step)
-            if held_between(one.runs, self._settings.objective)[0]:
+            if again:
+                one.runs[-1] = one.runs[-1].model_copy(update={"made_again": True})
+            run = self._take(one, step, self._steady_machines)
+            if run.is_disturbed and again < self._settings.made_again:
+                again += 1
+            elif lowered + 1 == CONFIRMATIONS_MOST or held_between(one.runs, self._settings.objective)[0]:
                 return
+            else:
+                lowered, again = lowered + 1, 0
 
-    def _take(self, one: Climber, step: Step, machines: list[MachineSeconds] | None = None) -> None:
+    def _has_time_to_confirm(self, one: Climber, step: Step) -> bool:
+        return one.search.is_recorded(step) or self._budget.has_room_for(self._confirmed_s)
+
+    def _take(self, one: Climber, step: Step, machines: list[MachineSeconds]) -> CapacityRun:
+        """One run; what the machine did in it is added to `machines`, with which it is compared."""
         with nullcontext() if one.search.is_recorded(step) else _alone(one, self._climbers):
             try:
-                run = one.search.execute(step, [] if machines is None else machines)
+                run = one.search.execute(step, machines)
             except NothingCompletedError as error:
                 run = nothing_completed(step, error.trial_id)
         one.runs.append(run)
         self._keep(one, is_finished=False)
+        return run
 
     def _say(self, pair_count: int) -> Sequence[CapacityRatio]:
         """Tells how the systems compare by now."""

@@ -50,7 +50,7 @@ def test_of_more_the_answer_names_the_best_and_a_table_has_each(count: int) -> N
     best = f"s{count - 1}"
     carried, within, others, *rest = answer_of(analysis)
     assert carried.startswith(f"read-write: {best} has the highest figure: at least ")
-    assert f"within 60.0 ms, {best} sustains" in within
+    assert f"within 60.0 ms, {best} completes" in within
     assert f"the peaks of the other {count - 1} systems are" in others
     assert not any("connection pool for" in text for text in rest)
     (cost,) = (text for text in answer_of(analysis) if "per million" in text)

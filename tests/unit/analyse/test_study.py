@@ -97,7 +97,7 @@ def test_difference_at_the_peaks_is_found_and_names_the_factor(two: Analysis) ->
     assert one.verdict is DifferenceVerdict.FASTER
     assert one.ratio.value == pytest.approx(1.5, rel=0.03)
     assert one.other_factors == (("innodb_flush_log_at_trx_commit", "1", "2"),)
-    assert answer_of(two)[0].startswith("read-write: relaxed sustains the most: 1,8")
+    assert answer_of(two)[0].startswith("read-write: relaxed completes the most: 1,8")
     assert any("the peak of relaxed is 5" in text and "higher than that of durable" in text for text in answer_of(two))
 
 
@@ -121,7 +121,7 @@ def test_what_is_open_says_what_was_detectable_and_what_would_decide() -> None:
     assert one.smallest_effect is not None
     assert 1.0 < one.smallest_effect < 1.2
     assert one.repetitions_needed is not None
-    assert "other sustains 1,205 tps" in answer_of(analysis)[0]
+    assert "other completes 1,205 tps" in answer_of(analysis)[0]
     assert not any("highest figure" in text or "the most" in text for text in answer_of(analysis))
     (text,) = [text for text in answer_of(analysis) if "not resolved whether the peaks" in text]
     assert "The minimum detectable effect (80 % power) is" in text

@@ -50,13 +50,13 @@ def said(one: Curve, objective_ms: float | None = 20.0) -> list[str]:
 
 def test_the_best_level_that_keeps_it_is_named() -> None:
     assert said(curve((1, 100, 2.0), (8, 700, 19.9), (32, 900, 73.0))) == [
-        "w: with p99 response time within 20.0 ms, a sustains 700 tps at 8 connections."
+        "w: with p99 response time within 20.0 ms, a completes 700 tps at 8 connections."
     ]
 
 
 def test_a_last_level_that_keeps_it_leaves_the_rest_open() -> None:
     assert said(curve((1, 100, 2.0), (8, 700, 19.9)))[0].endswith(
-        "a sustains 700 tps at 8 connections, perhaps more at levels that were not measured."
+        "a completes 700 tps at 8 connections, perhaps more at levels that were not measured."
     )
 
 
@@ -70,7 +70,7 @@ def test_failed_transactions_count_as_over_it() -> None:
 
 def test_unfinished_transactions_count_as_over_it() -> None:
     assert "a sustains no level that was measured" in said(curve((1, 100, 2.0), unfinished=50))[0]
-    assert "a sustains 100 tps" in said(curve((1, 100, 2.0), unfinished=5))[0]
+    assert "a completes 100 tps" in said(curve((1, 100, 2.0), unfinished=5))[0]
 
 
 def test_a_lower_bound_within_it_keeps_nothing_and_one_above_it_is_over_it() -> None:

@@ -47,7 +47,7 @@ def test_each_workload_has_one_sentence_with_its_interval_and_its_recordings() -
     pool = found("pool", system="durable", workload="read-write", connections=16)
     first = describe(with_answer(pool, peak_of("durable", "next"), peak_of("relaxed", "most"))).first
     (headline,) = first.headlines
-    assert headline.text.startswith("read-write: relaxed sustains the most: 1,712 tps (95 % CI 1,661 to 1,768)")
+    assert headline.text.startswith("read-write: relaxed completes the most: 1,712 tps (95 % CI 1,661 to 1,768)")
     assert [one.trial_id for one in headline.sources] == ["160f1712"]
 
 
@@ -63,7 +63,7 @@ def test_a_capacity_at_the_objective_comes_before_a_peak() -> None:
         is_last_level=False,
     )
     first = describe(with_answer(peak_of("relaxed", "most"), within)).first
-    assert "with p99 response time within 20.0 ms, durable sustains 871 tps" in first.headlines[0].text
+    assert "with p99 response time within 20.0 ms, durable completes 871 tps" in first.headlines[0].text
 
 
 @pytest.mark.parametrize(
@@ -85,7 +85,7 @@ def test_what_the_first_screen_says_is_not_said_again() -> None:
     left_out = [one for one in content.answer if one not in {*told, *rest}]
     assert left_out, "a terminal says it, since it has no table of every system"
     for text in left_out:
-        assert " sustains " in text or "connection pool for " in text
+        assert " completes " in text or "connection pool for " in text
 
 
 def test_a_page_compares_once_for_each_workload_and_says_a_stall_in_its_warning_alone() -> None:

@@ -183,7 +183,7 @@ def test_a_ranking_that_is_not_resolved_names_no_first(analysis: Analysis) -> No
         assert "highest figure" not in said
     else:
         assert [one.code for one in findings] == ["peak"]
-        assert "b sustains the most" in said
+        assert "b completes the most" in said
 
 
 def test_both_rankings_are_among_the_studies() -> None:

@@ -70,6 +70,7 @@ class MadeUp:
         holds_tps: The highest rate that it holds.
         recorded: So many pairs need not run.
         missing: But for this one.
+        disturbed: So many of its first steady runs meet a disturbed machine.
     """
 
     name: str
@@ -78,6 +79,7 @@ class MadeUp:
     swept_tps: float = 1000.0
     recorded: int = 0
     missing: int | None = None
+    disturbed: int = 0
     ran: list[Step] = field(default_factory=list)
     kept: list[tuple[Capacity, bool]] = field(default_factory=list)
     stopped: str | None = None
@@ -109,6 +111,7 @@ class MadeUp:
         if rate_tps is None and step.ramp is None and not self.swept_tps:
             raise NothingCompletedError("nothing")
         holds = rate_tps is not None and rate_tps <= self.holds_tps
+        steady_count = sum(one.role is RunRole.CONFIRM for one in self.ran)
         return CapacityRun(
             role=step.role,
             connections=step.connections,
@@ -119,6 +122,7 @@ class MadeUp:
             verdict=RunVerdict.HOLDS if holds else RunVerdict.DOES_NOT_HOLD,
             knee_tps=None if step.ramp is None else self.knee_tps(step.ordinal),
             pair=None if step.ramp is None else step.ordinal,
+            is_disturbed=step.role is RunRole.CONFIRM and steady_count <= self.disturbed,
         )
 
 
@@ -167,6 +171,24 @@ def test_a_rate_clearly_below_the_knee_is_confirmed_and_a_lower_one_where_it_doe
     assert is_finished
     assert (found.low, found.high, found.capacity_tps) == (confirmed["b"][1], confirmed["b"][0], None)
     assert [event.held_tps for event in log.said if isinstance(event, SearchEnded)] == [confirmed["a"][0], found.low]
+
+
+def test_a_steady_run_on_a_disturbed_machine_is_made_again_and_nothing_rests_on_it() -> None:
+    a, b = MadeUp("a", noisy(1000.0, 1)), MadeUp("b", noisy(1400.0, 2), disturbed=2)
+    searched(a, b)
+    steady = [run for run in b.kept[-1][0].runs if run.role is RunRole.CONFIRM]
+    assert [run.made_again for run in steady] == [True, True, False]
+    assert len({run.rate_tps for run in steady}) == 1
+    assert [step.ordinal for step in b.ran if step.role is RunRole.CONFIRM] == [0, 1, 2]
+    assert [step.ordinal for step in a.ran if step.role is RunRole.CONFIRM] == [0]
+
+
+def test_a_machine_that_stays_disturbed_is_given_up_in_time() -> None:
+    a, b = MadeUp("a", noisy(1000.0, 1)), MadeUp("b", noisy(1400.0, 2), disturbed=99)
+    searched(a, b)
+    steady = [run for run in b.kept[-1][0].runs if run.role is RunRole.CONFIRM]
+    assert [run.made_again for run in steady] == [True] * 4 + [False], "the last one stays, and is marked"
+    assert steady[-1].is_disturbed
 
 
 def test_equal_systems_go_on_until_the_time_is_used_up() -> None:
