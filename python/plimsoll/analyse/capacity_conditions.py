@@ -50,12 +50,14 @@ def _of_ratio(one: CapacityRatio, searched: Sequence[SystemCapacity], met: Mappi
     own = [capacity for capacity in searched if capacity.workload == one.workload]
     of_base, of_system = ([capacity for capacity in own if capacity.system == name] for name in (one.base, one.system))
     if one.pairs_count:
-        return withheld(one, unlike_sides(_of_ramps(of_base, met), _of_ramps(of_system, met)))
+        return withheld(one, unlike_sides(met_in_ramps(of_base, met), met_in_ramps(of_system, met)))
     base, system = (together(capacity.disturbance for capacity in side) for side in (of_base, of_system))
     return withheld(one, unlike(base, system))
 
 
-def _of_ramps(searched: Iterable[SystemCapacity], met: Mapping[str, Disturbance]) -> dict[tuple[int, int], Disturbance]:
+def met_in_ramps(
+    searched: Iterable[SystemCapacity], met: Mapping[str, Disturbance]
+) -> dict[tuple[int, int], Disturbance]:
     """What each ramp of a system met, by its round and pair."""
     return {
         (search.repetition, run.pair): met[run.trial_id]

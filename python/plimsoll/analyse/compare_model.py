@@ -126,10 +126,12 @@ class CapacityComparison(MetricComparison):
     Attributes:
         workload: Name.
         objective: What had to hold.
+        is_of_ramps: It rests on pairs of ramps, whose number stands for that of the repetitions.
     """
 
     workload: str
     objective: CapacityObjective
+    is_of_ramps: bool = False
 
 
 class ConditionDifference(Document):

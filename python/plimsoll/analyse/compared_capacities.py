@@ -4,6 +4,8 @@ Two capacities are compared where workload and objective are the same, in the wa
 that only one side has, or at another objective, cannot be compared: it is a difference of the two sides, and no rule of
 `--fail-if` passes without it.
 
+Ramps in pairs say how two capacities compare, and of neither how high it is (`ramps`).
+
 Deliberately not here: how a search is made, and how its answer varies.
 """
 
@@ -19,7 +21,7 @@ from plimsoll.analyse.capacities import (
     capacity_log_ratio,
     capacity_ratio,
 )
-from plimsoll.analyse.capacity_model import SystemCapacity
+from plimsoll.analyse.capacity_model import CapacityRatio, SystemCapacity
 from plimsoll.analyse.cell_figure import cell_figure
 from plimsoll.analyse.cell_model import Estimate, SpreadKind
 from plimsoll.analyse.compare_model import CapacityComparison, ConditionDifference, Metric, MetricComparison, Sessions
@@ -33,6 +35,7 @@ from plimsoll.analyse.disturbance_model import UnlikeConditions
 from plimsoll.analyse.gate import GatePlace, TestableRatio
 from plimsoll.analyse.log_ratio import ALPHA, LogRatio
 from plimsoll.analyse.model import DifferenceVerdict
+from plimsoll.analyse.ramps import has_pairs, ratio_of_ramps
 from plimsoll.record.capacity import CapacityObjective, RunRole, SearchRecord
 from plimsoll.units import format_ms, format_percent
 
@@ -110,17 +113,18 @@ def compare_capacities(
         CapacityComparison(
             **withheld(
                 _compared(pair, alpha=alpha, design=design, equal_within=equal_within),
-                _unlike([pair], conditions),
+                _unlike([pair], conditions, design),
             ).model_dump(),
             workload=pair.workload,
             objective=pair.objective,
+            is_of_ramps=_climbed(pair, design) is not None,
         )
         for pair in pairs
     ]
     if len(found) < 2:
         return found, found[0] if found else None
     overall = _together(pairs, alpha=alpha, design=design, equal_within=equal_within)
-    return found, withheld(overall, _unlike(pairs, conditions))
+    return found, withheld(overall, _unlike(pairs, conditions, design))
 
 
 def capacity_places(
@@ -129,8 +133,7 @@ def capacity_places(
     """Where the rules about throughput are tested; a capacity that one side lacks leaves them undecided."""
     design = replace(design, at_any_look=False)
     for pair in pairs:
-        is_open = _ends(pair) is None or _unlike([pair], conditions) is not None
-        ratio = None if is_open else _testable(pair, design)
+        ratio = None if _unlike([pair], conditions, design) is not None else _testable(pair, design)
         yield GatePlace(pair.place, {Metric.THROUGHPUT: ratio}, is_dead=_is_dead(pair))
 
 
@@ -146,7 +149,10 @@ def capacity_differences(pairs: Sequence[CapacityPair]) -> Iterator[ConditionDif
             yield _other(f"connections swept for the capacity under {workload}", *swept)
 
 
-def _unlike(pairs: Sequence[CapacityPair], conditions: ComparedConditions) -> UnlikeConditions | None:
+def _unlike(pairs: Sequence[CapacityPair], conditions: ComparedConditions, design: Design) -> UnlikeConditions | None:
+    for pair in pairs:
+        if (ends := _climbed(pair, design)) and (found := conditions.of_ramps(*ends)):
+            return found
     sides = ([one for pair in pairs if (one := side(pair)) is not None] for side in (_base, _system))
     return conditions.of_capacities(*sides)
 
@@ -180,6 +186,14 @@ def _ends(pair: CapacityPair) -> tuple[SystemCapacity, SystemCapacity] | None:
     return base, system
 
 
+def _climbed(pair: CapacityPair, design: Design) -> tuple[SystemCapacity, SystemCapacity] | None:
+    """Both sides, where ramps of theirs ran in pairs."""
+    base, system = pair.base, pair.system
+    if base is None or system is None or not (design.is_paired and has_pairs(base, system)):
+        return None
+    return base, system
+
+
 def _compared(pair: CapacityPair, *, alpha: float, design: Design, equal_within: float) -> MetricComparison:
     base, system = (
         None if side is None or side.capacity_tps is None else side.capacity_tps.value
@@ -187,6 +201,8 @@ def _compared(pair: CapacityPair, *, alpha: float, design: Design, equal_within:
     )
     sample = _sample(pair, design)
     figures = compared(sample, (base, system), None, None, equal_within=equal_within)
+    if climbed := _climbed(pair, design):
+        return _of_ramps(figures, ratio_of_ramps(*climbed, alpha=alpha, equal_within=equal_within))
     ends = _ends(pair)
     if ends is None:
         return figures.model_copy(update={"ratio": None})
@@ -202,6 +218,24 @@ def _compared(pair: CapacityPair, *, alpha: float, design: Design, equal_within:
             "verdict": DifferenceVerdict.UNTESTABLE if design.is_of_sessions else DifferenceVerdict(found.verdict),
             "repetitions_needed": found.repetitions_needed,
             "smallest_effect": None if log_ratio is None else log_ratio.smallest_effect(alpha),
+            "basis": None if bounds is None else bounds.basis,
+            "method": "" if bounds is None else bounds.method,
+        }
+    )
+
+
+def _of_ramps(figures: MetricComparison, found: CapacityRatio | None) -> MetricComparison:
+    """How many pairs a ratio is of stands where other comparisons have their repetitions."""
+    assert found is not None, "there are pairs"
+    bounds = found.ratio.bounds
+    return figures.model_copy(
+        update={
+            "ratio": found.ratio.value,
+            "low": None if bounds is None else bounds.low,
+            "high": None if bounds is None else bounds.high,
+            "verdict": DifferenceVerdict(found.verdict),
+            "base_repetitions": found.pairs_count,
+            "system_repetitions": found.pairs_count,
             "basis": None if bounds is None else bounds.basis,
             "method": "" if bounds is None else bounds.method,
         }
@@ -295,8 +329,12 @@ class _KnownRange:
 
 def _testable(pair: CapacityPair, design: Design) -> TestableRatio | None:
     """How the rules see a ratio: by its repetitions or sessions, else by the range that is stated for it."""
+    if climbed := _climbed(pair, design):
+        found = ratio_of_ramps(*climbed, alpha=ALPHA)
+        return None if found is None else _known_range(found.ratio)
     ends = _ends(pair)
-    assert ends is not None, "checked by the caller"
+    if ends is None:
+        return None
     if design.is_of_sessions:
         return None if design.sessions is Sessions.APART else _sample(pair, design).ratio(design)
     log_ratio = capacity_log_ratio(*ends, paired=design.is_paired)
@@ -310,7 +348,7 @@ def _known_range(ratio: Estimate) -> _KnownRange | None:
     if bounds is None:
         return None
     logs = (math.log(ratio.value), math.log(bounds.low), math.log(bounds.high))
-    return _KnownRange(*logs, error=1 - bounds.confidence)
+    return _KnownRange(*logs, error=ALPHA)
 
 
 def _is_dead(pair: CapacityPair) -> bool:

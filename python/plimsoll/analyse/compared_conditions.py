@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import TypeVar
 
 from plimsoll.analyse.capacities import deciding_runs
+from plimsoll.analyse.capacity_conditions import met_in_ramps
 from plimsoll.analyse.capacity_model import SystemCapacity
 from plimsoll.analyse.compare_model import MetricComparison
 from plimsoll.analyse.compared_cells import CellKey
@@ -18,6 +19,7 @@ from plimsoll.analyse.compared_side import Side
 from plimsoll.analyse.disturbance import met_by, together, unlike
 from plimsoll.analyse.disturbance_model import Disturbance, UnlikeConditions
 from plimsoll.analyse.model import DifferenceVerdict
+from plimsoll.analyse.ramps import unlike_sides
 from plimsoll.analyse.trial_summary import TrialSummary
 
 Compared = TypeVar("Compared", bound=MetricComparison)
@@ -28,6 +30,9 @@ class _Met:
     """What the trials of one side met, each with its trial."""
 
     trials: tuple[tuple[TrialSummary, Disturbance | None], ...] = field(repr=False)
+
+    def in_ramps(self, one: SystemCapacity) -> dict[tuple[int, int], Disturbance]:
+        return met_in_ramps([one], {trial.trial.trial_id: met for trial, met in self.trials if met is not None})
 
     def where(self, counts: Callable[[TrialSummary], bool]) -> Disturbance | None:
         return together(met for one, met in self.trials if counts(one))
@@ -59,10 +64,15 @@ class ComparedConditions:
             self.system.where(lambda one: one.trial.trial_id in ids[1]),
         )
 
+    def of_ramps(self, base: SystemCapacity, system: SystemCapacity) -> UnlikeConditions | None:
+        """Of the ramps of both sides, pair by pair."""
+        return unlike_sides(self.base.in_ramps(base), self.system.in_ramps(system))
+
 
 def compared_conditions(base: Side, system: Side) -> ComparedConditions:
     """Judges the trials of both sides against each other."""
-    trials, count = [*base.answering, *system.answering], len(base.answering)
+    of_base, of_system = ([*side.answering, *side.ramps] for side in (base, system))
+    trials, count = [*of_base, *of_system], len(of_base)
     met = list(zip(trials, met_by(trials), strict=True))
     return ComparedConditions(_Met(tuple(met[:count])), _Met(tuple(met[count:])))
 

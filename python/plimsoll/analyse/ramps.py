@@ -103,19 +103,23 @@ def _rounds(base: SystemCapacity, system: SystemCapacity) -> list[list[float]]:
     ]
 
 
-def ratio_of_ramps(base: SystemCapacity, system: SystemCapacity, *, alpha: float) -> CapacityRatio | None:
+def ratio_of_ramps(
+    base: SystemCapacity, system: SystemCapacity, *, alpha: float, equal_within: float = EQUAL_WITHIN
+) -> CapacityRatio | None:
     """How the knees of two systems compare; None where there is no pair of ramps of both.
 
     Args:
         base: What is compared with.
         system: What is compared.
         alpha: 0.05 for one comparison; with m of them side by side 0.05 / m.
+        equal_within: Share within which the two count as equal.
     """
     rounds = _rounds(base, system)
     values = [value for one in rounds for value in one]
     if not values:
         return None
-    ratio, verdict = judged_pairs(values, alpha=alpha, starts=sum(bool(one) for one in rounds))
+    starts = sum(bool(one) for one in rounds)
+    ratio, verdict = judged_pairs(values, alpha=alpha, starts=starts, equal_within=equal_within)
     names = {"workload": base.workload, "base": base.system, "system": system.system}
     return CapacityRatio(**names, ratio=ratio, verdict=verdict.value, pairs_count=len(values))
 
@@ -128,13 +132,16 @@ def log_ratios(base: Sequence[CapacityRun], system: Sequence[CapacityRun]) -> li
     return [math.log(of_system[pair] / knee) for pair, knee in of_base.items() if pair in of_system]
 
 
-def judged_pairs(values: Sequence[float], *, alpha: float, starts: int = 1) -> tuple[Estimate, DifferenceVerdict]:
+def judged_pairs(
+    values: Sequence[float], *, alpha: float, starts: int = 1, equal_within: float = EQUAL_WITHIN
+) -> tuple[Estimate, DifferenceVerdict]:
     """The ratio of two systems with its interval, which holds at every look, and what it decides.
 
     Args:
         values: Logarithms of the ratios of the pairs, in their order; at least one.
         alpha: The probability, 0..1, that the true ratio is outside at any look.
         starts: So many starts of the servers they are from.
+        equal_within: Share within which the two count as equal.
     """
     found = anytime_interval(_winsorised(values), alpha)
     if len(values) < PAIRS_LEAST or not math.isfinite(found.half_width):
@@ -151,7 +158,7 @@ def judged_pairs(values: Sequence[float], *, alpha: float, starts: int = 1) -> t
         method=_METHOD,
     )
     estimate = Estimate(value=math.exp(wide.mean), bounds=bounds, trial_count=len(values))
-    return estimate, verdict_of(wide, math.log1p(EQUAL_WITHIN))
+    return estimate, verdict_of(wide, math.log1p(equal_within))
 
 
 def _winsorised(values: Sequence[float]) -> list[float]:

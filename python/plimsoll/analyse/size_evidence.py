@@ -1,7 +1,8 @@
 """Whether a system sustains a load, by its capacity at an objective; and what response times will be.
 
 What a system sustains within a strict objective it sustains within a looser one, too. The other way round nothing
-follows: what is too much within 20 ms may be sustained within 200 ms.
+follows: what is too much within 20 ms may be sustained within 200 ms. Ramps show no capacity, but a rate that was held
+in a steady run after them, and one from which on most answers were late.
 
 Deliberately not here: load at target rates (`size_rates`), closed-loop levels (`size_levels`), and the answer over all
 systems (`size`).
@@ -13,13 +14,14 @@ from collections.abc import Sequence
 from typing import Any
 
 from plimsoll.analyse.capacity_model import SystemCapacity
+from plimsoll.analyse.cell_model import Estimate
 from plimsoll.analyse.cost import cost_figures
 from plimsoll.analyse.disturbance_model import slow_figures
 from plimsoll.analyse.finding_model import Finding, found
 from plimsoll.analyse.model import SystemSummary
 from plimsoll.analyse.prediction import REPETITIONS_NEEDED, next_at_most
 from plimsoll.analyse.size_model import Fit, LoadAsked, SizeEvidence, SystemFit
-from plimsoll.record.capacity import Capacity
+from plimsoll.record.capacity import Capacity, CapacityRun, knee_of
 
 STRICTER = "capacity-of-stricter-objective"
 """Reason of an answer that says nothing: the capacity is too low, but at a stricter objective than is asked for."""
@@ -33,24 +35,35 @@ def judge_capacities(capacities: Sequence[SystemCapacity], system: SystemSummary
     one = max(usable, key=lambda each: each.objective.response_ms_p99)
     verdict, reason = _by_capacity(one, asked)
     sure_tps = one.next_low or one.low
+    best = _held(one) if one.capacity_tps is None else one.capacity_tps
     return SystemFit(
         system=system.name,
         verdict=verdict,
         evidence=SizeEvidence.CAPACITY,
         connections=one.searches[0].capacity.rate_connections,
-        throughput_tps=one.capacity_tps,
+        throughput_tps=best,
         margin_ratio=None if sure_tps is None else sure_tps / asked.needed_tps - 1,
-        sustains_tps=None if one.capacity_tps is None else one.capacity_tps.value,
+        sustains_tps=None if best is None else best.value,
+        sustains_is_lower_bound=best is not None and one.capacity_tps is None,
         sure_tps=one.next_low,
         **cost_figures(system, asked.tps),
         reason=reason,
     )
 
 
+def _held(one: SystemCapacity) -> Estimate | None:
+    """The rate that was held in a steady run after ramps; None where there were none, or it was disturbed."""
+    if one.low is None or one.is_disturbed or not _ramps(one):
+        return None
+    return Estimate(value=one.low, trial_count=1)
+
+
+def _ramps(one: SystemCapacity) -> list[CapacityRun]:
+    return [run for search in one.searches if search.is_finished for run in search.capacity.ramps]
+
+
 def _answers(one: SystemCapacity, asked: LoadAsked) -> bool:
-    """Whether a capacity is of the load that is asked for; what ramps compared is none."""
-    if any(search.capacity.ramps for search in one.searches):
-        return False
+    """Whether a capacity, or a rate that was held after ramps, is of the load that is asked for."""
     strict = asked.response_p99_ms is None or one.objective.response_ms_p99 <= asked.response_p99_ms
     same = asked.connections is None or asked.connections == one.searches[0].capacity.rate_connections
     return strict and same and any(search.is_finished for search in one.searches)
@@ -67,7 +80,20 @@ def _by_capacity(one: SystemCapacity, asked: LoadAsked) -> tuple[Fit, Finding]:
     }
     if one.is_disturbed and one.disturbance is not None:
         return Fit.DISTURBED, found("disturbed", **figures, **slow_figures(one.disturbance))
+    if ramps := _ramps(one):
+        return _after_ramps(one, asked, {**figures, "knee_tps": knee_of(ramps)})
     return _undisturbed(one, finished, asked, figures)
+
+
+def _after_ramps(one: SystemCapacity, asked: LoadAsked, figures: dict[str, Any]) -> tuple[Fit, Finding]:
+    knee_tps = figures["knee_tps"]
+    if one.low is not None and one.low >= asked.needed_tps:
+        return Fit.FITS, found("held-after-ramps", **figures)
+    if knee_tps is not None and knee_tps <= asked.needed_tps:
+        if _is_stricter(one, asked):
+            return Fit.UNDECIDED, found(STRICTER, **figures)
+        return Fit.DOES_NOT_FIT, found("late-in-ramps", **figures)
+    return Fit.UNDECIDED, found("held-after-ramps", **figures)
 
 
 def _undisturbed(

@@ -214,7 +214,8 @@ def _difference_of_capacities(answer: CompareAnswer) -> str:
             return f"nothing can be said of how the capacity of {system} compares with that of {base}{at}"
     if answer.ratio is None:
         return f"no capacity{at} is known of {_without_capacity(answer)}"
-    why = _why_untestable(answer) if answer.sessions is Sessions.APART else " with single searches"
+    few = f" with {counted(first.base_repetitions, 'pair')} of ramps" if first.is_of_ramps else " with single searches"
+    why = _why_untestable(answer) if answer.sessions is Sessions.APART else few
     return f"the capacity of {system} against that of {base}{at}: {change}, not testable{why}"
 
 

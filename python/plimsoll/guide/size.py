@@ -103,6 +103,7 @@ def answer_sentences(answer: SizeAnswer) -> Iterator[str]:
         yield demand_sentence(asked, asked.demand)
     if not fitting:
         none = "The only system is not" if len(systems) == 1 else f"None of the {len(systems)} systems is"
+        none = none if systems else "No system was measured so that it is"
         yield from _disturbed(systems, asked)
         yield f"{none} shown to sustain {load}."
         yield from _undecided(systems, asked)

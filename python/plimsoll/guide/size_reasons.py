@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from plimsoll.analyse.objective import Fault
-from plimsoll.analyse.size_model import LoadAsked, SizeEvidence, SystemFit
+from plimsoll.analyse.size_model import Fit, LoadAsked, SizeEvidence, SystemFit
 from plimsoll.analyse.size_rates import LEFT_RATIO_ALLOWED
 from plimsoll.prose.disturbance import ADVICE, slow_machine_words
 from plimsoll.prose.phrases import counted, ms_span, rate_with_interval
@@ -153,6 +153,9 @@ _REASONS: Mapping[str, Callable[[SystemFit, LoadAsked, str], str]] = {
 }
 
 
+_CONFIRM = "To measure it, run plimsoll size with --confirm."
+
+
 def _needed(asked: LoadAsked) -> str:
     return format_rate(asked.needed_tps, asked.rate_unit)
 
@@ -167,11 +170,27 @@ def capacity_reason(one: SystemFit, asked: LoadAsked) -> str:
     objective = f"p99 response time within {format_ms(seen['objective_ms_p99'])}"
     if one.reason.code == "no-rate-holds":
         return f"No rate holds {objective}."
+    if one.reason.code in ("held-after-ramps", "late-in-ramps"):
+        return _of_ramps(one, asked, objective)
     found = "not known" if one.throughput_tps is None else rate_with_interval(one.throughput_tps, unit)
     capacity = f"capacity at {objective} is {found}"
     if one.reason.code == "capacity-too-low":
         return f"Too slow: its {capacity}; {_needed(asked)} is needed."
     return f"Its {capacity}{_of_capacity(one, asked)}"
+
+
+def _of_ramps(one: SystemFit, asked: LoadAsked, objective: str) -> str:
+    """What was held in one steady run after ramps, or that the load is beyond the rate at which they ended."""
+    held_tps, knee_tps = one.reason.known["low_tps"], one.reason.known["knee_tps"]
+    late = "" if knee_tps is None else f"most answers were late from about {format_rate(knee_tps, asked.rate_unit)} on"
+    if one.reason.code == "late-in-ramps":
+        return f"Too slow: {late}; {_needed(asked)} is needed."
+    if held_tps is None:
+        return f"No steady run held {objective}; {late or 'no ramp reached its end'}. {_CONFIRM}"
+    held = f"It held {format_rate(held_tps, asked.rate_unit)} with {objective} in one steady run"
+    if one.verdict is Fit.FITS:
+        return f"{held}, which does not say how runs differ. {_CONFIRM}"
+    return f"{held}; {late}; {_needed(asked)} is needed. {_CONFIRM}"
 
 
 def _of_capacity(one: SystemFit, asked: LoadAsked) -> str:
