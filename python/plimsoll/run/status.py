@@ -137,13 +137,18 @@ def study_status(folder: Path) -> StudyStatus:
         doing=heard.doing if is_cut else None,
         answer=heard.answer,
         duets=heard.duets_known(is_running=is_running),
-        ramps=heard.ramps,
+        ramps=_ended(heard.ramps) if state is RunState.FINISHED else heard.ramps,
         left=heard.left(counts.left),
         remaining_s=_remaining_s(plan, counts, heard, now_s, is_running=is_running),
         not_yet_run=tuple(map(group_words, missing_groups(never_ran(plan.trials, found.keys())))),
         unplanned_count=unplanned_count(plan, found),
         kept=() if is_running else _kept(folder),
     )
+
+
+def _ended(ramps: RampsCompared | None) -> RampsCompared | None:
+    """The last look of a study that has ended: nothing is left to do."""
+    return None if ramps is None else ramps.model_copy(update={"remaining_s": 0.0})
 
 
 def _counts(plan: Plan, found: dict[str, Verdict | None]) -> TrialCounts:

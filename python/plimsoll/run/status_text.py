@@ -122,8 +122,8 @@ def search_line(event: SearchEvent) -> str:
     """What a search found out, one line."""
     if event.type == "ramps_compared":
         ratios = "; ".join(ramps_words(event))
-        left = f"; at most about {format_duration(event.remaining_s)} left" if event.remaining_s else ""
-        return f"{event.workload}, {counted(event.pair_count, 'pair')} of ramps: {ratios} so far{left}"
+        left = f" so far; at most about {format_duration(event.remaining_s)} left" if event.remaining_s else ""
+        return f"{event.workload}, {counted(event.pair_count, 'pair')} of ramps: {ratios}{left}"
     place = f"{event.system}, {event.workload}, repetition {event.repetition + 1}"
     match event.type:
         case "search_began":

@@ -28,6 +28,7 @@ from plimsoll.run.events import (
 from plimsoll.run.folder import resolve
 from plimsoll.run.held import HeldFolder
 from plimsoll.run.planning import plan_study
+from plimsoll.run.search_events import RampsCompared, RatioSoFar
 from plimsoll.run.status import RunState, StudyStatus, study_status
 from plimsoll.run.status_text import duet_words, lines_of
 from plimsoll.run.study import run_study
@@ -134,6 +135,18 @@ def test_a_duet_says_how_its_systems_compare(folder: Path) -> None:
     killed = told(study_status(folder))
     assert between in killed
     assert "pair 12" not in killed, "turns of a round that was cut short do not count"
+
+
+def test_ramps_are_so_far_until_the_study_has_ended(folder: Path) -> None:
+    ratio = RatioSoFar(base="a", system="b", ratio=1.5, low=1.2, high=1.9)
+    ramps = RampsCompared(workload="ro", repetition=0, pair_count=7, ratios=(ratio,), remaining_s=40.0)
+    say(folder, AUTO, ramps)
+    with HeldFolder(folder):
+        assert "(95 % confidence 1.20 to 1.90) so far; at most about 40 s left" in told(study_status(folder))
+    say(folder, LOOK.model_copy(update={"is_over_budget": True, "trials_left": 0}), OVER)
+    finished = study_status(folder)
+    assert finished.state is RunState.FINISHED
+    assert "ro, 7 pairs of ramps: b bears 1.50 times the load of a (95 % confidence 1.20 to 1.90)\n" in told(finished)
 
 
 def test_one_that_was_killed_says_what_ran_and_what_is_kept_of_it(folder: Path) -> None:
