@@ -18,10 +18,10 @@ from bench.children import Beside, ChildError, Used, run_child
 from plimsoll.drive.executable import find_engine
 from plimsoll.drive.plans import data_line, sources, trial_line
 from plimsoll.drive.protocol import MESSAGE, Done, Interval
-from plimsoll.spec.arrivals import OpenArrivals
-from plimsoll.spec.statements import Workload
+from plimsoll.spec.clients import OpenArrivals
+from plimsoll.spec.oltp import WorkloadSpec
 from plimsoll.spec.target import Target
-from plimsoll.spec.workload import WorkloadSpec
+from plimsoll.spec.workloads import Workload
 
 LOADERS = 2
 

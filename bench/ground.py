@@ -13,11 +13,10 @@ from pathlib import Path
 
 from bench.clients import Engine, Sysbench, front_door
 from plimsoll.servers.control import connect
-from plimsoll.servers.managed import ManagedServer
-from plimsoll.servers.managed_spec import ManagedSpec
-from plimsoll.servers.sweep import sweep
+from plimsoll.servers.directory import sweep
+from plimsoll.servers.managed import ManagedServer, ManagedSpec
+from plimsoll.spec.oltp import OltpKind, WorkloadSpec
 from plimsoll.spec.target import Target
-from plimsoll.spec.workload import OltpKind, WorkloadSpec
 
 GIB = 2**30
 BASE = Path(f"/var/tmp/plimsoll-bench-{os.geteuid()}")

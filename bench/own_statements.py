@@ -7,7 +7,7 @@ from bench.ground import Ground
 from bench.options import Options, say
 from bench.ratios import interleaved
 from bench.rows import Goal, Row, Section
-from plimsoll.spec.statements import StatementsSpec
+from plimsoll.spec.workloads import StatementsSpec
 
 CONNECTIONS = (8, 64)
 

@@ -19,15 +19,14 @@ from pathlib import Path
 from bench.options import Options, say
 from bench.rows import Row, Section
 from plimsoll.drive.engine import LocalDriver
-from plimsoll.drive.launchers import LocalLauncher
+from plimsoll.drive.executable import LocalLauncher
 from plimsoll.drive.plans import sources, trial_line
 from plimsoll.drive.protocol import Done, Interval
 from plimsoll.drive.ray_cluster.cluster import RayCluster, RayLauncher
 from plimsoll.drive.shared import DriverPlace, SharedDriver
 from plimsoll.run.calibrate import fake_server, shapes_of
-from plimsoll.spec.target import Target
-from plimsoll.spec.tls import Tls
-from plimsoll.spec.workload import WorkloadSpec
+from plimsoll.spec.oltp import WorkloadSpec
+from plimsoll.spec.target import Target, Tls
 
 TITLE = "Two engines on nodes of a Ray cluster, against two that are started directly"
 CONNECTIONS = 8

@@ -149,7 +149,7 @@ def _histograms(completed: NDArray[np.int64], kind: str, connections: int, rando
 
 
 def _histogram(durations_ns: NDArray[np.int64]) -> dict[str, Any]:
-    """Sparse buckets of three significant digits, as `plimsoll.record.buckets` lays them out."""
+    """Sparse buckets of three significant digits, as `plimsoll.record.histograms` lays them out."""
     octave = np.maximum(np.frexp(durations_ns.astype(np.float64))[1] - 11, 0)
     buckets, counts = np.unique((durations_ns >> octave) + octave * 1024, return_counts=True)
     return {

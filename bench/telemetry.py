@@ -24,7 +24,7 @@ from bench.rows import Goal, Row, Section
 from plimsoll.drive.protocol import Interval
 from plimsoll.run.instance import Instance
 from plimsoll.run.watch import Watch, watching
-from plimsoll.spec.workload import OltpKind
+from plimsoll.spec.oltp import OltpKind
 
 CASES: tuple[tuple[OltpKind, int, float], ...] = (("oltp_read_write", 16, 0.99), ("oltp_point_select", 4096, 0.98))
 """Workload, connections, and throughput with telemetry over that without as it should be.

@@ -18,9 +18,8 @@ from bench.ratios import interleaved
 from bench.rows import Goal, Row, Section
 from bench.server_alone import ServerAlone
 from plimsoll.servers.control import connect
-from plimsoll.servers.managed import ManagedServer
-from plimsoll.servers.managed_spec import ManagedSpec
-from plimsoll.servers.sweep import sweep
+from plimsoll.servers.directory import sweep
+from plimsoll.servers.managed import ManagedServer, ManagedSpec
 from plimsoll.spec.target import Target
 from plimsoll.spec.tpcc import TpccSpec
 

@@ -15,11 +15,10 @@ from typing import Any, Literal, Union, get_args, get_origin
 
 import model_docs
 
-from plimsoll.analyse.finding_model import Figure
+from plimsoll.analyse.findings.finding_model import Figure
 from plimsoll.analyse.model import ANALYSIS_FORMAT, Analysis
-from plimsoll.guide.answer import ANSWER
-from plimsoll.guide.limits import LIMITS
-from plimsoll.prose.evidence import EVIDENCE
+from plimsoll.guide.answer import ANSWER, LIMITS
+from plimsoll.prose.warnings import EVIDENCE
 from plimsoll.record.document import Document
 from plimsoll.record.environment import Environment
 

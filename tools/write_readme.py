@@ -11,9 +11,9 @@ import sys
 from pathlib import Path
 
 from plimsoll.guide.build import analyse_folder
-from plimsoll.guide.duets import duet_charts
-from plimsoll.guide.look import PAPER, Look
-from plimsoll.guide.pictures import render_png
+from plimsoll.guide.comparisons import duet_charts
+from plimsoll.guide.figures import render_png
+from plimsoll.guide.marks import PAPER, Look
 
 ROOT = Path(__file__).parents[1]
 STUDY = ROOT / "demo-study"

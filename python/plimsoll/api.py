@@ -15,21 +15,33 @@ from typing import TypeVar
 
 import polars as pl
 
-from plimsoll.analyse.cell_model import Cell
-from plimsoll.analyse.curve_model import Curve
+from plimsoll.analyse.findings.doubts import PlacedWarning
 from plimsoll.analyse.model import Analysis, Difference
-from plimsoll.analyse.tidy import INTERVAL_COLUMNS, TRIAL_COLUMNS, interval_table, trial_table
-from plimsoll.analyse.tidy_capacities import CAPACITY_COLUMNS, capacity_table
-from plimsoll.analyse.tidy_cells import CELL_COLUMNS, COMPARISON_COLUMNS, cell_table, comparison_table
-from plimsoll.analyse.tidy_percentiles import PERCENTILE_COLUMNS, percentile_table
-from plimsoll.analyse.tidy_replication import REPLICATION_COLUMNS, replication_table
-from plimsoll.analyse.tidy_telemetry import TELEMETRY_COLUMNS, telemetry_table
-from plimsoll.analyse.trial_summary import TrialSummary, summarise
-from plimsoll.analyse.warning_model import PlacedWarning
+from plimsoll.analyse.study.cell_model import Cell
+from plimsoll.analyse.study.curve_model import Curve
+from plimsoll.analyse.tidy import (
+    CAPACITY_COLUMNS,
+    CELL_COLUMNS,
+    COMPARISON_COLUMNS,
+    INTERVAL_COLUMNS,
+    PERCENTILE_COLUMNS,
+    REPLICATION_COLUMNS,
+    TELEMETRY_COLUMNS,
+    TRIAL_COLUMNS,
+    capacity_table,
+    cell_table,
+    comparison_table,
+    interval_table,
+    percentile_table,
+    replication_table,
+    telemetry_table,
+    trial_table,
+)
+from plimsoll.analyse.trial.trial_summary import TrialSummary, summarise
 from plimsoll.errors import RecordError
+from plimsoll.guide.answer import worded
 from plimsoll.guide.build import analyse_folder
-from plimsoll.guide.chosen import of_plan
-from plimsoll.guide.document import worded
+from plimsoll.guide.sources import of_plan
 from plimsoll.record.level import Level
 from plimsoll.record.model import Verdict
 from plimsoll.record.store import Recording, read_study

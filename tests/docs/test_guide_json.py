@@ -8,8 +8,8 @@ import jsonschema
 import pytest
 from write_guide_docs import documents, meanings
 
+from plimsoll.analyse.analysis import analyse
 from plimsoll.analyse.model import ANALYSIS_FORMAT, Analysis
-from plimsoll.analyse.study import analyse
 from plimsoll.record.document import Document
 from support.analyses import hostile_analysis, measured_analysis
 from support.published import imported_analysis

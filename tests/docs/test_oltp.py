@@ -6,9 +6,8 @@ import re
 
 import pytest
 
-from plimsoll.spec.distribution import OF_TABLES, PARAMETERS
-from plimsoll.spec.oltp import KINDS, OPTIONS
-from plimsoll.spec.workload import WorkloadSpec
+from plimsoll.spec.generators import OF_TABLES, PARAMETERS
+from plimsoll.spec.oltp import KINDS, OPTIONS, WorkloadSpec
 from support.repository import ROOT
 
 TEXT = (ROOT / "docs" / "oltp.md").read_text(encoding="utf-8")

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from plimsoll.analyse.deviations import FIXED, Measured, deviations
-from plimsoll.analyse.tpcc_clauses import RESPONSE_S_P90_MAX, SHARES_MIN
-from plimsoll.spec.tpcc import TpccSpec
-from plimsoll.spec.tpcc_quirks import KITS, QUIRKS
+from plimsoll.analyse.trial.tpcc_clauses import FIXED, RESPONSE_S_P90_MAX, SHARES_MIN, Measured, deviations
+from plimsoll.spec.tpcc import KITS, QUIRKS, TpccSpec
 from support.repository import ROOT
 
 TEXT = (ROOT / "docs" / "tpcc.md").read_text(encoding="utf-8")

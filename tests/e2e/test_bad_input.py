@@ -221,7 +221,7 @@ def test_a_full_disk_while_loading(tmp_path: Path) -> None:
             pytest.fail("this needs the right to mount a tmpfs")
         pytest.skip("SKIPPED: no right to mount a tmpfs")
     try:
-        from plimsoll.servers.managed_spec import ManagedSpec
+        from plimsoll.servers.managed import ManagedSpec
 
         spec = ManagedSpec(
             profile="bare", buffer_pool_bytes=64 * 2**20, allow_tmpfs=True, options={"innodb_log_file_size": 2**24}

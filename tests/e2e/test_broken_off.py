@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from plimsoll.cli.options import workload_of
-from plimsoll.drive import engine_run as engine_module
+from plimsoll.drive import engine as engine_module
 from plimsoll.drive.engine import LocalDriver, run_data_command
 from plimsoll.drive.plans import data_line
 from plimsoll.drive.protocol import Progress
@@ -19,7 +19,7 @@ from plimsoll.errors import HostError, TargetError
 from plimsoll.run.single import SingleRun, run_single
 from plimsoll.servers.control import connect
 from plimsoll.servers.managed import ManagedServer
-from plimsoll.spec.statements import Workload
+from plimsoll.spec.workloads import Workload
 from support.command import assert_one_clear_message, engines_of, plimsoll, real_server, start
 from support.waiting import until
 
@@ -130,7 +130,7 @@ def test_a_server_that_hangs(server: ManagedServer) -> None:
 
 def test_a_locked_table_while_rows_are_checked_is_told(server: ManagedServer, monkeypatch: pytest.MonkeyPatch) -> None:
     """It is waited for: whoever holds the lock may give it back."""
-    monkeypatch.setattr("plimsoll.drive.stalls.STALL_S", 1.0)
+    monkeypatch.setattr("plimsoll.drive.engine.STALL_S", 1.0)
     told: list[str] = []
     with connect(server.target) as holder:
         holder.rows("LOCK TABLES sbtest1 WRITE")

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from plimsoll.analyse.capacity_model import CapacityAnswer
-from plimsoll.analyse.drift import INTERVALS_NEEDED
+from plimsoll.analyse.study.capacity_model import CapacityAnswer
 from plimsoll.record.store import read_study
+from plimsoll.stats.series import INTERVALS_NEEDED
 from support.command import plimsoll
 
 pytestmark = pytest.mark.e2e

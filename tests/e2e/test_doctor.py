@@ -11,13 +11,12 @@ from plimsoll.drive.engine import LocalDriver
 from plimsoll.drive.plans import sources, trial_line
 from plimsoll.drive.protocol import Interval
 from plimsoll.run.calibrate import fake_server, shapes_of
-from plimsoll.run.keeper import DataKeeper
-from plimsoll.run.single import run_single
-from plimsoll.run.single_run import SingleRun
+from plimsoll.run.single import SingleRun, run_single
+from plimsoll.run.system_data import DataKeeper
 from plimsoll.servers.managed import ManagedServer
-from plimsoll.spec.statements import StatementsSpec
+from plimsoll.spec.oltp import WorkloadSpec
 from plimsoll.spec.target import Target
-from plimsoll.spec.workload import WorkloadSpec
+from plimsoll.spec.workloads import StatementsSpec
 from support.command import login, plimsoll
 from support.servers import running_server
 

@@ -12,17 +12,16 @@ from pathlib import Path
 import pytest
 
 from plimsoll.drive.engine import LocalDriver
-from plimsoll.drive.executable import find_engine
-from plimsoll.drive.launchers import LocalLauncher
+from plimsoll.drive.executable import LocalLauncher, find_engine
 from plimsoll.drive.plans import sources, trial_line
 from plimsoll.drive.protocol import Interval
 from plimsoll.drive.shared import DriverPlace, SharedDriver
 from plimsoll.errors import HostError, InvalidTrialError
-from plimsoll.hosts.engines import SshLauncher
-from plimsoll.record.drivers import DriverRecord
-from plimsoll.run.drivers import driver_of
+from plimsoll.hosts.openssh import SshLauncher
+from plimsoll.record.model import DriverRecord
 from plimsoll.run.single import run_single
-from plimsoll.spec.arrivals import OpenArrivals, parse_rate
+from plimsoll.run.survey import driver_of
+from plimsoll.spec.clients import OpenArrivals, parse_rate
 from plimsoll.spec.drivers import DriverSpec
 from plimsoll.spec.target import Target
 from support.drivers import WORKLOAD, OddLauncher, own_engines, points_server, run_of

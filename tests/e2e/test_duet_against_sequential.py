@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from plimsoll.analyse.analysis import analyse
 from plimsoll.analyse.model import Difference
-from plimsoll.analyse.study import analyse
 from plimsoll.record.model import Verdict
 from plimsoll.record.store import read_study
 from support.command import plimsoll

@@ -10,14 +10,13 @@ from pathlib import Path
 
 import pytest
 
-from plimsoll.record.fitted import REPETITIONS_MIN
+from plimsoll.record.level import REPETITIONS_MIN
 from plimsoll.record.model import Verdict
 from plimsoll.record.store import read_study
-from plimsoll.run.answer_events import AnswerProgressed
-from plimsoll.run.deciding import Answering
-from plimsoll.run.events import read_events
+from plimsoll.run.events import AnswerProgressed, read_events
 from plimsoll.run.folder import read_plan
-from plimsoll.run.time_left import Budget
+from plimsoll.run.planning import Budget
+from plimsoll.run.stopping_rule import Answering
 from plimsoll.spec.study import parse_study
 from support.command import plimsoll, start
 from support.recordings import finished_ids

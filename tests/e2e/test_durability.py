@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from plimsoll.drive.executable import find_engine
-from plimsoll.record.durability import DurabilityRecord
+from plimsoll.record.fault_tests import DurabilityRecord
 from plimsoll.run.durability import device_fault
 from plimsoll.servers.directory import default_base_dir
 from support.command import COMMAND, plimsoll, start

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import pytest
 
-from plimsoll.analyse.equivalence.compare import equivalence
-from plimsoll.analyse.equivalence.model import Aspect
+from plimsoll.analyse.explain.equivalence import equivalence
+from plimsoll.analyse.explain.equivalence_model import Aspect
+from plimsoll.analyse.explain.variables import variable_differences
 from plimsoll.analyse.model import SystemSummary, VariableReason
-from plimsoll.analyse.variables import variable_differences
 from plimsoll.drive.engine import LocalDriver
-from plimsoll.run.environment import Surveyor
-from plimsoll.run.keeper import DataKeeper
-from plimsoll.run.managed import managed_instance
+from plimsoll.run.instance import managed_instance
+from plimsoll.run.survey import Surveyor
+from plimsoll.run.system_data import DataKeeper
 from plimsoll.servers.control import connect
 from plimsoll.servers.managed import ManagedServer
-from plimsoll.spec.workload import WorkloadSpec
+from plimsoll.spec.oltp import WorkloadSpec
 from support.servers import FLAVOURS, StartServer, server_base, start_server
 
 __all__ = ["server_base", "start_server"]

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from plimsoll.record.failover import FailoverRecord
+from plimsoll.record.fault_tests import FailoverRecord
 from support.command import plimsoll, start
 from support.loop_mount import leave_little, mounted
 from support.servers import MYSQL_IN_ENDURE, server_base, server_command

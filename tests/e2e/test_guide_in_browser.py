@@ -14,8 +14,8 @@ from pathlib import Path
 import pytest
 
 from plimsoll.analyse.model import Analysis
+from plimsoll.guide.build import print_pdf
 from plimsoll.guide.files import write_guide
-from plimsoll.guide.paper import print_pdf
 from support.analyses import HOSTILE, hostile_analysis, measured_analysis
 from support.browser import Browser, Page, browser
 from support.published import imported_analysis

@@ -19,7 +19,7 @@ from plimsoll.hosts.ssh import SshHost
 from plimsoll.servers.control import connect
 from plimsoll.servers.directory import default_base_dir
 from plimsoll.servers.facts import host_facts
-from plimsoll.servers.listening import boot_id, find_listening
+from plimsoll.servers.locality import boot_id, find_listening
 from plimsoll.servers.storage import storage_facts
 from plimsoll.telemetry.sampler import Sample
 from plimsoll.telemetry.standard import WatchedInstance

@@ -64,7 +64,7 @@ import sys
 from pathlib import Path
 from plimsoll.hosts.ssh import SshHost
 from plimsoll.servers.directory import default_base_dir
-from plimsoll.servers.sweep import sweep
+from plimsoll.servers.directory import sweep
 sweep(default_base_dir())
 if len(sys.argv) > 1:
     host = SshHost(sys.argv[1], python=sys.executable)

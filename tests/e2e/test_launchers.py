@@ -17,19 +17,16 @@ from typing import Any
 import pytest
 
 from plimsoll.drive.engine import LocalDriver, launched
-from plimsoll.drive.engine_message import EngineMessage
-from plimsoll.drive.executable import find_engine
-from plimsoll.drive.launchers import Launcher, LocalLauncher
+from plimsoll.drive.executable import Launcher, LocalLauncher, find_engine
 from plimsoll.drive.plans import sources, trial_line
-from plimsoll.drive.protocol import Done, Hello, Interval
-from plimsoll.drive.ray_cluster.address import CLIENT_METHOD, GCS_METHOD, asks_for_token
-from plimsoll.drive.ray_cluster.cluster import RayCluster, RayLauncher
+from plimsoll.drive.protocol import Done, EngineMessage, Hello, Interval
+from plimsoll.drive.ray_cluster.cluster import CLIENT_METHOD, GCS_METHOD, RayCluster, RayLauncher, asks_for_token
 from plimsoll.drive.shared import DriverPlace, SharedDriver
 from plimsoll.errors import HostError, InvalidTrialError, SpecError
-from plimsoll.hosts.engines import SshLauncher
+from plimsoll.hosts.openssh import SshLauncher
 from plimsoll.record.store import read_study
 from plimsoll.run.single import run_single
-from plimsoll.spec.arrivals import OpenArrivals, parse_rate
+from plimsoll.spec.clients import OpenArrivals, parse_rate
 from plimsoll.spec.drivers import DriverSpec
 from plimsoll.spec.target import Target
 from support.command import assert_one_clear_message, login, plimsoll, real_server

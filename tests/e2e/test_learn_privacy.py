@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from plimsoll.run.reading_logs import read_logs
+from plimsoll.run.logs import read_logs
 from support.canaries import CLIENT, SCHEMA, TOKEN, traces, transactions
 from support.command import plimsoll
 from support.slow_logs import Client, Ran, general_log, mariadb_slow_log, mysql_slow_log
@@ -107,7 +107,7 @@ def test_private_tables_are_only_the_owners_when_they_are_kept(tmp_path: Path) -
 KILLED = """
 import os, signal, sys
 from pathlib import Path
-from plimsoll.run.reading_logs import read_logs
+from plimsoll.run.logs import read_logs
 with read_logs([sys.argv[1]], work_dir=Path(sys.argv[2])) as log:
     print(log.literals().collect().height, flush=True)
     os.kill(os.getpid(), signal.SIGKILL)

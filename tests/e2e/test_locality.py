@@ -15,11 +15,9 @@ import pytest
 
 from plimsoll.record.store import read_study
 from plimsoll.servers.control import connect
-from plimsoll.servers.far_end import FarEnd, Where, far_end_of
-from plimsoll.servers.locality import Locality, locate
+from plimsoll.servers.locality import FarEnd, Locality, Where, far_end_of, locate
 from plimsoll.servers.managed import ManagedServer
-from plimsoll.spec.target import Target
-from plimsoll.spec.tls import Tls
+from plimsoll.spec.target import Target, Tls
 from support.command import plimsoll
 from support.forwarder import forwarder
 from support.servers import mysql_in_endure, running_server

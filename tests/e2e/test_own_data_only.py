@@ -22,8 +22,7 @@ from plimsoll.errors import TargetError
 from plimsoll.servers.command import find_server
 from plimsoll.servers.control import connect
 from plimsoll.servers.managed import ManagedServer
-from plimsoll.spec.target import Target
-from plimsoll.spec.tls import Tls
+from plimsoll.spec.target import Target, Tls
 from support.servers import FLAVOURS, bare_spec, server_base, server_command
 from support.waiting import until
 

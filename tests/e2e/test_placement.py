@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 
 from plimsoll.servers.cgroups import Hierarchy, hierarchies
-from plimsoll.servers.placement import InstancePlacement, device_number
-from plimsoll.servers.placement_facts import placement_facts
+from plimsoll.servers.placement import InstancePlacement, device_number, placement_facts
 from plimsoll.spec.placement import Share
 from support.placing import classes, cpus_allowed, needs_controllers, needs_two_cpus, nices, own_groups
 from support.servers import FLAVOURS, StartServer, server_base, start_server

@@ -10,13 +10,12 @@ import pytest
 from pydantic import SecretStr
 
 from plimsoll.errors import TargetError
+from plimsoll.learn.create_table import statements
 from plimsoll.learn.data_model import learned_tables
 from plimsoll.learn.names import Pseudonyms
 from plimsoll.learn.schema_model import ColumnFacts, SchemaFacts, TableFacts
-from plimsoll.learn.schema_sql import schema_sql
-from plimsoll.learn.sql_pieces import statements
-from plimsoll.run.reading_schema import read_schema, tables_of
-from plimsoll.run.schema_files import read_schema_file, write_schema
+from plimsoll.learn.workload_text import schema_sql
+from plimsoll.run.schema import read_schema, read_schema_file, tables_of, write_schema
 from plimsoll.servers.control import ControlConnection, connect
 from plimsoll.servers.managed import ManagedServer
 from support.learned import domain

@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from plimsoll.drive.relay import delayed
+from plimsoll.drive.engine import delayed
 from plimsoll.spec.target import Target
 
 pytestmark = pytest.mark.e2e

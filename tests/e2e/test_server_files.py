@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from plimsoll.servers import instance_data
+from plimsoll.servers import data_copy
 from plimsoll.servers.control import connect
-from plimsoll.servers.huge_pages import huge_pages_bytes, huge_pages_fault
+from plimsoll.servers.data_facts import tables_bytes
+from plimsoll.servers.facts import huge_pages_bytes, huge_pages_fault
 from plimsoll.servers.managed import ManagedServer
-from plimsoll.servers.table_sizes import tables_bytes
 from plimsoll.spec.paths import ROLES, Role
 from support.loop_mount import mounted
 from support.servers import FLAVOURS, StartServer, bare_spec, server_base, start_server
@@ -108,7 +108,7 @@ def test_a_warm_start_has_what_was_in_the_pool(start_server: StartServer) -> Non
     server = start_server("mariadb", start="warm", options=warm)
     fill(server)
     server.stop()
-    instance_data.drop_caches(server.directory)
+    data_copy.drop_caches(server.directory)
     server.start()
     assert read_by_a_scan(server, 32_000) < 1_000_000
 

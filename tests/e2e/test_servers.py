@@ -12,13 +12,12 @@ from pathlib import Path
 import pytest
 from pydantic import SecretStr
 
-from plimsoll.analyse.durability import durability_of
-from plimsoll.analyse.durability_model import Durability, DurabilityKind
+from plimsoll.analyse.explain.durability import durability_of
+from plimsoll.analyse.explain.equivalence_model import Durability, DurabilityKind
 from plimsoll.errors import HostError, SpecError, TargetError
 from plimsoll.servers.control import connect
 from plimsoll.servers.facts import instance_facts
-from plimsoll.servers.managed import ManagedServer
-from plimsoll.servers.managed_spec import ManagedSpec
+from plimsoll.servers.managed import ManagedServer, ManagedSpec
 from plimsoll.servers.option_file import Profile
 from plimsoll.servers.settle import settle
 from plimsoll.telemetry.device import busy_ratio, device_busy_ms

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from plimsoll.analyse.confirmed import Confirmed
+from plimsoll.analyse.answers.size_model import Confirmed
 from plimsoll.record.capacity import RunVerdict
 from support.command import plimsoll
 

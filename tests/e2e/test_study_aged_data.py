@@ -10,8 +10,7 @@ from pathlib import Path
 import pytest
 
 from plimsoll.record.store import read_study
-from plimsoll.run.data_events import DataKept, DataPutBack
-from plimsoll.run.events import read_events
+from plimsoll.run.events import DataKept, DataPutBack, read_events
 from support.command import plimsoll
 
 pytestmark = pytest.mark.e2e

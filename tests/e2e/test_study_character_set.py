@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from plimsoll.run.environment import Surveyor
 from plimsoll.run.folder import resolve
 from plimsoll.run.instance import Instance
 from plimsoll.run.study import run_study
+from plimsoll.run.survey import Surveyor
 from plimsoll.servers.control import connect
-from plimsoll.spec.statements import Workload
+from plimsoll.spec.workloads import Workload
 from support.command import plimsoll
 from support.servers import MYSQL_IN_ENDURE, server_command
 from support.studies import wait_until_gone

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from plimsoll.record.model import Verdict
-from plimsoll.record.recovery import recover
+from plimsoll.record.partial import recover
 from plimsoll.record.store import read_study
 from plimsoll.run.events import IntervalEnded, read_events
 from support.command import plimsoll, start

@@ -10,12 +10,11 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from plimsoll.analyse.study import analyse
+from plimsoll.analyse.analysis import analyse
 from plimsoll.errors import InvalidTrialError
 from plimsoll.record.model import Verdict
 from plimsoll.record.store import Recording, read_study
-from plimsoll.run.answer_events import DuetProgressed
-from plimsoll.run.events import read_events
+from plimsoll.run.events import DuetProgressed, read_events
 from support.command import engines_of, plimsoll, start
 from support.recordings import finished_ids
 from support.studies import wait_for_interval, wait_until_gone

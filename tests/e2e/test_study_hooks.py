@@ -12,8 +12,7 @@ import pytest
 
 from plimsoll.record.model import Verdict
 from plimsoll.record.store import intact_outcome, read_study
-from plimsoll.run.events import read_events
-from plimsoll.run.hook_events import HookBegan, HookEnded
+from plimsoll.run.events import HookBegan, HookEnded, read_events
 from support.command import assert_one_clear_message, plimsoll, start
 from support.hooked_server import PASSWORD, HookedServer, make_hooked_server
 from support.processes import group_exists

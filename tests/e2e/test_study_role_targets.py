@@ -11,8 +11,7 @@ from plimsoll.errors import InvalidTrialError
 from plimsoll.record.model import Verdict
 from plimsoll.record.store import read_study
 from plimsoll.run.instance import Instance
-from plimsoll.run.replicated import refuse_different_replicas
-from plimsoll.run.role_targets import unfit_roles
+from plimsoll.run.replicas import refuse_different_replicas, unfit_roles
 from plimsoll.servers.control import ControlConnection
 from plimsoll.servers.managed import ManagedServer
 from plimsoll.servers.replication.links import disconnect, replica_status, start_replica, wait_until_applied

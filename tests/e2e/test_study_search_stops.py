@@ -10,11 +10,11 @@ from plimsoll.errors import InvalidTrialError
 from plimsoll.guide.build import analyse_folder
 from plimsoll.guide.content import describe
 from plimsoll.run.events import Event
-from plimsoll.run.progressing import Progressing, TrialTask
 from plimsoll.run.spool import Spool
 from plimsoll.run.status import RunState, study_status
 from plimsoll.run.study import run_study
 from plimsoll.run.trial import TrialRunner
+from plimsoll.run.trial_progress import Progressing, TrialTask
 from plimsoll.spec.study import parse_study
 
 pytestmark = pytest.mark.e2e

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from plimsoll.analyse.readiness.model import Readiness
+from plimsoll.analyse.findings.readiness import Readiness
 from plimsoll.errors import HostError
 from plimsoll.record.store import read_study
-from plimsoll.run import study_preflight
+from plimsoll.run import preflight
 from plimsoll.run.events import DataProgressed, SystemBegan, TrialBegan, read_events
 from plimsoll.run.folder import resolve
 from plimsoll.run.study import StudyResult, run_study
@@ -66,7 +66,7 @@ def written(folder: Path, server: str, client: str = "") -> Path:
 
 def run(file: Path, study: Path, monkeypatch: pytest.MonkeyPatch) -> StudyResult:
     """With a machine that is fit, whichever this is: its load and its settings are not what is tested."""
-    monkeypatch.setattr(study_preflight, "machine_readiness", lambda *_: Readiness())
+    monkeypatch.setattr(preflight, "machine_readiness", lambda *_: Readiness())
     file, spec, folder = resolve(file, study)
     return run_study(file, spec, folder, lambda _: None, strict=True)
 

@@ -14,7 +14,7 @@ from pydantic import SecretStr
 
 from plimsoll.record.store import read_study
 from plimsoll.run.events import DataProgressed, EnvironmentChanged, SystemBegan, read_events
-from plimsoll.run.privileges import MAKING, RESETTING, missing_privileges
+from plimsoll.run.running_servers import MAKING, RESETTING, missing_privileges
 from plimsoll.servers.control import ControlConnection, connect
 from plimsoll.servers.facts import instance_facts
 from plimsoll.servers.managed import ManagedServer

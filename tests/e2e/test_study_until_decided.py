@@ -9,11 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from plimsoll.record.fitted import REPETITIONS_MIN
-from plimsoll.run.answer_events import AnswerProgressed
-from plimsoll.run.deciding import Answering
-from plimsoll.run.events import read_events
+from plimsoll.record.level import REPETITIONS_MIN
+from plimsoll.run.events import AnswerProgressed, read_events
 from plimsoll.run.folder import read_plan
+from plimsoll.run.stopping_rule import Answering
 from plimsoll.spec.study import parse_study
 from support.command import plimsoll, start
 from support.recordings import finished_ids

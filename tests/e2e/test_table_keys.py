@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from plimsoll.drive.engine import LocalDriver
-from plimsoll.run.keeper import DataKeeper
+from plimsoll.run.system_data import DataKeeper
 from plimsoll.servers.control import connect
 from plimsoll.servers.managed import ManagedServer
-from plimsoll.spec.statements import StatementsSpec
+from plimsoll.spec.workloads import StatementsSpec
 from support.command import assert_one_clear_message, connecting, login, plimsoll, start
 from support.servers import running_server
 

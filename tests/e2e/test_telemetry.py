@@ -10,17 +10,14 @@ import time
 import polars as pl
 import pytest
 
-from plimsoll.hosts.frame import telemetry_frame
+from plimsoll.hosts.local import telemetry_frame
 from plimsoll.record.frames import TELEMETRY
 from plimsoll.servers.control import connect
 from plimsoll.servers.managed import ManagedServer
-from plimsoll.telemetry.asking import READ_LIMIT_S
-from plimsoll.telemetry.collector import Collector
-from plimsoll.telemetry.sampler import matches
-from plimsoll.telemetry.server_status import ServerStatusSampler
+from plimsoll.telemetry.sampler import Collector, matches
+from plimsoll.telemetry.server_status import READ_LIMIT_S, ServerStatusSampler
+from plimsoll.telemetry.server_waits import SummariesSampler, WaitsSampler
 from plimsoll.telemetry.standard import SAMPLERS, WatchedInstance, trial_samplers
-from plimsoll.telemetry.summaries import SummariesSampler
-from plimsoll.telemetry.waits import WaitsSampler
 from support.servers import FLAVOURS, StartServer, server_base, start_server
 from support.waiting import until
 

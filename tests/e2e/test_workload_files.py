@@ -14,10 +14,10 @@ from plimsoll.drive.engine import LocalDriver
 from plimsoll.drive.plans import sources, trial_line
 from plimsoll.drive.protocol import Done, Interval
 from plimsoll.record.store import read_study
-from plimsoll.run.keeper import DataKeeper
+from plimsoll.run.system_data import DataKeeper
 from plimsoll.servers.control import ControlConnection, connect
 from plimsoll.servers.managed import ManagedServer
-from plimsoll.spec.statements import StatementsSpec, reader
+from plimsoll.spec.workloads import StatementsSpec, reader
 from support.command import plimsoll
 from support.repository import ROOT
 from support.servers import running_server

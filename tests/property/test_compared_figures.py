@@ -9,17 +9,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from plimsoll.analyse.compare import compare_sides
-from plimsoll.analyse.compare_model import CompareAnswer, ComparedSide
-from plimsoll.analyse.compared_cells import Sample, Turns
-from plimsoll.analyse.compared_side import Design, Side
-from plimsoll.analyse.compared_verdicts import judged
-from plimsoll.analyse.log_ratio import LogRatio
-from plimsoll.analyse.trial_summary import TrialSummary
-from plimsoll.analyse.within_run import MeanVariance
-from plimsoll.guide.compare_table import compare_table
+from plimsoll.analyse.answers.compare import compare_sides
+from plimsoll.analyse.answers.compare_model import CompareAnswer, ComparedSide
+from plimsoll.analyse.answers.compared_cells import Sample, Turns
+from plimsoll.analyse.answers.compared_sides import Design, Side
+from plimsoll.analyse.answers.compared_verdicts import judged
+from plimsoll.analyse.study.comparison import LogRatio
+from plimsoll.analyse.trial.trial_summary import TrialSummary
+from plimsoll.guide.compare import compare_table
 from plimsoll.record.environment import Environment
 from plimsoll.record.model import Outcome, Verdict
+from plimsoll.stats.variance import MeanVariance
 from unit.analyse.made import trial_record
 
 FIGURES = st.floats(min_value=0.01, max_value=1e6)

@@ -13,8 +13,7 @@ from pydantic import SecretStr
 
 from plimsoll.errors import TargetError
 from plimsoll.servers.control import connect
-from plimsoll.spec.target import Target
-from plimsoll.spec.tls import Tls
+from plimsoll.spec.target import Target, Tls
 from support.rogue import LOGIN_DONE, greeting, packet
 
 END = b"\xfe\0\0\2\0"

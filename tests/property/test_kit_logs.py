@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from plimsoll.analyse.study import analyse
+from plimsoll.analyse.analysis import analyse
 from plimsoll.errors import SpecError
 from plimsoll.importers.log_places import LogOptions
 from plimsoll.importers.tpcc import import_tpcc

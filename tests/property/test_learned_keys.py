@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from plimsoll.learn.data_model import learned_tables
-from plimsoll.learn.mixed_radix import digits
 from plimsoll.learn.schema_model import ColumnFacts, ForeignKeyFacts, IndexFacts, SchemaFacts, TableFacts
+from plimsoll.learn.table_keys import digits
 from support.learned import domain, is_sound
 
 counts = st.integers(1, 40)

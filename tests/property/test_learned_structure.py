@@ -7,9 +7,8 @@ from collections import Counter
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from plimsoll.learn.counts import COUNTS_MAX, counts_of
-from plimsoll.learn.structure import placed, round_counts, structure_of
-from plimsoll.learn.transaction_types import BLOCK_MAX, folded
+from plimsoll.learn.item_relations import COUNTS_MAX, counts_of
+from plimsoll.learn.transactions import BLOCK_MAX, folded, placed, round_counts, structure_of
 
 Tree = list["int | Tree"]
 """Statements and loops."""

@@ -7,7 +7,7 @@ import ruptures
 from hypothesis import given
 from hypothesis import strategies as st
 
-from plimsoll.analyse.pelt import pelt
+from plimsoll.stats.series import pelt
 
 
 @given(seed=st.integers(0, 2**32 - 1), size=st.integers(16, 300), penalty=st.floats(0.5, 200.0))

@@ -20,7 +20,9 @@ from plimsoll.record.environment import Environment, HostFacts, InstanceFacts
 from plimsoll.record.level import Level
 from plimsoll.record.model import (
     EngineAccount,
+    Origin,
     Outcome,
+    ReportedResult,
     State,
     StateMark,
     SystemRecord,
@@ -30,8 +32,6 @@ from plimsoll.record.model import (
     Window,
     WorkloadRecord,
 )
-from plimsoll.record.origin import Origin
-from plimsoll.record.reported import ReportedResult
 from plimsoll.record.store import Recording, read_recording, read_study, write_recording
 from support.recordings import finished_ids
 

@@ -5,11 +5,9 @@ Deliberately not here: any calculation that the product makes. The numbers only 
 
 from __future__ import annotations
 
-from plimsoll.analyse.cell_model import Bounds, Cell, CpuShares, Estimate, SpreadKind
-from plimsoll.analyse.curve_model import Curve, Peak, PoolAdvice, PoolReason
-from plimsoll.analyse.duration_model import Durations, ErrorTotal
-from plimsoll.analyse.finding_model import Finding, found
-from plimsoll.analyse.missing_model import MissingTrial
+from plimsoll.analyse.findings.doubts import Evidence, PlacedWarning
+from plimsoll.analyse.findings.finding_model import Finding, found
+from plimsoll.analyse.findings.missing import MissingTrial
 from plimsoll.analyse.model import (
     Analysis,
     Difference,
@@ -18,10 +16,11 @@ from plimsoll.analyse.model import (
     VariableDifference,
     WorkloadSummary,
 )
-from plimsoll.analyse.warning_model import Evidence, PlacedWarning
+from plimsoll.analyse.study.cell_model import Bounds, Cell, CpuShares, Durations, ErrorTotal, Estimate, SpreadKind
+from plimsoll.analyse.study.curve_model import Curve, Peak, PoolAdvice, PoolReason
 from plimsoll.record.environment import ClientFacts, Environment, HostFacts, InstanceFacts, StorageFacts
 from plimsoll.record.level import Level, LevelKind
-from plimsoll.record.price import Price
+from plimsoll.record.model import Price
 from support.trials import measured_trials
 
 LEVELS = (1, 4, 16, 32)

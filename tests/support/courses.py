@@ -14,15 +14,14 @@ import numpy as np
 
 from plimsoll.plan.model import Plan, PlannedTrial
 from plimsoll.record.store import write_recording
-from plimsoll.run.course import Course
 from plimsoll.run.events import (
     Event,
     EventLog,
 )
 from plimsoll.run.execution import Execution
 from plimsoll.run.folder import PLAN_FILE
-from plimsoll.run.planning import PlannedStudy, plan_study
-from plimsoll.run.time_left import Budget
+from plimsoll.run.planning import Budget, PlannedStudy, plan_study
+from plimsoll.run.study import Course
 from plimsoll.spec.study import STUDY_FILE, StudySpec
 from unit.analyse.made import Made, measured
 

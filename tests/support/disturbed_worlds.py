@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from plimsoll.analyse.machine_seconds import MachineSeconds
+from plimsoll.analyse.trial.samples import MachineSeconds
 
 CPUS, SECONDS = 2, 10
 _STORAGE_S = 0.001

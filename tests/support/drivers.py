@@ -14,11 +14,10 @@ from typing import IO
 from plimsoll.drive.engine import LocalDriver
 from plimsoll.drive.executable import find_engine
 from plimsoll.run.calibrate import fake_server, shapes_of
-from plimsoll.run.single_run import SingleRun
+from plimsoll.run.single import SingleRun
 from plimsoll.spec.drivers import DriverSpec
-from plimsoll.spec.target import Target
-from plimsoll.spec.tls import Tls
-from plimsoll.spec.workload import WorkloadSpec
+from plimsoll.spec.oltp import WorkloadSpec
+from plimsoll.spec.target import Target, Tls
 
 WORKLOAD = WorkloadSpec(name="points", kind="oltp_point_select", table_size=1000, prepared=False)
 

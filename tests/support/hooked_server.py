@@ -7,7 +7,7 @@ import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
-from plimsoll.servers.free_port import free_port
+from plimsoll.servers.managed import free_port
 from support.servers import server_command
 
 PASSWORD = "hooks-only-0451"

@@ -8,13 +8,12 @@ from itertools import combinations
 
 import numpy as np
 
-from plimsoll.analyse.cell_model import EQUAL_WITHIN
-from plimsoll.analyse.comparison import Comparison, judge
-from plimsoll.analyse.holm import holm
-from plimsoll.analyse.log_ratio import ALPHA, LogRatio
-from plimsoll.analyse.peaks import compare_peaks
-from plimsoll.analyse.ratios import log_ratio
-from plimsoll.analyse.throughput import MeanThroughput, Repeated, mean_throughputs
+from plimsoll.analyse.study.cell_model import EQUAL_WITHIN
+from plimsoll.analyse.study.comparison import ALPHA, Comparison, LogRatio, judge
+from plimsoll.analyse.study.curves import compare_peaks
+from plimsoll.analyse.study.ratios import log_ratio
+from plimsoll.analyse.study.throughput import MeanThroughput, Repeated, mean_throughputs
+from plimsoll.stats.significance import holm
 
 NOISE = 0.03
 """Standard deviation of the residual, on a scale of natural logarithms."""

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from plimsoll.analyse.analysis import analyse
 from plimsoll.analyse.model import Analysis
-from plimsoll.analyse.study import analyse
 from unit.analyse.made import Made, measured
 
 FACTORS = {"threads": ("0", "64"), "scheduling": ("other", "fifo:10")}

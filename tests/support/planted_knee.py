@@ -16,25 +16,22 @@ from tempfile import TemporaryDirectory
 
 import numpy as np
 
-from plimsoll.analyse.capacity_run import judged_run
+from plimsoll.analyse.study.capacities import judged_run
 from plimsoll.drive.engine import LocalDriver
 from plimsoll.errors import InvalidTrialError
-from plimsoll.plan.capacity import Step
-from plimsoll.plan.search_settings import SearchSettings
+from plimsoll.plan.capacity import SearchSettings, Step
 from plimsoll.record.capacity import P99_ALLOWED_RATIO, Capacity, CapacityRun
 from plimsoll.record.environment import Environment
 from plimsoll.record.model import SystemRecord
 from plimsoll.record.partial import PartialRecording
 from plimsoll.run.calibrate import fake_server, shapes_of
+from plimsoll.run.capacity_search import Search, nothing_completed
 from plimsoll.run.rows import IntervalRows
-from plimsoll.run.searching import Search, nothing_completed
-from plimsoll.run.single import _Drive
-from plimsoll.run.single_run import SingleRun, trial_record
-from plimsoll.run.spool import Spool
-from plimsoll.run.spooled import _Spooled
+from plimsoll.run.single import SingleRun, _Drive, trial_record
+from plimsoll.run.spool import Spool, _Spooled
 from plimsoll.run.watch import Watch
-from plimsoll.spec.arrivals import steady
-from plimsoll.spec.workload import WorkloadSpec
+from plimsoll.spec.clients import steady
+from plimsoll.spec.oltp import WorkloadSpec
 
 WORKLOAD = WorkloadSpec(name="point", kind="oltp_point_select", tables=1, table_size=1000)
 """One statement a transaction."""

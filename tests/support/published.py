@@ -5,11 +5,11 @@ Deliberately not here: the importer. The figures are those of examples/published
 
 from __future__ import annotations
 
-from plimsoll.analyse.cell_model import Cell, CpuShares, Estimate
-from plimsoll.analyse.curve_model import Curve, Peak, PoolAdvice, PoolReason
-from plimsoll.analyse.finding_model import Finding, found
+from plimsoll.analyse.findings.doubts import Evidence, PlacedWarning
+from plimsoll.analyse.findings.finding_model import Finding, found
 from plimsoll.analyse.model import Analysis, SystemSummary, Unknown, WorkloadSummary
-from plimsoll.analyse.warning_model import Evidence, PlacedWarning
+from plimsoll.analyse.study.cell_model import Cell, CpuShares, Estimate
+from plimsoll.analyse.study.curve_model import Curve, Peak, PoolAdvice, PoolReason
 from plimsoll.record.environment import Environment
 from plimsoll.record.level import Level, LevelKind
 

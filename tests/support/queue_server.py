@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from plimsoll.analyse.violations import Arrivals, judge_run
+from plimsoll.analyse.study.violations import Arrivals, judge_run
 from plimsoll.plan.capacity import Step
 from plimsoll.record.capacity import CapacityObjective, CapacityRun, RunRole, RunVerdict
 

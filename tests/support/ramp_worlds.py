@@ -14,10 +14,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from plimsoll.analyse.disturbance_model import Disturbance
-from plimsoll.analyse.ramps import knee_at
-from plimsoll.plan.ramps import order_of, ramp_after
-from plimsoll.record.ramp import INTERVAL_S, Ramp
+from plimsoll.analyse.study.capacities import knee_at
+from plimsoll.analyse.trial.condition_model import Disturbance
+from plimsoll.plan.capacity import order_of, ramp_after
+from plimsoll.record.level import INTERVAL_S, Ramp
 
 Values = NDArray[np.float64]
 

@@ -8,9 +8,8 @@ import numpy as np
 import polars as pl
 
 from plimsoll.record import frames
-from plimsoll.record.connections import OutageRecord
-from plimsoll.record.environment import ClientFacts, Environment, HostFacts, InstanceFacts
-from plimsoll.record.placement import PlacementFacts
+from plimsoll.record.environment import ClientFacts, Environment, HostFacts, InstanceFacts, PlacementFacts
+from plimsoll.record.model import OutageRecord
 from unit.analyse.made import STARTED_UNIX_S, Made, bucket_of, measured
 
 SECONDS, WARM = 20, 2

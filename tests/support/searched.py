@@ -5,9 +5,9 @@ from __future__ import annotations
 from datetime import date
 from typing import Any
 
-from plimsoll.analyse.capacities import capacities
+from plimsoll.analyse.answers.size_model import LoadDemand
 from plimsoll.analyse.model import Analysis, SystemSummary, WorkloadSummary
-from plimsoll.analyse.size_model import LoadDemand
+from plimsoll.analyse.study.capacities import capacities
 from plimsoll.record.capacity import Capacity, CapacityObjective, SearchRecord
 
 TODAY = date(2026, 11, 1)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from plimsoll.analyse.findings.doubts import PlacedWarning
 from plimsoll.analyse.model import Analysis
-from plimsoll.analyse.warning_model import PlacedWarning
 from plimsoll.guide.answer import answer_sentence, limit_sentence
-from plimsoll.prose.evidence import evidence_text
+from plimsoll.prose.warnings import evidence_text
 
 
 def answer_of(analysis: Analysis) -> tuple[str, ...]:

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
-from plimsoll.analyse.curve_model import Curve
-from plimsoll.analyse.deviations import Measured, deviations
-from plimsoll.analyse.duration_model import Durations, TypeTotal
 from plimsoll.analyse.model import Analysis
-from plimsoll.analyse.tpcc_clauses import DELIVERY_DEFERRED, RESPONSE_S_P90_MAX, TYPES
-from plimsoll.analyse.tpcc_model import TpccFigures, TypeDemands
+from plimsoll.analyse.study.cell_model import Durations, TypeTotal
+from plimsoll.analyse.study.curve_model import Curve
+from plimsoll.analyse.trial.tpcc_clauses import (
+    DELIVERY_DEFERRED,
+    RESPONSE_S_P90_MAX,
+    TYPES,
+    Measured,
+    TpccFigures,
+    TypeDemands,
+    deviations,
+)
 from plimsoll.spec.tpcc import TPCC, TpccSpec
 from support.analyses import measured_analysis
 

@@ -5,9 +5,9 @@ Deliberately not here: the curves (`analyses`).
 
 from __future__ import annotations
 
-from plimsoll.analyse.cell_model import Cell
-from plimsoll.analyse.curve_model import Curve
-from plimsoll.analyse.trial_model import MeasuredTrial, Stretch, TrialSeries
+from plimsoll.analyse.study.cell_model import Cell
+from plimsoll.analyse.study.curve_model import Curve
+from plimsoll.analyse.trial.trial_model import MeasuredTrial, Stretch, TrialSeries
 
 SECONDS, WARM_S = 16, 4
 """Of each trial, and how much of that is warm-up."""

@@ -12,11 +12,10 @@ import numpy.typing as npt
 import polars as pl
 import pytest
 
-from plimsoll.analyse.cells import MeasuredCell
 from plimsoll.analyse.model import DifferenceVerdict
-from plimsoll.analyse.sequential_verdicts import judge_at_any_look
-from plimsoll.record.fitted import REPETITIONS_MIN
-from plimsoll.record.level import Level
+from plimsoll.analyse.study.cells import MeasuredCell
+from plimsoll.analyse.study.sequential_verdicts import judge_at_any_look
+from plimsoll.record.level import REPETITIONS_MIN, Level
 from support.endure import in_endure
 from truth import test_duet
 

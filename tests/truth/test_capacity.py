@@ -14,9 +14,8 @@ import pytest
 from scipy.stats import t
 from tests.support.queue_server import QueueServer, Times
 
-from plimsoll.analyse.violations import Arrivals, judge_run
-from plimsoll.plan.capacity import Step, next_step
-from plimsoll.plan.search_settings import settings_of
+from plimsoll.analyse.study.violations import Arrivals, judge_run
+from plimsoll.plan.capacity import Step, next_step, settings_of
 from plimsoll.record.capacity import Capacity, CapacityObjective, CapacityRun, RunVerdict
 from plimsoll.spec.levels import SWEEP_CONNECTIONS
 

@@ -7,8 +7,8 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from plimsoll.analyse.claim_model import ClaimVerdict
-from plimsoll.analyse.study import analyse
+from plimsoll.analyse.analysis import analyse
+from plimsoll.analyse.study.curve_model import ClaimVerdict
 from plimsoll.spec.claims import ClaimSpec
 from unit.analyse.made import measured
 

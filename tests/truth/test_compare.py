@@ -10,12 +10,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from plimsoll.analyse.compare import compare_sides
-from plimsoll.analyse.compare_model import CompareAnswer, ComparedSide, GateOutcome, Metric
-from plimsoll.analyse.compared_side import Design, Side
-from plimsoll.analyse.gate import GateRule
+from plimsoll.analyse.answers.compare import compare_sides
+from plimsoll.analyse.answers.compare_model import CompareAnswer, ComparedSide, GateOutcome, Metric
+from plimsoll.analyse.answers.compared_sides import Design, Side
+from plimsoll.analyse.answers.compared_verdicts import GateRule
 from plimsoll.analyse.model import DifferenceVerdict
-from plimsoll.analyse.trial_summary import TrialSummary
+from plimsoll.analyse.trial.trial_summary import TrialSummary
 from plimsoll.record.environment import Environment
 from plimsoll.record.model import Outcome, Verdict
 from unit.analyse.made import trial_record

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from plimsoll.analyse.comparison import compare_repetitions
-from plimsoll.analyse.disturbance import UNLIKE_RATIO, is_disturbed, judged, together, unlike
-from plimsoll.analyse.disturbance_model import Disturbance
 from plimsoll.analyse.model import DifferenceVerdict
+from plimsoll.analyse.study.comparison import compare_repetitions
+from plimsoll.analyse.study.conditions import UNLIKE_RATIO, is_disturbed, judged, together, unlike
+from plimsoll.analyse.trial.condition_model import Disturbance
 from support.disturbed_worlds import WORLDS, Measured, World, measure
 
 STUDIES = 80

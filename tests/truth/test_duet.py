@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from plimsoll.analyse.cell_model import SpreadKind
-from plimsoll.analyse.compared_cells import Sample, Turns, together
-from plimsoll.analyse.compared_side import Design
-from plimsoll.analyse.duet import estimate
-from plimsoll.analyse.log_ratio import LogRatio
+from plimsoll.analyse.answers.compared_cells import Sample, Turns, samples_together
+from plimsoll.analyse.answers.compared_sides import Design
+from plimsoll.analyse.study.cell_model import SpreadKind
+from plimsoll.analyse.study.comparison import LogRatio
+from plimsoll.analyse.study.duets import estimate
 
 ROUNDS, PAIRS, TURN_S, RESIDUAL, SLOW = 6, 40, 0.5, 0.05, 0.10
 STUDIES = 3_000
@@ -96,7 +96,7 @@ def test_levels_together_hold_the_truth_though_a_start_of_a_server_is_in_all_lev
             )
             values = dict.fromkeys(range(ROUNDS), 1.0)
             samples.append(Sample(values, values, turns=Turns(ratio, dict(enumerate(found.rounds)))))
-        together_ratio = together(samples).ratio(Design(is_paired=True))
+        together_ratio = samples_together(samples).ratio(Design(is_paired=True))
         assert isinstance(together_ratio, LogRatio)
         low, high = together_ratio.log_limits(0.95)
         covered += low <= 0.03 <= high

@@ -13,12 +13,11 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
-from plimsoll.analyse.comparison import judge
-from plimsoll.analyse.environment_blocks import blocks_of
 from plimsoll.analyse.model import DifferenceVerdict
-from plimsoll.analyse.peaks import compare_peaks
-from plimsoll.analyse.ratios import log_ratio
-from plimsoll.analyse.throughput import MeanThroughput, Repeated, mean_throughputs
+from plimsoll.analyse.study.comparison import judge
+from plimsoll.analyse.study.curves import compare_peaks
+from plimsoll.analyse.study.ratios import blocks_of, log_ratio
+from plimsoll.analyse.study.throughput import MeanThroughput, Repeated, mean_throughputs
 from plimsoll.plan.order import blocks_in_order
 from plimsoll.record.model import State, StateMark, SystemRecord
 from plimsoll.spec.study import parse_study

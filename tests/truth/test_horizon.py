@@ -12,9 +12,8 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
-from plimsoll.analyse.horizon import years_until
-from plimsoll.analyse.size import size
-from plimsoll.analyse.size_model import Horizon
+from plimsoll.analyse.answers.size import size
+from plimsoll.analyse.answers.size_model import Horizon, years_until
 from support.searched import demand, searched
 
 STUDIES = 1500

@@ -9,10 +9,8 @@ from collections.abc import Callable
 
 import pytest
 
-from plimsoll.learn.often_same import OftenSame, often_same, often_same_list
-from plimsoll.learn.relations import Observed, Place, Relation
-from plimsoll.learn.samples import Value
-from plimsoll.learn.structure import Structure
+from plimsoll.learn.relations import Observed, OftenSame, Place, Relation, Value, often_same, often_same_list
+from plimsoll.learn.transactions import Structure
 
 FLAT = Structure((1, 2, 3, 4), ())
 A, B, C = Place(0, 0), Place(1, 0), Place(2, 0)

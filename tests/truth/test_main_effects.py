@@ -14,12 +14,10 @@ from itertools import product
 import numpy as np
 import pytest
 
-from plimsoll.analyse.contrasts import Matrix, matrix_of
-from plimsoll.analyse.effect_cells import Measured
-from plimsoll.analyse.effect_model import EffectMeasure, FactorEffect, Interaction
-from plimsoll.analyse.effect_table import EffectTable
-from plimsoll.analyse.main_effects import effects_of
+from plimsoll.analyse.study.curve_model import EffectMeasure, FactorEffect, Interaction
+from plimsoll.analyse.study.effects import EffectTable, Measured, effects_of
 from plimsoll.record.level import Level
+from plimsoll.stats.contrasts import Matrix, matrix_of
 from support.made_up_studies import NOISE, WORLDS, World
 
 STUDIES = int(os.environ.get("PLIMSOLL_TEST_STUDIES", "0"))

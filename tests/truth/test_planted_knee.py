@@ -12,7 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from tests.support.planted_knee import Knee, search, searching
 
-from plimsoll.plan.search_settings import LEAST_S, SearchSettings, settings_of
+from plimsoll.plan.capacity import LEAST_S, SearchSettings, settings_of
 from plimsoll.record.capacity import Capacity, CapacityObjective
 
 KNEE = Knee(connections=16, service_s=0.04, limit_ms=200.0)

@@ -7,9 +7,9 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from plimsoll.analyse.curve_model import Curve, PoolReason
-from plimsoll.analyse.study import analyse
-from plimsoll.guide.pools import pool_sentence
+from plimsoll.analyse.analysis import analyse
+from plimsoll.analyse.study.curve_model import Curve, PoolReason
+from plimsoll.guide.answer import pool_sentence
 from unit.analyse.made import Made, measured, published
 
 TRUTH_TPS = {1: 400.0, 4: 700.0, 8: 850.0, 16: 930.0, 32: 980.0, 64: 1000.0}

@@ -15,7 +15,7 @@ import pytest
 from tests.support.ramp_worlds import WORLDS, climb
 
 from plimsoll.analyse.model import DifferenceVerdict
-from plimsoll.analyse.ramps import PAIRS_LEAST, judged_pairs, unlike_sides
+from plimsoll.analyse.study.capacities import PAIRS_LEAST, judged_pairs, unlike_sides
 
 CLIMBS = int(os.environ.get("PLIMSOLL_TEST_CLIMBS", "20"))
 FIRST_SEED = 2_730_000

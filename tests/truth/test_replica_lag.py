@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from plimsoll.analyse.replication.lag import growth_of
-from plimsoll.analyse.replication.model import LagState
+from plimsoll.analyse.explain.replication_model import LagState
+from plimsoll.analyse.trial.replicas import growth_of
 from support.lag_worlds import BOUNDED, GROWING, World, sawtooth
 
 STUDIES = 300

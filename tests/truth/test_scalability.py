@@ -10,10 +10,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from plimsoll.analyse.scalability import Judged, judge
-from plimsoll.analyse.scaling_fit import Law, fit, levels_of, log_law, misfit_probability, peak_connections
-from plimsoll.analyse.scaling_model import ScalingVerdict
-from plimsoll.analyse.superlinear import steps_beyond_noise
+from plimsoll.analyse.explain.scalability import Judged, judge, steps_beyond_noise
+from plimsoll.analyse.explain.scaling_model import ScalingVerdict
+from plimsoll.stats.scaling_laws import Law, fit, levels_of, log_law, misfit_probability, peak_connections
 from support.endure import in_endure
 
 CONNECTIONS = np.array([1.0, 2, 4, 8, 16, 32, 64])

@@ -16,20 +16,20 @@ import numpy.typing as npt
 import pytest
 from scipy import stats
 
-from plimsoll.analyse.cells import MeasuredCell
-from plimsoll.analyse.deciding import (
+from plimsoll.analyse.model import DifferenceVerdict
+from plimsoll.analyse.study.cells import MeasuredCell
+from plimsoll.analyse.study.sequential import (
     CellKey,
     Question,
+    anytime_interval,
     decided_after,
+    half_widths,
     interim,
     questions,
     values_of_cells,
 )
-from plimsoll.analyse.model import DifferenceVerdict
-from plimsoll.analyse.sequential import anytime_interval, half_widths
-from plimsoll.analyse.sequential_verdicts import judge_at_any_look, judge_values
-from plimsoll.record.fitted import REPETITIONS_MIN
-from plimsoll.record.level import Level
+from plimsoll.analyse.study.sequential_verdicts import judge_at_any_look, judge_values
+from plimsoll.record.level import REPETITIONS_MIN, Level
 from support.endure import in_endure
 
 STUDIES = 4_000

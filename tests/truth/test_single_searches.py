@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 from tests.truth.test_capacity import WORLDS, searched
 
-from plimsoll.analyse.capacities import capacities, capacity_ratios
 from plimsoll.analyse.model import DifferenceVerdict
+from plimsoll.analyse.study.capacities import capacities, capacity_ratios
 from plimsoll.record.capacity import SearchRecord
 from support.endure import in_endure
 

@@ -10,12 +10,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from plimsoll.analyse.cell_model import Cell
-from plimsoll.analyse.curve_model import Curve
-from plimsoll.analyse.duration_model import Durations
+from plimsoll.analyse.answers.size import size
 from plimsoll.analyse.model import Analysis, SystemSummary, WorkloadSummary
-from plimsoll.analyse.size import size
-from plimsoll.analyse.throughput import Repeated, mean_throughputs
+from plimsoll.analyse.study.cell_model import Cell, Durations
+from plimsoll.analyse.study.curve_model import Curve
+from plimsoll.analyse.study.throughput import Repeated, mean_throughputs
 from plimsoll.record.level import Level, LevelKind
 
 DEMAND_TPS = 1000.0

@@ -12,15 +12,14 @@ import numpy as np
 import pytest
 from tests.truth.test_capacity import WORLDS, searched
 
-from plimsoll.analyse.capacities import capacities
-from plimsoll.analyse.cell_model import Cell, RateFigures
-from plimsoll.analyse.curve_model import Curve, Peak
-from plimsoll.analyse.duration_model import Durations
-from plimsoll.analyse.grade import Grade
+from plimsoll.analyse.answers.size import size
+from plimsoll.analyse.answers.size_model import Fit, SizeEvidence, SystemFit
+from plimsoll.analyse.findings.finding_model import Grade
 from plimsoll.analyse.model import Analysis, SystemSummary, WorkloadSummary
-from plimsoll.analyse.size import size
-from plimsoll.analyse.size_model import Fit, SizeEvidence, SystemFit
-from plimsoll.analyse.throughput import Repeated, mean_throughputs
+from plimsoll.analyse.study.capacities import capacities
+from plimsoll.analyse.study.cell_model import Cell, Durations, RateFigures
+from plimsoll.analyse.study.curve_model import Curve, Peak
+from plimsoll.analyse.study.throughput import Repeated, mean_throughputs
 from plimsoll.record.capacity import Capacity, CapacityObjective, SearchRecord
 from plimsoll.record.level import Level, LevelKind
 

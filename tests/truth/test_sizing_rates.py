@@ -16,15 +16,14 @@ import polars as pl
 import pytest
 from tests.support.queue_server import QueueServer
 
-from plimsoll.analyse.cells import measured_cells
-from plimsoll.analyse.curves import build_curves
-from plimsoll.analyse.grade import Grade
-from plimsoll.analyse.left_over import left_ratio
+from plimsoll.analyse.answers.size import size
+from plimsoll.analyse.answers.size_model import Fit, SystemFit
+from plimsoll.analyse.findings.finding_model import Grade
 from plimsoll.analyse.model import Analysis, SystemSummary, WorkloadSummary
-from plimsoll.analyse.overload import Overload
-from plimsoll.analyse.size import size
-from plimsoll.analyse.size_model import Fit, SystemFit
-from plimsoll.analyse.trial_summary import TrialSummary, summarise
+from plimsoll.analyse.study.cells import measured_cells
+from plimsoll.analyse.study.curves import build_curves
+from plimsoll.analyse.trial.trial_summary import TrialSummary, left_ratio, summarise
+from plimsoll.analyse.trial.window import Overload
 from plimsoll.record import frames
 from plimsoll.record.level import Level
 from unit.analyse.made import PLACE, STARTED_UNIX_S, Made, measured

@@ -11,9 +11,8 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from plimsoll.analyse.histograms import SparseHistogram
-from plimsoll.analyse.seen import SeenInterval
-from plimsoll.analyse.stalls import Stall, find_stalls
+from plimsoll.analyse.trial.histograms import SparseHistogram
+from plimsoll.analyse.trial.stalls import SeenInterval, Stall, find_stalls
 from unit.analyse.made import bucket_of
 
 Draw = Callable[[np.random.Generator], float]

@@ -12,10 +12,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from plimsoll.analyse.drift import drift_of
-from plimsoll.analyse.ratios import log_ratio
-from plimsoll.analyse.throughput import MeanThroughput, Repeated, mean_throughputs
-from plimsoll.analyse.within_run import MeanVariance, variance_of_mean
+from plimsoll.analyse.study.ratios import log_ratio
+from plimsoll.analyse.study.throughput import MeanThroughput, Repeated, mean_throughputs
+from plimsoll.stats.series import drift_of
+from plimsoll.stats.variance import MeanVariance, variance_of_mean
 
 STUDIES = 2_000
 TRUE_TPS = 1_000.0

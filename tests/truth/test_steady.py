@@ -12,10 +12,9 @@ import numpy as np
 import pytest
 from scipy.signal import lfilter
 
-from plimsoll.analyse.cycles import cycle_of
-from plimsoll.analyse.length import INTERVALS_LEAST, half_width_ratio, is_long_enough
-from plimsoll.analyse.steady import steady_state
-from plimsoll.analyse.steady_model import StateKind
+from plimsoll.analyse.trial.condition_model import StateKind
+from plimsoll.analyse.trial.steady import INTERVALS_LEAST, half_width_ratio, is_long_enough, steady_state
+from plimsoll.stats.cycles import cycle_of
 
 MORE = int(os.environ.get("PLIMSOLL_TEST_STATES", "1"))
 

@@ -15,11 +15,10 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
-from plimsoll.analyse.log_ratio import ALPHA, MOST_FURTHER_REPETITIONS, LogRatio
 from plimsoll.analyse.model import DifferenceVerdict
-from plimsoll.analyse.peaks import compare_peaks, near_peak, peak_throughput
-from plimsoll.analyse.pools import smallest_enough
-from plimsoll.analyse.ratios import log_ratio
+from plimsoll.analyse.study.comparison import ALPHA, MOST_FURTHER_REPETITIONS, LogRatio
+from plimsoll.analyse.study.curves import compare_peaks, near_peak, peak_throughput, smallest_enough
+from plimsoll.analyse.study.ratios import log_ratio
 from support.made_up_studies import NOISE, WORLDS, World, has_winner, judged, means_of, ratios_of
 
 STUDIES = int(os.environ.get("PLIMSOLL_TEST_STUDIES", "0"))

@@ -14,12 +14,11 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from plimsoll.analyse.begun import ResponseTimes, TurnEnds, begun_in
-from plimsoll.analyse.duet import estimate, log_rates
-from plimsoll.analyse.durations import percentile_ms
-from plimsoll.analyse.histograms import SparseHistogram, merge
-from plimsoll.analyse.turn_checks import RESPONSE_OF_TURN_RATIO
-from plimsoll.record.buckets import bucket_of_ns
+from plimsoll.analyse.findings.trial_checks import RESPONSE_OF_TURN_RATIO
+from plimsoll.analyse.study.duets import ResponseTimes, TurnEnds, begun_in, estimate, log_rates
+from plimsoll.analyse.trial.histograms import SparseHistogram, merge
+from plimsoll.analyse.trial.percentiles import percentile_ms
+from plimsoll.record.histograms import bucket_of_ns
 from support.endure import in_endure
 
 TURN_S, LEAD_S, CONNECTIONS = 0.5, 0.1, 8

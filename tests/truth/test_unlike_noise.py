@@ -12,8 +12,8 @@ import os
 import numpy as np
 import pytest
 
-from plimsoll.analyse.log_ratio import ALPHA
-from plimsoll.analyse.ratios import ratio_of
+from plimsoll.analyse.study.comparison import ALPHA
+from plimsoll.analyse.study.ratios import ratio_of
 from support.made_up_studies import World, has_winner, means_of, ratios_of
 
 STUDIES = int(os.environ.get("PLIMSOLL_TEST_STUDIES", "0"))

@@ -8,7 +8,7 @@ import os
 import numpy as np
 import pytest
 
-from plimsoll.analyse.weather import TAKEN_MORE, marked, taken
+from plimsoll.analyse.study.conditions import TAKEN_MORE, marked, taken
 
 FIGURES = 7
 ALPHA = 0.05

@@ -6,9 +6,9 @@ import numpy as np
 import polars as pl
 import pytest
 
-from plimsoll.analyse.study import analyse
-from plimsoll.analyse.where_model import WherePart, WhereTime, WhereVerdict
-from plimsoll.guide.where_words import where_sentence
+from plimsoll.analyse.analysis import analyse
+from plimsoll.analyse.explain.where_model import WherePart, WhereTime, WhereVerdict
+from plimsoll.guide.where_time import where_sentence
 from plimsoll.record.environment import ClientFacts, Environment, HostFacts
 from plimsoll.record.frames import TELEMETRY
 from support.endure import in_endure

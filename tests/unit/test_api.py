@@ -20,8 +20,8 @@ import plimsoll
 from plimsoll.analyse.model import Analysis
 from plimsoll.api import COLUMNS, Study
 from plimsoll.errors import RecordError
+from plimsoll.guide.answer import render_json
 from plimsoll.guide.build import analyse_folder
-from plimsoll.guide.document import render_json
 from plimsoll.record.store import Recording, write_recording
 from support.repository import ROOT, blocks
 from unit.analyse.made import measured, telemetry_table

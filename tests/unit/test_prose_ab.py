@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from plimsoll.analyse.ab import AbAnswer, AbComparison, AbSide
-from plimsoll.analyse.cell_model import Bounds, Estimate
-from plimsoll.analyse.grade import of_verdict
+from plimsoll.analyse.answers.ab import AbAnswer, AbComparison, AbSide
+from plimsoll.analyse.findings.finding_model import of_verdict
 from plimsoll.analyse.model import DifferenceVerdict
+from plimsoll.analyse.study.cell_model import Bounds, Estimate
 from plimsoll.prose.ab import ab_lines, plan_words
 
 FLUSH = "innodb_flush_log_at_trx_commit"

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from plimsoll.analyse.cell_model import Estimate
-from plimsoll.analyse.disturbance_model import Disturbance
-from plimsoll.analyse.finding_model import found
+from plimsoll.analyse.findings.finding_model import found
+from plimsoll.analyse.study.cell_model import Estimate
+from plimsoll.analyse.trial.condition_model import Disturbance
 from plimsoll.prose.capacity import capacity_answer_sentence, capacity_sentences
 from plimsoll.record.capacity import Capacity, CapacityObjective, CapacityRun, RunRole, RunVerdict
 from plimsoll.record.model import TrialWarning

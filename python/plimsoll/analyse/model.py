@@ -10,33 +10,24 @@ from enum import StrEnum
 
 from pydantic import Field
 
-from plimsoll.analyse.capacity_model import CapacityRatio, SystemCapacity
-from plimsoll.analyse.cell_model import Bounds, Estimate
-from plimsoll.analyse.claim_model import CheckedClaim
-from plimsoll.analyse.cost_model import WorkloadCost
-from plimsoll.analyse.curve_model import Curve
-from plimsoll.analyse.data_model import DataSummary
-from plimsoll.analyse.disturbance_model import UnlikeConditions
-from plimsoll.analyse.duet_model import Duet
-from plimsoll.analyse.durability_model import Durability, DurabilityClass
-from plimsoll.analyse.effect_model import Effects
-from plimsoll.analyse.equivalence.model import Equivalence
-from plimsoll.analyse.finding_model import Finding
-from plimsoll.analyse.learned_model import LearnedFrom
-from plimsoll.analyse.long_model import LongTrial
-from plimsoll.analyse.missing_model import MissingTrial
-from plimsoll.analyse.outage_model import TrialOutage
-from plimsoll.analyse.replication.model import Replication
-from plimsoll.analyse.scaling_model import Scalability
-from plimsoll.analyse.storage_model import StorageUse
-from plimsoll.analyse.tpcc_model import Deviation
-from plimsoll.analyse.trial_model import MeasuredTrial
-from plimsoll.analyse.warning_model import PlacedWarning
-from plimsoll.analyse.where_model import WhereTime
+from plimsoll.analyse.explain.equivalence_model import Durability, DurabilityClass, Equivalence
+from plimsoll.analyse.explain.replication_model import Replication
+from plimsoll.analyse.explain.scaling_model import Scalability
+from plimsoll.analyse.explain.where_model import StorageUse, WhereTime
+from plimsoll.analyse.findings.doubts import PlacedWarning
+from plimsoll.analyse.findings.finding_model import Finding
+from plimsoll.analyse.findings.missing import MissingTrial
+from plimsoll.analyse.study.capacity_model import CapacityRatio, SystemCapacity, WorkloadCost
+from plimsoll.analyse.study.cell_model import Bounds, Estimate
+from plimsoll.analyse.study.curve_model import CheckedClaim, Curve, Duet, Effects
+from plimsoll.analyse.study.workloads import LearnedFrom
+from plimsoll.analyse.trial.condition_model import UnlikeConditions
+from plimsoll.analyse.trial.tpcc_clauses import Deviation
+from plimsoll.analyse.trial.trial_model import DataSummary, LongTrial, MeasuredTrial, TrialOutage
 from plimsoll.record.document import Document
 from plimsoll.record.environment import Environment
 from plimsoll.record.level import Level
-from plimsoll.record.price import Price
+from plimsoll.record.model import Price
 from plimsoll.record.storage import StorageRecord
 
 ANALYSIS_FORMAT = 2

@@ -8,11 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from plimsoll.cli import complete, option_values
-from plimsoll.cli.first_line import say_connecting, say_starting
-from plimsoll.cli.groups import with_groups
-from plimsoll.cli.help import RECORDING
-from plimsoll.cli.login import NO_LOGIN, Login
-from plimsoll.cli.options import ANY_DATA, DataOptions, JsonOption
+from plimsoll.cli.help import RECORDING, with_groups
+from plimsoll.cli.options import ANY_DATA, NO_LOGIN, DataOptions, JsonOption, Login
+from plimsoll.cli.streams import say_connecting, say_starting
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -124,7 +122,7 @@ def ab(
     from plimsoll.cli.ab_study import compare_sides
     from plimsoll.errors import SpecError
     from plimsoll.spec.ab import Load, sides_of
-    from plimsoll.spec.pace import has_own_pace
+    from plimsoll.spec.levels import has_own_pace
 
     sides = sides_of(_settings(setting or []), server or (), target or ())
     workload = data.spec  # its faults are told by the names of options

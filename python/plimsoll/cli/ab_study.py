@@ -1,7 +1,8 @@
 """The study behind `plimsoll ab`: written, run as any study, and shown as one sentence for each side.
 
-Without a folder to save it in, all of it is removed afterwards. Deliberately not here: the options (`ab`), and any way
-of its own to measure or to analyse.
+While it runs, standard error has the ratio so far: live on a terminal, a line for each round elsewhere. What casts
+doubt on the answer is shown with it, so not while it runs. Without a folder to save it in, all of the study is removed
+afterwards. Deliberately not here: the options (`ab`), and any way of its own to measure or to analyse.
 """
 
 from __future__ import annotations
@@ -9,40 +10,48 @@ from __future__ import annotations
 import getpass
 import math
 import os
+import sys
 import time
-from collections.abc import Sequence
-from contextlib import ExitStack
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import fields, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import typer
+from rich.console import Console, Group
+from rich.live import Live
+from rich.text import Text
 
-from plimsoll.analyse.ab import AbAnswer, comparisons_of, loads_compared, sides_measured
+from plimsoll.analyse.answers.ab import AbAnswer, comparisons_of, loads_compared, sides_measured
 from plimsoll.analyse.model import Analysis
-from plimsoll.cli.ab_progress import ab_display
 from plimsoll.cli.failures import INTERRUPTED
-from plimsoll.cli.fitted import echo_fitted
-from plimsoll.cli.login import Login
-from plimsoll.cli.running import INVALID
-from plimsoll.cli.search_progress import say
+from plimsoll.cli.options import Login
+from plimsoll.cli.progress import StudyDisplay
+from plimsoll.cli.running import INVALID, say
+from plimsoll.cli.streams import echo_fitted
 from plimsoll.errors import RecordError, SpecError
 from plimsoll.guide.build import analyse_folder
-from plimsoll.guide.run_warnings import grave_warnings, warning_line
-from plimsoll.plan.ramps import USUAL_PAIRS
+from plimsoll.guide.warnings import grave_warnings, warning_line
+from plimsoll.plan.capacity import USUAL_PAIRS
 from plimsoll.private_folder import PrivateFolder
 from plimsoll.prose.ab import ab_lines, plan_words
 from plimsoll.prose.phrases import counted, repeat_noun
-from plimsoll.prose.severity import Severity, severity_of
-from plimsoll.record.fitted import REPETITIONS_MIN
+from plimsoll.prose.warnings import Severity, severity_of
+from plimsoll.record.level import REPETITIONS_MIN
 from plimsoll.record.model import TrialWarning
-from plimsoll.run.budget import total_s, with_repetitions
-from plimsoll.run.course import StudyResult
-from plimsoll.run.study import run_study
+from plimsoll.run.planning import total_s, with_repetitions
+from plimsoll.run.status import ramps_words
+from plimsoll.run.study import StudyResult, run_study
 from plimsoll.servers.command import find_server
 from plimsoll.spec.ab import Load, Side, study_text
+from plimsoll.spec.new_study import TomlValue
 from plimsoll.spec.study import STUDY_FILE, StudySpec, parse_study
-from plimsoll.spec.toml_text import TomlValue
 from plimsoll.units import format_duration, printable
+
+if TYPE_CHECKING:
+    from plimsoll.cli.progress import Notice
+    from plimsoll.run.events import SearchEvent, StudyBegan, TrialBegan, TrialEnded
 
 _ASKED = "PLIMSOLL_AB_PASSWORD"
 """The variable that a study takes the password from that somebody was asked for."""
@@ -213,3 +222,69 @@ def _answer(
         sides=sides_measured(analysis),
         warnings=(*before.values(), *warnings),
     )
+
+
+class AbDisplay(StudyDisplay):
+    """What is known so far, in place of figures of single trials.
+
+    Attributes:
+        findings: Of pre-flight checks, which are shown at the end.
+    """
+
+    def __init__(self, console: Console, live: Live | None) -> None:
+        super().__init__(console, live)
+        self.findings: tuple[TrialWarning, ...] = ()
+        self._known: tuple[str, ...] = ()
+
+    def _study_began(self, event: StudyBegan) -> None:
+        self.has_begun = True
+        self._trial_count = event.trial_count
+        self._expect(event.estimated_s)
+
+    def _notice(self, event: Notice) -> None:
+        if event.type == "readiness_judged":
+            self.findings += event.findings
+            return
+        if event.type != "answer_progressed":
+            super()._notice(event)
+            return
+        known = event.text[:-1] if event.is_over_budget else event.text
+        self._known = tuple(printable(one.partition(": ")[2]) for one in known)  # the workload has been told
+        if self._live is None:
+            noun = counted(event.repetitions, repeat_noun(is_duet=event.is_duet))
+            self._print("\n".join(f"after {noun}: {one}" for one in self._known))
+
+    def _searched(self, event: SearchEvent) -> None:
+        if event.type != "ramps_compared":
+            return
+        self._expect(event.remaining_s)
+        self._known = tuple(map(printable, ramps_words(event)))
+        if self._live is None:
+            self._print("\n".join(f"after {counted(event.pair_count, 'pair')}: {one}" for one in self._known))
+
+    def _began(self, event: TrialBegan) -> None:
+        super()._began(event)
+        place = f"{repeat_noun(is_duet=event.is_duet)} {event.repetition + 1}"
+        self._now = place if event.is_duet else f"{place}, {event.system}"
+
+    def _ended(self, event: TrialEnded) -> None:
+        self._in_trial = False
+        self._done_count += 1
+        if event.verdict not in ("complete", "interrupted"):
+            self._print(f"{event.system}: {event.verdict}: {event.reason}")
+
+    def _picture(self) -> Group:
+        left = f"; at most {format_duration(self._left_s)} left, Ctrl-C shows what is known" if self.has_begun else ""
+        known = (Text(one, style="bold") for one in self._known)
+        return Group(*known, Text(f"  {self._now}{left}"), Text(f"  {self._seen}"))
+
+
+@contextmanager
+def ab_display() -> Iterator[AbDisplay]:
+    """A display for the time that it runs."""
+    console = Console(stderr=True, soft_wrap=not sys.stderr.isatty())
+    if not console.is_terminal:
+        yield AbDisplay(console, None)
+        return
+    with Live(console=console, auto_refresh=False, transient=True) as live:
+        yield AbDisplay(console, live)

@@ -9,25 +9,25 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from plimsoll.cli import option_values
-from plimsoll.cli.first_line import say_reaching
-from plimsoll.cli.groups import with_groups
-from plimsoll.cli.login import NO_LOGIN, Login
+from plimsoll.cli.help import with_groups
 from plimsoll.cli.options import (
     ANY_DATA,
+    NO_LOGIN,
     DataOptions,
     DriversOption,
     JsonOption,
+    Login,
     ServerOption,
     TargetOrManagedOption,
     drivers_of,
 )
+from plimsoll.cli.streams import say_reaching
 
 if TYPE_CHECKING:
-    from plimsoll.analyse.capacity_model import CapacityAnswer
-    from plimsoll.plan.search_settings import SearchSettings
+    from plimsoll.analyse.study.capacity_model import CapacityAnswer
+    from plimsoll.plan.capacity import SearchSettings
     from plimsoll.run.capacity_target import TargetSearch
-    from plimsoll.run.joined import RecordingWanted
-    from plimsoll.run.single_run import SingleRun
+    from plimsoll.run.single import RecordingWanted, SingleRun
 
 NO_RATE = 1
 _OF_ONE_SEARCH = " (one search does not say how searches differ)"
@@ -90,8 +90,7 @@ def capacity(
       plimsoll capacity --target mysql://bench@127.0.0.1/sbtest --response-p99 50ms --errors '0.1%' --record runs --json
     """
     say_reaching(target, server, is_quiet=as_json)
-    from plimsoll.run.joined import RecordingWanted, recording_wanted
-    from plimsoll.run.single_run import SingleRun
+    from plimsoll.run.single import RecordingWanted, SingleRun, recording_wanted
 
     settings = _settings(response_p99, errors, connections, duration)
     spec = data.spec
@@ -117,10 +116,9 @@ def capacity(
 
 def _settings(response_p99: str, errors: str | None, connections: int | None, duration: str) -> SearchSettings:
     from plimsoll.errors import SpecError
-    from plimsoll.plan.search_settings import LEAST_S, settings_of
+    from plimsoll.plan.capacity import LEAST_S, settings_of
     from plimsoll.record.capacity import CapacityObjective
-    from plimsoll.spec.capacity import parse_share
-    from plimsoll.spec.levels import SWEEP_CONNECTIONS
+    from plimsoll.spec.levels import SWEEP_CONNECTIONS, parse_share
 
     try:
         errors_ratio = None if errors is None else parse_share(errors)
@@ -138,7 +136,7 @@ def _settings(response_p99: str, errors: str | None, connections: int | None, du
 def _search_and_show(run: SingleRun, kept: RecordingWanted, settings: SearchSettings, *, as_json: bool) -> int:
     """Searches, shows what was found, also when somebody ended it; returns the exit code."""
     from plimsoll.cli.failures import INTERRUPTED
-    from plimsoll.cli.search_progress import searching
+    from plimsoll.cli.running import searching
 
     with searching() as display:
         from plimsoll.run.capacity_target import TargetSearch
@@ -162,9 +160,9 @@ def _search_and_show(run: SingleRun, kept: RecordingWanted, settings: SearchSett
 
 def _answer(search: TargetSearch) -> CapacityAnswer:
     """What the search found, with what makes it doubtful."""
-    from plimsoll.analyse.capacity_model import CapacityAnswer
-    from plimsoll.analyse.grade import Grade
-    from plimsoll.guide.run_warnings import search_doubts
+    from plimsoll.analyse.findings.finding_model import Grade
+    from plimsoll.analyse.study.capacity_model import CapacityAnswer
+    from plimsoll.guide.warnings import search_doubts
 
     found = search.so_far
     doubts = search_doubts(search.recordings, search.record)
@@ -182,11 +180,11 @@ def _answer(search: TargetSearch) -> CapacityAnswer:
 
 
 def _show(found: CapacityAnswer, *, as_json: bool) -> None:
-    from plimsoll.analyse.grade import Grade
-    from plimsoll.cli.fitted import echo_fitted, show
+    from plimsoll.analyse.findings.finding_model import Grade
+    from plimsoll.cli.streams import echo_fitted, show
     from plimsoll.guide.capacity import runs_table
-    from plimsoll.guide.run_warnings import warning_line
     from plimsoll.guide.terminal_table import show_table
+    from plimsoll.guide.warnings import warning_line
     from plimsoll.prose.capacity import capacity_sentences
 
     if as_json:

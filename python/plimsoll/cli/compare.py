@@ -12,8 +12,8 @@ from plimsoll.cli.option_values import share
 from plimsoll.cli.options import JsonOption
 
 if TYPE_CHECKING:
-    from plimsoll.analyse.compare_model import CompareAnswer
-    from plimsoll.analyse.gate import GateRule
+    from plimsoll.analyse.answers.compare_model import CompareAnswer
+    from plimsoll.analyse.answers.compared_verdicts import GateRule
 
 _UNDECIDED = "undecided"
 OPEN = 7
@@ -92,7 +92,7 @@ def compare(
 
       plimsoll compare nights/5 branch --baseline nights/2 --baseline nights/3 --baseline nights/4
     """
-    from plimsoll.analyse.compare import compare_sides
+    from plimsoll.analyse.answers.compare import compare_sides
     from plimsoll.errors import SpecError
     from plimsoll.guide.sides import read_sides, right_form
 
@@ -113,9 +113,8 @@ def compare(
 
 
 def _show(answer: CompareAnswer, *, as_json: bool, as_markdown: bool) -> None:
-    from plimsoll.cli.fitted import show
-    from plimsoll.guide.compare import worded_comparison
-    from plimsoll.guide.compare_page import compare_markdown, compare_terminal
+    from plimsoll.cli.streams import show
+    from plimsoll.guide.compare import compare_markdown, compare_terminal, worded_comparison
 
     if as_json:
         typer.echo(worded_comparison(answer).model_dump_json(indent=2))
@@ -127,7 +126,7 @@ def _show(answer: CompareAnswer, *, as_json: bool, as_markdown: bool) -> None:
 
 def _exit_code(answer: CompareAnswer, if_undecided: int) -> int:
     """Says on standard error what is undecided."""
-    from plimsoll.analyse.compare_model import GateOutcome
+    from plimsoll.analyse.answers.compare_model import GateOutcome
     from plimsoll.guide.compare import gate_words
     from plimsoll.units import printable
 
@@ -156,8 +155,8 @@ def _rules(written: list[str], pass_if: str | None) -> tuple[list[GateRule], int
 
 
 def _rule(written: str) -> GateRule:
-    from plimsoll.analyse.compare_model import Metric
-    from plimsoll.analyse.gate import GateRule
+    from plimsoll.analyse.answers.compare_model import Metric
+    from plimsoll.analyse.answers.compared_verdicts import GateRule
     from plimsoll.errors import SpecError
 
     name, colon, limit = written.partition(":")

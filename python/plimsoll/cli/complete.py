@@ -18,15 +18,15 @@ _STUDIES_MAX = 200
 def workloads(incomplete: str) -> list[str]:
     """Kinds, shipped workload files, and files of the user's own."""
     from plimsoll.spec.oltp import KINDS
-    from plimsoll.spec.statements import shipped
     from plimsoll.spec.tpcc import TPCC
+    from plimsoll.spec.workloads import shipped
 
     return _beginning(incomplete, (*KINDS, TPCC, *shipped(), *_files(incomplete, ".toml")))
 
 
 def shipped_workloads(incomplete: str) -> list[str]:
     """Workload files that come with Plimsoll."""
-    from plimsoll.spec.statements import shipped
+    from plimsoll.spec.workloads import shipped
 
     return _beginning(incomplete, shipped())
 
@@ -69,21 +69,21 @@ def targets(incomplete: str) -> list[str]:
 
 def tls_modes(incomplete: str) -> list[str]:
     """How connections are encrypted."""
-    from plimsoll.spec.tls import MODES
+    from plimsoll.spec.target import MODES
 
     return _beginning(incomplete, MODES)
 
 
 def distributions(incomplete: str) -> list[str]:
     """How rows are chosen."""
-    from plimsoll.spec.distribution import OF_TABLES
+    from plimsoll.spec.generators import OF_TABLES
 
     return _beginning(incomplete, OF_TABLES)
 
 
 def arrivals(incomplete: str) -> list[str]:
     """When transactions are due at a target rate."""
-    from plimsoll.spec.arrivals import PROCESSES
+    from plimsoll.spec.clients import PROCESSES
 
     return _beginning(incomplete, PROCESSES)
 

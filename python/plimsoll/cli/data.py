@@ -6,10 +6,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from plimsoll.cli.first_line import say_connecting
-from plimsoll.cli.groups import with_groups
-from plimsoll.cli.login import NO_LOGIN, Login
-from plimsoll.cli.options import ANY_DATA, DataOptions, TargetOption
+from plimsoll.cli.help import with_groups
+from plimsoll.cli.options import ANY_DATA, NO_LOGIN, DataOptions, Login, TargetOption
+from plimsoll.cli.streams import say_connecting
 
 if TYPE_CHECKING:
     from plimsoll.drive.protocol import Done
@@ -101,7 +100,7 @@ def cleanup(
     """
     say_connecting(target)
     from plimsoll.drive.plans import data_line
-    from plimsoll.servers.heartbeat import drop_heartbeat
+    from plimsoll.servers.replication.links import drop_heartbeat
 
     resolved, spec = login.target(target), data.spec
     line = data_line(spec, resolved, loaders=1, drop_foreign=foreign)
@@ -112,7 +111,7 @@ def cleanup(
 
 def _done(command: Literal["prepare", "check", "verify", "cleanup"], line: dict[str, Any]) -> Done:
     """Lets the engine do it, with its progress on the terminal."""
-    from plimsoll.cli.load_progress import load_progress
+    from plimsoll.cli.progress import load_progress
     from plimsoll.drive.engine import LocalDriver, run_data_command
 
     with load_progress() as progress:

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from plimsoll.cli.first_line import say_first
+from plimsoll.cli.streams import say_first
 
 STUDIES = ("duet", "capacity")
 """Each has a study file beside this one, and a folder of this name."""
@@ -32,8 +32,8 @@ def demo(to: FolderOption = Path("demo-study")) -> None:
     say_first(f"running two studies of MariaDB servers, in {to}")
     from importlib.resources import as_file, files
 
-    from plimsoll.cli.fitted import show
     from plimsoll.cli.running import run_and_guide
+    from plimsoll.cli.streams import show
     from plimsoll.guide.terminal import render_answer
     from plimsoll.spec.study import read_study
 

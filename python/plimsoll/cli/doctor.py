@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from plimsoll.cli import complete, option_values, options
-from plimsoll.cli.first_line import say_first, say_reaching
-from plimsoll.cli.groups import with_groups
-from plimsoll.cli.login import NO_LOGIN, Login
+from plimsoll.cli.help import with_groups
 from plimsoll.cli.option_values import counts_of
 from plimsoll.cli.options import (
+    NO_LOGIN,
     DistributionOption,
     JsonOption,
+    Login,
     OptionsOption,
     ServerOption,
     StrictOption,
@@ -25,13 +25,14 @@ from plimsoll.cli.options import (
     TablesOption,
     WorkloadOption,
 )
+from plimsoll.cli.streams import say_first, say_reaching
 
 if TYPE_CHECKING:
     from plimsoll.drive.plans import SimShape
     from plimsoll.run.checkup import Check
-    from plimsoll.run.client_limits import ClientLimit
     from plimsoll.run.instance import Instance
-    from plimsoll.spec.statements import Workload
+    from plimsoll.run.survey import ClientLimit
+    from plimsoll.spec.workloads import Workload
 
 
 @with_groups
@@ -156,7 +157,7 @@ def _calibrated(
     from plimsoll.drive.engine import LocalDriver
     from plimsoll.drive.executable import engine_version
     from plimsoll.run.calibrate import calibrate
-    from plimsoll.run.client_limits import CalibratedWorkload, keep_limits, limits_file, machine_of
+    from plimsoll.run.survey import CalibratedWorkload, keep_limits, limits_file, machine_of
     from plimsoll.servers.facts import host_facts
 
     found = []
@@ -178,7 +179,7 @@ def _calibrated(
 
 
 def _limits_text(spec: Workload, limits: tuple[ClientLimit, ...]) -> str:
-    from plimsoll.run.client_limits import limits_file
+    from plimsoll.run.survey import limits_file
     from plimsoll.units import format_ms, format_number, format_rate
 
     rows: list[Any] = [("connections", "over", "at most", "statements/s", "client us/statement", "response p99")]

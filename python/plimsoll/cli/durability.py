@@ -1,20 +1,24 @@
-"""`plimsoll durability`: what a server loses of acknowledged transactions when it is killed or loses power."""
+"""`plimsoll durability`: what a server loses of acknowledged transactions when it is killed or loses power.
+
+`plimsoll failover` (`failover`) runs its test and shows the result in the same way.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import typer
 
 from plimsoll.cli import option_values
-from plimsoll.cli.fault_tests import load_seconds, run_and_show, say
-from plimsoll.cli.first_line import say_starting
 from plimsoll.cli.options import JsonOption, ServerOption
+from plimsoll.cli.streams import say_starting
 
 if TYPE_CHECKING:
-    from plimsoll.record.durability import DurabilityRecord
-
+    from plimsoll.guide.fault_tests import TestPage
+    from plimsoll.record.document import Document
+    from plimsoll.record.fault_tests import DurabilityRecord
 
 ManagedOption = Annotated[
     str,
@@ -90,10 +94,10 @@ def durability(
       plimsoll durability --fault kill --flush 0,2
     """
     say_starting(server, is_quiet=as_json)
-    from plimsoll.guide.durability import durability_page
+    from plimsoll.guide.fault_tests import durability_page
     from plimsoll.prose.phrases import counted
     from plimsoll.run.durability import DurabilityTest, duration_s
-    from plimsoll.spec.durability import DurabilitySpec, FaultKind, settings_of
+    from plimsoll.spec.fault_tests import DurabilitySpec, FaultKind, settings_of
     from plimsoll.units import format_duration
 
     load_s = load_seconds(target, load)
@@ -113,3 +117,73 @@ def durability(
 
 def _is_kept(record: DurabilityRecord) -> bool:
     return all(one.is_kept for one in record.settings)
+
+
+_Record = TypeVar("_Record", bound="Document")
+
+
+def load_seconds(target: str, load: str) -> float:
+    """The value of `--load`, seconds, of a test on a throwaway server.
+
+    Raises:
+        SpecError: It is out of range, or the target is a server that others use.
+    """
+    from plimsoll.errors import SpecError
+
+    if target != "managed":
+        raise SpecError("--target: must be managed: a server that others use is not killed")
+    load_s = option_values.duration_s(load, "--load")
+    if not 1 <= load_s <= 600:
+        raise SpecError(f"--load: must be from 1s to 10min, is {load}")
+    return load_s
+
+
+def run_and_show(
+    run: Callable[[Callable[[_Record], None]], object],
+    page_of: Callable[[_Record], TestPage],
+    is_kept: Callable[[_Record], bool],
+    *,
+    folder: Path | None,
+    as_json: bool,
+) -> int:
+    """Tests, and shows what was found, also when somebody ended it; returns the exit code.
+
+    Args:
+        run: Runs the test, and hands over what is known so far, again and again.
+        page_of: What is shown of it.
+        is_kept: Whether the servers kept what they promise.
+        folder: Where files are written; None for none.
+        as_json: The result is printed as JSON.
+    """
+    from plimsoll.cli.failures import INTERRUPTED
+
+    known: list[_Record] = []
+    try:
+        run(known.append)
+    except KeyboardInterrupt:
+        if known:
+            _show(known[-1], page_of(known[-1]), folder=folder, as_json=as_json)
+        return INTERRUPTED
+    _show(known[-1], page_of(known[-1]), folder=folder, as_json=as_json)
+    return 0 if is_kept(known[-1]) else 1
+
+
+def say(line: str) -> None:
+    """A step of the test, on standard error."""
+    typer.echo(line, err=True)
+
+
+def _show(record: Document, page: TestPage, *, folder: Path | None, as_json: bool) -> None:
+    from plimsoll.cli.streams import echo_fitted, show
+    from plimsoll.guide.fault_tests import write_page
+    from plimsoll.guide.terminal_table import show_table
+
+    if folder is not None:
+        for path in write_page(page, record, folder):
+            say(f"wrote {path}")
+    if as_json:
+        typer.echo(record.model_dump_json(indent=2))
+        return
+    for table in page.tables:
+        show(show_table(table))
+    echo_fitted("\n" + "\n".join(page.sentences))

@@ -97,7 +97,7 @@ def _export_tables(
 ) -> None:
     from plimsoll.api import COLUMNS, open_study
     from plimsoll.errors import SpecError
-    from plimsoll.guide.exports import write_tables
+    from plimsoll.guide.files import write_tables
 
     unknown = [name for name in names or () if name not in COLUMNS]
     if unknown:
@@ -143,7 +143,7 @@ def hdr(
     """
     from plimsoll.api import open_study
     from plimsoll.errors import HostError
-    from plimsoll.record.hdr_log import write_hdr_log
+    from plimsoll.record.histograms import write_hdr_log
 
     with _left_out_on_stderr():
         found = open_study(study, unplanned=unplanned).recordings

@@ -14,10 +14,12 @@ from plimsoll.cli.durability import (
     ManagedOption,
     SeedOption,
     WorkersOption,
+    load_seconds,
+    run_and_show,
+    say,
 )
-from plimsoll.cli.fault_tests import load_seconds, run_and_show, say
-from plimsoll.cli.first_line import say_starting
 from plimsoll.cli.options import JsonOption, ServerOption
+from plimsoll.cli.streams import say_starting
 
 if TYPE_CHECKING:
     from plimsoll.spec.hooks import HookSpec
@@ -101,10 +103,10 @@ def failover(
     """
     say_starting(server, is_quiet=as_json)
     from plimsoll.errors import SpecError
-    from plimsoll.guide.failover import failover_page
+    from plimsoll.guide.fault_tests import failover_page
     from plimsoll.prose.phrases import counted
     from plimsoll.run.failover import FailoverTest, duration_s
-    from plimsoll.spec.failover import FailoverFault, FailoverSpec, Replication
+    from plimsoll.spec.fault_tests import FailoverFault, FailoverSpec, Replication
     from plimsoll.units import format_duration
 
     load_s = load_seconds(target, load)

@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 from typer.exceptions import Abort, TyperException
 
-from plimsoll.cli.wipe import without_passwords
+from plimsoll.cli.logs import without_passwords
 from plimsoll.errors import HostError, PlimsollError
 from plimsoll.interruption import ignore_further, interrupt_once
 from plimsoll.units import printable

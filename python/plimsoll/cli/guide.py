@@ -52,9 +52,9 @@ def guide(
 
     if not (as_json or as_markdown):
         start_drawing()
-    from plimsoll.cli.fitted import show
+    from plimsoll.cli.streams import show
+    from plimsoll.guide.answer import render_json
     from plimsoll.guide.build import analyse_folder, build_guide
-    from plimsoll.guide.document import render_json
     from plimsoll.guide.markdown import render_markdown
     from plimsoll.guide.terminal import render_terminal
 
@@ -66,6 +66,6 @@ def guide(
     show(render_terminal(analysis))
     typer.echo(f"Guide: {paths[0]}")
     if form is GuideFormat.PDF:
-        from plimsoll.guide.paper import print_pdf
+        from plimsoll.guide.build import print_pdf
 
         typer.echo(f"PDF: {print_pdf(paths[0], paths[0].with_suffix('.pdf'))}")

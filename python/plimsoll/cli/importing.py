@@ -158,8 +158,7 @@ def tpcc(
 def _keep(to: Path, read: Callable[[], ImportResult]) -> None:
     """Reads and writes, one process at a time. A study that is measured here takes none: its guide shows its plan."""
     from plimsoll.importers.trials import write_import
-    from plimsoll.run.folder import refuse_for_recordings
-    from plimsoll.run.held import HeldFolder
+    from plimsoll.run.folder import HeldFolder, refuse_for_recordings
 
     refuse_for_recordings(to)
     result = read()

@@ -19,9 +19,8 @@ from typer.models import TyperInfo
 from plimsoll import __version__
 from plimsoll.cli.failures import exit_code_of
 from plimsoll.cli.help import Command, Group
-from plimsoll.cli.logs import begin_logging
+from plimsoll.cli.logs import begin_logging, wipe_passwords
 from plimsoll.cli.streams import go_on_unread
-from plimsoll.cli.wipe import wipe_passwords
 
 _HELP = ["-h", "--help"]
 MEASURE, STUDY, LEARN, EXCHANGE = "Measure a server", "Study and size", "Learn from production", "Exchange results"

@@ -11,9 +11,8 @@ import typer
 from plimsoll.cli import complete
 
 if TYPE_CHECKING:
-    from plimsoll.spec.new_study import Question
+    from plimsoll.spec.new_study import Question, TomlValue
     from plimsoll.spec.study import StudySpec
-    from plimsoll.spec.toml_text import TomlValue
 
 _SERVER, _QUESTION, _TIME = "mariadb", "throughput", "10m"
 
@@ -123,8 +122,8 @@ def _fitting(question: Question, server: dict[str, TomlValue], budget: str) -> t
     """
     from plimsoll.cli.option_values import duration_s
     from plimsoll.errors import SpecError
-    from plimsoll.record.fitted import REPETITIONS_MIN
-    from plimsoll.run.budget import total_s, with_repetitions
+    from plimsoll.record.level import REPETITIONS_MIN
+    from plimsoll.run.planning import total_s, with_repetitions
     from plimsoll.spec.new_study import LENGTHS, new_study
     from plimsoll.spec.study import parse_study
     from plimsoll.units import format_duration
@@ -160,7 +159,7 @@ def _tell(file: Path, spec: StudySpec) -> None:
     """What was written, and what to do with it."""
     import shlex
 
-    from plimsoll.run.budget import total_s
+    from plimsoll.run.planning import total_s
     from plimsoll.units import format_duration
 
     name = shlex.quote(str(file))

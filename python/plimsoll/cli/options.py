@@ -1,7 +1,13 @@
-"""Options that several commands share, and what they mean."""
+"""Options that several commands share, and what they mean: data, load, logging in to a target.
+
+Those about logging in are the password, how connections are encrypted, and what protects the password. Deliberately not
+here: how values are read that are more than a word (`option_values`).
+"""
 
 from __future__ import annotations
 
+import getpass
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -9,13 +15,39 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from plimsoll.cli import complete
-from plimsoll.cli.help import ARRIVALS, DATA
-from plimsoll.cli.option_values import as_option, key_and_value, toml_value
+from plimsoll.cli.help import ARRIVALS, DATA, LOGIN
+from plimsoll.cli.option_values import as_option, duration_s, key_and_value, toml_value
 
 if TYPE_CHECKING:
-    from plimsoll.spec.arrivals import OpenArrivals
+    from plimsoll.spec.clients import Clients, OpenArrivals
     from plimsoll.spec.drivers import DriverSpec
-    from plimsoll.spec.statements import Workload
+    from plimsoll.spec.target import Target
+    from plimsoll.spec.tpcc import TpccSpec
+    from plimsoll.spec.workloads import Workload
+
+
+def tpcc_of(written: Iterable[str], given: Mapping[str, object]) -> TpccSpec:
+    """The workload.
+
+    Args:
+        written: Keys as KEY=VALUE.
+        given: Those that have an option of their own.
+
+    Raises:
+        SpecError: An option's value is wrong; all faults at once.
+    """
+    from pydantic import ValidationError
+
+    from plimsoll.errors import SpecError
+    from plimsoll.spec.fields import faults_of
+    from plimsoll.spec.tpcc import TpccSpec
+
+    keys = dict(key_and_value(one, taken=given) for one in written)
+    try:
+        return TpccSpec.model_validate({**given, **keys})
+    except ValidationError as error:
+        raise SpecError(*(as_option(fault, keys) for fault in faults_of(error))) from None
+
 
 TargetOption = Annotated[
     str,
@@ -166,7 +198,7 @@ class DataOptions:
         name = Path(self.workload).stem
         if is_file(self.workload):
             from plimsoll.cli.workload_file import changes_of
-            from plimsoll.spec.statements import shipped
+            from plimsoll.spec.workloads import shipped
 
             place = self.workload if self.workload in shipped() else str(Path(self.workload).absolute())
             return {"name": name, "file": place, **changes_of(self.option or ())}
@@ -180,9 +212,6 @@ class DataOptions:
             **given,
             **dict(key_and_value(one, taken=given) for one in self.option or ()),
         }
-
-
-ANY_DATA = DataOptions()
 
 
 def workload_of(kind: str, written: list[str] | None = None, **options: object) -> Workload:
@@ -200,13 +229,11 @@ def workload_of(kind: str, written: list[str] | None = None, **options: object) 
 
     from plimsoll.errors import SpecError
     from plimsoll.spec.fields import faults_of
+    from plimsoll.spec.oltp import WorkloadSpec
     from plimsoll.spec.tpcc import TPCC
-    from plimsoll.spec.workload import WorkloadSpec
 
     given = {name: value for name, value in options.items() if value is not None}
     if kind == TPCC:
-        from plimsoll.cli.tpcc import tpcc_of
-
         return tpcc_of(written or (), given)
     if is_file(kind):
         from plimsoll.cli.workload_file import workload_from_file
@@ -223,9 +250,12 @@ def workload_of(kind: str, written: list[str] | None = None, **options: object) 
 
 def is_file(workload: str) -> bool:
     """Whether a name is that of a workload file, a shipped one or one of the user's."""
-    from plimsoll.spec.statements import shipped
+    from plimsoll.spec.workloads import shipped
 
     return workload.endswith(".toml") or workload in shipped()
+
+
+ANY_DATA = DataOptions()
 
 
 def arrivals_of(rate: str | None, *, process: str, backlog_max: int) -> OpenArrivals | None:
@@ -235,7 +265,7 @@ def arrivals_of(rate: str | None, *, process: str, backlog_max: int) -> OpenArri
         SpecError: An option's value is wrong.
     """
     from plimsoll.errors import SpecError
-    from plimsoll.spec.arrivals import PROCESSES, OpenArrivals, parse_rate
+    from plimsoll.spec.clients import PROCESSES, OpenArrivals, parse_rate
 
     if process not in PROCESSES:
         raise SpecError(f"--arrivals: must be one of {', '.join(PROCESSES)}, is {process!r}")
@@ -295,3 +325,168 @@ PriceFileOption = Annotated[
         help='TOML file of prices kept apart from the study: [price."system name"] per_month, currency, term, date.',
     ),
 ]
+
+PasswordEnvOption = Annotated[
+    str | None,
+    typer.Option(
+        "--password-env", metavar="NAME", help="Environment variable that holds the password.", rich_help_panel=LOGIN
+    ),
+]
+DefaultsFileOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--defaults-file",
+        metavar="FILE",
+        help="Option file whose [client] section holds the password.",
+        rich_help_panel=LOGIN,
+    ),
+]
+AskPasswordOption = Annotated[
+    bool,
+    typer.Option(
+        "--ask-password",
+        help="Prompt for the password.",
+        rich_help_panel=LOGIN,
+    ),
+]
+TlsOption = Annotated[
+    str | None,
+    typer.Option(
+        "--tls",
+        metavar="MODE",
+        autocompletion=complete.tls_modes,
+        help="disabled, preferred (the default), required, verify-ca or verify-identity; see docs/encryption.md.",
+        rich_help_panel=LOGIN,
+    ),
+]
+CaOption = Annotated[
+    str | None,
+    typer.Option(
+        "--ca",
+        metavar="FILE",
+        help="Certificate authorities to trust, PEM.",
+        rich_help_panel=LOGIN,
+    ),
+]
+CertOption = Annotated[
+    str | None,
+    typer.Option(
+        "--cert",
+        metavar="FILE",
+        help="Client certificate, PEM.",
+        rich_help_panel=LOGIN,
+    ),
+]
+KeyOption = Annotated[
+    str | None,
+    typer.Option(
+        "--key",
+        metavar="FILE",
+        help="Private key of the client certificate, PEM.",
+        rich_help_panel=LOGIN,
+    ),
+]
+ServerKeyOption = Annotated[
+    str | None,
+    typer.Option(
+        "--server-public-key-path",
+        metavar="FILE",
+        help="The server's public key, PEM. It encrypts the password on a connection without TLS.",
+        rich_help_panel=LOGIN,
+    ),
+]
+GetServerKeyOption = Annotated[
+    bool,
+    typer.Option(
+        "--get-server-public-key",
+        help="Accept whatever public key the server sends. An impostor could then read the password.",
+        rich_help_panel=LOGIN,
+    ),
+]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Login:
+    """How to log in to a target."""
+
+    password_env: PasswordEnvOption = None
+    defaults_file: DefaultsFileOption = None
+    ask_password: AskPasswordOption = False
+    tls: TlsOption = None
+    ca: CaOption = None
+    cert: CertOption = None
+    key: KeyOption = None
+    server_public_key_path: ServerKeyOption = None
+    get_server_public_key: GetServerKeyOption = False
+
+    @property
+    def _encryption(self) -> dict[str, str | bool | None]:
+        """What was given, by the keys of `spec.target`; None for what was not."""
+        keys = ("tls", "ca", "cert", "key", "server_public_key_path", "get_server_public_key")
+        return {key: getattr(self, key) or None for key in keys}
+
+    def target(self, url: str) -> Target:
+        """A target with its password and encryption, from wherever the user said they are.
+
+        Raises:
+            SpecError: The URL or an option is wrong, or there is no password where it should be.
+        """
+        from plimsoll.errors import SpecError
+        from plimsoll.spec.target import parse_target, said_of, with_secrets
+
+        target = parse_target(url)
+        try:
+            target = target.with_tls(said_of(self._encryption))
+        except SpecError as error:
+            raise SpecError(*(_as_option(fault) for fault in error.faults)) from None
+        return with_secrets(
+            target,
+            password_env=self.password_env,
+            defaults_file=str(self.defaults_file) if self.defaults_file else None,
+            prompt=getpass.getpass if self.ask_password else None,
+        )
+
+    def refuse_for_managed(self) -> None:
+        """Refuses options that a managed server has no use for.
+
+        Raises:
+            SpecError: One was given.
+        """
+        from plimsoll.errors import SpecError
+
+        if given := [key.replace("_", "-") for key, value in self._encryption.items() if value]:
+            raise SpecError(
+                f"--{given[0]}: a managed server is reached on this machine without encryption; leave it out"
+            )
+
+
+def _as_option(fault: str) -> str:
+    key, _, wrong = fault.partition(":")
+    return f"--{key.replace('_', '-')}:{wrong}"
+
+
+NO_LOGIN = Login()
+
+
+def warm_up_of(workload: Workload, written: str | None, connections: int, clients: Clients, *, is_open: bool) -> float:
+    """How long load runs before it counts, seconds, after a check that the pace of any workload fits the level.
+
+    Args:
+        workload: Any.
+        written: As typed; None for a second, or until all terminals have begun.
+        connections: Of the level.
+        clients: Whether they think.
+        is_open: The level is a rate.
+
+    Raises:
+        SpecError: They do not go together; all faults at once. Or it is no duration.
+    """
+    from plimsoll.errors import SpecError
+    from plimsoll.spec.levels import pace_faults, ramp_up_s
+
+    has_think_time = clients.think_time is not None
+    faults = pace_faults(workload, connections, is_open=is_open, has_think_time=has_think_time)
+    option = "--workload" if workload.kind == "statements" else "--option"
+    if told := [f"{option} {fault}" for fault in faults]:
+        raise SpecError(*told)
+    return max(1.0, ramp_up_s(workload)) if written is None else duration_s(written, "--warm-up")

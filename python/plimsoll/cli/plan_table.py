@@ -10,15 +10,15 @@ from rich.console import Group
 from rich.table import Table
 from rich.text import Text
 
-from plimsoll.analyse.deviations import Measured, deviations
-from plimsoll.cli.storage_lines import planned_storage
-from plimsoll.cli.type_lines import sheet_lines
+from plimsoll.analyse.trial.tpcc_clauses import Measured, deviations
+from plimsoll.cli.storage import planned_storage
+from plimsoll.cli.trial_result import sheet_lines
 from plimsoll.plan.model import Plan
-from plimsoll.prose.budget import fitted_words
+from plimsoll.prose.phrases import fitted_words
 from plimsoll.run.folder import UNPLANNED
 from plimsoll.run.planning import PlannedStudy
 from plimsoll.servers.settle import STUCK_S
-from plimsoll.spec.matrix import varied
+from plimsoll.spec.factors import varied
 from plimsoll.spec.study import StudySpec
 from plimsoll.spec.tpcc import TpccSpec
 from plimsoll.units import format_bytes, format_duration

@@ -1,6 +1,8 @@
-"""Progress of a study on standard error: a live display on a terminal, plain lines elsewhere.
+"""Progress on standard error, of a study, of making a data set, and of reading logs.
 
-It only reads events; nothing depends on it.
+A study has a live display on a terminal and plain lines elsewhere, with what a user should know beside the trials. A
+data set has a bar and logs have a line that moves, on a terminal only. It only reads events; nothing depends on it.
+Deliberately not here: searches for a capacity (`running`).
 """
 
 from __future__ import annotations
@@ -9,27 +11,55 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+import typer
 from rich.console import Console, Group
 from rich.live import Live
+from rich.progress import (
+    BarColumn,
+    DownloadColumn,
+    MofNCompleteColumn,
+    Progress,
+    ProgressColumn,
+    Task,
+    TaskID,
+    TextColumn,
+    TimeRemainingColumn,
+    TransferSpeedColumn,
+)
 from rich.text import Text
 
-from plimsoll.cli.load_progress import PHASES
-from plimsoll.cli.notices import notice
-from plimsoll.prose.phrases import repeat_noun
+from plimsoll.cli.storage import measured_line
+from plimsoll.prose.phrases import counted, repeat_noun
 from plimsoll.record.level import Level
+from plimsoll.run.events import (
+    AnswerProgressed,
+    DeviceShared,
+    EnvironmentChanged,
+    EnvironmentTurn,
+    HookEnded,
+    HostLost,
+    MachineMeasured,
+    ReadinessJudged,
+    StorageMeasured,
+)
 from plimsoll.run.folder import UNPLANNED
-from plimsoll.run.status_text import duet_words, interval_words, search_line
+from plimsoll.run.status import answer_lines, duet_words, interval_words, search_line
 from plimsoll.units import format_duration, format_ms, format_percent, format_rate, printable
 
 if TYPE_CHECKING:
-    from plimsoll.cli.notices import Notice
-    from plimsoll.run.answer_events import DuetProgressed
+    from pathlib import Path
+
+    from plimsoll.drive import protocol
+    from plimsoll.learn.event_log import EventLog
     from plimsoll.run.events import (
         DataProgressed,
+        DuetProgressed,
         Event,
+        HookBegan,
         IntervalEnded,
+        SearchEvent,
         StateBegan,
         StudyBegan,
         StudyEnded,
@@ -37,8 +67,6 @@ if TYPE_CHECKING:
         TrialBegan,
         TrialEnded,
     )
-    from plimsoll.run.hook_events import HookBegan
-    from plimsoll.run.search_events import SearchEvent
 
 
 class StudyDisplay:
@@ -208,3 +236,185 @@ def study_display(*, quiet: bool = False) -> Iterator[StudyDisplay]:
         return
     with Live(console=console, auto_refresh=False, transient=True) as live:
         yield StudyDisplay(console, live)
+
+
+Notice = (
+    AnswerProgressed
+    | DeviceShared
+    | EnvironmentChanged
+    | HostLost
+    | MachineMeasured
+    | ReadinessJudged
+    | StorageMeasured
+    | HookEnded
+    | EnvironmentTurn
+)
+
+
+def notice(event: Notice) -> str:
+    """What a user should know beside the trials; empty for nothing."""
+    if isinstance(event, StorageMeasured | HookEnded | HostLost | EnvironmentTurn):
+        return _before_trials(event)
+    if event.type == "readiness_judged":
+        where = "" if event.host is None else f"{event.host}: "
+        return "\n".join(f"warning: {one.code}: {where}{one.evidence}. {one.advice}" for one in event.findings)
+    if event.type == "answer_progressed":
+        return "\n  ".join(answer_lines(event)) if event.text else ""
+    if event.type == "machine_measured":
+        return measured_again_line(event.folder, event.reason)
+    if event.type == "device_shared":
+        return f"warning: paths-on-one-device: {' and '.join(event.paths)} are on one device, {event.device}."
+    return (
+        f"warning: environment-changed: {event.system} has changed since {event.trial_id}: {event.changes}. Guides list"
+        " what is measured from now on as a separate system."
+    )
+
+
+def _before_trials(event: StorageMeasured | HookEnded | HostLost | EnvironmentTurn) -> str:
+    if event.type == "storage_measured":
+        return measured_line(event)
+    if event.type == "host_lost":
+        return (
+            f"{event.system}: its host was lost: {event.reason}; waiting up to {format_duration(event.limit_s)} for it"
+        )
+    if event.type == "environment_turn":
+        work = counted(event.trial_count, "trial") if event.trial_count else "nothing"
+        return f"environment {event.environment!r}: {work} to measure"
+    return "" if event.message is None else _failed_hook(event, event.message)
+
+
+def _failed_hook(event: HookEnded, message: str) -> str:
+    """What is wrong, and the end of its output, indented."""
+    message = message.partition(". Its output ends with: ")[0]
+    return "\n  | ".join((message, *event.output.splitlines()))
+
+
+def measured_again_line(folder: str, reason: str) -> str:
+    """That what servers are sized to was measured again, and why."""
+    return f"{folder}: storage measured again, because {reason}; servers may get other settings than before"
+
+
+PHASES = {
+    "resume": "checking existing rows",
+    "create": "creating tables",
+    "load": "loading rows",
+    "index": "building indexes",
+    "analyze": "collecting statistics",
+    "verify": "counting rows",
+    "content": "comparing rows",
+    "clear": "removing unfinished warehouses",
+    "foreign keys": "adding foreign keys",
+    "payments": "reading payments",
+    "consistency": "checking consistency",
+    "complete": "marking tables",
+    "drop": "dropping tables",
+}
+
+IN_ROWS = frozenset({"resume", "load", "content"})
+"""Phases that count rows."""
+
+
+class RowRate(ProgressColumn):
+    """How many rows are done in a second, in phases that count rows."""
+
+    def render(self, task: Task) -> Text:
+        """Nothing until there is something to divide."""
+        is_told = task.fields.get("is_in_rows") and task.speed
+        return Text(f"{task.speed:,.0f} rows/s" if is_told else "")
+
+
+class LoadProgress:
+    """Progress of a data set, phase by phase."""
+
+    def __init__(self, bars: Progress) -> None:
+        self._bars = bars
+        self._task: TaskID | None = None
+        self._phase = ""
+
+    def show(self, progress: protocol.Progress) -> None:
+        """Shows how far it is."""
+        if progress.phase != self._phase or self._task is None:
+            if self._task is not None:
+                self._bars.remove_task(self._task)
+            self._phase = progress.phase
+            self._task = self._bars.add_task(
+                PHASES.get(progress.phase, progress.phase),
+                total=progress.total_count,
+                is_in_rows=progress.phase in IN_ROWS,
+            )
+        self._bars.update(self._task, completed=progress.done_count, total=progress.total_count)
+
+    def warn(self, warning: protocol.EngineWarning) -> None:
+        """Shows a warning above the bar."""
+        self._tell(f"warning: {warning.evidence} {warning.advice}")
+
+    def measured_again(self, folder: Path, reason: str) -> None:
+        """Says that servers may be sized otherwise than before."""
+        self._tell(measured_again_line(str(folder), reason))
+
+    def _tell(self, line: str) -> None:
+        self._bars.console.print(printable(line), markup=False, highlight=False)
+
+
+@contextmanager
+def load_progress() -> Iterator[LoadProgress]:
+    """A bar for the time that a data set is made."""
+    console = Console(stderr=True)
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), RowRate(), TimeRemainingColumn())
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bars:
+        yield LoadProgress(bars)
+
+
+class LogProgress:
+    """What is told while logs are read."""
+
+    def __init__(self, display: Progress) -> None:
+        self._display = display
+        self._task = display.add_task("reading", total=None)
+
+    def read(self, message: protocol.Progress) -> None:
+        """How many bytes are read; the total is 0 where it is not known, as of compressed files."""
+        self._display.update(self._task, completed=message.done_count, total=message.total_count or None)
+
+    def concludes(self, events_count: int) -> None:
+        """All is read."""
+        self._display.update(self._task, description=f"{counted(events_count, 'statement')}; looking for transactions")
+
+    def asks(self, table: str) -> None:
+        """The server is asked for a table."""
+        self._display.update(self._task, description=f"reading the definition of {printable(table)}")
+
+    def say(self, line: str) -> None:
+        """A line that stays."""
+        if sys.stderr.isatty():
+            self._display.print(line, markup=False, highlight=False)
+        else:
+            typer.echo(line, err=True)
+
+
+@contextmanager
+def read_with_progress(reading: dict[str, Any]) -> Iterator[tuple[EventLog, LogProgress]]:
+    """The tables of logs, and the progress that is shown while the context lasts.
+
+    Args:
+        reading: What `read_logs` takes; errors are raised as there.
+    """
+    from plimsoll.run.logs import read_logs
+
+    with _log_progress() as progress, read_logs(**reading, progress=progress.read, say=progress.say) as log:
+        progress.concludes(log.events_count)
+        yield log, progress
+
+
+@contextmanager
+def _log_progress() -> Iterator[LogProgress]:
+    columns = (
+        TextColumn("{task.description}", markup=False),
+        BarColumn(),
+        DownloadColumn(),
+        TransferSpeedColumn(),
+        TimeRemainingColumn(),
+    )
+    console = Console(stderr=True)
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as display:
+        yield LogProgress(display)

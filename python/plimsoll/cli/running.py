@@ -1,9 +1,14 @@
-"""Running a study for a person: progress while it runs, the result and the guide's path at the end."""
+"""Running a study or a search for a person: progress while it runs, the result and the guide's path at the end.
+
+A search for a capacity shows each step and its seconds, the bracket, and the time left.
+"""
 
 from __future__ import annotations
 
 import shlex
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,14 +16,19 @@ from typing import TYPE_CHECKING
 import typer
 from rich.console import Console
 
-from plimsoll.cli.fitted import show
-from plimsoll.cli.progress import study_display
+from plimsoll.cli.progress import load_progress, study_display
+from plimsoll.cli.streams import show
+from plimsoll.drive.protocol import Interval
 from plimsoll.errors import PlimsollError, RecordError
+from plimsoll.plan.capacity import Step
+from plimsoll.prose.capacity import bracket_words, run_words, step_words
 from plimsoll.prose.phrases import counted
-from plimsoll.run.status import study_status
-from plimsoll.run.status_text import how_far
+from plimsoll.run.capacity_search import Searched
+from plimsoll.run.capacity_target import Told
+from plimsoll.run.rows import response_ms_p99
+from plimsoll.run.status import how_far, study_status
 from plimsoll.run.study import run_study
-from plimsoll.units import printable
+from plimsoll.units import format_duration, format_ms, format_rate, printable
 
 if TYPE_CHECKING:
     from plimsoll.analyse.model import Analysis
@@ -146,3 +156,60 @@ def _tell_how_far(folder: Path) -> None:
         return  # it was moved or removed, which is told already
     for line in (*lines, "run the same command again to continue"):
         Console(stderr=True).print(printable(line), soft_wrap=not sys.stderr.isatty(), markup=False, highlight=False)
+
+
+class SearchDisplay:
+    """Lines for a person; the seconds of a run only on a terminal, in one line that is written over."""
+
+    def __init__(self, told: Told) -> None:
+        self.told = told
+
+    def begins(self, expected_s: float) -> None:
+        """Says about how long it will take."""
+        say(f"searching for the capacity, about {format_duration(expected_s)}")
+
+    def ends(self, text: str) -> None:
+        """Says why it ended before its end, in the place of the seconds of a run."""
+        say(text)
+
+
+def say(text: str) -> None:
+    """Says a line, in the place of the seconds of a run."""
+    clear = "\r\x1b[K" if sys.stderr.isatty() else ""
+    print(f"{clear}{printable(text)}", file=sys.stderr, flush=True)
+
+
+def show_interval(interval: Interval) -> None:
+    """The last second of a run, on a terminal in one line that is written over."""
+    if not sys.stderr.isatty():
+        return
+    p99 = response_ms_p99([interval])
+    times = "" if p99 is None else f", p99 {format_ms(p99)}"
+    seconds = f"\r\x1b[K  {interval.to_ns / 1e9:.0f} s: {format_rate(interval.throughput_tps)}{times}"
+    print(seconds, end="", file=sys.stderr, flush=True)
+
+
+def _step(step: Step) -> None:
+    if sys.stderr.isatty():
+        say(f"{step_words(step)} ...")
+
+
+def searched_line(searched: Searched) -> str:
+    """What a run said, where the capacity lies by now, and how long it will still take."""
+    left = f"; about {format_duration(searched.remaining_s)} left" if searched.remaining_s else ""
+    return f"{run_words(searched.run)}{bracket_words(searched.low_tps, searched.high_tps)}{left}"
+
+
+@contextmanager
+def searching() -> Iterator[SearchDisplay]:
+    """A display for the time that a search runs."""
+    with load_progress() as loading:
+        yield SearchDisplay(
+            Told(
+                step=_step,
+                interval=show_interval,
+                searched=lambda searched: say(searched_line(searched)),
+                loading=loading.show,
+                note=say,
+            )
+        )

@@ -1,9 +1,14 @@
-"""`plimsoll size`: which systems sustain a load, and whether one holds it for minutes."""
+"""`plimsoll size`: which systems sustain a load, and whether one holds it for minutes.
+
+With `--confirm` it runs the load that was sized, and shows the answer and whether it held.
+"""
 
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Mapping
+from contextlib import ExitStack
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -12,18 +17,20 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from plimsoll.cli import complete
-from plimsoll.cli.confirming import Confirming, confirm_and_show
-from plimsoll.cli.first_line import say_first
-from plimsoll.cli.groups import with_groups
-from plimsoll.cli.login import NO_LOGIN, Login
+from plimsoll.cli.help import with_groups
 from plimsoll.cli.option_values import duration_s
-from plimsoll.cli.options import JsonOption, PriceFileOption, StudyFolderArgument
-from plimsoll.cli.size_answer import show_answer
+from plimsoll.cli.options import NO_LOGIN, JsonOption, Login, PriceFileOption, StudyFolderArgument
+from plimsoll.cli.streams import say_first
 
 if TYPE_CHECKING:
-    from plimsoll.analyse.grade import Grade
+    from plimsoll.analyse.answers.size_model import Confirmed, LoadDemand, SizeAnswer, SystemFit
+    from plimsoll.analyse.findings.finding_model import Grade
     from plimsoll.analyse.model import Analysis
-    from plimsoll.analyse.size_model import LoadDemand
+    from plimsoll.record.capacity import CapacityObjective
+    from plimsoll.run.instance import Instance
+    from plimsoll.spec.clients import Clients
+    from plimsoll.spec.study import StudySpec
+    from plimsoll.spec.workloads import Workload
 
 ConfirmOption = Annotated[
     bool,
@@ -109,9 +116,8 @@ class Load:
         """
         from plimsoll.cli.option_values import choice
         from plimsoll.errors import SpecError
-        from plimsoll.learn.demand_model import Moments
-        from plimsoll.learn.sized import sized_demand
-        from plimsoll.run.demand_file import read_demand
+        from plimsoll.learn.demand import Moments, sized_demand
+        from plimsoll.run.learned_folder import read_demand
         from plimsoll.units import parse_growth
 
         if sum(one is not None for one in (self.tps, self.tpm, self.demand)) != 1:
@@ -191,8 +197,8 @@ def size(
       plimsoll size results/capacity --demand demand.json --growth 30%/y
     """
     _begin(study, {"target": target, "system": system}, confirm=confirm, as_json=as_json)
-    from plimsoll.analyse.confirmed import objective_to_confirm
-    from plimsoll.analyse.size import size as answer_size
+    from plimsoll.analyse.answers.size import size as answer_size
+    from plimsoll.analyse.answers.size_model import objective_to_confirm
     from plimsoll.guide.build import analyse_folder
 
     required, demand = _required(require, confirm=confirm), load.asked()
@@ -223,7 +229,7 @@ def _begin(study: Path, for_confirming: Mapping[str, str | None], *, confirm: bo
 
 def _required(written: str | None, *, confirm: bool) -> Grade | None:
     """The grade that is required of an answer that is not confirmed."""
-    from plimsoll.analyse.grade import Grade
+    from plimsoll.analyse.findings.finding_model import Grade
     from plimsoll.errors import SpecError
 
     if written is None:
@@ -239,3 +245,151 @@ def _objective_ms(analysis: Analysis) -> float | None:
     """The study's objective, or that of its searches where they have one."""
     searched = {one.objective.response_ms_p99 for one in analysis.capacities}
     return analysis.objective_ms_p99 or (searched.pop() if len(searched) == 1 else None)
+
+
+_WARM_UP_S = 10.0
+"""Load before the measured window, or as long as that if it is shorter."""
+
+
+@dataclass(frozen=True, slots=True)
+class Confirming:
+    """What the user says of a confirmation.
+
+    Attributes:
+        duration_s: Length of the measured window, seconds.
+        target: URL of the server; None for a system of the study.
+        system: Of the study; None for the first of the answer.
+    """
+
+    duration_s: float
+    target: str | None
+    system: str | None
+    login: Login
+
+
+def confirm_and_show(
+    study: Path, answer: SizeAnswer, objective: CapacityObjective | None, asked: Confirming, *, as_json: bool
+) -> int:
+    """Shows the answer, runs the load, and shows whether it held; as JSON both in one document.
+
+    Args:
+        study: The study's folder.
+        answer: What sizing says.
+        objective: What must hold besides the rate; None for the rate alone.
+        asked: What the user says.
+        as_json: As one document of JSON.
+
+    Returns:
+        The exit code.
+
+    Raises:
+        SpecError: The study cannot be run, or has no such system.
+        TargetError, HostError: The load could not be run.
+    """
+    from plimsoll.cli.streams import echo_fitted
+    from plimsoll.guide.warnings import warning_line
+    from plimsoll.prose.capacity import confirmed_sentence
+    from plimsoll.record.capacity import RunVerdict
+
+    spec, workload = _to_run(study, answer, asked)
+    if not as_json:
+        show_answer(answer, None, as_json=False)
+    found = _confirmed(study, answer, objective, asked, spec=spec, workload=workload)
+    if as_json:
+        show_answer(answer.model_copy(update={"confirmation": found}), None, as_json=True)
+    else:
+        typer.echo()
+        for text in (confirmed_sentence(found, answer.asked.rate_unit), *map(warning_line, found.warnings)):
+            echo_fitted(text)
+    return 0 if found.verdict is RunVerdict.HOLDS else 1
+
+
+def _to_run(study: Path, answer: SizeAnswer, asked: Confirming) -> tuple[StudySpec, Workload]:
+    """The study's file, and the workload of the answer as it says it."""
+    from plimsoll.errors import SpecError
+    from plimsoll.run.folder import current_spec
+
+    spec, _ = current_spec(study)
+    name = answer.asked.workload
+    wanted = None if spec is None else next((one for one in spec.workload if one.name == name), None)
+    if spec is None or wanted is None:
+        raise SpecError(f"--confirm: {study} has no study file with the workload {name}, so it cannot be run")
+    names = [one.name for one in spec.system]
+    if asked.system is not None and asked.system not in names:
+        raise SpecError(f"--system: there is no {asked.system!r} in the study; it has {', '.join(names)}")
+    return spec, wanted
+
+
+def _confirmed(
+    study: Path,
+    answer: SizeAnswer,
+    objective: CapacityObjective | None,
+    asked: Confirming,
+    *,
+    spec: StudySpec,
+    workload: Workload,
+) -> Confirmed:
+    from plimsoll.cli.progress import load_progress
+    from plimsoll.cli.running import say, show_interval
+    from plimsoll.guide.warnings import load_warnings
+    from plimsoll.prose.capacity import confirming_words
+    from plimsoll.run.capacity_target import confirm, system_of_study
+    from plimsoll.run.single import SingleRun
+    from plimsoll.spec.clients import steady
+    from plimsoll.units import format_rate
+
+    fit = _fit(answer, asked)
+    name = asked.system or (spec.system[0].name if fit is None else fit.system)
+    connections = answer.asked.connections or (fit and fit.connections) or max(spec.study.levels.connections)
+    with ExitStack() as stack:
+        managed: Instance | None = None
+        if asked.target is not None:
+            target = asked.login.target(asked.target)
+            name = target.endpoint
+        else:
+            say(f"--confirm: starting {name} with its data")
+            progress = stack.enter_context(load_progress())
+            instance = stack.enter_context(system_of_study(spec, name, study, progress.show))
+            target, managed = instance.target, instance if instance.is_managed else None
+        run = SingleRun(
+            workload=workload,
+            target=target,
+            managed=managed,
+            connections=connections,
+            warm_up_s=min(_WARM_UP_S, asked.duration_s),
+            duration_s=asked.duration_s,
+            seed=spec.study.seed,
+            arrivals=steady(answer.asked.needed_tps),
+            clients=_clients(spec.study.clients, answer.asked.demand),
+        )
+        rate = format_rate(answer.asked.needed_tps, answer.asked.rate_unit)
+        say(f"--confirm: {confirming_words(name, rate, run, objective)}")
+        found = confirm(run, objective, system=name, seen=show_interval, doubts_of=load_warnings)
+    if sys.stderr.isatty():
+        print(file=sys.stderr)
+    return found
+
+
+def _fit(answer: SizeAnswer, asked: Confirming) -> SystemFit | None:
+    """What sizing says of the system that runs: the one that was named, else the first."""
+    return next((one for one in answer.systems if asked.system in (None, one.system)), None)
+
+
+def _clients(clients: Clients, demand: LoadDemand | None) -> Clients:
+    """Those of the study, with the bursts of the demand where these are known."""
+    if demand is None or demand.burstiness is None:
+        return clients
+    return clients.model_copy(update={"burstiness": demand.burstiness})
+
+
+def show_answer(answer: SizeAnswer, required: Grade | None, *, as_json: bool) -> int:
+    """Shows the answer; returns the exit code: 0 where a system fits, with the grade that is required."""
+    from plimsoll.cli.streams import show
+    from plimsoll.guide.size import worded
+    from plimsoll.guide.terminal import size_terminal
+
+    if as_json:
+        typer.echo(worded(answer).model_dump_json(indent=2))
+    else:
+        show(size_terminal(answer))
+    return 0 if answer.fits and required in (None, answer.grade) else 1

@@ -1,15 +1,24 @@
-"""`plimsoll storage`: what the storage below a path does by itself."""
+"""`plimsoll storage`: what the storage below a path does by itself.
+
+A line for each test that was measured, also while a study runs, and what storage adds to the plan of a study.
+"""
 
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from plimsoll.cli.first_line import say_first
 from plimsoll.cli.options import JsonOption
+from plimsoll.cli.streams import say_first
+from plimsoll.units import format_duration, format_ms, format_number
+
+if TYPE_CHECKING:
+    from plimsoll.run.events import StorageMeasured
+    from plimsoll.spec.study import StudySpec
 
 
 def storage(
@@ -46,14 +55,13 @@ def storage(
     say_first(f"measuring {path}", is_quiet=as_json)
     from pydantic import ValidationError
 
-    from plimsoll.cli.fitted import show
     from plimsoll.cli.option_values import counts_of
-    from plimsoll.cli.storage_lines import measured_line
+    from plimsoll.cli.streams import show
     from plimsoll.errors import SpecError
     from plimsoll.guide.storage import storage_table
     from plimsoll.guide.terminal_table import show_table
+    from plimsoll.run.events import told
     from plimsoll.run.storage import measured
-    from plimsoll.run.storage_events import told
     from plimsoll.spec.fields import faults_of
     from plimsoll.spec.storage import StorageSpec
 
@@ -78,3 +86,22 @@ def storage(
         typer.echo(record.model_dump_json(indent=2))
     else:
         show(show_table(storage_table(record)))
+
+
+def measured_line(event: StorageMeasured) -> str:
+    """What one test found."""
+    depth = f", queue depth {event.queue_depth}" if event.test.has_depths else ""
+    return (
+        f"{event.name}: {event.test.value}{depth}: {format_number(event.per_s)} operations/s,"
+        f" p99 {format_ms(event.ms_p99)}"
+    )
+
+
+def planned_storage(spec: StudySpec) -> Iterator[str]:
+    """One line for each storage that is measured before the trials."""
+    if not spec.storage:
+        return
+    from plimsoll.run.storage import duration_s
+
+    for one in spec.storage:
+        yield f"{one.label}: storage is measured before the trials, {format_duration(duration_s([one]))} and more"

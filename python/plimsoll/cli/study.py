@@ -8,9 +8,9 @@ from typing import Annotated
 import typer
 
 from plimsoll.cli import complete
-from plimsoll.cli.first_line import say_first
 from plimsoll.cli.help import Command, Group
 from plimsoll.cli.options import StrictOption, StudyFolderArgument
+from plimsoll.cli.streams import say_first
 
 app = typer.Typer(
     cls=Group,
@@ -60,8 +60,8 @@ def plan(
 
     Example: plimsoll study plan study.toml
     """
-    from plimsoll.cli.fitted import echo_fitted, show
     from plimsoll.cli.plan_table import plan_table, planned_lines
+    from plimsoll.cli.streams import echo_fitted, show
     from plimsoll.run.folder import resolve
     from plimsoll.run.planning import plan_study
 
@@ -117,8 +117,7 @@ def status(
 
     Example: plimsoll study status results/flush
     """
-    from plimsoll.run.status import study_status
-    from plimsoll.run.status_text import lines_of
+    from plimsoll.run.status import lines_of, study_status
     from plimsoll.units import printable
 
     found = study_status(folder)

@@ -13,7 +13,7 @@ from typing import Annotated, Any, NoReturn
 import typer
 from typer.core import TyperCommand
 
-from plimsoll.cli.wipe import masked
+from plimsoll.cli.logs import masked
 from plimsoll.errors import HostError, SpecError
 from plimsoll.units import printable
 
@@ -77,7 +77,7 @@ def sysbench(
     """
     if record is None:
         raise SpecError(f"{_RECORD}: missing; {_RECORD}-system and {_RECORD}-workload need it")
-    from plimsoll.run.joined import RecordingWanted
+    from plimsoll.run.single import RecordingWanted
     from plimsoll.run.sysbench import record_sysbench
 
     wanted = RecordingWanted(study=record, system=record_system, workload=record_workload)
@@ -113,8 +113,7 @@ def hand_over(arguments: Sequence[str]) -> NoReturn:
     Raises:
         HostError: There is none, or it cannot be run.
     """
-    from plimsoll.drive.executable import find_engine
-    from plimsoll.drive.private_arguments import arguments_file, arguments_option
+    from plimsoll.drive.executable import arguments_file, arguments_option, find_engine
 
     engine = find_engine()
     if list(arguments) == ["--help"]:

@@ -1,4 +1,7 @@
-"""`plimsoll trial`: one measured run, shown as text or JSON."""
+"""`plimsoll trial`: one measured run, shown as text or JSON, and options about how its clients behave.
+
+These are think time, connecting and errors. Deliberately not here: what is printed of the result (`trial_result`).
+"""
 
 from __future__ import annotations
 
@@ -11,29 +14,16 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from plimsoll.cli import option_values, options, trial_result
-from plimsoll.cli.clients import (
-    AllConnectionsOption,
-    BurstinessOption,
-    ConnectRateOption,
-    GiveUpOption,
-    NetworkTimeoutOption,
-    ReadTimeoutOption,
-    RetryOption,
-    ThinkTimeOption,
-    clients_of,
-)
-from plimsoll.cli.first_line import say_reaching
-from plimsoll.cli.fitted import echo_fitted
-from plimsoll.cli.groups import with_groups
-from plimsoll.cli.help import RECORDING
-from plimsoll.cli.login import NO_LOGIN, Login
+from plimsoll.cli.help import ARRIVALS, CLIENTS, RECORDING, with_groups
 from plimsoll.cli.options import (
+    NO_LOGIN,
     ArrivalsOption,
     BacklogOption,
     ConnectionsOption,
     DistributionOption,
     DriversOption,
     JsonOption,
+    Login,
     OptionsOption,
     RateOption,
     ReplicasOption,
@@ -43,19 +33,98 @@ from plimsoll.cli.options import (
     TargetOrManagedOption,
     WarehousesOption,
     WorkloadOption,
+    warm_up_of,
 )
-from plimsoll.cli.tpcc import warm_up_of
+from plimsoll.cli.streams import echo_fitted, say_reaching
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from plimsoll.analyse.trial_summary import TrialSummary
+    from plimsoll.analyse.trial.trial_summary import TrialSummary
     from plimsoll.drive.protocol import Interval
     from plimsoll.run.instance import Instance
-    from plimsoll.run.joined import RecordingWanted
-    from plimsoll.run.single_run import SingleRun
-    from plimsoll.spec.statements import Workload
+    from plimsoll.run.single import RecordingWanted, SingleRun
+    from plimsoll.spec.clients import Clients
     from plimsoll.spec.target import Target
+    from plimsoll.spec.workloads import Workload
+
+ThinkTimeOption = Annotated[
+    str | None,
+    typer.Option(
+        "--think-time",
+        metavar="TIME",
+        help="Think time: pause between two transactions of a connection. A mean such as 5s draws exponentially"
+        " distributed pauses; a range such as 1s..5s draws them uniformly.",
+        rich_help_panel=CLIENTS,
+    ),
+]
+ConnectRateOption = Annotated[
+    float | None,
+    typer.Option(
+        "--connect-rate",
+        metavar="N",
+        help="Open at most N connections per second. Default: as fast as possible.",
+        rich_help_panel=CLIENTS,
+    ),
+]
+AllConnectionsOption = Annotated[
+    bool,
+    typer.Option(
+        "--all-connections",
+        help="Fail if any connection cannot be opened. Default: run with those that opened.",
+        rich_help_panel=CLIENTS,
+    ),
+]
+RetryOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--retry",
+        metavar="RULE",
+        help="Retry transactions after these errors: CODES[:TIMES[:PAUSE]], such as 1213,1205:10:5ms; or none."
+        " Repeatable. Default: 1213,1205,1020:99.",
+        rich_help_panel=CLIENTS,
+    ),
+]
+BurstinessOption = Annotated[
+    float,
+    typer.Option(
+        "--burstiness",
+        metavar="N",
+        help="With --rate: index of dispersion of arrivals over long windows. 1: independent arrivals. plimsoll learn"
+        " report shows that of a log.",
+        rich_help_panel=ARRIVALS,
+    ),
+]
+GiveUpOption = Annotated[
+    str,
+    typer.Option(
+        "--give-up",
+        metavar="TIME",
+        help="End the load after this long without any connection.",
+        rich_help_panel=CLIENTS,
+    ),
+]
+
+
+NetworkTimeoutOption = Annotated[
+    str,
+    typer.Option(
+        "--network-timeout",
+        metavar="TIME",
+        help="A connection counts as lost after this long without a packet from the server's machine. Does not limit"
+        " how long a statement may take.",
+        rich_help_panel=CLIENTS,
+    ),
+]
+ReadTimeoutOption = Annotated[
+    str,
+    typer.Option(
+        "--read-timeout",
+        metavar="TIME",
+        help="A connection counts as lost after a statement has gone unanswered for this long. none: wait for ever.",
+        rich_help_panel=CLIENTS,
+    ),
+]
 
 RecordOption = Annotated[
     Path | None,
@@ -144,8 +213,7 @@ def trial(
       plimsoll trial --target managed --rate "2000 for 60s, 500" --connections 32 --duration 120s --json
     """
     say_reaching(target, server, is_quiet=as_json)
-    from plimsoll.run.joined import recording_wanted
-    from plimsoll.run.single_run import SingleRun
+    from plimsoll.run.single import SingleRun, recording_wanted
 
     keys = {"tables": tables, "table_size": table_size, "distribution": distribution, "warehouses": warehouses}
     spec = options.workload_of(workload, option, prepared=False if text else None, **keys)
@@ -215,11 +283,11 @@ def throwaway(
     replicas: int = 0,
 ) -> tuple[Instance, ...]:
     """A server with the workload's rows, and its replicas, that end with the stack. They have no use for encryption."""
-    from plimsoll.cli.load_progress import load_progress
+    from plimsoll.cli.progress import load_progress
     from plimsoll.drive.engine import LocalDriver
-    from plimsoll.run.keeper import DataKeeper
-    from plimsoll.run.throwaway import machines_of, throwaway_server
-    from plimsoll.spec.terminals import background_connections
+    from plimsoll.run.system_data import DataKeeper
+    from plimsoll.run.systems import machines_of, throwaway_server
+    from plimsoll.spec.levels import background_connections
 
     connections += background_connections(workload)
     login.refuse_for_managed()
@@ -233,9 +301,8 @@ def throwaway(
 def _measured(run: SingleRun, kept: RecordingWanted | None) -> tuple[TrialSummary, tuple[str, ...]]:
     """What was measured between two looks at the consistency of the rows, where the workload asks for them."""
     from plimsoll.record.model import Verdict
-    from plimsoll.run.replicated import refuse_different_replicas
-    from plimsoll.run.single import record_single, run_single
-    from plimsoll.run.single_run import named_instances
+    from plimsoll.run.replicas import refuse_different_replicas
+    from plimsoll.run.single import named_instances, record_single, run_single
 
     _look_at_consistency(run, "before the load")
     seen = partial(show_interval, connections=run.connections)
@@ -249,7 +316,7 @@ def _measured(run: SingleRun, kept: RecordingWanted | None) -> tuple[TrialSummar
 
 
 def _look_at_consistency(run: SingleRun, when: str) -> None:
-    from plimsoll.cli.load_progress import load_progress
+    from plimsoll.cli.progress import load_progress
     from plimsoll.run.single import refuse_inconsistent
 
     with load_progress() as progress:
@@ -273,3 +340,93 @@ def show_interval(interval: Interval, *, connections: int) -> None:
     connected = sum(group.connected_count for group in interval.groups)
     shown += f", {connected:,} of {connections:,} connections" if connected < connections else ""
     print(f"{interval.to_ns / 1e9:6.1f} s  {format_rate(interval.throughput_tps):>12}  {shown}", file=sys.stderr)
+
+
+def clients_of(
+    *,
+    think_time: str | None,
+    connect_rate: float | None,
+    all_connections: bool,
+    retry: list[str] | None,
+    give_up: str,
+    network_timeout: str,
+    read_timeout: str,
+    burstiness: float,
+    is_open: bool,
+) -> Clients:
+    """How clients behave, from options of the command line.
+
+    Args:
+        think_time: `--think-time`; each of the others is the option of its name.
+        connect_rate: Connections per second.
+        all_connections: Whether all are needed.
+        retry: Rules, as typed.
+        give_up: A time.
+        network_timeout: A time.
+        read_timeout: A time, or none.
+        burstiness: A number from 1.
+        is_open: Transactions are due at a target rate.
+
+    Raises:
+        SpecError: An option's value is wrong.
+    """
+    from pydantic import ValidationError
+
+    from plimsoll.errors import SpecError
+    from plimsoll.spec.clients import Clients
+    from plimsoll.spec.fields import faults_of
+
+    if is_open and think_time is not None:
+        raise SpecError("--think-time: belongs to a closed loop; with --rate nobody waits for the last transaction")
+    if not is_open and burstiness != 1:
+        raise SpecError("--burstiness: belongs to load at a rate; add --rate, or leave it out")
+    written: dict[str, object] = {
+        "think_time": _think_time(think_time),
+        "connect_per_s": connect_rate,
+        "all_connections": all_connections,
+        "burstiness": burstiness,
+        "reconnect": {"give_up": give_up, "network_timeout": network_timeout, "read_timeout": read_timeout},
+    }
+    if retry:
+        written["retry"] = _rules(retry)
+    try:
+        return Clients.model_validate(written)
+    except ValidationError as error:
+        raise SpecError(*(_as_option(fault) for fault in faults_of(error))) from None
+
+
+def _think_time(text: str | None) -> object:
+    if text is None or ".." not in text:
+        return text
+    least, _, most = text.partition("..")
+    return {"min": least, "max": most}
+
+
+def _rules(texts: list[str]) -> list[object]:
+    from plimsoll.errors import SpecError
+    from plimsoll.spec.clients import parse_retry
+
+    if texts == ["none"]:
+        return []
+    try:
+        return [parse_retry(text) for text in texts]
+    except SpecError as error:
+        raise SpecError(*(f"--retry: {fault}" for fault in error.faults)) from None
+
+
+_OPTIONS = {
+    "think_time": "--think-time",
+    "connect_per_s": "--connect-rate",
+    "retry": "--retry",
+    "burstiness": "--burstiness",
+    "give_up": "--give-up",
+    "network_timeout": "--network-timeout",
+    "read_timeout": "--read-timeout",
+}
+
+
+def _as_option(fault: str) -> str:
+    """Names the option instead of the field."""
+    path, _, wrong = fault.partition(":")
+    field = path.removeprefix("reconnect.").split(".")[0].split("[")[0]
+    return f"{_OPTIONS[field]}:{wrong}"

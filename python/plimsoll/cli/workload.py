@@ -11,7 +11,7 @@ from plimsoll.cli import complete
 from plimsoll.cli.help import Command, Group
 
 if TYPE_CHECKING:
-    from plimsoll.spec.statements import StatementsSpec
+    from plimsoll.spec.workloads import StatementsSpec
 
 app = typer.Typer(
     cls=Group,
@@ -37,7 +37,7 @@ def show(
     Example: plimsoll workload show order-queue > my-queue.toml
     """
     from plimsoll.errors import SpecError
-    from plimsoll.spec.statements import shipped
+    from plimsoll.spec.workloads import shipped
 
     if name not in shipped():
         raise SpecError(f"unknown workload {name!r}; choose one of {', '.join(shipped())}")

@@ -9,7 +9,7 @@ from pydantic import ValidationError
 
 from plimsoll.errors import SpecError
 from plimsoll.spec.fields import faults_of
-from plimsoll.spec.statements import StatementsSpec, reader
+from plimsoll.spec.workloads import StatementsSpec, reader
 
 _OF_BUILT_IN = ("tables", "table_size", "distribution", "warehouses")
 

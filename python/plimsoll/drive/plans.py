@@ -11,15 +11,13 @@ from pathlib import Path
 from typing import Any, Literal
 
 from plimsoll.drive.protocol import PROTOCOL
-from plimsoll.spec.arrivals import BURST_S, OpenArrivals
-from plimsoll.spec.clients import CLIENTS, Clients
+from plimsoll.spec.clients import BURST_S, CLIENTS, Clients, OpenArrivals
 from plimsoll.spec.paths import AS_USUAL, TableOptions
-from plimsoll.spec.reads import Reads
-from plimsoll.spec.shares import shares, spread
-from plimsoll.spec.statements import StatementsSpec, Workload
-from plimsoll.spec.target import Target
-from plimsoll.spec.tls import Tls
+from plimsoll.spec.replicas import Reads
+from plimsoll.spec.system import shares, spread
+from plimsoll.spec.target import Target, Tls
 from plimsoll.spec.tpcc import DATA_SEED
+from plimsoll.spec.workloads import StatementsSpec, Workload
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,18 +1,58 @@
 """What the engine says, in Python: JSON lines, one message each. What it is told is in `plans`.
 
 The one place of the schema is the engine's core crate (`plan`, `message`); its generated form is
-docs/engine-protocol.schema.json, and a test holds these models to it.
+docs/engine-protocol.schema.json, and a test holds these models to it. An engine may run on a machine that nobody here
+controls: what it says is bounded where it is read, so that tables and computations take whatever passes.
 """
 
 from __future__ import annotations
 
 from typing import Annotated, Literal, Self
 
-from pydantic import Field, TypeAdapter, model_validator
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, model_validator
 
-from plimsoll.drive.engine_message import Count, EngineMessage, ErrorCode, Nanoseconds, Ordinal
-from plimsoll.drive.ledger_messages import Lost, Resumed
-from plimsoll.record.buckets import BUCKET_COUNT
+from plimsoll.record.histograms import BUCKET_COUNT
+
+
+class EngineMessage(BaseModel):
+    """Something that the engine said."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+Nanoseconds = Annotated[int, Field(ge=0, lt=2**63)]
+"""A duration, a sum of durations or a moment: 292 years."""
+
+ErrorCode = Annotated[int, Field(ge=0, lt=2**16)]
+"""MySQL's error number."""
+
+
+class Lost(EngineMessage):
+    """The first error of a ledger's workers since transactions were acknowledged.
+
+    Attributes:
+        monotonic_ns: When, on the machine's monotonic clock.
+        code: MySQL's error number; where no server answered, that of MySQL's client library for it (2002, 2003, 2013).
+    """
+
+    type: Literal["lost"]
+    monotonic_ns: Nanoseconds
+    code: ErrorCode
+    message: str
+
+
+class Resumed(EngineMessage):
+    """A ledger's workers write again: when the first transaction was acknowledged, on the machine's monotonic clock."""
+
+    type: Literal["resumed"]
+    monotonic_ns: Nanoseconds
+
+
+Count = Annotated[int, Field(ge=0, lt=2**53)]
+"""How many, or bytes: as exact as a floating-point number is."""
+
+Ordinal = Annotated[int, Field(ge=0, lt=2**32)]
+"""An index or a process id."""
 
 PROTOCOL = 1
 """Version of the protocol; the engine's `hello` must say the same."""
@@ -84,7 +124,7 @@ class ClientCpu(EngineMessage):
 
 
 class Histogram(EngineMessage):
-    """A sparse histogram of durations; bucket layout in `plimsoll.record.buckets`."""
+    """A sparse histogram of durations; bucket layout in `plimsoll.record.histograms`."""
 
     buckets: list[Annotated[int, Field(ge=0, lt=BUCKET_COUNT)]]
     counts: list[Count]

@@ -3,32 +3,61 @@
 Each has the plan of the whole and a share of its own (docs/decisions/0035). They begin at one instant: all are ready,
 clocks are compared, and each is told that instant by its own clock. Where one is lost, all others stop at once. One
 elsewhere that says what Plimsoll's engine does not say is lost too: that is a matter of its machine, and no bug here.
-Deliberately not here: what is added up (`merging`), where engines are started (`launchers`).
+Deliberately not here: what is added up (`merging`), where engines are started (`executable`).
 """
 
 from __future__ import annotations
 
+import selectors
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 from pydantic import ValidationError
 
-from plimsoll.clocks import compare_clocks
-from plimsoll.drive.engine import Command, LocalDriver, launched
-from plimsoll.drive.engine_message import EngineMessage
-from plimsoll.drive.engine_run import SILENCE_S, EngineRun, error_of
-from plimsoll.drive.hearing import Hearing
-from plimsoll.drive.launchers import Launcher
-from plimsoll.drive.member import Member, records_of
+from plimsoll.clocks import ClockOffset, compare_clocks
+from plimsoll.drive.engine import SILENCE_S, Command, EngineRun, LocalDriver, error_of, launched
+from plimsoll.drive.executable import Launcher
 from plimsoll.drive.merging import ended_part, merge_done, merge_intervals, merge_ready
-from plimsoll.drive.protocol import Done, EngineWarning, Failed, Interval, Ready
+from plimsoll.drive.protocol import Done, EngineMessage, EngineWarning, Failed, Interval, Ready
 from plimsoll.drive.ray_cluster.cluster import RayCluster
 from plimsoll.errors import EngineBugError, HostError, InvalidTrialError, PlimsollError, TargetError
-from plimsoll.record.drivers import DriverRecord, start_error_s, start_spread_s
+from plimsoll.record.model import DriverRecord, start_error_s, start_spread_s
 from plimsoll.units import format_duration, format_ms
+
+
+@dataclass(slots=True, eq=False)
+class Member:
+    """One of the engines.
+
+    Attributes:
+        machine: The one that was found for it; None where nothing had to be found.
+        offset: Of its machine's clock; None until the start.
+        last: The last interval that it said.
+        done: Its account; None while it runs.
+    """
+
+    name: str
+    run: EngineRun
+    machine: str | None = None
+    offset: ClockOffset | None = None
+    last: Interval | None = None
+    done: Done | None = None
+
+    @property
+    def started_unix_ns(self) -> int | None:
+        """When it began, by this machine's clock; None where it did not say."""
+        if self.done is None or self.offset is None:
+            return None
+        return self.done.started_unix_ns - self.offset.ahead_ns
+
+    @property
+    def is_connected(self) -> bool:
+        """Whether it had a connection when it was last heard."""
+        return self.last is not None and any(group.connected_count for group in self.last.groups)
+
 
 LOST_AFTER_S = 4.0
 """Under load an engine speaks every second: one that says nothing for so long is lost."""
@@ -329,3 +358,96 @@ def _named(driver: str, error: PlimsollError) -> PlimsollError:
     if isinstance(error, TargetError):
         return type(error)(text, code=error.code, sqlstate=error.sqlstate)
     return type(error)(text)
+
+
+def records_of(members: Sequence[Member]) -> tuple[DriverRecord, ...]:
+    """Each driver, as far as it is known by now."""
+    starts = [at_ns for member in members if (at_ns := member.started_unix_ns) is not None]
+    return tuple(_record(member, min(starts, default=0)) for member in members)
+
+
+def _record(member: Member, first_ns: int) -> DriverRecord:
+    offset, done, started_ns = member.offset, member.done, member.started_unix_ns
+    of_clock = (
+        {}
+        if offset is None
+        else {
+            "clock_ahead_s": offset.ahead_s,
+            "clock_error_s": offset.error_s,
+            "round_trip_s": offset.round_trip_ns / 1e9,
+        }
+    )
+    of_load = (
+        {}
+        if done is None
+        else {
+            "offered_count": done.offered_count,
+            "unfinished_count": done.unfinished_count,
+            "client_user_s": done.client.user_ns / 1e9,
+            "client_system_s": done.client.system_ns / 1e9,
+            "client_memory_bytes_max": done.memory_bytes_max,
+        }
+    )
+    return DriverRecord.model_validate(
+        {
+            "name": member.name,
+            "is_here": member.run.local_pid is not None,
+            "machine": member.machine,
+            "engine_version": None if member.run.hello is None else member.run.hello.engine,
+            "start_late_s": None if started_ns is None else (started_ns - first_ns) / 1e9,
+            **of_clock,
+            **of_load,
+        }
+    )
+
+
+WAIT_S = 0.5
+"""Silence is looked for so often."""
+
+T = TypeVar("T")
+
+
+class Hearing(Generic[T]):
+    """Who spoke last when.
+
+    Time in which this process itself was stopped or starved counts against nobody.
+    """
+
+    def __init__(self, speakers: Mapping[EngineRun, T]) -> None:
+        """Listens to all of them."""
+        self._selector = selectors.DefaultSelector()
+        self._runs = {speaker: run for run, speaker in speakers.items()}
+        for run, speaker in speakers.items():
+            self._selector.register(run, selectors.EVENT_READ, speaker)
+        self._heard_s: dict[T, float] = {}
+        self.reset()
+
+    def reset(self, later_s: float = 0.0) -> None:
+        """Counts silence from now, or from so many seconds later."""
+        self._heard_s = dict.fromkeys(self._runs, time.monotonic() + later_s)
+
+    def heard(self, speaker: T) -> None:
+        """Somebody spoke."""
+        self._heard_s[speaker] = time.monotonic()
+
+    def leave(self, speaker: T) -> None:
+        """Somebody has nothing more to say."""
+        self._selector.unregister(self._runs.pop(speaker))
+        del self._heard_s[speaker]
+
+    def silent(self, limit_s: float) -> T | None:
+        """One that has said nothing for longer than this; None where there is none."""
+        now_s = time.monotonic()
+        return next((one for one, heard_s in self._heard_s.items() if now_s - heard_s > limit_s), None)
+
+    def wait(self) -> None:
+        """Waits until somebody speaks, or a short while."""
+        before_s = time.monotonic()
+        self._selector.select(timeout=WAIT_S)
+        missed_s = time.monotonic() - before_s - 2 * WAIT_S
+        if missed_s > 0:
+            self._heard_s = {one: heard_s + missed_s for one, heard_s in self._heard_s.items()}
+
+    def close(self) -> None:
+        """Ends listening."""
+        self._selector.close()

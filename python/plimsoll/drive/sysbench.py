@@ -14,10 +14,8 @@ from typing import Self
 
 from pydantic import ValidationError
 
-from plimsoll.drive.engine_message import EngineMessage
-from plimsoll.drive.executable import find_engine
-from plimsoll.drive.private_arguments import arguments_file, arguments_option
-from plimsoll.drive.protocol import MESSAGE
+from plimsoll.drive.executable import arguments_file, arguments_option, find_engine
+from plimsoll.drive.protocol import MESSAGE, EngineMessage
 from plimsoll.errors import EngineBugError, HostError
 from plimsoll.interruption import handled_by
 

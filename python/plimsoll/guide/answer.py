@@ -1,30 +1,34 @@
-"""The findings of an answer as sentences: what systems sustain, how they differ, pools, costs.
+"""The findings of an answer as sentences: what systems sustain, how they differ, pools, costs, limitations.
 
-Deliberately not here: which findings there are (`plimsoll.analyse.answer`), and limitations (`limits`).
+`guide.json` is the analysis with these sentences. Deliberately not here: which findings and limitations there are
+(`plimsoll.analyse`), and how two systems compare (`comparisons`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
-from plimsoll.analyse.cell_model import Cell, Estimate
-from plimsoll.analyse.curve_model import Curve
-from plimsoll.analyse.finding_model import Finding
-from plimsoll.analyse.grade import Grade
+from plimsoll.analyse.findings.doubts import Evidence, PlacedWarning
+from plimsoll.analyse.findings.finding_model import Finding, Grade
 from plimsoll.analyse.model import Analysis
-from plimsoll.analyse.warning_model import Evidence
+from plimsoll.analyse.study.cell_model import Cell, Estimate
+from plimsoll.analyse.study.curve_model import Curve, PoolReason
+from plimsoll.analyse.study.throughput import REPETITIONS_NEEDED
 from plimsoll.guide.comparisons import comparison_sentence, peaks_words
-from plimsoll.guide.effects_answer import effects_answer_sentence
-from plimsoll.guide.limits import LIMITS
-from plimsoll.guide.pools import SHARED_PROCESSORS, SINGLE_FIGURES, pool_sentence
-from plimsoll.guide.said import Said
-from plimsoll.prose.capacity import capacities_compared_sentence, capacity_answer_sentence, no_capacity_sentence
+from plimsoll.guide.effects import effects_answer_sentence
+from plimsoll.guide.words import Said, advice_of
+from plimsoll.prose.capacity import (
+    capacities_compared_sentence,
+    capacity_answer_sentence,
+    disturbance_sentence,
+    no_capacity_sentence,
+)
 from plimsoll.prose.cost import costs_sentence
-from plimsoll.prose.disturbance import disturbance_sentence
-from plimsoll.prose.evidence import evidence_text
 from plimsoll.prose.phrases import (
     counted,
     factor_words,
+    fitted_words,
     higher,
     listed,
     lost_words,
@@ -32,8 +36,9 @@ from plimsoll.prose.phrases import (
     plain,
     rate_with_interval,
 )
-from plimsoll.record.level import Level
-from plimsoll.units import format_ms, format_percent
+from plimsoll.prose.warnings import evidence_text
+from plimsoll.record.level import FittedBudget, Level
+from plimsoll.units import format_duration, format_ms, format_percent
 
 _FIGURES = frozenset(("peak", "sustained-rate", "within-objective", "capacity"))
 
@@ -264,3 +269,231 @@ ANSWER: Mapping[str, Callable[[Said], str]] = {
     "durability-differs": _durability,
     "nothing-completed": lambda _: "No trial was completed, so nothing can be said about throughput.",
 }
+
+SHARED_PROCESSORS = "The client used part of the processors: with the client on another host, the pool may be larger."
+
+SINGLE_FIGURES = "That is no advice for a connection pool: the figures do not say how runs differ"
+
+_NO_ADVICE = (
+    "No advice: the figures do not say how runs differ. Under systems at a glance is the level of the highest figure."
+)
+_SMALL_NUMBERS = {1: "one", 2: "two", 3: "three", 4: "four"}
+
+
+def pool_sentences(curves: Sequence[Curve]) -> tuple[str, ...]:
+    """How large a connection pool should be, a sentence for each system; one for all that are published figures."""
+    if len(curves) > 1 and all(one.pool is not None and one.pool.reason is PoolReason.SINGLE_FIGURES for one in curves):
+        return (_NO_ADVICE,)
+    return tuple(f"{curve.system}: {pool_sentence(curve)}." for curve in curves)
+
+
+def pool_sentence(curve: Curve) -> str:
+    """How large a connection pool should be on one system, without the system's name and a full stop."""
+    pool, peak = curve.pool, curve.peak
+    if pool is None or peak is None or pool.reason is PoolReason.UNKNOWN:
+        return "unknown: nothing completed at any level"
+    shared = f". {SHARED_PROCESSORS.rstrip('.')}" if pool.client_shared_processors else ""
+    last = curve.cells[-1].level
+    rising = ""
+    if peak.level.order == last.order:
+        rising = f". Throughput still rose at {peak.level.label()}, the last level: the right size may be larger"
+    if pool.between is not None:
+        return f"not resolved: {_between(curve, pool.between)}{rising}{shared}"
+    if pool.reason is PoolReason.SINGLE_FIGURES:
+        size = f"{counted(pool.connections, 'connection')}{_per_core(pool.per_core)}"
+        return f"no advice, as the figures do not say how runs differ; the highest is that of {size}{rising}{shared}"
+    beyond = {
+        PoolReason.ONLY_LEVEL: "; no other level was measured",
+        PoolReason.STILL_RISING: rising,
+        PoolReason.OBJECTIVE: "; more connections are not known to keep the objective",
+        PoolReason.LOWEST_LEVEL: "; fewer were not measured",
+        PoolReason.NO_GAIN: "; no other level gives more than 5 % more",
+    }
+    size = f"{counted(pool.connections, 'connection')}{_per_core(pool.per_core)}"
+    return f"{size}{beyond.get(pool.reason, '')}{shared}"
+
+
+def _between(curve: Curve, levels: tuple[int, int]) -> str:
+    """Which levels may be enough, and what would narrow that down."""
+    low, high = levels
+    text = (
+        f"perhaps {counted(high, 'connection')}"
+        if low == high
+        else f"between {low:,} and {counted(high, 'connection')}"
+    )
+    if any(cell.throughput_tps.trial_count == 1 for cell in curve.cells):
+        return f"{text}. Levels that were measured once do not show how runs differ; three repetitions narrow this down"
+    return (
+        f"{text}. No level is shown to give at least 95 % of the highest throughput; more repetitions narrow this down"
+    )
+
+
+def has_pool_advice(curve: Curve) -> bool:
+    """Whether there is a pool to speak of: a curve of one level says nothing about its size."""
+    return curve.pool is not None and curve.pool.reason is not PoolReason.ONLY_LEVEL
+
+
+def _per_core(per_core: float | None) -> str:
+    if per_core is None:
+        return ""
+    if per_core >= 1 or per_core == 0:
+        number = _SMALL_NUMBERS.get(int(per_core)) if per_core == int(per_core) else None
+        return f", {number or plain(per_core)} per core"
+    return f", one for every {plain(1 / per_core)} cores"
+
+
+Figures = Mapping[str, Any]
+
+
+def _curves(figures: Figures) -> str:
+    return listed([f"{system} ({workload})" for system, workload in figures["curves"]])
+
+
+def _whom(figures: Figures) -> str:
+    return "every system" if figures["is_every_system"] else listed(figures["systems"])
+
+
+def _share(figures: Figures, all_have: str, some_have: str) -> str:
+    count, of = figures["cells_count"], figures["all_count"]
+    return all_have if count == of else f"{count} of {of} throughputs have {some_have}"
+
+
+def _comparisons(figures: Figures) -> str:
+    count, of = figures["undecided_count"], figures["all_count"]
+    where = "the comparison of peaks" if of == 1 else f"{count} of {of} comparisons of peaks"
+    if figures.get("is_duet"):
+        return f"Whether systems differ is not resolved in {where}. More rounds narrow the confidence intervals."
+    return (
+        f"Whether systems differ is not resolved in {where}. More repetitions narrow the confidence intervals; longer"
+        " trials do so only where seconds within a run vary more than repetitions."
+    )
+
+
+def _slow_overload(figures: Figures) -> str:
+    return (
+        f"A rate less than {format_percent(figures['excess_ratio'])} above what a system sustains does not show as"
+        f" overload within {format_duration(figures['load_s'])} of load: it may count as sustained, but would not be"
+        " in the long run."
+    )
+
+
+def _rates_served_by(figures: Figures) -> str:
+    counts = listed([f"{count:,}" for count in figures["connections"]])
+    return (
+        f"Rates were served by {counts} connections. With more or fewer connections other rates may be sustained."
+        " Response times have no confidence intervals."
+    )
+
+
+def _closed_loop(figures: Figures) -> str:
+    who, when = figures["client"], "a pause after" if figures["has_pauses"] else "when"
+    return (
+        f"Each {who} sent its next transaction {when} the last was done. Response times hold for a fixed number of"
+        f" {who}s, not for users who arrive at their own pace."
+    )
+
+
+def _one_level(figures: Figures) -> str:
+    counts = listed([f"{count:,}" for count in figures["connections"]])
+    noun = "connection" if counts == "1" else "connections"
+    return (
+        f"Only one level was measured, {counts} {noun}: with more or fewer connections, throughput and the difference"
+        " between systems may be others."
+    )
+
+
+def _measured_once(figures: Figures) -> str:
+    names, few = figures["environments"], figures["few"]
+    once = "each only once" if len(few) == len(names) else f"{listed(few)} only once"
+    return (
+        f"The environments {listed(names)} were measured in turn, {once}: whatever changed from one to the next (the"
+        " hour, neighbours, a start of the machine) counts as a difference between them. Comparisons between"
+        " environments have no confidence interval until each was measured in at least two blocks, with another"
+        " environment in between."
+    )
+
+
+LIMITS: Mapping[str, Callable[[Figures], str]] = {
+    "repetitions-fitted": lambda figures: (
+        f"{fitted_words(FittedBudget(**figures))}. Fewer repetitions find larger differences only."
+    ),
+    "between-rates": lambda _: (
+        "Nothing is known between the highest rate that a system sustains and the next rate that was tried."
+    ),
+    "highest-rate-unknown": lambda figures: (
+        f"How much more {_curves(figures)} would sustain is unknown: no rate that was tried was too high."
+    ),
+    "slow-overload": _slow_overload,
+    "rates-served-by": _rates_served_by,
+    "published-figures": lambda _: (
+        "Published figures are used as they stand: how they were measured, whether the client was the limit, and"
+        " whether the systems were steady cannot be checked here."
+    ),
+    "response-times-unknown": lambda figures: (
+        f"Response times are unknown for {_whom(figures)}: no objective for response time can be judged there."
+    ),
+    "p99-unknown": lambda figures: (
+        f"The 99th percentile of response time is unknown for {_whom(figures)}: no objective for response time can be"
+        " judged there."
+    ),
+    "no-intervals": lambda figures: (
+        f"{_share(figures, 'No throughput has a confidence interval', 'no confidence interval')}, because the"
+        " variation between repetitions is unknown. Small differences mean nothing."
+    ),
+    "intervals-within-run": lambda figures: (
+        f"{_share(figures, 'All throughputs have confidence intervals', 'confidence intervals')} from within single"
+        f" runs only. Repetitions may vary more, so no system is called faster. At least {REPETITIONS_NEEDED}"
+        " repetitions would show the variation."
+    ),
+    "environments-once": _measured_once,
+    "environments-in-turn": lambda figures: (
+        f"The environments {listed(figures['environments'])} were measured in turn, in at least"
+        f" {figures['blocks_count']} blocks each. Systems of different environments are compared by blocks, and not by"
+        " repetitions: more blocks narrow their confidence intervals, more repetitions in a block hardly do. The"
+        " confidence interval of a system's own throughput holds for the blocks that were measured."
+    ),
+    "comparisons-undecided": _comparisons,
+    "client-saturated": lambda _: (
+        "At some levels the load generator used so much processor time that the server alone would sustain more: see"
+        " the warning client-saturated."
+    ),
+    "client-on-server-host": lambda _: (
+        "The client ran on the server's host: absolute figures are too low, and with a separate client host the peak"
+        " may be at another level."
+    ),
+    "one-level": _one_level,
+    "peak-unknown": lambda figures: (
+        f"The peak of {'every curve' if figures['is_every_curve'] else _curves(figures)} is unknown: throughput was"
+        " highest at the last level that was measured."
+    ),
+    "short-windows": lambda figures: (
+        f"The longest window was {format_duration(figures['window_s_max'])}. Effects of checkpoints, purging, a full"
+        " redo log or throttled storage after minutes or hours were not seen."
+    ),
+    "data-in-memory": lambda _: (
+        "All data fitted the buffer pool. These figures say nothing about data larger than memory, where storage"
+        " decides."
+    ),
+    "closed-loop": _closed_loop,
+}
+
+
+def render_json(analysis: Analysis) -> str:
+    """`guide.json`."""
+    return worded(analysis).model_dump_json(indent=2) + "\n"
+
+
+def worded(analysis: Analysis) -> Analysis:
+    """The same analysis with the text of each finding."""
+    return analysis.model_copy(
+        update={
+            "answer": tuple(one.model_copy(update={"text": answer_sentence(one, analysis)}) for one in analysis.answer),
+            "limits": tuple(one.model_copy(update={"text": limit_sentence(one)}) for one in analysis.limits),
+            "warnings": tuple(map(_worded, analysis.warnings)),
+        }
+    )
+
+
+def _worded(placed: PlacedWarning) -> PlacedWarning:
+    evidence = tuple(one.model_copy(update={"text": evidence_text(one)}) for one in placed.evidence)
+    return placed.model_copy(update={"evidence": evidence, "advice": advice_of(placed)})

@@ -1,18 +1,23 @@
-"""Capacities as tables: the runs of a search, and the systems of a study beside each other."""
+"""Capacities: the runs of a search, the systems of a study beside each other, and p99 response time against rate.
+
+The chart has every run of the searches of a workload, with the objective and the verdicts.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from plimsoll.analyse.capacity_model import CapacityRatio, SystemCapacity
-from plimsoll.analyse.model import Analysis
-from plimsoll.guide.numbers import NOT_KNOWN, show_change, show_rate
-from plimsoll.guide.sources import capacity_sources
-from plimsoll.guide.tables import Column, Entry, Table
-from plimsoll.prose.capacity import VERDICTS, objective_words, share_words
+from plimsoll.analyse.model import Analysis, WorkloadSummary
+from plimsoll.analyse.study.capacity_model import CapacityRatio, SystemCapacity
+from plimsoll.guide.drawing import alt
+from plimsoll.guide.marks import Chart, Look, Row, Series, axis_y, chart_of, finish, logarithmic_ticks, names
+from plimsoll.guide.sources import Links, capacity_sources, href, recordings_line
+from plimsoll.guide.tables import NOT_KNOWN, Column, Entry, Table, per_unit, show_change, show_rate
+from plimsoll.guide.words import clean
+from plimsoll.prose.capacity import VERDICTS, objective_words, run_words, share_words
 from plimsoll.prose.phrases import counted, listed
-from plimsoll.record.capacity import Capacity, CapacityRun
+from plimsoll.record.capacity import Capacity, CapacityRun, RunVerdict
 from plimsoll.units import format_number, format_rate
 
 NOTE = (
@@ -174,3 +179,57 @@ def _ratio(one: CapacityRatio) -> tuple[Entry, ...]:
     if one.verdict == "untestable" and one.pairs_count:
         verdict = "not resolved"
     return (pair, Entry(one.workload), Entry(change.value, change.bounds), Entry(verdict), Entry(needed))
+
+
+_SHAPES = {RunVerdict.HOLDS: "circle", RunVerdict.UNDECIDED: "diamond", RunVerdict.DOES_NOT_HOLD: "cross"}
+
+
+def capacity_chart(analysis: Analysis, workload: WorkloadSummary, look: Look) -> Chart | None:
+    """Every run at a rate as a point whose shape is its verdict, on the line of its system; None where there is none.
+
+    Lines join the runs of a system by rising rate, all of its searches together: dashes tell systems apart without
+    colour, since shapes tell verdicts.
+    """
+    links = Links(analysis)
+    found = [one for one in analysis.capacities if one.workload == workload.name]
+    rows: list[Row] = [
+        {
+            "system": clean(one.system),
+            "rate": per_unit(run.rate_tps, workload.rate_unit),
+            "response": run.response_ms_p99,
+            "verdict": VERDICTS[run.verdict],
+            "shown": run_words(run),
+            **links.of([run.trial_id]),
+        }
+        for one in found
+        for search in one.searches
+        for run in search.capacity.runs
+        if run.rate_tps is not None and run.response_ms_p99
+    ]
+    if not rows:
+        return None
+    limits_ms = sorted({one.objective.response_ms_p99 for one in found})
+    times = [*(row["response"] for row in rows), *limits_ms]
+    rates = [row["rate"] for row in rows]
+    x = alt.X(
+        "rate:Q",
+        scale=alt.Scale(domain=[min(rates) * 0.9, max(rates) * 1.05], nice=False),
+        axis=alt.Axis(title=f"Target rate, {workload.rate_unit}", tickCount=4, labelFlush=False, format=",~r"),
+    )
+    scale = alt.Scale(type="log", domain=[min(times) * 0.8, max(times) * 1.25], nice=False)
+    y = axis_y("response:Q", "p99 response time, ms", scale, values=logarithmic_ticks(min(times), max(times)))
+    verdicts = [VERDICTS[verdict] for verdict in _SHAPES]
+    shape = alt.Shape(
+        "verdict:N",
+        scale=alt.Scale(domain=verdicts, range=list(_SHAPES.values())),
+        legend=alt.Legend(title=None, orient="bottom", columns=3),
+    )
+    tooltip = [alt.Tooltip("system:N", title="system"), alt.Tooltip("shown:N", title="run"), recordings_line()]
+    series = Series(names(analysis), look)
+    through = chart_of(rows).mark_line(strokeWidth=1.5, opacity=0.5)
+    through = through.encode(x=x, y=y, color=series.colour, strokeDash=series.dash, order=alt.Order("rate:Q"))
+    points = chart_of(rows).mark_point(size=64, filled=False, strokeWidth=2, opacity=1)
+    points = points.encode(x=x, y=y, color=series.colour, shape=shape, tooltip=tooltip, href=href())
+    lines = chart_of([{"response": limit} for limit in limits_ms])
+    rule = lines.mark_rule(strokeDash=[6, 4], strokeWidth=1.5, color=look.palette.quiet).encode(y=alt.Y("response:Q"))
+    return finish(alt.layer(rule, through, points), look)

@@ -1,6 +1,6 @@
 """The section "Earlier findings": what an earlier study found, and whether this one confirms it.
 
-Deliberately not here: how that is judged (`plimsoll.analyse.claims`).
+Deliberately not here: how that is judged (`plimsoll.analyse.study.claims`).
 """
 
 from __future__ import annotations
@@ -8,11 +8,10 @@ from __future__ import annotations
 import itertools
 from collections.abc import Sequence
 
-from plimsoll.analyse.claim_model import CheckedClaim, ClaimVerdict
 from plimsoll.analyse.model import Analysis
-from plimsoll.guide.numbers import NOT_KNOWN, show_ratio
+from plimsoll.analyse.study.curve_model import CheckedClaim, ClaimVerdict
 from plimsoll.guide.sections import Section
-from plimsoll.guide.tables import Column, Entry, Table
+from plimsoll.guide.tables import NOT_KNOWN, Column, Entry, Table, show_ratio
 from plimsoll.prose.phrases import levels_words, listed
 from plimsoll.units import format_number
 

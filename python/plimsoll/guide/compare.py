@@ -1,8 +1,8 @@
-"""A comparison in words. What it says, `plimsoll.analyse.compare` finds.
+"""A comparison in words and as a table, for a terminal and as Markdown for a pull request.
 
 The first sentence is the whole answer. It begins with what is not the same on both sides, and is not what is compared.
-Then it says what became of the rules, and the figures. Deliberately not here: any calculation, and tables
-(`compare_table`).
+Then it says what became of the rules, and the figures. The table has a row for each workload and level, and for each
+capacity. Deliberately not here: any calculation (`plimsoll.analyse`), and how tables are drawn (`terminal_table`).
 """
 
 from __future__ import annotations
@@ -10,9 +10,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from plimsoll.analyse.cell_model import Bounds, SpreadKind
-from plimsoll.analyse.compare_model import (
+from rich.console import Group
+from rich.text import Text
+
+from plimsoll.analyse.answers.compare_model import (
     CapacityComparison,
+    CellComparison,
     CompareAnswer,
     ComparedSide,
     ConditionDifference,
@@ -22,13 +25,16 @@ from plimsoll.analyse.compare_model import (
     MetricComparison,
     Sessions,
 )
-from plimsoll.analyse.compared_capacities import place_of
-from plimsoll.analyse.disturbance_answer import unlike_figures
-from plimsoll.analyse.disturbance_model import UnlikeConditions
-from plimsoll.analyse.finding_model import Finding
+from plimsoll.analyse.answers.compared_capacities import place_of
+from plimsoll.analyse.findings.finding_model import Finding
+from plimsoll.analyse.findings.limits import unlike_figures
 from plimsoll.analyse.model import DifferenceVerdict
-from plimsoll.prose.capacity import objective_words
-from plimsoll.prose.disturbance import slow_words
+from plimsoll.analyse.study.cell_model import Bounds, SpreadKind
+from plimsoll.analyse.trial.condition_model import UnlikeConditions
+from plimsoll.guide.tables import NOT_KNOWN, Column, Entry, Table
+from plimsoll.guide.terminal_table import show_table
+from plimsoll.guide.words import clean, escape_markdown
+from plimsoll.prose.capacity import objective_words, slow_words
 from plimsoll.prose.phrases import capitalised, changes_words, counted, first_few, vague_words
 from plimsoll.units import format_number, format_percent
 
@@ -373,3 +379,127 @@ def _side_words(side: ComparedSide) -> str:
 def counted_searches(count: int) -> str:
     """Such as `1 search`, `2 searches`."""
     return f"{count:,} {'search' if count == 1 else 'searches'}"
+
+
+def compare_table(answer: CompareAnswer) -> Table:
+    """Every workload and level that both sides have, then their capacities."""
+    headings = (
+        ("workload", False),
+        ("level", False),
+        ("tps", True),
+        ("change", True),
+        ("verdict", False),
+        ("p99 ms", True),
+    )
+    interval = "within the studies" if answer.sessions is Sessions.APART else "95 % CI"
+    columns = tuple(Column(heading=heading, numeric=numeric, detail=interval) for heading, numeric in headings)
+    rows = (*(_row(one) for one in answer.comparisons), *(_capacity(one) for one in answer.capacities))
+    notes = (
+        f"Figures before the arrow: {answer.base.name}; behind it: {answer.system.name}.",
+        _ranges(answer),
+        *(_P99S for _ in answer.comparisons[:1] if _has_means_of_p99(answer)),
+    )
+    return Table(caption="By workload and level", columns=columns, rows=rows, notes=notes)
+
+
+_P99S = (
+    "p99: the geometric mean of the repetitions' own, whose ratio the change is. The p99 of a guide is that of all"
+    " transactions of a level together."
+)
+
+
+def _has_means_of_p99(answer: CompareAnswer) -> bool:
+    return any(one.p99 is not None and one.p99.base_repetitions > 1 for one in answer.comparisons)
+
+
+def _ranges(answer: CompareAnswer) -> str:
+    """What ranges hold for."""
+    if answer.sessions is Sessions.APART:
+        return "Ranges are what repetitions within the studies show: they hold for these two sessions alone."
+    return (
+        "Ranges are 95 % confidence intervals, each for its figure alone; verdicts are about tps, corrected for all"
+        " places together."
+    )
+
+
+def _row(one: CellComparison) -> tuple[Entry, ...]:
+    return (
+        Entry(one.workload),
+        Entry(one.level.label() or NOT_KNOWN),
+        Entry(_both(one)),
+        _change_entry(one),
+        Entry(f"{verdict_word(one)}{_needed(one)}"),
+        Entry(NOT_KNOWN if one.p99 is None else _p99(one.p99)),
+    )
+
+
+def _both(one: MetricComparison) -> str:
+    return " → ".join(
+        NOT_KNOWN if value is None else format_number(value) for value in (one.base_value, one.system_value)
+    )
+
+
+def _p99(one: MetricComparison) -> str:
+    """Both, the change, and the verdict where there is a difference."""
+    differs = one.verdict in (DifferenceVerdict.FASTER, DifferenceVerdict.SLOWER)
+    word = f", {'lower' if one.verdict is DifferenceVerdict.FASTER else 'higher'}" if differs else ""
+    change = "" if one.ratio is None else f" ({format_percent(one.ratio - 1, signed=True)}{word})"
+    return f"{_both(one)}{change}"
+
+
+def _change_entry(one: MetricComparison) -> Entry:
+    if one.ratio is None:
+        return Entry(NOT_KNOWN)
+    bounds = bounds_of(one)
+    detail = None if bounds is None else vague_words(bounds) if bounds.is_vague else interval_words(bounds)
+    return Entry(format_percent(one.ratio - 1, signed=True), detail)
+
+
+def _capacity(one: CapacityComparison) -> tuple[Entry, ...]:
+    return (
+        Entry(one.workload),
+        Entry(place_of(one.workload, one.objective)[1]),
+        Entry(_both(one)),
+        _change_entry(one),
+        Entry(f"{capacity_verdict(one)}{_needed(one)}"),
+        Entry(NOT_KNOWN),
+    )
+
+
+def _needed(one: MetricComparison) -> str:
+    is_open = one.verdict is DifferenceVerdict.UNRESOLVED and one.repetitions_needed
+    return f"; {counted(one.repetitions_needed or 0, 'more repetition')}" if is_open else ""
+
+
+def compare_terminal(answer: CompareAnswer) -> Group:
+    """The answer, the table, and what to know."""
+    first, *rest = sentences(answer)
+    table = compare_table(answer)
+    return Group(
+        Text(clean(first), style="bold"),
+        Text(),
+        show_table(table),
+        *(Text(clean(note)) for note in table.notes),
+        Text(),
+        *(Text(clean(line)) for line in (*rest, trials_words(answer))),
+    )
+
+
+def compare_markdown(answer: CompareAnswer) -> str:
+    """The same as text for a pull request (GitHub's dialect)."""
+    first, *rest = sentences(answer)
+    table = compare_table(answer)
+    rows = [
+        [escape_markdown(column.heading) for column in table.columns],
+        ["---:" if column.numeric else "---" for column in table.columns],
+        *([_entry(entry) for entry in row] for row in table.rows),
+    ]
+    lines = "\n".join(f"| {' | '.join(row)} |" for row in rows)
+    known = "\n".join(f"- {escape_markdown(line)}" for line in (*rest, trials_words(answer)))
+    notes = escape_markdown(" ".join(table.notes))
+    return "\n\n".join([f"**{escape_markdown(first)}**", lines, notes, known]) + "\n"
+
+
+def _entry(entry: Entry) -> str:
+    detail = f" ({escape_markdown(entry.detail)})" if entry.detail else ""
+    return f"{escape_markdown(entry.text)}{detail}"

@@ -1,14 +1,27 @@
-"""How two peaks compare, as sentences: the verdict, its interval, and what would decide where it is open."""
+"""How systems compare, as sentences, tables and charts: the verdict, its interval, and what would decide an open one.
+
+Systems that took turns have a table of their own, with what a duet cannot see, and a chart of all pairs of turns.
+Charts have a row for each level of two systems, or one for each of many systems. Names stand beside the plot, never
+within it: there is the band of what is equal enough. All charts of a workload have one scale and one width of their
+columns, so that they can be read as one. Deliberately not here: what each system sustains (`charts`).
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import itertools
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
-from plimsoll.analyse.cell_model import EQUAL_WITHIN, Estimate
-from plimsoll.analyse.log_ratio import MOST_FURTHER_REPETITIONS
-from plimsoll.analyse.model import Difference, DifferenceVerdict
-from plimsoll.guide.said import Said
+from plimsoll.analyse.model import Analysis, Difference, DifferenceVerdict, WorkloadSummary
+from plimsoll.analyse.study.cell_model import EQUAL_WITHIN, Estimate
+from plimsoll.analyse.study.comparison import MOST_FURTHER_REPETITIONS
+from plimsoll.analyse.study.curve_model import Curve, Duet, DuetBasis, DuetRound
+from plimsoll.guide.drawing import alt, at_x
+from plimsoll.guide.marks import Chart, Look, Row, axis_y, chart_of, finish, shorten
+from plimsoll.guide.sources import Links, cell_sources, href, recordings_line
+from plimsoll.guide.tables import NOT_KNOWN, Column, Entry, Table, show_change
+from plimsoll.guide.words import Said, clean, effect_words, grouped, other_factor_words, verdict_words
 from plimsoll.prose.phrases import counted, effect, factor_words, higher, plain_percent, ratio_interval
 from plimsoll.units import format_rate
 
@@ -158,3 +171,428 @@ def peaks_words(said: Said) -> str:
     return " against ".join(
         f"{format_rate(peak.throughput_tps.value, said.unit)} at {peak.level.label()}" for peak in peaks if peak
     )
+
+
+def peak_differences(analysis: Analysis) -> Table | None:
+    """The peaks of each two systems, with what else differs; None where no two were compared, or only in a duet."""
+    has_peaks = len(_single_levels(analysis)) < len(analysis.workloads)
+    turns = {one.workload for one in analysis.differences if one.duet is not None} & _single_levels(analysis)
+    found = [one for one in analysis.differences if one.level is None and one.workload not in turns]
+    return _differences(analysis, "Peaks compared" if has_peaks else "Systems compared", found)
+
+
+def level_differences(analysis: Analysis) -> Table | None:
+    """Each level of two systems; None where there is none but what `peak_differences` or a table of duets has."""
+    single = _single_levels(analysis)
+    levels = (one for one in analysis.differences if one.level is not None and one.duet is None)
+    found = [one for one in levels if one.workload not in single]
+    return _differences(analysis, "The same number of connections compared", found)
+
+
+def _single_levels(analysis: Analysis) -> set[str]:
+    """Workloads under which one level was measured: comparing that level says what comparing the systems says."""
+    levels: dict[str, set[tuple[bool, float]]] = {}
+    for curve in analysis.curves:
+        levels.setdefault(curve.workload, set()).update(cell.level.order for cell in curve.cells)
+    return {workload for workload, own in levels.items() if len(own) == 1}
+
+
+def _differences(analysis: Analysis, caption: str, differences: list[Difference]) -> Table | None:
+    if not differences:
+        return None
+    with_level = any(one.level is not None for one in differences)
+    with_others = any(one.other_factors or one.one_sided_factors for one in differences)
+    columns = [_words("compared"), _words("workload")]
+    columns += [Column(heading="connections")] if with_level else []
+    columns += [
+        Column(heading="throughput"),
+        _words("verdict"),
+        Column(heading="minimum detectable effect (80 % power)"),
+    ]
+    columns += [_words("what else differs")] if with_others else []
+    curves = {(one.system, one.workload): one for one in analysis.curves if not one.kind.is_at_rate}
+    rows = tuple(
+        _difference_row(one, curves.get((one.system, one.workload)), with_level=with_level, with_others=with_others)
+        for one in differences
+    )
+    return Table(caption=caption, columns=tuple(columns), rows=rows)
+
+
+def _difference_row(one: Difference, curve: Curve | None, *, with_level: bool, with_others: bool) -> tuple[Entry, ...]:
+    change = show_change(one.ratio)
+    cell = None if curve is None else curve.peak_cell if one.level is None else curve.cell_at(one.level)
+    level = [Entry(NOT_KNOWN if one.level is None else one.level.figure())] if with_level else []
+    others = [Entry(other_factor_words(one) or NOT_KNOWN)] if with_others else []
+    return (
+        Entry(f"{one.system} against {one.base}"),
+        Entry(one.workload),
+        *level,
+        Entry(change.value, change.bounds, sources=cell_sources(cell)),
+        Entry(verdict_words(one)),
+        Entry(effect_words(one)),
+        *others,
+    )
+
+
+def _words(heading: str) -> Column:
+    return Column(heading=heading, numeric=False)
+
+
+CANNOT_SEE = (
+    "In a duet all servers are up, and exactly one runs at a time in short turns. What takes minutes to show, such as"
+    " checkpoints and purge debt, is not in these ratios; test it with the sequential design and long trials.",
+    "The servers of a duet share the memory of the machine, and each has its part of it. Timers and the kernel's"
+    " writeback run on while a server is frozen.",
+    "Only ratios are protected from the noise of the machine. Absolute throughput is as noisy as the machine was.",
+)
+"""What a duet cannot see."""
+
+_WIDTH = 0.8
+"""Of a round in the chart."""
+
+_OTHERS = "what else differs"
+_BASIS = {DuetBasis.ROUNDS: "between rounds", DuetBasis.PAIRS: "within rounds"}
+
+
+def duet_differences(analysis: Analysis) -> list[Difference]:
+    """Comparisons by pairs of turns, each level once."""
+    return [one for one in analysis.differences if one.duet is not None and one.level is not None]
+
+
+def duet_table(analysis: Analysis) -> Table | None:
+    """A row for each two systems and level that took turns; None without any."""
+    peaks = {_pair(one): one for one in analysis.differences if one.level is None}
+    found = duet_differences(analysis)
+    of_systems = [peaks.get(_pair(one), one) for one in found]
+    rows = tuple(
+        _row(one, one.duet, other_factor_words(of), _all_trials(one, one.duet, analysis))
+        for one, of in zip(found, of_systems, strict=True)
+        if one.duet is not None
+    )
+    if not rows:
+        return None
+    columns = (
+        _words("compared"),
+        _words("workload"),
+        Column(heading="connections"),
+        Column(heading="throughput"),
+        _words("verdict"),
+        Column(heading="minimum detectable effect (80 % power)"),
+        _words(_OTHERS),
+        Column(heading="p99 response time"),
+        Column(heading="each round"),
+        _words("interval from variation"),
+    )
+    levels = list(dict.fromkeys(one.level.label() for one in found if one.level is not None))
+    is_one_level = len(levels) == 1
+    caption = f"Systems that took turns at {levels[0]}" if is_one_level else "Systems that took turns"
+    table = Table(caption=caption, columns=columns, rows=rows, notes=CANNOT_SEE)
+    said = {
+        _OTHERS: not any(one.other_factors or one.one_sided_factors for one in of_systems),
+        "workload": len(analysis.workloads) == 1,
+        "connections": is_one_level,
+    }
+    for heading in (heading for heading, is_said in said.items() if is_said):
+        table = table.without(heading)
+    return table
+
+
+def _pair(one: Difference) -> tuple[str, str, str]:
+    return one.workload, one.base, one.system
+
+
+def _row(one: Difference, duet: Duet, others: str, trials: tuple[str, ...]) -> tuple[Entry, ...]:
+    change = show_change(one.ratio)
+    p99 = None if duet.response_p99_ratio is None else show_change(duet.response_p99_ratio)
+    ratios = [found.ratio for found in duet.rounds]
+    rounds = " to ".join(dict.fromkeys(f"{_percent(edge):+.1f}" for edge in (min(ratios), max(ratios))))
+    basis = [_BASIS[duet.basis]]
+    basis += [f"neighbouring pairs correlate by {duet.correlation:+.2f}"] if duet.correlation is not None else []
+    basis += ["widened for that"] if duet.is_widened else []
+    return (
+        Entry(f"{one.system} against {one.base}"),
+        Entry(one.workload),
+        Entry(NOT_KNOWN if one.level is None else one.level.figure()),
+        Entry(change.value, change.bounds, sources=trials),
+        Entry(verdict_words(one)),
+        Entry(effect_words(one)),
+        Entry(others or NOT_KNOWN),
+        Entry(NOT_KNOWN) if p99 is None else Entry(p99.value, p99.bounds, sources=trials),
+        Entry(
+            f"{rounds} %", f"{counted(len(duet.rounds), 'round')} of {duet.pair_count:,} pairs of turns", sources=trials
+        ),
+        Entry("; ".join(basis)),
+    )
+
+
+def duet_charts(analysis: Analysis, look: Look, workload: str | None = None) -> Iterator[tuple[str, Chart]]:
+    """For each comparison its title, and a chart of all pairs of turns by round with the mean of each round.
+
+    Args:
+        analysis: Of the study.
+        look: How they are made.
+        workload: Under which; None for all.
+    """
+    for one in (one for one in duet_differences(analysis) if workload in (None, one.workload)):
+        if one.duet is not None and one.level is not None:
+            title = f"{one.system} against {one.base}, {one.workload}, {one.level.label()}"
+            yield clean(title), _duet_chart(one, one.duet, analysis, look)
+
+
+def _duet_chart(difference: Difference, duet: Duet, analysis: Analysis, look: Look) -> Chart:
+    links = Links(analysis)
+    of_rounds = {one.repetition: links.of(_round_trials(difference, one.repetition, analysis)) for one in duet.rounds}
+    pairs = [{**row, **of_rounds[one.repetition]} for one in duet.rounds for row in _points(one)]
+    means = [{**_mean(one), **of_rounds[one.repetition]} for one in duet.rounds]
+    numbers = [one.repetition + 1 for one in duet.rounds]
+    scale = alt.Scale(domain=[min(numbers) - 0.5, max(numbers) + 0.5], nice=False)
+    x = alt.X("place:Q", scale=scale, axis=alt.Axis(title="Round", values=numbers, format="d", ticks=False, grid=False))
+    y = axis_y("change:Q", "Difference of throughput in each pair of turns, %", alt.Scale(zero=True), format="+,~r")
+    tooltip = [alt.Tooltip("round:Q", title="round"), alt.Tooltip("shown:N", title="difference"), recordings_line()]
+    points = chart_of(pairs).mark_point(filled=True, size=16, opacity=0.55, color=look.palette.quiet)
+    bars = chart_of(means).mark_rule(strokeWidth=3, color=look.palette.ink)
+    zero = chart_of([{"change": 0.0}]).mark_rule(strokeDash=[3, 3], color=look.palette.quiet).encode(y=y)
+    shown = {"y": y, "tooltip": tooltip, "href": href()}
+    layers = (points.encode(x=x, **shown), bars.encode(x=x, x2=alt.X2("to:Q"), **shown))
+    return finish(alt.layer(zero, *layers), look)
+
+
+def _round_trials(one: Difference, repetition: int, analysis: Analysis) -> list[str]:
+    """The recordings of both systems in one round, that of the compared one first."""
+    found = {
+        trial.system: trial.trial_id
+        for trial in analysis.trials
+        if (trial.workload, trial.level, trial.repetition) == (one.workload, one.level, repetition)
+    }
+    return [found[system] for system in (one.system, one.base) if system in found]
+
+
+def _all_trials(one: Difference, duet: Duet, analysis: Analysis) -> tuple[str, ...]:
+    """The recordings of both systems in all rounds, round by round."""
+    return tuple(trial for of in duet.rounds for trial in _round_trials(one, of.repetition, analysis))
+
+
+def _points(one: DuetRound) -> Iterator[Row]:
+    """Pairs in the order of time, spread over the width of their round."""
+    number, last = one.repetition + 1, max(len(one.pair_ratios) - 1, 1)
+    for index, ratio in enumerate(one.pair_ratios):
+        yield {**_change(ratio, number), "place": number + _WIDTH * (index / last - 0.5)}
+
+
+def _mean(one: DuetRound) -> Row:
+    number = one.repetition + 1
+    return {**_change(one.ratio, number), "place": number - _WIDTH / 2, "to": number + _WIDTH / 2}
+
+
+def _change(ratio: float, number: int) -> Row:
+    change = _percent(ratio)
+    return {"round": number, "change": change, "shown": f"{change:+.1f} %"}
+
+
+def _percent(ratio: float) -> float:
+    return (ratio - 1) * 100
+
+
+COMPARED_MAX = 24
+"""With more rows than that, only peaks are drawn; the table has all."""
+
+_ROW_PX = 26
+_CHARACTER_PX, _GAP_PX = 6.9, 10
+_LABEL_CHARACTERS, _NARROW_LABEL_CHARACTERS = 40, 18
+_TICKS = (0.4, 0.5, 0.67, 0.8, 0.9, 1.0, 1.1, 1.25, 1.5, 2.0, 2.5)
+_FEW_TICKS = (0.5, 0.67, 0.8, 1.0, 1.25, 1.5, 2.0)
+_WIDEST = 3.0
+_PLACE_DIGITS = 3
+_KINDS = {
+    DifferenceVerdict.FASTER: "faster",
+    DifferenceVerdict.SLOWER: "slower",
+    DifferenceVerdict.EQUAL: "equal",
+    DifferenceVerdict.UNRESOLVED: "not resolved",
+    DifferenceVerdict.UNTESTABLE: "not testable",
+    DifferenceVerdict.DISTURBED: "disturbed",
+}
+_COLOURS = {"faster": 2, "slower": 1, "equal": 0, "not resolved": 6, "not testable": 6, "disturbed": 6}
+_SHAPES = {
+    "faster": "triangle-right",
+    "slower": "triangle-left",
+    "equal": "diamond",
+    "not resolved": "circle",
+    "not testable": "cross",
+    "disturbed": "cross",
+}
+
+
+_Group = tuple[str, list[tuple[str, Difference]]]
+"""A title, and the name of each row with what is compared."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Frame:
+    """What all charts of a workload share.
+
+    Attributes:
+        label_px: Width of the column of names, at the left.
+        figure_px: Width of the column of figures, at the right.
+        last: Place of the last row, below which the axis has its title.
+    """
+
+    low: float
+    high: float
+    equal_ratio: float
+    label_px: int
+    figure_px: int
+    figure: str
+    last: str
+
+
+def comparison_charts(analysis: Analysis, workload: WorkloadSummary, look: Look) -> Iterator[tuple[str, Chart]]:
+    """For each two systems, else for each that others are compared with, a title and the ratios with their intervals.
+
+    Args:
+        analysis: Of the study.
+        workload: Under which.
+        look: How it is made; labelled ones have room for the intervals in figures.
+    """
+    own = _without_repeated([one for one in analysis.differences if one.workload == workload.name])
+    if len(own) > COMPARED_MAX:
+        own = [one for one in own if one.level is None][:COMPARED_MAX]
+    if not own:
+        return
+    links, unit = Links(analysis), workload.rate_unit
+    longest = _LABEL_CHARACTERS if look.labelled else _NARROW_LABEL_CHARACTERS
+    groups = _by_pair(own, unit) if any(one.level is not None for one in own) else _by_base(own)
+    places = itertools.count()
+    charts = [
+        (
+            clean(title),
+            [
+                {
+                    "row": f"{next(places):03d}{shorten(clean(label), longest)}",
+                    **_compared(one, unit),
+                    **links.of(_trials(one, analysis, links)),
+                }
+                for label, one in compared
+            ],
+        )
+        for title, compared in groups
+    ]
+    frame = _frame([row for _, rows in charts for row in rows], own[0].equal_within, look)
+    yield from ((title, _chart(rows, frame, look)) for title, rows in charts)
+
+
+def _by_pair(differences: Sequence[Difference], unit: str) -> list[_Group]:
+    """A group for each two systems, a row for each level."""
+    return [
+        (f"{system} against {base}", [("peaks" if one.level is None else one.level.label(unit), one) for one in own])
+        for (system, base), own in grouped(differences, lambda one: (one.system, one.base))
+    ]
+
+
+def _by_base(differences: Sequence[Difference]) -> list[_Group]:
+    """A group for each system that others are compared with, a row for each of these."""
+    return [
+        (f"Peaks against that of {base}", [(one.system, one) for one in own])
+        for base, own in grouped(differences, lambda one: one.base)
+    ]
+
+
+def _frame(rows: Sequence[Row], equal_ratio: float, look: Look) -> _Frame:
+    edges = [edge for row in rows for edge in (row["low"] or row["ratio"], row["high"] or row["ratio"])]
+    figure = "change" if look.labelled else "ratio_shown"
+    label_length = max(len(row["row"]) for row in rows) - _PLACE_DIGITS
+    return _Frame(
+        low=max(min(*edges, 1 - 2 * equal_ratio) * 0.97, 1 / _WIDEST),
+        high=min(max(*edges, 1 + 2 * equal_ratio) * 1.03, _WIDEST),
+        equal_ratio=equal_ratio,
+        label_px=round(_CHARACTER_PX * label_length) + _GAP_PX,
+        figure_px=round(_CHARACTER_PX * max(len(row[figure]) for row in rows)) + _GAP_PX,
+        figure=figure,
+        last=max(row["row"] for row in rows),
+    )
+
+
+def _chart(rows: Sequence[Row], frame: _Frame, look: Look) -> Chart:
+    """A band for equal enough, a line at equal; a point with its interval in each row, its figure at the right."""
+    palette, kinds, base = look.palette, list(_COLOURS), chart_of(rows)
+    scale = alt.Scale(type="log", domain=[frame.low, frame.high], nice=False, clamp=True)
+    band = chart_of([{"from": 1 - frame.equal_ratio, "to": 1 + frame.equal_ratio}])
+    band = band.mark_rect(color=palette.quiet, opacity=0.13).encode(x=alt.X("from:Q", scale=scale), x2=alt.X2("to:Q"))
+    line = chart_of([{"at": 1}]).mark_rule(color=palette.quiet, strokeWidth=1.2).encode(x=alt.X("at:Q", scale=scale))
+    y = _labels(rows, frame)
+    colours, shapes = [palette.series[_COLOURS[kind]] for kind in kinds], [_SHAPES[kind] for kind in kinds]
+    colour = alt.Color("kind:N", scale=alt.Scale(domain=kinds, range=colours), legend=None)
+    shape = alt.Shape("kind:N", scale=alt.Scale(domain=kinds, range=shapes), legend=None)
+    tooltip = [alt.Tooltip(f"{field}:N") for field in ("compared", "change", "verdict", "recordings")]
+    x = alt.X("ratio:Q", scale=scale, axis=_ratio_axis(frame, look, has_title=rows[-1]["row"] == frame.last))
+    point = base.mark_point(filled=True, size=80, opacity=1).encode(
+        x=x, y=y, color=colour, shape=shape, tooltip=tooltip, href=href()
+    )
+    interval = base.mark_rule(strokeWidth=2.4).encode(
+        x=alt.X("low:Q", scale=scale), x2=alt.X2("high:Q"), y=y, color=colour
+    )
+    figure = base.mark_text(align="right", dx=frame.figure_px, fontSize=12, color=palette.quiet)
+    figure = figure.encode(x=at_x("width"), y=y, text=alt.Text(f"{frame.figure}:N"))
+    layers = alt.layer(band, line, interval.transform_filter("isValid(datum.low)"), point, figure)
+    return finish(layers, look).properties(height=len(rows) * _ROW_PX)
+
+
+def _labels(rows: Sequence[Row], frame: _Frame) -> alt.Y:
+    """The names of rows; their places before them keep apart what is called the same."""
+    axis = alt.Axis(
+        title=None,
+        domain=False,
+        ticks=False,
+        labelExpr=f"slice(datum.value, {_PLACE_DIGITS})",
+        labelLimit=frame.label_px,
+        labelPadding=_GAP_PX,
+        minExtent=frame.label_px,
+        maxExtent=frame.label_px,
+    )
+    scale = alt.Scale(domain=[row["row"] for row in rows], paddingInner=0.0, paddingOuter=0.0)
+    return alt.Y("row:N", sort=None, scale=scale, axis=axis)
+
+
+def _ratio_axis(frame: _Frame, look: Look, *, has_title: bool) -> alt.Axis:
+    percent = "datum.value == 1 ? 'equal' : format(100 * (datum.value - 1), '+.0f') + ' %'"
+    marked = _TICKS if look.labelled else _FEW_TICKS
+    ticks = [tick for tick in marked if frame.low <= tick <= frame.high]
+    title = "Ratio of throughputs" if has_title else None
+    return alt.Axis(title=title, values=ticks, labelExpr=percent, labelFlush=False, labelOverlap="greedy", grid=True)
+
+
+def _compared(one: Difference, unit: str) -> Row:
+    change, bounds = show_change(one.ratio), one.ratio.bounds
+    level = "at their peaks" if one.level is None else f"at {one.level.label(unit)}"
+    return {
+        "compared": clean(f"{one.system} against {one.base}, {level}"),
+        "ratio": one.ratio.value,
+        "low": None if bounds is None else bounds.low,
+        "high": None if bounds is None else bounds.high,
+        "kind": _KINDS[one.verdict],
+        "ratio_shown": change.value,
+        "change": change.value if change.bounds is None else f"{change.value} ({change.bounds})",
+        "verdict": verdict_words(one),
+    }
+
+
+def _trials(one: Difference, analysis: Analysis, links: Links) -> Iterator[str]:
+    """The recordings of both systems, those of the compared one first."""
+    peaks = {(curve.system, curve.workload): curve.peak for curve in analysis.curves if not curve.kind.is_at_rate}
+    for system, own in ((one.system, one.system_level), (one.base, one.base_level)):
+        peak = peaks.get((system, one.workload))
+        level = one.level or own or (None if peak is None else peak.level)
+        yield from () if level is None else links.trials_of(system, one.workload, level)
+
+
+def _without_repeated(differences: list[Difference]) -> list[Difference]:
+    """Without comparisons of peaks that were read at one level of both, where that level has a row of its own."""
+    levels = {(one.base, one.system, one.level.order) for one in differences if one.level is not None}
+
+    def is_repeated(one: Difference) -> bool:
+        of_base, of_system = one.base_level, one.system_level
+        if one.level is not None or of_base is None or of_system is None:
+            return False
+        return of_base.order == of_system.order and (one.base, one.system, of_base.order) in levels
+
+    kept = [one for one in differences if not is_repeated(one)]
+    return kept if len(kept) <= COMPARED_MAX else differences

@@ -7,43 +7,36 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from plimsoll.analyse.missing import missing_groups
+from plimsoll.analyse.findings.missing import missing_groups
 from plimsoll.analyse.model import (
     Analysis,
     SystemSummary,
     WorkloadSummary,
 )
-from plimsoll.guide.answer import answer_sentence, limit_sentence
+from plimsoll.guide.answer import answer_sentence, has_pool_advice, limit_sentence, pool_sentences
 from plimsoll.guide.capacity import CapacityPart, capacity_part
 from plimsoll.guide.claims import claims_section
-from plimsoll.guide.conditions import condition_table
+from plimsoll.guide.comparisons import duet_table, level_differences, peak_differences
 from plimsoll.guide.cost import cost_section
-from plimsoll.guide.data import data_section
-from plimsoll.guide.differences import level_differences, peak_differences
-from plimsoll.guide.duets import duet_table
-from plimsoll.guide.durability_classes import durability_section
 from plimsoll.guide.effects import effects_section
-from plimsoll.guide.equivalence import equivalence_section
-from plimsoll.guide.factors import factor_table
-from plimsoll.guide.facts import EnvironmentPart, environment_parts
+from plimsoll.guide.facts import EnvironmentPart, environment_parts, equivalence_section, factor_table, variable_table
 from plimsoll.guide.fidelity import fidelity_section
-from plimsoll.guide.glance import glance_table
-from plimsoll.guide.headline import FirstScreen, Sentence, first_screen, rest_findings, sentences
-from plimsoll.guide.instances import instance_tables
-from plimsoll.guide.level_tables import RATES_NOTE, system_tables
-from plimsoll.guide.long_trials import long_trials_section
-from plimsoll.guide.numbers import NOT_KNOWN, explain_bounds
-from plimsoll.guide.outages import outage_table
-from plimsoll.guide.pools import has_pool_advice, pool_sentences
+from plimsoll.guide.headline import FirstScreen, Sentence, first_screen, glance_table, rest_findings, sentences
+from plimsoll.guide.level_tables import (
+    RATES_NOTE,
+    deviation_table,
+    instance_tables,
+    notpm_tables,
+    system_tables,
+    type_tables,
+)
 from plimsoll.guide.replication import replication_section
 from plimsoll.guide.scalability import scalability_section
 from plimsoll.guide.sections import Section
 from plimsoll.guide.sources import RecordingPart, recording_parts
-from plimsoll.guide.storage import storage_section
-from plimsoll.guide.tables import Column, Entry, Table, figures_note
-from plimsoll.guide.tpcc import deviation_table, notpm_tables
-from plimsoll.guide.types import type_tables
-from plimsoll.guide.variables import variable_table
+from plimsoll.guide.storage import data_section, durability_section, storage_section
+from plimsoll.guide.tables import NOT_KNOWN, Column, Entry, Table, explain_bounds, figures_note
+from plimsoll.guide.trials import condition_table, long_trials_section, outage_table
 from plimsoll.guide.warnings import WarningGroup, WarningPart, warning_groups, warning_parts
 from plimsoll.guide.where_time import where_section
 from plimsoll.guide.words import (

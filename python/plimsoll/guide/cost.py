@@ -1,21 +1,18 @@
 """The section "Cost": what systems cost for what they sustain, and the Pareto front.
 
-Deliberately not here: how that is calculated (`plimsoll.analyse.cost`).
+Deliberately not here: how that is calculated (`plimsoll.analyse.answers.cost`).
 """
 
 from __future__ import annotations
 
-from plimsoll.analyse.cost import currency_of
-from plimsoll.analyse.cost_model import CapacityBasis, OnFront, SystemCost, WorkloadCost
+from plimsoll.analyse.answers.cost import currency_of
 from plimsoll.analyse.model import Analysis
-from plimsoll.guide.chart_links import Links, href, recordings_line
+from plimsoll.analyse.study.capacity_model import CapacityBasis, OnFront, SystemCost, WorkloadCost
 from plimsoll.guide.drawing import alt
-from plimsoll.guide.labels import chart_of
-from plimsoll.guide.look import Look
-from plimsoll.guide.marks import Chart, Series, axis_y, finish, names, rate_words
-from plimsoll.guide.numbers import NOT_KNOWN, per_unit, show_cost, show_rate
+from plimsoll.guide.marks import Chart, Look, Series, axis_y, chart_of, finish, names, rate_words
 from plimsoll.guide.sections import Section, SectionChart
-from plimsoll.guide.tables import Column, Entry, Table
+from plimsoll.guide.sources import Links, href, recordings_line
+from plimsoll.guide.tables import NOT_KNOWN, Column, Entry, Table, per_unit, show_cost, show_rate
 from plimsoll.guide.words import clean
 from plimsoll.prose.cost import BASIS_WORDS, money_words, price_words, with_currency, without_capacity_words
 from plimsoll.prose.phrases import capitalised, listed, plain_percent

@@ -2,7 +2,7 @@
 
 So pages and further charts are made while charts are drawn. Charts go there as JSON, a line each, and come back as SVG
 in the same order. The process reads nothing else, writes nothing else, and ends with its pipe.
-Deliberately not here: what a chart shows (`charts`), and how a drawing becomes part of a page (`pictures`).
+Deliberately not here: what a chart shows (`charts`), and how a drawing becomes part of a page (`figures`).
 """
 
 from __future__ import annotations

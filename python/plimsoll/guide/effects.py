@@ -1,7 +1,7 @@
-"""The section "Effects of factors": what each factor of a matrix changes over the others, and how factors interact.
+"""Effects of factors: what each factor of a matrix changes over the others, and how factors interact.
 
-Deliberately not here: how that is found (`plimsoll.analyse.main_effects`), and what tells systems apart that were
-written out (`factors`).
+The section, the one or two sentences of the answer, and the tables that a terminal has room for. Deliberately not here:
+how effects are found (`plimsoll.analyse`), and what tells systems apart that were written out (`facts`).
 """
 
 from __future__ import annotations
@@ -9,28 +9,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from plimsoll.analyse.effect_model import FactorEffect, Interaction
+from plimsoll.analyse.findings.finding_model import Scalar
 from plimsoll.analyse.model import Analysis
+from plimsoll.analyse.study.cell_model import Estimate
+from plimsoll.analyse.study.curve_model import EffectMeasure, FactorEffect, Interaction
 from plimsoll.guide.drawing import alt, at_x
-from plimsoll.guide.effect_words import (
-    ADDITIVE_NOTE,
-    NAMED,
-    averaged_words,
-    change_words,
-    effect_entry,
-    effect_label,
-    further_words,
-    measured_words,
-    verdict_words,
-)
-from plimsoll.guide.effects_brief import brief_tables
-from plimsoll.guide.labels import chart_of
-from plimsoll.guide.look import Look
-from plimsoll.guide.marks import Chart, Row, finish
-from plimsoll.guide.numbers import NOT_KNOWN, show_change, show_ratio
+from plimsoll.guide.marks import Chart, Look, Row, chart_of, finish
 from plimsoll.guide.sections import Section, SectionChart
-from plimsoll.guide.tables import Column, Entry, Table
-from plimsoll.prose.phrases import effect, listed, plain_percent
+from plimsoll.guide.tables import NOT_KNOWN, Column, Entry, Table, show_change, show_ratio
+from plimsoll.guide.words import Said
+from plimsoll.prose.phrases import counted, effect, listed, plain_percent
+from plimsoll.record.level import Level
 
 NOTES = (
     "An effect is the ratio of throughputs, or of capacities, with one value of a factor and with its first value: the"
@@ -235,3 +224,205 @@ def _row(one: FactorEffect) -> Row:
         "high": None if bounds is None else bounds.high - 1,
         "shown": shown.value if shown.bounds is None else f"{shown.value} ({shown.bounds})",
     }
+
+
+def effects_answer_sentence(said: Said) -> str:
+    """The strongest established effects under a workload, and the interactions that matter most."""
+    figures, workload = said.figures, said.finding.workload
+    measure = EffectMeasure(figures["measure"])
+    own = [one for one in said.analysis.effects.factors if (one.workload, one.measure) == (workload, measure)]
+    strongest = [next(one for one in own if (one.factor, one.value) == told[:2]) for told in figures["effects"]]
+    more = figures["more_effects_count"]
+    first = _strongest(strongest, more, measure) if strongest else _none(own, measure)
+    return f"{workload}: {first}.{_dependence_sentence(figures['interactions'], figures['more_interactions_count'])}"
+
+
+def _strongest(strongest: Sequence[FactorEffect], more_count: int, measure: EffectMeasure) -> str:
+    first, *others = strongest
+    which = "strongest" if others else "only established"
+    also = "".join(f"; then {effect_label(one)}: {_with_interval(one)}" for one in others)
+    more = (
+        f"; {counted(more_count, 'more effect')} {'is' if more_count == 1 else 'are'} established" if more_count else ""
+    )
+    return (
+        f"the {which} effect on {measured_words(measure)} is that of {effect_label(first)}:"
+        f" {_with_interval(first)}{averaged_words(first)}{also}{more}"
+    )
+
+
+def _with_interval(one: FactorEffect) -> str:
+    found = show_change(one.ratio)
+    return found.value if found.bounds is None else f"{found.value} (95 % CI {found.bounds})"
+
+
+def _none(own: Sequence[FactorEffect], measure: EffectMeasure) -> str:
+    """What is known where no effect is established."""
+    what, verdicts = measured_words(measure), {one.verdict for one in own}
+    factors = list(dict.fromkeys(one.factor for one in own))
+    if verdicts == {"equal"}:
+        within = plain_percent(own[0].equal_within)
+        return f"no effect of {_either(factors)}: all values leave {what} equal within {within}"
+    if verdicts == {"untestable"}:
+        verb = "changes" if len(factors) == 1 else "change"
+        return f"whether {listed(factors)} {verb} {what} is not known: confidence intervals need repetitions"
+    if "disturbed" in verdicts:
+        return f"what {listed(factors)} {'changes' if len(factors) == 1 else 'change'} is not known: disturbed"
+    detectable = [one.smallest_effect for one in own if one.smallest_effect is not None]
+    least = f"; the largest minimum detectable effect is {effect(max(detectable))}" if detectable else ""
+    return f"no effect of {_either(factors)} on {what} is established on average{least}"
+
+
+def _either(names: Sequence[str]) -> str:
+    return listed(names) if len(names) < 2 else f"{', '.join(names[:-1])} or {names[-1]}"
+
+
+def _dependence_sentence(interactions: Sequence[tuple[Scalar, ...]], more_count: int) -> str:
+    """A sentence with a blank before it: on what effects depend; nothing where no interaction is established."""
+    if not interactions:
+        return ""
+    by_effect: dict[str, list[str]] = {}
+    for factor, value, base, other, *at in interactions:
+        by_effect.setdefault(f"{factor} {value} instead of {base}", []).append(_depends(other, at))
+    told = [f"the effect of {label} depends on {listed(found)}" for label, found in by_effect.items()]
+    more = (
+        f"; {counted(more_count, 'more interaction')} {'is' if more_count == 1 else 'are'} established"
+        if more_count
+        else ""
+    )
+    text = "; ".join(told)
+    return f" {text[0].upper()}{text[1:]}{more}."
+
+
+def _depends(other: Scalar, at: Sequence[Scalar]) -> str:
+    """On what an effect depends, and how large it is where."""
+    base, at_base, value, at_value = at
+    changes = [change_words(Estimate(value=float(ratio or 0))) for ratio in (at_base, at_value)]
+    if other is None:
+        levels = [Level(connections=int(one or 0)).label() for one in (base, value)]
+        return f"the level ({changes[0]} at {levels[0]}, {changes[1]} at {levels[1]})"
+    return f"{other} ({changes[0]} with {base}, {changes[1]} with {value})"
+
+
+def brief_tables(analysis: Analysis) -> Iterator[Table]:
+    """For each workload its effects, and the interactions that are established."""
+    found = analysis.effects
+    for workload, measure in dict.fromkeys((one.workload, one.measure) for one in found.factors):
+        own = [one for one in found.factors if (one.workload, one.measure) == (workload, measure)]
+        crossed = [one for one in found.interactions if (one.workload, one.measure) == (workload, measure)]
+        yield _brief_effects(workload, measure, own, _no_interaction(crossed))
+        if named := [one for one in crossed if one.verdict in NAMED]:
+            yield _brief_interactions(workload, named)
+
+
+def _brief_effects(workload: str, measure: EffectMeasure, effects: Sequence[FactorEffect], note: str) -> Table:
+    columns = (
+        Column(heading="factor", numeric=False),
+        Column(heading="values", numeric=False),
+        Column(heading="effect"),
+        Column(heading="verdict", numeric=False),
+    )
+    rows = tuple(
+        (
+            Entry(one.factor),
+            Entry(f"{one.value} instead of {one.base}"),
+            effect_entry(one.ratio, "*" if one.is_additive else ""),
+            Entry(verdict_words(one)),
+        )
+        for one in effects
+    )
+    notes = (ADDITIVE_NOTE,) if any(one.is_additive for one in effects) else ()
+    caption = f"{workload}: effects on {measured_words(measure)}, each a mean over the other factors{_levels(effects)}"
+    return Table(caption=caption, columns=columns, rows=rows, notes=(*notes, *filter(None, (note,))))
+
+
+def _levels(effects: Sequence[FactorEffect]) -> str:
+    return " and all levels" if any(one.levels for one in effects) else ""
+
+
+def _no_interaction(interactions: Sequence[Interaction]) -> str:
+    """That none is established; nothing where one is, or where none was looked for."""
+    if not interactions or any(one.verdict in NAMED for one in interactions):
+        return ""
+    known = [one.smallest_effect for one in interactions if one.smallest_effect is not None]
+    largest = f"; the largest minimum detectable effect of one is {effect(max(known))}" if known else ""
+    return f"No interaction is established{largest}."
+
+
+def _brief_interactions(workload: str, interactions: Sequence[Interaction]) -> Table:
+    columns = (
+        Column(heading="effect of", numeric=False),
+        Column(heading="depends on", numeric=False),
+        Column(heading="from", numeric=False),
+        Column(heading="to", numeric=False),
+    )
+    rows = tuple(_brief_interaction(one) for one in interactions)
+    return Table(caption=f"{workload}: interactions that are established", columns=columns, rows=rows)
+
+
+def _brief_interaction(one: Interaction) -> tuple[Entry, ...]:
+    at = (one.other_base or "", one.other_value or "")
+    if one.base_level is not None and one.level is not None:
+        at = one.base_level.label(), one.level.label()
+    return (
+        Entry(f"{one.factor} {one.value} instead of {one.base}"),
+        Entry(one.other or "the level"),
+        Entry(f"{change_words(one.effect_at_base)} ({at[0]})"),
+        Entry(f"{change_words(one.effect_at_value)} ({at[1]})"),
+    )
+
+
+NAMED = ("faster", "slower")
+"""Verdicts of effects and interactions that are established."""
+
+ADDITIVE_NOTE = (
+    "* No two systems differ in this factor alone, so the effect is right only if factors do not interact. More"
+    " combinations would tell."
+)
+
+
+def effect_label(one: FactorEffect | Interaction) -> str:
+    """Which effect it is, such as `threads 64 instead of 0`."""
+    return f"{one.factor} {one.value} instead of {one.base}"
+
+
+def measured_words(measure: EffectMeasure) -> str:
+    """On what it is an effect."""
+    return "the capacity" if measure is EffectMeasure.CAPACITY else "throughput"
+
+
+def change_words(ratio: Estimate) -> str:
+    """A ratio as a change, such as `+21.3 %`, without its interval."""
+    return show_change(ratio).value
+
+
+def averaged_words(one: FactorEffect) -> str:
+    """What an effect is a mean over, with the comma before it; or what it assumes instead."""
+    if one.is_additive:
+        return ", if factors do not interact"
+    averaged = [*one.over, *([counted(len(one.levels), "level")] if one.levels else [])]
+    return f", on average over {listed(averaged)}" if averaged else ""
+
+
+def verdict_words(one: FactorEffect) -> str:
+    """The verdict in a table."""
+    words = {
+        "faster": "higher",
+        "slower": "lower",
+        "equal": f"equal within {plain_percent(one.equal_within)}",
+        "untestable": "not testable: no confidence interval",
+        "disturbed": "disturbed: the machine was not equally fast",
+    }
+    return words.get(one.verdict, f"not resolved{further_words(one)}")
+
+
+def further_words(one: FactorEffect) -> str:
+    """How many repetitions would decide, after a semicolon; nothing where that is not known."""
+    if not one.repetitions_needed:
+        return ""
+    return f"; about {counted(one.repetitions_needed, 'more repetition')} would decide"
+
+
+def effect_entry(ratio: Estimate, mark: str = "") -> Entry:
+    """A ratio as a change with its interval, for a table."""
+    shown = show_change(ratio)
+    return Entry(f"{shown.value}{mark}", shown.bounds)

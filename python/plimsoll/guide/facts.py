@@ -1,6 +1,7 @@
-"""What systems were measured on, as lines of name and value; systems with the same facts are told together.
+"""What systems were measured on, what tells them apart, and what is equal between them besides throughput.
 
-Deliberately not here: finding facts out (`plimsoll.run`), and comparing them (`plimsoll.analyse`).
+Systems with the same facts are told together; of what servers and the client may use of their machine, nothing is told
+that is usual. Deliberately not here: finding facts out (`plimsoll.run`), and comparing them (`plimsoll.analyse`).
 """
 
 from __future__ import annotations
@@ -8,13 +9,25 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from plimsoll.analyse.encryption import encryption_words
-from plimsoll.analyse.model import SystemSummary
-from plimsoll.guide.exporters import exporter_lines
-from plimsoll.guide.placement import client_cpus, placement_facts
+from plimsoll.analyse.explain.equivalence_model import Aspect, Equivalence
+from plimsoll.analyse.model import Analysis, SystemSummary, VariableDifference, VariableReason
+from plimsoll.analyse.study.factors import NOT_SET, encryption_words, factors_of, is_unset
+from plimsoll.guide.sections import Section
+from plimsoll.guide.tables import NOT_KNOWN, Column, Entry, Table
 from plimsoll.guide.words import grouped
-from plimsoll.record.environment import ClientFacts, HostFacts, InstanceFacts, StorageFacts
-from plimsoll.units import format_bytes, format_ms
+from plimsoll.prose.phrases import counted, factor_name, factor_value, first_few, listed
+from plimsoll.record.environment import (
+    ClientFacts,
+    Environment,
+    ExporterFacts,
+    HostFacts,
+    InstanceFacts,
+    PlacementFacts,
+    StorageFacts,
+)
+from plimsoll.spec.placement import format_cpus
+from plimsoll.spec.server_options import switch_spelling
+from plimsoll.units import format_bytes, format_duration, format_ms, format_number
 
 Fact = tuple[str, str]
 
@@ -204,3 +217,255 @@ def _present(*facts: tuple[str, str | None]) -> list[Fact]:
 
 def _bytes(count: int | None) -> str | None:
     return None if count is None else format_bytes(count)
+
+
+_BY = {"cgroup": "held there by a control group", "affinity": "by the affinity of its threads"}
+_LIMITS = {"read_bps": "read", "write_bps": "written", "read_iops": "reads", "write_iops": "writes"}
+
+
+def placement_facts(found: PlacementFacts | None) -> Iterator[tuple[str, str | None]]:
+    """What was in effect for a server; None for what is as usual."""
+    if found is None:
+        return
+    by = None if found.cpus_by is None else _BY.get(found.cpus_by)
+    yield "CPUs of the server", f"{format_cpus(found.cpus)}, {by}" if found.cpus and by else None
+    yield "CPU quota", None if found.cpu_quota is None else f"{found.cpu_quota:g} CPUs"
+    yield "Memory limit", None if found.memory_limit_bytes is None else format_bytes(found.memory_limit_bytes)
+    yield "I/O limits", "; ".join(_limit(name, value) for name, value in found.io_limits.items()) or None
+    yield "Scheduling", _scheduling(found)
+
+
+def client_cpus(environment: Environment) -> str | None:
+    """CPUs of the load engine, where they are fewer than its machine has."""
+    cpus, count = environment.client.cpus, environment.host.cpu_threads
+    if not cpus or not environment.client.on_server_host or (count is not None and len(cpus) >= count):
+        return None
+    return format_cpus(cpus)
+
+
+def _limit(name: str, value: int) -> str:
+    device, _, key = name.partition(" ")
+    amount = format_bytes(value) if key.endswith("_bps") else format_number(value)
+    return f"{amount} {_LIMITS.get(key, key)} per second on device {device}"
+
+
+def _scheduling(found: PlacementFacts) -> str | None:
+    others = f" (some threads {', '.join(map(str, found.nice_others))})" if found.nice_others else ""
+    nice = f"nice {found.nice}{others}" if found.nice or others else None
+    scheduling = found.scheduling if found.scheduling != "other" else None
+    return ", ".join(part for part in (scheduling, nice) if part) or None
+
+
+_SOURCES = {
+    "host": "processors, memory, disks and network of the host",
+    "device": "the data device",
+    "server": "status variables",
+    "waits": "waits for files",
+}
+
+
+def exporter_lines(exporters: Sequence[ExporterFacts]) -> Iterator[tuple[str, str]]:
+    """A fact for each exporter, its name first."""
+    for one in exporters:
+        yield f"Telemetry from {one.url}", _words(one)
+
+
+def _words(one: ExporterFacts) -> str:
+    if one.unused is not None:
+        return f"not used: {one.unused}"
+    if not one.sources:
+        return f"nothing came; {one.failures_count} requests failed"
+    what = listed([_SOURCES.get(source, source) for source in one.sources])
+    words = f"{what}, {_resolution(one)}"
+    if one.host_name is not None:
+        words += f", of the machine {one.host_name}"
+    return f"{words}; {one.failures_count} requests failed" if one.failures_count else words
+
+
+def _resolution(one: ExporterFacts) -> str:
+    if one.resolution_s is None:
+        return "how often is not known"
+    coarser = one.resolution_s > 1.5 * one.interval_s
+    asked = f" (asked every {format_duration(one.interval_s)})" if coarser else ""
+    return f"every {format_duration(one.resolution_s)}{asked}"
+
+
+_Values = dict[str, str | None]
+"""By system; None where it is not known."""
+
+
+def factor_table(analysis: Analysis) -> Table | None:
+    """A row for each system; None when nothing is known to tell them apart."""
+    factors = _factors(analysis)
+    telling = [name for name, values in factors.items() if len(_known(values)) > 1]
+    if not telling:
+        return None
+    rows = tuple(
+        (Entry(system.name), *(_entry(name, factors[name][system.name]) for name in telling))
+        for system in analysis.systems
+    )
+    return Table(
+        caption="What tells the systems apart",
+        columns=(
+            Column(heading="system", numeric=False),
+            *(Column(heading=factor_name(name), numeric=False) for name in telling),
+        ),
+        rows=rows,
+        notes=tuple(_factor_notes({name: values for name, values in factors.items() if name not in telling})),
+    )
+
+
+def _factors(analysis: Analysis) -> dict[str, _Values]:
+    """Every factor that a system states, by name; with the encryption where systems are known to differ in it."""
+    names = dict.fromkeys(name for system in analysis.systems for name in system.factors)
+    factors = {name: {one.name: _value(one, name, analysis.systems) for one in analysis.systems} for name in names}
+    encryptions: _Values = {one.name: encryption_words(one.encryptions) for one in analysis.systems}
+    return {**factors, "encryption": encryptions} if len(set(encryptions.values())) > 1 else factors
+
+
+def _value(system: SystemSummary, name: str, systems: Sequence[SystemSummary]) -> str | None:
+    found = factors_of(system).value(name)
+    return NOT_SET if found is None and any(is_unset(name, system, other) for other in systems) else found
+
+
+def _known(values: _Values) -> set[str]:
+    return {switch_spelling(value) for value in values.values() if value is not None}
+
+
+def _entry(name: str, value: str | None) -> Entry:
+    return Entry(NOT_KNOWN if value is None else factor_value(name, value))
+
+
+def _factor_notes(factors: dict[str, _Values]) -> list[str]:
+    """Factors with one known value: shared by all, or stated for some only: the others may differ in it."""
+    shared, partial = [], []
+    for name, values in factors.items():
+        whose = [system for system, value in values.items() if value is not None]
+        text = f"{factor_name(name)} {factor_value(name, next(v for v in values.values() if v is not None))}"
+        if len(whose) == len(values):
+            shared.append(text)
+        else:
+            partial.append(f"{text} ({listed(whose)})")
+    notes = [f"The same for all: {', '.join(shared)}."] if shared else []
+    return notes + ([f"Stated for some only: {', '.join(partial)}."] if partial else [])
+
+
+_GROUPED = (VariableReason.ABSENT, VariableReason.DEFAULT)
+"""Hundreds of variables between flavours: the section on equivalence counts them."""
+
+
+def variable_table(analysis: Analysis, caption: str, *, expected: bool) -> Table | None:
+    """Those that are expected to differ, or those that are not; None without any."""
+    found = [one for one in analysis.variables if one.expected is expected and one.reason not in _GROUPED]
+    if not found:
+        return None
+    names = [system.name for system in analysis.systems if any(system.name in variable.values for variable in found)]
+    rows = tuple((Entry(variable.variable), *_variable_entries(variable, names)) for variable in found)
+    return Table(caption=caption, columns=(_heading("variable"), *(_heading(name) for name in names)), rows=rows)
+
+
+def _variable_entries(variable: VariableDifference, names: list[str]) -> list[Entry]:
+    values = [variable.values.get(name) for name in names]
+    return [Entry("does not have it" if value is None else value or "(empty)") for value in values]
+
+
+def _heading(text: str) -> Column:
+    return Column(heading=text, numeric=False)
+
+
+_NAMES = {
+    Aspect.VARIABLES: "effective server variables",
+    Aspect.DURABILITY: "durability class",
+    Aspect.DEFINITIONS: "table definitions: columns, indexes, engine, row format",
+    Aspect.CHARACTER_SETS: "character sets and collations of tables and columns",
+    Aspect.ROWS: "numbers of rows before the first trial",
+    Aspect.STATISTICS: "index statistics: distinct values",
+    Aspect.PLANS: "execution plans (EXPLAIN) of the workloads' statements",
+    Aspect.MACHINES: "machines of the environments: CPUs, memory",
+}
+_REASONS = {
+    VariableReason.FACTOR: ("follows from factors of the study", "follow from factors of the study"),
+    VariableReason.OWN: ("is a path, port, identifier or similar", "are paths, ports, identifiers and similar"),
+    VariableReason.ABSENT: ("exists only in one flavour or version", "exist only in one flavour or version"),
+    VariableReason.DEFAULT: ("was set by nobody and has another default", "were set by nobody and have other defaults"),
+}
+"""What is said of one variable, and of several."""
+
+_COLUMNS = (
+    Column(heading="compared", numeric=False),
+    Column(heading="how many"),
+    Column(heading="result", numeric=False),
+)
+_DIFFERENCES_MAX = 100
+
+
+def equivalence_section(analysis: Analysis) -> Section | None:
+    """The whole section; None where fewer than two systems were measured."""
+    if not any(one.compared_count for one in analysis.equivalence):
+        return None
+    differing = [one for one in analysis.equivalence if one.differences and one.aspect is not Aspect.VARIABLES]
+    return Section(
+        anchor="equivalence",
+        title="Equivalence",
+        is_background=True,
+        sentences=(_summary(analysis),),
+        tables=(
+            Table(caption="What was compared", columns=_COLUMNS, rows=tuple(map(_row, analysis.equivalence))),
+            *(_differences(one) for one in differing),
+        ),
+        notes=tuple(_variable_notes(analysis)),
+    )
+
+
+def _summary(analysis: Analysis) -> str:
+    differing = [_short(one.aspect) for one in analysis.equivalence if one.differences]
+    unknown = [_short(one.aspect) for one in analysis.equivalence if not one.compared_count]
+    text = (
+        f"No factor of the study explains differences in {listed(differing)}."
+        if differing
+        else "In everything that was compared, the systems differ only in factors of the study and in what follows from"
+        " them."
+    )
+    return f"{text} Not compared: {listed(unknown)}." if unknown else text
+
+
+def _short(aspect: Aspect) -> str:
+    return _NAMES[aspect].partition(":")[0].partition(" (")[0]
+
+
+def _row(one: Equivalence) -> tuple[Entry, ...]:
+    count = f"{one.compared_count:,}" if one.compared_count else NOT_KNOWN
+    return Entry(_NAMES[one.aspect]), Entry(count), _result(one)
+
+
+def _result(one: Equivalence) -> Entry:
+    if not one.compared_count:
+        return Entry(f"unknown for {listed(one.unknown)}" if one.unknown else "nothing to compare")
+    told = []
+    if one.differences:
+        names = first_few([each.what for each in one.differences])
+        told.append(f"{counted(len(one.differences), 'difference')}: {names}")
+    if one.expected:
+        told.append(f"{len(one.expected):,} expected")
+    unknown = f"; unknown for {listed(one.unknown)}" if one.unknown else ""
+    return Entry((", ".join(told) or "equal") + unknown)
+
+
+def _differences(one: Equivalence) -> Table:
+    systems = one.systems
+    return Table(
+        caption=f"Differences in {_short(one.aspect)}",
+        columns=(Column(heading="what", numeric=False), *(Column(heading=name, numeric=False) for name in systems)),
+        rows=tuple(
+            (Entry(each.what), *(Entry(each.values.get(name) or "missing") for name in systems))
+            for each in one.differences[:_DIFFERENCES_MAX]
+        ),
+    )
+
+
+def _variable_notes(analysis: Analysis) -> Iterator[str]:
+    """Expected differences of variables by reason; `guide.json` has all of them."""
+    for reason, words in _REASONS.items():
+        names = [one.variable for one in analysis.variables if one.reason is reason]
+        if names:
+            yield f"{counted(len(names), 'variable')} {words[len(names) > 1]}: {first_few(names)}."

@@ -1,6 +1,6 @@
 """How faithful the learned workloads of a study are, as a section of its guide; words that the page on one shares.
 
-Deliberately not here: the page itself (`fidelity_page`), and goals (`plimsoll.learn.deviations`).
+Deliberately not here: the page itself (`learned`), and goals (`plimsoll.learn.fidelity_model`).
 """
 
 from __future__ import annotations
@@ -8,12 +8,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 
-from plimsoll.analyse.learned_model import FidelityKind, LearnedFrom
 from plimsoll.analyse.model import Analysis, WorkloadSummary
-from plimsoll.guide.numbers import NOT_KNOWN
+from plimsoll.analyse.study.workloads import FidelityKind, LearnedFrom
 from plimsoll.guide.sections import Section
-from plimsoll.guide.tables import Column, Entry, Table
-from plimsoll.learn.deviations import GOALS
+from plimsoll.guide.tables import NOT_KNOWN, Column, Entry, Table
+from plimsoll.learn.fidelity_model import GOALS
 from plimsoll.prose.phrases import counted
 from plimsoll.spec.learned import FigureKind
 from plimsoll.units import format_duration, format_percent

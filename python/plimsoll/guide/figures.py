@@ -1,30 +1,55 @@
-"""The pictures of a guide's page: for each workload its charts, each for the widths that it is shown in.
+"""The pictures of a guide's page: its charts as SVG or PNG, each for the widths that it is shown in.
 
-Deliberately not here: what charts show (`charts`), those of the first screen (`first_figures`), and the page around
-them (`html`).
+They are those of each workload, of the first screen, and of sections beside the workloads. The scripts that make charts
+answer to a pointer take long to make and are always the same, so they stay in the user's cache directory; nothing is
+fetched. A cache is never needed: where it cannot be read or written, or was changed, the text is made again. What
+another user owns is not read: a script from there would run in the guide's page. Deliberately not here: what charts
+show (`charts`), and the page around them (`html`).
 """
 
 from __future__ import annotations
 
+import contextlib
+import hashlib
+import itertools
 import json
+import os
+import re
+import tempfile
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cache
+from pathlib import Path
 from typing import Any
 
+import altair as alt
+import vl_convert
 from markupsafe import Markup
 
-from plimsoll.analyse.curve_model import Curve
 from plimsoll.analyse.model import Analysis, WorkloadSummary
-from plimsoll.guide.capacity_chart import capacity_chart
-from plimsoll.guide.chart_links import Links
-from plimsoll.guide.charts import cpu_chart, cpu_part_names, response_charts, throughput_chart
-from plimsoll.guide.comparison_charts import comparison_charts
+from plimsoll.analyse.study.curve_model import Curve
+from plimsoll.guide.capacity import capacity_chart
+from plimsoll.guide.charts import (
+    capacities_chart,
+    cpu_chart,
+    cpu_part_names,
+    peaks_chart,
+    response_charts,
+    sustained_words,
+    throughput_chart,
+)
+from plimsoll.guide.comparisons import comparison_charts, duet_charts
 from plimsoll.guide.content import Content, WorkloadPart
+from plimsoll.guide.drawer import drawn
 from plimsoll.guide.headline import is_duet
-from plimsoll.guide.look import PAGE, SHAPES, Look, series_colours, series_dashes, series_shapes
-from plimsoll.guide.marks import Chart
-from plimsoll.guide.pictures import InlineSvg, chart_spec
-from plimsoll.guide.strips import OPEN_COUNT, CellStrips, cell_strips
+from plimsoll.guide.marks import PAGE, SHAPES, Chart, Look, series_colours, series_dashes, series_shapes
+from plimsoll.guide.sections import Section
+from plimsoll.guide.sources import Links
+from plimsoll.guide.tables import Table
+from plimsoll.guide.trials import OPEN_COUNT, CellStrips, cell_strips
+from plimsoll.prose.phrases import capitalised
 from plimsoll.record.level import LevelKind
+from plimsoll.regular_file import open_regular
 
 WIDE_PX = 860
 NARROW_PX = 350
@@ -264,3 +289,209 @@ def trusted(text: str) -> Markup:
 def _within_script_json(value: Any) -> str:
     text = json.dumps(value, separators=(",", ":"), allow_nan=False)
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
+
+
+FIRST_PX = 430
+FIRST_COUNT = 2
+"""So many workloads have a chart on the first screen."""
+
+
+def first_figures(content: Content) -> tuple[Figure, ...]:
+    """The charts of the first screen: what each system sustains; of a single system its curve, of a duet its rounds."""
+    analysis = content.analysis
+    workloads = analysis.workloads[:FIRST_COUNT]
+    look = Look(width_px=None, height_px=300 // max(len(workloads), 1))
+    charts = ((one, *_first_chart(analysis, one, look)) for one in workloads)
+    return tuple(
+        Figure(
+            title=f"{one.name}: {shows}",
+            label=f"{capitalised(shows, ())}, {one.name}",
+            pictures=(picture(chart, "any", FIRST_PX, f"f{index}-"),),
+        )
+        for index, (one, shows, chart) in enumerate(charts)
+        if chart is not None
+    )
+
+
+def _first_chart(analysis: Analysis, workload: WorkloadSummary, look: Look) -> tuple[str, Chart | None]:
+    """What the chart of a workload on the first screen shows, and the chart."""
+    tall = replace(look, height_px=max(look.height_px, 220))
+    if is_duet(analysis, workload.name):
+        rounds = next(duet_charts(analysis, tall, workload.name), None)
+        return "systems compared", None if rounds is None else rounds[1]
+    if any(one.workload == workload.name for one in analysis.capacities):
+        several = capacities_chart(analysis, workload, look) if len(analysis.systems) > 1 else None
+        if several is not None:
+            return "capacity of each system", several
+        return "p99 response time against rate", capacity_chart(analysis, workload, tall)
+    if len(analysis.systems) == 1:
+        return "throughput", _first_curve(analysis, workload, look)
+    return sustained_words(analysis, workload), peaks_chart(analysis, workload, look)
+
+
+def _first_curve(analysis: Analysis, workload: WorkloadSummary, look: Look) -> Chart | None:
+    kinds = (curve.kind for curve in analysis.curves if curve.workload == workload.name)
+    kind = next(kinds, None)
+    return None if kind is None else throughput_chart(analysis, workload, kind, look)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SectionFigures:
+    """Words and charts of a section.
+
+    Attributes:
+        key: What its charts stack, each with the index of its colour.
+        tables: Neighbours that are folded together under a title, which is empty for those that stand open.
+    """
+
+    words: Section
+    figures: tuple[Figure, ...]
+    key: tuple[tuple[str, int], ...]
+    tables: tuple[tuple[str, tuple[Table, ...]], ...]
+
+
+def section_figures(section: Section) -> SectionFigures:
+    """A section with its pictures."""
+    figures = tuple(
+        Figure(
+            title=chart.title,
+            label=chart.title,
+            pictures=(
+                picture(chart.draw(Look(width_px=None, height_px=220)), "any", NARROW_PX, f"{section.anchor}{index}-"),
+            ),
+        )
+        for index, chart in enumerate(section.charts)
+    )
+    key = tuple(dict.fromkeys(entry for chart in section.charts for entry in chart.key))
+    open_first = sorted(section.tables, key=lambda one: bool(one.fold))
+    tables = tuple((fold, tuple(own)) for fold, own in itertools.groupby(open_first, key=lambda one: one.fold))
+    return SectionFigures(words=section, figures=figures, key=key, tables=tables)
+
+
+def duet_figures(analysis: Analysis) -> tuple[Figure, ...]:
+    """A picture of the pairs of turns of each comparison of systems that took turns."""
+    charts = duet_charts(analysis, Look(width_px=None, height_px=240))
+    return tuple(
+        Figure(
+            title=title,
+            label=f"Pairs of turns: {title}",
+            pictures=(
+                picture(chart, "wide", WIDE_PX, f"d{index}-"),
+                picture(chart, "narrow", NARROW_PX, f"e{index}-"),
+            ),
+        )
+        for index, (title, chart) in enumerate(charts)
+    )
+
+
+def chart_spec(chart: Chart) -> dict[str, Any]:
+    """A chart as Vega-Lite, without the address of its schema: a page that works offline names no other place.
+
+    Whether charts are valid is for the tests: here it would take longer than drawing them.
+    """
+    spec: dict[str, Any] = chart.to_dict(validate=False)
+    spec.pop("$schema", None)
+    return spec
+
+
+def render_svg(chart: Chart) -> str:
+    """A chart as an SVG picture."""
+    return _without_base(drawn(chart_spec(chart), _VEGA_LITE).result())
+
+
+def render_png(chart: Chart, *, scale: float = 2.0) -> bytes:
+    """A chart as a PNG picture, `scale` pixels for each of its own."""
+    return bytes(vl_convert.vegalite_to_png(chart_spec(chart), vl_version=_VEGA_LITE, scale=scale))
+
+
+class InlineSvg:
+    """A chart as SVG to stand within a page: as wide as its place, and its ids begin with `prefix`."""
+
+    def __init__(self, spec: dict[str, Any], prefix: str) -> None:
+        """Begins to draw it."""
+        self._drawn, self._prefix = drawn(spec, _VEGA_LITE), prefix
+
+    @property
+    def text(self) -> str:
+        """The drawing; waits until it is there."""
+        svg = _without_base(self._drawn.result())
+        svg = re.sub(r'(<svg [^>]*?) width="[\d.]+" height="[\d.]+"', r"\1", svg, count=1)
+        return re.sub(r'(\bid="|url\(#|href="#(?!recording))', rf"\g<1>{self._prefix}", svg)
+
+
+def _without_base(svg: str) -> str:
+    return svg.replace(f'href="{_BASE}#', 'href="#')
+
+
+@cache
+def chart_scripts() -> str:
+    """Vega, Vega-Lite and Vega-Embed as one script, from the library that also draws the pictures.
+
+    Making it takes as long as drawing all pictures of a guide, so it is kept in the user's cache directory.
+    """
+    version = vl_convert.__version__  # type: ignore[attr-defined]
+    script = cached(f"charts-{version}-{_VEGA_LITE}.js", _bundle)
+    for address in _ADDRESSES:
+        script = script.replace(address, "")
+    return script
+
+
+def _bundle() -> str:
+    return str(vl_convert.javascript_bundle(vl_version=_VEGA_LITE))  # type: ignore[call-arg]
+
+
+_VEGA_LITE = ".".join(alt.SCHEMA_VERSION.removeprefix("v").split(".")[:2])
+
+_BASE = "https://vega.github.io/vega-datasets/"
+"""What the library puts before links that are relative; those of a guide lead to places within it."""
+
+_ADDRESSES = ("https://vega.github.io", "https://github.com")
+"""Of an editor, a schema and a report that the script names. No part of the guide goes there, and now none can."""
+
+_BYTES_MAX = 8_000_000
+
+
+def cached(name: str, make: Callable[[], str]) -> str:
+    """A text from the cache, else made and kept there.
+
+    Args:
+        name: Of its file; it says all that the text depends on.
+        make: Makes it.
+    """
+    path = _folder() / name
+    found = _read(path)
+    if found is None:
+        found = make()
+        with contextlib.suppress(OSError):
+            _write(path, found)
+    return found
+
+
+def _folder() -> Path:
+    """`plimsoll` in the user's cache directory (XDG base directories)."""
+    base = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")  # noqa: PTH111 - Path fails without a home
+    return Path(base) / "plimsoll"
+
+
+def _read(path: Path) -> str | None:
+    """None unless the file is ours and whole: its first line is the digest of the others."""
+    try:
+        with open_regular(path) as file:
+            content = file.read(_BYTES_MAX) if os.fstat(file.fileno()).st_uid == os.geteuid() else b""
+        digest, _, text = content.partition(b"\n")
+        return text.decode() if digest.decode() == hashlib.sha256(text).hexdigest() else None
+    except (OSError, UnicodeDecodeError):
+        return None
+
+
+def _write(path: Path, text: str) -> None:
+    content = text.encode()
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    handle, partial = tempfile.mkstemp(prefix=f".{path.name}-", dir=path.parent)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(hashlib.sha256(content).hexdigest().encode() + b"\n" + content)
+        Path(partial).replace(path)
+    except BaseException:
+        Path(partial).unlink(missing_ok=True)
+        raise

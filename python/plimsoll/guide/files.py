@@ -1,19 +1,23 @@
-"""Writes files for people and other tools: whole or not at all.
+"""Writes files for people and other tools, whole or not at all: guides, pages, and a study's tables.
 
 Deliberately not here: what stands in them.
 """
 
 from __future__ import annotations
 
+import io
 import os
 import tempfile
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Literal
+
+import polars as pl
 
 from plimsoll.analyse.model import Analysis
 from plimsoll.errors import HostError
+from plimsoll.guide.answer import render_json
 from plimsoll.guide.content import RECORDINGS
-from plimsoll.guide.document import render_json
 from plimsoll.guide.html import render_html
 from plimsoll.guide.markdown import render_markdown
 
@@ -81,3 +85,30 @@ def _write(path: Path, content: bytes, mode: int) -> Path:
         Path(partial).unlink(missing_ok=True)
         raise
     return path
+
+
+Format = Literal["csv", "parquet"]
+
+
+def write_tables(tables: Mapping[str, pl.DataFrame], to: Path, kind: Format) -> tuple[Path, ...]:
+    """Writes each table into a file of its name, in their order.
+
+    Args:
+        tables: By name.
+        to: Where the files go.
+        kind: The format.
+
+    Raises:
+        HostError: The files cannot be written.
+    """
+    contents = {f"{name}.{kind}": _bytes(table, kind) for name, table in tables.items()}
+    return write_files(to, contents, "the tables")
+
+
+def _bytes(table: pl.DataFrame, kind: Format) -> bytes:
+    buffer = io.BytesIO()
+    if kind == "csv":
+        table.write_csv(buffer)
+    else:
+        table.write_parquet(buffer, compression="zstd")
+    return buffer.getvalue()

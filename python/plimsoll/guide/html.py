@@ -1,7 +1,9 @@
-"""The guide as one HTML file that works offline: pictures, scripts and style are all within it.
+"""Pages as one HTML file that works offline: the guide, and pages of sections that are no guide.
 
-Whatever comes from an analysis is escaped by the template engine; a content security policy lets only the guide's own
-two scripts run and nothing be fetched. Deliberately not here: what is said (`content`), and the pictures (`figures`).
+Pictures, scripts and style are all within the file. Whatever comes from an analysis is escaped by the template engine;
+a content security policy lets only the guide's own two scripts run and nothing be fetched. A page that is no guide is
+also there for the terminal and as Markdown. Deliberately not here: what is said (`content`), and the pictures
+(`figures`).
 """
 
 from __future__ import annotations
@@ -10,21 +12,33 @@ import base64
 import hashlib
 import itertools
 import re
+from dataclasses import dataclass
 from functools import cache
 from importlib import resources
 
 import jinja2
 from altair.utils.schemapi import debug_mode
 from markupsafe import Markup, escape
+from rich.console import Group
+from rich.text import Text
 
+from plimsoll import __version__
 from plimsoll.analyse.model import Analysis
 from plimsoll.guide.content import NO_ENVIRONMENTS, RECORDINGS, Content, describe
-from plimsoll.guide.figures import trusted, workload_figures
-from plimsoll.guide.first_figures import first_figures
+from plimsoll.guide.figures import (
+    chart_scripts,
+    duet_figures,
+    first_figures,
+    section_figures,
+    trusted,
+    workload_figures,
+)
+from plimsoll.guide.markdown import section_lines
 from plimsoll.guide.methods import methods_of
-from plimsoll.guide.pictures import chart_scripts
-from plimsoll.guide.section_figures import duet_figures, section_figures
+from plimsoll.guide.sections import Section
 from plimsoll.guide.tables import Column
+from plimsoll.guide.terminal import section_blocks
+from plimsoll.guide.words import clean, escape_markdown
 from plimsoll.prose.phrases import plain_percent
 
 
@@ -134,3 +148,64 @@ def page_template(name: str) -> jinja2.Template:
     environment.filters["bound"] = _bound
     environment.globals["column_class"] = _column_class
     return environment.get_template(name)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Page:
+    """What stands on a page.
+
+    Attributes:
+        brand: What kind of page it is.
+        facts: Names and values below the title.
+        doubts: What to know before relying on a figure.
+    """
+
+    brand: str
+    title: str
+    facts: tuple[tuple[str, str], ...]
+    doubts: tuple[str, ...]
+    sections: tuple[Section, ...]
+
+
+def page_html(page: Page) -> str:
+    """The page as the text of one HTML file without scripts, which works offline."""
+    return page_template("page.html.jinja").render(
+        page=page,
+        recorded=(),
+        version=__version__,
+        sections=[section_figures(one) for one in page.sections],
+        style=style_sheet(),
+    )
+
+
+def page_markdown(page: Page) -> str:
+    """The page as Markdown (GitHub's dialect)."""
+    facts = escape_markdown(" · ".join(f"{name}: {value}" for name, value in page.facts))
+    doubts = "\n".join(f"- {escape_markdown(one)}" for one in page.doubts)
+    parts = [f"# {escape_markdown(page.title)}", facts]
+    if doubts:
+        parts += ["## Before you rely on a figure", doubts]
+    for section in page.sections:
+        parts += [f"## {escape_markdown(section.title)}", *section_lines(section, {})]
+    return "\n\n".join(filter(None, parts)) + "\n"
+
+
+def page_files(page: Page, document: str, name: str) -> dict[str, str]:
+    """Names and texts of a page's files, the document first: NAME.json, NAME.md and NAME.html.
+
+    Args:
+        page: What the readable files show.
+        document: The same as JSON.
+        name: Of the files, without their endings.
+    """
+    return {f"{name}.json": document + "\n", f"{name}.md": page_markdown(page), f"{name}.html": page_html(page)}
+
+
+def page_terminal(page: Page) -> Group:
+    """The page on a terminal."""
+    return Group(
+        Text(clean(page.title), style="bold"),
+        *(Text(f"{name}: {clean(value)}") for name, value in page.facts),
+        *section_blocks("Before you rely on a figure", page.doubts),
+        *(part for one in page.sections for part in section_blocks(one.title, one.sentences, one.tables, one.notes)),
+    )

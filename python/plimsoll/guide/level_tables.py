@@ -1,27 +1,44 @@
 """Levels as tables: a row for each level, a column for each figure; kinds of load differ in which figures they have.
 
-Deliberately not here: what tables are (`tables`).
+Instances of a system have tables of their own, which show how evenly the load was spread; so have types of
+transactions, where a workload has more than one. What the TPC-C specification asks of a type stands beside what was
+measured, and a word marks what falls short of it. Of the TPC-C-derived workload there are new orders per minute, and
+where it departs. Deliberately not here: what tables are (`tables`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from plimsoll.analyse.cell_model import Cell, RateFigures
-from plimsoll.analyse.curve_model import Curve
 from plimsoll.analyse.model import Analysis, SystemSummary, WorkloadSummary
-from plimsoll.guide.numbers import (
+from plimsoll.analyse.study.cell_model import Cell, RateFigures, TypeTotal
+from plimsoll.analyse.study.curve_model import Curve
+from plimsoll.analyse.trial.tpcc_clauses import NOTPM_PER_WAREHOUSE_MAX, SHARES_MIN, TpccFigures, TypeDemands
+from plimsoll.guide.sources import cell_sources
+from plimsoll.guide.tables import (
     NOT_KNOWN,
+    PEAK,
+    SHARE,
+    STALLED,
+    SUSTAINED,
+    TIED,
+    TOO_FEW,
+    TOO_SLOW,
+    Column,
+    Entry,
+    Table,
+    per_unit,
     show_rate,
     show_ratio,
     show_share,
     show_statistic,
+    whole,
 )
-from plimsoll.guide.sources import cell_sources
-from plimsoll.guide.tables import PEAK, STALLED, SUSTAINED, TIED, Column, Entry, Table
 from plimsoll.guide.words import unknown_words
 from plimsoll.record.level import Level, LevelKind
+from plimsoll.units import format_number
 
 SCALE = "scale"
 
@@ -240,3 +257,252 @@ def _notes(analysis: Analysis, system: SystemSummary, curves: Iterable[_Placed])
     if system.unknown and any(other.unknown != system.unknown for other in analysis.systems):
         notes.append(f"Not known: {unknown_words(system)}.")
     return tuple(notes)
+
+
+_NOTE = "Skew is the fastest over the slowest."
+
+
+def instance_tables(analysis: Analysis, system: SystemSummary) -> Iterator[Table]:
+    """One table for each workload of which it is known what each of several instances completed."""
+    found = (instance_table(analysis, system, workload) for workload in analysis.workloads)
+    return (table for table in found if table is not None)
+
+
+def instance_table(analysis: Analysis, system: SystemSummary, workload: WorkloadSummary) -> Table | None:
+    """One system under one workload, a row for each level; None where it is not known what each instance completed."""
+    heading, cells = levels_of(analysis, system, workload)
+    unit = workload.rate_unit
+    rows = tuple(
+        (
+            Entry(level),
+            *(replace(entry, sources=cell_sources(cell)) for entry in _instance_row(cell.instances_tps, unit)),
+        )
+        for level, cell in cells
+        if cell.instances_tps
+    )
+    if not rows:
+        return None
+    columns = [Column(heading=heading), Column(heading=f"all {unit}"), Column(heading=f"mean {unit}")]
+    for which in ("slowest", "fastest"):
+        columns += [Column(heading=f"{which} {unit}"), Column(heading="which", numeric=False)]
+    columns.append(Column(heading="skew"))
+    caption = f"{workload.name}: each of {system.instances} instances"
+    return Table(system=system.name, caption=caption, columns=tuple(columns), rows=rows, notes=(_NOTE,))
+
+
+def _instance_row(found: Mapping[str, float], unit: str) -> Iterator[Entry]:
+    total, slowest, fastest = sum(found.values()), min(found.values()), max(found.values())
+    yield from (Entry(_rate(total, unit)), Entry(_rate(total / len(found), unit)))
+    for name in (min(found, key=found.__getitem__), max(found, key=found.__getitem__)):
+        yield from (Entry(_rate(found[name], unit)), Entry(name))
+    yield Entry(NOT_KNOWN if slowest == 0 else f"{fastest / slowest:.2f}")
+
+
+def _rate(tps: float, unit: str) -> str:
+    return format_number(per_unit(tps, unit))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Row:
+    """One type at one level."""
+
+    level: str
+    sources: tuple[str, ...]
+    total: TypeTotal
+    demands: TypeDemands | None
+
+
+_Figure = tuple[str, Callable[[_Row], Entry]]
+
+
+def _count(count: int | None) -> Entry:
+    return Entry(NOT_KNOWN if count is None else f"{count:,}")
+
+
+def _ms(row: _Row, name: str, mark: str | None = None) -> Entry:
+    return Entry(show_statistic(row.total.response_ms, name), mark=mark)
+
+
+def _share(row: _Row) -> Entry:
+    demands, ratio = row.demands, row.total.completed_ratio
+    is_short = demands is not None and demands.has_share is False
+    return Entry(NOT_KNOWN if ratio is None else f"{ratio * 100:.1f}", mark=TOO_FEW if is_short else None)
+
+
+def _per_minute(row: _Row) -> Entry:
+    tps = row.total.throughput_tps
+    return Entry(NOT_KNOWN if tps is None else format_number(per_unit(tps, "tpm")))
+
+
+def _p90(row: _Row) -> Entry:
+    is_slow = row.demands is not None and row.demands.is_in_time is False
+    return _ms(row, "p90", TOO_SLOW if is_slow else None)
+
+
+def _longest_p90(row: _Row) -> Entry:
+    return Entry(NOT_KNOWN if row.demands is None else f"{row.demands.response_ms_p90_max:,.0f}")
+
+
+def _type_mean_without_percentiles(row: _Row) -> Entry:
+    return _ms(row, "mean") if row.total.response_ms.p50 is None else Entry(NOT_KNOWN)
+
+
+def _errors(row: _Row) -> Entry:
+    counts = Counter[str]()
+    for error in row.total.errors:
+        code = str(error.code or "no code") if error.was_seen else "counted by hand"
+        counts[code] += error.count
+    return Entry(", ".join(f"{code}: {count:,}" for code, count in counts.items()) or NOT_KNOWN)
+
+
+_COUNTS: tuple[_Figure, ...] = (
+    (SHARE, _share),
+    ("per minute", _per_minute),
+    ("count", lambda row: _count(row.total.completed_count)),
+    ("rolled back", lambda row: _count(row.total.rolled_back_count)),
+    ("retries", lambda row: _count(row.total.retries_count)),
+    ("failed", lambda row: _count(row.total.failed_count)),
+    ("errors by code", _errors),
+)
+_TIMES: tuple[_Figure, ...] = (
+    ("p50 ms", lambda row: _ms(row, "p50")),
+    ("p90 ms", _p90),
+    ("p90 at most", _longest_p90),
+    ("p95 ms", lambda row: _ms(row, "p95")),
+    ("p99 ms", lambda row: _ms(row, "p99")),
+    ("p99.9 ms", lambda row: _ms(row, "p999")),
+    ("max ms", lambda row: _ms(row, "max")),
+    ("mean ms", _type_mean_without_percentiles),
+)
+
+_LEAST_SHARES = (
+    "The TPC-C specification asks for at least "
+    + ", ".join(f"{share * 100:.0f} % {name}" for name, share in SHARES_MIN.items())
+    + " (clause 5.2.3)."
+)
+
+
+def type_tables(analysis: Analysis, system: SystemSummary) -> tuple[Table, ...]:
+    """Tables for each workload of more than one type that the system was measured under."""
+    return tuple(table for workload in analysis.workloads for table in type_tables_of(analysis, system, workload))
+
+
+def type_tables_of(analysis: Analysis, system: SystemSummary, workload: WorkloadSummary) -> tuple[Table, ...]:
+    """One system under one workload, a row for each level and type: counts, response times. None for one type."""
+    level, cells = levels_of(analysis, system, workload)
+    if not cells or len(workload.types) < 2:
+        return ()
+    rows = list(_rows(cells, list(workload.types)))
+    tables = (("types of transactions", _COUNTS), ("response times by type", _TIMES))
+    notes = (_LEAST_SHARES,) if any(row.demands is not None for row in rows) else ()
+    return tuple(
+        replace(
+            _table(f"{workload.name}: {caption}", level, rows, figures),
+            system=system.name,
+            notes=notes if figures is _COUNTS else (),
+        )
+        for caption, figures in tables
+    )
+
+
+def _table(caption: str, level: str, rows: Sequence[_Row], figures: Sequence[_Figure]) -> Table:
+    columns = [Column(heading="transaction", numeric=False), Column(heading=level)]
+    entries = [[Entry(row.total.name), Entry(row.level)] for row in rows]
+    for heading, show in figures:
+        shown = [replace(show(row), sources=row.sources) for row in rows]
+        if not _says_nothing(heading, shown):
+            columns.append(Column(heading=heading))
+            for entry, of_row in zip(shown, entries, strict=True):
+                of_row.append(entry)
+    return Table(caption=caption, columns=tuple(columns), rows=tuple(map(tuple, entries)))
+
+
+def _says_nothing(heading: str, shown: Sequence[Entry]) -> bool:
+    """Nowhere known; or rollbacks, which most workloads do not have."""
+    empty = {NOT_KNOWN, "0"} if heading == "rolled back" else {NOT_KNOWN}
+    return all(one.text in empty for one in shown)
+
+
+def _rows(cells: Sequence[tuple[str, Cell]], order: Sequence[str]) -> Iterator[_Row]:
+    for level, cell in cells:
+        totals = {one.name: one for one in cell.types}
+        demands = {one.name: one for one in cell.tpcc.types} if cell.tpcc else {}
+        for name in dict.fromkeys((*order, *totals)):
+            if name in totals:
+                yield _Row(level=level, sources=cell_sources(cell), total=totals[name], demands=demands.get(name))
+
+
+DEVIATIONS = "Deviations from the TPC-C specification"
+NO_RESULT = (
+    "This workload is derived from TPC-C, revision 5.11. Its figures are not TPC-C results: compare them only with"
+    " figures of the same workload."
+)
+ABOVE = f"over {NOTPM_PER_WAREHOUSE_MAX}"
+_ABOVE_WORDS = (
+    f"Terminals that keep the keying and think times of the specification enter at most {NOTPM_PER_WAREHOUSE_MAX} new"
+    " orders per minute for each warehouse. Higher figures are outside the specification (clause 4.1)."
+)
+_EFFICIENCY_WORDS = (
+    f"Efficiency is NOTPM over {NOTPM_PER_WAREHOUSE_MAX} for each warehouse in use, the most that terminals can enter."
+)
+
+
+def notpm_tables(analysis: Analysis, system: SystemSummary) -> tuple[Table, ...]:
+    """One for each TPC-C-derived workload that the system was measured under."""
+    found = (notpm_table(analysis, system, workload) for workload in analysis.workloads)
+    return tuple(table for table in found if table is not None)
+
+
+def notpm_table(analysis: Analysis, system: SystemSummary, workload: WorkloadSummary) -> Table | None:
+    """One system under one workload, a row for each level; None for workloads that have no new orders."""
+    heading, cells = levels_of(analysis, system, workload)
+    found = [(level, _of(cell), cell_sources(cell)) for level, cell in cells if cell.tpcc is not None]
+    if not found:
+        return None
+    has_efficiency = any(one.efficiency_ratio is not None for _, one, _ in found)
+    columns = [heading, "NOTPM", "warehouses in use", "NOTPM each"] + (["efficiency %"] if has_efficiency else [])
+    notes = [_EFFICIENCY_WORDS] if has_efficiency else []
+    notes += [_ABOVE_WORDS] if any(one.is_above_maximum for _, one, _ in found) else []
+    return Table(
+        system=system.name,
+        caption=f"{workload.name}: new orders per minute (NOTPM)",
+        columns=tuple(Column(heading=one) for one in columns),
+        rows=tuple(
+            (
+                Entry(level),
+                *(replace(entry, sources=sources) for entry in _notpm_row(one, has_efficiency=has_efficiency)),
+            )
+            for level, one, sources in found
+        ),
+        notes=tuple(notes),
+    )
+
+
+def deviation_table(workload: WorkloadSummary) -> Table | None:
+    """Each clause that is departed from; None where there is none."""
+    if not workload.deviations:
+        return None
+    columns = (Column(heading="clause", numeric=False), Column(heading="here", numeric=False))
+    return Table(
+        caption=f"{workload.name}: {DEVIATIONS[0].lower()}{DEVIATIONS[1:]}",
+        columns=(*columns, Column(heading="asked for", numeric=False)),
+        rows=tuple((Entry(one.clause), Entry(one.chosen), Entry(one.asked)) for one in workload.deviations),
+        notes=(NO_RESULT,),
+    )
+
+
+def _of(cell: Cell) -> TpccFigures:
+    assert cell.tpcc is not None, "chosen so"
+    return cell.tpcc
+
+
+def _notpm_row(one: TpccFigures, *, has_efficiency: bool) -> tuple[Entry, ...]:
+    each, efficiency = one.notpm_per_warehouse, one.efficiency_ratio
+    entries = [
+        Entry(format_number(one.notpm)),
+        Entry(whole(one.warehouses_count)),
+        Entry(NOT_KNOWN if each is None else format_number(each), mark=ABOVE if one.is_above_maximum else None),
+    ]
+    if has_efficiency:
+        entries.append(Entry(NOT_KNOWN if efficiency is None else f"{efficiency * 100:,.1f}"))
+    return tuple(entries)

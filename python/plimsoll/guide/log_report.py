@@ -1,24 +1,31 @@
-"""The report on a log: what stands on its pages and on the terminal.
+"""Pages on a production load: the report on a log, and what a server's own counters show.
 
-Deliberately not here: how it is found (`plimsoll.learn.report`) and how pages look (`pages`).
+What a log cannot tell is said in words: what was seen, what it means, what to do. Deliberately not here: how any of it
+is found (`plimsoll.learn`), and how pages look (`html`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
 
 from plimsoll.guide.drawing import alt
-from plimsoll.guide.labels import chart_of
-from plimsoll.guide.log_words import doubt_sentence, wall_clock
-from plimsoll.guide.look import Look
-from plimsoll.guide.marks import Chart, axis_y, finish
-from plimsoll.guide.pages import Page
+from plimsoll.guide.html import Page
+from plimsoll.guide.marks import Chart, Look, axis_y, chart_of, finish
 from plimsoll.guide.sections import Section, SectionChart
-from plimsoll.guide.statement_section import figure, percent, statement_section
-from plimsoll.guide.tables import Column, Entry, Table
-from plimsoll.learn.report_model import ArrivalFigures, HotValues, LogReport, TypeFigures
+from plimsoll.guide.tables import NOT_KNOWN, Column, Entry, Table
+from plimsoll.learn.report_model import (
+    ArrivalFigures,
+    DigestFigures,
+    DigestReport,
+    HotValues,
+    LogDoubt,
+    LogReport,
+    TemplateFigures,
+    TypeFigures,
+)
 from plimsoll.prose.phrases import counted
-from plimsoll.units import format_bytes, format_duration, format_number, format_percent, format_rate
+from plimsoll.units import format_bytes, format_duration, format_ms, format_number, format_percent, format_rate
 
 _FOLLOWED = 6
 _USES = {
@@ -243,3 +250,183 @@ def _damaged(report: LogReport) -> Section | None:
         return None
     lines = tuple(f"{name}, line {line:,}: {reason}" for name, line, reason in report.damaged_lines[:20])
     return Section(anchor="damaged", title="Entries that could not be read", sentences=lines)
+
+
+def digest_page(report: DigestReport) -> Page:
+    """The report as a page of sections."""
+    statements = statement_section(report.templates, report.templates_count, has_times=report.read_time is not None)
+    return Page(
+        brand="Statements that a server counted",
+        title="Statements that a server counted",
+        facts=tuple(_digest_facts(report)),
+        doubts=tuple(map(doubt_sentence, report.doubts)),
+        sections=(_digest_overview(report), *((statements,) if report.templates else ())),
+    )
+
+
+def _digest_facts(report: DigestReport) -> Iterator[tuple[str, str]]:
+    yield "server", report.version
+    if report.from_unix_s is None:
+        yield "until", wall_clock(report.to_unix_s)
+    else:
+        yield "from", wall_clock(report.from_unix_s)
+        yield "length", format_duration(report.to_unix_s - report.from_unix_s)
+
+
+def _digest_overview(report: DigestReport) -> Section:
+    rate = ""
+    if report.from_unix_s is not None and report.to_unix_s > report.from_unix_s:
+        rate = f", {format_number(report.statements_count / (report.to_unix_s - report.from_unix_s))} per second"
+    sentences = [
+        f"{counted(report.statements_count, 'statement')}{rate}; besides, {report.other_count:,.0f} of COMMIT,"
+        " SET, SHOW and the like."
+    ]
+    time = "" if report.read_time is None else f" and {format_percent(report.read_time)} of statement time"
+    sentences.append(f"Reads are {format_percent(report.read_statements)} of statements{time}.")
+    if report.errors_count:
+        sentences.append(f"{counted(report.errors_count, 'statement')} failed.")
+    if report.busy_mean is not None:
+        sentences.append(f"On average {format_number(report.busy_mean)} statements were in execution at a time.")
+    return Section(anchor="overview", title="The load", sentences=tuple(sentences))
+
+
+TOP = 15
+"""Statements that are shown; the JSON has more."""
+
+_TEXT_MAX = 160
+
+
+def statement_section(templates: Sequence[TemplateFigures], count: int, *, has_times: bool) -> Section:
+    """The top statements.
+
+    Args:
+        templates: Those with the most time first, or the most frequent first.
+        count: How many different statements there are.
+        has_times: Durations are known.
+    """
+    has_p95 = has_times and any(isinstance(one, DigestFigures) for one in templates)
+    lengths = ("mean ms", "p95 ms", "p99 ms") if has_p95 else ("mean ms", "p99 ms")
+    columns = (
+        Column(heading="#"),
+        *((Column(heading="time %"),) if has_times else ()),
+        Column(heading="count"),
+        *(Column(heading=one) for one in (lengths if has_times else ())),
+        Column(heading="examined"),
+        Column(heading="sent"),
+        Column(heading="affected"),
+        Column(heading="statement", numeric=False),
+    )
+    rows = tuple(_row(place, one, has_times=has_times) for place, one in enumerate(templates[:TOP], start=1))
+    told = sum(one.time_share or 0.0 for one in templates[:TOP])
+    if has_times:
+        below = "the one below takes" if len(rows) == 1 else f"the {len(rows)} below take"
+        below += f" {format_percent(told)} of statement time"
+    else:
+        below = "the most frequent is below" if len(rows) == 1 else f"the {len(rows)} most frequent are below"
+    sentence = f"{counted(count, 'different statement')} ran; {below}."
+    return Section(
+        anchor="statements",
+        title="Statements",
+        sentences=(sentence,),
+        tables=(Table(caption="Top statements", columns=columns, rows=rows),),
+        notes=(
+            "Statements that differ in literals only are one. Rows are per statement. Counts and times are of the"
+            " server, without the network.",
+        ),
+    )
+
+
+def _row(place: int, one: TemplateFigures, *, has_times: bool) -> tuple[Entry, ...]:
+    p95 = (figure(one.p95_ms),) if isinstance(one, DigestFigures) else ()
+    share = (percent(one.time_share),) if has_times else ()
+    lengths = (figure(one.mean_ms), *p95, figure(one.p99_ms)) if has_times else ()
+    counts = (figure(one.rows_examined), figure(one.rows_sent), figure(one.rows_affected))
+    return tuple(map(Entry, (f"{place}", *share, f"{one.count:,.0f}", *lengths, *counts, shortened(one.text))))
+
+
+def shortened(text: str) -> str:
+    """The text of a statement as a table shows it."""
+    return text if len(text) <= _TEXT_MAX else f"{text[: _TEXT_MAX - 1]}…"
+
+
+def figure(value: float | None) -> str:
+    """A figure as a table shows it."""
+    return NOT_KNOWN if value is None else format_number(value)
+
+
+def percent(ratio: float | None) -> str:
+    """A share (0..1) as a table shows it, in percent."""
+    return NOT_KNOWN if ratio is None else f"{ratio * 100:.1f}"
+
+
+_FIXED = {
+    "no-durations": "The log has no durations (a general log never has), so statements are ordered by how often they"
+    " ran, and nothing is known of rows. Use a slow query log with a threshold of 0 to learn what statements cost.",
+    "times-in-seconds": "Times in this log are whole seconds. Plimsoll spreads the entries of a second over it by their"
+    " order and duration, so arrivals within a second are not known.",
+    "no-times": "Some entries have no time, so they count in no rate.",
+    "no-statements": "The logs hold no statement that reads or writes data. Check that these are the right files.",
+    "writes-only": "A binary log holds writes that were committed: no reads, no rollbacks and no durations. A"
+    " transaction stands at the time of its commit. The report shows when and what was written; no workload can be"
+    " learned from it.",
+    "no-sessions": "MariaDB's binary log does not say which session wrote, so all writes count as one session, and"
+    " nothing is known of think times.",
+    "no-reads": "The logs hold no SELECT. They come from a binary log, or log only some kinds of statements: no"
+    " workload can be learned from that.",
+    "digests-none": "The server counted no statement that reads or writes data in this time. Check that this is the"
+    " right server, and take the snapshots further apart.",
+    "digests-reset": "The server's counters were reset between the snapshots: it was restarted, or somebody truncated"
+    " the table. The figures are of the time since then, whose length is not known.",
+    "digests-no-histograms": "This server keeps no histograms of durations, so there are means, and no percentiles.",
+    "digests-only": "These are the server's own counters. They show statements and what they cost, but no parameters,"
+    " no transactions, no sessions and no arrivals. Learn those from a log: plimsoll capture prints how.",
+    "no-begin": "No statement begins a transaction. Each statement counts as a transaction by itself, which is right"
+    " if clients use autocommit. If they do not, BEGIN and COMMIT were not logged.",
+}
+
+_WITH_FIGURES = {
+    "slow-statements-only": "The fastest statement took {fastest_ms}: the log was written with a threshold"
+    " (long_query_time or min_examined_row_limit) and holds only the slow part of the load. No mix can be learned from"
+    " it. Log everything for a while: plimsoll capture prints the statements.",
+    "sampled": "The server logged a sample, at most one in {one_in}. Counts are estimates. If it sampled statements"
+    " and not sessions, transactions are torn apart: use a log without a rate limit to learn them.",
+    "files-damaged": "Files that are damaged or cut: {damaged_count} of {files_count}. In {first} it was noticed at"
+    " line {line}: {reason}. What follows is missing, and what stands just before may be wrong. Read a sound copy, or"
+    " leave the file out.",
+    "entries-damaged": "Entries that could not be read are left out: {damaged_count} of {entries_count}. The first are"
+    " listed with their lines.",
+    "statements-cut": "Statements that are longer than what Plimsoll reads of one: {cut_count}. The rest of their"
+    " literals is not known.",
+    "digests-overflow": "{share} of the statements have no row of their own, because the server's table of {size} rows"
+    " is full. Above 5 % the mix is not known: truncate performance_schema.events_statements_summary_by_digest, or"
+    " raise performance_schema_digests_size, which needs a restart.",
+    "digests-prepared": "{share} of the statements were prepared over the binary protocol. MariaDB does not count them"
+    " by statement, so they are missing here. Above 5 % the mix is not known: learn from a slow query log.",
+    "digests-cut": "Statements of which the server keeps only the beginning: {cut_count}"
+    " (performance_schema_max_digest_length and max_digest_length). Files without names do not show them.",
+    "files-overlap": "{first} and {second} cover the same time. If they are of different servers, read each server's"
+    " logs by itself. If they are copies, give one of them.",
+    "transactions-open": "The end of {share} of the transactions is not in the log. This happens if logs are cut, or"
+    " connections stay open.",
+}
+
+
+def doubt_sentence(doubt: LogDoubt) -> str:
+    """One doubt in words."""
+    if doubt.code in _FIXED:
+        return _FIXED[doubt.code]
+    return _WITH_FIGURES[doubt.code].format_map({key: _shown(key, one) for key, one in doubt.figures.items()})
+
+
+def _shown(key: str, value: float | str) -> str:
+    """A figure of a doubt; its unit is the end of its name."""
+    if isinstance(value, str):
+        return value
+    if key.endswith("_ms"):
+        return format_ms(value)
+    return format_percent(value) if key.endswith("share") else f"{value:,.0f}"
+
+
+def wall_clock(unix_s: float) -> str:
+    """A second of the wall clock."""
+    return f"{datetime.fromtimestamp(unix_s, UTC):%Y-%m-%d %H:%M:%S} UTC"

@@ -13,13 +13,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from plimsoll.analyse.model import Analysis
 from plimsoll.guide.content import NO_ENVIRONMENTS, RECORDINGS, Content, describe
 from plimsoll.guide.facts import EnvironmentPart
-from plimsoll.guide.markdown_text import escape_markdown
 from plimsoll.guide.methods import MethodNote, methods_of
-from plimsoll.guide.numbers import NOT_KNOWN
 from plimsoll.guide.sections import Section
 from plimsoll.guide.sources import RecordingPart, Source
-from plimsoll.guide.tables import Entry, Table
+from plimsoll.guide.tables import NOT_KNOWN, Entry, Table
 from plimsoll.guide.warnings import WarningGroup, WarningPart
+from plimsoll.guide.words import escape_markdown
 
 
 def render_markdown(analysis: Analysis, recordings: str = RECORDINGS) -> str:

@@ -1,20 +1,223 @@
-"""What charts of systems have in common: how a system is drawn, axes, and the frame.
+"""What charts have in common: colours, shapes and dashes of systems, type, axes, the frame, names at the ends of lines.
 
-Deliberately not here: what a chart shows (`charts`).
+Each system can be told without colour, and a chart with names at its lines needs no legend. Deliberately not here: what
+a chart shows (`charts` and the sections).
 """
 
 from __future__ import annotations
 
 import math
-from typing import Any, TypeAlias
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, TypeAlias
 
 from plimsoll.analyse.model import Analysis
-from plimsoll.guide.chart_links import href, recordings_line
 from plimsoll.guide.drawing import alt, at_x
-from plimsoll.guide.labels import chart_of
-from plimsoll.guide.look import Look, chart_config, series_colours, series_dashes, series_shapes
+from plimsoll.guide.sources import href, recordings_line
 from plimsoll.guide.words import clean
 from plimsoll.units import format_ms
+
+SERIES_COUNT = 8
+"""How many systems have a colour of their own; the ninth looks like the first with another dash."""
+
+SHARES_COUNT = 7
+"""How many kinds of use of the processors there are."""
+
+SHAPES = (
+    "M0,-.9A.9,.9,0,1,1,0,.9A.9,.9,0,1,1,0,-.9Z",
+    "M-.8,-.8H.8V.8H-.8Z",
+    "M0,-1.1L1,.75H-1Z",
+    "M0,-1.1L1.1,0L0,1.1L-1.1,0Z",
+    "M0,1.1L1,-.75H-1Z",
+    "M-.35,-1H.35V-.35H1V.35H.35V1H-.35V.35H-1V-.35H-.35Z",
+    "M1.1,0L-.75,1V-1Z",
+    "M-1.1,0L.75,1V-1Z",
+)
+"""Outlines within -1..1, used by charts and by the keys in the page alike."""
+
+DASHES: tuple[tuple[int, ...], ...] = ((1, 0), (7, 3), (2, 2), (9, 3, 2, 3), (5, 2))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Palette:
+    """Colours, as CSS understands them.
+
+    Attributes:
+        series: One for each system.
+        shares: Of processor time, each its own: server, client, user, system, other, waiting for storage, idle.
+    """
+
+    ink: str
+    quiet: str
+    grid: str
+    paper: str
+    series: tuple[str, ...]
+    shares: tuple[str, ...]
+
+
+PAPER = Palette(
+    ink="#1c2330",
+    quiet="#5a6475",
+    grid="#e3e7ed",
+    paper="#ffffff",
+    series=("#0b62a8", "#c2410c", "#00795c", "#8e3a86", "#a06600", "#2487b0", "#4a4f57", "#cf3d6e"),
+    shares=("#0b62a8", "#e08a3c", "#2cc47d", "#5f2bc9", "#898d94", "#f5cb0c", "#e6eaf0"),
+)
+"""For pictures that stand by themselves, on white."""
+
+PAGE = Palette(
+    ink="var(--ink)",
+    quiet="var(--quiet)",
+    grid="var(--grid)",
+    paper="var(--paper)",
+    series=tuple(f"var(--series-{index})" for index in range(SERIES_COUNT)),
+    shares=tuple(f"var(--share-{index})" for index in range(SHARES_COUNT)),
+)
+"""For charts within the page: its style sheet has the colours, light and dark."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Look:
+    """How one picture of a chart is made.
+
+    Attributes:
+        width_px: All of the picture; None follows what contains it.
+        height_px: Of the plot.
+        palette: Its colours.
+        labelled: Systems are named at the ends of their lines; there must be room for that.
+        legend: With a legend, for pictures that stand by themselves.
+    """
+
+    width_px: int | None
+    height_px: int
+    palette: Palette = PAGE
+    labelled: bool = False
+    legend: bool = False
+
+
+def series_colours(palette: Palette, count: int) -> list[str]:
+    """A colour for each of `count` systems."""
+    return [palette.series[index % SERIES_COUNT] for index in range(count)]
+
+
+def series_shapes(count: int) -> list[str]:
+    """An outline for each of `count` systems."""
+    return [SHAPES[index % len(SHAPES)] for index in range(count)]
+
+
+def series_dashes(count: int) -> list[list[int]]:
+    """A dash for each of `count` systems; out of step with the colours, so that the ninth differs from the first."""
+    return [list(DASHES[index % len(DASHES)]) for index in range(count)]
+
+
+def chart_config(look: Look) -> dict[str, Any]:
+    """Vega-Lite's `config` for a look."""
+    palette = look.palette
+    text = {"labelColor": palette.quiet, "titleColor": palette.ink, "labelFontSize": 12, "titleFontSize": 12}
+    return {
+        "background": palette.paper if look.legend else "transparent",
+        "font": "system-ui, -apple-system, Segoe UI, Roboto, Helvetica Neue, Arial, sans-serif",
+        "view": {"stroke": None},
+        "axis": {
+            **text,
+            "gridColor": palette.grid,
+            "domainColor": palette.quiet,
+            "tickColor": palette.quiet,
+            "titleFontWeight": 500,
+            "labelPadding": 6,
+            "titlePadding": 8,
+        },
+        "axisX": {"grid": False},
+        "axisY": {"domain": False, "ticks": False, "tickCount": 6},
+        "legend": {**text, "orient": "bottom", "columns": 2, "title": None, "labelLimit": 320, "symbolSize": 90},
+    }
+
+
+LABEL_WIDTH_PX = 190
+LABEL_LENGTH = 26
+LABEL_STEP_PX = 17
+
+
+class _Rows:
+    """Rows as Altair takes foreign parts of a chart (its `SchemaLike`): it writes them down and looks into none.
+
+    A plain list is copied value by value with each layer and each step of a chart.
+    """
+
+    _schema: ClassVar[dict[str, str]] = {"type": "array"}
+
+    def __init__(self, rows: Sequence[dict[str, Any]]) -> None:
+        self._rows = list(rows)
+
+    def to_dict(self, *_: object, **__: object) -> list[dict[str, Any]]:
+        return self._rows
+
+
+def chart_of(rows: Sequence[dict[str, Any]]) -> alt.Chart:
+    """A chart of rows that are written into it; they are of plain numbers and texts."""
+    return alt.Chart(alt.Data(values=_Rows(rows)))  # type: ignore[no-untyped-call]
+
+
+def end_labels(rates: dict[str, float], colour: alt.Color, *, top: float, height_px: int) -> list[alt.Chart]:
+    """Names at the right of a chart, each beside the last point of its line, none upon another.
+
+    Args:
+        rates: By system, in the unit of the axis.
+        colour: How systems are coloured.
+        top: Where the axis ends; it begins at 0.
+        height_px: Of the plot.
+    """
+    places = spread(list(rates.values()), step=LABEL_STEP_PX * top / height_px, top=top)
+    values = [
+        {"system": name, "label": shorten(name), "place": place} for name, place in zip(rates, places, strict=True)
+    ]
+    base = chart_of(values)
+    edge, end = at_x("width"), alt.X2Value("width")  # type: ignore[no-untyped-call]
+    leader = base.mark_rule(xOffset=6, x2Offset=16, strokeWidth=1, opacity=0.7).encode(
+        x=edge, x2=end, y=alt.Y("place:Q"), color=colour
+    )
+    text = base.mark_text(align="left", baseline="middle", dx=20, fontSize=12, limit=LABEL_WIDTH_PX).encode(
+        x=edge, y=alt.Y("place:Q"), text=alt.Text("label:N"), color=colour
+    )
+    return [leader, text]
+
+
+def labels_fit(count: int, height_px: int) -> bool:
+    """Whether so many names find room beside a plot."""
+    return count * LABEL_STEP_PX <= height_px
+
+
+def spread(values: Sequence[float], *, step: float, top: float) -> list[float]:
+    """Places near the values, in their order, at least `step` apart, and within 0..`top` when there is room.
+
+    >>> spread([10.0, 11.0, 50.0], step=5.0, top=60.0)
+    [10.0, 15.0, 50.0]
+    """
+    order = sorted(range(len(values)), key=lambda index: values[index])
+    places: list[float] = []
+    for index in order:
+        places.append(max(values[index], places[-1] + step) if places else values[index])
+    limit = top
+    for at in reversed(range(len(places))):
+        places[at] = min(places[at], limit)
+        limit = places[at] - step
+    result = [0.0] * len(values)
+    for index, place in zip(order, places, strict=True):
+        result[index] = place
+    return result
+
+
+def shorten(name: str, length: int = LABEL_LENGTH) -> str:
+    """A name for where there is little room: both its ends, since names of systems often begin alike.
+
+    >>> shorten("BL460c, internal SAS, battery-backed write cache")
+    'BL460c, interna…rite cache'
+    """
+    if len(name) <= length:
+        return name
+    tail = length * 2 // 5
+    return f"{name[: length - 1 - tail].rstrip()}…{name[-tail:].lstrip()}"
+
 
 Row = dict[str, Any]
 Chart: TypeAlias = "alt.Chart | alt.LayerChart | alt.FacetChart"

@@ -1,21 +1,43 @@
 """The section "Source and replicas": each server of a system, lag over time, what another replica adds, semi-sync.
 
-Deliberately not here: how any of it is found (`plimsoll.analyse.replication`), and its charts (`replication_charts`).
+A chart shows throughput against the number of replicas with the line of the fleet's arithmetic; tables and sentences
+say what acknowledged commits cost. Deliberately not here: how any of it is found (`plimsoll.analyse`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from plimsoll.analyse.explain.replication_model import (
+    CommitCost,
+    CommitPoint,
+    FleetCosts,
+    LagState,
+    ReplicaScaling,
+    ScalingPoint,
+    ServerFigures,
+    ServersOfLevel,
+)
 from plimsoll.analyse.model import Analysis
-from plimsoll.analyse.replication.model import LagState, ServerFigures, ServersOfLevel
-from plimsoll.guide.numbers import NOT_KNOWN, per_unit, show_ms, show_statistic
-from plimsoll.guide.replication_charts import lag_charts, scaling_charts
-from plimsoll.guide.scale_out import commit_sentences, commit_tables, scaling_sentences, scaling_tables
-from plimsoll.guide.sections import Section
-from plimsoll.guide.tables import Column, Entry, Table
-from plimsoll.prose.phrases import listed
-from plimsoll.units import format_number, format_percent
+from plimsoll.guide.drawing import alt
+from plimsoll.guide.marks import Chart, Look, Row, axis_y, chart_of, finish, rate_words, series_colours, series_dashes
+from plimsoll.guide.sections import Section, SectionChart
+from plimsoll.guide.sources import Links, href, recordings_line
+from plimsoll.guide.tables import (
+    NOT_KNOWN,
+    Column,
+    Entry,
+    Table,
+    per_unit,
+    show_change,
+    show_ms,
+    show_rate,
+    show_ratio,
+    show_statistic,
+)
+from plimsoll.guide.words import clean
+from plimsoll.prose.phrases import counted, listed, rate_with_interval
+from plimsoll.units import format_ms, format_number, format_percent, format_rate
 
 TOTALS_NOTE = (
     "Throughput adds up over the servers of a system: each transaction counts at the server on which it ran. Instances"
@@ -68,13 +90,13 @@ def _lag_sentences(analysis: Analysis) -> Iterator[str]:
                 f"{workload}: the lag of {names} grows at {first.level.label(unit)}"
                 f"{' and above' if len(growing) > 1 else ''}. What {system} does there is not sustained."
             )
-        elif (largest_s := _largest_s(levels)) is not None:
+        elif (largest_s := _largest_bounded_s(levels)) is not None:
             yield f"{workload}: the replicas of {system} keep up; the largest lag is {format_seconds(largest_s)}."
         else:
             yield f"{workload}: whether the replicas of {system} keep up is not known."
 
 
-def _largest_s(levels: Sequence[ServersOfLevel]) -> float | None:
+def _largest_bounded_s(levels: Sequence[ServersOfLevel]) -> float | None:
     lags = [lag for level in levels for server in level.servers for lag in server.lag]
     known = [one.largest_s for one in lags if one.largest_s is not None and one.state is LagState.BOUNDED]
     return max(known) if known and len(known) == len(lags) else None
@@ -156,3 +178,316 @@ def _state(one: ServerFigures) -> str:
 
 def _rate(tps: float, unit: str) -> str:
     return format_number(per_unit(tps, unit))
+
+
+VERDICTS = {
+    "faster": "more",
+    "slower": "less",
+    "equal": "no more",
+    "unresolved": "not resolved",
+    "untestable": "not known: no repetitions",
+}
+_TAKES = {"slower": "longer", "faster": "shorter", "equal": "equal", "unresolved": "not resolved"}
+SHARED_WORDS = (
+    "The servers share one machine's processors here, so another replica brings no processor time and takes some to"
+    " apply every write. On machines of their own replicas bring theirs."
+)
+UNPLACED_WORDS = "It is not known which CPUs each server may use, so they count as shared."
+
+
+def unit_of(analysis: Analysis, workload: str) -> str:
+    """The unit of a workload's throughput."""
+    return next((one.rate_unit for one in analysis.workloads if one.name == workload), "tps")
+
+
+def place_of(workload: str, alike: dict[str, str]) -> str:
+    """A workload with what tells these systems from others of the study."""
+    return ", ".join((workload, *(f"{name} {value}" for name, value in alike.items())))
+
+
+def scaling_sentences(analysis: Analysis) -> Iterator[str]:
+    """Where another replica stops helping: measured, then by the arithmetic."""
+    for one in analysis.replication.scaling:
+        start = f"{place_of(one.workload, one.alike)}{_reads(one)}"
+        yield f"{start}: {_measured(one)}{_expected(one, unit_of(analysis, one.workload))}"
+
+
+def _reads(one: ReplicaScaling) -> str:
+    return "" if one.read_ratio is None else f" ({format_percent(one.read_ratio)} of transactions only read)"
+
+
+def _measured(one: ReplicaScaling) -> str:
+    most = one.points[-1].replicas
+    if one.stops_after is not None and one.unresolved_from is None:
+        grows = next((point.lag_grows for point in one.points if point.replicas > one.stops_after), False)
+        why = ", because lag then grows" if grows else ""
+        return f"after {counted(one.stops_after, 'replica')} another one does not help{why}."
+    if one.unresolved_from is not None:
+        return f"whether another replica helps is not resolved from {counted(one.unresolved_from, 'replica')} on."
+    return f"each replica helps, up to the {most} that were measured."
+
+
+def _expected(one: ReplicaScaling, unit: str) -> str:
+    costs = one.costs
+    if costs is None:
+        return ""
+    far = max((abs(point.deviation_ratio) for point in one.points if point.deviation_ratio is not None), default=0.0)
+    after = one.stops_after_expected
+    says = (
+        " By the arithmetic of the fleet every replica helps"
+        if after is None
+        else f" By the arithmetic of the fleet another replica adds less than 5 % after {counted(after, 'replica')}"
+    )
+    limit = "" if costs.most_tps is None else f", and no number exceeds {format_rate(costs.most_tps, unit)}"
+    shared = f" {SHARED_WORDS}" if costs.is_shared else ""
+    unplaced = f" {UNPLACED_WORDS}" if not costs.is_placed else ""
+    return f"{says}{limit}. The measured figures deviate from it by up to {format_percent(far)}.{shared}{unplaced}"
+
+
+def scaling_tables(analysis: Analysis) -> Iterator[Table]:
+    """A row for each number of replicas."""
+    for one in analysis.replication.scaling:
+        unit = unit_of(analysis, one.workload)
+        columns = (
+            Column(heading="replicas"),
+            Column(heading="system", numeric=False),
+            Column(heading="level"),
+            Column(heading=unit),
+            Column(heading="over one fewer"),
+            Column(heading="another replica gives", numeric=False),
+            Column(heading=f"arithmetic {unit}"),
+            Column(heading="deviation"),
+        )
+        rows = tuple(_point(point, one, unit) for point in one.points)
+        notes = _notes(one.costs) if one.costs is not None else ()
+        caption = f"{place_of(one.workload, one.alike)}: throughput by number of replicas"
+        yield Table(caption=caption, columns=columns, rows=rows, notes=notes)
+
+
+def _notes(costs: FleetCosts) -> tuple[str, ...]:
+    formula = (
+        "All servers share the processors: those over reads, writes and applying on each replica."
+        if costs.is_shared
+        else "The smaller of what the source can write and what the replicas can read beside applying every write."
+    )
+    return (
+        f"Arithmetic: a read costs {format_ms(costs.read_ms)} of processor time, a write {format_ms(costs.write_ms)} on"
+        f" the source and {format_ms(costs.apply_ms)} on each replica;"
+        f" {format_percent(costs.write_ratio)} of transactions write. {formula} It rests on the systems with none and"
+        " with one replica, so it agrees with these more than with others.",
+    )
+
+
+def _point(point: ScalingPoint, one: ReplicaScaling, unit: str) -> tuple[Entry, ...]:
+    shown = show_rate(point.throughput_tps, unit)
+    step = next((each for each in one.steps if each.count == point.replicas), None)
+    change = None if step is None else show_change(step.ratio)
+    expected = NOT_KNOWN if point.expected_tps is None else format_number(per_unit(point.expected_tps, unit))
+    deviation = NOT_KNOWN if point.deviation_ratio is None else format_percent(point.deviation_ratio, signed=True)
+    return (
+        Entry(str(point.replicas)),
+        Entry(point.system),
+        Entry(point.level.figure(unit)),
+        Entry(shown.value, shown.bounds, mark="lag grows" if point.lag_grows else None, sources=point.trials),
+        Entry(NOT_KNOWN) if change is None else Entry(change.value, change.bounds),
+        Entry(NOT_KNOWN if step is None else VERDICTS.get(step.verdict, step.verdict)),
+        Entry(expected),
+        Entry(deviation),
+    )
+
+
+def commit_sentences(analysis: Analysis) -> Iterator[str]:
+    """How much longer writes take that wait for replicas: the dearest of each table."""
+    for one in analysis.replication.commits:
+        known = [point for point in one.points[1:] if point.ratio is not None and point.verdict == "slower"]
+        if known:
+            worst = max(known, key=lambda point: point.ratio.value if point.ratio is not None else 0.0)
+            assert worst.ratio is not None, "chosen so"
+            yield (
+                f"{place_of(one.workload, one.alike)}: writes take {show_ratio(worst.ratio).value} times as long with"
+                f" {_way(worst)} as with {_way(one.points[0])}."
+            )
+
+
+def _way(point: CommitPoint) -> str:
+    replicas = counted(point.acknowledging, "acknowledging replica")
+    way = "asynchronous replication" if point.acknowledging == 0 else replicas
+    return f"{way} over a delay of {format_ms(point.delay_ms)}" if point.delay_ms else way
+
+
+def commit_tables(analysis: Analysis) -> Iterator[Table]:
+    """A row for each way of replication."""
+    for one in analysis.replication.commits:
+        columns = (
+            Column(heading="acknowledging replicas"),
+            Column(heading="delay, one way"),
+            Column(heading="replicas"),
+            Column(heading="system", numeric=False),
+            *(Column(heading=f"{name} ms") for name in ("mean", "p50", "p95", "p99")),
+            Column(heading="mean over the first"),
+            Column(heading="takes", numeric=False),
+        )
+        rows = tuple(_commit(point) for point in one.points)
+        caption = f"{_commits_place(one, analysis)}: response time of writes"
+        notes = (
+            "Response times of transactions that write, on the source. Each mean is compared with that of the first"
+            " row, within repetitions. In a closed loop slower commits also mean less load; rates compare at equal"
+            " load.",
+        )
+        yield Table(caption=caption, columns=columns, rows=rows, notes=notes)
+
+
+def _commits_place(one: CommitCost, analysis: Analysis) -> str:
+    return f"{place_of(one.workload, one.alike)} at {one.level.label(unit_of(analysis, one.workload))}"
+
+
+def _commit(point: CommitPoint) -> tuple[Entry, ...]:
+    ratio = None if point.ratio is None else show_ratio(point.ratio)
+    times = (show_statistic(point.response_ms, name) for name in ("mean", "p50", "p95", "p99"))
+    return (
+        Entry(str(point.acknowledging)),
+        Entry(format_ms(point.delay_ms) if point.delay_ms else "none"),
+        Entry(str(point.replicas)),
+        Entry(point.system),
+        *(Entry(text, sources=point.trials) for text in times),
+        Entry(NOT_KNOWN) if ratio is None else Entry(ratio.value, ratio.bounds),
+        Entry(_TAKES.get(point.verdict, NOT_KNOWN)),
+    )
+
+
+CHARTS_MAX = 6
+"""So many systems under a workload have a chart of lag; those with the largest lag first."""
+
+_ARITHMETIC = "arithmetic"
+
+
+def lag_charts(analysis: Analysis) -> Iterator[SectionChart]:
+    """One for each system and workload: at the level where a lag grows first, else at that with the largest lag."""
+    groups: dict[tuple[str, str], list[ServersOfLevel]] = {}
+    for level in analysis.replication.levels:
+        if any(lag.lag_s for server in level.servers for lag in server.lag):
+            groups.setdefault((level.system, level.workload), []).append(level)
+    chosen = [_chosen(levels) for levels in groups.values()]
+    for level in sorted(chosen, key=lambda one: -_largest_level_s(one))[:CHARTS_MAX]:
+        label = level.level.label(unit_of(analysis, level.workload))
+        yield SectionChart(title=f"{level.system}, {level.workload}, {label}: lag", draw=_LagChart(level, analysis))
+
+
+def _chosen(levels: Sequence[ServersOfLevel]) -> ServersOfLevel:
+    growing = [one for one in levels if any(server.lag_grows for server in one.servers)]
+    return growing[0] if growing else max(levels, key=_largest_level_s)
+
+
+def _largest_level_s(level: ServersOfLevel) -> float:
+    return max((lag.largest_s or 0.0 for server in level.servers for lag in server.lag), default=0.0)
+
+
+class _LagChart:
+    """Draws the lag of each replica of a level, a line for each trial."""
+
+    def __init__(self, level: ServersOfLevel, analysis: Analysis) -> None:
+        self._level, self._links = level, Links(analysis)
+
+    def __call__(self, look: Look) -> Chart:
+        """The chart in a look."""
+        rows = [
+            {
+                "replica": clean(server.instance),
+                "trial": lag.trial_id,
+                "second": lag.from_s + (index + 0.5) * lag.step_s,
+                "lag": value,
+                **self._links.of([lag.trial_id]),
+            }
+            for server in self._level.servers
+            for lag in server.lag
+            for index, value in enumerate(lag.lag_s)
+            if value is not None
+        ]
+        replicas = list(dict.fromkeys(row["replica"] for row in rows))
+        colour = _colour("replica:N", replicas, look)
+        x = alt.X("second:Q", axis=alt.Axis(title="Seconds since the load began", tickCount=6, format=",~r"))
+        top = max(row["lag"] for row in rows) * 1.06 or 1.0
+        y = axis_y("lag:Q", "Lag, seconds", alt.Scale(domain=[0, top], nice=False), tickCount=4)
+        tooltip = [
+            alt.Tooltip("replica:N"),
+            alt.Tooltip("second:Q", format=".0f"),
+            alt.Tooltip("lag:Q", title="lag, s", format=".4~r"),
+            recordings_line(),
+        ]
+        base = chart_of(rows)
+        line = base.mark_line(strokeWidth=1.6).encode(x=x, y=y, color=colour, detail=alt.Detail("trial:N"))
+        point = base.mark_point(filled=True, size=14, opacity=0.8)
+        return finish(alt.layer(line, point.encode(x=x, y=y, color=colour, tooltip=tooltip, href=href())), look)
+
+
+def _colour(field: str, names: Sequence[str], look: Look) -> alt.Color:
+    scale = alt.Scale(domain=list(names), range=series_colours(look.palette, len(names)))
+    return alt.Color(field, scale=scale, legend=alt.Legend())
+
+
+def scaling_charts(analysis: Analysis) -> Iterator[SectionChart]:
+    """One for each workload: a line for each family of systems, dashed what the arithmetic says."""
+    for workload in dict.fromkeys(one.workload for one in analysis.replication.scaling):
+        own = [one for one in analysis.replication.scaling if one.workload == workload]
+        yield SectionChart(title=f"{workload}: throughput by number of replicas", draw=_ScalingChart(own, analysis))
+
+
+class _ScalingChart:
+    """Draws throughput against the number of replicas, with the band of the confidence interval."""
+
+    def __init__(self, scalings: Sequence[ReplicaScaling], analysis: Analysis) -> None:
+        self._scalings, self._links = scalings, Links(analysis)
+        self._unit = unit_of(analysis, scalings[0].workload)
+
+    def __call__(self, look: Look) -> Chart:
+        """The chart in a look."""
+        rows = [row for one in self._scalings for row in self._rows(one)]
+        names = list(dict.fromkeys(row["system"] for row in rows))
+        colour = _colour("system:N", names, look)
+        kinds = ["measured", _ARITHMETIC]
+        dash = alt.StrokeDash("kind:N", scale=alt.Scale(domain=kinds, range=[series_dashes(1)[0], [6, 4]]))
+        counts = sorted({row["replicas"] for row in rows})
+        x = alt.X("replicas:Q", axis=alt.Axis(title="Replicas", values=counts, format="d"))
+        top = max(row["high"] or row["rate"] for row in rows) * 1.06 or 1.0
+        y = axis_y("rate:Q", f"Throughput, {rate_words(self._unit)}", alt.Scale(domain=[0, top], nice=False))
+        tooltip = [
+            alt.Tooltip("system:N", title="systems"),
+            alt.Tooltip("kind:N", title="is"),
+            alt.Tooltip("replicas:Q"),
+            alt.Tooltip("shown:N", title="throughput"),
+            recordings_line(),
+        ]
+        base = chart_of(rows)
+        band = base.mark_area(opacity=0.16).encode(x=x, y=alt.Y("low:Q"), y2=alt.Y2("high:Q"), color=colour)
+        band = band.transform_filter("isValid(datum.low)")
+        line = base.mark_line(strokeWidth=2).encode(x=x, y=y, color=colour, strokeDash=dash)
+        point = base.mark_point(filled=True, size=48, opacity=1).transform_filter("datum.kind == 'measured'")
+        return finish(alt.layer(band, line, point.encode(x=x, y=y, color=colour, tooltip=tooltip, href=href())), look)
+
+    def _rows(self, one: ReplicaScaling) -> Iterator[Row]:
+        name = clean(place_of(one.workload, one.alike))
+        for point in one.points:
+            bounds = point.throughput_tps.bounds
+            known = bounds if bounds is not None and not bounds.is_vague else None
+            yield {
+                "system": name,
+                "kind": "measured",
+                "replicas": point.replicas,
+                "rate": per_unit(point.throughput_tps.value, self._unit),
+                "low": None if known is None else per_unit(known.low, self._unit),
+                "high": None if known is None else per_unit(known.high, self._unit),
+                "shown": rate_with_interval(point.throughput_tps, self._unit),
+                **self._links.of(point.trials),
+            }
+            if point.expected_tps is not None:
+                rate = per_unit(point.expected_tps, self._unit)
+                yield {
+                    "system": name,
+                    "kind": _ARITHMETIC,
+                    "replicas": point.replicas,
+                    "rate": rate,
+                    "low": None,
+                    "high": None,
+                    "shown": f"{rate:,.0f} {self._unit}",
+                    **self._links.of(point.trials),
+                }

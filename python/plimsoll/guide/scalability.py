@@ -1,6 +1,6 @@
-"""The section "Scalability": the law that fits each curve, where its peak is, and how far it may be continued.
+"""The section "Scalability": the law that fits each curve, how well, where its peak is, how far it may be continued.
 
-Deliberately not here: how that is found (`plimsoll.analyse.scalability`).
+Deliberately not here: how laws are fitted (`plimsoll.analyse`).
 """
 
 from __future__ import annotations
@@ -8,24 +8,27 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 
-from plimsoll.analyse.model import Analysis
-from plimsoll.analyse.scalability import LEVELS_NEEDED
-from plimsoll.analyse.scaling_fit import Law
-from plimsoll.analyse.scaling_model import (
+from plimsoll.analyse.explain.scalability import LEVELS_NEEDED
+from plimsoll.analyse.explain.scaling_model import (
+    Caution,
+    LawFit,
     Region,
     Scalability,
+    ScalingVerdict,
+    SuperlinearReason,
+    SuperlinearStep,
 )
-from plimsoll.guide.chart_links import Links, href, recordings_line
+from plimsoll.analyse.explain.where_time import OTHERS_RATIO
+from plimsoll.analyse.model import Analysis
+from plimsoll.analyse.study.cell_model import Estimate
 from plimsoll.guide.drawing import alt
-from plimsoll.guide.labels import chart_of
-from plimsoll.guide.look import Look
-from plimsoll.guide.marks import Chart, Row, axis_y, finish, rate_words
-from plimsoll.guide.numbers import NOT_KNOWN, per_unit, show_ratio
-from plimsoll.guide.scaling_words import LAWS, parameters, scalability_sentences, without_law
+from plimsoll.guide.marks import Chart, Look, Row, axis_y, chart_of, finish, rate_words
 from plimsoll.guide.sections import Section, SectionChart, best_systems, folded_but_best
-from plimsoll.guide.tables import Column, Entry, Table
+from plimsoll.guide.sources import Links, href, recordings_line
+from plimsoll.guide.tables import NOT_KNOWN, Column, Entry, Table, per_unit, show_change, show_ratio
 from plimsoll.guide.words import grouped
-from plimsoll.prose.phrases import counted
+from plimsoll.prose.phrases import counted, listed
+from plimsoll.stats.scaling_laws import Law
 from plimsoll.units import format_number, format_percent, format_rate
 
 _SHORT = {Law.LINEAR: "linear fit", Law.AMDAHL: "Amdahl's law", Law.USL: "USL"}
@@ -216,3 +219,114 @@ def _between(first: float, last: float) -> list[float]:
 
 def _scaled(tps: float | None, unit: str) -> float | None:
     return None if tps is None else per_unit(tps, unit)
+
+
+LAWS = {Law.LINEAR: "linear scaling", Law.AMDAHL: "Amdahl's law", Law.USL: "the universal scalability law"}
+CAUTIONS: Mapping[Caution, str] = {
+    Caution.DOES_NOT_FIT: "no law fits",
+    Caution.TOO_FEW_LEVELS: "there are too few levels",
+    Caution.WIDE_BAND: "the confidence band is too wide",
+    Caution.ONE_REPETITION: "there is only one repetition",
+    Caution.CLIENT_SATURATED: "the client was saturated",
+    Caution.CLIENT_ON_SERVER_HOST: "the client shared the processors",
+    Caution.SUPERLINEAR: "a step is superlinear",
+}
+_REASONS: Mapping[SuperlinearReason, str] = {
+    SuperlinearReason.BATCHING: "likely batching, such as group commit: transactions took less processor time",
+    SuperlinearReason.IDLE_STATES: (
+        "likely idle states or halt polling: transactions took no less processor time, and the processors were idle"
+    ),
+    SuperlinearReason.OTHERS: (
+        f"no reason is given, because other processes used {format_percent(OTHERS_RATIO)} or more of the busy"
+        " processor time"
+    ),
+    SuperlinearReason.UNKNOWN: "processor time does not say why",
+}
+
+
+def scalability_sentences(found: Sequence[Scalability]) -> Iterator[str]:
+    """Each curve; those that no law fits, for the same cautions, together: the table of nearest laws has figures."""
+    groups = without_law(found)
+    for cautions, own in groups.items():
+        others = [CAUTIONS[one] for one in cautions if one is not Caution.DOES_NOT_FIT]
+        because = f": {listed(others)}" if others else ""
+        whose = "None of the laws fits any curve" if len(own) == len(found) else f"No law fits {len(own)} of the curves"
+        yield f"{whose}; the nearest ones are in the table. Do not extrapolate{because}."
+        yield from (f"{_place(one)}: {' '.join(steps)}" for one in own if (steps := _steps(one)))
+    told = [one for own in groups.values() for one in own]
+    yield from (scalability_sentence(one) for one in found if one not in told)
+
+
+def without_law(found: Sequence[Scalability]) -> dict[tuple[Caution, ...], list[Scalability]]:
+    """Curves that no law fits, by their cautions, where several have the same."""
+    groups: dict[tuple[Caution, ...], list[Scalability]] = {}
+    for one in found:
+        if one.verdict is ScalingVerdict.DOES_NOT_FIT:
+            groups.setdefault(one.cautions, []).append(one)
+    return {cautions: own for cautions, own in groups.items() if len(own) > 1}
+
+
+def scalability_sentence(one: Scalability) -> str:
+    """Law, peak, how far to continue it, superlinear steps."""
+    return " ".join((f"{_place(one)}: {_law(one)}{_peak(one)}.", _continued(one), *_steps(one)))
+
+
+def _place(one: Scalability) -> str:
+    return f"{one.workload}, {one.system}"
+
+
+def _steps(one: Scalability) -> list[str]:
+    """What sibling threads change, and steps that are superlinear: of this curve alone."""
+    siblings = [_siblings(one.sibling_gain)] if one.sibling_gain is not None else []
+    return [*siblings, *(_step(step) for step in one.superlinear)]
+
+
+def _law(one: Scalability) -> str:
+    if one.fit is None:
+        return "too few levels to fit a scalability model"
+    if one.verdict is ScalingVerdict.DOES_NOT_FIT:
+        miss = format_percent(one.fit.residual_ratio_max)
+        return f"no law fits: {LAWS[one.fit.law]}, the nearest one, misses a level by {miss}"
+    return f"{LAWS[one.fit.law]} fits best{parameters(one.fit)}"
+
+
+def _siblings(gain: Estimate) -> str:
+    """What the second hardware thread of each core adds."""
+    shown = show_change(gain)
+    interval = f" (95 % CI {shown.bounds})" if shown.bounds else ""
+    return f"Sibling threads change throughput by {shown.value}{interval} against a core for each connection."
+
+
+def parameters(fit: LawFit) -> str:
+    """Contention and coherency with their intervals, in brackets; empty where a law has neither."""
+    known = (("contention", fit.sigma, fit.sigma_bounds), ("coherency", fit.kappa, fit.kappa_bounds))
+    shown = [f"{name} {value:.2g} ({edges[0]:.2g} to {edges[1]:.2g})" for name, value, edges in known if edges]
+    return f" ({', '.join(shown)})" if shown else ""
+
+
+def _peak(one: Scalability) -> str:
+    last = one.levels[-1].level.label()
+    match one.verdict:
+        case ScalingVerdict.PEAK_INSIDE:
+            low, high = one.peak_low or 0.0, one.peak_high or 0.0
+            return f"; peak at {one.peak_connections or 0.0:,.0f} connections (95 % CI {low:,.0f} to {high:,.0f})"
+        case ScalingVerdict.PEAK_OUTSIDE:
+            return f"; the peak is outside the measured range, above {last}"
+        case ScalingVerdict.NOT_RESOLVED:
+            upper = "no peak at all" if one.peak_high is None else f"{one.peak_high:,.0f}"
+            return f"; the peak is not resolved (95 % CI {one.peak_low or 1.0:,.0f} connections to {upper})"
+    return ""
+
+
+def _continued(one: Scalability) -> str:
+    if one.cautions:
+        return f"Do not extrapolate: {listed([CAUTIONS[caution] for caution in one.cautions])}."
+    return f"The curve may be continued to {2 * one.levels[-1].level.connections:,} connections at most."
+
+
+def _step(step: SuperlinearStep) -> str:
+    gain = format_percent(step.per_connection_ratio.value - 1, signed=True)
+    return (
+        f"From {step.from_connections:,} to {step.to_connections:,} connections throughput per connection rose"
+        f" ({gain}): {_REASONS[step.reason]}."
+    )

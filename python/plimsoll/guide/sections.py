@@ -9,8 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
 from plimsoll.analyse.model import Analysis
-from plimsoll.guide.look import Look
-from plimsoll.guide.marks import Chart
+from plimsoll.guide.marks import Chart, Look
 from plimsoll.guide.tables import Table
 
 

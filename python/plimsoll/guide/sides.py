@@ -1,7 +1,7 @@
 """From what a user names to the two sides of a comparison: the folder of a study, one of its systems, or a recording.
 
 `STUDY` is a study with one system, `STUDY:SYSTEM` one of several, and the folder of one trial a recording alone.
-Deliberately not here: what the comparison says (`plimsoll.analyse.compare`).
+Deliberately not here: what the comparison says (`plimsoll.analyse.answers.compare`).
 """
 
 from __future__ import annotations
@@ -13,22 +13,18 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
-from plimsoll.analyse.compare_model import ComparedSide, Sessions
-from plimsoll.analyse.compared_sessions import design_of_two_studies
-from plimsoll.analyse.compared_side import Design, Side
-from plimsoll.analyse.compared_trial import compared_trial
-from plimsoll.analyse.deciding import questions
-from plimsoll.analyse.environments import apart
-from plimsoll.analyse.replaced import counting
-from plimsoll.analyse.trial_summary import TrialSummary
+from plimsoll.analyse.answers.compare_model import ComparedSide, Sessions
+from plimsoll.analyse.answers.compared_sides import Design, Side, design_of_two_studies
+from plimsoll.analyse.study.environments import apart
+from plimsoll.analyse.study.sequential import questions
+from plimsoll.analyse.trial.trial_summary import TrialSummary, compared_trial, counting
 from plimsoll.errors import RecordError, SpecError
-from plimsoll.guide.chosen import of_plan, searches_of_plan
+from plimsoll.guide.sources import of_plan, searches_of_plan
 from plimsoll.record.capacity import SearchRecord
 from plimsoll.record.model import Verdict
 from plimsoll.record.store import Damaged, Recording, read_recording, read_study
-from plimsoll.run.folder import read_plan
-from plimsoll.run.searching import read_searches
-from plimsoll.run.users_file import current_spec
+from plimsoll.run.capacity_search import read_searches
+from plimsoll.run.folder import current_spec, read_plan
 from plimsoll.spec.study import StudySpec
 
 _SIDES_COUNT = 2

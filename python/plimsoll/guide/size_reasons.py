@@ -1,14 +1,14 @@
-"""Why a system sustains a load or not, one or two sentences. What they say, `plimsoll.analyse.size` finds."""
+"""Why a system sustains a load or not, one or two sentences. What they say, `plimsoll.analyse.answers.size` finds."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from plimsoll.analyse.objective import Fault
-from plimsoll.analyse.size_model import Fit, LoadAsked, SizeEvidence, SystemFit
-from plimsoll.analyse.size_rates import LEFT_RATIO_ALLOWED
-from plimsoll.prose.disturbance import ADVICE, slow_machine_words
+from plimsoll.analyse.answers.size_evidence import LEFT_RATIO_ALLOWED
+from plimsoll.analyse.answers.size_model import Fit, LoadAsked, SizeEvidence, SystemFit
+from plimsoll.analyse.study.points import Fault
+from plimsoll.prose.capacity import ADVICE, slow_machine_words
 from plimsoll.prose.phrases import counted, ms_span, rate_with_interval
 from plimsoll.record.level import Level
 from plimsoll.units import format_ms, format_percent, format_rate

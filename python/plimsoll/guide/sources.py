@@ -1,24 +1,31 @@
-"""Which recordings a figure or a sentence rests on: the way back from the guide to the raw record.
+"""Which recordings of a study count, and which a figure or a sentence rests on: the way back to the raw record.
 
 A figure is of a cell, and a cell of its repetitions, whose recordings a page lists one below the other. So there a link
-to the first of them leads to all; Markdown links each.
+to the first of them leads to all; Markdown links each. Points of charts lead there too: a line of the tooltip names the
+recordings, and a click goes to the first in the list.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from typing import Any
 from urllib.parse import quote
 
-from plimsoll.analyse.capacity_model import SystemCapacity
-from plimsoll.analyse.cell_model import Cell
-from plimsoll.analyse.curve_model import Curve
-from plimsoll.analyse.finding_model import Finding
+from plimsoll.analyse.findings.finding_model import Finding
 from plimsoll.analyse.model import Analysis
-from plimsoll.analyse.trial_model import MeasuredTrial
-from plimsoll.guide.numbers import NOT_KNOWN, per_unit, show_ms
+from plimsoll.analyse.study.capacity_model import SystemCapacity
+from plimsoll.analyse.study.cell_model import Cell
+from plimsoll.analyse.study.curve_model import Curve
+from plimsoll.analyse.trial.trial_model import MeasuredTrial
+from plimsoll.guide.drawing import alt
+from plimsoll.guide.tables import NOT_KNOWN, per_unit, show_ms
+from plimsoll.guide.words import clean
+from plimsoll.plan.model import Plan
 from plimsoll.record.capacity import CapacityRun, SearchRecord
+from plimsoll.record.level import Level
+from plimsoll.record.store import StudyRecordings
 from plimsoll.units import format_duration, format_number, format_rate
 
 
@@ -141,3 +148,66 @@ def _recording(one: MeasuredTrial, unit: str, folder: str) -> RecordingPart:
 def utc(unix_s: float) -> str:
     """An instant as `2026-11-01 14:05:09`, UTC."""
     return datetime.fromtimestamp(unix_s, UTC).strftime("%Y-%m-%d %H:%M:%S")
+
+
+_NAMED_MAX = 3
+
+
+def href() -> alt.Href:
+    """Where a click on a point goes."""
+    return alt.Href("href:N")
+
+
+def recordings_line() -> alt.Tooltip:
+    """The line of a tooltip."""
+    return alt.Tooltip("recordings:N", title="recordings")
+
+
+class Links:
+    """What rows of a chart say of their recordings, as far as the guide lists these."""
+
+    def __init__(self, analysis: Analysis) -> None:
+        self._listed = {one.trial_id for one in analysis.trials}
+        self._curves = analysis.curves
+
+    def of(self, trials: Iterable[str]) -> dict[str, Any]:
+        """The fields of a row.
+
+        Args:
+            trials: Ids of the recordings that its figure rests on.
+        """
+        known = [one for one in trials if one in self._listed]
+        more = f" and {len(known) - _NAMED_MAX} more" if len(known) > _NAMED_MAX else ""
+        return {
+            "recordings": clean(", ".join(known[:_NAMED_MAX]) + more) or NOT_KNOWN,
+            "href": f"#recording-{quote(known[0])}" if known else "#recordings",
+        }
+
+    def of_cell(self, system: str, workload: str, level: Level) -> dict[str, Any]:
+        """The same for one system, workload and level."""
+        return self.of(self.trials_of(system, workload, level))
+
+    def trials_of(self, system: str, workload: str, level: Level) -> tuple[str, ...]:
+        """The recordings of one system, workload and level."""
+        curves = (one for one in self._curves if (one.system, one.workload) == (system, workload))
+        cells = (one.cell_at(level) for one in curves if one.kind.is_at_rate is level.kind.is_at_rate)
+        return next((cell.trials for cell in cells if cell is not None), ())
+
+
+def of_plan(plan: Plan | None, found: StudyRecordings) -> StudyRecordings:
+    """The recordings of trials that the study's plan holds; all of them where there is no plan."""
+    if plan is None:
+        return found
+    planned = {trial.trial_id for trial in plan.trials}
+    return StudyRecordings(
+        tuple(one for one in found.recordings if {one.trial.trial_id, one.trial.repeats} & planned),
+        tuple(one for one in found.damaged if one.trial_id in planned),
+    )
+
+
+def searches_of_plan(plan: Plan | None, found: Iterable[SearchRecord]) -> tuple[SearchRecord, ...]:
+    """The searches that the study's plan holds, others were made before the study was changed; all without a plan."""
+    if plan is None:
+        return tuple(found)
+    planned = {one.search_id for one in plan.searches}
+    return tuple(one for one in found if one.search_id in planned)

@@ -1,20 +1,24 @@
-"""The section "Storage": what fio measured, and a commit's flush beside a transaction.
+"""Sections on what becomes of data: "Storage", "Speed against safety" and "Data between trials".
 
-Deliberately not here: how that is found (`plimsoll.analyse.storage_use`).
+What fio measured, and a commit's flush beside a transaction; classes of durability with their throughput and what a
+test of them lost; how data was put back, how it changed, and whether the redo log wrapped. Deliberately not here: how
+that is found (`plimsoll.analyse`), and the page of a test of durability (`fault_tests`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
+from plimsoll.analyse.explain.equivalence_model import DurabilityClass
+from plimsoll.analyse.explain.where_model import StorageUse
 from plimsoll.analyse.model import Analysis
-from plimsoll.analyse.storage_model import StorageUse
+from plimsoll.analyse.trial.trial_model import DataSummary
 from plimsoll.guide.facts import storage_words
-from plimsoll.guide.numbers import NOT_KNOWN
 from plimsoll.guide.sections import Section
-from plimsoll.guide.tables import Column, Entry, Table
+from plimsoll.guide.tables import NOT_KNOWN, Column, Entry, Table, show_rate
+from plimsoll.prose.phrases import counted
 from plimsoll.record.storage import OperationFigures, StorageMeasurement, StorageRecord
-from plimsoll.units import format_bytes, format_ms, format_number
+from plimsoll.units import format_bytes, format_duration, format_ms, format_number, format_percent
 
 _NOTE = (
     "fio measured the storage before the trials, without load by a server. Random and mixed tests use pages of 16 KiB,"
@@ -130,3 +134,146 @@ def _milliseconds(value: float | None) -> str:
 
 def _number(value: float | None) -> str:
     return NOT_KNOWN if value is None else format_number(value)
+
+
+_CLASSES_NOTE = (
+    "Promise is what the settings of the source say that may be lost, if storage does as it is told. A semi-synchronous"
+    " commit is on another machine as well before it is answered, unless the source fell back to asynchronous."
+)
+_MEASURED_NOTE = (
+    "Measured: after how many faults of plimsoll durability something was lost under the same settings; limit is the"
+    " upper end of the one-sided 95 % confidence interval of their share. That server was {server}, fault {fault}."
+)
+_UNMEASURED_NOTE = (
+    "No loss was measured. plimsoll durability --json > STUDY/durability.json measures it, and the guide then shows it"
+    " here."
+)
+
+
+def durability_section(analysis: Analysis) -> Section | None:
+    """The whole section; None where systems do not differ in durability."""
+    found = analysis.durability_classes
+    if not found:
+        return None
+    loss = next((one.measured for one in found if one.measured is not None), None)
+    measured = _UNMEASURED_NOTE if loss is None else _MEASURED_NOTE.format(server=loss.server, fault=loss.fault)
+    broken = [one for one in found if one.measured is not None and not one.measured.is_kept]
+    return Section(
+        anchor="durability",
+        title="Speed against safety",
+        sentences=tuple(f"{one.system} did not keep what its settings promise: see the table." for one in broken),
+        tables=tuple(
+            _table([one for one in found if one.workload == workload], analysis, has_losses=loss is not None)
+            for workload in dict.fromkeys(one.workload for one in found)
+        ),
+        notes=(_CLASSES_NOTE, measured),
+    )
+
+
+def _table(found: list[DurabilityClass], analysis: Analysis, *, has_losses: bool) -> Table:
+    unit = next((one.rate_unit for one in analysis.workloads if one.name == found[0].workload), "tps")
+    columns = [
+        Column(heading="system", numeric=False),
+        *(Column(heading=heading) for heading in ("flush at commit", "sync_binlog")),
+        *(Column(heading=heading, numeric=False) for heading in ("doublewrite", "replication")),
+        Column(heading=unit),
+        Column(heading="promise", numeric=False),
+    ]
+    if has_losses:
+        columns += [Column(heading=heading) for heading in ("faults with loss", "limit", "lost ms", "corrupt")]
+    rows = tuple(_class_row(one, unit, has_losses=has_losses) for one in found)
+    return Table(caption=f"{found[0].workload}: classes of durability", columns=tuple(columns), rows=rows)
+
+
+def _class_row(one: DurabilityClass, unit: str, *, has_losses: bool) -> tuple[Entry, ...]:
+    shown, loss = show_rate(one.throughput_tps, unit), one.measured
+    entries = [
+        Entry(one.system),
+        Entry(str(one.flush_log_at_trx_commit)),
+        Entry("no binary log" if one.sync_binlog is None else str(one.sync_binlog)),
+        Entry("on" if one.doublewrite else "off"),
+        Entry(one.replication),
+        Entry(shown.value, shown.bounds, sources=one.trials),
+        Entry(one.promise or NOT_KNOWN),
+    ]
+    if has_losses and loss is None:
+        entries += [Entry(NOT_KNOWN)] * 4
+    elif loss is not None:
+        limit = NOT_KNOWN if loss.loss_ratio_max == 1 else f"< {format_percent(loss.loss_ratio_max)}"
+        entries += [
+            Entry(f"{loss.faults_with_loss} of {loss.faults}", mark=None if loss.is_kept else "BROKEN"),
+            Entry(limit),
+            Entry(NOT_KNOWN if loss.lost_ms is None else format_ms(loss.lost_ms)),
+            Entry(str(loss.corrupt)),
+        ]
+    return tuple(entries)
+
+
+_COLUMNS = (
+    Column(heading="system", numeric=False),
+    Column(heading="workload", numeric=False),
+    Column(heading="data before trials", numeric=False),
+    Column(heading="time"),
+    Column(heading="other way"),
+    Column(heading="rows"),
+    Column(heading="size of tables"),
+    Column(heading="redo log filled"),
+)
+_NOTES = (
+    "Rows and size of tables: the largest change during a trial. Files grow in steps of up to 4 MiB.",
+    "Redo log filled: how often while the server warmed up. From 1 on it wrapped: the server had to write changed pages"
+    " at the pace of the load.",
+)
+_WAYS = {
+    "copy": "copied",
+    "prepare": "loaded again",
+    "fresh": "loaded for the first time",
+    "left": "as the last trial left it",
+    "hook": "put back by a hook",
+}
+
+
+def data_section(analysis: Analysis) -> Section | None:
+    """The whole section; None where nothing is known, as of imports and older recordings."""
+    if not analysis.data:
+        return None
+    table = Table(
+        caption="Data before and after trials",
+        columns=_COLUMNS,
+        rows=tuple(map(_data_row, analysis.data)),
+        notes=_NOTES,
+    )
+    return Section(anchor="data", title="Data between trials", sentences=(), tables=(table,), is_background=True)
+
+
+def _data_row(one: DataSummary) -> tuple[Entry, ...]:
+    turns = (one.redo_turns_min, one.redo_turns_max)
+    return (
+        Entry(one.system),
+        Entry(one.workload),
+        Entry(_came_about(one)),
+        Entry(NOT_KNOWN if one.reset_s_median is None else format_duration(one.reset_s_median)),
+        Entry(NOT_KNOWN if one.other_s_median is None else format_duration(one.other_s_median)),
+        Entry(NOT_KNOWN if one.rows_ratio is None else format_percent(one.rows_ratio, signed=True)),
+        Entry(NOT_KNOWN if one.bytes_ratio is None else format_percent(one.bytes_ratio, signed=True)),
+        Entry(_range(*turns)),
+    )
+
+
+def _came_about(one: DataSummary) -> str:
+    """Ways with their numbers of trials, and what of the data shares blocks with the saved copy."""
+    is_one_way = len(one.ways) == 1
+    trials = {way: "" if is_one_way else f" ({counted(count, 'trial')})" for way, count in one.ways.items()}
+    ways = [f"{_WAYS[way]}{of}" for way, of in trials.items()]
+    parts = [*(["aged"] if one.is_aged else []), *ways]
+    if one.size_bytes is not None:
+        shared = f", {format_bytes(one.cloned_bytes)} of it as shared blocks" if one.cloned_bytes else ""
+        parts.append(f"{format_bytes(one.size_bytes)}{shared}")
+    return ", ".join(parts) or NOT_KNOWN
+
+
+def _range(low: float | None, high: float | None) -> str:
+    if low is None or high is None:
+        return NOT_KNOWN
+    texts = dict.fromkeys((f"{low:.2g} ×", f"{high:.2g} ×"))
+    return " to ".join(texts)

@@ -12,22 +12,18 @@ from rich.console import Group, RenderableType
 from rich.table import Table as RichTable
 from rich.text import Text
 
-from plimsoll.analyse.grade import Grade
-from plimsoll.analyse.missing import missing_groups
+from plimsoll.analyse.answers.size_model import Fit, SizeAnswer, SystemFit
+from plimsoll.analyse.findings.finding_model import Grade
+from plimsoll.analyse.findings.missing import missing_groups
 from plimsoll.analyse.model import Analysis
-from plimsoll.analyse.size_model import Fit, SizeAnswer, SystemFit
 from plimsoll.guide.content import Content, describe
-from plimsoll.guide.glance import many_tables
-from plimsoll.guide.instances import instance_table
-from plimsoll.guide.level_tables import workload_tables
+from plimsoll.guide.headline import many_tables
+from plimsoll.guide.level_tables import instance_table, notpm_table, type_tables_of, workload_tables
 from plimsoll.guide.sections import Section
-from plimsoll.guide.size import answer_sentences, assumption_sentence, size_table
-from plimsoll.guide.size_demand import doubt_sentence, horizon_table
+from plimsoll.guide.size import answer_sentences, assumption_sentence, doubt_sentence, horizon_table, size_table
 from plimsoll.guide.size_reasons import reason_sentence
 from plimsoll.guide.tables import Table
 from plimsoll.guide.terminal_table import show_table
-from plimsoll.guide.tpcc import notpm_table
-from plimsoll.guide.types import type_tables_of
 from plimsoll.guide.warnings import WarningPart
 from plimsoll.guide.words import clean
 from plimsoll.prose.phrases import group_words

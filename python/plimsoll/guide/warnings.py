@@ -1,16 +1,24 @@
 """Warnings in words, by how much they take from the figures: the gravest three open a guide, the rest is folded.
 
-How grave a warning is says `plimsoll.prose.severity`.
+Commands that show an answer and write no guide say them in the same words. How grave a warning is says
+`plimsoll.prose.warnings`.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
+from plimsoll.analyse.analysis import analyse
+from plimsoll.analyse.findings.doubts import Code
 from plimsoll.analyse.model import Analysis
+from plimsoll.analyse.trial.condition_model import Disturbance
+from plimsoll.analyse.trial.trial_summary import RecordingLike
 from plimsoll.guide.sources import Source, trial_source
 from plimsoll.guide.words import WHOLE_STUDY, advice_of, evidence_sentence, place_words
-from plimsoll.prose.severity import Severity, severity_of
+from plimsoll.prose.warnings import Severity, severity_of
+from plimsoll.record.capacity import SearchRecord
+from plimsoll.record.model import TrialWarning
 
 GRAVEST_COUNT = 3
 """So many stand on the first screen."""
@@ -80,3 +88,56 @@ def warning_groups(warnings: tuple[WarningPart, ...]) -> tuple[WarningGroup, ...
     """The same by severity; severities without a warning are left out."""
     groups = (WarningGroup(one, tuple(part for part in warnings if part.severity is one)) for one in Severity)
     return tuple(group for group in groups if group.warnings)
+
+
+@dataclass(frozen=True, slots=True)
+class SearchDoubts:
+    """What makes the answer of a search doubtful.
+
+    Attributes:
+        warnings: The gravest first.
+        disturbance: What its deciding runs met; None where recordings do not say.
+        is_disturbed: That withholds the answer.
+    """
+
+    warnings: tuple[TrialWarning, ...]
+    disturbance: Disturbance | None
+    is_disturbed: bool
+
+
+def search_doubts(recordings: Sequence[RecordingLike], record: SearchRecord) -> SearchDoubts:
+    """What makes the answer of a search doubtful.
+
+    Args:
+        recordings: Of its runs.
+        record: What it found.
+    """
+    analysis = analyse(record.search_id, recordings, searches=[record])
+    (found,) = analysis.capacities
+    return SearchDoubts(_in_words(analysis), found.disturbance, found.is_disturbed)
+
+
+def load_warnings(recording: RecordingLike) -> tuple[TrialWarning, ...]:
+    """What makes a single load doubtful, the gravest first; that it is a single one is known."""
+    found = _in_words(analyse("load", [recording]))
+    return tuple(one for one in found if one.code != Code.SINGLE_REPETITION)
+
+
+def grave_warnings(analysis: Analysis) -> tuple[TrialWarning, ...]:
+    """What makes the figures of a study doubtful, the gravest first; not what is only to be known of it."""
+    return tuple(
+        TrialWarning(code=one.code, evidence=f"{one.subject}{one.evidence}", advice=one.advice)
+        for one in warning_parts(analysis)
+        if one.severity is not Severity.CONTEXT
+    )
+
+
+def warning_line(warning: TrialWarning) -> str:
+    """A warning for people, one line."""
+    return f"warning: {warning.code}: {warning.evidence.rstrip('.')}. {warning.advice}"
+
+
+def _in_words(analysis: Analysis) -> tuple[TrialWarning, ...]:
+    return tuple(
+        TrialWarning(code=one.code, evidence=one.evidence, advice=one.advice) for one in warning_parts(analysis)
+    )

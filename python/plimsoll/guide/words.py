@@ -1,22 +1,53 @@
-"""Sentences of a guide that follow from single values of an analysis.
+"""Sentences of a guide that follow from single values of an analysis, and text from files of others made harmless.
 
-Deliberately not here: the answer (`answer`) and limitations (`limits`).
+A finding comes with what its sentence may look up in the analysis. Deliberately not here: the answer and limitations
+(`answer`).
 """
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
-from typing import TypeVar
+from dataclasses import dataclass
+from typing import Any, TypeVar
 
-from plimsoll.analyse.doubts import Code
+from plimsoll.analyse.findings.doubts import Code, Evidence, PlacedWarning
+from plimsoll.analyse.findings.finding_model import Finding
 from plimsoll.analyse.model import Analysis, Difference, DifferenceVerdict, SystemSummary, Unknown, WorkloadSummary
-from plimsoll.analyse.throughput import REPETITIONS_NEEDED
-from plimsoll.analyse.warning_model import Evidence, PlacedWarning
-from plimsoll.guide.numbers import NOT_KNOWN
-from plimsoll.prose.catalogue import ADVICE
-from plimsoll.prose.evidence import evidence_text
+from plimsoll.analyse.study.curve_model import Curve
+from plimsoll.analyse.study.throughput import REPETITIONS_NEEDED
+from plimsoll.guide.tables import NOT_KNOWN
 from plimsoll.prose.phrases import capitalised, counted, effect, factor_name, factor_value, levels_words, plain_percent
+from plimsoll.prose.warnings import ADVICE, evidence_text
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """A finding with what its sentence may look up."""
+
+    finding: Finding
+    analysis: Analysis
+
+    @property
+    def figures(self) -> Mapping[str, Any]:
+        """The figures, by name."""
+        return self.finding.known
+
+    @property
+    def unit(self) -> str:
+        """In which throughput is shown."""
+        known = {one.name: one.rate_unit for one in self.analysis.workloads}
+        return known.get(self.finding.workload or "", "tps")
+
+    def curve(self, system: str, workload: str | None) -> Curve:
+        """The curve of a system where clients go at their own pace."""
+        return next(
+            one
+            for one in self.analysis.curves
+            if (one.system, one.workload) == (system, workload) and not one.kind.is_at_rate
+        )
+
 
 WHOLE_STUDY = "whole study"
 
@@ -256,3 +287,16 @@ def _clean_all(value: object) -> object:
             return tuple(_clean_all(item) for item in value)
         case _:
             return value
+
+
+_SPECIAL = re.compile(r"([\\`*\[\]|~]|(?<!\w)_|_(?!\w)|^[#+=-]+(?=\s|$)|^\d+(?=[.)](?:\s|$)))")
+
+
+def escape_markdown(text: str) -> str:
+    r"""Text that Markdown shows as it is, in one line.
+
+    >>> escape_markdown("a|b <c> innodb_flush *d*")
+    'a\\|b &lt;c&gt; innodb_flush \\*d\\*'
+    """
+    text = " ".join(text.split()).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    return _SPECIAL.sub(r"\\\1", text)

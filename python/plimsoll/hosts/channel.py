@@ -1,11 +1,11 @@
 """Requests to an agent on a host, and its answers: JSON lines over the standard streams of a process.
 
-Answers come in any order. When the process ends, or sends what is no answer, whoever waits is told, and every later
-request is refused. What the agent prints on its standard error is the reason that is given. Nobody waits for a write: a
-thread of its own does them, so an agent that reads nothing keeps no caller and no end waiting. Nor does anybody wait
-for an answer that will not come: every few seconds the agent says which requests it works on, and a request that it
-neither works on nor has answered ends the connection. Deliberately not here: what an answer may look like (`answers`),
-and starting the process (`ssh`).
+Answers come in any order; each is checked before anything uses it, whatever was sent. When the process ends, or sends
+what is no answer, whoever waits is told, and every later request is refused. What the agent prints on its standard
+error is the reason that is given. Nobody waits for a write: a thread of its own does them, so an agent that reads
+nothing keeps no caller and no end waiting. Nor does anybody wait for an answer that will not come: every few seconds
+the agent says which requests it works on, and a request that it neither works on nor has answered ends the connection.
+Deliberately not here: the types of results (`calls`), and starting the process (`ssh`).
 """
 
 from __future__ import annotations
@@ -18,12 +18,13 @@ import subprocess
 import threading
 from collections.abc import Callable
 from concurrent.futures import Future
+from dataclasses import dataclass
 from typing import Any
 
+from plimsoll import errors, strict_json
 from plimsoll.clocks import ClockOffset, compare_clocks
-from plimsoll.errors import HostError
+from plimsoll.errors import HostError, PlimsollError, SpecError, TargetError
 from plimsoll.hosts.agent import SILENCE_S, name_of
-from plimsoll.hosts.answers import read_answer
 from plimsoll.hosts.calls import plain_arguments, result_type, typed
 
 LINE_BYTES_MAX = 64 * 2**20
@@ -211,3 +212,72 @@ class Channel:
             waiting, self._waiting = self._waiting, {}
         for future in waiting.values():
             future.set_exception(HostError(self._lost))
+
+
+_MESSAGE_LENGTH_MAX = 20_000
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What became of a request.
+
+    Attributes:
+        number: Of the request.
+        result: Of what was done, as JSON has it.
+        error: What it ended with instead.
+    """
+
+    number: int
+    result: Any = None
+    error: PlimsollError | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Described:
+    """An error as an agent describes it."""
+
+    kind: str
+    message: str
+    faults: tuple[str, ...] = ()
+    code: int | None = None
+    sqlstate: str | None = None
+    trace: str = ""
+
+
+def read_answer(line: bytes, host: str) -> Answer:
+    """What a line says.
+
+    Args:
+        line: As it came.
+        host: As messages call it.
+
+    Raises:
+        HostError: It is no answer.
+    """
+    try:
+        said = strict_json.read(line)
+    except ValueError as error:
+        raise HostError(_short(str(error))) from None
+    match said:
+        case {"id": int(number), "error": told}:
+            return Answer(number, error=_raised(host, typed(told, _Described)))
+        case {"id": int(number), "result": result}:
+            return Answer(number, result)
+    raise HostError("it has no number, or neither a result nor an error")
+
+
+def _raised(host: str, told: _Described) -> PlimsollError:
+    """The error that an agent describes, with the host's name before its message."""
+    message = f"{host}: {_short(told.message)}"
+    if told.kind == "SpecError":
+        return SpecError(*(f"{host}: {_short(fault)}" for fault in told.faults))
+    if told.kind in ("TargetError", "DataError"):
+        error: type[TargetError] = getattr(errors, told.kind)
+        return error(message, code=told.code, sqlstate=told.sqlstate)
+    if told.kind == "OSError" or hasattr(errors, told.kind):
+        return HostError(message)
+    return HostError(f"{host}: failed in a way that Plimsoll did not foresee: {_short(told.trace or told.message)}")
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= _MESSAGE_LENGTH_MAX else f"{text[:_MESSAGE_LENGTH_MAX]}…"

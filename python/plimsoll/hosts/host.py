@@ -17,12 +17,11 @@ import polars as pl
 from plimsoll.clocks import ClockOffset
 from plimsoll.record.environment import StorageFacts
 from plimsoll.servers.data_copy import Copied
-from plimsoll.servers.managed_spec import ManagedSpec
+from plimsoll.servers.managed import ManagedSpec
 from plimsoll.servers.option_file import MachineSizes
 from plimsoll.servers.storage import FlushTimes
 from plimsoll.spec.target import Target
-from plimsoll.telemetry.collector import Placed
-from plimsoll.telemetry.sampler import Sample
+from plimsoll.telemetry.sampler import Placed, Sample
 from plimsoll.telemetry.standard import WatchedInstance
 
 P = ParamSpec("P")

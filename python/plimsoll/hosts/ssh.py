@@ -1,35 +1,54 @@
-"""Another machine as a host, reached over the user's OpenSSH.
+"""Another machine as a host, reached over the user's OpenSSH: its agent, its servers, and its telemetry.
 
 An agent runs there while the connection lasts (decision 53): the same functions that run here run there. It needs the
-version of Python that Plimsoll runs on here; nothing is installed.
+version of Python that Plimsoll runs on here; nothing is installed. Plimsoll's own modules and a few packages are sent
+as one compressed archive, which is unpacked into a directory of Plimsoll's own and removed at the end. Compiled
+packages fit one version of Python on one kind of processor, so the host needs the same (`Interpreter`).
+
+Servers are asked for their counters by this machine, so that no password and no key leaves it. Other telemetry is
+collected there and fetched once an interval, so that a running trial sees what its servers do. Times are put onto this
+machine's clock by the offset that was found when it began (`Channel.clock`).
 """
 
 from __future__ import annotations
 
 import contextlib
+import importlib.util
+import io
 import ipaddress
 import os
+import platform
 import socket
+import sys
+import tarfile
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, replace
+from functools import cache
 from pathlib import Path
 from typing import Any, ParamSpec, TypeVar, cast
 
+import polars as pl
+
 from plimsoll import strict_json
 from plimsoll.clocks import ClockOffset
-from plimsoll.errors import HostError
-from plimsoll.hosts import remote_files, remote_objects
+from plimsoll.errors import HostError, PlimsollError
+from plimsoll.hosts import remote_functions
 from plimsoll.hosts.channel import Channel
 from plimsoll.hosts.host import Collecting, Server, Wanted
+from plimsoll.hosts.local import LocalCollecting, telemetry_frame
 from plimsoll.hosts.openssh import OpenSsh, last_line
-from plimsoll.hosts.remote_collecting import RemoteCollecting
-from plimsoll.hosts.remote_server import RemoteServer
-from plimsoll.hosts.shipping import PROBE, Interpreter, archive, this_interpreter
 from plimsoll.private_folder import PrivateFolder
-from plimsoll.servers.managed_spec import ManagedSpec
+from plimsoll.record.environment import StorageFacts
+from plimsoll.servers.data_copy import Copied
+from plimsoll.servers.facts import host_facts
+from plimsoll.servers.managed import ManagedServer, ManagedSpec
 from plimsoll.servers.option_file import MachineSizes
 from plimsoll.servers.storage import FlushTimes
+from plimsoll.spec.target import Target
+from plimsoll.telemetry.sampler import Columns, Sample
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -84,7 +103,7 @@ class SshHost:
     ) -> Server:
         """Makes a server there, see `Host.create_server`."""
         asked = {"name": name, "spec": spec, "address": self.address, "machine": machine, "flush": flush}
-        number = self._channel.make(remote_objects.create_server, **asked)
+        number = self._channel.make(remote_functions.create_server, **asked)
         return RemoteServer(self._channel, number, self._folder.path)
 
     def collect(self, wanted: Wanted) -> Collecting:
@@ -127,8 +146,8 @@ class SshHost:
         packed = archive()
         channel = Channel(self.name, process, self._reason, opening=b"%d\n" % len(packed) + packed)
         try:
-            channel.call(remote_files.hold, f"from {socket.gethostname()}, process {os.getpid()}")
-            led_to = channel.call(remote_files.connected_to)
+            channel.call(remote_functions.hold, f"from {socket.gethostname()}, process {os.getpid()}")
+            led_to = channel.call(remote_functions.connected_to)
         except BaseException:
             channel.close(limit_s=1)
             raise
@@ -189,3 +208,258 @@ def checked_address(host: str, led_to: str | None) -> str:
         return str(ipaddress.ip_address(led_to))
     except ValueError:
         raise HostError(f"{host}: {led_to[:60]!r} is no address; {cure}") from None
+
+
+class RemoteServer:
+    """One server on a host. Whatever fails there is raised here; a lost connection is a HostError."""
+
+    def __init__(self, channel: Channel, number: int, folder: Path) -> None:
+        """Takes a server that an agent made.
+
+        Args:
+            channel: To the agent.
+            number: Of the server there.
+            folder: Here, for a copy of the server's public key.
+        """
+        self._channel, self._number, self._folder = channel, number, folder
+
+    @property
+    def target(self) -> Target:
+        """How clients reach it: over TCP, as an account of its own. The key of its password is read from the host."""
+        found: Target = self._channel.method(self._number, vars(ManagedServer)["target"])
+        if (there := found.tls.server_public_key_path) is None:
+            return found
+        here = self._folder / f"server-key-{self._number}.pem"
+        here.write_text(self._channel.call(remote_functions.text_of, there))
+        return replace(found, tls=replace(found.tls, server_public_key_path=here))
+
+    @property
+    def pid(self) -> int:
+        """The server's process number on the host; it must be running."""
+        return int(self._channel.method(self._number, vars(ManagedServer)["pid"]))
+
+    @property
+    def data_dir(self) -> Path:
+        """Its data directory, on the host."""
+        return Path(self._channel.method(self._number, vars(ManagedServer)["data_dir"]))
+
+    @property
+    def option_file_text(self) -> str:
+        """Its option file, as it is in force."""
+        return str(self._channel.method(self._number, vars(ManagedServer)["option_file_text"]))
+
+    @property
+    def storage(self) -> StorageFacts:
+        """Where its data lies on the host."""
+        found: StorageFacts = self._channel.method(self._number, vars(ManagedServer)["storage"])
+        return found
+
+    @property
+    def storage_of_roles(self) -> dict[str, StorageFacts]:
+        """Where that lies which has a path of its own."""
+        found: dict[str, StorageFacts] = self._channel.method(self._number, vars(ManagedServer)["storage_of_roles"])
+        return found
+
+    def start(self, *, limit_s: float = 120) -> None:
+        """Starts it and waits until it answers."""
+        self._channel.method(self._number, ManagedServer.start, limit_s=limit_s)
+
+    def stop(self, *, grace_s: float = 120) -> None:
+        """Stops it cleanly, and by force after the grace; nothing where the host was lost, which ended it."""
+        with self._unless_lost():
+            self._channel.method(self._number, ManagedServer.stop, grace_s=grace_s)
+
+    @contextmanager
+    def _unless_lost(self) -> Iterator[None]:
+        """What cannot be asked of a host that is lost needs not be done: its guardian did it."""
+        try:
+            yield
+        except HostError:
+            if not self._channel.is_lost:
+                raise
+
+    def freeze(self) -> None:
+        """Stops it where it is."""
+        self._channel.method(self._number, ManagedServer.freeze)
+
+    def thaw(self) -> None:
+        """Lets it go on."""
+        self._channel.method(self._number, ManagedServer.thaw)
+
+    def remove(self) -> None:
+        """Ends it and removes its directory; nothing where the host was lost, whose guardian did that."""
+        with self._unless_lost():
+            self._channel.method(self._number, ManagedServer.remove)
+            self._channel.drop(self._number)
+
+    def save_data(self, is_ended: Callable[[], bool] = lambda: False) -> Copied:  # noqa: ARG002  (not told to the host)
+        """Keeps a copy of the data as it is now; a copy on another host is not broken off."""
+        found: Copied = self._channel.method(self._number, ManagedServer.save_data)
+        return found
+
+    def restore_data(self, is_ended: Callable[[], bool] = lambda: False) -> Copied:  # noqa: ARG002  (as `save_data`)
+        """Sets the data back to what was saved, as `save_data`."""
+        found: Copied = self._channel.method(self._number, ManagedServer.restore_data)
+        return found
+
+    def use_pool(self, size_bytes: int) -> None:
+        """Sets the size of its buffer pool for the next start."""
+        self._channel.method(self._number, ManagedServer.use_pool, size_bytes=size_bytes)
+
+
+_STOP_LIMIT_S = 10.0
+
+
+class RemoteCollecting:
+    """A collector on a host; begins at once."""
+
+    def __init__(self, channel: Channel, wanted: Wanted) -> None:
+        self._channel, self._wanted = channel, wanted
+        self.clock = channel.clock()
+        asked = [replace(one, pid=None, data_dir=None) for one in wanted.instances]
+        name = channel.call(host_facts).name or ""
+        self._counters = LocalCollecting(replace(wanted, instances=asked), host=name, of_host=False)
+        self._number = channel.make(
+            remote_functions.watch,
+            instances=tuple(replace(one, target=None) for one in wanted.instances),
+            interval_s=wanted.interval_s,
+            origin_unix_s=self.clock.ahead_s % wanted.interval_s,
+        )
+        self._rows, self._lock = list[pl.DataFrame](), threading.Lock()
+        self._faults: tuple[str, ...] = ()
+        self._stopped = threading.Event()
+        self._thread = threading.Thread(target=self._fetch_until_stopped, name="plimsoll-telemetry", daemon=True)
+        self._thread.start()
+
+    @property
+    def faults(self) -> tuple[str, ...]:
+        """What could not be sampled, once for each sampler."""
+        return (*self._counters.faults, *self._faults)
+
+    def take(self) -> pl.DataFrame:
+        """Samples since they were last taken, times on this machine's clock."""
+        with self._lock:
+            rows, self._rows = self._rows, []
+        return pl.concat([self._counters.take(), *rows]).sort("unix_s", maintain_order=True)
+
+    def stop(self) -> None:
+        """Ends it; the last samples can still be taken."""
+        self._stopped.set()
+        self._counters.stop()
+        self._thread.join(_STOP_LIMIT_S)
+
+    def _fetch_until_stopped(self) -> None:
+        try:
+            while not self._stopped.wait(self._wanted.interval_s):
+                self._fetch()
+            self._channel.method(self._number, remote_functions.Watching.stop)
+            self._fetch()
+            self._faults = self._channel.method(self._number, vars(remote_functions.Watching)["faults"])
+            self._channel.drop(self._number)
+        except PlimsollError as error:  # telemetry ends no trial
+            self._faults = (*self._faults, str(error))
+
+    def _fetch(self) -> None:
+        columns: Columns = self._channel.method(self._number, remote_functions.Watching.take)
+        if len({len(column) for column in asdict(columns).values()}) > 1:
+            raise HostError("telemetry came in columns of different lengths")
+        with self._lock:
+            self._rows.append(telemetry_frame(columns, driver=self._wanted.driver, ahead_s=self.clock.ahead_s))
+        for instance, source, metric, value in zip(
+            columns.instance, columns.source, columns.metric, columns.value, strict=True
+        ):
+            if instance:
+                self._wanted.saw(instance, Sample(source, metric, value))
+
+
+OWN = (
+    "__init__.py",
+    "errors.py",
+    "interruption.py",
+    "private_folder.py",
+    "regular_file.py",
+    "strict_json.py",
+    "units.py",
+    "analyse",
+    "record",
+    "spec",
+    "servers",
+    "telemetry",
+    "hosts",
+)
+"""Modules and packages of Plimsoll that run on hosts."""
+
+PACKAGES = (
+    "annotated_types",
+    "cffi",
+    "_cffi_backend",
+    "cryptography",
+    "nacl",
+    "psutil",
+    "pydantic",
+    "pydantic_core",
+    "pymysql",
+    "typing_extensions",
+    "typing_inspection",
+)
+"""What these use."""
+
+_LEFT_OUT = frozenset({"__pycache__", "tests"})
+
+
+@dataclass(frozen=True, slots=True)
+class Interpreter:
+    """What compiled packages fit.
+
+    Attributes:
+        python: Major and minor version.
+        machine: Kind of processor, as `uname -m` calls it.
+        libc: Name of the C library.
+    """
+
+    python: str
+    machine: str
+    libc: str
+
+
+PROBE = (
+    "import json,platform,sys;"
+    "print(json.dumps({'python':'%d.%d'%sys.version_info[:2],'machine':platform.machine(),"
+    "'libc':platform.libc_ver()[0]}))"
+)
+"""A program that prints an `Interpreter` on any version of Python 3."""
+
+
+def this_interpreter() -> Interpreter:
+    """The one that runs now."""
+    return Interpreter(f"{sys.version_info[0]}.{sys.version_info[1]}", platform.machine(), platform.libc_ver()[0])
+
+
+@cache
+def archive() -> bytes:
+    """All of it, as tar compressed by gzip: some megabytes."""
+    written = io.BytesIO()
+    with tarfile.open(fileobj=written, mode="w:gz", compresslevel=3) as tar:
+        own = Path(__file__).parents[1]
+        for name in OWN:
+            tar.add(own / name, f"plimsoll/{name}", filter=_wanted)
+        for package in PACKAGES:
+            if (place := _place_of(package)) is not None:
+                tar.add(place, place.name, filter=_wanted)
+    return written.getvalue()
+
+
+def _place_of(package: str) -> Path | None:
+    """Its folder, or its file where it is a single one; None for one that is not here."""
+    found = importlib.util.find_spec(package)
+    if found is None or found.origin is None:
+        return None
+    origin = Path(found.origin)
+    return origin.parent if origin.name == "__init__.py" else origin
+
+
+def _wanted(entry: tarfile.TarInfo) -> tarfile.TarInfo | None:
+    name = entry.name.rpartition("/")[2]
+    entry.uid = entry.gid = 0
+    entry.uname = entry.gname = ""
+    return None if name in _LEFT_OUT or name.endswith(".pyi") else entry

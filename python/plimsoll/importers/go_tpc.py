@@ -13,7 +13,7 @@ import re
 import shlex
 from dataclasses import dataclass
 
-from plimsoll.analyse.tpcc_clauses import NOTPM_PER_WAREHOUSE_MAX, TYPES
+from plimsoll.analyse.trial.tpcc_clauses import NOTPM_PER_WAREHOUSE_MAX, TYPES
 from plimsoll.importers.kit_run import COUNT_MAX, KitInterval, RunReader, TypeFigures, number
 from plimsoll.importers.log_places import CONNECTIONS_MAX, WAREHOUSES_MAX
 

@@ -1,6 +1,7 @@
-"""One run of a kit with a TPC-C-derived workload, as its log tells it; and what reading such logs has in common.
+"""One run of a kit with a TPC-C-derived workload, as its log tells it, and its intervals as tables of a recording.
 
-Deliberately not here: the formats (`go_tpc`, `tpcc_mysql`, `dbt2_report`, `dbt2_mix`), and what becomes of a run.
+Tables have a row for each type of transaction. Deliberately not here: the formats (`go_tpc`, `tpcc_mysql`, `dbt2`),
+histograms, which only mix logs of DBT-2 have (`dbt2`), and what becomes of a run (`tpcc`).
 """
 
 from __future__ import annotations
@@ -13,8 +14,9 @@ from typing import Any
 
 import polars as pl
 
-from plimsoll.analyse.tpcc_clauses import NEW_ORDER
-from plimsoll.importers.log_lines import Unread
+from plimsoll.analyse.trial.tpcc_clauses import NEW_ORDER
+from plimsoll.importers.text_files import Unread
+from plimsoll.record.frames import ERRORS, INTERVALS
 
 COUNT_MAX = 10**12
 NUMBER = r"(\d{1,12}(?:\.\d{1,9})?)"
@@ -161,3 +163,41 @@ def number(text: str) -> float | None:
     (12.5, None, None)
     """
     return float(text) if re.fullmatch(NUMBER, text, re.ASCII) else None
+
+
+_NOWHERE = {"driver": "", "host": "", "instance": ""}
+_NOT_STATED = ("dropped", "retries", "reads", "writes", "others", "rows_returned", "rows_affected")
+
+
+def interval_rows(run: KitRun) -> pl.DataFrame | None:
+    """`frames.INTERVALS`; None without intervals. What kits do not state is 0, or null where a reader can tell."""
+    if not run.intervals:
+        return None
+    rows = [
+        {
+            **_NOWHERE,
+            "interval": index,
+            "from_s": one.from_s,
+            "to_s": one.to_s,
+            "transaction": name,
+            "completed": completed,
+            "failed": one.failed.get(name, 0),
+            **dict.fromkeys(_NOT_STATED, 0),
+            "rolled_back": None,
+        }
+        for index, one in enumerate(run.intervals)
+        for name, completed in one.completed.items()
+    ]
+    return pl.DataFrame(rows, schema=INTERVALS)
+
+
+def error_rows(run: KitRun) -> pl.DataFrame | None:
+    """`frames.ERRORS`, without codes, which kits do not print; None without intervals."""
+    if not run.intervals:
+        return None
+    rows = [
+        {**_NOWHERE, "interval": index, "class": "statement", "code": 0, "count": count}
+        for index, one in enumerate(run.intervals)
+        if (count := sum(one.failed.values()))
+    ]
+    return pl.DataFrame(rows, schema=ERRORS)

@@ -1,19 +1,26 @@
-"""The runs found in logs: which of them something can be made of, and where each belongs.
+"""The runs found in logs: which of them become trials, where each belongs, which repetitions are doubtful.
 
-Deliberately not here: reading logs (`sysbench_log`, `kits`), and what becomes of a run (`sysbench`, `tpcc`).
+Runs count as repetitions although their files' names differ where a pattern has `{any}`. Numbers that follow each
+other, dates and times are what repetitions are called after; anything else may be another configuration. Also here: how
+logs were understood, in words for the person who imported them. Deliberately not here: reading logs (`sysbench_log`,
+`tpcc`), what becomes of a run (`sysbench`, `tpcc`), and whether figures differ more than repetitions do.
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Generic, Protocol, TypeVar
 
-from plimsoll.importers.csv_table import raise_faults
+from plimsoll.analyse.findings.doubts import Code
 from plimsoll.importers.log_places import Place, Placing
-from plimsoll.importers.skipped_logs import SkippedLog
+from plimsoll.importers.text_files import FAULTS_SHOWN_MAX, Unread, raise_faults
+from plimsoll.importers.trials import ImportedTrial, SkippedLog
+from plimsoll.prose.warnings import warning
 from plimsoll.units import printable
 
 
@@ -107,3 +114,102 @@ def _equal_runs(found: Sequence[FoundRun[R]]) -> list[str]:
         for one in found
         if seen.setdefault(one.run.digest, one) is not one
     ]
+
+
+Cell = tuple[str, str, int]
+"""System, workload and connections."""
+
+_COUNTED = re.compile(
+    r"[-_. ]?(?:r|rep|repetition|repeat|run|round|try|trial|test|iter|iteration|no|n|#)?[-_. ]?(\d{1,4})"
+)
+_DATED = re.compile(r"[-_. ]?(?:\d{8,14}|\d{4}[-_.]\d\d[-_.]\d\d)(?:[-_.T ]?\d\d[-_.:]?\d\d(?:[-_.:]?\d\d)?)?")
+_TEXTS_SHOWN_MAX = 3
+
+
+def doubtful_cells(places: Iterable[Place]) -> dict[Cell, str]:
+    """By cell, what its runs are called where the pattern has `{any}`; only cells whose runs may not be repetitions."""
+    texts: dict[Cell, list[str]] = {}
+    for place in places:
+        own = texts.setdefault(cell_of(place), [])
+        if (text := " ".join(place.passed_over)) not in own:
+            own.append(text)
+    return {cell: _listed(own) for cell, own in texts.items() if len(own) > 1 and not _are_repetitions(own)}
+
+
+def with_doubts(places: Sequence[Place], trials: Sequence[ImportedTrial]) -> tuple[ImportedTrial, ...]:
+    """The trials, those of doubtful cells with a warning."""
+    doubtful = doubtful_cells(places)
+    return tuple(
+        _doubted(trial, doubtful[cell_of(place)]) if cell_of(place) in doubtful else trial
+        for place, trial in zip(places, trials, strict=True)
+    )
+
+
+def repetition_words(places: Sequence[Place]) -> Iterator[str]:
+    """The doubts for the person who imports: one line for each cell."""
+    for (system, workload, connections), texts in doubtful_cells(places).items():
+        yield (
+            f"warning: system {system}, workload {workload}, {connections} connections: {_seen(texts)} If they are"
+            " different configurations, say {factor:NAME} or {workload} in --pattern where {any} stands"
+        )
+
+
+def _doubted(trial: ImportedTrial, texts: str) -> ImportedTrial:
+    warnings = (*trial.outcome.warnings, warning(Code.REPETITIONS_MAY_DIFFER, _seen(texts)))
+    return replace(trial, outcome=trial.outcome.model_copy(update={"warnings": warnings}))
+
+
+def _seen(texts: str) -> str:
+    return f"Runs that count as repetitions come from files whose names differ: {texts}."
+
+
+def cell_of(place: Place) -> Cell:
+    """What the runs of one cell share."""
+    return place.system, place.workload, place.connections
+
+
+def _are_repetitions(texts: Sequence[str]) -> bool:
+    if all(_DATED.fullmatch(text) for text in texts):
+        return True
+    counted = [_COUNTED.fullmatch(text.lower()) for text in texts if text]  # the first one may have no number
+    numbers = [int(found[1]) for found in counted if found]
+    return len(numbers) == len(counted) and max(numbers) - min(numbers) < 2 * len(texts)
+
+
+def _listed(texts: Sequence[str]) -> str:
+    shown = ", ".join(repr(text) for text in texts[:_TEXTS_SHOWN_MAX])
+    return shown if len(texts) <= _TEXTS_SHOWN_MAX else f"{shown} and {len(texts) - _TEXTS_SHOWN_MAX} more"
+
+
+def levels(trials: Sequence[ImportedTrial]) -> Iterator[str]:
+    """What became systems, workloads and levels."""
+    cells = Counter((one.trial.system.name, one.trial.workload.name, one.trial.level.connections) for one in trials)
+    for system, workload in dict.fromkeys((name, work) for name, work, _ in cells):
+        own = sorted(
+            (level, count) for (name, work, level), count in cells.items() if (name, work) == (system, workload)
+        )
+        found = ", ".join(str(level) if count == 1 else f"{level} ({count} times)" for level, count in own)
+        yield f"system {system}, workload {workload}: connections {found}"
+
+
+def skipped_lines(unread: Sequence[Unread], refused: Sequence[SkippedLog]) -> Iterator[str]:
+    """What was left out: lines that could not be read, and logs or runs of which nothing can be made."""
+    lines = [line for one in unread for line in one.lines]
+    count = sum(one.count for one in unread)
+    yield from lines[:FAULTS_SHOWN_MAX]
+    if count > FAULTS_SHOWN_MAX:
+        yield f"… and {count - FAULTS_SHOWN_MAX} more like these"
+    yield from (one.told for one in refused[:FAULTS_SHOWN_MAX])
+    if count:
+        yield f"{many(count, 'line')} could not be read and {'was' if count == 1 else 'were'} skipped"
+    if refused:
+        yield f"{many(len(refused), 'log or run', 'logs or runs')} skipped"
+
+
+def many(count: int, noun: str, plural: str | None = None) -> str:
+    """A count with its noun.
+
+    >>> many(1, "log"), many(2, "log or run", "logs or runs")
+    ('1 log', '2 logs or runs')
+    """
+    return f"{count} {noun if count == 1 else plural or noun + 's'}"

@@ -2,34 +2,53 @@
 
 Throughput is that of all five types, as everywhere; new-order transactions per minute are shown beside it. Each kit
 departs from the specification in its own ways, so the kit is an option of the workload, and two of them are never one.
-Deliberately not here: reading logs (`kits`), where a run belongs (`log_places`), and any statistic.
+Which kit printed a log is found here; the formats are not (`go_tpc`, `tpcc_mysql`, `dbt2`, `sysbench_log`), nor where a
+run belongs (`log_places`), nor any statistic.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from plimsoll.analyse.doubts import Code
-from plimsoll.importers.csv_table import raise_faults
-from plimsoll.importers.kit_frames import error_rows, interval_rows
-from plimsoll.importers.kit_run import KitRun
-from plimsoll.importers.kits import KitLog, read_kits
-from plimsoll.importers.log_files import log_files
+from plimsoll.analyse.findings.doubts import Code
+from plimsoll.errors import SpecError
+from plimsoll.importers.dbt2 import Dbt2ReportReader, is_mix_line, read_mix, runs_of_folders
+from plimsoll.importers.go_tpc import GoTpcReader
+from plimsoll.importers.kit_run import KitRun, RunReader, error_rows, interval_rows
 from plimsoll.importers.log_places import LogOptions, Place, Placing
-from plimsoll.importers.log_report import levels, many, skipped_lines
-from plimsoll.importers.log_runs import FoundRun, place_runs, split_refused, trial_id
-from plimsoll.importers.repetition_doubts import repetition_words, with_doubts
-from plimsoll.importers.skipped_logs import SkippedLog
+from plimsoll.importers.log_runs import (
+    FoundRun,
+    levels,
+    many,
+    place_runs,
+    repetition_words,
+    skipped_lines,
+    split_refused,
+    trial_id,
+    with_doubts,
+)
 from plimsoll.importers.sysbench import import_sysbench
-from plimsoll.importers.trials import ImportedTrial, ImportResult
-from plimsoll.prose.catalogue import warning
+from plimsoll.importers.sysbench_log import command_line
+from plimsoll.importers.text_files import LogFiles, Unread, lines_of, log_files, raise_faults
+from plimsoll.importers.tpcc_mysql import TpccMysqlReader
+from plimsoll.importers.trials import ImportedTrial, ImportResult, SkippedLog
+from plimsoll.prose.warnings import warning
 from plimsoll.record.environment import Environment
 from plimsoll.record.level import Level
-from plimsoll.record.model import Outcome, SystemRecord, TrialRecord, Verdict, Window, WorkloadRecord
-from plimsoll.record.origin import Origin
-from plimsoll.record.reported import ReportedResult, ReportedType
+from plimsoll.record.model import (
+    Origin,
+    Outcome,
+    ReportedResult,
+    ReportedType,
+    SystemRecord,
+    TrialRecord,
+    Verdict,
+    Window,
+    WorkloadRecord,
+)
 from plimsoll.spec.tpcc import TPCC
 
 _SYSBENCH = "sysbench-tpcc"
@@ -46,7 +65,7 @@ def import_tpcc(
         paths: The logs, or folders of them; each may hold several runs of one kit.
         study_name: The study that the recordings will belong to.
         options: What the logs do not say themselves.
-        kit: The kit of all logs, one of `kits.KITS`; None to recognise it.
+        kit: The kit of all logs, one of `tpcc.KITS`; None to recognise it.
 
     Raises:
         SpecError: What a run belongs to is unknown or contradictory, or no log holds a run. All faults at once.
@@ -197,3 +216,107 @@ def _rollbacks(trials: Sequence[ImportedTrial]) -> Iterator[str]:
                 f"{one.trial.origin.detail}: ignored errors are {share:.2%} of transactions; about "
                 f"{_NEW_ORDERS_ROLLED_BACK:.2%} are new orders that are to be rolled back, which are counted as errors"
             )
+
+
+KITS = ("go-tpc", "sysbench-tpcc", "tpcc-mysql", "dbt2")
+
+_CHARACTERS_MAX = 10_000  # a report of go-tpc as JSON is one line
+_READERS: dict[str, type[RunReader]] = {one.kit: one for one in (GoTpcReader, TpccMysqlReader, Dbt2ReportReader)}
+_SIGNS = {
+    "go-tpc": re.compile(r'\[(?:Current|Summary)\] \S+\s+- .*|\[\{.*"(?:Prefix|tpmC)".*'),
+    "tpcc-mysql": re.compile(r".*TPC-C Load Generator.*|<(?:Raw Results|Parameters)>|\d+, (?:trx: |\d+\(\d+\):).*"),
+    "dbt2": re.compile(r"Transaction\s+%\s+Average\b.*|.* new-order transactions per minute \(NOTPM\)"),
+    "sysbench-tpcc": re.compile(
+        r"sysbench \d.*|Running the test with following options:|\[\s*\d+s\s*\] thds: .*|SQL statistics:"
+    ),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class KitLog:
+    """The runs in one log, or in the mix logs of one run.
+
+    Attributes:
+        path: The first log.
+    """
+
+    path: Path
+    runs: tuple[KitRun, ...]
+    unread: tuple[Unread, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class KitLogs:
+    """All logs.
+
+    Attributes:
+        sysbench: Those of sysbench-tpcc, which are read as logs of sysbench.
+        refused: Logs of which nothing can be made.
+        faults: What the user has to correct: one line each.
+    """
+
+    logs: tuple[KitLog, ...]
+    sysbench: tuple[Path, ...]
+    refused: tuple[SkippedLog, ...]
+    faults: tuple[str, ...]
+
+
+def read_kits(files: LogFiles, kit: str | None = None) -> KitLogs:
+    """Reads logs, each of the kit that it looks like, or all of one.
+
+    Args:
+        files: The logs.
+        kit: One of `KITS`; None to recognise it.
+    """
+    logs: list[KitLog] = []
+    found: dict[str, list[Path]] = {}
+    refused: list[SkippedLog] = []
+    faults = [*files.faults]
+    for path in files.paths:
+        try:
+            kind, script = _kind(path, kit)
+            if kind is None:
+                refused.append(SkippedLog.of(path, f"holds no run of {kit or 'a kit that is known'}"))
+            elif kind == "sysbench-tpcc" and script not in (None, "tpcc"):
+                reason = f"is of sysbench's {script}: not imported. Say plimsoll import sysbench"
+                refused.append(SkippedLog.of(path, reason))
+            elif kind in _READERS:
+                logs.append(_read(path, _READERS[kind]))
+            else:
+                found.setdefault(kind, []).append(path)
+        except SpecError as error:
+            if path in files.named:
+                faults += error.faults
+            else:
+                refused.append(SkippedLog.of(path, str(error).removeprefix(f"{path}: ")))
+    for group in runs_of_folders(found.get("mix", [])):
+        unread = tuple(Unread(str(path)) for path in group)
+        logs.append(KitLog(group[0], (read_mix(group, unread),), unread))
+    return KitLogs(tuple(logs), tuple(found.get("sysbench-tpcc", [])), tuple(refused), tuple(faults))
+
+
+def _kind(path: Path, kit: str | None) -> tuple[str | None, str | None]:
+    """The kit whose sign comes first, `mix` for a mix log of DBT-2; and the script of a command line before it."""
+    script = None
+    for text in _texts(path):
+        if command := command_line(text):
+            script = command.workload
+        if kit in (None, "dbt2") and is_mix_line(text):
+            return "mix", script
+        for name, sign in _SIGNS.items():
+            if kit in (None, name) and sign.fullmatch(text):
+                return name, script
+    return None, script
+
+
+def _texts(path: Path) -> Iterator[str]:
+    return (text for _, _, text in lines_of(path, Unread(str(path)), _CHARACTERS_MAX))
+
+
+def _read(path: Path, reader: type[RunReader]) -> KitLog:
+    unread = Unread(str(path))
+    reading = reader(unread)
+    for number, line, text in lines_of(path, unread, _CHARACTERS_MAX):
+        reading.feed(number, line, text)
+    reading.finish()
+    return KitLog(path, tuple(reading.runs), (unread,))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from plimsoll.analyse.tpcc_clauses import TYPES
+from plimsoll.analyse.trial.tpcc_clauses import TYPES
 from plimsoll.importers.kit_run import NUMBER, KitInterval, RunReader, TypeFigures
 from plimsoll.importers.log_places import CONNECTIONS_MAX, WAREHOUSES_MAX
 

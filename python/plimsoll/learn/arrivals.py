@@ -10,7 +10,7 @@ The Allan factor takes the variance from differences of windows that follow each
 slowly does not count at all. It is 1 for a Poisson process, too. Source: Lowen and Teich, Fractal-Based Point Processes
 (Wiley, 2005), chapter 3.
 
-Deliberately not here: which transactions there are, and which load shows the same (`bursts`).
+Deliberately not here: which transactions there are, and which load shows the same (`demand`).
 """
 
 from __future__ import annotations

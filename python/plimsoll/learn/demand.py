@@ -1,41 +1,231 @@
-"""A log's load as a demand: how much of it comes when, to size by and to run.
+"""A log's load as a demand: how much of it comes when, to size by and to run. It holds no name and no literal.
+
+`demand.json` is this document. It is made for others to read, so what is read back is checked as any file of others.
 
 Burstiness is that of the Allan factor in windows of 10 s. A rate that changes over minutes is told by the rates of
 minutes, and a load at the rate of the busiest minute has it already; what varies within a minute must be in the bursts.
-Windows of 10 s are ten stays of the engine's bursts, where these have nearly all of their index, and an hour has 360
-of them, which gives the factor a standard error of 9 %. Deliberately not here: sentences, and reading files.
+Windows of 10 s are ten stays of the engine's bursts, where these have nearly all of their index, and an hour has 360 of
+them, which gives the factor a standard error of 9 %.
+
+The engine's bursts are a Markov-modulated Poisson process of two states with rates r (1 ± a) and exponentially
+distributed stays of mean T (Heffes and Lucantoni, IEEE JSAC 4(6), 1986, for equal stays). Its index of dispersion in
+windows of length w is
+
+    I(w) = 1 + (N - 1) h(w / T),   h(x) = 1 - (1 - exp(-2 x)) / (2 x),   N = 1 + a² r T
+
+and its Allan factor is 2 I(w) - I(2 w), as that of every stationary process. N is the asymptotic index, `burstiness`. T
+is one second; where that would need an amplitude a above 0.95, stays are longer.
+
+Deliberately not here: sentences, the bursts themselves (the engine's `arrivals::bursts`), and what a system can sustain
+(`plimsoll.analyse.answers.size`).
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, date, datetime
+from enum import StrEnum
+from typing import Annotated, Final, Literal
 
 import numpy as np
-from pydantic import ValidationError
+from pydantic import Field, ValidationError
 
+from plimsoll.analyse.answers.size_model import LoadDemand
 from plimsoll.errors import SpecError
-from plimsoll.learn.arrivals import WINDOWS_S, Arrivals, minutes_step_s
-from plimsoll.learn.bursts import allan_factor_shown, index_that_shows
-from plimsoll.learn.demand_model import (
-    DEMAND_FORMAT,
-    LONG_BURSTS,
-    Burstiness,
-    ClosedForm,
-    Demand,
-    OpenForm,
-    Rates,
-    ReadShares,
-    SessionDemand,
-    TypeDemand,
-    Window,
-)
+from plimsoll.learn.arrivals import STEPS_MAX, WINDOWS_S, Arrivals, minutes_step_s
 from plimsoll.learn.report_model import LogReport, TypeFigures
-from plimsoll.learn.seen import Seen
-from plimsoll.learn.transaction_types import TypeTotals
-from plimsoll.record.document import is_newer
-from plimsoll.spec.arrivals import BURSTINESS_MAX
+from plimsoll.learn.transactions import TYPES_MAX, Seen, TypeTotals
+from plimsoll.record.document import Document, is_newer
+from plimsoll.spec.clients import BURST_S, BURSTINESS_MAX, RATE_MAX_TPS
 from plimsoll.spec.fields import faults_of
+
+DEMAND_FORMAT: Final = 1
+"""Version of this schema."""
+
+LONG_BURSTS = "long-bursts"
+"""Code of a doubt: bursts last for tens of seconds, of which neither `burstiness` nor rates of minutes have all."""
+
+_YEAR_3000 = 32_503_680_000
+
+Amount = Annotated[float, Field(ge=0, allow_inf_nan=False)]
+Share = Annotated[float, Field(ge=0, le=1)]
+Rate = Annotated[float, Field(ge=0, le=RATE_MAX_TPS, allow_inf_nan=False)]
+PositiveRate = Annotated[float, Field(gt=0, le=RATE_MAX_TPS, allow_inf_nan=False)]
+Seconds = Annotated[int, Field(ge=1, le=_YEAR_3000)]
+Moment = Annotated[int, Field(ge=0, le=_YEAR_3000)]
+Steps = Annotated[tuple[Rate, ...], Field(max_length=STEPS_MAX)]
+Code = Annotated[str, Field(pattern="^[a-z][a-z0-9-]{0,39}$")]
+TypeName = Annotated[str, Field(pattern="^(type [0-9]{1,4}|other)$")]
+
+
+class Moments(StrEnum):
+    """The part of the log whose rate is meant."""
+
+    MEAN = "mean"
+    P99_MINUTE = "p99-minute"
+    PEAK_MINUTE = "peak-minute"
+    PEAK_SECOND = "peak-second"
+
+
+class Rates(Document):
+    """Transactions per second, by when they began.
+
+    Attributes:
+        mean_tps: Over all of the log.
+        p99_minute_tps: What 99 % of the minutes do not exceed.
+        peak_minute_tps: In the busiest minute.
+        peak_second_tps: In the busiest second.
+    """
+
+    mean_tps: Rate
+    p99_minute_tps: Rate
+    peak_minute_tps: Rate
+    peak_second_tps: Rate
+
+    def at(self, moment: Moments) -> float:
+        """The rate at one of them."""
+        return float(getattr(self, f"{moment.value.replace('-', '_')}_tps"))
+
+
+class TypeDemand(Document):
+    """Transactions of one type. Its rates are those of its own busiest minute and second.
+
+    Attributes:
+        name: As in the report: `type 1`, …, `other`.
+        types_count: How many types these are.
+        share: Of all transactions, 0..1.
+        reads_only: Every statement of it locks and changes nothing.
+        statements: Per transaction.
+        steps_tps: Rate in each step of the demand's `step_s`.
+    """
+
+    name: TypeName
+    types_count: int = Field(ge=1)
+    share: Share
+    reads_only: bool
+    statements: Amount
+    rates: Rates
+    steps_tps: Steps
+
+
+class SessionDemand(Document):
+    """Connections.
+
+    Attributes:
+        count: How many there were.
+        busy_mean: Statements in execution at a time, on average; null without times.
+        in_transaction_mean: Transactions open at a time, on average; null without times.
+        think_ms_mean: From the end of a transaction to the begin of the next one of its session; null where none is
+            known.
+    """
+
+    count: int = Field(ge=0)
+    busy_mean: Amount | None
+    in_transaction_mean: Amount | None
+    think_ms_mean: Amount | None
+    think_ms_median: Amount | None
+
+
+class ReadShares(Document):
+    """What of the load only reads, 0..1; `time` is null without times."""
+
+    statements: Share
+    time: Share | None
+    transactions: Share
+
+
+class Window(Document):
+    """How counts of arrivals in windows of one length vary, in the busiest hour.
+
+    Attributes:
+        dispersion: Variance over mean. A rate that rises or falls within the hour counts, too.
+        allan_factor: The same from differences of windows that follow each other: slow changes do not count.
+    """
+
+    window_s: int = Field(ge=1, le=3600)
+    dispersion: Amount
+    allan_factor: Amount
+
+
+class Burstiness(Document):
+    """What the load engine must be given to vary as the log does.
+
+    Attributes:
+        index: Asymptotic index of dispersion: `clients = { burstiness = … }` of a study, `--burstiness` of a trial.
+        window_s: The windows whose Allan factor it reproduces.
+        rate_tps: Mean rate of the hour in which it was measured.
+        reason: Why these windows: `within-minutes` (10 s; rates of minutes tell the longer ones) or `log-is-short`.
+        is_lower_bound: No load of the engine varies that much; this one comes nearest.
+    """
+
+    index: float = Field(ge=1, le=BURSTINESS_MAX)
+    window_s: int = Field(ge=1, le=3600)
+    rate_tps: PositiveRate
+    reason: Literal["within-minutes", "log-is-short"]
+    is_lower_bound: bool = False
+
+
+class ClosedForm(Document):
+    """The load as sessions that think: `connections` and `think_time` of a study.
+
+    Attributes:
+        sessions: That are in a transaction or think, on average (Little's law, at the mean rate of the log). At another
+            rate they are in proportion to it.
+        think_ms_mean: Mean pause between two transactions of a session.
+    """
+
+    sessions: int = Field(ge=1)
+    think_ms_mean: Amount
+
+
+class OpenForm(Document):
+    """The load as arrivals.
+
+    Attributes:
+        rate_tps: Of the busiest minute.
+        burstiness: Null where it is not known.
+    """
+
+    rate_tps: PositiveRate
+    burstiness: float | None = Field(ge=1, le=BURSTINESS_MAX)
+
+
+class Demand(Document):
+    """What a log says must be sustained.
+
+    Attributes:
+        schema_version: Of this document.
+        first_unix_s: Second in which the first transaction began, since 1970; `last_unix_s` that of the last one.
+        duration_s: From the first to the last second.
+        busiest_hour_tps: Mean rate of the hour with the most transactions; of a shorter log that of all of it.
+        step_s: Length of the steps of the curves: a minute, or several where the log is longer than a day.
+        steps_tps: Rate of all transactions in each step.
+        windows: Those that the log is long enough and its times exact enough for.
+        burstiness: Null where it is not known.
+        closed: Null where think times are not known.
+        doubts: Codes of what the log cannot tell, as in the report, and `LONG_BURSTS`.
+    """
+
+    schema_version: Literal[1] = DEMAND_FORMAT
+    first_unix_s: Moment
+    last_unix_s: Moment
+    duration_s: Seconds
+    transactions_count: Amount
+    rates: Rates
+    busiest_hour_tps: PositiveRate
+    step_s: Seconds
+    steps_tps: Steps
+    types: tuple[TypeDemand, ...] = Field(max_length=TYPES_MAX + 1)
+    sessions: SessionDemand
+    reads: ReadShares
+    windows: tuple[Window, ...] = Field(max_length=16)
+    burstiness: Burstiness | None
+    arrivals: OpenForm
+    closed: ClosedForm | None
+    doubts: tuple[Code, ...] = Field(max_length=64)
+
 
 _SECOND_US = 1_000_000
 _WINDOW_S, _SHORT_WINDOW_S, _HALF_MINUTE_S = 10, 1, 30
@@ -195,4 +385,79 @@ def _closed(seen: Seen, arrivals: Arrivals) -> ClosedForm | None:
     return ClosedForm(
         sessions=max(math.ceil(spent_s / arrivals.duration_s), 1),
         think_ms_mean=seen.think_us / seen.thinks.count / 1000,
+    )
+
+
+AMPLITUDE_MAX = 0.95
+"""Of the engine's rate around its mean."""
+
+_STEPS = 400
+
+
+@dataclass(frozen=True, slots=True)
+class IndexFound:
+    """The asymptotic index of a load that shows an Allan factor.
+
+    Attributes:
+        index: From 1.
+        is_reached: False where no index shows so much; `index` is that which shows the most.
+    """
+
+    index: float
+    is_reached: bool
+
+
+def allan_factor_shown(index: float, window_s: float, rate_tps: float) -> float:
+    """The Allan factor, in windows of a length, of the engine's load with an asymptotic index at a rate."""
+    excess = index - 1
+    stay_s = max(BURST_S, excess / (AMPLITUDE_MAX**2 * rate_tps))
+    return 1 + excess * (2 * _reached(window_s / stay_s) - _reached(2 * window_s / stay_s))
+
+
+def index_that_shows(allan_factor: float, window_s: float, rate_tps: float) -> IndexFound:
+    """The smallest asymptotic index with which the engine's load shows an Allan factor.
+
+    Args:
+        allan_factor: In windows of `window_s` seconds.
+        window_s: Their length.
+        rate_tps: Arrivals per second where it was measured, above 0.
+    """
+    if allan_factor <= 1:
+        return IndexFound(1.0, is_reached=True)
+    tried = np.geomspace(1e-3, BURSTINESS_MAX - 1, _STEPS) + 1
+    shown = np.array([allan_factor_shown(float(one), window_s, rate_tps) for one in tried])
+    above = np.flatnonzero(shown >= allan_factor)
+    if not above.size:
+        return IndexFound(float(tried[np.argmax(shown)]), is_reached=False)
+    high = float(tried[above[0]])
+    low = float(tried[above[0] - 1]) if above[0] else 1.0
+    for _ in range(60):
+        middle = (low + high) / 2
+        low, high = (middle, high) if allan_factor_shown(middle, window_s, rate_tps) < allan_factor else (low, middle)
+    return IndexFound(high, is_reached=True)
+
+
+def _reached(stays: float) -> float:
+    """Share of the excess of the asymptotic index that a window of so many stays shows, 0..1."""
+    return 1 + math.expm1(-2 * stays) / (2 * stays)
+
+
+def sized_demand(demand: Demand, moment: Moments, yearly_growth: float | None, today: date) -> LoadDemand:
+    """What `plimsoll.analyse.answers.size` needs of a demand.
+
+    Args:
+        demand: Of the log.
+        moment: Whose rate is to be sustained.
+        yearly_growth: 0.3 for 30 % more each year; None where it is not known.
+        today: UTC.
+    """
+    return LoadDemand(
+        at=moment.value,
+        logged_tps=demand.rates.at(moment),
+        logged_on=datetime.fromtimestamp(demand.last_unix_s, UTC).date(),
+        duration_s=demand.duration_s,
+        today=today,
+        yearly_growth=yearly_growth,
+        burstiness=demand.arrivals.burstiness,
+        doubts=demand.doubts,
     )

@@ -1,22 +1,22 @@
 """Two snapshots of a server's counters, subtracted: which statements ran in between, how often, at what cost.
 
 Counters only grow until somebody truncates their table or the server restarts. Which happened shows in a statement that
-is gone, counts less than before, or was first seen at another time; then the later snapshot alone counts.
-Deliberately not here: reading snapshots (`plimsoll.servers.digests`), and the words (`plimsoll.guide`).
+is gone, counts less than before, or was first seen at another time; then the later snapshot alone counts. What kind of
+statement a digest is, is told by the words of its text; the kinds are those that the engine finds in logs. Deliberately
+not here: reading snapshots (`plimsoll.servers.digests`), and the words (`plimsoll.guide`).
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 from plimsoll.errors import SpecError
-from plimsoll.learn.digest_kinds import digest_kind, executed_text
-from plimsoll.learn.digest_model import DigestFigures, DigestReport
 from plimsoll.learn.names import Pseudonyms
-from plimsoll.learn.report_model import LogDoubt
+from plimsoll.learn.report_model import DigestFigures, DigestReport, LogDoubt
 from plimsoll.learn.transactions import DATA_KINDS, READ_KINDS
-from plimsoll.record.digest_snapshot import DigestCounts, DigestSnapshot
+from plimsoll.record.server_facts import DigestCounts, DigestSnapshot
 
 TOP_DIGESTS = 100
 """Statements that the report holds, those with the most time first."""
@@ -195,3 +195,50 @@ def _quantile_ms(counts: DigestCounts, share: float) -> float | None:
 
 def _doubt(code: str, *, is_refusal: bool = False, figures: dict[str, float | str] | None = None) -> LogDoubt:
     return LogDoubt(code=code, is_refusal=is_refusal, figures=figures or {})
+
+
+_WORD = re.compile(r"[A-Za-z_]+")
+_LOCKING = re.compile(r"\bFOR (UPDATE|SHARE)\b|\bLOCK IN SHARE MODE\b")
+_QUOTED = re.compile(r"`(?:[^`]|``)*`")
+_VERBS = ("SELECT", "INSERT", "REPLACE", "UPDATE", "DELETE")
+
+_KINDS = {
+    **{word: word.lower() for word in (*_VERBS, "CALL", "LOAD", "COMMIT", "ROLLBACK", "SAVEPOINT", "SET", "USE")},
+    **dict.fromkeys(("VALUES", "TABLE"), "select"),
+    **dict.fromkeys(("BEGIN", "START"), "begin"),
+    **dict.fromkeys(("SHOW", "DESCRIBE", "DESC", "EXPLAIN", "HELP"), "show"),
+    **dict.fromkeys(("CREATE", "ALTER", "DROP", "TRUNCATE", "RENAME"), "ddl"),
+    **dict.fromkeys(("PREPARE", "DEALLOCATE"), "prepare"),
+    "RELEASE": "savepoint",
+    "LOCK": "lock_tables",
+    "UNLOCK": "unlock_tables",
+    "EXECUTE": "execute",
+}
+_ADMIN = (
+    *("ANALYZE", "OPTIMIZE", "CHECK", "REPAIR", "FLUSH", "KILL", "RESET", "GRANT", "REVOKE", "INSTALL", "UNINSTALL"),
+    *("PURGE", "CHANGE", "STOP", "SHUTDOWN", "CLONE", "BINLOG", "CACHE"),
+)
+
+
+_EXECUTED = re.compile(r"EXECUTE (?!IMMEDIATE\b)(?=[A-Z(])")
+
+
+def executed_text(text: str) -> str:
+    """The text of a statement without MySQL's mark that it was prepared: `EXECUTE SELECT ...` is a SELECT."""
+    found = _EXECUTED.match(text)
+    return text if found is None else text[found.end() :]
+
+
+def digest_kind(text: str) -> str:
+    """The kind of a statement, one of those that docs/logs.md lists."""
+    bare = _QUOTED.sub("x", text)
+    words = (found[0].upper() for found in _WORD.finditer(bare))
+    first = next(words, "")
+    if first == "WITH":
+        first = next((word for word in words if word in _VERBS), "SELECT")
+    if first == "ROLLBACK" and " TO " in bare:
+        return "savepoint"
+    if first in _ADMIN:
+        return "admin"
+    kind = _KINDS.get(first, "other")
+    return "select_locking" if kind == "select" and _LOCKING.search(bare) else kind

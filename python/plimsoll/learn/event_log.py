@@ -1,12 +1,19 @@
 """What the engine reads out of a log: the tables and their columns. They are private: they hold names and literals.
 
-Deliberately not here: reading logs (the engine's `read-logs`), and anything that is concluded from the tables.
+Statements that differ in one number of a name only, such as those on `orders_01` to `orders_16`, are one family.
+Applications that split tables run the same statement on any of them; told one by one they make as many types of
+transactions as there are combinations. A text is stood for by its hash, the same as the engine's (`plimsoll-logs`,
+`hash64`): values of rows that are hashed in the same way can be told to be those of the log, without either being kept.
+Deliberately not here: reading logs (the engine's `read-logs`), anything that is concluded from the tables, and which
+member of a family a transaction uses (`relations`).
 """
 
 from __future__ import annotations
 
 import json
 import os
+import re
+from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,7 +22,7 @@ import polars as pl
 from pydantic import ValidationError
 
 from plimsoll.errors import RecordError
-from plimsoll.learn.source_model import SourceFacts
+from plimsoll.learn.report_model import SourceFacts
 
 EVENTS: dict[str, pl.DataType] = {
     "event": pl.UInt64(),  # 0, 1, 2, … in the order of the log
@@ -147,3 +154,100 @@ def open_event_log(folder: Path) -> EventLog:
     except (OSError, ValueError, KeyError, TypeError, ValidationError, pl.exceptions.PolarsError) as error:
         raise RecordError(f"{folder}: holds no tables of a log: {str(error).splitlines()[0]}") from error
     return EventLog(folder, sources, templates, int(count))
+
+
+_NUMBER = re.compile(r"(?<=[^\W\d])\d+\b")
+"""Digits at the end of a name. Literals are no part of templates."""
+
+MEMBERS_MAX = 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class Families:
+    """Which templates belong together.
+
+    Attributes:
+        of_template: By template, the family: the smallest number of its templates.
+        members: By family of more than one template, its templates in the order of their numbers.
+    """
+
+    of_template: dict[int, int]
+    members: dict[int, tuple[int, ...]]
+
+    def member(self, template: int) -> int:
+        """Which of its family it is, from 1."""
+        return self.members.get(self.of_template[template], (template,)).index(template) + 1
+
+    def templates(self, family: int) -> tuple[int, ...]:
+        """The members of a family, in order."""
+        return self.members.get(family, (family,))
+
+
+def families_of(templates: pl.DataFrame) -> Families:
+    """The families of all templates.
+
+    Args:
+        templates: Columns template, schema, kind, text.
+    """
+    alike: dict[tuple[object, ...], list[tuple[int, list[str]]]] = defaultdict(list)
+    for template, schema, kind, text in templates.select("template", "schema", "kind", "text").iter_rows():
+        numbers = _NUMBER.findall(text)
+        key = (schema, kind, _NUMBER.sub("#", text)) if numbers else (template,)
+        alike[key].append((template, numbers))
+    of_template: dict[int, int] = {}
+    members: dict[int, tuple[int, ...]] = {}
+    for group in alike.values():
+        ordered = _ordered(group)
+        if ordered is None:
+            of_template |= {template: template for template, _ in group}
+            continue
+        family = min(ordered)
+        of_template |= dict.fromkeys(ordered, family)
+        if len(ordered) > 1:
+            members[family] = ordered
+    return Families(of_template, members)
+
+
+def _ordered(group: list[tuple[int, list[str]]]) -> tuple[int, ...] | None:
+    """Templates by their number; None where they differ in more than one, or are too many."""
+    if len(group) > MEMBERS_MAX:
+        return None
+    columns = zip(*(numbers for _, numbers in group), strict=True)
+    varying = [place for place, seen in enumerate(columns) if len(set(seen)) > 1]
+    by_number: dict[int, int] = {}
+    for template, numbers in group:
+        found = {int(numbers[place]) for place in varying}
+        number = found.pop() if found else 0
+        if found or number in by_number:
+            return None
+        by_number[number] = template
+    return tuple(by_number[number] for number in sorted(by_number))
+
+
+_SEED = 0x243F6A8885A308D3
+_FIRST = 0x9E3779B97F4A7C15
+_SECOND = 0xC2B2AE3D27D4EB4F
+_MASK = 2**64 - 1
+
+
+def text_hash(text: bytes) -> str:
+    """Of the bytes of a text, 16 hexadecimal digits.
+
+    >>> text_hash(b"abc")
+    '9f59f5da0c823c49'
+    """
+    state, whole = _SEED ^ len(text), len(text) // 16 * 16
+    last = text[whole:].ljust(16, b"\0")
+    for begin in range(0, whole, 16):
+        state = _folded(state ^ _word(text, begin), _FIRST ^ _word(text, begin + 8))
+    state = _folded(state ^ _word(last, 0), _FIRST ^ _word(last, 8))
+    return f"{_folded(state ^ _SECOND, _FIRST):016x}"
+
+
+def _word(text: bytes, begin: int) -> int:
+    return int.from_bytes(text[begin : begin + 8], "little")
+
+
+def _folded(one: int, other: int) -> int:
+    product = one * other
+    return (product ^ (product >> 64)) & _MASK

@@ -1,26 +1,40 @@
 """Compares the run of a learned workload with the log that it was learned from, figure by figure.
 
-Statements are matched by their canonical text, types by their statements. Deliberately not here: running the workload
-(`plimsoll.run`), goals and errors (`deviations`), and words.
+The log of the run is reduced to what is compared. Statements are matched by their canonical text, types by their
+statements. Statements of a workload file of which one text or another runs, such as those on tables that differ in a
+number, are one. Deliberately not here: running the workload (`plimsoll.run`), goals and errors (`fidelity_model`), and
+words.
 """
 
 from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 
-from plimsoll.analyse.learned_model import FidelityKind
-from plimsoll.learn.canonical_sql import canonical
-from plimsoll.learn.deviations import GOALS, mean_figure, rare_figure, shape_figure, share_figure
-from plimsoll.learn.fidelity_model import CheckConditions, Fidelity, FidelityFigure, LogPeriod
-from plimsoll.learn.loop_spread import statements_spread
-from plimsoll.learn.model_run import ModelRun
-from plimsoll.learn.profile_model import Profile
+import polars as pl
+
+from plimsoll.analyse.study.workloads import FidelityKind
+from plimsoll.learn.event_log import EventLog, Families
+from plimsoll.learn.fidelity_model import (
+    GOALS,
+    CheckConditions,
+    Fidelity,
+    FidelityFigure,
+    LogPeriod,
+    mean_figure,
+    rare_figure,
+    shape_figure,
+    share_figure,
+)
+from plimsoll.learn.profile_model import Profile, TypeProfile
+from plimsoll.learn.report import COUNTED, errors_by_number
 from plimsoll.learn.report_model import LogReport, TemplateFigures, TypeFigures
-from plimsoll.learn.run_statements import RunStatements
+from plimsoll.learn.sql_tree import canonical
+from plimsoll.learn.transactions import DATA_KINDS, Templates, TypeTotals, folded, seen_in
 from plimsoll.spec.learned import FigureKind
+from plimsoll.spec.workload_file import WorkloadFile
 
 DEADLOCK, LOCK_WAIT = 1213, 1205
 """Error numbers of MySQL and MariaDB."""
@@ -202,3 +216,203 @@ def _throughput(load: LearnedLoad, run: ModelRun) -> Iterator[FidelityFigure]:
     if arrivals is not None and run.duration_s:
         rate = run.transactions / run.duration_s
         yield shape_figure("throughput", "all", arrivals.mean_tps, rate, round(run.transactions))
+
+
+def statements_spread(profile: Profile, names: Sequence[str]) -> float:
+    """The standard deviation of statements for each transaction of some types.
+
+    Rounds of loops are taken as independent. Types together vary by their means, too.
+
+    Args:
+        profile: Of the load.
+        names: Of the types.
+    """
+    types = [one for one in profile.types if one.name in names]
+    total = sum(one.share for one in types)
+    if not total:
+        return 0.0
+    mean = sum(one.share * one.statements for one in types) / total
+    return math.sqrt(sum(one.share * (_variance(one) + (one.statements - mean) ** 2) for one in types) / total)
+
+
+def _variance(one: TypeProfile) -> float:
+    return sum((loop.last - loop.first + 1) ** 2 * _of_rounds(loop.rounds) for loop in one.loops)
+
+
+def _of_rounds(rounds: Mapping[int, int]) -> float:
+    total = sum(rounds.values())
+    if not total:
+        return 0.0
+    mean = sum(number * seen for number, seen in rounds.items()) / total
+    return sum(seen * (number - mean) ** 2 for number, seen in rounds.items()) / total
+
+
+_SECOND_US = 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Moments:
+    """Of one figure over all executions; the deviation is that of the sample."""
+
+    count: int
+    mean: float
+    deviation: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelRun:
+    """What the log of a run shows.
+
+    Attributes:
+        duration_s: From the begin of the first to the begin of the last transaction.
+        counts: Executions by number of the statement.
+        moments: By number of the statement and column of the events; without those that the log does not have. The
+            number None stands for all of them together.
+        types: By the numbers of their statements.
+        unlike: Transactions that are of no type: cut short by an error, by a statement that found no row, or by the
+            end of the run.
+        statements: Of all transactions.
+        errors: By error number; None where the log does not tell.
+    """
+
+    duration_s: float
+    counts: dict[int, int]
+    moments: dict[tuple[int | None, str], Moments]
+    types: dict[Templates, TypeTotals]
+    unlike: float
+    statements: float
+    errors: dict[int, float] | None
+
+    @property
+    def transactions(self) -> float:
+        """All of them."""
+        return self.unlike + sum(one.count for one in self.types.values())
+
+
+def model_run(log: EventLog, statements: RunStatements, *, warm_up_s: float) -> ModelRun:
+    """What the log of a run shows, without what else ran on the server.
+
+    Args:
+        log: Of the server that the workload ran on.
+        statements: Of the workload. Sessions that ran none of them are not of the load.
+        warm_up_s: What began earlier after the first of them does not count.
+    """
+    numbers = {
+        template: number
+        for template, kind, text in log.templates.select("template", "kind", "text").iter_rows()
+        if kind in DATA_KINDS and (number := statements.of(text)) is not None
+    }
+    own = log.events().filter(pl.col("template").is_in(list(numbers)))
+    first_us = own.select(pl.col("start_us").min()).collect().item()
+    if first_us is None:
+        return ModelRun(duration_s=0, counts={}, moments={}, types={}, unlike=0, statements=0, errors=None)
+    sessions = own.select(pl.col("session").unique()).collect()["session"]
+    begins = first_us + round(warm_up_s * _SECOND_US)
+    counted = replace(
+        log, chosen=pl.col("session").is_in(sessions.to_list()) & (pl.col("start_us") >= pl.lit(begins, pl.Int64))
+    )
+    seen = seen_in(counted, _families(log, numbers))
+    arrivals = seen.arrivals.arrivals()
+    found = {tuple(numbers.get(one, -1) for one in each.templates): each for each in seen.types.types()}
+    return ModelRun(
+        duration_s=0.0 if arrivals is None else arrivals.duration_s,
+        counts=_counts(counted, numbers),
+        moments=_moments(counted, numbers),
+        types={key: one for key, one in found.items() if key in statements.types},
+        unlike=sum(one.count for key, one in found.items() if key not in statements.types),
+        statements=sum(one.statements for one in found.values()),
+        errors=errors_by_number(counted),
+    )
+
+
+def _families(log: EventLog, numbers: dict[int, int]) -> Families:
+    """Statements of one number together; by their names alone, tables t1 and t2 would pass for a family."""
+    members: dict[int, tuple[int, ...]] = {}
+    for template, number in sorted(numbers.items()):
+        members[number] = (*members.get(number, ()), template)
+    alone = {template: template for template in log.templates["template"].to_list()}
+    return Families(
+        alone | {template: members[number][0] for template, number in numbers.items()},
+        {each[0]: each for each in members.values() if len(each) > 1},
+    )
+
+
+def _numbered(log: EventLog, numbers: dict[int, int]) -> pl.LazyFrame:
+    given = pl.DataFrame({"template": list(numbers), "number": list(numbers.values())})
+    return log.events().join(given.cast({"template": pl.UInt32}).lazy(), on="template")
+
+
+def _counts(log: EventLog, numbers: dict[int, int]) -> dict[int, int]:
+    return dict(_numbered(log, numbers).group_by("number").len().sort("number").collect().iter_rows())
+
+
+def _moments(log: EventLog, numbers: dict[int, int]) -> dict[tuple[int | None, str], Moments]:
+    figures = [
+        figure
+        for name in COUNTED
+        for column in (pl.col(name).cast(pl.Float64),)
+        for figure in (
+            column.count().alias(f"{name} count"),
+            column.mean().alias(f"{name} mean"),
+            column.std().fill_null(0.0).alias(f"{name} deviation"),
+        )
+    ]
+    events = _numbered(log, numbers)
+    each = events.group_by("number").agg(*figures).collect()
+    everything = events.select(pl.lit(None, pl.Int64).alias("number"), *figures).collect()
+    return {
+        (row["number"], name): Moments(row[f"{name} count"], row[f"{name} mean"], row[f"{name} deviation"])
+        for row in (*each.iter_rows(named=True), *everything.iter_rows(named=True))
+        for name in COUNTED
+        if row[f"{name} count"]
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class RunStatements:
+    """Statements of a workload, numbered from 0.
+
+    Attributes:
+        texts: The first text of each.
+        of_text: By canonical text, its number.
+        types: By the numbers of its statements in order, repeated blocks once, the names of the transactions that run
+            them.
+    """
+
+    texts: tuple[str, ...]
+    of_text: dict[str, int]
+    types: dict[Templates, tuple[str, ...]]
+
+    def of(self, text: str) -> int | None:
+        """The number of a statement of a log; None for one that the workload does not run."""
+        found = canonical(text)
+        return None if found is None else self.of_text.get(found)
+
+
+def run_statements(file: WorkloadFile) -> RunStatements:
+    """The statements of a workload file; those that cannot be parsed are left out."""
+    together: list[set[str]] = []
+    for transaction in file.transaction:
+        for statement in transaction.statement:
+            _join(together, {found for text in statement.texts if (found := canonical(text)) is not None})
+    of_text = {text: number for number, texts in enumerate(together) for text in texts}
+    types: dict[Templates, tuple[str, ...]] = {}
+    for transaction in file.transaction:
+        firsts = [canonical(one.texts[0]) for one in transaction.statement]
+        key = folded([of_text[one] for one in firsts if one is not None])
+        types[key] = (*types.get(key, ()), transaction.name)
+    return RunStatements(tuple(min(texts) for texts in together), of_text, types)
+
+
+def _join(together: list[set[str]], texts: set[str]) -> None:
+    """Puts texts into the set that has one of them; sets that turn out to be one become one."""
+    if not texts:
+        return
+    shared = [one for one in together if one & texts]
+    if not shared:
+        together.append(texts)
+        return
+    first, *others = shared
+    first |= texts.union(*others)
+    for one in others:
+        together.remove(one)

@@ -1,9 +1,10 @@
 """What the rounds of a loop, the rows of an INSERT and the items of a list have to do with each other.
 
-The n-th round or row takes the n-th item of a list, as often as the list has items; items rise, or no two are the same;
-or one value is chosen for all rounds. Each must hold as other relations do (`relations`), and what counts is what lies
-behind the first round: one round alone shows no order. Where no statement has the list, the values of the loop that
-uses them first are the list.
+The n-th round or row takes the n-th item of a list, as often as the list has items; items rise, or no two are the same,
+more often than chance would have it; or one value is chosen for all rounds. Each must hold as other relations do
+(`relations`), and what counts is what lies behind the first round: one round alone shows no order. Where no statement
+has the list, the values of the loop that uses them first are the list. How often each number was seen is told in few
+enough numbers to be read.
 
 Deliberately not here: values that are the same in a round, or follow from an earlier statement (`relations`).
 """
@@ -14,21 +15,24 @@ from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from plimsoll.learn.counts import COUNTS_MAX
-from plimsoll.learn.item_order import Items, are_distinct, items_rise, share_of
-from plimsoll.learn.often_same import ListPairs, OftenSame, often_same_list
 from plimsoll.learn.relations import (
     CHANCE_MAX,
     HOLDS_MIN,
     MEMBER,
     TRANSACTIONS_MAX,
     TRANSACTIONS_MIN,
+    ListPairs,
     Observed,
+    OftenSame,
     Place,
     Relation,
+    Value,
     chance_of,
+    often_same_list,
 )
-from plimsoll.learn.structure import Loop, Structure
+from plimsoll.learn.transactions import Loop, Structure
+
+Items = tuple[Value, ...]
 
 ITEMS_MAX = 1_000
 """As many as a list of a workload file may have."""
@@ -274,3 +278,41 @@ def _list_of(sequences: Sequences, counts: Counter[int]) -> ItemList:
     values = [value for one in lists for value in one]
     varies = chance_of(values) <= CHANCE_MAX
     return ItemList(counts, is_sorted=varies and items_rise(lists), is_distinct=varies and are_distinct(lists, values))
+
+
+PAIRS_MIN = 10
+"""Pairs of equal items that there would be by chance, from which on their absence tells something."""
+
+
+def share_of(hits: Sequence[bool]) -> float:
+    """In which share of the observations something held; 0 of none."""
+    return sum(hits) / len(hits) if hits else 0.0
+
+
+def items_rise(lists: Sequence[Items]) -> bool:
+    """Whether items rise: in a random order, two different ones do in half of the lists. Of texts nobody knows."""
+    told = [one for one in lists if len(set(one)) > 1 and all(isinstance(value, int) for _, value in one)]
+    return len(told) >= TRANSACTIONS_MIN and share_of([list(one) == sorted(one) for one in told]) >= HOLDS_MIN
+
+
+def are_distinct(lists: Sequence[Items], values: Sequence[Value]) -> bool:
+    """Whether hardly any two items are the same, although they would be if each were chosen by itself."""
+    pairs = sum(len(one) * (len(one) - 1) / 2 for one in lists)
+    equal = sum(count * (count - 1) / 2 for one in lists for count in Counter(one).values())
+    expected = chance_of(values) * pairs
+    return expected >= PAIRS_MIN and equal <= (1 - HOLDS_MIN) * expected
+
+
+COUNTS_MAX = 64
+"""Different numbers of rounds, items or rows that are told; rarer ones go to their neighbours."""
+
+
+def counts_of(seen: Counter[int]) -> int | dict[str, list[int]]:
+    """Numbers and how often each was seen, as a workload file has them."""
+    kept = dict(sorted(seen.most_common(COUNTS_MAX)))
+    for number, count in seen.items():
+        if number not in kept:
+            kept[min(kept, key=lambda one: abs(one - number))] += count
+    if len(kept) == 1:
+        return next(iter(kept))
+    return {"counts": list(kept), "weights": list(kept.values())}

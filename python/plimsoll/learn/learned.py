@@ -1,41 +1,43 @@
 """A log and the tables of its server become what can be shared and run: profile, workload file, schema, demand, report.
 
-Deliberately not here: reading logs and servers, and writing files (`plimsoll.run`).
+Rows that hold counters begin behind the largest key that is made, so that keys which come from them are new.
+
+How many different values a column has decides which distribution its parameters have: keys that are drawn evenly from
+500 rows look skewed if there seem to be 10,000. Where the schema does not say it, the log does: if `d` different values
+were seen, `f1` of them once and `f2` twice, there are about d + f1 (f1 - 1) / 2 (f2 + 1). Source: Chao, Scandinavian
+Journal of Statistics 11, 1984, corrected for its bias. It is right for values that are drawn evenly, and a lower bound
+for all others.
+
+Deliberately not here: what is assumed where the log does not tell either (`data_model`, `column_values`), which columns
+are counters (`key_counters`), reading logs and servers, and writing files (`plimsoll.run`).
 """
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Collection, Iterator, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from math import prod
+from typing import Any
 
 import polars as pl
 
-from plimsoll.learn.catalog import Catalog
-from plimsoll.learn.column_choices import column_choices
-from plimsoll.learn.counter_rows import start_counters
-from plimsoll.learn.data_model import LearnedTables, learned_tables
-from plimsoll.learn.data_notes import DataNote
-from plimsoll.learn.demand import demand_of
-from plimsoll.learn.demand_model import Demand
-from plimsoll.learn.event_log import EventLog
-from plimsoll.learn.families import Families, families_of
-from plimsoll.learn.insert_keys import InsertKeys
-from plimsoll.learn.logged_figures import with_logged_figures
+from plimsoll.learn.data_model import ROWS_ASSUMED, DataNote, LearnedTables, learned_tables
+from plimsoll.learn.demand import Demand, demand_of
+from plimsoll.learn.event_log import EventLog, Families, families_of
+from plimsoll.learn.fits import CONSTANT_SHARE, OBSERVATIONS_MIN
 from plimsoll.learn.model import LearnedType, Learner
 from plimsoll.learn.names import OwnNames, Pseudonyms, without_names
-from plimsoll.learn.one_schema import report_in_one_schema
 from plimsoll.learn.profile_model import Profile
+from plimsoll.learn.relations import MEMBER, Place, Value
 from plimsoll.learn.report import report_of
 from plimsoll.learn.report_model import LogReport
-from plimsoll.learn.schema_model import SchemaFacts, TableKey
-from plimsoll.learn.schema_sql import schema_sql
-from plimsoll.learn.seen import Seen, seen_in
-from plimsoll.learn.statement_facts import tables_in
-from plimsoll.learn.transaction_types import TypeTotals, learned_types_count
-from plimsoll.learn.value_sources import Sources
+from plimsoll.learn.schema_model import Catalog, ColumnFacts, ColumnKey, InsertKeys, SchemaFacts, TableFacts, TableKey
+from plimsoll.learn.statement_facts import report_in_one_schema, tables_in
+from plimsoll.learn.transactions import Seen, TypeTotals, learned_types_count, seen_in
+from plimsoll.learn.value_sources import Sources, column_choices
 from plimsoll.learn.workload import LearnedTransaction, learned_transaction
-from plimsoll.learn.workload_text import workload_text
+from plimsoll.learn.workload_text import schema_sql, workload_text
 
 _AS_ONE = "schemas-as-one"
 
@@ -196,3 +198,138 @@ def _workload(profile: Profile, made: LearnedTables, transactions: Sequence[Lear
 def _is_prepared(log: EventLog) -> bool:
     """Whether the log has prepared statements: MySQL logs that they were made."""
     return not log.templates.filter(pl.col("kind").is_in(("prepare", "execute"))).is_empty()
+
+
+def start_counters(made: LearnedTables, names: Pseudonyms, types: Sequence[LearnedType]) -> None:
+    """Gives the columns of counters their first value, in the tables as they are made."""
+    for one in types:
+        for key, read in one.counters.items():
+            holds = one.column(key)
+            first = None if holds is None else _behind(_column(made, names, holds))
+            if first is not None:
+                counter = _column(made, names, read.counter)
+                kept: dict[str, Any] = {name: counter[name] for name in ("name", "type", "nullable") if name in counter}
+                counter.clear()
+                counter.update({**kept, "generate": "choice", "values": [first]})
+                for other in one.columns_with(key):
+                    _end_before(_column(made, names, other), first)
+
+
+def _behind(column: dict[str, Any]) -> int | None:
+    """The value behind the largest of a sequence that begins again; None for other columns."""
+    if column.get("generate") != "sequence" or "cycle" not in column:
+        return None
+    return int(column.get("start", 1) + column.get("step", 1) * column["cycle"])
+
+
+def _end_before(column: dict[str, Any], first: int) -> None:
+    """Shifts a sequence that has other keys of the counter, so that the newest of them is in all tables."""
+    if (behind := _behind(column)) is not None and behind != first:
+        column["start"] = max(1, column.get("start", 1) + first - behind)
+
+
+def _column(made: LearnedTables, names: Pseudonyms, key: ColumnKey) -> dict[str, Any]:
+    table, name = key
+    made_name, shown = made.table_name(table), names.of("c", name)
+    found = next(one for one in made.tables if one["name"] == made_name)
+    return next(one for one in found["column"] if one["name"] == shown)
+
+
+TWICE_MIN = 10
+"""Values that must have been seen twice for those that were not seen to be estimated."""
+
+UNSEEN_MAX = 0.05
+"""Share of values that were seen once, up to which nearly all were seen, and no others need be estimated."""
+
+COMBINATIONS_MAX = 1_000_000
+"""A key has a row for each combination of its columns' values, if these are no more. Of a larger key, a column keeps
+its count only if it is within an even share of the rows that are assumed, or most combinations would be in no row."""
+
+_USES = ("equal", "list")
+
+
+def with_logged_figures(schema: SchemaFacts, types: Sequence[LearnedType], keys: InsertKeys) -> SchemaFacts:
+    """The schema with rows of tables and different values of columns that it does not have and the log shows.
+
+    Args:
+        schema: What it has stays as it is.
+        types: Samples of the transactions of a log.
+        keys: Of the same schema.
+    """
+    counts: dict[ColumnKey, int] = {}
+    for column, seen in _compared(types).items():
+        if (count := values_count(seen)) is not None:
+            counts[column] = count
+    for column, parent in keys.references().items():
+        if column in counts:
+            counts[parent] = max(counts[column], counts.get(parent, 0))
+    tables = tuple(
+        _with_figures(one, {name: count for (table, name), count in counts.items() if table == one.key}, keys)
+        for one in schema.tables
+    )
+    return schema.model_copy(update={"tables": tables})
+
+
+def values_count(seen: Counter[Value]) -> int | None:
+    """How many different values there are to draw from; None where too few were seen to tell.
+
+    Args:
+        seen: By value, how often it was drawn.
+    """
+    draws, times = seen.total(), Counter(seen.values())
+    once, twice = times[1], times[2]
+    if draws < OBSERVATIONS_MIN or (twice < TWICE_MIN and once > UNSEEN_MAX * draws):
+        return None
+    return len(seen) + round(once * (once - 1) / (2 * (twice + 1)))
+
+
+def _with_figures(table: TableFacts, counts: Mapping[str, int], keys: InsertKeys) -> TableFacts:
+    """The table with figures that follow from the number of values of its columns, by name in lower case."""
+    unique = keys.unique(table.key)
+    uncounted = {key[0] for key in unique if len(key) == 1}  # these have as many values as there are rows
+    if table.rows is None:
+        sizes = {key: prod(counts[name] for name in key) for key in unique if counts.keys() >= set(key)}
+        rows = next((size for size in sizes.values() if size <= COMBINATIONS_MAX), None)
+        if rows is not None:
+            table = table.model_copy(update={"rows": rows, "rows_are": "logged"})
+        for key, size in sizes.items():
+            if size > COMBINATIONS_MAX:
+                uncounted |= {name for name in key if counts[name] ** len(key) > ROWS_ASSUMED}
+
+    def with_count(column: ColumnFacts) -> ColumnFacts:
+        count = counts.get(column.name.lower())
+        if count is None or column.distinct_count is not None or column.name.lower() in uncounted:
+            return column
+        return column.model_copy(update={"distinct_count": count})
+
+    return table.model_copy(update={"columns": tuple(with_count(one) for one in table.columns)})
+
+
+def _compared(types: Sequence[LearnedType]) -> dict[ColumnKey, Counter[Value]]:
+    """By column, how often statements looked for each value. Constants of programs are no draws, nor are copies."""
+    found: dict[ColumnKey, Counter[Value]] = defaultdict(Counter)
+    for one in types:
+        for place, statement in enumerate(one.statements):
+            for slot, each in enumerate(statement.facts.slots if statement is not None else ()):
+                key = Place(place, slot)
+                if each.use in _USES and key not in one.relations:
+                    for column, seen in _drawn(one, key).items():
+                        found[column] += seen
+    return found
+
+
+def _drawn(one: LearnedType, key: Place) -> dict[ColumnKey, Counter[Value]]:
+    """The values of one place by column, of which a family has one for each table; none where it is always the same."""
+    statement = one.statements[key.statement]
+    assert statement is not None, "only what runs has values"
+    found: dict[ColumnKey, Counter[Value]] = defaultdict(Counter)
+    for seen in one.seen:
+        members = seen.get(Place(key.statement, MEMBER), {})
+        for rounds, values in seen.get(key, {}).items():
+            member = int(members[rounds][0][1]) if rounds in members else 1
+            column = statement.members[member - 1].columns[key.slot]
+            if column is not None:
+                found[column].update({value for value in values if value[0] != "null"})
+    together = sum(found.values(), Counter[Value]())
+    most = max(together.values(), default=0)
+    return {} if most >= CONSTANT_SHARE * together.total() else found

@@ -1,33 +1,62 @@
 """The types of transactions of a log with their statements, loops and values: what a runnable workload is made from.
 
-It holds names, and values of a sample: it is private. Deliberately not here: where rows come from (`data_model`), which
-distribution a value has (`fits`), and the files that are written (`workload`).
+It holds names, and values of a sample: it is private. The isolation level of a type is what SET TRANSACTION gave its
+transactions, for the next one alone or for all that follow in the session (MySQL 8.4 Reference Manual, 15.3.7); no log
+shows the server's default level. Deliberately not here: where rows come from (`data_model`), which distribution a value
+has (`fits`), and the files that are written (`workload`).
 """
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
+import polars as pl
 from sqlglot import exp
 
-from plimsoll.learn.builtin_functions import BUILTIN_FUNCTIONS
-from plimsoll.learn.catalog import Catalog
-from plimsoll.learn.event_log import EventLog
-from plimsoll.learn.families import Families
-from plimsoll.learn.isolation import isolation_levels
+from plimsoll.learn.event_log import EventLog, Families
 from plimsoll.learn.item_relations import ItemRelations, item_relations
-from plimsoll.learn.key_counters import CounterHistory, CounterRead, counter_history, counters_read, distance_from
-from plimsoll.learn.often_same import OftenSame, often_same
-from plimsoll.learn.relations import Observed, Place, Relation, observed_of, relations_of
-from plimsoll.learn.rows_read import RowRead, rows_read
-from plimsoll.learn.runs import gives_one_row, items_count, runs_of
-from plimsoll.learn.samples import Sampled, Transaction, sampled
-from plimsoll.learn.schema_model import ColumnKey
+from plimsoll.learn.key_counters import (
+    CounterHistory,
+    CounterRead,
+    RowRead,
+    counter_history,
+    counters_read,
+    distance_from,
+    rows_read,
+)
+from plimsoll.learn.names import BUILTIN_FUNCTIONS
+from plimsoll.learn.relations import (
+    Observed,
+    OftenSame,
+    Place,
+    PlacedTransaction,
+    Relation,
+    Sampled,
+    Transaction,
+    observed_of,
+    often_same,
+    relations_of,
+    sampled,
+)
+from plimsoll.learn.schema_model import Catalog, ColumnKey
 from plimsoll.learn.statement_facts import StatementFacts, statement_facts
-from plimsoll.learn.structure import Loop, Structure, placed, round_counts, structure_of
-from plimsoll.learn.transaction_types import LONG, TypeTotals
+from plimsoll.learn.transactions import (
+    DATA_KINDS,
+    LONG,
+    TRANSACTION_COLUMNS,
+    Loop,
+    Structure,
+    Templates,
+    TypeTotals,
+    folded,
+    placed,
+    round_counts,
+    structure_of,
+    with_transactions,
+)
 
 _RUNNABLE = ("select", "select_locking", "insert", "replace", "update", "delete")
 
@@ -280,3 +309,93 @@ def _lists(statements: Sequence[LearnedStatement | None]) -> frozenset[Place]:
         for slot, each in enumerate(one.facts.slots)
         if each.use == "list"
     )
+
+
+ONE_ROW_SHARE = 0.95
+"""Of its executions in which a statement must give at most one row for its row to be read."""
+
+
+def runs_of(structure: Structure, at: Sequence[PlacedTransaction]) -> dict[int, list[Sampled]]:
+    """By place, its statements as they ran."""
+    found: dict[int, list[Sampled]] = {place: [] for place in range(len(structure.templates))}
+    for transaction, places in at:
+        for one in places:
+            found[one.place].append(transaction[one.index])
+    return found
+
+
+def items_count(one: Sampled, slot: int, *, is_rows: bool) -> int:
+    """Rows of an INSERT, or different items of a list: clients fill lists up to a fixed length by repeating an item."""
+    return one.lengths[slot] if is_rows else len(set(one.values.get(slot, ()))) or one.lengths[slot]
+
+
+def gives_one_row(runs: Sequence[Sampled]) -> bool:
+    """Whether it gives at most one row, nearly always, as far as the log says."""
+    return sum(one.rows_sent is None or one.rows_sent <= 1 for one in runs) >= ONE_ROW_SHARE * max(len(runs), 1)
+
+
+SHARE_MIN = 0.9
+"""Of the transactions of a type that must have a level for it to be the type's."""
+
+_SET = re.compile(
+    r"SET\s+(?:(?P<session>SESSION|LOCAL)\s+)?TRANSACTION\s+ISOLATION\s+LEVEL\s+"
+    r"(?P<level>READ\s+UNCOMMITTED|READ\s+COMMITTED|REPEATABLE\s+READ|SERIALIZABLE)\b",
+    re.IGNORECASE,
+)
+
+
+def isolation_levels(log: EventLog, families: Families, types: Collection[Templates]) -> dict[Templates, str]:
+    """By type, its isolation level as a workload file names it; types that were given none are left out."""
+    levels = _levels(log.templates)
+    if levels.is_empty():
+        return {}
+    wanted = set(types)
+    seen: dict[Templates, Counter[str | None]] = {}
+    known: dict[Templates, Templates] = {}
+    for part in log.by_sessions(TRANSACTION_COLUMNS):
+        for templates, level, count in _counted(part, levels).iter_rows():
+            key = tuple(families.of_template[one] for one in templates)
+            one = known.setdefault(key, folded(key))
+            if one in wanted:
+                seen.setdefault(one, Counter())[level] += count
+    found = {one: counts.most_common(1)[0] for one, counts in seen.items()}
+    return {
+        one: level
+        for one, (level, count) in found.items()
+        if level is not None and count >= SHARE_MIN * seen[one].total()
+    }
+
+
+def _levels(templates: pl.DataFrame) -> pl.DataFrame:
+    """Templates that set a level: template, level, is_session."""
+    rows = [
+        (template, re.sub(r"\s+", "_", found["level"].lower()), found["session"] is not None)
+        for template, text in templates.filter(pl.col("kind") == "set").select("template", "text").iter_rows()
+        if (found := _SET.match(text)) is not None
+    ]
+    schema = {"template": pl.UInt32, "level": pl.String, "is_session": pl.Boolean}
+    return pl.DataFrame(rows, schema=schema, orient="row")
+
+
+def _counted(part: pl.DataFrame, levels: pl.DataFrame) -> pl.DataFrame:
+    """Sequences of templates with their level, and how many there were of each."""
+    given = part.select("session", "event", "template").join(levels, on="template").sort("session", "event")
+    transactions = (
+        with_transactions(part)
+        .group_by("session", "transaction", maintain_order=True)
+        .agg(
+            templates=pl.col("template").filter(pl.col("kind").is_in(DATA_KINDS)),
+            event=pl.col("event").min(),
+            last=pl.col("event").max(),
+        )
+        .filter(pl.col("templates").list.len() > 0)
+        .with_columns(before=pl.col("last").shift(1).over("session"))
+        .sort("event")
+    )
+    for name, is_session in (("of_session", True), ("of_next", False)):
+        chosen = given.filter(pl.col("is_session") == is_session).sort("event")
+        columns = chosen.select("session", "event", pl.col("level").alias(name), pl.col("event").alias(f"{name}_event"))
+        transactions = transactions.join_asof(columns, on="event", by="session", check_sortedness=False)
+    is_next = pl.col("of_next_event") > pl.col("before").fill_null(0)
+    level = pl.when(is_next).then("of_next").otherwise("of_session")
+    return transactions.with_columns(level=level).group_by("templates", "level").len()

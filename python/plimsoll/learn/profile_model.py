@@ -6,7 +6,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from plimsoll.learn.data_notes import DataNote
+from plimsoll.learn.data_model import DataNote
 from plimsoll.record.document import Document
 
 PROFILE_FORMAT = 1

@@ -1,21 +1,65 @@
 """What values of a transaction have to do with each other: the same again, that plus a constant, the number of the row.
 
-The idea of parameter dependencies within a transaction is that of Lauca (Li et al., TKDE 36(7), 2024); here they are
-found on a sample of transactions, by how often they hold, against how often they would by chance.
+They are found on a sample of transactions of each type, by how often they hold, against how often they would by chance.
+Transactions are chosen by a hash of where they stand, whole ones always: parts of them would tell nothing of what
+belongs together. The sample is private: it holds literals. The idea of parameter dependencies within a transaction is
+that of Lauca (Li et al., TKDE 36(7), 2024).
 
-Deliberately not here: values that come out of rows which a statement read; no log shows those.
+Other values often, but not always, are an earlier value of their transaction: the customer's own warehouse, mostly.
+Values that have nothing to do with each other are equal by chance, too. What lies above that is the share in which the
+later one is the earlier one again: for equal values in a share h, and in a share c by chance, (h - c) / (1 - c), as
+Cohen's kappa has it (Educational and Psychological Measurement 20, 1960). In all other transactions it is drawn by
+itself, so that each value of it stays as frequent as it was.
+
+Deliberately not here: items of lists (`item_relations`), and values that come out of rows which a statement read; no
+log shows those (`key_counters`).
 """
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+import math
+from collections import Counter, defaultdict
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
-from plimsoll.learn.families import Families
-from plimsoll.learn.samples import Transaction, Value
-from plimsoll.learn.structure import Placed, Structure
+import polars as pl
+
+from plimsoll.learn.event_log import EventLog, Families
+from plimsoll.learn.transactions import (
+    DATA_KINDS,
+    TRANSACTION_COLUMNS,
+    Placed,
+    Structure,
+    Templates,
+    folded,
+    with_transactions,
+)
+
+Value = tuple[str, int | str]
+"""Kind (`int`, `decimal`, `text`, `date`, `null`) and the literal; of a text the hash of it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sampled:
+    """One statement of a sampled transaction.
+
+    Attributes:
+        event: Its number in the log, by which statements of all sessions are in the order of their ends.
+        template: As the log has it.
+        rows_sent: None where the log does not say.
+        values: By slot; of a list or of several rows its items, of every other slot one value.
+        lengths: By slot: characters of a text, or how many items a list or how many rows an INSERT has.
+    """
+
+    event: int
+    template: int
+    rows_sent: int | None
+    values: Mapping[int, Sequence[Value]]
+    lengths: Mapping[int, int]
+
+
+Transaction = tuple[Sampled, ...]
 
 MEMBER = -1
 """In place of the number of a slot: which member of its family a statement is."""
@@ -204,3 +248,183 @@ def _row_numbers(seen: Sequence[Mapping[Place, Observed]], place: Place) -> Rela
     hits = sum([value[1] for value in values] == list(range(1, len(values) + 1)) for values in all_rows)
     holds = hits / len(all_rows)
     return Relation("row", holds=holds) if holds >= HOLDS_MIN else None
+
+
+SAMPLE_MAX = 2_000
+"""Transactions of a type that are looked at one by one."""
+
+
+def sampled(log: EventLog, families: Families, counts: Mapping[Templates, float]) -> dict[Templates, list[Transaction]]:
+    """Transactions of each type that is asked for, in the order of the log.
+
+    Args:
+        log: All of it.
+        families: Of its templates.
+        counts: By type, how many transactions it has.
+    """
+    wanted = {one: min(1.0, SAMPLE_MAX / max(count, 1.0)) for one, count in counts.items()}
+    chosen = [_chosen(part, families, wanted) for part in log.by_sessions(TRANSACTION_COLUMNS)]
+    statements = pl.concat(chosen) if chosen else pl.DataFrame()
+    if statements.is_empty():
+        return {}
+    values, lengths = _values(log, statements.select("event"))
+    order = list(wanted)
+    found: dict[Templates, list[Transaction]] = {one: [] for one in order}
+    keys = ["type", "session", "transaction"]
+    grouped = statements.sort("event").group_by(keys, maintain_order=True).agg("event", "template", "rows_sent")
+    for row in grouped.iter_rows(named=True):
+        transaction = tuple(
+            Sampled(event, template, sent, values.get(event, {}), lengths.get(event, {}))
+            for event, template, sent in zip(row["event"], row["template"], row["rows_sent"], strict=True)
+        )
+        found[order[row["type"]]].append(transaction)
+    return found
+
+
+def _chosen(part: pl.DataFrame, families: Families, wanted: Mapping[Templates, float]) -> pl.DataFrame:
+    """The statements of chosen transactions, with the number of their type."""
+    marked = with_transactions(part).filter(pl.col("kind").is_in(DATA_KINDS))
+    number = {one: place for place, one in enumerate(wanted)}
+    known: dict[Templates, Templates] = {}
+
+    def type_of(templates: pl.Series) -> int:
+        key = tuple(families.of_template[one] for one in templates)
+        return number.get(known.setdefault(key, folded(key)), -1)
+
+    transactions = marked.group_by("session", "transaction", maintain_order=True).agg("template")
+    kinds = [type_of(one) for one in transactions["template"]]
+    shares = [wanted[one] for one in number] + [0.0]  # the last is that of types which are not asked for
+    found = transactions.with_columns(
+        type=pl.Series(kinds, dtype=pl.Int32), share=pl.Series([shares[one] for one in kinds], dtype=pl.Float64)
+    )
+    lot = pl.struct("session", "transaction").hash(seed=1).cast(pl.Float64) / 2.0**64
+    found = found.filter((pl.col("type") >= 0) & (lot < pl.col("share"))).select("session", "transaction", "type")
+    columns = ("type", "session", "transaction", "event", "template", "rows_sent")
+    return marked.join(found, on=("session", "transaction")).select(columns)
+
+
+def _values(log: EventLog, events: pl.DataFrame) -> tuple[dict[int, dict[int, list[Value]]], dict[int, dict[int, int]]]:
+    """Of statements: values by slot, and lengths by slot."""
+    values: dict[int, dict[int, list[Value]]] = defaultdict(lambda: defaultdict(list))
+    lengths: dict[int, dict[int, int]] = defaultdict(dict)
+    rows = log.literals().join(events.lazy(), on="event", how="semi").collect(engine="streaming").sort("event")
+    for event, slot, kind, value, length in rows.iter_rows():
+        if kind in ("list", "rows"):
+            lengths[event][slot] = int(value)
+            continue
+        values[event][slot].append((kind, int(value) if kind == "int" else value or ""))
+        if kind == "text" and length is not None:
+            lengths[event].setdefault(slot, length)
+    return values, lengths
+
+
+RATIO_MIN = 0.2
+"""A smaller share changes hardly anything."""
+
+PAIRS_MIN = 100
+STANDARD_ERRORS_MIN = 5
+"""So far above chance: any two of many places are compared."""
+
+
+ListPairs = Sequence[tuple[frozenset[Value], frozenset[Value]]]
+"""The items of an earlier list, and those of a later one each time that it was there."""
+
+
+@dataclass(frozen=True, slots=True)
+class OftenSame:
+    """What a value often is.
+
+    Attributes:
+        of: The earlier place.
+        ratio: In which share of its draws it is that value, however likely they are to be equal otherwise.
+        holds: In which share of the observations they were equal.
+        lengths: Of a list: how often it had so many items where it was not the other one.
+    """
+
+    of: Place
+    ratio: float
+    holds: float
+    lengths: Counter[int] = field(default_factory=Counter)
+
+
+def often_same(
+    structure: Structure,
+    seen: Sequence[Mapping[Place, Observed]],
+    *,
+    relations: Mapping[Place, Relation],
+    lists: Collection[Place],
+    known: Collection[Place],
+) -> dict[Place, OftenSame]:
+    """The places whose values often are earlier ones.
+
+    Args:
+        structure: Of the type.
+        seen: Values of transactions by place.
+        relations: Of places that follow from others.
+        lists: Places whose values are items of an IN list.
+        known: Places whose values come from somewhere else.
+    """
+    looked_at = seen[:TRANSACTIONS_MAX]
+    places = sorted({place for one in looked_at for place in one if place.slot != MEMBER} - set(lists))
+    values = {place: [_all_values(one.get(place, {})) for one in looked_at] for place in places}
+    distinct = {place: [frozenset(each) for each in found] for place, found in values.items()}
+    found: dict[Place, OftenSame] = {}
+    for later in places:
+        if later in relations or later in known:
+            continue
+        counts = [len(each) for each in values[later]]
+        for earlier in places:
+            if earlier >= later or not is_before(structure, earlier, later, relations):
+                continue
+            if not _may_be_same(distinct[earlier], distinct[later], counts):
+                continue
+            pairs = value_pairs(looked_at, earlier, later)
+            one = often(pairs, earlier) if len(pairs) >= HOLDS_MIN * sum(counts) else None
+            if one is not None and (later not in found or one.ratio > found[later].ratio):
+                found[later] = one
+    return found
+
+
+def _all_values(observed: Observed) -> list[Value]:
+    return [value for values in observed.values() for value in values]
+
+
+def _may_be_same(earlier: Sequence[frozenset[Value]], later: Sequence[frozenset[Value]], counts: Sequence[int]) -> bool:
+    """Whether enough transactions have a value in common: pairing all values takes twenty times as long."""
+    shared = sum(count for one, other, count in zip(earlier, later, counts, strict=True) if not one.isdisjoint(other))
+    return shared >= RATIO_MIN * HOLDS_MIN * sum(counts)
+
+
+def often(pairs: Sequence[tuple[Hashable, Hashable]], earlier: Place) -> OftenSame | None:
+    """How often the second of a pair is the first; None where that may be chance, or changes hardly anything.
+
+    >>> often([(n, n if n % 4 else -n - 1) for n in range(400)], Place(0, 0))
+    OftenSame(of=Place(statement=0, slot=0, part=0), ratio=0.75, holds=0.75, lengths=Counter())
+    """
+    count = len(pairs)
+    if count < PAIRS_MIN:
+        return None
+    holds = sum(one == other for one, other in pairs) / count
+    firsts, seconds = Counter(one for one, _ in pairs), Counter(other for _, other in pairs)
+    chance = sum(many * seconds[value] for value, many in firsts.items()) / count**2
+    if chance > CHANCE_MAX:
+        return None
+    ratio = (holds - chance) / (1 - chance)
+    is_chance = holds - chance < STANDARD_ERRORS_MIN * math.sqrt(chance * (1 - chance) / count)
+    return None if is_chance or ratio < RATIO_MIN else OftenSame(earlier, round(ratio, 4), round(holds, 4))
+
+
+def often_same_list(
+    pairs: Iterable[tuple[Place, Sequence[tuple[frozenset[Value], frozenset[Value]]]]],
+) -> OftenSame | None:
+    """The list that another one often is, in any order; None for none.
+
+    Args:
+        pairs: By the place of an earlier list, its items each time and those of the later one.
+    """
+    found: OftenSame | None = None
+    for head, each in pairs:
+        one = often(each, head)
+        if one is not None and (found is None or one.ratio > found.ratio):
+            found = replace(one, lengths=Counter(len(later) for earlier, later in each if earlier != later))
+    return found

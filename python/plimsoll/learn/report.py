@@ -1,22 +1,31 @@
-"""A log reduced to what it shows by itself: top statements, transactions, arrivals, sessions, hot values.
+"""A log reduced to what it shows by itself: top statements, transactions, arrivals, sessions, hot values, doubts.
 
-Deliberately not here: reading logs, and the words and pictures (`plimsoll.guide`).
+How unevenly statements take the values of their parameters is told in ranks and shares, never in values. Doubts are
+what a log cannot tell: they are inferred from its entries, since no log says with which settings it was written.
+Deliberately not here: reading logs, which distribution a value has (`fits`), and the words and pictures
+(`plimsoll.guide`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import itertools
+from collections.abc import Iterator, Mapping, Sequence
 
 import polars as pl
 
 from plimsoll.learn.arrivals import WINDOWS_S, Arrivals, minutes_step_s
-from plimsoll.learn.doubts import content_doubts, source_doubts
 from plimsoll.learn.event_log import EventLog
-from plimsoll.learn.hot_values import hot_values
-from plimsoll.learn.report_model import ArrivalFigures, LogReport, TemplateFigures, TypeFigures
-from plimsoll.learn.seen import Seen, seen_in
-from plimsoll.learn.transaction_types import TypeTotals, kept_types
-from plimsoll.learn.transactions import DATA_KINDS, READ_KINDS
+from plimsoll.learn.report_model import (
+    ArrivalFigures,
+    HotValues,
+    LogDoubt,
+    LogReport,
+    SourceFacts,
+    TemplateFigures,
+    TypeFigures,
+)
+from plimsoll.learn.sql_tree import Slot, slots_of
+from plimsoll.learn.transactions import DATA_KINDS, READ_KINDS, Seen, TypeTotals, kept_types, seen_in
 
 TOP_TEMPLATES = 1_000
 """Statements that the report holds, those with the most time first."""
@@ -196,3 +205,152 @@ def _texts(templates: pl.DataFrame) -> dict[int, str]:
 
 def _sum(frame: pl.DataFrame, name: str) -> float:
     return float(frame[name].sum())
+
+
+SLOTS_MAX = 30
+"""Parameters that are told, those of the statements with most time first."""
+
+OBSERVATIONS_MIN = 100
+"""Fewer values of a parameter say nothing of how even they are."""
+
+_TOP = 10
+_SCALARS = ("int", "text", "date", "decimal")
+
+
+def hot_values(literals: pl.LazyFrame, events: pl.LazyFrame, templates: Mapping[int, str]) -> tuple[HotValues, ...]:
+    """The parameters whose values repeat most.
+
+    Args:
+        literals: Of the log.
+        events: Of the log; its columns event and template.
+        templates: Texts of those that are looked at, the most important first.
+    """
+    of = events.select("event", "template").filter(pl.col("template").is_in(list(templates)))
+    counts = (
+        literals.filter(pl.col("kind").is_in(_SCALARS))
+        .join(of, on="event")
+        .group_by("template", "slot", "value")
+        .agg(count=pl.len())
+        .group_by("template", "slot")
+        .agg(
+            observed=pl.col("count").sum(),
+            distinct=pl.len(),
+            top=pl.col("count").max(),
+            top_ten=pl.col("count").top_k(_TOP).sum(),
+            top_hundredth=pl.col("count").sort(descending=True).head((pl.len() // 100).clip(lower_bound=1)).sum(),
+        )
+        .filter((pl.col("observed") >= OBSERVATIONS_MIN) & (pl.col("distinct") > 1))
+        .collect(engine="streaming")
+    )
+    order = {template: place for place, template in enumerate(templates)}
+    rows = sorted(counts.iter_rows(named=True), key=lambda row: (order[row["template"]], row["slot"]))[:SLOTS_MAX]
+    slots = {template: slots_of(templates[template]) for template in {row["template"] for row in rows}}
+    return tuple(
+        _hot(row, of_template[row["slot"]] if row["slot"] < len(of_template) else Slot("other"))
+        for row in rows
+        for of_template in (slots[row["template"]],)
+    )
+
+
+def _hot(row: dict[str, int], slot: Slot) -> HotValues:
+    return HotValues(
+        template=row["template"],
+        slot=row["slot"],
+        use=slot.use,
+        column=slot.column,
+        observed_count=row["observed"],
+        distinct_count=row["distinct"],
+        top_share=row["top"] / row["observed"],
+        top_ten_share=row["top_ten"] / row["observed"],
+        top_hundredth_share=row["top_hundredth"] / row["observed"],
+    )
+
+
+_FAST_US = 1_000
+"""A server that logs everything logs statements that are faster."""
+
+_ENTRIES_MIN = 50
+"""Of fewer entries none need be fast."""
+
+
+def source_doubts(sources: Sequence[SourceFacts]) -> Iterator[LogDoubt]:
+    """Doubts about the files themselves.
+
+    A log whose fastest statement took a millisecond or more was written with a threshold (`long_query_time`,
+    `min_examined_row_limit`): point queries, COMMIT and BEGIN take less on any server. It is the tail of the load.
+    """
+    timed = [one for one in sources if one.query_us_min is not None]
+    entries = sum(one.entries_count for one in timed)
+    if timed and entries >= _ENTRIES_MIN:
+        fastest_us = min(one.query_us_min or 0 for one in timed)
+        if fastest_us >= _FAST_US:
+            yield _doubt("slow-statements-only", is_refusal=True, figures={"fastest_ms": fastest_us / 1000})
+    yield from _of_binary_logs([one for one in sources if one.format == "binlog"])
+    limits = sorted({limit for one in sources for limit in one.rate_limits if limit > 1})
+    if limits:
+        yield _doubt("sampled", figures={"one_in": limits[-1]})
+    if any(one.entries_count for one in sources) and not timed:
+        yield _doubt("no-durations")
+    if any(one.resolution_us >= _SECOND_US for one in sources):
+        yield _doubt("times-in-seconds")
+    if any(one.first_us is None and one.entries_count for one in sources):
+        yield _doubt("no-times")
+    yield from _of_damaged_files(sources)
+    damaged, read = sum(one.damaged_count for one in sources), sum(one.entries_count for one in sources)
+    if damaged:
+        yield _doubt("entries-damaged", figures={"damaged_count": damaged, "entries_count": damaged + read})
+    if cut := sum(one.cut_count for one in sources):
+        yield _doubt("statements-cut", figures={"cut_count": cut})
+    yield from _overlaps(sources)
+
+
+def _of_damaged_files(sources: Sequence[SourceFacts]) -> Iterator[LogDoubt]:
+    faults = [(one.name, one.fault) for one in sources if one.fault is not None]
+    if faults:
+        first, fault = faults[0]
+        figures: dict[str, float | str] = {"damaged_count": len(faults), "files_count": len(sources)}
+        figures |= {"first": first, "line": fault.line, "reason": fault.reason}
+        yield _doubt("files-damaged", figures=figures)
+
+
+def _of_binary_logs(sources: Sequence[SourceFacts]) -> Iterator[LogDoubt]:
+    if sources:
+        yield _doubt("writes-only", is_refusal=True)
+    if any(one.flavour == "mariadb" for one in sources):
+        yield _doubt("no-sessions")
+
+
+def _overlaps(sources: Sequence[SourceFacts]) -> Iterator[LogDoubt]:
+    """Rotated files of one server follow each other. Files that overlap are of several servers, or copies."""
+    spans = sorted((one.first_us, one.last_us, one.name) for one in sources if one.first_us and one.last_us)
+    for (_, before_us, first), (from_us, _, second) in itertools.pairwise(spans):
+        if from_us < before_us - _SECOND_US:
+            yield _doubt("files-overlap", figures={"first": first, "second": second})
+            return
+
+
+def content_doubts(
+    *, statements: float, transactions: float, unfinished: float, has_begin: bool, reads: float
+) -> Iterator[LogDoubt]:
+    """Doubts about what the files hold.
+
+    Args:
+        statements: That do work.
+        transactions: That these are part of.
+        unfinished: Transactions whose end is not in the log.
+        has_begin: Any transaction was begun by a statement.
+        reads: Statements that only read.
+    """
+    if not statements:
+        yield _doubt("no-statements", is_refusal=True)
+        return
+    if not reads:
+        yield _doubt("no-reads", is_refusal=True)
+    if unfinished > 0.05 * max(transactions, 1):
+        yield _doubt("transactions-open", figures={"share": unfinished / transactions})
+    if not has_begin:
+        yield _doubt("no-begin")
+
+
+def _doubt(code: str, *, is_refusal: bool = False, figures: dict[str, float | str] | None = None) -> LogDoubt:
+    return LogDoubt(code=code, is_refusal=is_refusal, figures=figures or {})

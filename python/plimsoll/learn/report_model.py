@@ -1,11 +1,66 @@
-"""What a log shows by itself, as values: figures and findings, no sentences."""
+"""What a log, or two snapshots of a server's counters, show by themselves: figures and findings, no sentences.
+
+With what is known of each log that was read.
+"""
 
 from __future__ import annotations
 
 from pydantic import Field
 
-from plimsoll.learn.source_model import SourceFacts
 from plimsoll.record.document import Document
+
+
+class SourceFault(Document):
+    """Why a compressed file could not be read to its end, and where that was noticed.
+
+    Attributes:
+        line: Of the decompressed content, from 1.
+        content_bytes: Decompressed bytes that came before.
+        reason: What the decompressor said.
+    """
+
+    line: int
+    content_bytes: int
+    reason: str
+
+
+class SourceFacts(Document):
+    """One file.
+
+    Attributes:
+        name: As the user named it.
+        format: `slow`, `general`, `audit` or `binlog`.
+        flavour: `mysql`, `percona` or `mariadb`; None where it does not show.
+        program: What the server called itself when it opened the file; None where it did not.
+        entries_count: Statements that were read.
+        damaged_count: Entries that could not be read.
+        cut_count: Statements whose text was longer than what is read.
+        bytes_read: Of the file, decompressed.
+        first_us: Microseconds since 1970 of the first statement; None where no entry has a time.
+        last_us: Of the last one.
+        resolution_us: To how many microseconds times are exact.
+        query_us_min: The shortest statement, microseconds; None where durations are not logged.
+        rate_limits: Each `n` for which one in n was logged; empty for none.
+        is_extended: Entries carry more than the plain format.
+        fault: Why it could not be read to its end; None where it could.
+    """
+
+    name: str
+    format: str
+    flavour: str | None = None
+    program: str | None = None
+    entries_count: int = 0
+    damaged_count: int = 0
+    cut_count: int = 0
+    bytes_read: int = 0
+    first_us: int | None = None
+    last_us: int | None = None
+    resolution_us: int = 1
+    query_us_min: int | None = None
+    rate_limits: tuple[float, ...] = ()
+    is_extended: bool = False
+    fault: SourceFault | None = None
+
 
 REPORT_FORMAT = 1
 
@@ -173,3 +228,48 @@ class LogReport(Document):
     arrivals: ArrivalFigures | None
     sessions: SessionFigures
     damaged_lines: tuple[tuple[str, int, str], ...] = ()
+
+
+DIGEST_REPORT_FORMAT = 1
+
+
+class DigestFigures(TemplateFigures):
+    """Statements that differ in literals only.
+
+    Attributes:
+        is_cut: The server keeps only the begin of its text.
+        p95_ms: Null where the server has no histograms, as is `p99_ms`. They are upper ends of buckets, at most 4.7 %
+            too high.
+    """
+
+    is_cut: bool
+    p95_ms: float | None
+
+
+class DigestReport(Document):
+    """What a server executed between two snapshots.
+
+    Attributes:
+        version: As the server says.
+        from_unix_s: Begin, by the server's clock; null where its counters were reset in between.
+        to_unix_s: End.
+        statements_count: That do work; `other_count` are SET, COMMIT, SHOW and the like.
+        read_statements: Share of statements that only read, 0..1; `read_time` of statement time.
+        busy_mean: Statements in execution at a time, on average (Little's law); null where the begin is not known.
+        templates: Those with the most time first.
+        templates_count: All of them.
+    """
+
+    report_format: int = DIGEST_REPORT_FORMAT
+    version: str
+    doubts: tuple[LogDoubt, ...]
+    from_unix_s: float | None
+    to_unix_s: float
+    statements_count: float
+    other_count: float
+    errors_count: float
+    read_statements: float
+    read_time: float | None
+    busy_mean: float | None
+    templates: tuple[DigestFigures, ...]
+    templates_count: int

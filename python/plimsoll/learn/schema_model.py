@@ -1,11 +1,14 @@
 """What is known of the tables of a production server, as values. They are private: they hold names.
 
 Values of rows are not among them, but for the smallest and largest of columns of numbers, dates and times, and for the
-members of ENUM and SET, which are part of a type. Deliberately not here: where it is known from.
+members of ENUM and SET, which are part of a type. Also here: which known table or column a statement means, and what an
+INSERT must know of a table: the columns that need a value, and those in which no two rows are alike. Deliberately not
+here: where it is known from.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from typing import Literal
 
 from pydantic import Field
@@ -154,3 +157,111 @@ class SchemaFacts(Document):
     taken_unix_s: int | None = None
     tables: tuple[TableFacts, ...] = Field(default=())
     left_out: tuple[LeftOut, ...] = ()
+
+
+_LENGTH_MAX = 64
+"""Characters of a name, on both servers."""
+
+
+def other_names(tables: Iterable[TableKey]) -> dict[TableKey, str]:
+    """New names of tables that cannot keep theirs in the one schema of a workload.
+
+    Of tables of one name in several schemas the first one keeps it, by the alphabet of the schemas; each other one has
+    the name of its schema before its own.
+
+    >>> other_names([("a", "orders"), ("b", "orders"), ("b", "lines")])
+    {('b', 'orders'): 'b_orders'}
+    """
+    keys = sorted(tables)
+    taken = {name for _, name in keys}
+    kept, found = set[str](), dict[TableKey, str]()
+    for schema, name in keys:
+        if name not in kept:
+            kept.add(name)
+            continue
+        long, number = f"{schema}_{name}"[:_LENGTH_MAX], 1
+        while long in taken:
+            number += 1
+            end = f"_{number}"
+            long = f"{schema}_{name}"[: _LENGTH_MAX - len(end)] + end
+        taken.add(long)
+        found[schema, name] = long
+    return found
+
+
+class Catalog:
+    """The columns of known tables, to tell whose column an unqualified name is.
+
+    Args:
+        columns: By table, names of its columns.
+
+    Attributes:
+        other_names: Of tables that cannot keep their names in the one schema of a workload.
+    """
+
+    def __init__(self, columns: Mapping[TableKey, tuple[str, ...]]) -> None:
+        self._columns = {table: {name.lower() for name in names} for table, names in columns.items()}
+        self._order = {table: tuple(name.lower() for name in names) for table, names in columns.items()}
+        self.other_names = other_names(columns)
+
+    def table(self, schema: str, name: str) -> TableKey:
+        """A table as it is known: one without schema stands for that of any, if there is only one."""
+        key = (schema.lower(), name.lower())
+        if key in self._columns:
+            return key
+        alike = [one for one in self._columns if one[1] == key[1] and (not key[0] or not one[0])]
+        return alike[0] if len(alike) == 1 else key
+
+    def has(self, table: TableKey, column: str) -> bool:
+        """Whether a table has a column."""
+        return column.lower() in self._columns.get(table, ())
+
+    def knows(self, table: TableKey) -> bool:
+        """Whether a table is known."""
+        return table in self._columns
+
+    def columns(self, table: TableKey) -> tuple[str, ...]:
+        """The columns of a table in order, in lower case."""
+        return self._order.get(table, ())
+
+
+class InsertKeys:
+    """Of all tables of a schema.
+
+    Args:
+        schema: Of the server.
+    """
+
+    def __init__(self, schema: SchemaFacts) -> None:
+        self._tables = {one.key: one for one in schema.tables}
+
+    def catalog(self) -> Catalog:
+        """Their columns."""
+        return Catalog({key: tuple(column.name for column in one.columns) for key, one in self._tables.items()})
+
+    def required(self, table: TableKey) -> tuple[str, ...]:
+        """Columns that an INSERT must give a value, in lower case."""
+        return tuple(
+            one.name.lower()
+            for one in self._tables[table].columns
+            if not (one.is_nullable or one.has_default or one.is_auto_increment or one.is_generated)
+        )
+
+    def unique(self, table: TableKey) -> tuple[tuple[str, ...], ...]:
+        """The columns of the primary key and of unique indexes, in lower case."""
+        facts = self._tables[table]
+        indexes = [one for one in (facts.primary_key, *facts.indexes) if one is not None]
+        return tuple(
+            tuple(name.lower() for name in one.columns)
+            for one in indexes
+            if one is facts.primary_key or (one.is_unique and one.kind == "btree")
+        )
+
+    def references(self) -> dict[ColumnKey, ColumnKey]:
+        """By column of a foreign key of one column, what it refers to."""
+        return {
+            (key, one.columns[0].lower()): (one.parent, one.references[0].lower())
+            for key, facts in self._tables.items()
+            for one in facts.foreign_keys
+            if len(one.columns) == 1
+        }

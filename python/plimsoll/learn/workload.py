@@ -1,20 +1,36 @@
-"""A workload file, and the profile beside it, out of learned types and tables.
+"""The transactions of a workload file, and the profile beside it, out of learned types and tables.
 
-Deliberately not here: where single values come from (`value_sources`), and the text of the file (`workload_text`).
+Statements follow one after the other, with `:name` for each value that changes and new names. Lists are drawn before
+the first statement, with what runs as often; rows that are inserted get keys that no row has. Deliberately not here:
+where single values come from (`value_sources`), and the text of the file (`workload_text`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
-from plimsoll.learn.insert_keys import InsertKeys
-from plimsoll.learn.list_writer import ListWriter
-from plimsoll.learn.model import LearnedType
-from plimsoll.learn.profile_model import LoopProfile, TypeProfile
-from plimsoll.learn.statement_writer import StatementWriter
-from plimsoll.learn.value_sources import Sources
+from sqlglot import exp
+from sqlglot.dialects.mysql import MySQL
+
+from plimsoll.learn.item_relations import ItemRelations, counts_of
+from plimsoll.learn.model import LearnedStatement, LearnedType
+from plimsoll.learn.names import Pseudonyms
+from plimsoll.learn.profile_model import (
+    ListProfile,
+    LoopProfile,
+    StatementProfile,
+    TypeProfile,
+    ValueKind,
+    ValueProfile,
+)
+from plimsoll.learn.relations import MEMBER, OftenSame, Place, Relation
+from plimsoll.learn.schema_model import ColumnKey, InsertKeys
+from plimsoll.learn.sql_tree import is_replace, slot_number, sql_of
+from plimsoll.learn.statement_facts import StatementFacts
+from plimsoll.learn.value_sources import Source, Sources, member_source
 
 WEIGHTS_SUM = 100_000
 """Weights of transactions are shares of it."""
@@ -98,3 +114,449 @@ def _loops(learned: LearnedType, run: Iterable[tuple[int, dict[str, Any]]], writ
             for place in inside:
                 places[place]["loop"] = name
     return found
+
+
+@dataclass(slots=True)
+class StatementWriter:
+    """Writes the statements of one type, in their order.
+
+    Attributes:
+        learned: The type.
+        sources: Makes values.
+        keys: Of the server's tables.
+        lists: What is drawn before the first statement.
+    """
+
+    learned: LearnedType
+    sources: Sources
+    keys: InsertKeys
+    lists: ListWriter
+    _named: dict[Place, str] = field(default_factory=dict)
+    _keeps: dict[int, dict[str, str]] = field(default_factory=dict)
+    _values: dict[str, dict[str, Any]] = field(default_factory=dict)
+    _told_values: list[ValueProfile] = field(default_factory=list)
+    _new_keys: NewKeys = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Begins with no new key."""
+        self._new_keys = NewKeys(self.learned, self.sources, self.keys)
+
+    def statement(self, place: int) -> tuple[dict[str, Any] | None, StatementProfile]:
+        """A statement, None where it is not run, and what is told of it."""
+        one = self.learned.statements[place]
+        if one is None:
+            return None, StatementProfile(text="", left_out=self.learned.left_out[place])
+        self._values, self._told_values = {}, []
+        by = self._member(place, one)
+        written: dict[int, Written] = {}
+        row: list[tuple[str, Written]] | None = None
+        new_keys = self._new_keys.columns(place, one, self._named)
+        if one.is_rows:
+            row = self._row(place, one, new_keys)
+        else:
+            for slot in range(len(one.facts.slots)):
+                written[slot] = self._value(Place(place, slot), one.facts, new_keys, one.counts)
+        more = self._more(place, one)
+        names = self.sources.names
+        texts = [runnable_sql(facts, written, names, row=row, more=more) for facts in one.members]
+        found: dict[str, Any] = {"sql": texts if len(texts) > 1 else texts[0]}
+        if by is not None:
+            found["by"] = by
+        if one.is_rows:
+            found["rows"] = self.lists.times(self.learned.items.rows.get(place), one.counts[Place(place, 0)])
+        if self._values:
+            found["values"] = self._values
+        if keep := self._kept(place):
+            found["keep"] = keep
+        counts = next(iter(one.counts.values()), Counter())
+        profile = StatementProfile(
+            text=texts[0],
+            members_count=len(texts),
+            values=tuple(self._told_values),
+            counts=dict(sorted(counts.items())),
+        )
+        return found, profile
+
+    def _member(self, place: int, one: LearnedStatement) -> str | None:
+        """The name of the value that says which of a family runs."""
+        if len(one.members) == 1:
+            return None
+        key = Place(place, MEMBER)
+        relation = self.learned.relations.get(key)
+        if relation is not None and relation.kind == "same" and relation.of in self._named:
+            self._told_values.append(
+                ValueProfile(name=self._named[relation.of], kind="member", same_as=self._named[relation.of])
+            )
+            return self._named[relation.of]
+        name = f"m{place + 1}"
+        self._draw(key, name, member_source(self.learned.values(key), len(one.members)), None)
+        return name
+
+    def _row(self, place: int, one: LearnedStatement, new_keys: frozenset[str]) -> list[tuple[str, Written]]:
+        """The columns of an INSERT of several rows; those of unknown literals as the table's rows are made."""
+        table, columns = one.facts.inserts_into, one.facts.inserted
+        assert table is not None, "an INSERT has a table"
+        row: list[tuple[str, Written]] = []
+        is_known = one.width == len(columns)
+        for part, column in enumerate(columns):
+            key, place_of = (table, column), Place(place, 0, part)
+            if is_known:
+                row.append((column, self._column_value(place_of, key, "written", column in new_keys)))
+            else:
+                name = f"v{place + 1}_{part + 1}"
+                row.append((column, self._draw(place_of, name, self.sources.of_column(key), key)))
+        return row
+
+    def _more(self, place: int, one: LearnedStatement) -> list[tuple[str, Written]]:
+        """Columns without NULL that an INSERT leaves to their defaults, which made tables do not have."""
+        table = one.facts.inserts_into
+        if table is None or not one.facts.inserted:
+            return []
+        found: list[tuple[str, Written]] = []
+        for number, column in enumerate(self.keys.required(table)):
+            if column in one.facts.inserted:
+                continue
+            key, name = (table, column), f"d{place + 1}_{number + 1}"
+            found.append((column, self._draw(Place(place, -2, number), name, self.sources.of_column(key), key)))
+        return found
+
+    def _value(
+        self,
+        key: Place,
+        facts: StatementFacts,
+        new_keys: frozenset[str],
+        counts: Mapping[Place, Counter[int]],
+    ) -> Written:
+        """What stands for a literal."""
+        slot, column = facts.slots[key.slot], facts.columns[key.slot]
+        is_new = column is not None and slot.use == "written" and column[1] in new_keys
+        written = self._column_value(key, column, slot.use, is_new)
+        if key in counts and isinstance(written, str) and written in self._values:
+            if key in self.learned.items.lists:
+                self.lists.add(key, written, self._values.pop(written), column)
+            else:
+                self._values[written]["list"] = self.lists.lengths(key) or counts_of(counts[key])
+        return written
+
+    def _column_value(
+        self,
+        key: Place,
+        column: ColumnKey | None,
+        use: str,
+        is_new: bool,
+    ) -> Written:
+        name = f"v{key.statement + 1}_{key.slot + 1}" + (f"_{key.part + 1}" if key.part else "")
+        if is_new:
+            self._new_keys.fresh.add(key)
+        relation = self.learned.relations.get(key)
+        if relation is not None and is_new and relation.kind == "item" and relation.of != key:
+            relation = None  # a new key is no item of a list of keys that are there
+        if relation is not None and relation.kind in ("item", "once"):
+            source = self.sources.drawn(self.learned.values(key), column, use, is_new_key=is_new)
+            if known := self._of_rounds(key, name, relation, source, column):
+                return known
+        elif relation is not None and (known := self._related(key, name, relation, column)):
+            return known
+        if (row := self.learned.rows.get(key)) is not None and self.learned.statements[row.statement] is not None:
+            kept = self._keeps.setdefault(row.statement, {})
+            found = next((one for one, output in kept.items() if output == row.output), None)
+            if found is None:
+                found = f"r{row.statement + 1}_{len(kept) + 1}"
+                kept[found] = row.output
+            if row.add:
+                self._values[name] = {"sum_of": found, "add": row.add}
+                found = name
+            self._named[key] = found
+            told = self._told(found, "key", column, read_from=row.statement + 1, add=row.add, assumed="row-read")
+            self._told_values.append(told)
+            return found
+        source = self.sources.drawn(self.learned.values(key), column, use, is_new_key=is_new)
+        return self._draw(key, name, source, column, None if is_new else self.learned.often.get(key))
+
+    def _related(
+        self,
+        key: Place,
+        name: str,
+        relation: Relation,
+        column: ColumnKey | None,
+    ) -> str | None:
+        """The name of a value that follows from another; None where that one is not written."""
+        if relation.kind == "row":
+            self._values[name] = {"row_number": True}
+            self._told_values.append(self._told(name, "number", column, holds=relation.holds))
+            return name
+        assert relation.of is not None, "only the number of a row follows from nothing"
+        base = self._named.get(relation.of)
+        if base is None:
+            return None
+        if relation.kind == "same":
+            self._told_values.append(self._told(base, "key", column, same_as=base, holds=relation.holds))
+            return base
+        self._values[name] = {"sum_of": base, "add": relation.add}
+        self._named[key] = name
+        self._told_values.append(self._told(name, "key", column, same_as=base, add=relation.add, holds=relation.holds))
+        return name
+
+    def _of_rounds(
+        self, key: Place, name: str, relation: Relation, source: Source, column: ColumnKey | None
+    ) -> str | None:
+        """The name of an item, or of what is the same in all rounds; None where it is not written."""
+        if source.is_part:
+            return None
+        told: dict[str, Any] = {"distribution": source.distribution, "assumed": source.assumed}
+        if relation.kind == "once":
+            self.lists.values[name] = dict(source.generator or {})
+        else:
+            if relation.of == key:
+                self.lists.add(key, f"l{name[1:]}", source.generator or {}, column)
+            items = self.lists.name(relation.of)
+            if items is None:
+                return None
+            self._values[name] = {"item_of": items}
+            told = {"item_of": items, "holds": relation.holds} | (told if relation.of == key else {})
+        self._named[key] = name
+        self._told_values.append(self._told(name, source.kind, column, **told))
+        return name
+
+    def _draw(
+        self,
+        key: Place,
+        name: str,
+        source: Source,
+        column: ColumnKey | None,
+        often: OftenSame | None = None,
+    ) -> Written:
+        if source.is_part:
+            self._told_values.append(self._told(None, "constant", column, assumed=source.assumed))
+            return source.number
+        base = None if often is None else self._named.get(often.of)
+        self._values[name] = dict(source.generator or {})
+        told: dict[str, Any] = {"distribution": source.distribution, "assumed": source.assumed}
+        if often is not None and base is not None:
+            self._values[name] |= {"same_as": base, "same_ratio": often.ratio}
+            told |= {"same_as": base, "same_ratio": often.ratio, "holds": often.holds}
+        self._named[key] = name
+        self._told_values.append(self._told(name, source.kind, column, **told))
+        return name
+
+    def _told(self, name: str | None, kind: ValueKind, column: ColumnKey | None, **more: Any) -> ValueProfile:
+        shown = None if column is None else self.sources.names.of("c", column[1])
+        return ValueProfile(name=name, kind=kind, column=shown, **more)
+
+    def _kept(self, place: int) -> dict[str, str]:
+        """What later statements need of a statement's first row; found before those are written."""
+        wanted = [one for one in self.learned.rows.values() if one.statement == place]
+        outputs = list(dict.fromkeys(one.output for one in wanted))
+        kept = self._keeps.setdefault(place, {})
+        for output in outputs:
+            if output not in kept.values():
+                kept[f"r{place + 1}_{len(kept) + 1}"] = output
+        return {name: self.sources.names.of("c", output) for name, output in kept.items()}
+
+
+@dataclass(slots=True)
+class ListWriter:
+    """Writes the lists of one type.
+
+    Attributes:
+        items: What rounds and rows take from lists.
+        sources: Makes values.
+        values: All that is drawn before the first statement, by name; it grows.
+        names: By place, those of lists; it grows.
+        told: What is told of lists; it grows.
+    """
+
+    items: ItemRelations
+    sources: Sources
+    values: dict[str, dict[str, Any]] = field(default_factory=dict)
+    names: dict[Place, str] = field(default_factory=dict)
+    told: list[ListProfile] = field(default_factory=list)
+
+    def lengths(self, key: Place) -> Any:
+        """How many items a list has where it is not the one that it often is; None where it is none often.
+
+        It may be as long as that one, too.
+        """
+        often = self.items.often.get(key)
+        if often is None or often.of not in self.names:
+            return None
+        head = self.items.lists[often.of]
+        counts = dict.fromkeys(self.items.lists[head.like or often.of].counts, 0) | often.lengths
+        return {"counts": sorted(counts), "weights": [counts[number] for number in sorted(counts)]}
+
+    def add(self, key: Place, name: str, generator: Mapping[str, Any], column: ColumnKey | None) -> None:
+        """Writes a list whose items are made so."""
+        found = self.items.lists[key]
+        listed: dict[str, Any] = {"list": self.lengths(key) or self.times(found.like, found.counts)}
+        if found.is_sorted and generator["generate"] != "decimal":
+            listed["sorted"] = True
+        size = self.sources.size(column) if column is not None and generator["generate"] == "reference" else 0
+        if found.is_distinct and max(found.counts) <= size:
+            listed["distinct"] = True
+        self.values[name], self.names[key] = {**listed, **generator}, name
+        self.told.append(
+            ListProfile(
+                name=name,
+                counts=dict(sorted(found.counts.items())),
+                is_sorted="sorted" in listed,
+                is_distinct="distinct" in listed,
+            )
+        )
+
+    def name(self, key: Place | None) -> str | None:
+        """The name of the list that a place has; None where it is not written."""
+        return None if key is None else self.names.get(key)
+
+    def times(self, key: Place | None, seen: Counter[int]) -> Any:
+        """How often something runs: as often as a list that is written has items, else as was seen."""
+        name = self.name(key)
+        return counts_of(seen) if name is None else {"items_of": name}
+
+
+@dataclass(slots=True)
+class NewKeys:
+    """Those of the statements of one type, in their order.
+
+    Attributes:
+        learned: The type.
+        sources: Says how many rows columns refer to.
+        keys: Of the server's tables.
+        fresh: Places of values that no row had before the transaction; it grows.
+    """
+
+    learned: LearnedType
+    sources: Sources
+    keys: InsertKeys
+    fresh: set[Place] = field(default_factory=set)
+
+    def columns(self, place: int, one: LearnedStatement, named: Collection[Place]) -> frozenset[str]:
+        """Of an INSERT: the columns that must have a value which no row has.
+
+        Args:
+            place: Of the statement.
+            one: The statement.
+            named: Places of values that are written before it.
+        """
+        facts = one.facts
+        if facts.inserts_into is None or _takes_any_key(facts.tree):
+            return frozenset()
+        drawn, items = set[str](), set[str]()
+        if one.is_rows:
+            parts = enumerate(facts.inserted) if one.width == len(facts.inserted) else ()
+            places = {column: Place(place, 0, part) for part, column in parts}
+        else:
+            places = {
+                column[1]: Place(place, slot)
+                for slot, column in enumerate(facts.columns)
+                if column is not None and facts.slots[slot].use == "written"
+            }
+        for column, key in places.items():
+            relation = self.learned.relations.get(key)
+            if key in self.learned.rows or (relation is not None and relation.kind == "row"):
+                continue
+            if relation is not None and relation.kind == "item":
+                items.add(column)
+            elif relation is None or relation.of not in named:
+                drawn.add(column)
+        found = set[str]()
+        for unique in self.keys.unique(facts.inserts_into):
+            has_new = any(self._is_fresh(places[column]) for column in unique if column in places)
+            free = [column for column in unique if column in drawn or (column in items and not has_new)]
+            if set(unique) <= set(places) and free and not found & set(unique):
+                sizes = {column: self.sources.size((facts.inserts_into, column)) for column in free}
+                found.add(max(free, key=lambda column: sizes[column]))
+        return frozenset(found)
+
+    def _is_fresh(self, key: Place) -> bool:
+        """Whether no row had that key before the transaction."""
+        relation = self.learned.relations.get(key)
+        base = relation.of if relation is not None and relation.kind == "same" else key
+        return base in self.fresh or base in self.learned.counters
+
+
+def _takes_any_key(tree: exp.Expr) -> bool:
+    """Whether an INSERT also takes a key that a row has already."""
+    return bool(tree.args.get("conflict") or tree.args.get("ignore")) or is_replace(tree)
+
+
+Written = str | int | float | None
+"""What stands for a literal: the name of a value, a number that is part of the statement, or NULL."""
+
+
+def runnable_sql(
+    facts: StatementFacts,
+    written: Mapping[int, Written],
+    names: Pseudonyms,
+    *,
+    row: Sequence[tuple[str, Written]] | None = None,
+    more: Sequence[tuple[str, Written]] = (),
+) -> str:
+    """The statement.
+
+    Args:
+        facts: Of one template.
+        written: By slot, what stands for it.
+        names: New names of everything.
+        row: Of an INSERT of several rows, the columns and what is written to them.
+        more: Columns that an INSERT leaves out, and what is to be written to them.
+    """
+    tree = facts.tree.copy()
+    if row is not None:
+        _set_row(tree, row)
+    for node in list(tree.find_all(exp.Placeholder)):
+        number = slot_number(node)
+        if number is not None and number in written:
+            node.replace(_node(written[number]))
+    if more:
+        _add_columns(tree, facts.inserted, more)
+    names.rename(tree)
+    text: str = _ForBoth(dialect="mysql", comments=False).generate(tree)
+    return sql_of(tree, text)
+
+
+class _ForBoth(MySQL.Generator):  # type: ignore[misc, valid-type]  # made by sqlglot when it is imported
+    """Writes what MySQL as well as MariaDB understand: MariaDB has neither FOR SHARE nor REGEXP_LIKE."""
+
+    def lock_sql(self, expression: exp.Lock) -> str:
+        is_plain = not any(expression.args.get(name) for name in ("update", "wait", "expressions"))
+        if is_plain and expression.args.get("wait") is None:
+            return "LOCK IN SHARE MODE"
+        other: str = super().lock_sql(expression)
+        return other
+
+    def regexplike_sql(self, expression: exp.RegexpLike) -> str:
+        if expression.args.get("flag"):
+            call: str = self.function_fallback_sql(expression)
+            return call
+        sides = (expression.this, expression.expression)
+        first, second = (exp.paren(one) if isinstance(one, exp.Binary | exp.Unary) else one for one in sides)
+        return f"{self.sql(first)} REGEXP {self.sql(second)}"
+
+
+def _node(written: Written) -> exp.Expr:
+    if written is None:
+        return exp.Null()
+    if isinstance(written, str):
+        return exp.Placeholder(this=written)
+    number = exp.Literal.number(abs(written))
+    return number if written >= 0 else exp.Neg(this=number)
+
+
+def _set_row(tree: exp.Expr, row: Sequence[tuple[str, Written]]) -> None:
+    target = tree.this.this if isinstance(tree.this, exp.Schema) else tree.this
+    tree.set("this", exp.Schema(this=target, expressions=[_name(column) for column, _ in row]))
+    tree.set("expression", exp.Values(expressions=[exp.Tuple(expressions=[_node(one) for _, one in row])]))
+
+
+def _add_columns(tree: exp.Expr, named: Sequence[str], more: Sequence[tuple[str, Written]]) -> None:
+    values = tree.expression
+    if not named or not isinstance(values, exp.Values):
+        return
+    schema = tree.this
+    schema.set("expressions", [*schema.expressions, *(_name(column) for column, _ in more)])
+    for one in values.expressions:
+        one.set("expressions", [*one.expressions, *(_node(value) for _, value in more)])
+
+
+def _name(column: str) -> exp.Identifier:
+    return exp.to_identifier(column, quoted=not column.isidentifier())

@@ -1,15 +1,24 @@
-"""The text of a learned workload file, laid out as a person would write it. TOML by tomlkit.
+"""The texts of a learned workload: its file, laid out as a person would write it, `[learned]` in it, CREATE TABLE.
 
-Deliberately not here: what is in it.
+`[learned]` is put into the text of a workload file without any other change. TOML is by tomlkit. CREATE TABLE is for
+people and for whoever reads plans, and valid on both servers; Plimsoll makes its tables from the workload file.
+Deliberately not here: what is in a file (`workload`), what `[learned]` means (`plimsoll.spec.learned`), and rows.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import UTC, datetime
 from typing import Any
 
 import tomlkit
 from tomlkit.items import AoT, InlineTable, Table
+
+from plimsoll.learn.demand import Demand
+from plimsoll.learn.fidelity import kinds_of
+from plimsoll.learn.fidelity_model import Fidelity, LogPeriod
+from plimsoll.learn.profile_model import Profile
+from plimsoll.learn.report_model import LogReport
 
 _TABLES = ("column", "index", "foreign_key", "statement")
 """Keys that become tables of their own; all others stand on one line."""
@@ -64,3 +73,121 @@ def _inline(value: Mapping[str, Any]) -> InlineTable:
     for key, one in value.items():
         table.add(key, _inline(one) if isinstance(one, Mapping) else one)
     return table
+
+
+_DIGITS = 6
+
+
+def period_of(profile: Profile, report: LogReport, demand: Demand | None) -> LogPeriod:
+    """The log that a workload was learned from."""
+    return LogPeriod(
+        first_unix_s=None if demand is None else demand.first_unix_s,
+        last_unix_s=None if demand is None else demand.last_unix_s,
+        transactions_count=report.transactions_count,
+        transaction_share=1 - profile.other_share,
+        time_share=None if profile.other_time_share is None else 1 - profile.other_time_share,
+    )
+
+
+def with_learned(text: str, period: LogPeriod, fidelity: Fidelity | None = None) -> str:
+    """The text of a workload file with `[learned]` at its end, or in place of the one that it has.
+
+    Args:
+        text: Of the file.
+        period: Of the log.
+        fidelity: What a run of it showed; None for none.
+    """
+    table = tomlkit.table()
+    for key, value in _said(period).items():
+        table.add(key, value)
+    if fidelity is not None:
+        table.add("check", _check(fidelity))
+    document = tomlkit.parse(text)
+    document["learned"] = table
+    return tomlkit.dumps(document)
+
+
+def _said(period: LogPeriod) -> dict[str, Any]:
+    said = {
+        "from": _moment(period.first_unix_s),
+        "to": _moment(period.last_unix_s),
+        "transactions": round(period.transactions_count),
+        "transaction_share": round(period.transaction_share, _DIGITS),
+        "time_share": None if period.time_share is None else round(period.time_share, _DIGITS),
+    }
+    return {key: value for key, value in said.items() if value is not None}
+
+
+def _check(fidelity: Fidelity) -> Any:
+    table, how = tomlkit.table(), fidelity.conditions
+    table.add("at", _moment(how.checked_unix_s))
+    table.add("server", how.server)
+    table.add("connections", how.connections)
+    table.add("duration_s", how.duration_s)
+    figures = tomlkit.array()
+    for one in kinds_of(fidelity):
+        entry = tomlkit.inline_table()
+        for key, value in one.model_dump(exclude_none=True).items():
+            entry.append(key, round(value, _DIGITS) if isinstance(value, float) else value)
+        figures.append(entry)
+    table.add("figures", figures.multiline(multiline=True))
+    return table
+
+
+def _moment(unix_s: int | None) -> datetime | None:
+    return None if unix_s is None else datetime.fromtimestamp(unix_s, UTC)
+
+
+_ON_DELETE = {"cascade": " ON DELETE CASCADE", "set_null": " ON DELETE SET NULL"}
+
+
+def schema_sql(tables: Sequence[Mapping[str, Any]]) -> str:
+    """All tables; foreign keys come last, so that the order of tables does not matter.
+
+    Args:
+        tables: As `LearnedTables.tables`.
+    """
+    parts = [_create(table) for table in tables]
+    parts += [_alter(table) for table in tables if table.get("foreign_key")]
+    return "\n\n".join(parts) + "\n" if parts else ""
+
+
+def _create(table: Mapping[str, Any]) -> str:
+    lines = [_column(column, table["primary_key"]) for column in table["column"]]
+    lines.append(f"PRIMARY KEY ({_names(table['primary_key'])})")
+    lines += _indexes(table)
+    inner = ",\n  ".join(lines)
+    return f"CREATE TABLE {_quoted(table['name'])} (  -- {table['rows']:,} rows\n  {inner}\n) ENGINE=InnoDB;"
+
+
+def _column(column: Mapping[str, Any], primary_key: Sequence[str]) -> str:
+    is_nullable = column.get("nullable", False) and column["name"] not in primary_key
+    increment = " AUTO_INCREMENT" if column.get("auto_increment") else ""
+    return f"{_quoted(column['name'])} {column['type']}{'' if is_nullable else ' NOT NULL'}{increment}"
+
+
+def _indexes(table: Mapping[str, Any]) -> Iterator[str]:
+    for index in table.get("index", ()):
+        lengths = index.get("lengths") or [0] * len(index["columns"])
+        parts = (
+            _quoted(name) + (f"({length})" if length else "")
+            for name, length in zip(index["columns"], lengths, strict=True)
+        )
+        yield f"{'UNIQUE ' if index.get('unique') else ''}KEY {_quoted(index['name'])} ({', '.join(parts)})"
+
+
+def _alter(table: Mapping[str, Any]) -> str:
+    added = (
+        f"ADD FOREIGN KEY ({_names(one['columns'])}) REFERENCES {_quoted(one['table'])} ({_names(one['references'])})"
+        + _ON_DELETE.get(one.get("on_delete", ""), "")
+        for one in table["foreign_key"]
+    )
+    return f"ALTER TABLE {_quoted(table['name'])}\n  " + ",\n  ".join(added) + ";"
+
+
+def _names(names: Sequence[str]) -> str:
+    return ", ".join(_quoted(name) for name in names)
+
+
+def _quoted(name: str) -> str:
+    return "`" + name.replace("`", "``") + "`"

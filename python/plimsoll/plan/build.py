@@ -1,31 +1,31 @@
-"""Study spec in, plan out.
+"""Study spec in, plan out: trials in order, searches for capacities, what they take, and their ids.
 
-Deliberately not here: the order (`order`).
+A trial's id follows from its inputs. Repetitions of searches are the outer loop; in every other one the order of
+systems is reversed, so that a slow change of the environment meets all systems alike. A step of a search becomes a
+trial like any other: the searched rate is one of its inputs, the objective is none, so another objective finds the same
+recordings again. Deliberately not here: the order of trials (`order`), and which step comes next (`capacity`).
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
+import random
 import re
 from collections.abc import Mapping, Sequence
 
-from plimsoll.plan.capacity import remaining_s
+from plimsoll.plan.capacity import USUAL_PAIRS, SearchSettings, Step, remaining_s, settings_of, usual_ramp_s
 from plimsoll.plan.disk import ROW_BYTES, data_bytes, disk_bytes
-from plimsoll.plan.duet import duet_cells, duet_identity, load_s_of_duet
-from plimsoll.plan.model import Estimates, Plan, PlannedTrial
-from plimsoll.plan.order import blocks_in_order, cell_order
-from plimsoll.plan.ramps import USUAL_PAIRS, usual_ramp_s
-from plimsoll.plan.searches import planned_searches, search_settings
+from plimsoll.plan.model import Estimates, Plan, PlannedSearch, PlannedTrial
+from plimsoll.plan.order import blocks_in_order, cell_order, duet_cells, duet_identity, load_s_of_duet
 from plimsoll.record.level import Level
 from plimsoll.spec.clients import CLIENTS
 from plimsoll.spec.hooks import hooks_identity
+from plimsoll.spec.levels import checks_each_trial
 from plimsoll.spec.paths import NO_INPUTS
-from plimsoll.spec.statements import Workload
-from plimsoll.spec.study import StudySpec
-from plimsoll.spec.study_section import StudySection
+from plimsoll.spec.study import StudySection, StudySpec
 from plimsoll.spec.system import ServerSpec, SystemSpec
-from plimsoll.spec.terminals import checks_each_trial
+from plimsoll.spec.workloads import Workload
 
 LOAD_ROWS_PER_S = 100_000
 COPY_BYTES_PER_S = 300_000_000
@@ -289,3 +289,85 @@ def _estimates(spec: StudySpec, trials: Sequence[PlannedTrial], searches_count: 
 def _check_s(workload: Workload) -> float:
     """How long it takes to look at the conditions of a workload before and after a trial, seconds."""
     return 2 * workload.rows_count / CHECKED_ROWS_PER_S if checks_each_trial(workload) else 0.0
+
+
+Inputs = dict[str, object]
+
+
+def planned_searches(spec: StudySpec, common: dict[tuple[str, str], Inputs]) -> tuple[PlannedSearch, ...]:
+    """All searches of a study, in order; none where its levels are given.
+
+    Args:
+        spec: What the user wrote.
+        common: What the trials of a system under a workload have in common, by their names.
+    """
+    if spec.study.levels.capacity is None:
+        return ()
+    systems = [system.name for system in spec.system]
+    random.Random(spec.study.seed).shuffle(systems)  # noqa: S311 - an order, not a secret
+    found: list[PlannedSearch] = []
+    for repetition in range(spec.study.repetition_count):
+        ordered = systems if repetition % 2 == 0 else systems[::-1]
+        for place, system in enumerate(ordered):
+            found += (
+                PlannedSearch(
+                    search_id=_id((system, workload.name), {**common[system, workload.name], "repetition": repetition}),
+                    system=system,
+                    workload=workload.name,
+                    repetition=repetition,
+                    block=repetition if spec.study.is_duet else repetition * len(systems) + place,
+                )
+                for workload in spec.workload
+            )
+    return tuple(found)
+
+
+def search_settings(spec: StudySpec) -> SearchSettings:
+    """How the searches of a study go: a steady run is as long as a trial of the study."""
+    levels = spec.study.levels
+    assert levels.capacity is not None, "the study searches"
+    return settings_of(levels.capacity.objective, levels.connections, steady_s=spec.study.duration_most)
+
+
+def searched_trial(search: PlannedSearch, step: Step, *, instances: int) -> PlannedTrial:
+    """The trial that a step becomes."""
+    inputs: Inputs = {
+        "search": search.search_id,
+        "connections": step.connections,
+        "rate_tps": step.rate_tps,
+        "duration_s": step.duration_s,
+        "ordinal": step.ordinal,
+    }
+    if step.ramp is not None:
+        inputs["ramp"] = step.ramp.model_dump()
+    digest = _digest(inputs)
+    load = f"c{step.connections}" if step.rate_tps is None else _search_slug(f"{step.rate_tps:.12g}tps")
+    if step.ramp is not None:
+        load = f"ramp{step.ordinal}"
+    return PlannedTrial(
+        trial_id=f"{_search_slug(search.system)}-{_search_slug(search.workload)}-{load}-r{search.repetition}-{digest.hex()[:10]}",
+        system=search.system,
+        workload=search.workload,
+        instances=instances,
+        connections=step.connections,
+        rate_tps=step.rate_tps,
+        repetition=search.repetition,
+        block=search.block,
+        seed=int.from_bytes(digest[16:22], "big"),
+        duration_s=step.duration_s,
+        search_id=search.search_id,
+        search_role=step.role,
+        ramp=step.ramp,
+    )
+
+
+def _id(names: tuple[str, str], inputs: Inputs) -> str:
+    return f"{'-'.join(map(_search_slug, names))}-r{inputs['repetition']}-{_digest(inputs).hex()[:10]}"
+
+
+def _digest(inputs: Inputs) -> bytes:
+    return hashlib.sha256(json.dumps(inputs, sort_keys=True).encode()).digest()
+
+
+def _search_slug(name: str) -> str:
+    return re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")[:18].strip("-") or "x"

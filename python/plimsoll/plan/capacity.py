@@ -5,28 +5,36 @@
    until it is not. Before it falls below half of the closed loop's throughput, which is hardly plausible, the run is
    made again.
 3. Steady: a fixed number of longer runs, in turn a little below and a little above the rate at which all runs so far
-   say that the objective is crossed (`analyse.crossing`). No run decides alone: one in a slow minute moves the
+   say that the objective is crossed (`analyse.study.violations`). No run decides alone: one in a slow minute moves the
    estimate, and the next ones move it back.
 
 The answer is that crossing with its interval. The number of runs does not depend on what they show, so a search takes
 as long as was said before; only runs on a disturbed machine are made again, a few of them.
 
-Pure: the same runs give the same next step, so that a search that was killed goes on where it stopped.
+Where capacities of several systems are compared, ramps take the place of approach and steady runs: the rate rises by
+`record.level.GROWTH` in each second, from a tenth of what the slowest server did in its sweep, until most answers are
+late. The systems take turns, in random order within each pair. Every ramp starts alike, whatever the ones before it
+showed: those that follow their own estimate carry a slow minute on from one to the next. One steady run of each system,
+at a rate clearly below its knee, ends the comparison: what is held there is a capacity at least.
+
+Pure: the same runs give the same next step, so that a search that was killed goes on where it stopped. Deliberately not
+here: when a comparison ends (`run.study_searches`), and what the knees say (`analyse.study.capacities`).
 """
 
 from __future__ import annotations
 
 import math
+import random
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from plimsoll.plan.search_settings import SearchSettings
-from plimsoll.record.capacity import Capacity, CapacityRun, RunRole, held_between
-from plimsoll.record.ramp import Ramp
+from plimsoll.record.capacity import Capacity, CapacityObjective, CapacityRun, RunRole, held_between
+from plimsoll.record.level import Ramp, seconds_until
+from plimsoll.spec.levels import SWEEP_CONNECTIONS
 
 if TYPE_CHECKING:
-    from plimsoll.analyse.crossing import Crossing
+    from plimsoll.analyse.study.violations import Crossing
 
 _START_RATIO = 0.75
 _RISE = 1.2
@@ -147,7 +155,7 @@ def _wanted(settings: SearchSettings, runs: Sequence[CapacityRun], closed_tps: f
 
 
 def _crossing(settings: SearchSettings, runs: Sequence[CapacityRun]) -> Crossing:
-    from plimsoll.analyse.crossing import crossing  # a plan, which runs nothing, needs no scipy
+    from plimsoll.analyse.study.violations import crossing  # a plan, which runs nothing, needs no scipy
 
     return crossing(runs, settings.objective)
 
@@ -194,3 +202,116 @@ def rounded(rate_tps: float) -> float:
     (1235.0, 0.001235)
     """
     return float(f"{rate_tps:.4g}")
+
+
+PAIRS_MOST = 40
+"""After so many pairs it ends undecided; a ratio that is open by then is next to 1."""
+
+USUAL_PAIRS = 8
+"""A clear difference is decided after about so many pairs; for what a plan is expected to take."""
+
+CONFIRMED_RATIO, LOWER_RATIO = 0.6, 0.85
+"""Of the knee is the rate that is confirmed, and of that the next lower one where it does not hold. The knee is about a
+seventh above what a server can do, and 99 % in time is less than that."""
+
+CONFIRMATIONS_MOST = 4
+"""So many rates are tried."""
+
+_RAMP_START_RATIO, _MOST_RATIO = 0.1, 10.0
+"""Of the lowest and the highest throughput of the sweep: where ramps begin, and where they end at the latest, which is
+far above it because the sweep may have met a slow machine."""
+
+
+def ramp_after(swept_tps: Sequence[float]) -> Ramp:
+    """The ramp that all systems get.
+
+    Args:
+        swept_tps: The highest throughput of each in the sweep, transactions per second; all above 0.
+    """
+    from_tps = rounded(_RAMP_START_RATIO * min(swept_tps))
+    return Ramp(from_tps=from_tps, longest_s=round(seconds_until(_MOST_RATIO * max(swept_tps) / from_tps), 1))
+
+
+def order_of(systems_count: int, pair: int, seed: int) -> list[int]:
+    """In which order the systems run the ramps of a pair."""
+    places = list(range(systems_count))
+    random.Random(f"{seed}:{pair}").shuffle(places)  # noqa: S311 - an order, not a secret
+    return places
+
+
+def ramp_step(ramp: Ramp, pair: int, connections: int) -> Step:
+    """A ramp as the run that comes next."""
+    return Step(
+        role=RunRole.RAMP,
+        connections=connections,
+        rate_tps=None,
+        duration_s=ramp.longest_s,
+        ordinal=pair,
+        ramp=ramp,
+    )
+
+
+def confirmed_step(knee_tps: float, lowered: int, again: int, connections: int, settings: SearchSettings) -> Step:
+    """The steady run of a system whose knee is there.
+
+    Args:
+        knee_tps: Of its ramps, transactions per second.
+        lowered: So many higher rates did not hold.
+        again: So many runs at this rate met a disturbed machine.
+        connections: That serve it.
+        settings: Of the search.
+    """
+    rate_tps = rounded(knee_tps * CONFIRMED_RATIO * LOWER_RATIO**lowered)
+    duration_s = settings.length_s(RunRole.STEADY, rate_tps)
+    return Step(role=RunRole.CONFIRM, connections=connections, rate_tps=rate_tps, duration_s=duration_s, ordinal=again)
+
+
+def usual_ramp_s() -> float:
+    """About how long a ramp takes before its answers are late, seconds: until a seventh above the sweep."""
+    return seconds_until(1.15 / _RAMP_START_RATIO)
+
+
+LEAST_ARRIVALS = 300
+LEAST_S = 5.0
+"""No run at a rate is shorter, in arrivals and in seconds: 1 % of fewer arrivals is next to nothing."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SearchSettings:
+    """How a search goes.
+
+    Attributes:
+        objective: What must hold.
+        connections: Levels of the sweep; the fastest serves all rates.
+        sweep_s: Measured length of a run of the sweep, seconds.
+        probe_s: Of a run of the approach.
+        steady_s: Of a steady run.
+        steady_runs: How many there are.
+        made_again: So many runs at a rate that met a disturbed machine are made again.
+    """
+
+    objective: CapacityObjective
+    connections: tuple[int, ...] = SWEEP_CONNECTIONS
+    sweep_s: float = 5.0
+    probe_s: float = 10.0
+    steady_s: float = 20.0
+    steady_runs: int = 12
+    made_again: int = 4
+
+    def length_s(self, role: RunRole, rate_tps: float | None) -> float:
+        """Measured length of a run of this role, seconds; at a low rate as long as enough arrivals take."""
+        if rate_tps is None:
+            return self.sweep_s
+        wanted_s = self.steady_s if role is RunRole.STEADY else self.probe_s
+        return max(wanted_s, LEAST_S, float(round(LEAST_ARRIVALS / rate_tps)))
+
+
+def settings_of(objective: CapacityObjective, connections: tuple[int, ...], *, steady_s: float) -> SearchSettings:
+    """A search whose steady runs are so long, seconds; those of the approach half of it, of the sweep a quarter."""
+    return SearchSettings(
+        objective=objective,
+        connections=connections,
+        sweep_s=max(float(round(steady_s / 4)), 1.0),
+        probe_s=max(float(round(steady_s / 2)), LEAST_S),
+        steady_s=max(steady_s, LEAST_S),
+    )

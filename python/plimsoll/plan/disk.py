@@ -1,7 +1,7 @@
 """Space that files of a system's servers take, each on the path where it lies; pure estimates.
 
 Sizes that a study states are used, the others are typical. Deliberately not here: recordings (`build`), and which paths
-share a file system (`run.disk_space`).
+share a file system (`run.server_faults`).
 """
 
 from __future__ import annotations
@@ -14,10 +14,9 @@ from plimsoll.errors import SpecError
 from plimsoll.servers.option_file import profile_redo_bytes
 from plimsoll.spec.paths import Role, has_binary_log
 from plimsoll.spec.server_options import OptionValue
-from plimsoll.spec.shares import shares
-from plimsoll.spec.statements import StatementsSpec, data_sets
 from plimsoll.spec.study import StudySpec
-from plimsoll.spec.system import ServerSpec, SystemSpec
+from plimsoll.spec.system import ServerSpec, SystemSpec, shares
+from plimsoll.spec.workloads import StatementsSpec, data_sets
 from plimsoll.units import parse_size_bytes
 
 ROW_BYTES = 250

@@ -6,9 +6,7 @@ from pydantic import Field
 
 from plimsoll.record.capacity import RunRole
 from plimsoll.record.document import Document
-from plimsoll.record.fitted import FittedBudget
-from plimsoll.record.level import Level
-from plimsoll.record.ramp import Ramp
+from plimsoll.record.level import FittedBudget, Level, Ramp
 
 PLAN_FORMAT = 2
 """Version of `plan.json`."""

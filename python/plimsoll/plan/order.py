@@ -1,4 +1,4 @@
-"""In which order the trials of a study run: pure, and repeatable from the seed.
+"""In which order the trials of a study run, and whose turn it is in a duet: pure, and repeatable from the seed.
 
 Repetitions are the outer loop and the blocks of the analysis: what changes slowly meets all systems alike. Within a
 repetition each system is one block, from start to stop of its server, and every system meets the workloads and levels
@@ -9,16 +9,24 @@ The order of systems is reversed in every other repetition (ABBA), so that a ste
 repetitions; with more than two systems it is also rotated from pair to pair, so that none always stands in the middle.
 Which one comes first follows from the seed. A repetition's order depends on no other one: more repetitions leave the
 order of the earlier ones as it was.
+
+In a duet, a *pair* is one turn of each of two systems, one right after the other. A *sweep* has one pair of each two
+systems, in random order; so all comparisons get equally many pairs, spread evenly over a round. Deliberately not here:
+freezing (`run.duet`), and what follows from the pairs (`analyse.study.duets`).
 """
 
 from __future__ import annotations
 
 import random
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import combinations
 from typing import TypeVar
 
-from plimsoll.spec.study import StudySpec
+from plimsoll.record.level import Level
+from plimsoll.spec.study import StudySection, StudySpec, pair_count, pairs_per_round, sweeps_to_warm
 from plimsoll.spec.system import SystemSpec
+from plimsoll.spec.workloads import Workload
 
 Item = TypeVar("Item")
 
@@ -78,3 +86,63 @@ def cell_order(cells: Sequence[Item], *, seed: int, repetition: int) -> list[Ite
 
 def _random(seed: int, of: str) -> random.Random:
     return random.Random(f"{seed} {of}")  # noqa: S311 - an order, not a secret
+
+
+SWITCH_S = 0.01
+"""Typical time from the end of a turn to the begin of the next: draining, freezing, thawing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """One turn of a round.
+
+    Attributes:
+        pair: Ordinal of its pair in the round, from 0.
+        position: 0 for the first turn of the pair, 1 for the second.
+        side: Whose turn it is, as index of its system.
+        against: Whose turn the other one of the pair is.
+    """
+
+    pair: int
+    position: int
+    side: int
+    against: int
+
+
+def order_of_turns(system_count: int, sweep_count: int, seed: int) -> tuple[Turn, ...]:
+    """All turns of a round: sweep after sweep, in each every two systems once.
+
+    Args:
+        system_count: At least two.
+        sweep_count: How many sweeps.
+        seed: Order of pairs, and of the turns in each, follow from it.
+    """
+    toss = random.Random(seed)  # noqa: S311 - an order, not a secret
+    turns: list[Turn] = []
+    for _ in range(sweep_count):
+        pairs = list(combinations(range(system_count), 2))
+        toss.shuffle(pairs)
+        for first, second in pairs:
+            one, other = (first, second) if toss.random() < 0.5 else (second, first)
+            pair = len(turns) // 2
+            turns += [Turn(pair, 0, one, other), Turn(pair, 1, other, one)]
+    return tuple(turns)
+
+
+def duet_cells(spec: StudySpec) -> Iterator[tuple[int, Workload, Level]]:
+    """Round, workload and level of each part of a duet: round after round, in each all cells in random order."""
+    cells = [(workload, level) for workload in spec.workload for level in spec.study.levels.levels]
+    for repetition in range(spec.study.repetition_count):
+        ordered = cell_order(cells, seed=spec.study.seed, repetition=repetition)
+        yield from ((repetition, workload, level) for workload, level in ordered)
+
+
+def duet_identity(study: StudySection, systems: Sequence[dict[str, object]]) -> dict[str, object]:
+    """What changes the trials of a duet besides their own inputs: the length of turns, and who takes part."""
+    return {"turn": study.turn, "systems": sorted(systems, key=repr)}
+
+
+def load_s_of_duet(study: StudySection, warm_up_s: float, system_count: int) -> float:
+    """How long the load of one cell in one round takes, warm-up and switches included, seconds."""
+    sweeps = sweeps_to_warm(warm_up_s, study, system_count) + pairs_per_round(study)
+    return sweeps * pair_count(system_count) * 2 * (study.turn + SWITCH_S)

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from plimsoll.analyse.ab import AbAnswer, AbComparison, AbSide
-from plimsoll.analyse.cell_model import Estimate
-from plimsoll.analyse.grade import Grade
+from plimsoll.analyse.answers.ab import AbAnswer, AbComparison, AbSide
+from plimsoll.analyse.findings.finding_model import Grade
 from plimsoll.analyse.model import DifferenceVerdict
-from plimsoll.prose.phrases import confidence, counted, effect, listed, plain_percent, repeat_noun, vague_words
-from plimsoll.prose.sides import shorter
+from plimsoll.analyse.study.cell_model import Estimate
+from plimsoll.prose.phrases import confidence, counted, effect, listed, plain_percent, repeat_noun, shorter, vague_words
 from plimsoll.units import format_duration, format_ms, format_rate
 
 _CLOSE = 1.1

@@ -1,20 +1,35 @@
-"""Capacities in words: a step, a run, a bracket, an objective, an answer."""
+"""Capacities in words: a step, a run, a bracket, an objective, an answer.
+
+Also what made a machine slow meanwhile, and a sized load that was offered again to confirm it.
+"""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Protocol
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any, Protocol
 
-from plimsoll.analyse.cell_model import EQUAL_WITHIN, Estimate
-from plimsoll.analyse.disturbance_model import Disturbance, slow_figures
-from plimsoll.analyse.doubts import Code, Voids, voids
-from plimsoll.analyse.finding_model import Finding
-from plimsoll.prose.disturbance import ADVICE, slow_machine_words
-from plimsoll.prose.phrases import counted, higher, lost_words, plain_percent, rate_with_interval, ratio_interval
+from plimsoll.analyse.findings.doubts import Code, Voids, voids
+from plimsoll.analyse.findings.finding_model import Finding
+from plimsoll.analyse.study.cell_model import EQUAL_WITHIN, Estimate
+from plimsoll.analyse.trial.condition_model import SLOW_RATIO, Disturbance, slow_figures
+from plimsoll.prose.phrases import (
+    capitalised,
+    counted,
+    higher,
+    listed,
+    lost_words,
+    plain_percent,
+    rate_with_interval,
+    ratio_interval,
+)
 from plimsoll.record.capacity import Capacity, CapacityObjective, CapacityRun, RunRole, RunVerdict, held_between
 from plimsoll.record.model import TrialWarning
-from plimsoll.units import format_ms, format_percent, format_rate
+from plimsoll.units import format_duration, format_ms, format_number, format_percent, format_rate
+
+if TYPE_CHECKING:
+    from plimsoll.analyse.answers.size_model import Confirmed
 
 VERDICTS = {
     RunVerdict.HOLDS: "holds",
@@ -271,3 +286,112 @@ def _single_searches_compared(finding: Finding, ratio: Estimate) -> str:
         f"{place}: it is not resolved whether the capacities of {high} and {low} differ. That of {high} is"
         f" {higher(ratio.value)} {low}, by one search each: repeat them."
     )
+
+
+_STEAL_TOLD_FROM = 0.01
+
+
+def disturbance_sentence(seen: Mapping[str, Any], workload: str) -> str:
+    """What a disturbance withholds of the answer about a workload, and what to do."""
+    systems = tuple(seen["systems"])
+    if "other" in seen:
+        count, of = seen["comparisons_count"], seen["compared_count"]
+        where = "" if count == of else f" in {count} of {of} comparisons"
+        withheld = f"disturbed: no system is called faster{where}"
+    else:
+        withheld = f"disturbed: what was measured of {listed(systems)} is not what {_they(systems)} can do"
+    return f"{workload}: {withheld}. {capitalised(slow_words(seen), ())}. {ADVICE}"
+
+
+ADVICE = "Find what else ran on the machine then, and measure again."
+
+
+def slow_words(seen: Mapping[str, Any]) -> str:
+    """On which side the machine was how slow, what showed it, and when."""
+    other = ""
+    if "other" in seen:
+        other = f", and {_times(seen['other_slowness'])} while {seen['other']} was"
+    return f"while {seen['slower']} was measured the machine {_how_slow(seen, other)}"
+
+
+def slow_machine_words(seen: Mapping[str, Any]) -> str:
+    """The same of whatever the sentence is about."""
+    return f"while the machine {_how_slow(seen)}"
+
+
+def _how_slow(seen: Mapping[str, Any], other: str = "") -> str:
+    share, limit = format_percent(seen["slow_ratio"]), plain_percent(SLOW_RATIO - 1)
+    return (
+        f"was {_times(seen['slowness'])} as slow as at its best{other}: over {limit} slower in {share} of the"
+        f" seconds{_when(seen)}{_shown_by(seen)}"
+    )
+
+
+def _when(seen: Mapping[str, Any]) -> str:
+    """Between which times of day; nothing where no second was slow."""
+    if seen["from_unix_s"] is None or seen["to_unix_s"] is None:
+        return ""
+    first, last = (datetime.fromtimestamp(seen[name], UTC) for name in ("from_unix_s", "to_unix_s"))
+    day = "" if first.date() == last.date() else f"{last:%Y-%m-%d} "
+    return f", between {first:%Y-%m-%d %H:%M:%S} and {day}{last:%H:%M:%S} UTC"
+
+
+def _shown_by(seen: Mapping[str, Any]) -> str:
+    shown = []
+    if seen["wait_ms"] is not None and seen["best_wait_ms"] is not None:
+        shown.append(
+            f"threads waited {format_ms(seen['wait_ms'])} per transaction for a processor, against"
+            f" {format_ms(seen['best_wait_ms'])} at best"
+        )
+    if (seen["steal_ratio"] or 0.0) >= _STEAL_TOLD_FROM:
+        shown.append(f"the hypervisor took {format_percent(seen['steal_ratio'])} of processor time")
+    return f"; {' and '.join(shown)}" if shown else ""
+
+
+def _times(slowness: float) -> str:
+    return f"{format_number(slowness)} times"
+
+
+def _they(systems: tuple[str, ...]) -> str:
+    return "it" if len(systems) == 1 else "they"
+
+
+_CONFIRMED = {
+    RunVerdict.HOLDS: "held for",
+    RunVerdict.DOES_NOT_HOLD: "did not hold for",
+    RunVerdict.UNDECIDED: "is undecided after",
+}
+
+
+class LoadLike(Protocol):
+    """A load at a rate to come: `plimsoll.run.single.SingleRun` is one."""
+
+    @property
+    def connections(self) -> int: ...  # noqa: D102
+
+    @property
+    def warm_up_s(self) -> float: ...  # noqa: D102
+
+    @property
+    def duration_s(self) -> float: ...  # noqa: D102
+
+
+def confirming_words(system: str, rate: str, load: LoadLike, objective: CapacityObjective | None) -> str:
+    """A confirmation that begins; `rate` is the target rate in words."""
+    what = "" if objective is None else f", {objective_words(objective)}"
+    length = f"for {format_duration(load.duration_s)} after a warm-up of {format_duration(load.warm_up_s)}"
+    return f"{system}: {rate} at {counted(load.connections, 'connection')} {length}{what}"
+
+
+def confirmed_sentence(found: Confirmed, rate_unit: str = "tps") -> str:
+    """Whether a load that was sized held when it was offered; where that is open, what would decide it."""
+    rate, ran = format_rate(found.rate_tps, rate_unit), format_duration(found.duration_s)
+    what = "" if found.objective is None else f" with {objective_words(found.objective)}"
+    times = "" if found.response_ms_p99 is None else f", p99 response time {format_ms(found.response_ms_p99)}"
+    over = "" if found.objective is None else f", {share_words(found.over_ratio)} over the objective"
+    lost = f", {share_words(found.errors_ratio)} failed or dropped" if found.errors_ratio else ""
+    behind = "" if found.is_sustained else ", and the server did not keep up with the rate"
+    said = f"{found.system}: {rate}{what} {_CONFIRMED[found.verdict]} {ran}{times}{over}{lost}{behind}."
+    if found.verdict is not RunVerdict.UNDECIDED:
+        return said
+    return f"{said} That is too near the limit for a run of this length: it is not confirmed. Run it again for longer."

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from plimsoll.analyse.cost_model import CapacityBasis
-from plimsoll.analyse.finding_model import Finding
+from plimsoll.analyse.findings.finding_model import Finding
+from plimsoll.analyse.study.capacity_model import CapacityBasis
 from plimsoll.prose.phrases import listed, plain_percent
-from plimsoll.record.price import Price
+from plimsoll.record.model import Price
 from plimsoll.units import format_number, format_significant
 
 BASIS_WORDS = {

@@ -7,16 +7,15 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from plimsoll.analyse.cell_model import VAGUE_FACTOR
-from plimsoll.analyse.disturbance_answer import unlike_figures
-from plimsoll.prose.disturbance import slow_words
+from plimsoll.analyse.findings.limits import unlike_figures
+from plimsoll.analyse.study.cell_model import VAGUE_FACTOR
+from plimsoll.prose.capacity import slow_words
 from plimsoll.prose.phrases import counted, repeat_noun
 from plimsoll.units import format_duration, format_percent, format_rate
 
 if TYPE_CHECKING:
-    from plimsoll.analyse.deciding import Interim, Question
-    from plimsoll.analyse.disturbance_model import UnlikeConditions
-    from plimsoll.analyse.sequential import AnytimeInterval
+    from plimsoll.analyse.study.sequential import AnytimeInterval, Interim, Question
+    from plimsoll.analyse.trial.condition_model import UnlikeConditions
 
 
 def interim_lines(

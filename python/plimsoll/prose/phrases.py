@@ -1,4 +1,7 @@
-"""Phrases that sentences share: numbers with their confidence intervals, lists, ratios, levels, factors."""
+"""Phrases that sentences share: numbers with their confidence intervals, lists, ratios, levels, factors.
+
+Also short names of systems beside each other, a plan that was reduced to its budget, and how data was put back.
+"""
 
 from __future__ import annotations
 
@@ -6,13 +9,23 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
-from plimsoll.analyse.cell_model import VAGUE_FACTOR, Bounds, Estimate, SpreadKind
-from plimsoll.units import format_bytes, format_ms, format_number, format_percent, format_rate, parse_whole
+from plimsoll.analyse.study.cell_model import VAGUE_FACTOR, Bounds, Estimate, SpreadKind
+from plimsoll.record.level import FittedBudget
+from plimsoll.record.model import DataReset
+from plimsoll.units import (
+    format_bytes,
+    format_duration,
+    format_ms,
+    format_number,
+    format_percent,
+    format_rate,
+    parse_whole,
+)
 
 if TYPE_CHECKING:
-    from plimsoll.analyse.duration_model import Durations
-    from plimsoll.analyse.environments import Change
-    from plimsoll.analyse.missing import MissingGroup
+    from plimsoll.analyse.findings.missing import MissingGroup
+    from plimsoll.analyse.study.cell_model import Durations
+    from plimsoll.analyse.study.environments import Change
     from plimsoll.record.level import Level
 
 _AS_FACTOR_FROM = 2.0
@@ -56,7 +69,7 @@ VAGUE_WORDS = frozenset(
 
 
 VAGUE_MARKS = ("‡", "§", "¶")
-"""In the place of such words where they stand nearby. The dagger is of single runs (`guide.numbers`)."""
+"""In the place of such words where they stand nearby. The dagger is of single runs (`guide.tables`)."""
 
 
 def vague_once(texts: Sequence[str]) -> tuple[str, ...]:
@@ -301,3 +314,50 @@ def plain_percent(ratio: float) -> str:
     ('5 %', '2.50 %')
     """
     return f"{plain(round(ratio * 100, 6))} %"
+
+
+def ratio_so_far_words(base: str, system: str, ratio: float, interval: tuple[float, float] | None) -> str:
+    """How the loads that two systems bear compare so far, with the 95 % confidence interval where there is one yet."""
+    ends = "" if interval is None else f" (95 % confidence {' to '.join(map(format_number, interval))})"
+    return f"{system} bears {format_number(ratio)} times the load of {shorter(base, system)}{ends}"
+
+
+def shorter(name: str, beside: str) -> str:
+    """How a side is called beside another one that has just been named.
+
+    >>> shorter("sync_binlog=1", "sync_binlog=0"), shorter("new", "old"), shorter("a=1, b=1", "a=2, b=2")
+    ('=1', 'new', 'a=1, b=1')
+    """
+    own, equals, value = name.partition("=")
+    is_one_setting = equals and "=" not in value and beside.count("=") == 1 and beside.startswith(f"{own}=")
+    return f"={value}" if is_one_setting else name
+
+
+def fitted_words(fitted: FittedBudget) -> str:
+    """One sentence, without the full stop."""
+    return (
+        f"{fitted.repetitions} repetitions are planned instead of {fitted.repetitions_asked}, which would take about"
+        f" {format_duration(fitted.asked_s)}: the budget is {format_duration(fitted.budget_s)}"
+    )
+
+
+def reset_words(reset: DataReset | None) -> str:
+    """How data came to be as a trial met it, as part of a sentence.
+
+    >>> reset_words(DataReset(way="copy", duration_s=2.0, size_bytes=1048576, other_s=30.0))
+    'data as prepared: 1.00 MiB copied in 2 s (loading took 30 s)'
+    """
+    if reset is None or reset.way == "left":
+        return "data as the last trial left it"
+    kind = "aged data as it was kept" if reset.is_aged else "data as prepared"
+    if reset.way == "fresh" or reset.duration_s is None:
+        return kind
+    took = format_duration(reset.duration_s)
+    if reset.way == "hook":
+        return f"{kind}: put back by the hook reset in {took}"
+    if reset.way == "prepare":
+        other = "" if reset.other_s is None else f" (copying took {format_duration(reset.other_s)})"
+        return f"{kind}: loaded again in {took}{other}"
+    cloned = f", {format_bytes(reset.cloned_bytes)} of it as shared blocks" if reset.cloned_bytes else ""
+    other = "" if reset.other_s is None else f" (loading took {format_duration(reset.other_s)})"
+    return f"{kind}: {format_bytes(reset.size_bytes or 0)} copied in {took}{cloned}{other}"

@@ -1,11 +1,13 @@
-"""A level: one offered load, from the study file to the guide. What differs between kinds of load is asked here.
+"""The load that a plan offers: levels, ramps, and repetitions that were reduced to fit a budget.
 
-A further kind, such as a search for the capacity, is one more `LevelKind` and what its properties say of it.
-Deliberately not here: anything that was measured at a level.
+A level is one offered load, from the study file to the guide; what differs between kinds of load is asked here. A
+further kind is one more `LevelKind` and what its properties say of it. A ramp is load at a rate that rises by the same
+share each second, until most answers are late. Deliberately not here: anything that was measured at a level.
 """
 
 from __future__ import annotations
 
+import math
 from enum import StrEnum
 
 from plimsoll.record.document import Document
@@ -90,3 +92,55 @@ class Level(Document):
         if self.rate_tps is not None:
             return f"target rate {self.figure(rate_unit)} {rate_unit}"
         return f"{self.connections:,} connection{'' if self.connections == 1 else 's'}" if self.connections else ""
+
+
+GROWTH = 0.3
+"""By what share of itself the rate rises in a second, as the exponent of its growth."""
+
+INTERVAL_S = 0.1
+"""Length of an interval of a ramp, seconds: the rate rises by 3 % meanwhile."""
+
+
+class Ramp(Document):
+    """How the rate rises.
+
+    Attributes:
+        from_tps: Its first rate, transactions per second.
+        longest_s: It ends after so long, even where answers are in time, seconds.
+    """
+
+    from_tps: float
+    longest_s: float
+
+    def rate_tps(self, at_s: float) -> float:
+        """The rate so long after it began, transactions per second.
+
+        >>> round(Ramp(from_tps=100.0, longest_s=12.0).rate_tps(10.0))
+        2009
+        """
+        return self.from_tps * math.exp(GROWTH * at_s)
+
+
+def seconds_until(times: float) -> float:
+    """After how many seconds a rate has risen to so many times its first."""
+    return math.log(times) / GROWTH
+
+
+REPETITIONS_MIN = 3
+"""With fewer no interval is finite, and nobody believes a study of two."""
+
+
+class FittedBudget(Document):
+    """How a plan was made to fit its budget.
+
+    Attributes:
+        budget_s: What the study allows, seconds.
+        repetitions_asked: As the study file says; in a duet rounds.
+        repetitions: As planned.
+        asked_s: What the study file's repetitions would take, seconds.
+    """
+
+    budget_s: float
+    repetitions_asked: int
+    repetitions: int
+    asked_s: float

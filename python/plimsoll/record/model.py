@@ -1,27 +1,305 @@
-"""What one trial leaves behind, as values: the JSON documents of a recording. The tables are in `frames`.
+"""What one trial leaves behind, as values: `trial.json`, `outcome.json` and their parts.
 
-Deliberately not here: reading and writing (`store`), any statistic (package `analyse`).
+The parts: where the numbers come from, the price of the system, the data that the trial began with and left,
+connections and outages, drivers, hooks, how fast the machine was by a short fixed piece of work, and the figures that
+the source of an import states. A price is no condition of a trial and may change later. Deliberately not here: the
+environment (`environment`), tables (`frames`), reading and writing (`store`), any statistic (package `analyse`).
 """
 
 from __future__ import annotations
 
+import datetime
+from collections.abc import Iterable, Sequence
 from enum import StrEnum
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import Field, field_serializer
 
 from plimsoll.record.capacity import RunRole
-from plimsoll.record.connections import ConnectionsRecord, OutageRecord
-from plimsoll.record.data import DataState
 from plimsoll.record.document import Document, FileMark, UnixSeconds
-from plimsoll.record.drivers import DriverRecord
-from plimsoll.record.hooks import HookRecord
-from plimsoll.record.level import Level
-from plimsoll.record.origin import Origin
-from plimsoll.record.price import Price
-from plimsoll.record.ramp import Ramp
-from plimsoll.record.reported import ReportedResult
-from plimsoll.record.weather import Weather
+from plimsoll.record.level import Level, Ramp
+
+
+class Origin(Document):
+    """Where the numbers come from.
+
+    Attributes:
+        kind: `measured`, `imported-table`, `imported-sysbench` or `imported-tpcc`.
+        detail: For an import the file's name and line numbers, and its source when known.
+    """
+
+    kind: str = "measured"
+    detail: str | None = None
+
+
+class Price(Document):
+    """The price of a system.
+
+    Attributes:
+        per_month: What a month costs.
+        currency: ISO 4217, such as `EUR`; null where the user does not say.
+        term: On which terms, such as `1 year reserved`; null where the user does not say.
+        date: When it was the price; null where the user does not say.
+    """
+
+    per_month: float
+    currency: str | None = None
+    term: str | None = None
+    date: datetime.date | None = None
+
+
+Way = Literal["copy", "prepare", "fresh", "left", "hook"]
+"""Restored from a copy of cleanly stopped data; loaded again; used for the first time; as the last trial left it; put
+back by a hook."""
+
+
+class DataReset(Document):
+    """How data came to be as a trial met it; all instances of the system together.
+
+    Attributes:
+        way: Which.
+        duration_s: How long that took, seconds; None where nothing was done.
+        size_bytes: Of the files that were copied; None where none were.
+        cloned_bytes: Of those whose blocks the copy shares with the original (reflink).
+        other_s: How long the other way took the last time, seconds; None when that is unknown.
+        is_aged: Data came from an earlier study and was not loaded in this one.
+    """
+
+    way: Way
+    duration_s: float | None = None
+    size_bytes: int | None = None
+    cloned_bytes: int = 0
+    other_s: float | None = None
+    is_aged: bool = False
+
+
+class DataState(Document):
+    """The data of a trial, before and after; all instances of the system together.
+
+    Attributes:
+        reset: How it was made ready; None in older recordings and for imports.
+        rows_before: Rows of the workload's tables when the trial began; None when nobody counted them.
+        rows_after: The same when the load had ended.
+        bytes_before: Size of the files of all tables of the database, as the server says it; None when it does not.
+        bytes_after: The same when the load had ended.
+        redo_warm_bytes: Redo written from the beginning of the load to that of the measured window (progress of the log
+            sequence number); None when the server was not watched.
+        redo_capacity_bytes: Size of the redo log; None when unknown.
+    """
+
+    reset: DataReset | None = None
+    rows_before: int | None = None
+    rows_after: int | None = None
+    bytes_before: int | None = None
+    bytes_after: int | None = None
+    redo_warm_bytes: int | None = None
+    redo_capacity_bytes: int | None = None
+
+    @property
+    def redo_turns(self) -> float | None:
+        """How often the redo log was filled while the server warmed up; from 1 on it wrapped. None when unknown."""
+        if self.redo_warm_bytes is None or not self.redo_capacity_bytes:
+            return None
+        return self.redo_warm_bytes / self.redo_capacity_bytes
+
+
+class ConnectFailureRecord(Document):
+    """Connections to one instance that could not be opened, for one reason.
+
+    Attributes:
+        role: Of the server, `source` or `replica`.
+        code: MySQL's error number; None when no server answered with one.
+        message: What was said to the first of them.
+    """
+
+    instance: str
+    role: str = "source"
+    code: int | None = None
+    count: int
+    message: str
+
+
+class EncryptionRecord(Document):
+    """How the connections to one server were encrypted.
+
+    Attributes:
+        role: What the server was used for, `source` or `replica`.
+        agreed: Version and cipher suite, such as `TLSv1.3 TLS_AES_256_GCM_SHA384`; None for connections in plain.
+    """
+
+    instance: str
+    role: str
+    agreed: str | None
+
+
+class ConnectionsRecord(Document):
+    """How the connections of a trial came about.
+
+    Attributes:
+        opened_count: With how many the load began.
+        connect_s: How long it took to open them, seconds.
+        failures: Why the others did not come.
+        encryptions: How those to each server were encrypted; empty in recordings from before this was kept.
+    """
+
+    wanted_count: int
+    opened_count: int
+    connect_s: float
+    failures: tuple[ConnectFailureRecord, ...] = ()
+    encryptions: tuple[EncryptionRecord, ...] = ()
+
+
+class OutageRecord(Document):
+    """From the first connection to an instance that was lost until they were back.
+
+    Attributes:
+        role: Of the server, `source` or `replica`.
+        from_s: When the first was lost, or fell silent, seconds since interval 0 began.
+        to_s: When they were back; None when they were not before the trial ended.
+        connections_count: How many were lost.
+        lost_count: Transactions that failed because their connection was lost.
+    """
+
+    instance: str
+    role: str = "source"
+    from_s: float
+    to_s: float | None = None
+    connections_count: int
+    lost_count: int
+
+
+class DriverRecord(Document):
+    """One driver. What became unknown because it was lost is None.
+
+    Attributes:
+        name: As in the column `driver` of all tables.
+        is_here: It ran on the machine that ran Plimsoll.
+        machine: Address of the node on which a Ray cluster ran it; None where the name says where it ran.
+        clock_ahead_s: Its clock minus that of the machine that ran Plimsoll, seconds, before the start.
+        clock_error_s: That is wrong by no more than this: half the shortest round trip, seconds.
+        round_trip_s: The shortest round trip of a message to it and back, seconds.
+        start_late_s: How much later than the first driver it began, seconds.
+        client_user_s: Its processor time in user space, all of the trial, seconds.
+        client_system_s: Its processor time in the kernel, seconds.
+    """
+
+    name: str
+    is_here: bool = False
+    machine: str | None = None
+    engine_version: str | None = None
+    clock_ahead_s: float | None = None
+    clock_error_s: float | None = None
+    round_trip_s: float | None = None
+    start_late_s: float | None = None
+    offered_count: int | None = None
+    unfinished_count: int | None = None
+    client_user_s: float | None = None
+    client_system_s: float | None = None
+    client_memory_bytes_max: int | None = None
+
+    @property
+    def place(self) -> str:
+        """Its name, and where that is where the name does not say.
+
+        >>> DriverRecord(name="ray#1", machine="10.0.0.5").place
+        'ray#1 at 10.0.0.5'
+        """
+        return self.name if self.machine is None else f"{self.name} at {self.machine}"
+
+
+class ReferenceTimes(Document):
+    """How long a fixed piece of work took on the machine that drives the load; the shorter, the faster the machine.
+
+    Attributes:
+        at_unix_s: When it began, wall clock, seconds since 1970.
+        processor_ms: SHA-256 of a fixed number of bytes on every CPU at the same time.
+        memory_ms: Copies of a buffer that is larger than the processor's cache.
+        flush_ms: Small writes with fdatasync in the data directory of a managed server; None without one.
+        own_cpu_s: Processor time that Plimsoll itself, without the load engine, had used until then, seconds.
+    """
+
+    at_unix_s: UnixSeconds
+    processor_ms: float
+    memory_ms: float
+    flush_ms: float | None = None
+    own_cpu_s: float = 0.0
+
+
+class Weather(Document):
+    """The machine around one trial.
+
+    In a duet all servers are frozen then, and the systems of a round share one.
+
+    Attributes:
+        before: Before the warm-up, on a server that has settled.
+        after: After the measurement; None where the trial ended early.
+    """
+
+    before: ReferenceTimes
+    after: ReferenceTimes | None = None
+
+
+HookResult = Literal["done", "failed", "over-limit", "not-started"]
+"""Exit code 0; another exit code or a signal; its time was up; the command cannot be executed."""
+
+
+class HookRecord(Document):
+    """One run of a hook.
+
+    Attributes:
+        hook: Its name, such as `start`.
+        system: Whose; None for a hook of the whole study.
+        began_unix_s: Wall clock, seconds since 1970.
+        duration_s: Its repetitions included, seconds.
+        result: `done`, `failed`, `over-limit` or `not-started`.
+        exit_code: The last one; below 0 for the number of a signal. None where its time was up or it was not started.
+        attempts_count: How often it ran: again after each exit code 75.
+        output: File with its output, relative to the recording; None where it wrote nothing.
+    """
+
+    hook: str
+    system: str | None = None
+    began_unix_s: UnixSeconds
+    duration_s: float
+    result: HookResult
+    exit_code: int | None = None
+    attempts_count: int = 1
+    output: str | None = None
+
+
+class ReportedType(Document):
+    """Figures that the source of an import states about one type of transaction.
+
+    Attributes:
+        counts: Totals of the run: `transactions` (completed, with those that were rolled back as the workload wants
+            it), `failed`, `retries`, `rolled_back`; only those that the source states.
+        response_ms: Milliseconds by statistic, as in `ReportedResult`.
+    """
+
+    counts: dict[str, int] = Field(default_factory=dict)
+    response_ms: dict[str, float] = Field(default_factory=dict)
+
+
+class ReportedResult(Document):
+    """Figures that the source of an import states about a whole run.
+
+    Attributes:
+        throughput_tps: Transactions per second of all instances together.
+        throughput_tps_by_instance: Of each instance, where the source states it; empty otherwise.
+        response_ms: Milliseconds by statistic: `min`, `mean`, `p50`, `p90`, `p95`, `p99`, `p999`, `max`.
+        host_cpu: Share of the host's processor time, 0..1, by mode: `user`, `system`, `iowait`, `idle`.
+        counts: Totals of the run: `transactions`, `reads`, `writes`, `others` (statements), `ignored_errors`,
+            `reconnects`, `failed`, `unfinished` (cut off at the end); empty where the source states none.
+        types: By type of transaction; empty where the source does not tell them apart.
+    """
+
+    throughput_tps: float
+    throughput_tps_by_instance: dict[str, float] = Field(default_factory=dict)
+    response_ms: dict[str, float] = Field(default_factory=dict)
+    host_cpu: dict[str, float] = Field(default_factory=dict)
+    counts: dict[str, int] = Field(default_factory=dict)
+    types: dict[str, ReportedType] = Field(default_factory=dict)
+
 
 RECORD_FORMAT = 2
 """Version of the recording's format. A reader refuses a newer one and upgrades an older one."""
@@ -243,3 +521,18 @@ class Outcome(Document):
     hooks: tuple[HookRecord, ...] = ()
     warnings: tuple[TrialWarning, ...] = ()
     files: dict[str, FileMark] = Field(default_factory=dict)
+
+
+def priced(price: Price | None) -> dict[str, Any]:
+    """The fields of a system's record that say its price."""
+    return {"cost_per_month": None if price is None else price.per_month, "price": price}
+
+
+def start_spread_s(drivers: Sequence[DriverRecord]) -> float:
+    """From the first driver's start to the last one's, seconds, as far as that is known."""
+    return max((one.start_late_s or 0.0 for one in drivers), default=0.0)
+
+
+def start_error_s(drivers: Iterable[DriverRecord]) -> float:
+    """How wrong the time between two starts can be: the two largest errors of clocks together, seconds."""
+    return sum(sorted((one.clock_error_s or 0.0 for one in drivers), reverse=True)[:2])

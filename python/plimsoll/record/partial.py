@@ -1,41 +1,54 @@
-"""A recording while it is written: tables segment by segment, joined at the end. Memory does not grow with its length.
+"""A recording while it is written, and what crashed writers left of theirs.
 
-The folder is called `.partial-<trial>-…` until all is on the disk, so a crash at any instant leaves nothing that passes
-for a recording. What it leaves is not lost either: `recovery` makes an interrupted recording of it.
+Tables are written segment by segment and joined at the end, so memory does not grow with a recording's length. The
+folder is called `.partial-<trial>-…` until all is on the disk: a crash at any instant leaves nothing that passes for a
+recording. While load runs nothing waits for the disk, because flushing would disturb what is measured.
 
-While load runs nothing waits for the disk: flushing would disturb what is measured. Deliberately not here: what the
-tables mean (`frames`), reading (`store`).
+Recovery makes an interrupted recording of what a crash left where something was measured, and removes the rest. It is
+only for the one process that holds the study's lock: the partial recording of another writer would be lost.
+Deliberately not here: what the tables mean (`frames`), reading (`store`).
 """
 
 from __future__ import annotations
 
+import math
 import os
 import re
 import secrets
 import shutil
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
 
 import polars as pl
 
-from plimsoll.errors import RecordError
-from plimsoll.record.attached import COLLECTED_FOLDER, FOLDERS, OUTPUT_FOLDER, attached_files
-from plimsoll.record.content import document_bytes
+from plimsoll.errors import NewerFormatError, RecordError
 from plimsoll.record.document import Document
 from plimsoll.record.environment import Environment
 from plimsoll.record.files import (
+    COLLECTED_FOLDER,
+    FOLDERS,
+    OUTPUT_FOLDER,
+    PREFIX,
+    attached_files,
+    checked_id,
+    document_bytes,
     make_directory,
     mark_of_file,
+    read_document,
+    recordings_folder,
+    refuse_newer,
     remove_directory,
     storing,
     sync_directory,
     sync_file,
     write_file,
 )
-from plimsoll.record.folders import PREFIX, checked_id, recordings_folder
-from plimsoll.record.model import Outcome, TrialRecord
-from plimsoll.record.tables import GROUP_ROWS, TABLES, table_bytes
+from plimsoll.record.frames import GROUP_ROWS, TABLES, table_bytes
+from plimsoll.record.model import Outcome, TrialRecord, Verdict, Window
+from plimsoll.record.store import intact_outcome, verdict_of
+from plimsoll.units import format_duration
 
 DRAFT_FILE = "unfinished.json"
 """The outcome that counts if the process ends before the trial does."""
@@ -272,3 +285,84 @@ def _os_error(error: pl.exceptions.PolarsError) -> OSError:
     if found is None:
         raise error
     return OSError(int(found[1]), os.strerror(int(found[1])))
+
+
+@dataclass(frozen=True, slots=True)
+class Recovered:
+    """A recording that a process could not finish.
+
+    Attributes:
+        path: Where it lies now.
+        outcome: What it says of itself.
+    """
+
+    path: Path
+    outcome: Outcome
+
+
+def recover(study: Path) -> tuple[Recovered, ...]:
+    """Takes care of what crashed writers left.
+
+    A recording whose replacement never came is put back. A partial recording of a trial that was under load becomes an
+    interrupted recording; one that was whole gets its name; others are removed.
+
+    Raises:
+        NewerFormatError: A newer Plimsoll left something. It stays as it is.
+        StorageError: The disk is full, or the folder cannot be written. What could not be taken care of stays.
+    """
+    folder = recordings_folder(study)
+    if not folder.is_dir():
+        return ()
+    with storing(folder):
+        _put_back(folder)
+        found = [_recovered(path) for path in sorted(folder.glob(f"{PREFIX}*"))]
+    return tuple(one for one in found if one is not None)
+
+
+def _put_back(folder: Path) -> None:
+    for path in sorted(folder.glob(".replaced-*")):
+        final = folder / path.name.removeprefix(".replaced-")
+        if final.exists():
+            remove_directory(path)
+        else:
+            path.rename(final)
+
+
+def _recovered(path: Path) -> Recovered | None:
+    """The recording that a partial one became; None when it held nothing and was removed."""
+    try:
+        refuse_newer(path / "trial.json")
+        trial = read_document(path / "trial.json", TrialRecord)
+        partial = PartialRecording(path, trial.trial_id)
+        outcome = intact_outcome(path)  # one that lacks nothing but its name
+        if outcome is not None:
+            return Recovered(partial.publish({*outcome.files, "outcome.json"}), outcome)
+        environment = read_document(path / "environment.json", Environment)
+        outcome = _closed(partial, trial, read_document(path / DRAFT_FILE, Outcome))
+    except NewerFormatError:
+        raise
+    except RecordError:
+        remove_directory(path)
+        return None
+    if outcome is None or verdict_of(path.with_name(trial.trial_id)) is Verdict.COMPLETE:
+        remove_directory(path)
+        return None
+    for name, schema in TABLES.items():  # one to which no row came is there as well
+        partial.add(name, pl.DataFrame(schema=schema))
+    return Recovered(partial.commit(trial, environment, outcome), outcome)
+
+
+def _closed(partial: PartialRecording, trial: TrialRecord, draft: Outcome) -> Outcome | None:
+    """The draft of an outcome with what was recorded by then; None when nothing was."""
+    partial.drop_unreadable()
+    seen = partial.last_interval()
+    if seen is None:
+        return None
+    index, to_s = seen
+    window = None
+    if draft.window is not None and index >= draft.window.first:
+        first = draft.window.first
+        planned = math.inf if trial.duration_s is None else math.ceil(trial.duration_s / trial.interval_s)
+        window = Window(first=first, last=int(min(index, first + planned - 1)))
+    reason = f"the process that ran it ended before it did; the first {format_duration(to_s)} of load are kept"
+    return draft.model_copy(update={"verdict": Verdict.INTERRUPTED, "reason": reason, "window": window})

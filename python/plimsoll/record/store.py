@@ -1,7 +1,7 @@
 """Recordings on disk: one folder for each trial, written whole or not at all, and refused when damaged.
 
 Deliberately not here: the study's other files (`study.toml`, `plan.json`, `events.jsonl` belong to package `run`), what
-the documents mean (`model`, `frames`), what a crash left (`recovery`), and any statistic (package `analyse`).
+the documents mean (`model`, `frames`), what a crash left (`partial`), and any statistic (package `analyse`).
 
 A folder gets its name only after all of its files are on the disk (`partial`); every reader passes over others. When a
 recording is replaced, the old one waits as `.replaced-<trial>` until the new one stands; alone it counts.
@@ -17,19 +17,20 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from plimsoll.errors import NewerFormatError, RecordError
-from plimsoll.record.attached import is_attached
-from plimsoll.record.content import (
+from plimsoll.record.environment import Environment
+from plimsoll.record.files import (
     DAMAGE_CURE,
     TABLE_FILES,
     check_bytes,
     check_size,
+    checked_id,
+    is_attached,
     read_document,
+    recordings_folder,
     refuse_newer,
+    storing,
     unreadable,
 )
-from plimsoll.record.environment import Environment
-from plimsoll.record.files import storing
-from plimsoll.record.folders import checked_id, recordings_folder
 from plimsoll.record.model import Outcome, TrialRecord, Verdict
 
 if TYPE_CHECKING:
@@ -100,7 +101,7 @@ class Recording:
         return self._table("replication.parquet")
 
     def _table(self, name: str, measures: Collection[str] | None = None) -> pl.DataFrame | None:
-        from plimsoll.record.tables import read_table
+        from plimsoll.record.frames import read_table
 
         mark = self.outcome.files.get(name)
         return read_table(self.path / name, mark, measures) if mark else None

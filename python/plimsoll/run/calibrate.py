@@ -11,22 +11,21 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
-from plimsoll.analyse.durations import durations
-from plimsoll.analyse.trial_summary import TrialSummary
+from plimsoll.analyse.trial.percentiles import durations
+from plimsoll.analyse.trial.trial_summary import TrialSummary
 from plimsoll.drive.engine import Driver
 from plimsoll.drive.plans import SimColumn, SimShape, sim_line
 from plimsoll.drive.protocol import Interval, Listening
 from plimsoll.errors import HostError, SpecError, TargetError
 from plimsoll.private_folder import PrivateFolder
-from plimsoll.run.answers import recorded_answers
-from plimsoll.run.client_limits import ClientLimit
-from plimsoll.run.single import run_single
-from plimsoll.run.single_run import SingleRun
+from plimsoll.run.server_answers import recorded_answers
+from plimsoll.run.single import SingleRun, run_single
+from plimsoll.run.survey import ClientLimit
 from plimsoll.servers.control import connect
-from plimsoll.spec.statements import StatementsSpec, Workload
+from plimsoll.spec.oltp import WorkloadSpec
 from plimsoll.spec.target import Target
 from plimsoll.spec.tpcc import TpccSpec
-from plimsoll.spec.workload import WorkloadSpec
+from plimsoll.spec.workloads import StatementsSpec, Workload
 
 _C_BYTES = 119
 """Length of column c of the OLTP tables."""

@@ -1,36 +1,45 @@
-"""A search for the capacity of one server, without a study: single runs that are recorded into one folder.
+"""A search for the capacity of one server, or a sized load confirmed: single runs that are recorded into one folder.
 
 After a run that asked for more than the server can do, what it left must go first: the rows of a server that Plimsoll
-started are made again where the workload changes them, and every server is waited for until it is quiet.
+started are made again where the workload changes them, and every server is waited for until it is quiet. A load is
+confirmed by offering it at a rate for minutes, on a target or on a system of the study. Deliberately not here: which
+load and which system are confirmed (`analyse.answers.size`).
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
+from pathlib import Path
 
-from plimsoll.analyse.capacity_run import judged_run
-from plimsoll.analyse.machine_seconds import MachineSeconds
+from plimsoll.analyse.answers.size_model import Confirmed, confirmed
+from plimsoll.analyse.study.capacities import judged_run
+from plimsoll.analyse.study.cells import is_sustained
+from plimsoll.analyse.trial.samples import MachineSeconds
 from plimsoll.drive.engine import LocalDriver
 from plimsoll.drive.protocol import Interval, Progress
-from plimsoll.errors import RecordError, TargetError
-from plimsoll.plan.capacity import Step
-from plimsoll.plan.search_settings import SearchSettings
-from plimsoll.record.capacity import Capacity, CapacityRun, SearchRecord
-from plimsoll.record.folders import recordings_folder
-from plimsoll.record.model import Verdict
+from plimsoll.errors import NothingCompletedError, RecordError, SpecError, TargetError
+from plimsoll.plan.capacity import SearchSettings, Step
+from plimsoll.private_folder import PrivateFolder
+from plimsoll.record.capacity import Capacity, CapacityObjective, CapacityRun, RunRole, SearchRecord
+from plimsoll.record.files import recordings_folder
+from plimsoll.record.model import TrialWarning, Verdict
 from plimsoll.record.store import Recording, read_recording
-from plimsoll.run.joined import RecordingWanted
-from plimsoll.run.keeper import DataKeeper
+from plimsoll.run.capacity_search import Search, Searched, keep_search, nothing_completed
+from plimsoll.run.instance import Instance
 from plimsoll.run.running_servers import refuse_unfit
-from plimsoll.run.searching import Search, Searched, keep_search
-from plimsoll.run.single import record_single
-from plimsoll.run.single_run import SingleRun
+from plimsoll.run.single import RecordingWanted, SingleRun, record_single
+from plimsoll.run.system_data import DataKeeper
+from plimsoll.run.systems import Machines
+from plimsoll.run.target_system import open_system
 from plimsoll.servers.control import connect
 from plimsoll.servers.settle import settle
-from plimsoll.spec.arrivals import steady
+from plimsoll.spec.clients import steady
+from plimsoll.spec.study import StudySpec
+from plimsoll.spec.system import SystemSpec
+from plimsoll.spec.workloads import data_sets
 
 SETTLE_LIMIT_S = 60.0
 _IDLE_LIMIT_S = 30.0
@@ -166,3 +175,90 @@ def _wait_idle(running: Callable[[], int]) -> None:
     until_s = time.monotonic() + _IDLE_LIMIT_S
     while running() > _OWN_RUNNING and time.monotonic() < until_s:
         time.sleep(_POLL_S)
+
+
+_NO_LIMIT_MS = 3_600_000.0
+
+
+def confirm(
+    run: SingleRun,
+    objective: CapacityObjective | None,
+    *,
+    system: str,
+    seen: Callable[[Interval], None] = lambda _: None,
+    doubts_of: Callable[[Recording], Sequence[TrialWarning]] = lambda _: (),
+) -> Confirmed:
+    """Offers the load, and judges it.
+
+    Args:
+        run: At a steady rate.
+        objective: What must hold; None for the rate alone.
+        system: What the result calls it.
+        seen: Is told of each second.
+        doubts_of: Says what makes the run doubtful.
+
+    Raises:
+        TargetError, HostError, EngineBugError: It could not be run, or the server was gone at the end.
+        InvalidTrialError: Drivers that share the load were lost.
+        KeyboardInterrupt: Somebody ended it.
+    """
+    limit = objective or CapacityObjective(response_ms_p99=_NO_LIMIT_MS)
+    assert run.arrivals is not None, "a load is confirmed at a rate"
+    step = Step(
+        role=RunRole.CONFIRM,
+        connections=run.connections,
+        rate_tps=run.arrivals.steady_tps,
+        duration_s=run.duration_s,
+    )
+    with PrivateFolder("confirm") as folder:
+        wanted = RecordingWanted(study=folder / "runs")
+        try:
+            summary, _ = record_single(run, wanted, seen)
+        except NothingCompletedError:
+            return confirmed(nothing_completed(step), objective, system=system, is_sustained=False)
+        if summary.outcome.verdict is Verdict.FAILED:
+            raise TargetError(summary.outcome.reason or "the server stopped answering")
+        recording = read_recording(recordings_folder(wanted.study) / summary.trial.trial_id)
+        judged, doubts = judged_run(recording, RunRole.CONFIRM, limit), doubts_of(recording)
+    return confirmed(judged, objective, system=system, is_sustained=is_sustained(summary), warnings=doubts)
+
+
+@contextmanager
+def system_of_study(
+    spec: StudySpec, name: str, folder: Path, progress: Callable[[Progress], None]
+) -> Iterator[Instance]:
+    """A system of a study, running with its data; what Plimsoll made of it is removed afterwards.
+
+    Raises:
+        SpecError: There is none of that name, or it is more than one server on this machine.
+        TargetError, HostError: It cannot be had.
+    """
+    found = next((one for one in spec.system if one.name == name), None)
+    if found is None:
+        raise SpecError(f"--system: there is no {name!r} in the study; it has {', '.join(s.name for s in spec.system)}")
+    if (why := _why_not(found)) is not None:
+        raise SpecError(f"--system: {name} {why}, which --confirm cannot start; start it, and name its --target")
+    keeper = DataKeeper(
+        driver=LocalDriver(), data_sets=data_sets(spec.workload), progress=progress,
+        changing=any(one.changes_row_count for one in spec.workload),
+    )  # fmt: skip
+    system = open_system(found, keeper, Machines(folder, lambda _place, _reason: None), resets=False)
+    try:
+        system.start()
+        yield system.instances[0]
+    finally:
+        system.stop()
+        system.close()
+
+
+def _why_not(found: SystemSpec) -> str | None:
+    """What a system has that only a study can start; None where it is a plain server."""
+    replicas = found.server.replicas if found.server is not None else 0
+    faults = {
+        f"has {found.instances} instances": found.instances > 1,
+        "has replicas": bool(replicas or found.targets),
+        "runs on another host": found.host is not None,
+        "has hooks": found.hooks is not None,
+        "is measured in an environment of its own": found.environment is not None,
+    }
+    return next((fault for fault, is_so in faults.items() if is_so), None)

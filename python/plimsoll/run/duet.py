@@ -1,44 +1,89 @@
 """One round of a duet: all systems are made ready, take turns under one run of the engine, and leave a recording each.
 
 Exactly one system runs at a time; the others are frozen. The engine says when nothing is in flight any more; then the
-servers of the last turn are frozen, those of the next one thawed, and the engine is told to go. On any way out of
-here all are thawed again, and if this process dies their guardians do that before they end them.
+servers of the last turn are frozen, those of the next one thawed, and the engine is told to go. On any way out of here
+all are thawed again, and if this process dies their guardians do that before they end them.
 
-Deliberately not here: whose turn it is when (`plan.duet`), what a recording keeps of a turn (`turns`), statistics.
+An interval of a duet's recording is the counted part of one of its system's turns: so its length is the time that the
+system ran, and everything that reads intervals counts that time and no other. Errors of the whole turn go with it, and
+the durations of the transactions that ended in the drain: without them none would be longer than a turn. Systems are
+warm by the rule of `watch`, over the turns of each of them. Deliberately not here: whose turn it is when
+(`plan.order`), the rate of a turn (`analyse.study.duets`), statistics.
 """
 
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Sequence
-from contextlib import ExitStack
-from typing import Any
+import math
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from typing import Any, Protocol
 
-from plimsoll.drive.engine_run import EngineRun
+from plimsoll.analyse.findings.doubts import Code
+from plimsoll.analyse.study.duets import Begun, ResponseTimes, TurnEnds, begun_in
+from plimsoll.analyse.trial.histograms import SparseHistogram
+from plimsoll.drive.engine import Driver, EngineRun
+from plimsoll.drive.merging import merge_measures
 from plimsoll.drive.plans import sources, trial_line
-from plimsoll.drive.protocol import Done, EngineWarning, Handover, Interval
+from plimsoll.drive.protocol import (
+    Done,
+    EngineWarning,
+    ErrorCount,
+    GroupInterval,
+    Handover,
+    Histogram,
+    Interval,
+    Ready,
+    Snapshot,
+)
 from plimsoll.errors import HostError, InvalidTrialError, PlimsollError, StorageError
-from plimsoll.plan.duet import load_s_of_duet, order_of_turns
+from plimsoll.plan.order import Turn, load_s_of_duet, order_of_turns
+from plimsoll.prose.warnings import warning
 from plimsoll.record.environment import Environment
 from plimsoll.record.model import Outcome, State
 from plimsoll.record.partial import PartialRecording
-from plimsoll.run.data_state import note_warm
-from plimsoll.run.duet_side import Side, note_weather, own_done, own_ready, thawed_at_the_end
-from plimsoll.run.duet_stage import Stage
-from plimsoll.run.environment import with_client_cpus
-from plimsoll.run.events import IntervalEnded
-from plimsoll.run.freezer import Freezer
-from plimsoll.run.full_disks import FullDisks, places_of
-from plimsoll.run.progressing import Progressing, TrialTask, outcome_of, warning_of
-from plimsoll.run.refusing import refuse_unanswered
-from plimsoll.run.rows import IntervalRows, response_ms_p99
-from plimsoll.run.spool import Spool
+from plimsoll.run.events import EventLog, IntervalEnded
+from plimsoll.run.instance import FullDisks, places_of
+from plimsoll.run.rows import IntervalRows, merged, response_ms_p99
+from plimsoll.run.spool import Spool, refuse_unanswered
+from plimsoll.run.survey import with_client_cpus
 from plimsoll.run.systems import ManagedSystem
-from plimsoll.run.trial import TrialRunner
-from plimsoll.run.turns import TurnParts, TurnTaken
-from plimsoll.run.warming import Warming
-from plimsoll.run.watch import Watch, unseen, unwatched, watching
-from plimsoll.spec.duet import LEAD_RATIO, pair_count, pairs_per_round
+from plimsoll.run.trial import TrialRunner, note_warm, weather_after, weather_before
+from plimsoll.run.trial_progress import Progressing, TrialTask, outcome_of, warning_of
+from plimsoll.run.watch import Freezer, Watch, trends, unseen, unwatched, watching
+from plimsoll.spec.study import LEAD_RATIO, StudySection, pair_count, pairs_per_round, sweeps_to_warm
+
+
+@dataclass(slots=True)
+class Side:
+    """One system of a duet.
+
+    Attributes:
+        taken: Its turns so far, warm-up included.
+        ended_count: Transactions that ended in them.
+        client_ns: Processor time of the engine in their counted parts, in user space and in the kernel.
+    """
+
+    task: TrialTask
+    progressing: Progressing
+    spool: Spool
+    freezer: Freezer
+    taken: list[TurnTaken] = field(default_factory=list)
+    ended_count: int = 0
+    client_ns: list[int] = field(default_factory=lambda: [0, 0])
+
+    @property
+    def name(self) -> str:
+        """Of the system."""
+        return self.task.planned.system
+
+    @property
+    def instances(self) -> list[str]:
+        """Names of its servers."""
+        return [instance.name for instance in self.task.system.instances]
+
 
 LOAD_S_SLACK = 600.0
 """How much longer than planned the load of a round may take, switches and drains of a busy machine included."""
@@ -286,3 +331,275 @@ class _Round:
         """A doubt of the engine's is one about all systems."""
         for side in self._sides:
             side.progressing.warnings.append(warning_of(warning))
+
+
+def own_ready(ready: Ready, side: Side) -> Ready:
+    """What of the opening of connections is of one side."""
+    names = side.instances
+    failures = [one for one in ready.failures if one.instance in names]
+    wanted = side.task.planned.connections
+    return ready.model_copy(
+        update={
+            "failures": failures,
+            "encryptions": [one for one in ready.encryptions if one.instance in names],
+            "wanted_count": wanted,
+            "connections": wanted - sum(one.count for one in failures),
+        }
+    )
+
+
+def own_done(done: Done, side: Side) -> Done:
+    """What of the account is of one side: the length and the cost of its own turns, and what ended in them."""
+    outages = [one for one in done.outages if one.instance in side.instances]
+    user_ns, system_ns = side.client_ns
+    load_s = sum(taken.row["to_s"] - taken.row["from_s"] for taken in side.taken)
+    return done.model_copy(
+        update={
+            "duration_ns": round(load_s * 1e9),
+            "offered_count": side.ended_count + done.unfinished_count,
+            "client": done.client.model_copy(update={"user_ns": user_ns, "system_ns": system_ns}),
+            "outages": outages,
+            "outages_count": len(outages),
+        }
+    )
+
+
+def note_weather(sides: Sequence[Side]) -> None:
+    """Notes how fast the machine is, before the load and after it: one reference load for all, with servers frozen.
+
+    So nothing that a server still flushes or purges competes with it, and each round is measured alike.
+
+    Raises:
+        HostError: The data directory of the first server cannot be written to.
+    """
+    system, before = sides[0].task.system, sides[0].progressing.weather
+    weather = weather_before(system) if before is None else weather_after(system, before)
+    for side in sides:
+        side.progressing.weather = weather
+
+
+@contextmanager
+def thawed_at_the_end(sides: Sequence[Side]) -> Iterator[None]:
+    """Thaws all servers, whatever happened; one that has ended needs no thaw, and its end is told elsewhere."""
+    try:
+        yield
+    finally:
+        for side in sides:
+            with contextlib.suppress(HostError):
+                side.freezer.thaw()
+
+
+class _Enter(Protocol):
+    def __call__(
+        self, task: TrialTask, progressing: Progressing, spool: Spool, state: State, began_unix_s: float | None = None
+    ) -> None: ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stage:
+    """What a round needs of its runner.
+
+    Attributes:
+        here: Name of this machine.
+        clock: Wall clock, seconds since 1970.
+        enter: Notes that a state began.
+        note: Notes what is to be said of the last state.
+    """
+
+    driver: Driver
+    here: str
+    clock: Callable[[], float]
+    log: EventLog
+    enter: _Enter
+    note: Callable[[Progressing, str], None]
+
+
+VALUE_S = 1.0
+"""Turns are taken together to values of at least so long, as the rule expects them."""
+
+Seen = tuple[Progressing, Mapping[str, Sequence[float]]]
+"""What is known of one system's trial, and its InnoDB state so far, a value for each second in which it ran."""
+
+
+class Warming:
+    """Counts sweeps until all systems are warm.
+
+    Attributes:
+        limit_s: How long each system is warmed at most, seconds.
+        sweeps_max: As sweeps.
+    """
+
+    def __init__(self, study: StudySection, system_count: int) -> None:
+        self._study = study
+        self._sweeps_count = 0
+        self._turns_in_value = max(math.ceil(VALUE_S / study.turn), 1)
+        self.limit_s = study.warm_up_limit if study.warm_up is None else study.warm_up
+        self.sweeps_max = max(sweeps_to_warm(self.limit_s, study, system_count), 1)
+
+    def is_over(self, seen: Sequence[Seen]) -> bool:
+        """Whether what comes after this sweep counts; then each trial has a note that says why."""
+        self._sweeps_count += 1
+        is_last = self._sweeps_count >= self.sweeps_max
+        if self._study.warm_up is not None:
+            for progressing, _ in seen:
+                progressing.warm_note = f"{self._study.warm_up:g} s of own turns as asked for"
+            return is_last
+        moving = [trends(self._values(progressing.throughput_tps), stocks) for progressing, stocks in seen]
+        if not is_last and any(moving):
+            return False
+        for (progressing, _), names in zip(seen, moving, strict=True):
+            self._note(progressing, names)
+        return True
+
+    def _note(self, progressing: Progressing, moving: Sequence[str]) -> None:
+        turns = len(progressing.throughput_tps)
+        if not moving:
+            progressing.warm_note = f"flat after {turns} turns of {self._study.turn:g} s"
+            return
+        limit_s, names = self.limit_s, ", ".join(moving)
+        progressing.warm_note = f"still trending at the limit of {limit_s:g} s: {names}"
+        evidence = f"After {limit_s:g} s of warm-up there was still a trend in: {names}."
+        progressing.warnings.append(warning(Code.NOT_WARM_AT_LIMIT, evidence))
+
+    def _values(self, turns_tps: Sequence[float]) -> list[float]:
+        """The means of neighbouring turns of one system, the latest whole."""
+        size = self._turns_in_value
+        begin = len(turns_tps) % size
+        return [sum(turns_tps[at : at + size]) / size for at in range(begin, len(turns_tps), size)]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TurnTaken:
+    """A turn that is over.
+
+    Attributes:
+        turn: Which.
+        interval: Its counted part, with the groups of its side and the errors of the whole turn.
+        row: What `turns.parquet` keeps of it, besides its place.
+        ended: How many transactions completed, failed or were dropped in the whole turn.
+    """
+
+    turn: Turn
+    interval: Interval
+    row: dict[str, Any]
+    ended: int
+
+
+class TurnParts:
+    """Gathers the parts of the running turn."""
+
+    def __init__(self) -> None:
+        self._parts: dict[str, list[Interval]] = {}
+        self._response_times: dict[int, ResponseTimes] = defaultdict(ResponseTimes)
+
+    def add(self, part: Interval) -> None:
+        """Takes a part in; what belongs to no turn is passed over."""
+        if part.turn is not None:
+            self._parts.setdefault(part.turn.part, []).append(part)
+
+    def take(self, turn: Turn, *, index: int, instances: Iterable[str], against: str) -> TurnTaken | None:
+        """The turn whose parts were gathered; afterwards there are none. None where it did not come to its end.
+
+        Args:
+            turn: Which one it was.
+            index: Of its interval in the recording.
+            instances: Of its side.
+            against: The other system of its pair.
+        """
+        parts, self._parts = self._parts, {}
+        if not {"lead", "counted", "drain"} <= parts.keys():
+            return None
+        named = set(instances)
+        own = {part: [group for one in found for group in _of(one, named)] for part, found in parts.items()}
+        counted, besides = parts["counted"][0], [*own["lead"], *own["drain"]]
+        groups = [_whole(group, own["drain"], besides) for group in own["counted"]]
+        interval = counted.model_copy(update={"index": index, "turn": None, "groups": groups})
+        begun = self._begun(turn.side, own, (counted.to_ns - counted.from_ns) / 1e9)
+        completed = _sum(own["counted"], "completed")
+        completed_besides = _sum(besides, "completed")
+        failed = _sum([*own["counted"], *besides], "failed")
+        row = {
+            "interval": index,
+            "pair": turn.pair,
+            "position": turn.position,
+            "against": against,
+            "from_s": parts["lead"][0].from_ns / 1e9,
+            "counted_from_s": counted.from_ns / 1e9,
+            "to_s": counted.to_ns / 1e9,
+            "drained_s": parts["drain"][-1].to_ns / 1e9,
+            "completed": completed,
+            "completed_besides": completed_besides,
+            "failed": failed,
+            "begun": begun.count,
+            "running_s": begun.running_s,
+        }
+        dropped = _sum([*own["counted"], *besides], "dropped")
+        return TurnTaken(turn=turn, interval=interval, row=row, ended=completed + completed_besides + failed + dropped)
+
+    def _begun(self, side: int, own: Mapping[str, Sequence[GroupInterval]], counted_s: float) -> Begun:
+        """What began in the counted part; the response times of the whole turn are remembered."""
+        response_times = self._response_times[side]
+        response_times.add(_response_times([*own["lead"], *own["counted"], *own["drain"]]))
+        ended = [*own["counted"], *own["drain"]]
+        turn = TurnEnds(
+            counted_s=counted_s,
+            connections=sum(group.connected_count for group in own["counted"]),
+            completed=_sum(ended, "completed"),
+            failed=_sum(ended, "failed"),
+            ages_before=_ages(own["lead"]),
+            ages_after=_ages(own["counted"]),
+            drained=_response_times(own["drain"]),
+        )
+        return begun_in(turn, response_times)
+
+
+def _of(interval: Interval, instances: set[str]) -> list[GroupInterval]:
+    return [group for group in interval.groups if group.instance in instances]
+
+
+def _sum(groups: Iterable[GroupInterval], count: str) -> int:
+    return sum(getattr(one.counts, count) for group in groups for one in group.snapshot.transactions.values())
+
+
+def _response_times(groups: Iterable[GroupInterval]) -> SparseHistogram:
+    """Of all transactions that completed."""
+    return merged(one.histograms.get("response") for group in groups for one in group.snapshot.transactions.values())
+
+
+def _ages(groups: Iterable[GroupInterval]) -> SparseHistogram:
+    """Of all transactions in flight at the end of a part."""
+    return merged(group.in_flight.get("response") for group in groups)
+
+
+def _whole(group: GroupInterval, drained: Iterable[GroupInterval], besides: Iterable[GroupInterval]) -> GroupInterval:
+    """The counted part of a group with all errors and the durations of what drained; nothing is in flight any more."""
+    snapshots = [other.snapshot for other in drained if _is_same(group, other)]
+    errors = [other.snapshot for other in besides if _is_same(group, other)]
+    snapshot = Snapshot(
+        transactions={
+            name: one.model_copy(update={"histograms": merge_measures([one.histograms, *_durations(name, snapshots)])})
+            for name, one in group.snapshot.transactions.items()
+        },
+        errors=_all_errors([group.snapshot, *errors]),
+    )
+    return group.model_copy(update={"snapshot": snapshot, "in_flight": {}})
+
+
+def _durations(transaction: str, snapshots: Iterable[Snapshot]) -> Iterator[dict[str, Histogram]]:
+    """Histograms of one transaction type, by measure."""
+    return (one.transactions[transaction].histograms for one in snapshots if transaction in one.transactions)
+
+
+def _is_same(group: GroupInterval, other: GroupInterval) -> bool:
+    return (group.instance, group.role) == (other.instance, other.role)
+
+
+def _all_errors(snapshots: Iterable[Snapshot]) -> list[ErrorCount]:
+    counts: Counter[tuple[str | None, str, int]] = Counter()
+    for one in snapshots:
+        for error in one.errors:
+            counts[error.transaction, error.error_class, error.code] += error.count
+    return [
+        ErrorCount.model_validate({"transaction": transaction, "class": kind, "code": code, "count": count})
+        for (transaction, kind, code), count in counts.items()
+    ]

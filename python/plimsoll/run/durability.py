@@ -15,18 +15,16 @@ from contextlib import contextmanager
 from dataclasses import asdict, replace
 from pathlib import Path
 
-from plimsoll.analyse.lost_transactions import Ledger, Search, read_ledger, searched, setting_outcome
+from plimsoll.analyse.answers.fault_tests import Ledger, Search, read_ledger, searched, setting_outcome
 from plimsoll.drive.executable import find_engine
 from plimsoll.errors import SpecError, TargetError
 from plimsoll.private_folder import PrivateFolder
-from plimsoll.record.durability import DurabilityRecord, FaultOutcome, SettingOutcome
+from plimsoll.record.fault_tests import DurabilityRecord, FaultOutcome, SettingOutcome
 from plimsoll.run.ledger_load import LedgerLoad, read_ledger_tables
 from plimsoll.servers.control import connect
-from plimsoll.servers.directory import default_base_dir, make_base_dir
-from plimsoll.servers.managed import ManagedServer
-from plimsoll.servers.managed_spec import ManagedSpec
-from plimsoll.servers.sweep import sweep
-from plimsoll.spec.durability import DurabilitySetting, DurabilitySpec, FaultKind
+from plimsoll.servers.directory import default_base_dir, make_base_dir, sweep
+from plimsoll.servers.managed import ManagedServer, ManagedSpec
+from plimsoll.spec.fault_tests import DurabilitySetting, DurabilitySpec, FaultKind
 from plimsoll.units import printable
 
 SURVIVAL_RATIOS = (0.0, 0.5)

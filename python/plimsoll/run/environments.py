@@ -1,25 +1,32 @@
-"""Which environment is there, and which comes next: switched by a hook of the study, or by hand between its runs.
+"""Which environment is there, and which comes next: switched by a hook, or by hand between runs; the study's hosts.
 
-Deliberately not here: the order in the plan (`plan.order`), and running trials (`study`).
+Each host is connected to once, when it is first needed. Deliberately not here: the order in the plan (`plan.order`),
+and running trials (`study`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from types import TracebackType
+from typing import Self
 
-from plimsoll.analyse.environments import began_unix_s
+from plimsoll.analyse.study.environments import began_unix_s
 from plimsoll.errors import HookError, HostError, SpecError
+from plimsoll.hosts.host import Host
+from plimsoll.hosts.local import HERE
+from plimsoll.hosts.ssh import SshHost
 from plimsoll.plan.model import PlannedTrial
 from plimsoll.plan.order import round_of
-from plimsoll.record.hooks import HookRecord
+from plimsoll.record.model import HookRecord
 from plimsoll.record.store import each_recording
 from plimsoll.run.hooks import HookPlace, KeptOutput, run_hook
-from plimsoll.run.hosts import Hosts
 from plimsoll.run.planning import PlannedStudy
+from plimsoll.servers.directory import default_base_dir, sweep
+from plimsoll.servers.locality import boot_id
 from plimsoll.spec.study import StudySpec
-from plimsoll.spec.system import SystemSpec
+from plimsoll.spec.system import HostSpec, SystemSpec
 
 _NOT_THERE = 1
 """Exit code of a check of an environment that is not there."""
@@ -197,3 +204,76 @@ def _told(environment: str) -> dict[str, str]:
 
 def _says_no(record: HookRecord) -> bool:
     return record.result == "failed" and record.exit_code == _NOT_THERE
+
+
+HOST_WAIT_S = 600.0
+"""How long a study waits for a host that was lost, seconds."""
+
+
+class Hosts:
+    """Use it as a context: at its end all connections do."""
+
+    def __init__(self) -> None:
+        self._hosts: dict[HostSpec, Host] = {}
+
+    def of(self, system: SystemSpec) -> Host:
+        """Where a system's servers run, or will run.
+
+        Raises:
+            HostError: It cannot be reached.
+        """
+        if system.host is None:
+            return HERE
+        if system.host not in self._hosts:
+            self._hosts[system.host] = SshHost(system.host.ssh, python=system.host.python, address=system.host.address)
+        return self._hosts[system.host]
+
+    def leave(self, systems: Iterable[SystemSpec]) -> None:
+        """Ends connections to hosts of systems whose environment goes away; what runs there ends in order."""
+        for spec in {system.host for system in systems if system.host is not None}:
+            if spec in self._hosts:
+                self._hosts[spec].disconnect()
+
+    def return_to(self, systems: Iterable[SystemSpec], limit_s: float) -> None:
+        """Connects again to hosts that were left or lost; those that were never needed are connected to later.
+
+        Raises:
+            HostError: One cannot be reached within the limit.
+        """
+        for spec in {system.host for system in systems if system.host is not None}:
+            if spec in self._hosts:
+                self._hosts[spec].reconnect(limit_s)
+
+    def is_lost(self, system: SystemSpec) -> bool:
+        """Whether the host of a system's servers was lost: it is asked, for silence shows only after a while.
+
+        False for one that was never connected to.
+        """
+        try:
+            if system.host in self._hosts:
+                self._hosts[system.host].call(boot_id)
+        except HostError:
+            return True
+        return False
+
+    def sweep(self, systems: Iterable[SystemSpec]) -> None:
+        """Removes what killed runs left where servers of systems will be: on this machine and on each host.
+
+        Raises:
+            HostError: A host cannot be reached.
+        """
+        sweep(default_base_dir())
+        for system in systems:
+            if system.server is not None:
+                host = self.of(system)
+                for base_dir in (host.call(default_base_dir), *map(Path, system.server.folders)):
+                    host.call(sweep, base_dir)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        for host in self._hosts.values():
+            host.close()

@@ -1,6 +1,8 @@
 """What happens while a study runs, as values appended to `events.jsonl`.
 
-The live display and `plimsoll study status` only read them. Deliberately not here: how they are shown.
+What it knows of its answer, what its searches show, what becomes of data, devices and hosts, what hooks do, and what
+storage is measured to do. The live display and `plimsoll study status` only read them. Deliberately not here: how they
+are shown.
 """
 
 from __future__ import annotations
@@ -17,14 +19,261 @@ from typing import IO, Annotated, Literal
 from pydantic import Field, TypeAdapter, ValidationError
 
 from plimsoll.errors import RecordError, StorageError
+from plimsoll.record.capacity import CapacityObjective, CapacityRun
 from plimsoll.record.document import Document, check_numbers
-from plimsoll.record.model import State, TrialWarning, Verdict
+from plimsoll.record.model import DataReset, HookResult, State, TrialWarning, Verdict
+from plimsoll.record.storage import StorageMeasurement, StorageRecord, StorageTest
 from plimsoll.regular_file import open_regular
-from plimsoll.run.answer_events import AnswerProgressed, DuetProgressed
-from plimsoll.run.data_events import DataKept, DataPutBack, DeviceShared, HostLost
-from plimsoll.run.hook_events import EnvironmentTurn, HookBegan, HookEnded
-from plimsoll.run.search_events import SearchEvent
-from plimsoll.run.storage_events import StorageMeasured
+
+
+class AnswerProgressed(Document):
+    """What a study that goes on until its answer is decided knows after a repetition, in a duet after a round.
+
+    Attributes:
+        is_duet: Repetitions are rounds.
+        repetitions: So many are complete.
+        is_decided: Nothing is open; the study ends.
+        is_over_budget: Something is open, but another repetition would exceed the budget; the study ends.
+        more_max: How many further repetitions decide all, if the ratios stay; None where that is not known.
+        trials_left: How many further trials that is expected to take, or all that are planned where it is not known;
+            None in events of earlier versions.
+        text: What is known of each question, a line each; last, if the budget ended the study, that.
+    """
+
+    type: Literal["answer_progressed"] = "answer_progressed"
+    is_duet: bool = False
+    repetitions: int
+    is_decided: bool
+    is_over_budget: bool = False
+    more_max: int | None
+    trials_left: int | None = None
+    text: tuple[str, ...]
+
+
+class DuetProgressed(Document):
+    """How two systems of a duet compare so far.
+
+    Attributes:
+        system: What is compared, with `base`.
+        pair_count: Pairs of turns of the running round that count so far; None between rounds.
+        pairs_planned: Of each round.
+        rounds_count: Rounds that are over.
+        rounds_planned: Of the study; None where it goes on until its answer is decided.
+        ratio: Throughput of `system` over that of `base`: in the running round, between rounds in all that are over.
+        low: Lower end of its 95 % interval; None within a round and after the first one.
+        high: Upper end.
+    """
+
+    type: Literal["duet_progressed"] = "duet_progressed"
+    workload: str
+    connections: int
+    base: str
+    system: str
+    pair_count: int | None = None
+    pairs_planned: int
+    rounds_count: int
+    rounds_planned: int | None
+    ratio: float
+    low: float | None = None
+    high: float | None = None
+
+
+class SearchBegan(Document):
+    """A search for a capacity begins, or goes on where it stopped."""
+
+    type: Literal["search_began"] = "search_began"
+    search_id: str
+    system: str
+    workload: str
+    repetition: int
+
+
+class SearchProgressed(Document):
+    """Where a search stands after a run.
+
+    Attributes:
+        run: The last one.
+        low_tps: The highest rate that held so far; 0 where none did.
+        high_tps: The lowest rate that did not hold; None where all held.
+        remaining_s: About how long this search will still take.
+    """
+
+    type: Literal["search_progressed"] = "search_progressed"
+    search_id: str
+    system: str
+    workload: str
+    repetition: int
+    run: CapacityRun
+    low_tps: float
+    high_tps: float | None
+    remaining_s: float
+
+
+class SearchStopped(Document):
+    """A search stopped without an answer, since a run of it must not be believed; the study goes on with others."""
+
+    type: Literal["search_stopped"] = "search_stopped"
+    search_id: str
+    system: str
+    workload: str
+    repetition: int
+    reason: str
+
+
+class SearchEnded(Document):
+    """A search came to an answer.
+
+    Attributes:
+        capacity_tps: The rate at which the objective is just kept; None where none was found.
+        objective: What had to hold.
+        held_tps: Of a system that was compared by ramps: a rate that held in a steady run; None for none.
+    """
+
+    type: Literal["search_ended"] = "search_ended"
+    search_id: str
+    system: str
+    workload: str
+    repetition: int
+    capacity_tps: float | None
+    objective: CapacityObjective
+    held_tps: float | None = None
+
+
+class RatioSoFar(Document):
+    """How two systems compare by their ramps so far.
+
+    Attributes:
+        ratio: Of what `system` bears to what `base` does.
+        low: Lower end of its interval, which holds at every look; None while there is none.
+        high: Upper end.
+        is_disturbed: The machine was busier beside one of them.
+    """
+
+    base: str
+    system: str
+    ratio: float
+    low: float | None = None
+    high: float | None = None
+    is_disturbed: bool = False
+
+
+class RampsCompared(Document):
+    """How systems compare by the pairs of ramps so far.
+
+    Attributes:
+        pair_count: So many pairs.
+        ratios: Every two systems.
+        remaining_s: About how long it will take at most.
+    """
+
+    type: Literal["ramps_compared"] = "ramps_compared"
+    workload: str
+    repetition: int
+    pair_count: int
+    ratios: tuple[RatioSoFar, ...]
+    remaining_s: float
+
+
+SearchEvent = SearchBegan | SearchProgressed | SearchEnded | SearchStopped | RampsCompared
+"""Whatever is told of a search."""
+
+
+class DataPutBack(Document):
+    """The data of a system was put back, by the way that `reset` says."""
+
+    type: Literal["data_put_back"] = "data_put_back"
+    system: str
+    reset: DataReset
+
+
+class DataKept(Document):
+    """The data of a system was kept at the end of a study."""
+
+    type: Literal["data_kept"] = "data_kept"
+    system: str
+    folder: str
+    size_bytes: int
+    duration_s: float
+
+
+class DeviceShared(Document):
+    """Paths that a study tells apart are on one device, so that they show no difference between devices.
+
+    Attributes:
+        device: Its name; a disk where paths are on several partitions of it.
+        paths: As written, with what they are for.
+    """
+
+    type: Literal["device_shared"] = "device_shared"
+    device: str
+    paths: tuple[str, ...]
+
+
+class HostLost(Document):
+    """The host of a system was lost while the system was set up: the study waits for it, and sets it up again.
+
+    Attributes:
+        reason: What failed, with the host's name.
+        limit_s: It waits for so long, seconds.
+    """
+
+    type: Literal["host_lost"] = "host_lost"
+    system: str
+    reason: str
+    limit_s: float
+
+
+class HookBegan(Document):
+    """A hook runs. `system` is None for a hook of the whole study."""
+
+    type: Literal["hook_began"] = "hook_began"
+    hook: str
+    system: str | None = None
+    limit_s: float
+
+
+class HookEnded(Document):
+    """A hook ended.
+
+    Attributes:
+        output: The last lines of what it wrote.
+        message: What is wrong, as a sentence; None where it is done.
+    """
+
+    type: Literal["hook_ended"] = "hook_ended"
+    hook: str
+    system: str | None = None
+    result: HookResult
+    exit_code: int | None = None
+    duration_s: float
+    attempts_count: int
+    output: str = ""
+    message: str | None = None
+
+
+class EnvironmentTurn(Document):
+    """Trials of an environment are measured next; with `switch = "hand"` only those."""
+
+    type: Literal["environment_turn"] = "environment_turn"
+    environment: str
+    trial_count: int
+
+
+class StorageMeasured(Document):
+    """One test of one path was measured.
+
+    Attributes:
+        name: Of the path, as the study calls it.
+        per_s: Operations in each second, reads and writes together.
+        ms_p99: 99th percentile of the slower kind; of commit-like writes that of the flush.
+    """
+
+    type: Literal["storage_measured"] = "storage_measured"
+    name: str
+    test: StorageTest
+    queue_depth: int
+    per_s: float
+    ms_p99: float
 
 
 class StudyBegan(Document):
@@ -295,3 +544,16 @@ def read_events(path: Path) -> Iterator[Stamped]:
                 yield _STAMPED.validate_json(line)
             except ValidationError:
                 continue
+
+
+def told(record: StorageRecord, one: StorageMeasurement) -> StorageMeasured:
+    """The event of a measurement."""
+    both = [figures for figures in (one.read, one.write) if figures is not None]
+    timed = both if one.flush is None else [one.flush]
+    return StorageMeasured(
+        name=record.name,
+        test=one.test,
+        queue_depth=one.queue_depth,
+        per_s=sum(figures.per_s for figures in both),
+        ms_p99=max((figures.ms_p99 for figures in timed), default=0.0),
+    )

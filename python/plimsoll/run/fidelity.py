@@ -15,18 +15,16 @@ from typing import Literal
 from plimsoll.drive.engine import LocalDriver
 from plimsoll.drive.protocol import EngineWarning, Interval, Progress
 from plimsoll.errors import TargetError
-from plimsoll.learn.demand_model import Demand
-from plimsoll.learn.fidelity import fidelity_of
+from plimsoll.learn.demand import Demand
+from plimsoll.learn.fidelity import ModelRun, fidelity_of, model_run
 from plimsoll.learn.fidelity_model import CheckConditions, Fidelity
-from plimsoll.learn.model_run import ModelRun, model_run
 from plimsoll.record.model import Verdict
 from plimsoll.run.instance import Instance
-from plimsoll.run.keeper import DataKeeper
 from plimsoll.run.learned_folder import LearnedFolder
-from plimsoll.run.reading_logs import read_logs
-from plimsoll.run.single import run_single
-from plimsoll.run.single_run import SingleRun
-from plimsoll.run.throwaway import throwaway_server
+from plimsoll.run.logs import read_logs
+from plimsoll.run.single import SingleRun, run_single
+from plimsoll.run.system_data import DataKeeper
+from plimsoll.run.systems import throwaway_server
 from plimsoll.servers.capture import CAPTURES
 from plimsoll.servers.command import find_server
 from plimsoll.servers.control import ControlConnection, connect

@@ -1,31 +1,33 @@
 """A study's folder: what was asked (`study.toml`), what follows (`plan.json`), what happened (`events.jsonl`).
 
-Recordings lie in the same folder and belong to package `record`.
+Recordings lie in the same folder and belong to package `record`. A run locks the folder that it writes into, and
+notices when it is moved. A folder keeps a copy of the user's file as it was when the study ran. Costs, the objective
+and `equal_within` are no conditions of a trial: they may change later, in the user's file or in the copy, and the one
+that was changed last counts.
 """
 
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import json
+import os
 import re
+import time
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import TypeVar
+from typing import Self, TypeVar
 
 from pydantic import ValidationError
 
-from plimsoll.errors import HostError, NewerFormatError, RecordError, SpecError
+from plimsoll.errors import HostError, NewerFormatError, RecordError, SpecError, StorageError
 from plimsoll.plan.build import former_ids
 from plimsoll.plan.model import PLAN_FORMAT, Plan
-from plimsoll.record.content import unreadable
 from plimsoll.record.document import Document, is_newer
-from plimsoll.record.files import partial_of, write_file
+from plimsoll.record.files import partial_of, unreadable, write_file
 from plimsoll.regular_file import read_regular, text_regular
-from plimsoll.run.held import LOCK_FILE, HeldFolder
-from plimsoll.run.users_file import POINTER_FILE, pointer_text
-from plimsoll.spec.statements import StatementsSpec, reader
 from plimsoll.spec.study import STUDY_FILE, StudySpec, parse_study, read_study
-from plimsoll.spec.workloads import WORKLOADS_FILE, kept_files
+from plimsoll.spec.workloads import WORKLOADS_FILE, StatementsSpec, kept_files, reader
 
 PLAN_FILE = "plan.json"
 EVENTS_FILE = "events.jsonl"
@@ -91,20 +93,6 @@ def _folder_name(name: str) -> str:
     return re.sub(r"[^a-z0-9.]+", "-", name.lower()).strip("-.") or "study"
 
 
-@contextlib.contextmanager
-def opened(folder: Path, file: Path, spec: StudySpec) -> Iterator[OpenedStudy]:
-    """Makes or takes up a study's folder and holds its lock: only one process runs a study at a time.
-
-    Raises:
-        SpecError: The folder belongs to something else, or the file says something else by now.
-        HostError: It cannot be written, or another process runs the study.
-    """
-    text = _text_of(file, spec)
-    _refuse_foreign(folder, spec)
-    with HeldFolder(folder) as held:
-        yield OpenedStudy(held, spec, file, text)
-
-
 class OpenedStudy:
     """A study's folder that this process holds.
 
@@ -128,6 +116,20 @@ class OpenedStudy:
         _replace(folder / PLAN_FILE, plan.model_dump_json(indent=1))
         if files := {one.file: one.text for one in self._spec.workload if isinstance(one, StatementsSpec)}:
             _replace(folder / WORKLOADS_FILE, json.dumps(files, indent=1))
+
+
+@contextlib.contextmanager
+def opened(folder: Path, file: Path, spec: StudySpec) -> Iterator[OpenedStudy]:
+    """Makes or takes up a study's folder and holds its lock: only one process runs a study at a time.
+
+    Raises:
+        SpecError: The folder belongs to something else, or the file says something else by now.
+        HostError: It cannot be written, or another process runs the study.
+    """
+    text = _text_of(file, spec)
+    _refuse_foreign(folder, spec)
+    with HeldFolder(folder) as held:
+        yield OpenedStudy(held, spec, file, text)
 
 
 def holds_study(folder: Path, name: str) -> bool:
@@ -233,3 +235,175 @@ def _replace(path: Path, text: str) -> None:
         write_file(path, text.encode())
     except OSError as error:
         raise HostError(f"{path}: cannot be written: {error.strerror}; free space or choose another --to") from None
+
+
+POINTER_FILE = ".study-file"
+"""Holds the path of the user's file, relative to the folder, so that both can be moved together."""
+
+_PATH_BYTES_MAX = 4096
+
+
+def pointer_text(folder: Path, file: Path) -> str | None:
+    """What the pointer of a study's folder says; None where the file is the folder's own, or its path no text."""
+    if file.absolute() == (folder / STUDY_FILE).absolute():
+        return None
+    path = os.path.relpath(file.absolute(), folder.absolute())
+    return None if any("\ud800" <= one <= "\udfff" for one in path) else path
+
+
+def folder_of_file(folder: Path, file: Path) -> Path:
+    """The folder of the user's study file, where hooks run, also where the copy of a study's folder was named.
+
+    Args:
+        folder: Of the study.
+        file: What the user named.
+    """
+    if file.absolute() == (folder / STUDY_FILE).absolute() and (users := _users_file(folder)) is not None:
+        return users.parent.absolute()
+    return file.absolute().parent
+
+
+def current_spec(folder: Path) -> tuple[StudySpec | None, str | None]:
+    """What a study was asked to do, with the costs and the objective that count now.
+
+    Returns:
+        The spec, None for imports, which have no study file; and a line for the user where the user's file was changed
+        since the study ran.
+
+    Raises:
+        SpecError: The copy in the folder is wrong.
+    """
+    copy = folder / STUDY_FILE
+    if not copy.exists():
+        return None, None
+    spec = read_study(copy)
+    users = _users_file(folder)
+    if users is None or users.stat().st_mtime_ns <= copy.stat().st_mtime_ns:
+        return spec, None
+    try:
+        said = read_study(users)
+    except SpecError as error:
+        return spec, f"costs and objective are those of {copy}: {error.faults[0]}"
+    if said.study.name != spec.study.name:
+        return spec, None
+    now = _with_what_may_change(spec, said)
+    return now, None if now == spec else f"costs and objective are those of {users}, which was changed after the run"
+
+
+def _users_file(folder: Path) -> Path | None:
+    """The file that the folder's study came from; None where it is unknown, gone, or the copy itself."""
+    try:
+        path = (folder / text_regular(folder / POINTER_FILE, _PATH_BYTES_MAX)).resolve()
+        return path if path.is_file() and not path.samefile(folder / STUDY_FILE) else None
+    except (OSError, ValueError):
+        return None
+
+
+def _with_what_may_change(spec: StudySpec, said: StudySpec) -> StudySpec:
+    costs = {one.name: {"cost_per_month": one.cost_per_month, "cost": one.cost} for one in said.system}
+    systems = tuple(system.model_copy(update=costs.get(system.name, {})) for system in spec.system)
+    later = ("objective", "utilisation", "equal_within")
+    study = spec.study.model_copy(update={name: getattr(said.study, name) for name in later})
+    return spec.model_copy(update={"system": systems, "study": study})
+
+
+LOCK_FILE = ".lock"
+_PATIENCE_S = 0.5
+"""`is_held` takes the lock for an instant; whoever wants to keep it waits so long."""
+
+
+class HeldFolder:
+    """A folder whose lock this process holds. Use it as a context manager: leaving it gives the lock away.
+
+    A folder that is moved or removed meanwhile must not be made again under its old name: results would be split. Its
+    open descriptor tells: it is the folder, whatever it is called by now.
+    """
+
+    def __init__(self, path: Path) -> None:
+        """Takes the lock; the folder is made if need be.
+
+        Raises:
+            HostError: The folder cannot be written, or another process measures into it.
+        """
+        self.path = path
+        try:
+            path.mkdir(parents=True, exist_ok=True)
+            self._folder = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        except OSError as error:
+            raise HostError(f"{path}: cannot be written: {error.strerror}; choose another folder") from None
+        try:
+            self._lock = os.open(
+                LOCK_FILE, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o644, dir_fd=self._folder
+            )
+        except OSError as error:
+            os.close(self._folder)
+            raise HostError(f"{path}: cannot be written: {error.strerror}; choose another folder") from None
+        if not _locked(self._lock, _PATIENCE_S):
+            self.close()
+            raise HostError(
+                f"{path}: another plimsoll process is using this folder; wait for it, or choose another folder"
+            )
+
+    def refuse_moved(self) -> None:
+        """Makes sure that the folder still is where it was.
+
+        Raises:
+            StorageError: It was moved or removed.
+        """
+        held = os.fstat(self._folder)
+        try:
+            found = self.path.stat()
+        except OSError:
+            found = None
+        if found is not None and os.path.samestat(held, found):
+            return
+        if held.st_nlink == 0:
+            raise StorageError(
+                f"{self.path}: the folder was removed during the run, with everything in it; run the same command again"
+                " to start over"
+            )
+        place = os.readlink(f"/proc/self/fd/{self._folder}")  # noqa: PTH115 - no path, but what the kernel calls it
+        raise StorageError(
+            f"{self.path}: the folder was moved to {place} during the run. Everything recorded is there: move it back,"
+            " or continue with that folder"
+        )
+
+    def close(self) -> None:
+        """Gives the lock away."""
+        os.close(self._lock)
+        os.close(self._folder)
+
+    def __enter__(self) -> Self:
+        """Nothing to do: it is locked already."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Gives the lock away."""
+        self.close()
+
+
+def is_held(path: Path) -> bool:
+    """Whether some process measures into a folder now."""
+    try:
+        lock = os.open(path / LOCK_FILE, os.O_RDONLY | os.O_CLOEXEC)
+    except OSError:
+        return False
+    try:
+        return not _locked(lock, 0, shared=True)
+    finally:
+        os.close(lock)
+
+
+def _locked(lock: int, patience_s: float, *, shared: bool = False) -> bool:
+    """Whether the lock could be had within a time."""
+    until_s = time.monotonic() + patience_s
+    kind = fcntl.LOCK_SH if shared else fcntl.LOCK_EX
+    while True:
+        try:
+            fcntl.flock(lock, kind | fcntl.LOCK_NB)
+        except BlockingIOError:
+            if time.monotonic() >= until_s:
+                return False
+            time.sleep(0.02)
+        else:
+            return True

@@ -1,23 +1,37 @@
-"""A running server of a system, and where it runs."""
+"""A running server of a system: where it runs, how the engine gets it, when it is quiet, whether a disk is full.
+
+Here what a study file says of a managed server becomes what `servers` takes, and roles of servers become targets of a
+load's plan: each source with its replicas. A server that answers nothing because a disk is full is noticed within
+seconds and with the name of the disk. Deliberately not here: starting servers (`systems`), when a server is quiet
+(`servers.settle`), and how a full disk is told (`servers.server_process`).
+"""
 
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Mapping, Sequence
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Literal
 
-from plimsoll.hosts.host import Host
+from plimsoll.drive.plans import GroupServers
+from plimsoll.errors import HostError
+from plimsoll.hosts.host import Host, Server
 from plimsoll.hosts.local import HERE
 from plimsoll.record.environment import StorageFacts
-from plimsoll.servers.control import ControlConnection
-from plimsoll.servers.listening import find_listening
-from plimsoll.servers.locality import locate
-from plimsoll.servers.storage import storage_facts
-from plimsoll.spec.shares import shares
-from plimsoll.spec.statements import Workload
+from plimsoll.servers.control import ControlConnection, connect
+from plimsoll.servers.locality import find_listening, locate
+from plimsoll.servers.managed import ManagedSpec
+from plimsoll.servers.server_process import full_disk
+from plimsoll.servers.settle import settle
+from plimsoll.servers.storage import data_device, storage_facts
+from plimsoll.spec.replicas import Reads
+from plimsoll.spec.system import ServerSpec, shares
 from plimsoll.spec.target import Target
+from plimsoll.spec.workloads import Workload
+from plimsoll.telemetry.device import busy_ratio, device_busy_ms
 from plimsoll.telemetry.exporters.sampler import Exporter
 
 ServerRole = Literal["source", "replica"]
@@ -105,3 +119,143 @@ def located(instance: Instance, control: ControlConnection) -> Instance:
         data_dir=found.data_dir,
         storage=storage,
     )
+
+
+def managed_spec(server: ServerSpec) -> ManagedSpec:
+    """What package `servers` needs to know to start it."""
+    return ManagedSpec(
+        server=server.command or server.managed,
+        profile=server.profile,
+        buffer_pool_bytes=server.buffer_pool,
+        options=dict(server.options),
+        derived=server.options_that_follow,
+        start=server.start,
+        data_dir=Path(server.data_dir) if server.data_dir else None,
+        role_dirs={role: Path(folder) for role, folder in server.role_dirs.items()},
+    )
+
+
+def managed_instance(server: Server, name: str, host: Host = HERE, role: ServerRole = "source") -> Instance:
+    """A running server that Plimsoll started."""
+    return Instance(
+        name=name,
+        role=role,
+        target=server.target,
+        host=host,
+        is_here=host.is_here,
+        place="plimsoll started it" if host.is_here else f"plimsoll started it on {host.name}",
+        pid=server.pid,
+        data_dir=server.data_dir,
+        is_managed=True,
+        option_file=server.option_file_text,
+        storage=server.storage,
+        storage_of_roles=server.storage_of_roles,
+    )
+
+
+def load_servers(instances: Sequence[Instance], reads: Reads | None) -> list[GroupServers]:
+    """A group of connections for each source.
+
+    Args:
+        instances: Of the system; replicas belong to its only source.
+        reads: How reads are spread over replicas; None keeps them on the source.
+    """
+    replicas = {one.name: one.target for one in replicas_of(instances)}
+    return [
+        GroupServers(instance=one.name, source=one.target, replicas=replicas, reads=reads if replicas else None)
+        for one in sources_of(instances)
+    ]
+
+
+def settled(instance: Instance, limit_s: float) -> str:
+    """Waits for at most so long; says how that ended.
+
+    Raises:
+        TargetError: The server stopped answering.
+    """
+    devices = _devices(instance) if instance.is_managed else ()
+    with connect(instance.target) as control:
+        return settle(
+            control,
+            limit_s=limit_s,
+            may_set_variables=instance.is_managed,
+            device_busy_ratio=_busiest(
+                [busy_ratio(partial(instance.host.call, device_busy_ms, device)) for device in devices]
+            )
+            if devices
+            else None,
+        ).note
+
+
+def _devices(instance: Instance) -> tuple[str, ...]:
+    """Devices below the instance's files, each once."""
+    data = instance.host.call(data_device, instance.data_dir) if instance.data_dir else None
+    return tuple(dict.fromkeys(one for one in (data, *(s.device for s in instance.storage_of_roles.values())) if one))
+
+
+def _busiest(ratios: Iterable[Callable[[], float | None]]) -> Callable[[], float | None]:
+    """The largest of some shares of time; None while none is known."""
+    kept = tuple(ratios)
+
+    def busiest() -> float | None:
+        known = [ratio for ratio in [look() for look in kept] if ratio is not None]
+        return max(known, default=None)
+
+    return busiest
+
+
+STILL_S = 3.0
+"""Disks are looked at after so long without any progress, seconds: progress itself costs nothing."""
+
+Place = tuple[Host, Path]
+"""A managed server's host, and its data directory there."""
+
+
+def places_of(*systems: Iterable[Instance]) -> list[Place]:
+    """Where servers that Plimsoll started have their data, of all these systems."""
+    instances = [instance for system in systems for instance in system]
+    return [(one.host, one.data_dir) for one in instances if one.is_managed and one.data_dir is not None]
+
+
+class FullDisks:
+    """Compares what was done with what had been done before, and looks at disks while that does not change."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._done: object = None
+        self._clock, self._since_s = clock, clock()
+
+    def seen(self, done: object, places: Callable[[], Iterable[Place]]) -> None:
+        """Takes in how far the work is.
+
+        Args:
+            done: Differs from the last one where something was done; None for nothing.
+            places: Gives the servers that do it.
+
+        Raises:
+            HostError: Nothing was done for a while, and a disk is full.
+        """
+        if done is not None and done != self._done:
+            self._done, self._since_s = done, self._clock()
+        elif self._clock() - self._since_s >= STILL_S:
+            refuse_full(places())
+
+
+def refuse_full(places: Iterable[Place]) -> None:
+    """Refuses servers of which a disk is full.
+
+    Raises:
+        HostError: One is; the first one is named.
+    """
+    for host, data_dir in places:
+        if (fault := host.call(full_disk, data_dir)) is not None:
+            raise HostError(fault if host.is_here else f"{host.name}: {fault}")
+
+
+def stop_server(server: Server, host: Host) -> None:
+    """Stops a server cleanly, and at once where it would wait for space on a full disk and never end."""
+    try:
+        refuse_full([(host, server.data_dir)])
+    except HostError:
+        server.stop(grace_s=0)
+    else:
+        server.stop()

@@ -12,21 +12,17 @@ from pathlib import Path
 
 import numpy as np
 
-from plimsoll.analyse.duet import PAIRS_NEEDED, estimate, log_rates, trimmed_mean
-from plimsoll.analyse.duet_differences import log_ratios
-from plimsoll.analyse.window import inside
-from plimsoll.analyse.within_run import Series
+from plimsoll.analyse.study.duets import PAIRS_NEEDED, estimate, log_rates, log_ratios, trimmed_mean
+from plimsoll.analyse.trial.window import inside
 from plimsoll.errors import RecordError
 from plimsoll.plan.model import Plan, PlannedTrial
-from plimsoll.record.folders import recordings_folder
+from plimsoll.record.files import recordings_folder
 from plimsoll.record.model import Verdict
 from plimsoll.record.store import Recording, read_recording
-from plimsoll.run.answer_events import DuetProgressed
-from plimsoll.run.duet_side import Side
-from plimsoll.run.events import EventLog
-from plimsoll.run.turns import TurnTaken
-from plimsoll.spec.duet import pairs_per_round
-from plimsoll.spec.study import StudySpec
+from plimsoll.run.duet import Side, TurnTaken
+from plimsoll.run.events import DuetProgressed, EventLog
+from plimsoll.spec.study import StudySpec, pairs_per_round
+from plimsoll.stats.variance import Series
 
 
 class Interim:

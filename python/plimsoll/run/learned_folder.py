@@ -1,4 +1,4 @@
-"""Reads what `plimsoll learn` wrote into a folder.
+"""Reads what `plimsoll learn` wrote into a folder, and the `demand.json` that somebody made of a log.
 
 Deliberately not here: what is concluded from it (`plimsoll.learn`).
 """
@@ -12,17 +12,15 @@ from typing import TypeVar
 from pydantic import ValidationError
 
 from plimsoll.errors import SpecError
-from plimsoll.learn.demand_model import Demand
-from plimsoll.learn.fidelity import LearnedLoad
+from plimsoll.learn.demand import Demand, parse_demand
+from plimsoll.learn.fidelity import LearnedLoad, run_statements
 from plimsoll.learn.fidelity_model import Fidelity
-from plimsoll.learn.learned_table import period_of, with_learned
 from plimsoll.learn.profile_model import Profile
 from plimsoll.learn.report_model import LogReport
-from plimsoll.learn.run_statements import run_statements
+from plimsoll.learn.workload_text import period_of, with_learned
 from plimsoll.record.document import Document
 from plimsoll.regular_file import read_regular, text_regular
-from plimsoll.run.demand_file import read_demand
-from plimsoll.spec.statements import FILE_BYTES_MAX, StatementsSpec
+from plimsoll.spec.workloads import FILE_BYTES_MAX, StatementsSpec
 
 WORKLOAD = "workload.toml"
 _BYTES_MAX = 64_000_000
@@ -91,3 +89,24 @@ def _text(path: Path) -> str:
         raise SpecError(f"{path}: {error.strerror}; {_CURE}") from None
     except UnicodeDecodeError:
         raise SpecError(f"{path}: is no UTF-8 text") from None
+
+
+DEMAND_BYTES_MAX = 8_000_000
+"""A demand of as many types and steps as there may be takes less than a quarter of it."""
+
+
+def read_demand(path: Path) -> Demand:
+    """Reads and checks a demand.
+
+    Raises:
+        SpecError: The file cannot be read, or is no demand; the message names it.
+    """
+    try:
+        content = read_regular(path, DEMAND_BYTES_MAX)
+    except OSError as error:
+        raise SpecError(f"{path}: {error.strerror}") from None
+    try:
+        return parse_demand(content)
+    except SpecError as error:
+        first, *more = error.faults
+        raise SpecError(f"{path}: {first}", *more) from None

@@ -10,10 +10,9 @@ from pathlib import Path
 
 from plimsoll.errors import SpecError
 from plimsoll.learn.learned import Learned
-from plimsoll.learn.learned_table import period_of, with_learned
 from plimsoll.learn.schema_model import SchemaFacts
-from plimsoll.run.reading_schema import read_schema
-from plimsoll.run.schema_files import read_schema_file
+from plimsoll.learn.workload_text import period_of, with_learned
+from plimsoll.run.schema import read_schema, read_schema_file
 from plimsoll.servers.control import connect
 from plimsoll.spec.target import Target
 

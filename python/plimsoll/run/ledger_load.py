@@ -10,12 +10,9 @@ import time
 from pathlib import Path
 from typing import TypeVar
 
-from plimsoll.drive.engine import LocalDriver
-from plimsoll.drive.engine_message import EngineMessage
-from plimsoll.drive.engine_run import EngineRun, error_of
-from plimsoll.drive.ledger_messages import Lost, Resumed
+from plimsoll.drive.engine import EngineRun, LocalDriver, error_of
 from plimsoll.drive.plans import ledger_line, target_line
-from plimsoll.drive.protocol import Done, Failed
+from plimsoll.drive.protocol import Done, EngineMessage, Failed, Lost, Resumed
 from plimsoll.errors import EngineBugError, HostError, TargetError
 from plimsoll.servers.control import ControlConnection
 from plimsoll.spec.target import Target

@@ -1,35 +1,41 @@
-"""Replicas of a managed source: made, seeded with a copy of its data, connected, stopped and removed.
+"""Replicas of a source: of a managed one set up and removed, of a user's one only looked at; what trials ask of both.
 
-Replication is set up afresh by each start, from what a replica has applied on. Deliberately not here: the source
-(`systems`), and the SQL (`servers.replication`).
+Replicas of a managed source are made, seeded with a copy of its data, and connected. Replication is set up afresh by
+each start, from what a replica has applied on. Running servers that a study names as a source and its replicas are
+checked before anything is loaded; replication of a user's servers is never changed. After a trial all have applied
+everything, and hold the same rows as their source. Deliberately not here: the source (`systems`), the SQL
+(`servers.replication`), and tables and accounts of the source (`running_servers`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import time
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from functools import partial
 
-from plimsoll.drive.relay import delayed
+from plimsoll.drive.engine import delayed
+from plimsoll.errors import InvalidTrialError, TargetError
 from plimsoll.hosts.host import Server
-from plimsoll.run.managed import managed_spec
-from plimsoll.run.side_by_side import side_by_side
-from plimsoll.servers import instance_data
+from plimsoll.run.instance import Instance, managed_spec, replicas_of, sources_of
+from plimsoll.run.system_data import ANSWER_LIMIT_S, side_by_side, tables_there
+from plimsoll.servers import data_copy
 from plimsoll.servers.command import find_server
 from plimsoll.servers.control import ControlConnection, connect
-from plimsoll.servers.managed import ManagedServer
-from plimsoll.servers.managed_spec import ManagedSpec
+from plimsoll.servers.managed import ManagedServer, ManagedSpec
 from plimsoll.servers.option_file import MachineSizes
-from plimsoll.servers.placement import InstancePlacement, instance_placements
+from plimsoll.servers.placement import InstancePlacement, Topology, choose_cpus, divide_cpus, instance_placements
 from plimsoll.servers.replication.links import dialect, dialect_of, start_replica, use_semisync, wait_until_applied
-from plimsoll.servers.replication.model import ReplicationAccount, place_of
+from plimsoll.servers.replication.model import Dialect, ReplicationAccount, place_of
 from plimsoll.servers.storage import FlushTimes
-from plimsoll.servers.topology import Topology, choose_cpus, divide_cpus
 from plimsoll.spec.placement import share_of
 from plimsoll.spec.server_options import OptionValue
-from plimsoll.spec.system import ServerSpec
-from plimsoll.spec.target import Target
+from plimsoll.spec.study import StudySpec
+from plimsoll.spec.system import ServerSpec, SystemSpec
+from plimsoll.spec.target import Target, with_secrets
+from plimsoll.spec.workloads import data_sets
+from plimsoll.units import format_duration
 
 CATCH_UP_LIMIT_S = 600.0
 """How long replicas may take to apply what they lack before the first trial, seconds."""
@@ -148,7 +154,7 @@ class Replicas:
 
     @staticmethod
     def _seed_one(source: ManagedServer, replica: ManagedServer, from_saved: bool) -> None:
-        instance_data.seed(source.directory, replica.directory, from_saved=from_saved)
+        data_copy.seed(source.directory, replica.directory, from_saved=from_saved)
         replica.renew_accounts()
         if source.pool_bytes is not None:
             replica.use_pool(source.pool_bytes)
@@ -203,3 +209,186 @@ class Replicas:
             for server in self.servers:
                 stack.callback(server.remove)
             self.servers = ()
+
+
+APPLIED_LIMIT_S = 600.0
+"""How long replicas may take to apply what is left when the load has ended, seconds."""
+
+CHECKSUM_LIMIT_S = 3600.0
+"""How long a server may take for the checksum of one table, seconds."""
+
+
+def caught_up(instances: Sequence[Instance], limit_s: float = APPLIED_LIMIT_S) -> str:
+    """Waits until every replica has applied what the source has committed; says so, for the note of a state.
+
+    Nothing where there are no replicas.
+
+    Raises:
+        TargetError: One has not within the limit, or it stopped applying; with the server's code and message.
+    """
+    replicas = replicas_of(instances)
+    if not replicas:
+        return ""
+    waited = side_by_side([partial(_wait, sources_of(instances)[0], replica, limit_s) for replica in replicas])
+    return f"replicas had applied everything after {format_duration(max(waited))}"
+
+
+def refuse_different_replicas(instances: Sequence[Instance], tables: Sequence[str]) -> str:
+    """Makes sure that every replica holds the rows of its source, when the load has ended; says so as `caught_up`.
+
+    CHECKSUM TABLE reads every row of the tables once on each server, at the same time on all of them.
+
+    Raises:
+        InvalidTrialError: A replica stopped, did not catch up, or holds other rows.
+    """
+    replicas = replicas_of(instances)
+    if not replicas:
+        return ""
+    try:
+        applied, began_s = caught_up(instances), time.monotonic()
+        (of_source, *of_replicas) = checksums_of([one.target for one in (sources_of(instances)[0], *replicas)], tables)
+    except TargetError as error:
+        raise InvalidTrialError(f"replicas: {error}") from None
+    for replica, found in zip(replicas, of_replicas, strict=True):
+        if different := [name for name in tables if found[name] != of_source[name]]:
+            raise InvalidTrialError(
+                f"{replica.name}: the replica holds other rows than its source in {', '.join(different)} (CHECKSUM"
+                " TABLE differs after everything was applied). It does not replicate the source; set it up again"
+            )
+    return f"; {applied}; equal rows by CHECKSUM TABLE, {format_duration(time.monotonic() - began_s)}"
+
+
+def checksums_of(targets: Sequence[Target], tables: Sequence[str]) -> list[dict[str, str]]:
+    """The checksum of each table on each server as text, `None` for a table that is not there; all at the same time.
+
+    Raises:
+        TargetError: A server does not answer.
+    """
+    return side_by_side([partial(_checksums, target, tables) for target in targets])
+
+
+def _checksums(target: Target, tables: Sequence[str]) -> dict[str, str]:
+    names = ", ".join(f"`{name.replace('`', '``')}`" for name in tables)
+    with connect(target, read_limit_s=CHECKSUM_LIMIT_S) as control:
+        rows = control.rows(f"CHECKSUM TABLE {names}".replace("%", "%%"), columns=2) if tables else []
+    return {name: str(row[1]) for name, row in zip(tables, rows, strict=True)}
+
+
+def _wait(source: Instance, replica: Instance, limit_s: float) -> float:
+    with ExitStack() as stack:
+        both = [stack.enter_context(connect(one.target)) for one in (source, replica)]
+        try:
+            return wait_until_applied(both[0], both[1], limit_s)
+        except TargetError as error:
+            raise TargetError(f"{replica.name}: {error}", code=error.code, sqlstate=error.sqlstate) from None
+
+
+ROLES_LIMIT_S = 60.0
+"""How far a replica may be behind before a study begins, seconds."""
+
+_RIGHTS = {"MySQL": "REPLICATION CLIENT", "MariaDB": "REPLICA MONITOR, BINLOG MONITOR"}
+
+
+def role_targets(spec: SystemSpec) -> tuple[Target, ...]:
+    """How the running servers of a system are reached, the source first; with the password.
+
+    Raises:
+        SpecError: The password is not where the study says.
+    """
+    found = (spec.parsed_target(), *spec.parsed_replicas())
+    return tuple(with_secrets(one, password_env=spec.password_env, defaults_file=spec.defaults_file) for one in found)
+
+
+def named_targets(spec: SystemSpec) -> dict[str, Target]:
+    """The same by the name of the instance. Raises as `role_targets`."""
+    return {f"{spec.name}/{number}": one for number, one in enumerate(role_targets(spec))}
+
+
+def role_instances(spec: SystemSpec, source: Instance) -> tuple[Instance, ...]:
+    """The instances of a system of running servers. Raises SpecError as `role_targets`.
+
+    Args:
+        spec: The system.
+        source: Its first instance.
+    """
+    others = list(named_targets(spec).items())[1:]
+    return (source, *(Instance(name=name, target=target, role="replica") for name, target in others))
+
+
+def unfit_roles(spec: StudySpec, systems: Sequence[SystemSpec]) -> Iterator[str]:
+    """A line for everything by which servers are not what `targets` says.
+
+    Args:
+        spec: The study.
+        systems: Those whose servers run; others than with `targets` are passed over.
+    """
+    tables = [name for workload in data_sets(spec.workload) for name in workload.table_names]
+    for system in systems:
+        if not system.targets:
+            continue
+        source, *replicas = role_targets(system)
+        for replica in replicas:
+            try:
+                yield from (f"system {system.name}: {replica}: {fault}" for fault in _faults(source, replica, tables))
+            except TargetError as error:
+                yield f"system {system.name}: {_with_rights(error)}"
+
+
+def _faults(source: Target, replica: Target, tables: Sequence[str]) -> Iterator[str]:
+    """Why a server is no replica of a source that could be measured; the first reason, or none."""
+    with ExitStack() as stack:
+        of_source, of_replica = (
+            stack.enter_context(connect(one, read_limit_s=ANSWER_LIMIT_S)) for one in (source, replica)
+        )
+        flavours = [_family(one) for one in (of_source, of_replica)]
+        if flavours[0] != flavours[1]:
+            yield f"is {flavours[1]}, and the source is {flavours[0]}; name servers of one family"
+            return
+        if (fault := _not_following(dialect_of(of_source), of_source, of_replica)) is not None:
+            yield fault
+            return
+        wait_until_applied(of_source, of_replica, ROLES_LIMIT_S)
+        there = tables_there(of_source, tables)
+    first, second = checksums_of([source, replica], there)
+    if different := [name for name in there if first[name] != second[name]]:
+        yield (
+            f"holds other rows than the source in {', '.join(different)} (CHECKSUM TABLE); set the replica up again"
+            " from a copy of the source"
+        )
+
+
+def _not_following(speaks: Dialect, source: ControlConnection, replica: ControlConnection) -> str | None:
+    """Why a server does not follow this source by GTIDs; None when it does."""
+    for what, server in (("the source", source), ("the replica", replica)):
+        if (why := speaks.gtids_off(server)) is not None:
+            return (
+                f"GTIDs are off: {why} on {what}. Without them nobody can say what a replica has applied; turn on"
+                " log_bin, and in MySQL gtid_mode and enforce_gtid_consistency"
+            )
+    if (status := speaks.status(replica)) is None:
+        return "is no replica: it has no source; set replication up first, or leave it out of targets"
+    if status.fault is not None:
+        return f"does not replicate: {status.fault}; fix that first"
+    if status.source_id != (wanted := speaks.server_id(source)):
+        return (
+            f"replicates from {status.source_host}:{status.source_port} ({status.source_id}), and not from"
+            f" {source.target} ({wanted}); correct targets"
+        )
+    if not status.uses_gtids:
+        return (
+            "follows by file and position, not by GTIDs; use SOURCE_AUTO_POSITION = 1 (MySQL) or MASTER_USE_GTID ="
+            " slave_pos (MariaDB)"
+        )
+    return None
+
+
+def _family(server: ControlConnection) -> str:
+    return "MariaDB" if "mariadb" in str(server.value("SELECT VERSION()")).lower() else "MySQL"
+
+
+def _with_rights(error: TargetError) -> str:
+    """What an account needs to look at replication."""
+    if error.code != 1227:
+        return str(error)
+    rights = "; ".join(f"{name}: {right}" for name, right in _RIGHTS.items())
+    return f"{error}, to look at replication ({rights})"

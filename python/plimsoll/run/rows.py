@@ -1,4 +1,7 @@
-"""From the engine's intervals to the tables of a recording, and to what the live display shows."""
+"""From the engine's intervals to the tables of a recording, to what the live display shows, and to the knee of a ramp.
+
+Whether the answers of a running ramp are late by now is the rule of `analyse.study.capacities`.
+"""
 
 from __future__ import annotations
 
@@ -10,11 +13,13 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from plimsoll.analyse.durations import percentile_ms
-from plimsoll.analyse.histograms import NOTHING, SparseHistogram, merge
+from plimsoll.analyse.study.capacities import knee_at
+from plimsoll.analyse.trial.histograms import NOTHING, SparseHistogram, merge
+from plimsoll.analyse.trial.percentiles import percentile_ms
 from plimsoll.drive.merging import SharedInterval
 from plimsoll.drive.protocol import GroupInterval, Histogram, Interval, ReplicationInterval
 from plimsoll.record import frames
+from plimsoll.record.histograms import bucket_of_ns
 
 GROUP_METRICS = {"backlog_count": "transactions", "connected_count": "connections"}
 
@@ -183,3 +188,34 @@ def merged(histograms: Iterable[Histogram | None]) -> SparseHistogram:
         if one is not None and one.counts
     ]
     return merge(found) or NOTHING
+
+
+@dataclass(slots=True)
+class KneeWatch:
+    """Takes in what a ramp's intervals say of late answers.
+
+    Attributes:
+        limit_ms: An answer that takes longer is late, milliseconds.
+    """
+
+    limit_ms: float
+    _ended: list[float] = field(default_factory=list)
+    _late: list[float] = field(default_factory=list)
+    _waiting: list[float] = field(default_factory=list)
+
+    def reached(self, interval: Interval) -> bool:
+        """Whether most answers were late by the end of the next interval."""
+        groups = interval.groups
+        counts = [one.counts for group in groups for one in group.snapshot.transactions.values()]
+        lost = sum(one.failed + one.dropped for one in counts)
+        self._ended.append(lost + sum(one.completed for one in counts))
+        self._late.append(lost + self._above(_responses(groups)))
+        self._waiting.append(self._above(group.in_flight.get("response") for group in groups))
+        return knee_at(np.array(self._ended), np.array(self._late), np.array(self._waiting)) is not None
+
+    def _above(self, histograms: Iterable[Histogram | None]) -> int:
+        return merged(histograms).above(int(bucket_of_ns(np.array([round(self.limit_ms * 1e6)]))[0]))
+
+
+def _responses(groups: Iterable[GroupInterval]) -> Iterable[Histogram | None]:
+    return (one.histograms.get("response") for group in groups for one in group.snapshot.transactions.values())

@@ -1,23 +1,34 @@
-"""Whether a study could be measured on servers that run already: looked at before anything is loaded anywhere."""
+"""Whether a study could be measured on servers that run already: looked at before anything is loaded anywhere.
+
+Whether the highest level fits what they let in: the engine looks too, before each trial, and a study may meet its
+highest level hours later. What an account may do is asked without doing it: a server looks at privileges before it
+looks whether a table exists, so a statement on a table that nobody has tells whether it is allowed: 1142 means no, 1146
+(no such table) means yes. Nothing is created, changed or dropped, whatever the answer is. Roles and patterns in grants
+need not be understood that way.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+import secrets
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
+from plimsoll.analyse.findings.readiness import OWN_CONNECTIONS
 from plimsoll.drive.engine import LocalDriver
 from plimsoll.drive.protocol import Progress
 from plimsoll.errors import PlimsollError, TargetError
-from plimsoll.run.connections import unready_targets
 from plimsoll.run.events import DataProgressed
-from plimsoll.run.keeper import ANSWER_LIMIT_S, DataKeeper, tables_there
-from plimsoll.run.privileges import MAKING, READING, RESETTING, missing_privileges
-from plimsoll.run.progressing import data_progressed
-from plimsoll.run.role_targets import role_targets, unfit_roles
+from plimsoll.run.replicas import role_targets, unfit_roles
+from plimsoll.run.system_data import ANSWER_LIMIT_S, DataKeeper, tables_there
+from plimsoll.run.trial_progress import data_progressed
 from plimsoll.servers.control import connect
-from plimsoll.spec.statements import Workload, data_sets
+from plimsoll.servers.option_file import PROFILE_CONNECTIONS, SERVER_CONNECTIONS, Profile
+from plimsoll.servers.settle import Asked
+from plimsoll.spec.server_options import bare_name
 from plimsoll.spec.study import StudySpec
-from plimsoll.spec.system import SystemSpec
+from plimsoll.spec.system import ServerSpec, SystemSpec
 from plimsoll.spec.target import Target
+from plimsoll.spec.workloads import Workload, data_sets
+from plimsoll.units import parse_whole
 
 
 def unfit_targets(
@@ -111,3 +122,93 @@ def _grant(target: Target, missing: tuple[str, ...]) -> str:
 
 def _named(system: SystemSpec, error: PlimsollError) -> str:
     return f"system {system.name}: {error}"
+
+
+def crowded_managed(spec: StudySpec) -> Iterable[str]:
+    """A line for each managed server that would not let its share of them in."""
+    for index, system in enumerate(spec.system):
+        if system.server is None:
+            continue
+        limit, level = _limit(system.server), -(-spec.sessions_max // system.server.instances)
+        if limit is not None and level + OWN_CONNECTIONS > limit:
+            yield (
+                f"system[{index}].server.options: max_connections is {limit}, too few for the level of {level:,} and"
+                f" Plimsoll's own connections; set options = {{ max_connections = {level + OWN_CONNECTIONS} }}"
+            )
+
+
+def unready_targets(level: int, targets: Iterable[Target]) -> Iterable[str]:
+    """A line for each running server that does not answer, does not let us in, or not as many as a level has."""
+    for target in targets:
+        try:
+            with connect(target, read_limit_s=ANSWER_LIMIT_S) as control:
+                of_server = control.count("SELECT @@max_connections")
+                of_account = control.count("SELECT @@max_user_connections")
+        except TargetError as error:
+            yield str(error)
+            continue
+        for name, limit in (("max_connections", of_server), ("max_user_connections of the account", of_account)):
+            if limit and level + OWN_CONNECTIONS > limit:
+                yield (
+                    f"{target}: {name} is {limit}, too few for the level of {level:,} and Plimsoll's own connections;"
+                    f" set it to {level + OWN_CONNECTIONS}, or use lower levels"
+                )
+
+
+def _limit(server: ServerSpec) -> int | None:
+    """How many connections it will let in; None when the option is nothing that could be compared."""
+    written = [
+        value for name, value in server.options.items() if bare_name(name.replace("-", "_")) == "max_connections"
+    ]
+    if not written:
+        return SERVER_CONNECTIONS if Profile(server.profile) is Profile.SERVER_DEFAULTS else PROFILE_CONNECTIONS
+    return parse_whole(str(written[-1]))
+
+
+_DENIED = frozenset({1044, 1142, 1227})
+_READ_ONLY = frozenset({1290, 1836})
+
+_PROBES: Mapping[str, str] = {
+    "SELECT": "SELECT 1 FROM {none}",
+    "INSERT": "INSERT INTO {none} VALUES (1)",
+    "CREATE": "CREATE TABLE {none}_2 LIKE {none}",
+    "DROP": "DROP TABLE {none}",
+    "ALTER": "ALTER TABLE {none} COMMENT = 'x'",
+    "INDEX": "CREATE INDEX i ON {none} (i)",
+}
+
+READING = ("SELECT",)
+MAKING = ("SELECT", "INSERT", "CREATE", "ALTER", "INDEX")
+"""To make tables, fill them, index them and mark them as complete."""
+
+RESETTING = (*MAKING, "DROP")
+
+
+def missing_privileges(control: Asked, wanted: Iterable[str]) -> tuple[str, ...]:
+    """Which of some privileges the account does not have in the connection's database.
+
+    Privileges on single tables cannot be asked for that way: an account that has some is taken at its word.
+
+    Raises:
+        TargetError: The server is read-only, or the connection was lost.
+    """
+    none = f"plimsoll_none_{secrets.token_hex(8)}"
+    missing = tuple(name for name in wanted if _is_denied(control, _PROBES[name].format(none=none), name))
+    return () if missing and _has_table_privileges(control) else missing
+
+
+def _is_denied(control: Asked, statement: str, privilege: str) -> bool:
+    try:
+        control.rows(statement)
+    except TargetError as error:
+        if error.code in _READ_ONLY:
+            raise
+        # CREATE ... LIKE wants SELECT too; the message names the one that is missing.
+        return error.code in _DENIED and (error.code != 1142 or f"{privilege} command denied" in str(error))
+    return False
+
+
+def _has_table_privileges(control: Asked) -> bool:
+    return bool(
+        control.rows("SELECT 1 FROM information_schema.table_privileges WHERE table_schema = DATABASE() LIMIT 1")
+    )

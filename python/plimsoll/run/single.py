@@ -1,40 +1,63 @@
-"""One measured run without a study: its result is returned, and kept where that is wanted.
+"""One measured run without a study: what it is, how it runs, and how it is recorded into a folder of such runs.
 
-Deliberately not here: settling, resets and waiting for a warm server; a study does those.
+A run that is recorded is a repetition of what the folder holds, or something new; `plimsoll trial --record` and
+`plimsoll sysbench --plimsoll-record` share that. A signal while load runs: the first ends the load with what was
+measured, a second ends everything. Deliberately not here: settling, resets and waiting for a warm server; a study does
+those.
 """
 
 from __future__ import annotations
 
+import hashlib
 import math
-from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager, nullcontext
-from dataclasses import replace
+import os
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import dataclass, replace
+from pathlib import Path
+from types import FrameType
 
-from plimsoll.analyse.trial_summary import TrialSummary
+from plimsoll.analyse.trial.trial_summary import TrialSummary
 from plimsoll.drive.engine import LocalDriver, TrialRun
-from plimsoll.drive.plans import trial_line
+from plimsoll.drive.executable import engine_version
+from plimsoll.drive.plans import GroupServers, sources, trial_line
 from plimsoll.drive.protocol import Done, EngineWarning, Interval, Progress
-from plimsoll.errors import InvalidTrialError, NothingCompletedError, PlimsollError, StorageError, TargetError
+from plimsoll.errors import (
+    InvalidTrialError,
+    NothingCompletedError,
+    PlimsollError,
+    SpecError,
+    StorageError,
+    TargetError,
+)
+from plimsoll.importers.systems import Joiner
+from plimsoll.interruption import handled_by, ignore_further, interrupt, say_at_once
 from plimsoll.private_folder import PrivateFolder
-from plimsoll.prose.evidence import recorded_warning
-from plimsoll.record.environment import Environment
-from plimsoll.record.model import Outcome, State, StateMark, SystemRecord, TrialRecord, Verdict
-from plimsoll.record.partial import PartialRecording
-from plimsoll.run.drivers import driven_from, driver_of, to_be_driven
-from plimsoll.run.ending import ending
-from plimsoll.run.environment import Surveyor
-from plimsoll.run.instance import Instance, located
-from plimsoll.run.joined import RecordingWanted, joining, told
-from plimsoll.run.keeper import DataKeeper
-from plimsoll.run.progressing import INTERVAL_S, Progressing, outcome_of, warning_of
+from plimsoll.prose.warnings import recorded_warning
+from plimsoll.record.capacity import RunRole
+from plimsoll.record.environment import ClientFacts, Environment
+from plimsoll.record.level import Level
+from plimsoll.record.model import Origin, Outcome, State, StateMark, SystemRecord, TrialRecord, Verdict
+from plimsoll.record.partial import PartialRecording, recover
+from plimsoll.record.store import read_study, refuse_newer_study
+from plimsoll.run.folder import HeldFolder, refuse_for_recordings
+from plimsoll.run.instance import Instance, load_servers, located
 from plimsoll.run.rows import IntervalRows
-from plimsoll.run.single_run import SingleRun, client_facts, group_servers, named_instances, system_record, trial_record
-from plimsoll.run.spool import Spool
-from plimsoll.run.spooled import measured_until_the_end
+from plimsoll.run.session import Session, read_history, server_start_id
+from plimsoll.run.spool import Spool, measured_until_the_end
+from plimsoll.run.survey import Surveyor, driven_from, driver_of, known_limit_tps, to_be_driven
+from plimsoll.run.system_data import DataKeeper
+from plimsoll.run.trial_progress import INTERVAL_S, Progressing, outcome_of, warning_of, workload_record
 from plimsoll.run.watch import Watch, unseen, unwatched, watching
 from plimsoll.servers.control import connect
+from plimsoll.servers.facts import host_facts
+from plimsoll.spec.clients import BACKLOG_MAX, CLIENTS, Clients, OpenArrivals
+from plimsoll.spec.drivers import ONE_HERE, DriverSpec
+from plimsoll.spec.levels import checks_each_trial
+from plimsoll.spec.replicas import Reads, reads_words
 from plimsoll.spec.target import Target
-from plimsoll.spec.terminals import checks_each_trial
+from plimsoll.spec.workloads import Workload
 from plimsoll.units import format_duration
 
 Watching = Callable[[int | None], AbstractContextManager[None]]
@@ -232,7 +255,7 @@ class _Drive:
         is_empty = summary is None or summary.counts is None or self._progressing.measured.completed == 0
         if summary is not None and not is_empty:
             summary = replace(summary, outcome=outcome)
-            from plimsoll.analyse.trial_checks import CHECKS_OF_A_RUN
+            from plimsoll.analyse.findings.trial_checks import CHECKS_OF_A_RUN
 
             doubts = [recorded_warning(doubt) for check in CHECKS_OF_A_RUN for doubt in check(summary)]
             judged = outcome.model_copy(update={"warnings": (*doubts, *outcome.warnings)})
@@ -262,3 +285,287 @@ def refuse_inconsistent(run: SingleRun, when: str, progress: Callable[[Progress]
     """
     if checks_each_trial(run.workload):
         DataKeeper(driver=LocalDriver(), data_sets=(run.workload,), progress=progress).verify(run.target, when)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SingleRun:
+    """What to run.
+
+    Attributes:
+        warm_up_s: Load runs so long before it counts.
+        duration_s: Load counts for so long.
+        arrivals: The target rate; None for a closed loop.
+        clients: How they connect, how long they think, and what they do about errors.
+        drivers: The machines that share the load.
+        look_first: Whether the engine looks at tables and limits before it connects.
+        managed: The server behind the target, where Plimsoll started it.
+        replicas: Servers that repeat it; they take the transactions that only read.
+        search: The search for a capacity that it is a run of, and what it is for; None for neither.
+    """
+
+    workload: Workload
+    target: Target
+    connections: int
+    warm_up_s: float
+    duration_s: float
+    seed: int
+    arrivals: OpenArrivals | None = None
+    clients: Clients = CLIENTS
+    drivers: tuple[DriverSpec, ...] = ONE_HERE
+    look_first: bool = True
+    managed: Instance | None = None
+    replicas: tuple[Instance, ...] = ()
+    search: tuple[str, RunRole] | None = None
+
+
+def client_facts(run: SingleRun) -> ClientFacts:
+    """What is known of this load generator's own limit."""
+    limit_tps = known_limit_tps(host_facts(), engine_version(), run.workload, run.connections, [run.target])
+    return ClientFacts(limit_tps=limit_tps)
+
+
+def system_record(run: SingleRun, wanted: RecordingWanted) -> SystemRecord:
+    """The server as recordings name it: by its address, or by what Plimsoll started."""
+    if run.managed is None:
+        factors = {"target": run.target.endpoint, "tls": run.target.tls.mode}
+        return SystemRecord(name=wanted.system or run.target.endpoint, factors=factors)
+    factors = {"server": run.managed.name}
+    if run.replicas:
+        factors |= {"replicas": str(len(run.replicas)), "reads": reads_words(Reads())}
+    return SystemRecord(name=wanted.system or run.managed.name, factors=factors)
+
+
+def named_instances(run: SingleRun, name: str, source: Instance) -> tuple[Instance, ...]:
+    """The servers of a run, by the name of its system."""
+    replicas = (replace(one, name=f"{name}/{number}") for number, one in enumerate(run.replicas, start=1))
+    return (replace(source, name=f"{name}/0"), *replicas)
+
+
+def group_servers(run: SingleRun, name: str) -> list[GroupServers]:
+    """The servers as the load engine gets them; results of one alone carry the name `target`."""
+    if not run.replicas:
+        return sources({"target": run.target})
+    return load_servers(named_instances(run, name, Instance(name="", target=run.target)), Reads())
+
+
+def _stated(arrivals: OpenArrivals | None) -> dict[str, object]:
+    """What of the arrivals is not as a study has it."""
+    usual = {"arrivals": "poisson", "backlog": BACKLOG_MAX}
+    said = {} if arrivals is None else {"arrivals": arrivals.process, "backlog": arrivals.backlog_max}
+    return {name: value for name, value in said.items() if value != usual[name]}
+
+
+def trial_record(run: SingleRun, system: SystemRecord, wanted: RecordingWanted | None = None) -> TrialRecord:
+    """What the recording says the trial was; its place among the others of its folder is not known yet."""
+    workload = workload_record(run.workload, {**run.clients.stated(), **_stated(run.arrivals)})
+    inputs = (system.factors, workload.options, run.connections, run.arrivals, run.seed, time.time(), os.getpid())
+    rate_tps = None if run.arrivals is None else run.arrivals.steady_tps
+    return TrialRecord(
+        trial_id=hashlib.sha256(repr(inputs).encode(errors="surrogateescape")).hexdigest()[:32],
+        study="single" if wanted is None else wanted.study.resolve().name,
+        system=system,
+        workload=workload.model_copy(update={"name": (wanted and wanted.workload) or workload.name}),
+        level=Level(connections=run.connections, rate_tps=rate_tps),
+        repetition=0,
+        seed=run.seed,
+        interval_s=INTERVAL_S,
+        duration_s=run.duration_s,
+        origin=Origin(detail="plimsoll trial" if run.search is None else "plimsoll capacity"),
+        search_id=None if run.search is None else run.search[0],
+        search_role=None if run.search is None else run.search[1],
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecordingWanted:
+    """Where a run is kept, and under which names.
+
+    Attributes:
+        study: The folder; made if it is missing.
+        system: None for the server's own, such as its address.
+        workload: None for its own.
+    """
+
+    study: Path
+    system: str | None = None
+    workload: str | None = None
+
+
+class Joined:
+    """One more recording of a folder, while it is made.
+
+    Attributes:
+        notes: What the user should know of it, one line each.
+    """
+
+    def __init__(self, held: HeldFolder) -> None:
+        folder = held.path
+        self._held = held
+        self._recovered = [f"a run that was cut short was kept: {one.path.name}" for one in recover(folder)]
+        self.notes = list(self._recovered)
+        self._session = Session(read_history(folder))
+        self._trial: TrialRecord | None = None
+        self._environment = Environment()
+
+    def begin(self, trial: TrialRecord, environment: Environment, rows: IntervalRows, watch: Watch) -> Spool:
+        """Gives the trial its place, and opens its recording.
+
+        Args:
+            trial: With the names that were asked for.
+            environment: What it will be measured on.
+            rows: Those of the engine's intervals.
+            watch: Gives those of telemetry.
+
+        Raises:
+            StorageError: The folder cannot be written.
+        """
+        self.turned_out(trial, environment)
+        partial = PartialRecording.begin(self._held.path, trial.trial_id)
+        partial.draft(self.trial, environment, Outcome(verdict=Verdict.INTERRUPTED))
+        return Spool(partial, rows, watch)
+
+    def turned_out(self, trial: TrialRecord, environment: Environment) -> None:
+        """Gives the trial its place by what is known of it now, also when that is other than at its begin."""
+        joiner = Joiner(read_study(self._held.path).recordings)
+        placed = joiner.place(trial)
+        start_id = server_start_id(environment.instances)
+        self._trial = placed.model_copy(
+            update={
+                "session_id": self._session.session_id,
+                "server_start_id": start_id,
+                "block": self._session.block_of(0, start_id),
+            }
+        )
+        self._environment = environment
+        self.notes = list(self._recovered)
+        if (changed := self._session.changed(placed.system.name, environment)) is not None:
+            self.notes.append(
+                f"{changed.system} has changed since {changed.trial_id}: {changed.changes}; guides list both"
+            )
+        self.notes += joiner.report
+
+    @property
+    def environment(self) -> Environment:
+        """What the trial is measured on, as it is kept."""
+        return self._environment
+
+    def keep(self, spool: Spool, states: tuple[StateMark, ...], outcome: Outcome) -> Path:
+        """Commits the recording.
+
+        Args:
+            spool: As `begin` gave it.
+            states: What the trial went through.
+            outcome: What became of it.
+
+        Raises:
+            StorageError: The disk is full, or the folder was moved or removed.
+        """
+        self._trial = self.trial.model_copy(update={"states": states})
+        try:
+            spool.flush()
+            return spool.partial.commit(self._trial, self._environment, outcome)
+        except StorageError:
+            self.refuse_moved()
+            raise
+
+    def give_up(self, spool: Spool, states: tuple[StateMark, ...], outcome: Outcome) -> None:
+        """Keeps what was measured until a run failed; nothing where no load ran. Raises as `keep`."""
+        if spool.intervals_count:
+            self.keep(spool, states, outcome)
+        else:
+            spool.partial.discard()
+
+    def refuse_moved(self) -> None:
+        """Makes sure that the folder still is where it was; raises StorageError if not."""
+        self._held.refuse_moved()
+
+    @property
+    def trial(self) -> TrialRecord:
+        """The trial as it is kept."""
+        assert self._trial is not None, "it has begun"
+        return self._trial
+
+
+@contextmanager
+def joining(folder: Path) -> Iterator[Joined]:
+    """Holds a folder while one more recording is made.
+
+    Raises:
+        SpecError: It holds something else.
+        HostError: It cannot be written, or another process measures into it.
+        RecordError: A newer Plimsoll wrote recordings of it.
+    """
+    refuse_for_recordings(folder)
+    with HeldFolder(folder) as held:
+        refuse_newer_study(folder)
+        yield Joined(held)
+
+
+def recording_wanted(
+    folder: Path | None, system: str | None, workload: str | None, arrivals: OpenArrivals | None
+) -> RecordingWanted | None:
+    """Where a single run is kept; None for nowhere. Looked at before anything is started.
+
+    Raises:
+        SpecError: A name or the rate makes no sense, or the folder holds something else.
+    """
+    faults = name_faults(folder, system, workload)
+    if folder is not None and arrivals is not None and arrivals.steady_tps is None:
+        faults.append("--record: guides cannot compare a rate that changes; give --rate a single rate")
+    if faults:
+        raise SpecError(*faults)
+    if folder is None:
+        return None
+    refuse_for_recordings(folder)
+    return RecordingWanted(study=folder, system=system, workload=workload)
+
+
+def name_faults(folder: Path | None, system: str | None, workload: str | None, option: str = "--record") -> list[str]:
+    """What is wrong with the options that say where a run is kept and under which names, one line each."""
+    names = {f"{option}-system": system, f"{option}-workload": workload}
+    given = {naming: name for naming, name in names.items() if name is not None}
+    if folder is None:
+        return [f"{naming}: needs {option}, the folder to record into" for naming in given]
+    return [
+        f"{naming}: must be printable text, is {name!r}"
+        for naming, name in given.items()
+        if not (name and name.isprintable())
+    ]
+
+
+def told(trial: TrialRecord, outcome: Outcome, folder: Path) -> str:
+    """What was kept where, as one line."""
+    cell = f"{trial.system.name}, {trial.workload.name}, {trial.level.label()}"
+    verdict = "" if outcome.verdict is Verdict.COMPLETE else f" as {outcome.verdict}: {outcome.reason}"
+    return f"recorded{verdict}: {cell}, repetition {trial.repetition + 1}; next: plimsoll guide {folder}"
+
+
+@dataclass(slots=True)
+class Ending:
+    """Whether somebody ended the load."""
+
+    is_asked: bool = False
+
+
+@contextmanager
+def ending(engine: TrialRun) -> Iterator[Ending]:
+    """Passes the first signal on to an engine whose load runs: it stops, and says `done` with its account.
+
+    Only for the main thread, and only around the load itself. What follows an ended load stores and cleans up; on the
+    command line no further signal interrupts that.
+    """
+    asked = Ending()
+
+    def end(_number: int, _frame: FrameType | None) -> None:
+        if asked.is_asked:
+            raise KeyboardInterrupt
+        asked.is_asked = True
+        say_at_once("stopping the load; waits until it has ended, and a second signal does not")
+        engine.stop()
+
+    with handled_by(end) as before:
+        try:
+            yield asked
+        finally:
+            if asked.is_asked and interrupt in before.values():
+                ignore_further()

@@ -1,29 +1,77 @@
-"""How far a study is, read from its folder: from outside, while it runs or afterwards.
+"""How far a study is, read from its folder, from outside, while it runs or afterwards, and in words for people.
 
 Whether it runs is told by its lock, which a process holds as long as it lives; why it does not, by the last event.
+Events say what runs, what is known of the answer, and how it ended.
 """
 
 from __future__ import annotations
 
+import math
 import time
 from collections import Counter
+from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
 
-from plimsoll.analyse.missing import missing_groups, never_ran
+from plimsoll.analyse.findings.missing import missing_groups, never_ran
+from plimsoll.analyse.study.cell_model import VAGUE_FACTOR
 from plimsoll.errors import RecordError
 from plimsoll.plan.model import Plan
-from plimsoll.prose.phrases import group_words
+from plimsoll.prose.capacity import bracket_words, objective_words, run_words
+from plimsoll.prose.phrases import counted, group_words, ratio_so_far_words, repeat_noun
 from plimsoll.record.document import Document
-from plimsoll.record.folders import partials
-from plimsoll.record.model import Verdict
+from plimsoll.record.files import partials
+from plimsoll.record.level import Level
+from plimsoll.record.model import State, Verdict
 from plimsoll.record.store import verdicts
-from plimsoll.run.answer_events import AnswerProgressed, DuetProgressed
-from plimsoll.run.folder import PLAN_FILE, read_plan
-from plimsoll.run.heard import CurrentTrial, Heard, what_was_heard
-from plimsoll.run.held import is_held
+from plimsoll.run.events import (
+    AnswerProgressed,
+    DataProgressed,
+    DuetProgressed,
+    Event,
+    HookBegan,
+    IntervalEnded,
+    RampsCompared,
+    SearchEvent,
+    StateBegan,
+    StudyBegan,
+    StudyEnded,
+    SystemBegan,
+    TrialBegan,
+    TrialEnded,
+    read_events,
+)
+from plimsoll.run.folder import EVENTS_FILE, PLAN_FILE, UNPLANNED, is_held, read_plan
 from plimsoll.run.planning import unplanned_count
-from plimsoll.run.search_events import RampsCompared
+from plimsoll.units import format_duration, format_ms, format_rate
+
+
+class CurrentTrial(Document):
+    """A trial under way, as the last events tell it.
+
+    Attributes:
+        is_duet: Systems take turns, and the repetition is a round.
+        began_unix_s: When it began, wall clock.
+        state: None before the first one began.
+        throughput_tps: Of its last interval; None before the load.
+        response_ms_p99: Of its last interval.
+        in_flight_ms_max: How long the oldest transaction in flight had lasted at the end of that interval.
+    """
+
+    trial_id: str
+    system: str
+    workload: str
+    connections: int
+    rate_tps: float | None
+    is_duet: bool = False
+    repetition: int
+    position: int
+    began_unix_s: float
+    state: State | None = None
+    throughput_tps: float | None = None
+    response_ms_p99: float | None = None
+    in_flight_ms_max: float | None = None
+
 
 STATUS_FORMAT = 1
 """Version of what `study status --json` prints."""
@@ -192,3 +240,238 @@ def _kept(folder: Path) -> tuple[KeptPart, ...]:
 
     seen = ((path, load_kept_s(path)) for path in unfinished)
     return tuple(KeptPart(folder=path.name, load_s=load_s) for path, load_s in seen if load_s is not None)
+
+
+@dataclass(slots=True)
+class Heard:
+    """What the events say.
+
+    Attributes:
+        last_unix_s: When the last one came, wall clock; None without any.
+        trial: The trial under way; None between trials.
+        remaining_s: What the study will still take, as said when that trial began.
+        doing: What goes on, in a few words.
+        ended: How the study ended; None while it did not.
+        answer: What was known of its answer at the last look.
+        complete_since: How many trials have become complete since that look.
+        duets: The last comparison of each two systems and level: after a round, and of turns in the running one.
+        ramps: The last comparison by ramps; None without one.
+    """
+
+    last_unix_s: float | None = None
+    trial: CurrentTrial | None = None
+    remaining_s: float | None = None
+    doing: str | None = None
+    ended: StudyEnded | None = None
+    answer: AnswerProgressed | None = None
+    complete_since: int = 0
+    duets: dict[tuple[str, int, str, str, bool], DuetProgressed] = field(default_factory=dict)
+    ramps: RampsCompared | None = None
+
+    def note_answer(self, event: Event) -> None:
+        """Takes in what an event says of the answer."""
+        match event:
+            case StudyBegan(is_until_decided=False):
+                self.answer = None  # the study may have been another one before
+            case StudyBegan():
+                self.duets.clear()
+            case RampsCompared():
+                self.ramps = event
+            case TrialBegan():
+                self.duets = {key: one for key, one in self.duets.items() if one.pair_count is None}
+            case AnswerProgressed():
+                self.answer, self.complete_since = event, 0
+            case DuetProgressed(pair_count=count):
+                self.duets[event.workload, event.connections, event.base, event.system, count is None] = event
+            case TrialEnded(verdict=Verdict.COMPLETE):
+                self.complete_since += 1
+
+    def duets_known(self, *, is_running: bool) -> tuple[DuetProgressed, ...]:
+        """The comparisons that count: turns of a round that was cut short do not."""
+        is_in_round = is_running and self.trial is not None
+        return tuple(one for one in self.duets.values() if is_in_round or one.pair_count is None)
+
+    def left(self, missing_count: int) -> int:
+        """How many of the planned trials that are missing are expected to run: what the answer needs."""
+        if self.answer is None or self.answer.trials_left is None:
+            return missing_count
+        return min(max(self.answer.trials_left - self.complete_since, 0), missing_count)
+
+
+def what_was_heard(folder: Path) -> Heard:
+    """Everything that the events of a study say."""
+    heard = Heard()
+    for stamped in read_events(folder / EVENTS_FILE):
+        heard.last_unix_s, heard.ended = stamped.unix_s, None
+        heard.note_answer(stamped.event)
+        match stamped.event:
+            case SystemBegan():
+                heard.trial, heard.doing = None, _doing(stamped.event)
+            case (DataProgressed() | HookBegan()) as event if heard.trial is None:
+                heard.doing = _doing(event)
+            case TrialBegan() as began:
+                kept = began.model_dump(exclude={"type", "remaining_s"})
+                heard.trial = CurrentTrial(**kept, began_unix_s=stamped.unix_s)
+                heard.remaining_s, heard.doing = began.remaining_s, None
+            case StateBegan(state=state) if heard.trial is not None:
+                heard.trial = heard.trial.model_copy(update={"state": state})
+            case IntervalEnded() as interval if heard.trial is not None:
+                update = interval.model_dump(include={"state", "throughput_tps", "response_ms_p99", "in_flight_ms_max"})
+                heard.trial = heard.trial.model_copy(update=update)
+            case TrialEnded():
+                heard.trial = None
+            case StudyEnded() as ended:
+                heard.ended = ended
+    if heard.trial is not None:
+        heard.doing = _trial_words(heard.trial)
+    return heard
+
+
+def _doing(event: SystemBegan | DataProgressed | HookBegan) -> str:
+    """What goes on between trials."""
+    match event:
+        case SystemBegan(system=system):
+            return f"starting {system}"
+        case HookBegan(hook=hook, system=system):
+            return f"hook {hook}" if system is None else f"{system}: hook {hook}"
+    return f"{event.system}: {event.phase} {event.done_count:,} of {event.total_count:,}"
+
+
+def _trial_words(trial: CurrentTrial) -> str:
+    words = f"{trial.system}, {trial.workload}, {Level(connections=trial.connections, rate_tps=trial.rate_tps).label()}"
+    words += f", {repeat_noun(is_duet=trial.is_duet)} {trial.repetition + 1}"
+    if trial.state is not None:
+        words += f", {trial.state}"
+    if trial.throughput_tps is None:
+        return words
+    return f"{words}: {interval_figures(trial.throughput_tps, trial.response_ms_p99, trial.in_flight_ms_max)}"
+
+
+def interval_figures(throughput_tps: float, response_ms_p99: float | None, in_flight_ms_max: float | None) -> str:
+    """What a trial saw in an interval; where nothing completed, how long that has lasted."""
+    times = "" if response_ms_p99 is None else f", response p99 {format_ms(response_ms_p99)}"
+    if response_ms_p99 is None and in_flight_ms_max is not None:
+        times = f", the oldest in flight for {format_ms(in_flight_ms_max)}"
+    return f"{format_rate(throughput_tps)}{times}"
+
+
+def lines_of(status: StudyStatus) -> list[str]:
+    """A status as lines for people."""
+    return [*how_far(status), *_known_lines(status), *_run_lines(status)]
+
+
+def _known_lines(status: StudyStatus) -> list[str]:
+    """What is known of the answer so far."""
+    lines = [duet_words(one) for one in status.duets]
+    if status.ramps is not None:
+        lines.append(search_line(status.ramps))
+    if status.answer is not None:
+        first, *others = answer_lines(status.answer)
+        lines += [first, *(f"  {one}" for one in others)]
+    return lines
+
+
+def how_far(status: StudyStatus) -> list[str]:
+    """How many trials are done, and which have not run."""
+    trials = status.trials
+    more = {"interrupted": trials.interrupted, "damaged (their bytes changed)": trials.damaged}
+    others = "".join(f", {count} {what}" for what, count in more.items() if count)
+    lines = [
+        f"{status.study}: {trials.complete} of {trials.planned} trials complete,"
+        f" {trials.failed + trials.invalid} failed or invalid{others}, {trials.not_run} not yet run"
+    ]
+    lines += [f"  not yet run: {words}" for words in status.not_yet_run]
+    if status.unplanned_count:
+        lines.append(f"{status.unplanned_count} more recordings: {UNPLANNED}")
+    return lines
+
+
+def _run_lines(status: StudyStatus) -> list[str]:
+    ago = "" if status.since_last_event_s is None else f"{format_duration(status.since_last_event_s)} ago"
+    about = "about " if status.left < status.trials.left else ""
+    left = f"{about}{counted(status.left, 'trial')} left, about {format_duration(status.remaining_s)}"
+    doing = status.doing or "between two trials"
+    match status.state:
+        case RunState.RUNNING:
+            return [f"running; last event {ago or 'not yet'}", f"  now: {doing}", f"  {left}"]
+        case RunState.KILLED:
+            lines = [f"killed {ago}: it has no process and did not end by itself", f"  then: {doing}"]
+        case RunState.STOPPED:
+            lines = [f"stopped {ago}{f': {status.reason}' if status.reason else ''}"]
+        case RunState.FINISHED:
+            return [f"finished {ago}"]
+        case RunState.NOT_BEGUN:
+            return ["not begun", f"  {left}"]
+    kept = [f"  kept of it: {format_duration(one.load_s)} of load ({one.folder})" for one in status.kept]
+    return [*lines, *kept, f"  {left}; run the same command again to continue"]
+
+
+def answer_lines(event: AnswerProgressed) -> list[str]:
+    """What a study that goes on until its answer is decided knows of its questions."""
+    return [f"after {counted(event.repetitions, repeat_noun(is_duet=event.is_duet))}:", *event.text]
+
+
+def duet_words(event: DuetProgressed) -> str:
+    """How two systems of a duet compare so far."""
+    cell = f"{event.workload}, {Level(connections=event.connections).label()}"
+    bounds = ""
+    if event.low is not None and event.high is not None:
+        is_vague = event.high > VAGUE_FACTOR * event.low
+        wide = f"not known within a factor of {VAGUE_FACTOR:.0f}"
+        bounds = f" ({wide if is_vague else f'{_change(event.low)} to {_change(event.high)}'})"
+    ratio = f"{event.system} {_change(event.ratio)}{bounds} against {event.base}"
+    of = "" if event.rounds_planned is None else f" of {event.rounds_planned}"
+    if event.pair_count is not None:
+        pairs = f"pair {event.pair_count} of {event.pairs_planned}"
+        return f"round {event.rounds_count + 1}{of}, {pairs}: {ratio} so far"
+    return f"{cell}: {ratio}, after {event.rounds_count}{of} rounds"
+
+
+def _change(ratio: float) -> str:
+    """A ratio as a change.
+
+    >>> _change(1.0712), _change(0.95)
+    ('+7.1 %', '-5.0 %')
+    """
+    return f"{(ratio - 1) * 100:+.1f} %"
+
+
+def interval_words(event: IntervalEnded) -> str:
+    """What the running trial saw in its last interval."""
+    errors = f", {event.error_count} errors" if event.error_count else ""
+    missing = f", {event.missing_count:,} connections missing" if event.missing_count else ""
+    figures = interval_figures(event.throughput_tps, event.response_ms_p99, event.in_flight_ms_max)
+    return f"{figures}{errors}{missing}"
+
+
+def ramps_words(event: RampsCompared) -> list[str]:
+    """How every two systems compare by their ramps so far."""
+    return [
+        ("disturbed: " if one.is_disturbed else "")
+        + ratio_so_far_words(
+            one.base, one.system, one.ratio, None if one.low is None or one.high is None else (one.low, one.high)
+        )
+        for one in event.ratios
+    ]
+
+
+def search_line(event: SearchEvent) -> str:
+    """What a search found out, one line."""
+    if event.type == "ramps_compared":
+        ratios = "; ".join(ramps_words(event))
+        left = f" so far; at most about {format_duration(event.remaining_s)} left" if event.remaining_s else ""
+        return f"{event.workload}, {counted(event.pair_count, 'pair')} of ramps: {ratios}{left}"
+    place = f"{event.system}, {event.workload}, repetition {event.repetition + 1}"
+    match event.type:
+        case "search_began":
+            return f"{place}: searching for the capacity"
+        case "search_stopped":
+            return f"{place}: the search stopped without an answer: {event.reason}"
+        case "search_ended":
+            found = "no rate holds" if event.capacity_tps is None else format_rate(event.capacity_tps)
+            if event.held_tps is not None:
+                return f"{place}: held {format_rate(event.held_tps)} with {objective_words(event.objective)}"
+            return f"{place}: capacity with {objective_words(event.objective)}: {found}"
+    high_tps = math.inf if event.high_tps is None else event.high_tps
+    left = f"; about {format_duration(event.remaining_s)} left" if event.remaining_s else ""
+    return f"{place}: {run_words(event.run)}{bracket_words(event.low_tps, high_tps)}{left}"

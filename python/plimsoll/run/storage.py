@@ -24,7 +24,7 @@ from plimsoll.record.storage import (
     StorageTest,
 )
 from plimsoll.run.folder import read_kept
-from plimsoll.servers.directory import InstanceDirectory, base_fault, socket_fault
+from plimsoll.servers.directory import InstanceDirectory, base_fault, socket_fault, sweep
 from plimsoll.servers.fio import (
     COMMIT_FILE_BYTES,
     FioJob,
@@ -35,7 +35,6 @@ from plimsoll.servers.fio import (
     takes_direct,
 )
 from plimsoll.servers.storage import measure_flush, storage_facts
-from plimsoll.servers.sweep import sweep
 from plimsoll.spec.storage import StorageSpec
 from plimsoll.units import format_bytes
 

@@ -2,34 +2,44 @@
 
 Ctrl-C, SIGTERM or a crash at any instant loses at most the running trial: every finished one is committed, and running
 the same study again does what is missing or failed.
+
+Trials whose machine was slow are measured again after the plan is done while the budget leaves time. Which trials these
+are follows from the recordings of the folder alone, so that a study that was stopped goes on with the same ones. A
+trial is measured again once; the repeat counts, whatever its weather was (`analyse.trial.trial_summary`). Runs of a
+search are left out: what they found decided which run came next. Deliberately not here: how a trial is run
+(`execution`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import replace
+import itertools
+from collections.abc import Callable, Collection, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
 from pathlib import Path
 
+from plimsoll.analyse.study.conditions import slow_figures
+from plimsoll.analyse.trial.trial_summary import TrialSummary, summarise
 from plimsoll.drive.executable import find_engine
-from plimsoll.errors import StorageError
-from plimsoll.record.recovery import recover
-from plimsoll.record.store import refuse_newer_study
+from plimsoll.errors import PlimsollError, RecordError, StorageError
+from plimsoll.plan.model import Plan, PlannedTrial
+from plimsoll.record.model import Verdict
+from plimsoll.record.partial import recover
+from plimsoll.record.store import each_recording, refuse_newer_study
 from plimsoll.run import folder as study_folder
-from plimsoll.run.course import Course, StudyResult
-from plimsoll.run.drivers import driver_of
-from plimsoll.run.environments import Switcher, there_from_the_start, turn_now
-from plimsoll.run.equal_machines import EqualMachines
-from plimsoll.run.events import Event, EventLog
+from plimsoll.run.environments import Hosts, Switcher, Turn, there_from_the_start, turn_now
+from plimsoll.run.events import EnvironmentTurn, Event, EventLog, StudyBegan, StudyEnded, told
 from plimsoll.run.execution import Execution
-from plimsoll.run.history import read_history
+from plimsoll.run.folder import folder_of_file
 from plimsoll.run.hooks import HookPlace
-from plimsoll.run.hosts import Hosts
-from plimsoll.run.planning import plan_study, was_fitted
-from plimsoll.run.preflight import refuse_before_start
-from plimsoll.run.same_device import shared_devices
-from plimsoll.run.study_preflight import StudyPreflight
-from plimsoll.run.users_file import folder_of_file
-from plimsoll.run.visiting import look_at_machines
+from plimsoll.run.planning import PlannedStudy, plan_study, was_fitted
+from plimsoll.run.preflight import EqualMachines, StudyPreflight, look_at_machines, refuse_before_start
+from plimsoll.run.server_faults import shared_devices
+from plimsoll.run.session import read_history
+from plimsoll.run.stopping_rule import Answering, until
+from plimsoll.run.storage import measure_study
+from plimsoll.run.study_searches import StudySearches
+from plimsoll.run.survey import driver_of
 from plimsoll.spec.study import StudySpec
 
 
@@ -100,3 +110,207 @@ def run_study(
             raise
         finally:
             log.close()
+
+
+@dataclass(frozen=True, slots=True)
+class StudyResult:
+    """What became of a study.
+
+    Attributes:
+        complete_count: Trials whose recordings can be used.
+        failed_count: Trials that failed or are invalid; running the study again tries them again.
+        missing_count: Trials that did not run.
+        following: With environments that are switched by hand: the one that the user switches to next; None for none.
+    """
+
+    complete_count: int
+    failed_count: int
+    missing_count: int
+    following: str | None = None
+
+
+class Course:
+    """One going through a plan: what comes next."""
+
+    def __init__(
+        self,
+        spec: StudySpec,
+        planned: PlannedStudy,
+        folder: Path,
+        log: EventLog,
+        keep: Callable[[Plan], None],
+        *,
+        execution: Execution,
+        turn: Turn | None,
+    ) -> None:
+        self._spec, self._folder, self._log, self._keep = spec, folder, log, keep
+        self._turn = turn
+        self._todo = planned.missing if turn is None else list(turn.todo)
+        self._finished_count = len(planned.finished)
+        self._unplanned_count, self._is_over_budget = planned.unplanned_count, planned.is_over_budget
+        self._left = len(self._todo)
+        self._execution = execution
+        self._answering = _answering(spec, folder, planned)
+        self._searches = StudySearches(spec, folder, log, execution, self._keep_plan)
+
+    def run(self) -> StudyResult:
+        """Runs all trials that are to do, repetition by repetition; then searches, and repeats of trials."""
+        plan, reason = self._execution.plan, None
+        self._log.say(
+            StudyBegan(
+                study=self._spec.study.name,
+                trial_count=len(plan.trials),
+                finished_count=self._finished_count,
+                unplanned_count=self._unplanned_count,
+                searches_count=len(plan.searches),
+                is_until_decided=self._answering is not None,
+                estimated_s=plan.estimates.total_s if plan.searches else self._execution.remaining_s(len(self._todo)),
+            )
+        )
+        if self._turn is not None:
+            self._log.say(EnvironmentTurn(environment=self._turn.environment, trial_count=len(self._todo)))
+        try:
+            measure_study(self._spec.storage, self._folder, lambda record, one: self._log.say(told(record, one)))
+            self._run_repetitions()
+            self._searches.run()
+            self._repeat()
+            self._execution.keep_data()
+            reason = self._searches.why_stopped
+        except KeyboardInterrupt:
+            reason = "interrupted"
+            raise
+        except PlimsollError as error:
+            reason = str(error)
+            raise
+        finally:
+            result = self._result()
+            self._execution.close()
+            counts = {name: getattr(result, name) for name in result.__slots__ if name.endswith("_count")}
+            self._log.say_last(StudyEnded(**counts, reason=reason))
+        return result
+
+    def _run_repetitions(self) -> None:
+        """Runs what is missing, until the study's questions are answered where it goes on for so long."""
+        if self._answering is not None:
+            self._left = min(self._answering.trials_left, len(self._todo))
+            if self._is_over_budget:
+                self._log.say(self._answering.progress(self._execution.budget))
+        for _, own in itertools.groupby(self._todo, key=lambda trial: trial.repetition):
+            repetition = list(own)
+            if self._spec.study.is_duet:
+                self._run_round(repetition)
+            else:
+                self._run_repetition(repetition)
+            if self._is_answered():
+                break
+
+    def _run_repetition(self, repetition: Sequence[PlannedTrial]) -> None:
+        """Runs what is missing of a repetition, system by system."""
+        for _, block in itertools.groupby(repetition, key=lambda trial: trial.block):
+            trials = list(block)
+            with self._execution.started(trials[0]) as system:
+                for index, planned in enumerate(trials):
+                    self._execution.run_trial(planned, system, first=index == 0, remaining=self._left)
+                    self._left = max(self._left - 1, 1)
+
+    def _run_round(self, missing: Sequence[PlannedTrial]) -> None:
+        """Runs the cells of a round of which anything is missing: a cell counts for all systems or for none."""
+        blocks = {trial.block for trial in missing}
+        again = [trial for trial in self._execution.plan.trials if trial.block in blocks]
+        cells = [list(own) for _, own in itertools.groupby(again, key=lambda trial: trial.block)]
+        with ExitStack() as stack:
+            for one in cells[0]:
+                stack.enter_context(self._execution.started(one))
+            for index, trials in enumerate(cells):
+                self._execution.run_turns(trials, first=index == 0, remaining=self._left)
+                self._left = max(self._left - len(trials), len(trials))
+
+    def _is_answered(self) -> bool:
+        """Whether a study that goes on until its answer is decided stops after this repetition; its plan ends then.
+
+        It also stops when another repetition would take it beyond its budget.
+        """
+        if self._answering is None:
+            return False
+        self._answering.read(self._execution.finished)
+        self._log.say(self._answering.progress(self._execution.budget))
+        end = self._answering.end(self._execution.budget)
+        if end is None:
+            self._left = self._answering.trials_left
+            return False
+        self._keep_plan(until(self._execution.plan, end))
+        return True
+
+    def _keep_plan(self, plan: Plan) -> None:
+        self._execution.plan = plan
+        self._keep(plan)
+
+    def _repeat(self) -> None:
+        """Measures trials again whose machine was slow, while the budget leaves time for a whole one.
+
+        Not in a study that goes on until its answer is decided: which trials were slow is seen beside all the others,
+        so it changes from look to look, and a repeat would change values after the look that ended the study.
+        """
+        execution, study = self._execution, self._spec.study
+        if execution.budget.left_s is None or execution.failed or study.is_duet or study.is_until_decided:
+            return
+        here = {system.name for system in self._spec.system}
+        again = [one for one in trials_to_repeat(self._folder, execution.plan) if one.system in here]
+        for _, block in itertools.groupby(again, key=lambda trial: trial.block):
+            trials = list(block)
+            if not self._has_time():
+                return
+            with execution.started(trials[0]) as system:
+                for index, planned in enumerate(trials):
+                    if self._has_time():
+                        execution.run_trial(planned, system, first=index == 0, remaining=1)
+
+    def _has_time(self) -> bool:
+        return self._execution.budget.has_room_for(self._execution.plan.estimates.trial_s)
+
+    def _result(self) -> StudyResult:
+        planned = {trial.trial_id for trial in self._execution.plan.trials}
+        complete, failed = len(planned & self._execution.finished), len(planned & self._execution.failed)
+        following = None if self._turn is None or failed else self._turn.following
+        return StudyResult(complete, failed, len(planned) - complete - failed + self._searches.left_count, following)
+
+
+def _answering(spec: StudySpec, folder: Path, planned: PlannedStudy) -> Answering | None:
+    """What the recordings say already; None for a study with a number of repetitions."""
+    if not spec.study.is_until_decided:
+        return None
+    answering = Answering(spec, folder, planned.plan)
+    answering.read(planned.finished)
+    return answering
+
+
+def trials_to_repeat(folder: Path, plan: Plan) -> list[PlannedTrial]:
+    """The trials of a plan that are to be measured again, by system, each system a block.
+
+    Args:
+        folder: Of the study.
+        plan: All of whose trials have run.
+    """
+    planned = {trial.trial_id: trial for trial in plan.trials if trial.search_id is None}
+    summaries, repeated = _read(folder, planned.keys())
+    slow = slow_figures(summaries)
+    again = [trial for trial_id, trial in planned.items() if trial_id in slow and trial_id not in repeated]
+    systems = list(dict.fromkeys(trial.system for trial in again))
+    first = max((trial.block for trial in plan.trials), default=-1) + 1
+    return sorted((trial.again(first + systems.index(trial.system)) for trial in again), key=lambda trial: trial.block)
+
+
+def _read(folder: Path, planned: Collection[str]) -> tuple[list[TrialSummary], set[str]]:
+    """What is known of complete trials of the plan, and which were measured again already, complete or not."""
+    summaries: list[TrialSummary] = []
+    repeated: set[str] = set()
+    for one in each_recording(folder):
+        if one.trial.repeats is not None:
+            repeated.add(one.trial.repeats)
+        elif one.trial.trial_id in planned and one.outcome.verdict is Verdict.COMPLETE:
+            try:
+                summary = summarise(one)
+            except RecordError:
+                continue  # damage is told by whoever reads it
+            summaries += [] if summary is None else [summary]
+    return summaries, repeated

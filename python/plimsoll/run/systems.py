@@ -1,39 +1,56 @@
-"""Systems while a study runs: started one at a time, their data made, put back, and what was made removed.
+"""Managed systems: started one at a time, their data made, put back, and what was made removed; for a study or one run.
 
 A managed system keeps its directories from block to block, cleanly stopped in between, so that the disk is quiet for
-the others. Not here: how a server is started and guarded (`servers`).
+the others. What its servers are sized to is measured once for each place, and kept with the study: a flush that takes
+0.99 ms today and 1.01 ms tomorrow must not change the options of a server between two repetitions. So sizes are
+measured again only when the host or the place is another one, and then that is said. Not here: how a server is started
+and guarded (`servers`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from contextlib import ExitStack
+import shlex
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from functools import partial
-from typing import Protocol
+from pathlib import Path
+from typing import Literal, Protocol
 
+from pydantic import Field
+
+from plimsoll.analyse.findings.readiness import OWN_CONNECTIONS
 from plimsoll.hosts.host import Host, Server
 from plimsoll.hosts.local import HERE
-from plimsoll.record.data import DataReset
-from plimsoll.record.model import SystemRecord
-from plimsoll.record.price import priced
-from plimsoll.run.aged import Kept
-from plimsoll.run.data_events import DataKept
-from plimsoll.run.full_disks import stop_server
-from plimsoll.run.instance import Instance
-from plimsoll.run.keeper import DataKeeper
-from plimsoll.run.machines import Machines
-from plimsoll.run.managed import managed_instance, managed_spec
-from plimsoll.run.own_data import OwnData, all_together, put_back_together, save_together
+from plimsoll.record.document import Document
+from plimsoll.record.files import storing, write_file
+from plimsoll.record.model import DataReset, SystemRecord, priced
+from plimsoll.run.events import DataKept
+from plimsoll.run.folder import MACHINE_FILE, HeldFolder, read_kept
+from plimsoll.run.instance import Instance, managed_instance, managed_spec, stop_server
 from plimsoll.run.replicas import SOURCE_ID, Replicas, replica_placements, replication_options
-from plimsoll.run.side_by_side import counted_together, side_by_side
-from plimsoll.servers.directory import default_base_dir
-from plimsoll.servers.managed import ManagedServer
-from plimsoll.servers.placement import InstancePlacement, instance_placements
-from plimsoll.servers.storage import measure_flush
-from plimsoll.servers.topology import read_topology
-from plimsoll.spec.reads import reads_words
+from plimsoll.run.system_data import (
+    DataKeeper,
+    Kept,
+    OwnData,
+    all_together,
+    counted_together,
+    put_back_together,
+    save_together,
+    side_by_side,
+)
+from plimsoll.servers.command import find_server
+from plimsoll.servers.directory import default_base_dir, make_base_dir, sweep
+from plimsoll.servers.facts import host_facts, usable_memory_bytes
+from plimsoll.servers.managed import ManagedServer, ManagedSpec, measure_machine
+from plimsoll.servers.option_file import PROFILE_CONNECTIONS, MachineSizes
+from plimsoll.servers.placement import InstancePlacement, instance_placements, read_topology
+from plimsoll.servers.storage import measure_flush, storage_facts
+from plimsoll.spec.replicas import reads_words
+from plimsoll.spec.server_options import OptionValue
 from plimsoll.spec.system import ServerSpec, SystemSpec
+from plimsoll.units import format_bytes
 
 
 class System(Protocol):
@@ -296,3 +313,215 @@ class ManagedSystem:
             self._servers, self._data = [], []
             stack.callback(self._kept.release)
             stack.callback(self._replicas.remove)
+
+
+MACHINE_FORMAT = 1
+"""Version of `machine.json`; docs/recordings.md describes it."""
+
+_MEMORY_RATIO = 0.02
+
+
+class HostSizes(Document):
+    """The host that was measured, as far as another one would give other sizes.
+
+    Attributes:
+        memory_bytes: That servers may use: the machine's, or the control group's.
+    """
+
+    name: str | None
+    cpu_model: str | None
+    cpu_threads: int | None
+    memory_bytes: int
+
+
+class PlaceSizes(Document):
+    """A folder below which servers keep their data.
+
+    Attributes:
+        free_bytes: Free space when it was measured.
+        flush_ms_min: The shortest of some small writes with fdatasync, milliseconds.
+    """
+
+    file_system: str | None
+    device: str | None
+    measured_unix_s: float
+    free_bytes: int | None
+    flush_ms_min: float | None
+
+
+class MachineRecord(Document):
+    """`machine.json`: what the managed servers of a study are sized to.
+
+    Attributes:
+        places: By the folder's path.
+    """
+
+    machine_format: int = MACHINE_FORMAT
+    host: HostSizes
+    places: dict[str, PlaceSizes] = Field(default_factory=dict)
+
+
+class Machines:
+    """Sizes by place, from the study's folder where they are known."""
+
+    def __init__(
+        self, folder: Path, say: Callable[[Path, str], None] = lambda _folder, _why: None, host: Host = HERE
+    ) -> None:
+        """Nothing is read or looked at yet: the machine need not be there.
+
+        Args:
+            folder: The study's.
+            host: The machine; each has a file of its own.
+            say: Is told of each place that is measured again, and why.
+        """
+        self._file, self._say, self._on = folder / _file_name(host), say, host
+        self._record: MachineRecord | None = None
+        self._stale: dict[str, str] = {}
+
+    def at(self, base_dir: Path) -> MachineSizes:
+        """Memory, free space and flush time at a folder, which is made if need be.
+
+        Raises:
+            HostError: It cannot be written to.
+            RecordError: `machine.json` cannot be read.
+        """
+        if self._record is None:
+            self._record = self._read()
+        self._on.call(make_base_dir, base_dir)
+        kept, why = self._record.places.get(str(base_dir)), self._stale.pop(str(base_dir), None)
+        facts = self._on.call(storage_facts, base_dir)
+        if kept is not None and (kept.file_system, kept.device) != (facts.file_system, facts.device):
+            why = f"it is on {facts.device or facts.file_system} now and was on {kept.device or kept.file_system}"
+        if why is not None:
+            self._say(base_dir, why)
+        if kept is None or why is not None:
+            kept = self._measured(base_dir, self._record)
+        return MachineSizes(
+            memory_bytes=self._record.host.memory_bytes, free_bytes=kept.free_bytes, flush_ms_min=kept.flush_ms_min
+        )
+
+    def _read(self) -> MachineRecord:
+        """What is known of the machine, if it is still the one that was measured."""
+        host = _host_now(self._on)
+        cure = "remove it, and the machine is measured again"
+        kept = read_kept(self._file, MachineRecord, version=("machine_format", MACHINE_FORMAT), cure=cure)
+        if kept is None:
+            return MachineRecord(host=host)
+        if (why := _difference(kept.host, host)) is None:
+            return kept
+        self._stale = dict.fromkeys(kept.places, why)
+        return MachineRecord(host=host)
+
+    def _measured(self, base_dir: Path, known: MachineRecord) -> PlaceSizes:
+        """Measures a place and keeps what was found."""
+        sizes, facts = self._on.call(measure_machine, base_dir), self._on.call(storage_facts, base_dir)
+        place = PlaceSizes(
+            file_system=facts.file_system,
+            device=facts.device,
+            measured_unix_s=time.time(),
+            free_bytes=sizes.free_bytes,
+            flush_ms_min=sizes.flush_ms_min,
+        )
+        self._record = known.model_copy(update={"places": {**known.places, str(base_dir): place}})
+        with storing(self._file):
+            write_file(self._file, self._record.model_dump_json(indent=1).encode() + b"\n")
+        return place
+
+
+def _file_name(host: Host) -> str:
+    if host.is_here:
+        return MACHINE_FILE
+    plain = "".join(sign if sign.isalnum() or sign in "-." else "_" for sign in host.name)
+    return f"{MACHINE_FILE.removesuffix('.json')}.{plain}.json"
+
+
+def _host_now(host: Host) -> HostSizes:
+    facts = host.call(host_facts)
+    return HostSizes(
+        name=facts.name,
+        cpu_model=facts.cpu_model,
+        cpu_threads=facts.cpu_threads,
+        memory_bytes=host.call(usable_memory_bytes),
+    )
+
+
+def _difference(kept: HostSizes, now: HostSizes) -> str | None:
+    """What makes it another host than the one that was measured; None when nothing does."""
+    for field, what in (("name", "host"), ("cpu_model", "processor"), ("cpu_threads", "number of hardware threads")):
+        before, after = getattr(kept, field), getattr(now, field)
+        if before != after:
+            return f"the {what} is {after} now and was {before}"
+    before, after = kept.memory_bytes, now.memory_bytes
+    if abs(before - after) > _MEMORY_RATIO * max(before, after):
+        return f"memory is {format_bytes(after)} now and was {format_bytes(before)}"
+    return None
+
+
+def machines_of(folder: Path, say: Callable[[Path, str], None]) -> Machines:
+    """What servers of the runs in a folder are sized to, so that a later run is a repetition of an earlier one.
+
+    Args:
+        folder: Of recordings; made if need be.
+        say: As `Machines` takes it.
+
+    Raises:
+        HostError: It cannot be written, or another process measures into it.
+    """
+    HeldFolder(folder).close()
+    return Machines(folder, say)
+
+
+@contextmanager
+def throwaway_server(
+    server: str, keeper: DataKeeper, *, connections: int, machines: Machines | None = None, replicas: int = 0
+) -> Iterator[tuple[Instance, ...]]:
+    """A managed server with the workload's data, and its replicas, which are removed afterwards.
+
+    Args:
+        server: `mariadb`, `mysql`, or a full command.
+        keeper: Makes its rows.
+        connections: It lets in so many.
+        machines: Says what it is sized to, as the runs before it were; None measures.
+        replicas: So many servers repeat it.
+
+    Raises:
+        HostError, TargetError: It cannot be had.
+    """
+    sweep(default_base_dir())
+    many = {"max_connections": max(connections + OWN_CONNECTIONS, PROFILE_CONNECTIONS)}
+    machine = None if machines is None else machines.at(default_base_dir())
+    written = _server_spec(server, replicas, many)
+    spec = ManagedSpec(server=server, options=many, derived=replication_options(written, SOURCE_ID))
+    with ManagedServer.create(name="trial", spec=spec, machine=machine) as managed:
+        managed.start()
+        keeper.ensure(managed.target)
+        source = managed_instance(managed, f"managed {managed.flavour.name}")
+        if not replicas:
+            yield (source,)
+            return
+        with closing_replicas(Replicas("trial", written)) as of_it:
+            place = managed.directory.path
+            of_it.create(machine or measure_machine(place), measure_flush(place), [InstancePlacement()] * replicas)
+            managed.stop()
+            of_it.seed(managed, from_saved=False)
+            managed.start()
+            side_by_side(of_it.starts)
+            of_it.follow(managed)
+            source = managed_instance(managed, f"managed {managed.flavour.name}")
+            yield (source, *(managed_instance(one, "", role="replica") for one in of_it.servers))
+
+
+@contextmanager
+def closing_replicas(replicas: Replicas) -> Iterator[Replicas]:
+    """Removes replicas at the end."""
+    try:
+        yield replicas
+    finally:
+        replicas.remove()
+
+
+def _server_spec(server: str, replicas: int, options: Mapping[str, OptionValue]) -> ServerSpec:
+    """A server as study files say it."""
+    flavour: Literal["mariadb", "mysql"] = find_server(server).flavour.name.value
+    command = None if server == flavour else tuple(shlex.split(server))
+    return ServerSpec(managed=flavour, command=command, replicas=replicas, options=dict(options))

@@ -2,37 +2,44 @@
 
 Warming comes after settling: a freshly settled server has borrowed capacity (empty redo log, nothing to purge), so the
 trial's own load runs until throughput and the server's stocks no longer trend. Warm-up and measurement are one run of
-the engine; which intervals count is decided here.
+the engine; which intervals count, and when the measurement ends, is decided here. Reference loads run around it, what
+the data was before and after is noted, and what hooks wrote is added to the recording. Deliberately not here: how data
+is put back (`systems`), what follows from a drift (`analyse.study.trials`), and statistics
+(`plimsoll.analyse.trial.steady`).
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
-from plimsoll.analyse.doubts import Code
+import numpy as np
+
+from plimsoll.analyse.findings.doubts import Code
+from plimsoll.analyse.trial.steady import INTERVALS_LEAST, half_width_ratio, is_long_enough
 from plimsoll.drive.engine import Driver, TrialRun
 from plimsoll.drive.plans import trial_line
 from plimsoll.drive.protocol import Done, EngineWarning, Interval
-from plimsoll.errors import DataError, InvalidTrialError, PlimsollError, StorageError
+from plimsoll.errors import DataError, HookError, InvalidTrialError, PlimsollError, StorageError
 from plimsoll.plan.model import PlannedTrial
-from plimsoll.prose.catalogue import warning
-from plimsoll.prose.data import reset_words
-from plimsoll.record.environment import Environment
-from plimsoll.record.model import Outcome, State, StateMark
+from plimsoll.prose.phrases import first_few, reset_words
+from plimsoll.prose.warnings import warning
+from plimsoll.record.environment import Environment, InstanceFacts
+from plimsoll.record.files import COLLECTED_BYTES_MAX, COLLECTED_FILES_MAX, drop_unfit, storing
+from plimsoll.record.level import REPETITIONS_MIN
+from plimsoll.record.model import HookRecord, Outcome, ReferenceTimes, State, StateMark, TrialWarning, Weather
 from plimsoll.record.partial import PartialRecording
-from plimsoll.run.collecting import collected, with_hooks
-from plimsoll.run.data_events import DataPutBack
-from plimsoll.run.data_state import RowCounts, note_after, note_before, note_reset, note_warm
-from plimsoll.run.drivers import as_driven, driven_from
-from plimsoll.run.environment import Surveyor
-from plimsoll.run.events import EventLog, IntervalEnded, StateBegan
-from plimsoll.run.full_disks import FullDisks, places_of
-from plimsoll.run.instance import Instance, sources_of
-from plimsoll.run.keeper import DataKeeper
-from plimsoll.run.load_servers import load_servers
-from plimsoll.run.measuring import ends, weather_after, weather_before
-from plimsoll.run.progressing import (
+from plimsoll.run.events import DataPutBack, EventLog, IntervalEnded, StateBegan
+from plimsoll.run.hooks import SystemHooks
+from plimsoll.run.instance import FullDisks, Instance, load_servers, places_of, settled, sources_of
+from plimsoll.run.replicas import caught_up, refuse_different_replicas
+from plimsoll.run.rows import IntervalRows, KneeWatch, oldest_in_flight_ms, response_ms_p99
+from plimsoll.run.session import server_start_id
+from plimsoll.run.spool import Spool, refuse_unanswered
+from plimsoll.run.survey import Surveyor, as_driven, driven_from
+from plimsoll.run.system_data import DataKeeper
+from plimsoll.run.systems import System
+from plimsoll.run.trial_progress import (
     INTERVAL_S,
     Progressing,
     TrialTask,
@@ -43,18 +50,14 @@ from plimsoll.run.progressing import (
     trial_record,
     warning_of,
 )
-from plimsoll.run.ramping import KneeWatch
-from plimsoll.run.refusing import refuse_unanswered
-from plimsoll.run.replicated import caught_up, refuse_different_replicas
-from plimsoll.run.rows import IntervalRows, oldest_in_flight_ms, response_ms_p99
-from plimsoll.run.session import server_start_id
-from plimsoll.run.settling import settled
-from plimsoll.run.spool import Spool
-from plimsoll.run.warm import trends
-from plimsoll.run.watch import Watch, unseen, unwatched, watching
-from plimsoll.spec.arrivals import OpenArrivals, rising, steady
-from plimsoll.spec.terminals import checks_each_trial, ramp_up_s
-from plimsoll.units import format_duration
+from plimsoll.run.watch import Watch, trends, unseen, unwatched, watching
+from plimsoll.servers.control import connect
+from plimsoll.servers.data_facts import tables_bytes
+from plimsoll.servers.moment import reference_times
+from plimsoll.spec.clients import OpenArrivals, rising, steady
+from plimsoll.spec.levels import checks_each_trial, ramp_up_s
+from plimsoll.spec.study import StudySection
+from plimsoll.units import format_bytes, format_duration, format_percent, parse_whole
 
 
 class TrialRunner:
@@ -318,3 +321,181 @@ def _interruption(task: TrialTask, progressing: Progressing, spool: Spool) -> st
     """What is said of a trial that somebody ended."""
     load_s = spool.intervals_count * task.interval_s
     return f"stopped in the state {progressing.state}, after {format_duration(load_s)} of load"
+
+
+SHARED_REPETITIONS = 2 * REPETITIONS_MIN
+"""With repetitions = "auto" the budget is shared among the trials of so many, then among those of the running one."""
+
+
+def ends(task: TrialTask, progressing: Progressing, stocks: Mapping[str, Sequence[float]]) -> bool:
+    """Whether the interval that was measured last is the last one; a target that was missed becomes a warning.
+
+    Args:
+        task: The trial.
+        progressing: What is known of it.
+        stocks: The state of InnoDB lately, one value for each second, by status variable.
+    """
+    study, rates = task.study, progressing.measured.rates_tps
+    measured_s = len(rates) * task.interval_s
+    if study.duration is not None:
+        return measured_s >= study.duration
+    series = np.asarray(rates)
+    innodb = {name: np.asarray(values[-series.size :], dtype=float) for name, values in stocks.items()}
+    if is_long_enough(series, study.target_interval, innodb):
+        return True
+    limit_s = min(study.duration_limit, max(task.limit_s, INTERVALS_LEAST * INTERVAL_S))
+    if measured_s < limit_s:
+        return False
+    width = half_width_ratio(series)
+    known = "is not known" if width is None else f"is ±{format_percent(width)}"
+    progressing.warnings.append(
+        warning(
+            Code.TARGET_INTERVAL_MISSED,
+            f"After {format_duration(measured_s)} of measurement the 95 % confidence interval of throughput {known};"
+            f" ±{format_percent(study.target_interval)} was wanted, without a cycle that is cut short.",
+        )
+    )
+    return True
+
+
+def trials_sharing(study: StudySection, planned: PlannedTrial, later: Sequence[PlannedTrial]) -> int:
+    """Among how many trials the budget is shared.
+
+    A study that goes on until it is decided plans more repetitions than most need. Shared among all of them, the budget
+    would leave each trial less time than it needs to be measured well.
+
+    Args:
+        study: What it says of repetitions.
+        planned: The trial that runs next.
+        later: The trials of the plan from that one on; none for one that is measured again.
+    """
+    end = max(SHARED_REPETITIONS, planned.repetition + 1)
+    return len(later) if not study.is_until_decided else sum(one.repetition < end for one in later)
+
+
+def weather_before(system: System) -> Weather:
+    """How fast the machine is before a trial's load.
+
+    Raises:
+        HostError: The data directory of a managed server cannot be written to.
+    """
+    return Weather(before=_reference_times(system))
+
+
+def weather_after(system: System, weather: Weather) -> Weather:
+    """The same with how fast it is after the load."""
+    return weather.model_copy(update={"after": _reference_times(system)})
+
+
+def _reference_times(system: System) -> ReferenceTimes:
+    """Of the machine that the first server is watched through, and of the data directory of the first managed one."""
+    data_dir = next((one.data_dir for one in system.instances if one.is_managed), None)
+    host = system.instances[0].host
+    times = host.call(reference_times, data_dir)
+    return times.model_copy(update={"at_unix_s": times.at_unix_s - host.clock().ahead_s})
+
+
+RowCounts = dict[tuple[str, str], int]
+"""Rows at the end of the last trial, by system and workload."""
+
+
+def note_reset(task: TrialTask, progressing: Progressing, counted: RowCounts) -> None:
+    """Notes how data was put back, and how many rows there are: as prepared, or as the last trial counted them."""
+    reset = task.system.data_reset
+    is_prepared = reset is not None and reset.way != "left" and not reset.is_aged
+    rows = task.workload.rows_count if is_prepared else counted.get((task.planned.system, task.workload.name))
+    progressing.data = progressing.data.model_copy(update={"reset": reset, "rows_before": rows or None})
+
+
+def note_before(task: TrialTask, progressing: Progressing) -> None:
+    """Notes the sizes of tables and redo logs of the instances that are about to be measured."""
+    sizes = [_redo_capacity_bytes(one) for one in progressing.environment.instances]
+    known = [size for size in sizes if size is not None]
+    progressing.data = progressing.data.model_copy(
+        update={
+            "bytes_before": _bytes_of(task.system.instances),
+            "redo_capacity_bytes": sum(known) if known and len(known) == len(sizes) else None,
+        }
+    )
+
+
+def note_warm(progressing: Progressing, written_bytes: int | None) -> None:
+    """Notes how much redo was written while the servers warmed up."""
+    progressing.data = progressing.data.model_copy(update={"redo_warm_bytes": written_bytes})
+
+
+def note_after(task: TrialTask, progressing: Progressing, rows_count: int, counted: RowCounts) -> None:
+    """Notes what the load left; `counted` remembers the rows for the next trial."""
+    counted[task.planned.system, task.workload.name] = rows_count
+    bytes_after = _bytes_of(task.system.instances)
+    progressing.data = progressing.data.model_copy(update={"rows_after": rows_count, "bytes_after": bytes_after})
+
+
+def _bytes_of(instances: Sequence[Instance]) -> int | None:
+    """Size of the files of all tables, of all instances together; None where one does not say."""
+    total = 0
+    for instance in instances:
+        with connect(instance.target) as control:
+            size = tables_bytes(control)
+        if size is None:
+            return None
+        total += size
+    return total
+
+
+def _redo_capacity_bytes(instance: InstanceFacts) -> int | None:
+    """Size of a server's redo log by its variables: one for the whole in MySQL from 8.0.30 on, else one for a file."""
+    whole = parse_whole(instance.variables.get("innodb_redo_log_capacity", ""))
+    if whole is not None:
+        return whole
+    each = parse_whole(instance.variables.get("innodb_log_file_size", ""))
+    files = parse_whole(instance.variables.get("innodb_log_files_in_group", "1"))
+    return None if each is None else each * (files or 1)
+
+
+def collected(hooks: SystemHooks | None, partial: PartialRecording, outcome: Outcome) -> Outcome:
+    """Runs the hook `collect` after a trial; that it fails is a warning.
+
+    Raises:
+        StorageError: The disk is full, or the recording is gone.
+        KeyboardInterrupt: Somebody ended it. The trial itself is complete.
+    """
+    if hooks is None or not hooks.has("collect"):
+        return outcome
+    folder, found = partial.folder_to_collect(), list[TrialWarning]()
+    try:
+        hooks.run("collect", PLIMSOLL_RECORDING=str(folder.absolute()))
+    except HookError as error:
+        found.append(warning(Code.COLLECT_FAILED, f"{error}."))
+    found += _dropped(partial)
+    return outcome.model_copy(update={"warnings": (*outcome.warnings, *found)})
+
+
+def with_hooks(hooks: SystemHooks | None, partial: PartialRecording, outcome: Outcome) -> Outcome:
+    """The outcome with the hooks that ran since the last trial; their output is written into the recording.
+
+    Raises:
+        StorageError: The disk is full, or the recording is gone.
+    """
+    records: list[HookRecord] = []
+    for number, kept in enumerate(() if hooks is None else hooks.take()):
+        name = None
+        if kept.text.strip():
+            content = kept.text.encode(errors="backslashreplace")
+            name = partial.attach_output(f"{number}-{kept.record.hook}.txt", content)
+        records.append(kept.record.model_copy(update={"output": name}))
+    return outcome.model_copy(update={"hooks": tuple(records)}) if records else outcome
+
+
+def _dropped(partial: PartialRecording) -> list[TrialWarning]:
+    with storing(partial.path):
+        dropped = drop_unfit(partial.path)
+    found = []
+    if dropped.unfit:
+        evidence = f"The hook collect left what is no regular file that can be read: {first_few(dropped.unfit)}."
+        found.append(warning(Code.COLLECT_FAILED, evidence))
+    if dropped.beyond:
+        most = f"{format_bytes(COLLECTED_BYTES_MAX)} in {COLLECTED_FILES_MAX:,} files"
+        evidence = f"The hook collect left more than {most}; not kept: {first_few(dropped.beyond)}."
+        found.append(warning(Code.COLLECT_FAILED, evidence))
+    return found

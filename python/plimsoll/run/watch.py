@@ -1,26 +1,70 @@
-"""Telemetry of one trial: collected while it runs, its stocks readable live, its rows taken piece by piece."""
+"""Telemetry of one trial: collected while it runs, readable live, taken piece by piece; and when a trial is warm.
+
+A question to a frozen server would wait until it is thawed and look like an outage: so nobody asks servers anything
+while they are frozen, nor freezes them while somebody asks.
+
+A trial is warm when throughput and the server's stocks no longer trend. Method: the mean of the last `HALF` intervals
+is compared with that of the `HALF` before. They count as equal when they differ by less than a tolerance or by less
+than twice the standard error of the difference, whichever is larger: noise does not keep a trial warming for ever, and
+a slow rise of a calm series is still seen. A first, simple rule; the change points of the whole series are judged after
+the trial. Deliberately not here: how a process is frozen (`servers.guardian`).
+"""
 
 from __future__ import annotations
 
+import threading
 from collections import defaultdict, deque
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
+from typing import Protocol
 
+import numpy as np
 import polars as pl
 
-from plimsoll.analyse.doubts import Code
+from plimsoll.analyse.findings.doubts import Code
 from plimsoll.hosts.host import Collecting, Host, Wanted
 from plimsoll.hosts.local import HERE
-from plimsoll.prose.catalogue import warning
+from plimsoll.prose.warnings import warning
 from plimsoll.record.environment import ExporterFacts
 from plimsoll.record.model import TrialWarning
-from plimsoll.run.freezer import Freezer
 from plimsoll.run.instance import Instance, replicas_of
-from plimsoll.run.warm import STOCKS
-from plimsoll.telemetry.collector import Placed
 from plimsoll.telemetry.exporters.sampler import exporter_facts, placed_exporters
-from plimsoll.telemetry.sampler import Sample
+from plimsoll.telemetry.sampler import Placed, Sample
 from plimsoll.telemetry.standard import WatchedInstance
+
+
+class Freezer:
+    """Freezes and thaws the servers of one system."""
+
+    def __init__(self, servers: Sequence[Freezable]) -> None:
+        self._servers = servers
+        self._asked = threading.Lock()
+        self._is_frozen = False
+
+    def freeze(self) -> None:
+        """Stops the servers; waits for who is asking them something.
+
+        Raises:
+            HostError: One has ended, or could not be stopped.
+        """
+        with self._asked:
+            self._is_frozen = True
+            for server in self._servers:
+                server.freeze()
+
+    def thaw(self) -> None:
+        """Lets the servers go on, whether or not they were frozen. Raises as `freeze`."""
+        with self._asked:
+            for server in self._servers:
+                server.thaw()
+            self._is_frozen = False
+
+    @contextmanager
+    def asking(self) -> Iterator[bool]:
+        """For the time of a question: whether the servers run. Until it is over they are not frozen."""
+        with self._asked:
+            yield not self._is_frozen
+
 
 REDO_LSN = frozenset({"innodb_lsn_current", "innodb_redo_log_current_lsn"})
 """Status variables that say how many bytes of redo were ever written: of MariaDB, and of MySQL from 8.0.30 on."""
@@ -162,3 +206,54 @@ def unseen(instances: Sequence[Instance]) -> list[str]:
 def unwatched(fault: str) -> TrialWarning:
     """The doubt that something which could not be watched gives rise to."""
     return warning(Code.TELEMETRY_MISSING, f"Not everything could be watched: {fault}.")
+
+
+class Freezable(Protocol):
+    """Something that can be stopped where it is."""
+
+    def freeze(self) -> None:
+        """Stops it."""
+
+    def thaw(self) -> None:
+        """Lets it go on."""
+
+
+HALF = 5
+"""Intervals in each of the two windows that are compared."""
+
+THROUGHPUT_TOLERANCE = 0.03
+STOCK_TOLERANCE = 0.10
+
+STOCKS = (
+    "innodb_buffer_pool_pages_dirty",
+    "innodb_history_list_length",
+    "innodb_checkpoint_age",
+)
+"""Status variables that a freshly settled server has to refill before it runs as it will go on running."""
+
+
+def is_flat(series: Sequence[float], tolerance: float) -> bool:
+    """Whether the last `HALF` values are like the `HALF` before them. False while there are fewer."""
+    if len(series) < 2 * HALF:
+        return False
+    before = np.asarray(series[-2 * HALF : -HALF], dtype=float)
+    last = np.asarray(series[-HALF:], dtype=float)
+    difference = abs(last.mean() - before.mean())
+    scale = max(abs(before.mean()), abs(last.mean()))
+    if scale == 0:
+        return True
+    noise = np.sqrt((before.var(ddof=1) + last.var(ddof=1)) / HALF)
+    return bool(difference <= max(tolerance * scale, min(2 * noise, 2 * tolerance * scale)))
+
+
+def trends(throughput_tps: Sequence[float], stocks: Mapping[str, Sequence[float]]) -> tuple[str, ...]:
+    """What still trends, by name; empty when the trial is warm.
+
+    Args:
+        throughput_tps: One value for each interval so far.
+        stocks: By status variable, one value for each second so far. Missing ones are not judged.
+    """
+    works = any(throughput_tps[-2 * HALF :])  # a server that answers nothing is flat, and not warm
+    moving = [] if works and is_flat(throughput_tps, THROUGHPUT_TOLERANCE) else ["throughput"]
+    moving += [name for name, series in stocks.items() if len(series) > 0 and not is_flat(series, STOCK_TOLERANCE)]
+    return tuple(moving)

@@ -4,7 +4,7 @@ All groups are made below a folder `plimsoll`: with version 1 below the group th
 below the nearest one above that passes the controllers on. Nothing is ever written to a group of others.
 
 Sources: Documentation/admin-guide/cgroup-v1 and cgroup-v2.rst of Linux. Deliberately not here: who joins (`placing`),
-what is in effect (`placement_facts`).
+what is in effect (`placement`).
 """
 
 from __future__ import annotations

@@ -1,6 +1,14 @@
 """The control connection: asks a server about itself, never drives load. PyMySQL's errors become ours, with a cure.
 
-Deliberately not here: what is asked (`facts`, `settle`, telemetry), and the load, which is the engine's.
+It is encrypted by the same settings as the load, and logs in by the three methods that the load engine knows, and by no
+other. PyMySQL also knows methods that show the password to whoever asks for it (`mysql_clear_password`, `dialog`,
+`sha256_password`), or a hash of it that is easily undone (`mysql_old_password`). Whoever answers in the server's place
+could ask for one of them. Over a connection that is neither encrypted nor a unix socket a server may ask for the
+password itself, encrypted by its public key (`caching_sha2_password`). Whoever answers in its place could send a key of
+their own and read it.
+
+Deliberately not here: what is asked (`facts`, `settle`, telemetry), what users say (`spec.target`), and the load, which
+is the engine's.
 """
 
 from __future__ import annotations
@@ -9,20 +17,22 @@ import contextlib
 import logging
 import socket
 import ssl
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
 import pymysql
+from cryptography.hazmat.primitives.serialization import load_pem_public_key
 from pymysql import err
+from pymysql.connections import Connection
 from pymysql.constants import FIELD_TYPE
+from pymysql.err import OperationalError
 
-from plimsoll.errors import TargetError
-from plimsoll.servers.authentication import NO_KEY, NO_KEY_CURE, connection_class, login_arguments
-from plimsoll.servers.encryption import connect_arguments, why_refused
-from plimsoll.servers.login_methods import UNKNOWN_METHOD
-from plimsoll.spec.target import Target
+from plimsoll.errors import SpecError, TargetError
+from plimsoll.regular_file import read_regular
+from plimsoll.spec.target import Target, Tls
 from plimsoll.units import parse_whole, printable
 
 _LOG = logging.getLogger(__name__)
@@ -272,3 +282,137 @@ def _unreachable(target: Target, error: err.MySQLError) -> str:
 
 def _wrong_protocol(target: Target) -> TargetError:
     return TargetError(f"{target}: the program there does not speak MySQL's protocol; correct host and port")
+
+
+class OwnMethodsConnection(Connection):
+    """A connection that refuses every other method. Two methods of PyMySQL's own are the only places for it."""
+
+    _auth_plugin_name: str
+
+    def _request_authentication(self) -> None:
+        """Answers the greeting. Its method may only be the server's default: an account's own comes by a switch."""
+        if self._auth_plugin_name not in _FOR_GREETINGS:
+            self._auth_plugin_name = _FOR_GREETINGS[0]
+        super()._request_authentication()  # type: ignore[misc]  # the stubs leave it out
+
+    def _process_auth(self, plugin_name: bytes, *more: Any) -> Any:
+        """Answers a switch to another method."""
+        if plugin_name not in _KNOWN:
+            raise OperationalError(UNKNOWN_METHOD, plugin_name.decode("ascii", "replace"))
+        return super()._process_auth(plugin_name, *more)  # type: ignore[misc]  # the stubs leave it out
+
+
+NO_KEY = 2061
+"""MySQL's number for a method that refused to go on."""
+
+NO_KEY_CURE = (
+    "the server asks for the password itself, and whoever answers in its place could read it, since the connection is"
+    " not encrypted; encrypt it (tls=required or better), name the server's public key (server_public_key_path=FILE, a"
+    " copy of public_key.pem in its data directory), or take any key that comes (get_server_public_key=true)"
+)
+
+_KEY_REQUEST = b"\x02"
+"""With this a client of `caching_sha2_password` asks for the key. No command is as short."""
+
+
+class KeylessConnection(OwnMethodsConnection):
+    """Takes no public key from whoever answers."""
+
+    def write_packet(self, payload: bytes) -> None:
+        """Sends a packet, unless it asks for a key."""
+        if payload == _KEY_REQUEST:
+            raise err.OperationalError(NO_KEY, "the password is asked for")
+        super().write_packet(payload)
+
+
+def connection_class(tls: Tls) -> type[OwnMethodsConnection]:
+    """What opens a control connection."""
+    return OwnMethodsConnection if tls.get_server_public_key else KeylessConnection
+
+
+def login_arguments(target: Target) -> dict[str, Any]:
+    """Arguments of a connection of PyMySQL that protect the password.
+
+    Raises:
+        SpecError: The file of the server's public key cannot be used.
+    """
+    return {
+        "user": target.user,
+        "password": target.password.get_secret_value(),
+        "server_public_key": _server_key(target.tls),
+    }
+
+
+def _server_key(tls: Tls) -> bytes | None:
+    path = tls.server_public_key_path
+    if path is None:
+        return None
+    try:
+        pem = read_regular(path)
+        load_pem_public_key(pem)
+    except OSError as error:
+        raise SpecError(f"server_public_key_path: {path} cannot be read: {error.strerror}") from None
+    except ValueError:
+        raise SpecError(f"server_public_key_path: {path} holds no public key in PEM format") from None
+    return pem
+
+
+def connect_arguments(target: Target) -> dict[str, Any]:
+    """Arguments of `pymysql.connect` that encrypt as the target wants it.
+
+    Raises:
+        SpecError: A file of certificates or keys cannot be used.
+    """
+    tls = target.tls
+    if tls.mode == "disabled" or (tls.mode == "preferred" and target.socket is not None):
+        return {"ssl_disabled": True}
+    # Saying nothing is PyMySQL's preferred mode; a context is demanded of the server, and nothing is sent without it.
+    return {"ssl": _context(tls)} if tls.is_demanded else {}
+
+
+def why_refused(error: ssl.SSLError) -> str:
+    """What went wrong between the two ends, and the cure."""
+    if isinstance(error, ssl.SSLCertVerificationError):
+        return (
+            f"its certificate is not trusted ({error.verify_message}): set ca to the certificate of the authority that"
+            " signed it, and connect by a name in the certificate, or use tls=verify-ca, which accepts any name"
+        )
+    return (
+        f"the TLS handshake failed ({error.reason or error}): does the server support TLS 1.2 or 1.3? Does it"
+        " require a client certificate (cert and key)?"
+    )
+
+
+def _context(tls: Tls) -> ssl.SSLContext:
+    """Trusts whom the engine trusts: names count as subjectAltName, and a server's own certificate in `ca` will do."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    context.minimum_version = ssl.TLSVersion.TLSv1_2
+    context.check_hostname = tls.mode == "verify-identity"
+    context.hostname_checks_common_name = False
+    context.verify_mode = ssl.CERT_REQUIRED if tls.verifies else ssl.CERT_NONE
+    context.verify_flags |= ssl.VerifyFlags.VERIFY_X509_PARTIAL_CHAIN
+    context.verify_flags &= ~ssl.VerifyFlags.VERIFY_X509_STRICT
+    if tls.ca is not None:
+        _use("ca", tls.ca, lambda: context.load_verify_locations(cafile=tls.ca))
+    if tls.cert is not None and tls.key is not None:
+        cert, key = tls.cert, tls.key
+        _use("key", key, lambda: key.open("rb").close())  # OpenSSL does not say which of the two it could not read
+        # An encrypted key would be asked for on the terminal; the engine cannot read it either.
+        _use("cert", cert, lambda: context.load_cert_chain(cert, key, password=""))
+    return context
+
+
+def _use(name: str, path: Path, action: Callable[[], None]) -> None:
+    try:
+        action()
+    except ssl.SSLError as error:
+        raise SpecError(f"{name}: {path} cannot be used: {error.reason or error}; it must be in PEM format") from None
+    except OSError as error:
+        raise SpecError(f"{name}: {path} cannot be read: {error.strerror}") from None
+
+
+UNKNOWN_METHOD = 2059
+"""MySQL's number for an authentication method that a client does not have."""
+
+_KNOWN = (b"mysql_native_password", b"caching_sha2_password", b"client_ed25519")
+_FOR_GREETINGS = ("mysql_native_password", "caching_sha2_password")

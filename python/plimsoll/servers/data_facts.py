@@ -1,6 +1,7 @@
-"""What a server says of a workload's tables (columns, indexes, character sets, rows), and how it executes statements.
+"""What a server says of a workload's tables (columns, indexes, rows, sizes), and how it executes statements.
 
-Only reads. Deliberately not here: comparing servers (`plimsoll.analyse.equivalence`).
+Sizes are those of files, which change the moment a file grows; statistics of tables may be as old as a day (MySQL
+caches them). Only reads. Deliberately not here: comparing servers (`plimsoll.analyse.explain.equivalence`).
 """
 
 from __future__ import annotations
@@ -10,8 +11,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from plimsoll.errors import TargetError
-from plimsoll.record.data_facts import ColumnFacts, DataFacts, IndexFacts, PlanStep, StatementPlan, TableFacts
+from plimsoll.record.server_facts import ColumnFacts, DataFacts, IndexFacts, PlanStep, StatementPlan, TableFacts
 from plimsoll.servers.control import ControlConnection, Reply
+from plimsoll.servers.settle import Asked
 from plimsoll.spec.explained import Explained
 from plimsoll.units import parse_whole
 
@@ -184,3 +186,24 @@ def _text(value: object) -> str | None:
 
 def _whole(value: object) -> int | None:
     return None if value is None else parse_whole(str(value))
+
+
+_VIEWS = ("innodb_tablespaces", "innodb_sys_tablespaces")
+"""Of MySQL from 8.0 on; of MariaDB and older MySQL."""
+
+
+def tables_bytes(control: Asked) -> int | None:
+    """Size of the files of all InnoDB tables of the connection's database, bytes, partitions and indexes included.
+
+    Returns:
+        None where the server does not say, or not to this account (PROCESS is needed).
+    """
+    for view in _VIEWS:
+        statement = f"SELECT SUM(file_size) FROM information_schema.{view} WHERE name LIKE CONCAT(DATABASE(), '/%')"  # noqa: S608
+        try:
+            rows = control.rows(statement)
+        except TargetError:
+            continue
+        if rows and rows[0][0] is not None:
+            return int(float(str(rows[0][0])))
+    return None

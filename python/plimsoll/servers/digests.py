@@ -1,15 +1,25 @@
 """What performance_schema counted of each statement: `events_statements_summary_by_digest`, and its histograms.
 
-Nothing is changed on the server. Sources: MySQL 8.4 Reference Manual 29.12.20.3 (statement summary tables) and
-29.12.20.4 (statement histogram summary tables); MariaDB documentation, "Performance Schema
-events_statements_summary_by_digest Table". Deliberately not here: what two snapshots show (`learn.digests`).
+Snapshots of these counters are taken, waited for, and kept in files that only their owner can read. Nothing is changed
+on the server. Sources: MySQL 8.4 Reference Manual 29.12.20.3 (statement summary tables) and 29.12.20.4 (statement
+histogram summary tables); MariaDB documentation. Deliberately not here: what two snapshots show
+(`plimsoll.learn.digests`).
 """
 
 from __future__ import annotations
 
-from plimsoll.errors import TargetError
-from plimsoll.record.digest_snapshot import DigestCounts, DigestSnapshot
-from plimsoll.servers.control import ControlConnection, Row
+import threading
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from plimsoll.errors import RecordError, TargetError
+from plimsoll.record.document import is_newer
+from plimsoll.record.server_facts import SNAPSHOT_FORMAT, DigestCounts, DigestSnapshot
+from plimsoll.regular_file import read_regular
+from plimsoll.servers.control import ControlConnection, Row, connect
+from plimsoll.servers.private_file import write_private
+from plimsoll.spec.target import Target
 from plimsoll.units import parse_whole
 
 _SUMMARY = (
@@ -147,3 +157,45 @@ def _counts(row: Row, histogram: tuple[tuple[int, int], ...]) -> DigestCounts:
 
 def _text(value: object) -> str | None:
     return None if value is None else str(value)
+
+
+_SNAPSHOT_BYTES_MAX = 1 << 30
+
+
+def take_snapshot(target: Target) -> DigestSnapshot:
+    """What the server counted up to now. Raises as `servers.digests.digest_snapshot`."""
+    with connect(target) as control:
+        return digest_snapshot(control)
+
+
+def snapshots_apart(target: Target, seconds: float) -> tuple[DigestSnapshot, DigestSnapshot]:
+    """Two snapshots with some time between them, without a connection that stays open. Raises as `take_snapshot`."""
+    before = take_snapshot(target)
+    threading.Event().wait(seconds)
+    return before, take_snapshot(target)
+
+
+def write_snapshot(path: Path, snapshot: DigestSnapshot) -> None:
+    """Keeps a snapshot in a file that only its owner can read: it holds the texts of statements.
+
+    Raises:
+        HostError: The file cannot be written.
+    """
+    write_private(path, snapshot.model_dump_json() + "\n", cure="name another file with --snapshot")
+
+
+def read_snapshot(path: Path) -> DigestSnapshot:
+    """A snapshot that was kept.
+
+    Raises:
+        RecordError: The file cannot be read, or holds no snapshot.
+    """
+    try:
+        content = read_regular(path, _SNAPSHOT_BYTES_MAX)
+        if is_newer(content, "snapshot_format", SNAPSHOT_FORMAT):
+            raise RecordError(f"{path}: was written by a newer version of Plimsoll")
+        return DigestSnapshot.model_validate_json(content)
+    except OSError as error:
+        raise RecordError(f"{path}: cannot be read: {error.strerror}") from error
+    except ValidationError as error:
+        raise RecordError(f"{path}: is no snapshot that plimsoll learn digests --snapshot wrote") from error

@@ -1,9 +1,12 @@
-"""The directory of one managed server: made, marked, locked, copied and removed.
+"""The directory of one managed server: made, marked, locked, copied and removed, also where a killed Plimsoll left it.
 
 Everything an instance writes is below it, so that removing it removes the instance. Where redo log, binary logs, undo
 or temporary files have paths of their own, a directory of the same name is made there. Its marker names the instance's
-directory, the marker of that one names it, and both are removed together. Deliberately not here: what the server does
-in them (`managed`), and finding directories that others left (`sweep`).
+directory, the marker of that one names it, and both are removed together.
+
+A directory is stale when it has our marker, belongs to this user, and nobody holds its lock: it is removed with all
+that runs of it. One whose making was interrupted before it had a marker is empty: of those only empty folders and the
+lock are removed. Everything else is left alone. Deliberately not here: what the server does in them (`managed`).
 """
 
 from __future__ import annotations
@@ -14,12 +17,26 @@ import os
 import re
 import secrets
 import stat
+import tempfile
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from plimsoll.errors import HostError, SpecError
-from plimsoll.servers.marked_directory import ELSEWHERE, LOCK, PART_OF, remove_directory, write_marker
+from plimsoll.private_folder import remove_left
+from plimsoll.servers import freezing
+from plimsoll.servers.marked_directory import (
+    ELSEWHERE,
+    LOCK,
+    PART_OF,
+    PARTIAL_MARKER,
+    SERVER_NOTE,
+    end_processes,
+    read_marker,
+    remove_directory,
+    write_marker,
+)
 from plimsoll.servers.option_file import InstancePaths
 from plimsoll.servers.storage import storage_facts
 from plimsoll.spec.paths import Role
@@ -309,3 +326,81 @@ def _check_base(base_dir: Path, key: str, *, allow_tmpfs: bool) -> None:
             f"{key}: {base_dir} is on {file_system}, which is in memory, so nothing there is durable; "
             "choose a folder on a disk"
         )
+
+
+_TERM_GRACE_S = 5.0
+_UNFINISHED_S = 60.0
+"""Making a directory takes less: whoever still makes one is left alone."""
+
+
+def sweep(base_dir: Path, *, grace_s: float = _TERM_GRACE_S) -> tuple[Path, ...]:
+    """Ends and removes the stale instances directly below a folder. What cannot be removed stays for the next time.
+
+    Private folders of dead runs are removed there too, and in the system's temporary folder.
+
+    Args:
+        base_dir: The folder; it need not exist.
+        grace_s: How long a left server may take to end before it is killed.
+
+    Returns:
+        The directories of instances that were removed.
+    """
+    remove_left((Path(tempfile.gettempdir()), base_dir))
+    try:
+        entries = sorted(base_dir.iterdir())
+    except OSError:
+        return ()
+    return tuple(entry for entry in entries if _sweep_one(entry, grace_s))
+
+
+def _sweep_one(directory: Path, grace_s: float) -> bool:
+    marker = read_marker(directory)
+    if marker is None:
+        return _remove_unfinished(directory)
+    if not marker.get("throwaway"):
+        return False
+    whole = Path(marker.get(PART_OF) or directory)  # the lock of an instance is in its main directory
+    if not whole.exists():
+        return _removed(directory)
+    try:
+        lock_fd = os.open(whole / LOCK, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+    except OSError:
+        return False
+    try:
+        fcntl.flock(lock_fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        freezing.thaw_noted_group(whole / SERVER_NOTE)
+        end_processes(whole, grace_s=grace_s)
+        return _removed(directory)
+    except OSError:
+        return False
+    finally:
+        os.close(lock_fd)
+
+
+def _removed(directory: Path) -> bool:
+    try:
+        remove_directory(directory)
+    except OSError:
+        return False
+    return True
+
+
+def _remove_unfinished(directory: Path) -> bool:
+    """Removes a directory that was never marked: it has such a name, has been there for a while, and holds nothing."""
+    try:
+        place = directory.lstat()
+        is_ours = stat.S_ISDIR(place.st_mode) and place.st_uid == os.geteuid()
+        is_old = time.time() - place.st_mtime > _UNFINISHED_S
+        if not (is_ours and is_old and INSTANCE_NAME.fullmatch(directory.name)):
+            return False
+        entries = {entry.name for entry in directory.iterdir()}
+        if entries - {LOCK, PARTIAL_MARKER, DATA, TEMPORARY}:
+            return False
+        for folder in entries & {DATA, TEMPORARY}:
+            (directory / folder).rmdir()
+        for file in entries & {LOCK, PARTIAL_MARKER}:
+            (directory / file).unlink()
+        directory.rmdir()
+    except OSError:
+        return False
+    return True

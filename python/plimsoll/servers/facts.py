@@ -1,6 +1,9 @@
-"""What a number was measured on: this machine, and a running server as it describes itself.
+"""What a number was measured on: this machine with its settings, and a running server as it describes itself.
 
-Deliberately not here: storage (`storage`), and anything that changes over time (package `telemetry`).
+Huge pages are those that an administrator has reserved (the kernel's Documentation/admin-guide/mm/hugetlbpage): how
+many are free, and how much of a process is in them; transparent huge pages are a setting. Deliberately not here:
+storage (`storage`), what follows from settings (`plimsoll.analyse.findings.readiness`), and anything that changes over
+time (package `telemetry`).
 """
 
 from __future__ import annotations
@@ -9,11 +12,11 @@ import platform
 import re
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from plimsoll.record.environment import HostFacts, InstanceFacts, StorageFacts
 from plimsoll.servers.control import ControlConnection
-from plimsoll.servers.machine_settings import machine_settings
-from plimsoll.units import parse_whole
+from plimsoll.units import format_bytes, parse_whole
 
 _PROC = Path("/proc")
 _SYS = Path("/sys")
@@ -186,3 +189,91 @@ def _read(path: Path) -> str | None:
         return path.read_text(encoding="utf-8", errors="replace").strip() or None
     except OSError:
         return None
+
+
+def machine_settings(proc: Path, sys: Path) -> dict[str, Any]:
+    """Fields of `HostFacts` that are settings; None where the kernel does not show one.
+
+    Args:
+        proc: Where the kernel shows processes; another folder in tests.
+        sys: Where the kernel shows devices; another folder in tests.
+    """
+    cpu, firmware = sys / "devices/system/cpu", sys / "class/dmi/id"
+    swappiness = _read(proc / "sys/vm/swappiness")
+    return {
+        "product_name": _read(firmware / "product_name"),
+        "cpu_turbo": _turbo(cpu),
+        "cpu_smt": _flag(_read(cpu / "smt/active")),
+        "swap_bytes": _swap_bytes(proc),
+        "swappiness": int(swappiness) if swappiness and swappiness.isdigit() else None,
+        "transparent_huge_pages": _chosen(_read(sys / "kernel/mm/transparent_hugepage/enabled")),
+    }
+
+
+def _turbo(cpu: Path) -> bool | None:
+    """`intel_pstate/no_turbo` says that it is off, `cpufreq/boost` of other drivers that it is on."""
+    is_off = _flag(_read(cpu / "intel_pstate/no_turbo"))
+    return _flag(_read(cpu / "cpufreq/boost")) if is_off is None else not is_off
+
+
+def _swap_bytes(proc: Path) -> int | None:
+    """Sizes in /proc/swaps are in KiB, below a line of headings."""
+    try:
+        lines = (proc / "swaps").read_text(encoding="utf-8", errors="replace").splitlines()[1:]
+    except OSError:
+        return None
+    sizes = [line.split()[-3] for line in lines if len(line.split()) >= 5]
+    return sum(int(size) * 1024 for size in sizes if size.isdigit())
+
+
+def _chosen(text: str | None) -> str | None:
+    """`always [madvise] never` says that madvise is in force."""
+    match = re.search(r"\[([^\]]+)\]", text or "")
+    return match[1] if match else None
+
+
+def _flag(text: str | None) -> bool | None:
+    return {"0": False, "1": True}.get(text or "")
+
+
+OVERHEAD_RATIO = 1.1
+"""A buffer pool's control structures take up to a tenth of it in addition."""
+
+
+def huge_pages_fault(wanted_bytes: int, *, proc: Path = _PROC) -> str | None:
+    """Why a buffer pool cannot be in huge pages, and what to do; None when enough are free.
+
+    Args:
+        wanted_bytes: Size of all buffer pools that run at the same time.
+        proc: Where the kernel shows itself; another folder in tests.
+    """
+    page_bytes = (_meminfo(proc, "Hugepagesize") or 0) * 1024
+    if not page_bytes:
+        return "huge_pages: this kernel has no huge pages; leave huge_pages out"
+    needed = -(-round(wanted_bytes * OVERHEAD_RATIO) // page_bytes)
+    total, free = _meminfo(proc, "HugePages_Total") or 0, _meminfo(proc, "HugePages_Free") or 0
+    if needed <= free:
+        return None
+    return (
+        f"huge_pages: {needed} huge pages of {format_bytes(page_bytes)} are needed for {format_bytes(wanted_bytes)} of"
+        f" buffer pool, {free} are free; reserve them: sysctl vm.nr_hugepages={total - free + needed}"
+    )
+
+
+def huge_pages_bytes(pid: int, *, proc: Path = _PROC) -> int | None:
+    """Memory of a process in reserved huge pages, bytes; None when the kernel does not say."""
+    try:
+        text = (proc / str(pid) / "status").read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return None
+    match = re.search(r"^HugetlbPages:\s+(\d+) kB", text, re.MULTILINE)
+    return None if match is None else int(match[1]) * 1024
+
+
+def _meminfo(proc: Path, name: str) -> int | None:
+    try:
+        text = (proc / "meminfo").read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return None
+    match = re.search(rf"^{name}:\s+(\d+)", text, re.MULTILINE)
+    return None if match is None else int(match[1])

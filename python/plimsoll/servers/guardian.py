@@ -12,7 +12,7 @@ in a session of its own so that Ctrl-C does not reach it, and starts the server 
 * The guardian itself is killed: the kernel then kills the server (PR_SET_PDEATHSIG). A later sweep ends what the kernel
   does not, such as what a shell started, and removes the directory, since the lock that the guardian held is free.
 
-Deliberately not here: waiting until a server answers (`managed`), and the choice of what to remove later (`sweep`).
+Deliberately not here: waiting until a server answers (`managed`), and the choice of what to remove later (`directory`).
 """
 
 from __future__ import annotations
@@ -33,8 +33,7 @@ if __name__ == "__main__":  # isolated: where the package lies is not on the pat
     sys.path.append(str(Path(__file__).resolve().parents[2]))
 
 from plimsoll.servers import freezing, placing
-from plimsoll.servers.left_processes import environment_of
-from plimsoll.servers.marked_directory import SERVER_NOTE, read_marker, remove_directory
+from plimsoll.servers.marked_directory import SERVER_NOTE, environment_of, read_marker, remove_directory
 from plimsoll.servers.placing import die_with_parent, place_here, raise_file_limit, remove_groups, unified_group
 
 ORPHAN_GRACE_S, FREEZE_LIMIT_S = 5.0, 20.0

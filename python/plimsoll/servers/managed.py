@@ -1,40 +1,55 @@
 """A managed server: made in a directory of its own, started, stopped, reset to saved data and removed.
 
-Whatever happens to this process, its guardian ends the server and removes the directory. Deliberately not here: the
-option file's content (`option_file`), the guardian (`guardian`), the directory (`directory`), any load.
+Also what kind of server is wanted, what machine its production profile is sized to, and its buffer pool: its size as a
+share of the data, and whether it holds what it held before. Whatever happens to this process, its guardian ends the
+server and removes the directory. Deliberately not here: the option file's content (`option_file`), the guardian
+(`guardian`), the directory (`directory`), any load.
 """
 
 from __future__ import annotations
 
 import os
 import secrets
-from collections.abc import Callable
+import socket
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
 from pydantic import SecretStr
 
-from plimsoll.errors import TargetError
+from plimsoll.errors import HostError, SpecError, TargetError
 from plimsoll.record.environment import StorageFacts
-from plimsoll.servers import instance_data
-from plimsoll.servers.accounts import LOOPBACK, account_statements, account_target
-from plimsoll.servers.buffer_pool import pool_options, wait_until_loaded
+from plimsoll.servers import data_copy
 from plimsoll.servers.command import ServerCommand, find_server, initialise_words
 from plimsoll.servers.control import connect
 from plimsoll.servers.data_copy import Copied
 from plimsoll.servers.directory import InstanceDirectory, default_base_dir
-from plimsoll.servers.error_log import explain_log
-from plimsoll.servers.free_port import free_port
+from plimsoll.servers.facts import usable_memory_bytes
 from plimsoll.servers.guarded import Guard
-from plimsoll.servers.managed_spec import ManagedSpec, measure_machine
-from plimsoll.servers.option_file import Flavour, InstancePaths, MachineSizes, option_file_text, place_words
-from plimsoll.servers.placement import set_up
+from plimsoll.servers.option_file import (
+    LOOPBACK,
+    Flavour,
+    InstancePaths,
+    MachineSizes,
+    Profile,
+    account_statements,
+    account_target,
+    option_file_text,
+    place_words,
+)
+from plimsoll.servers.placement import InstancePlacement, set_up
 from plimsoll.servers.private_file import write_private
-from plimsoll.servers.server_process import ServerProcess
+from plimsoll.servers.server_process import ServerProcess, explain_log
+from plimsoll.servers.settle import Asked
 from plimsoll.servers.storage import FlushTimes, measure_flush, storage_facts
-from plimsoll.spec.server_options import checked_options
+from plimsoll.spec.paths import Role, StartState
+from plimsoll.spec.server_options import OptionValue, checked_options
+from plimsoll.spec.system import POOL_BYTES_MIN
 from plimsoll.spec.target import Target
+from plimsoll.units import format_bytes
 
 _PORT_TRIES = 3
 
@@ -60,7 +75,7 @@ class ManagedServer:
         self.command, self.directory = command, directory
         flush = flush or measure_flush(directory.path)
         self.flush_ms_median = flush.ms_median
-        self._storage_of_roles = instance_data.storage_of_roles(directory)
+        self._storage_of_roles = data_copy.storage_of_roles(directory)
         self._machine = machine or measure_machine(directory.path, flush)
         self._guard = guard
         limit = spec.placement.share.memory_limit_bytes
@@ -189,7 +204,7 @@ class ManagedServer:
         assert not self.is_running, "the server is running"
         self._placement = self._placement or set_up(self.spec.placement, self.directory.path)
         if self.spec.start == "cold":
-            instance_data.drop_caches(self.directory)
+            data_copy.drop_caches(self.directory)
         for tries_left in reversed(range(_PORT_TRIES)):
             self._write_option_file()
             try:
@@ -253,14 +268,14 @@ class ManagedServer:
             self.directory.remove()
 
     def save_data(self, is_ended: Callable[[], bool] = lambda: False) -> Copied:
-        """Keeps a copy of the data as it is now; as `instance_data.save`."""
+        """Keeps a copy of the data as it is now; as `data_copy.save`."""
         assert not self.is_running, "data can only be copied while the server is stopped"
-        return instance_data.save(self.directory, is_ended)
+        return data_copy.save(self.directory, is_ended)
 
     def restore_data(self, is_ended: Callable[[], bool] = lambda: False) -> Copied:
-        """Sets the data back to what was saved; as `instance_data.restore`. The server must be stopped."""
+        """Sets the data back to what was saved; as `data_copy.restore`. The server must be stopped."""
         assert not self.is_running, "data can only be copied while the server is stopped"
-        return instance_data.restore(self.directory, is_ended)
+        return data_copy.restore(self.directory, is_ended)
 
     def __enter__(self) -> Self:
         return self
@@ -298,3 +313,141 @@ class ManagedServer:
 
     def _write_option_file(self) -> None:
         write_private(self.directory.option_file, self.option_file_text)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ManagedSpec:
+    """What kind of server is wanted.
+
+    Attributes:
+        server: `"mariadb"`, `"mysql"`, or the full command of a server as text or words.
+        profile: Base of its options: `production`, `server-defaults` or `bare`.
+        buffer_pool_bytes: None lets the profile choose.
+        options: The user's server options; they win.
+        derived: Options that follow from other keys of a study file; over those of the profile, below the user's.
+        start: `cold` drops its files from the page cache before each start; `warm` waits after it until the buffer pool
+            holds what it held when the server was stopped. None does neither.
+        data_dir: Folder below which the instance's directory is made; None for the default.
+        role_dirs: The same for what does not lie with the data.
+        allow_tmpfs: Data in memory is wanted, though durability then means nothing.
+        placement: What of the machine it may use.
+        is_copy: Its data will be a copy of another server's (`data_copy.seed`), so none is initialised.
+    """
+
+    server: str | Sequence[str] = "mariadb"
+    profile: str = Profile.PRODUCTION
+    buffer_pool_bytes: int | None = None
+    options: Mapping[str, OptionValue] = field(default_factory=dict)
+    derived: Mapping[str, OptionValue] = field(default_factory=dict)
+    start: StartState | None = None
+    data_dir: Path | None = None
+    role_dirs: Mapping[Role, Path] = field(default_factory=dict)
+    allow_tmpfs: bool = False
+    placement: InstancePlacement = field(default_factory=InstancePlacement)
+    is_copy: bool = False
+
+    def checked_profile(self) -> Profile:
+        """The profile.
+
+        Raises:
+            SpecError: There is none of this name.
+        """
+        try:
+            return Profile(self.profile)
+        except ValueError:
+            known = ", ".join(profile.value for profile in Profile)
+            raise SpecError(f"profile: must be one of {known}, is {self.profile!r}") from None
+
+
+def measure_machine(directory: Path, flush: FlushTimes | None = None) -> MachineSizes:
+    """Measures what the production profile is sized to. Takes up to a second.
+
+    Args:
+        directory: An existing folder on the device that will hold the data.
+        flush: Its flush times when they are known; None measures them.
+
+    Raises:
+        HostError: The directory cannot be written to.
+    """
+    return MachineSizes(
+        memory_bytes=usable_memory_bytes(),
+        free_bytes=storage_facts(directory).free_bytes,
+        flush_ms_min=(flush or measure_flush(directory)).ms_min,
+    )
+
+
+MIB = 2**20
+
+_CHUNKS = 256
+_LOADED = ("load completed", "cannot open", "load aborted")
+"""How a server says that it has loaded its buffer pool, or that there is nothing to load."""
+
+
+def pool_bytes_of(data_bytes: int, ratio: float, about: str = "") -> int:
+    """A share of the data's size as a size that servers take as it is: a whole number of chunks.
+
+    Args:
+        data_bytes: Of tables and indexes.
+        ratio: Size of the pool over that.
+        about: How the size of the data is known, in words, such as `at most`; empty where it was measured.
+
+    Raises:
+        HostError: It is too small for a server.
+    """
+    wanted = int(data_bytes * ratio)
+    if wanted < POOL_BYTES_MIN:
+        raise HostError(
+            f"pool_ratio: {ratio:g} of {f'{about} ' if about else ''}{format_bytes(data_bytes)} of data is"
+            f" {format_bytes(wanted)}, and a buffer pool has at least {format_bytes(POOL_BYTES_MIN)}; make the tables"
+            " larger or raise pool_ratio"
+        )
+    chunk = _chunk_bytes(wanted)
+    return wanted // chunk * chunk
+
+
+def pool_options(pool_bytes: int) -> dict[str, OptionValue]:
+    """Options for a pool of exactly this size; servers round it up to chunks, which are 128 MiB unless stated."""
+    return {"innodb_buffer_pool_size": pool_bytes, "innodb_buffer_pool_chunk_size": _chunk_bytes(pool_bytes)}
+
+
+def _chunk_bytes(pool_bytes: int) -> int:
+    return max(pool_bytes // _CHUNKS // MIB, 1) * MIB
+
+
+def wait_until_loaded(
+    control: Asked,
+    *,
+    limit_s: float = 600.0,
+    poll_s: float = 0.1,
+    clock: Callable[[], float] = time.monotonic,
+    sleep: Callable[[float], None] = time.sleep,
+) -> None:
+    """Waits until a server that loads its buffer pool at its start has done so.
+
+    Args:
+        control: A connection to it.
+        limit_s: How long at most.
+        poll_s: Time between two looks.
+        clock: Monotonic seconds.
+        sleep: Waits for seconds.
+
+    Raises:
+        TargetError: It did not within the limit, or stopped answering.
+    """
+    until_s, said = clock() + limit_s, ""
+    while clock() < until_s:
+        rows = control.rows("SHOW GLOBAL STATUS LIKE 'Innodb_buffer_pool_load_status'")
+        said = str(rows[0][1]) if rows else ""
+        if not rows or any(mark in said.lower() for mark in _LOADED):
+            return
+        sleep(poll_s)
+    raise TargetError(f'start = "warm": the buffer pool was not loaded within {limit_s:.0f} s; the server says: {said}')
+
+
+def free_port(address: str = "127.0.0.1") -> int:
+    """A TCP port of an address of this machine that was free a moment ago."""
+    family = socket.AF_INET6 if ":" in address else socket.AF_INET
+    with socket.socket(family) as probe:
+        probe.bind((address, 0))
+        port: int = probe.getsockname()[1]
+        return port

@@ -1,7 +1,8 @@
-"""What one managed server may use of this machine: resolved from the study file, set up, and tried beforehand.
+"""What one managed server may use of this machine (CPUs, limits, scheduling class): chosen, set up, tried, read back.
 
-Deliberately not here: control groups (`cgroups`), the process that joins them (`placing`), what is in effect
-(`placement_facts`).
+The choice follows from the study file and from the CPUs of this machine: which there are, which this process may use,
+and which of them share a core. What is in effect is as the kernel shows it; limits are the tightest of the control
+group and of those above. Deliberately not here: control groups (`cgroups`), the process that joins them (`placing`).
 """
 
 from __future__ import annotations
@@ -9,19 +10,22 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import re
 import subprocess
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from plimsoll.errors import HostError
+from plimsoll.record.environment import PlacementFacts
 from plimsoll.servers import placing
-from plimsoll.servers.cgroups import Group, hierarchies, make_groups, planned_groups
+from plimsoll.servers.cgroups import IO_KEYS_V2, PROC, Group, Hierarchy, hierarchies, make_groups, planned_groups
+from plimsoll.servers.placing import POLICIES, REAL_TIME
 from plimsoll.servers.storage import storage_facts
-from plimsoll.servers.topology import Topology, choose_cpus, divide_cpus
-from plimsoll.spec.placement import Placement, Share, share_of
+from plimsoll.spec.placement import Placement, Share, format_cpus, parse_cpus, share_of
 
 _TRY_LIMIT_S = 30.0
 _TRIED = "check-"
@@ -175,3 +179,248 @@ def _with_cure(fault: str) -> str:
         "cpus": "choose CPUs that this process may use",
     }
     return f"{fault}; {cures.get(key, 'run Plimsoll as root, or in a control group of its own')}"
+
+
+_UNLIMITED_BYTES = 2**60
+"""Version 1 says the greatest whole number of pages for "no limit"."""
+
+_CLASSES = {number: name for name, number in {**POLICIES, **REAL_TIME}.items()}
+
+
+def placement_facts(pid: int, proc: Path = PROC, topology: Topology | None = None) -> PlacementFacts | None:
+    """What a process may use; None when it has ended or may not be looked at.
+
+    Args:
+        pid: Its number; all of its threads are looked at.
+        proc: Where the kernel shows processes.
+        topology: Of this machine; None reads it.
+    """
+    topology = topology or read_topology()
+    try:
+        found = hierarchies(proc, pid)
+        tasks = [int(task.name) for task in (proc / str(pid) / "task").iterdir()]
+        cpus = _cpus(pid, tasks, proc)
+    except (OSError, ValueError):
+        return None
+    every = _online(proc)
+    nices = Counter(nice for task in tasks if (nice := _nice(pid, task, proc)) is not None)
+    nice = max(nices, key=nices.__getitem__, default=None)
+    return PlacementFacts(
+        cpus=cpus or None,
+        cores=len({topology.cores.get(cpu, (cpu,)) for cpu in cpus}) or None,
+        cpus_by=None if set(cpus) >= every else _by(found.get("cpuset"), cpus),
+        cpu_quota=min(_quotas(found.get("cpu")), default=None),
+        memory_limit_bytes=min(_memory_limits(found.get("memory")), default=None),
+        io_limits=_io_limits(found.get("io")),
+        scheduling=", ".join(sorted(filter(None, {_class(pid, task, proc) for task in tasks}))) or None,
+        nice=nice,
+        nice_others=tuple(sorted(other for other in nices if other != nice)),
+    )
+
+
+def _cpus(pid: int, tasks: list[int], proc: Path) -> tuple[int, ...]:
+    """CPUs that any thread may run on."""
+    found: set[int] = set()
+    for task in tasks:
+        with contextlib.suppress(OSError):  # a thread that has ended meanwhile
+            status = (proc / f"{pid}/task/{task}/status").read_text(encoding="utf-8", errors="replace")
+            if match := re.search(r"^Cpus_allowed_list:\s*(\S+)", status, re.MULTILINE):
+                found.update(parse_cpus(match[1]))
+    return tuple(sorted(found))
+
+
+def _online(proc: Path) -> set[int]:
+    lines = (proc / "stat").read_text(encoding="ascii", errors="replace").splitlines()
+    return {int(match[1]) for line in lines if (match := re.match(r"cpu([0-9]+) ", line))}
+
+
+def _by(cpuset: Hierarchy | None, cpus: tuple[int, ...]) -> str:
+    """Whether a cpuset holds the process where it is, or only its threads' masks."""
+    if cpuset is None:
+        return "affinity"
+    file = "cpuset.effective_cpus" if cpuset.version == 1 else "cpuset.cpus.effective"
+    text = next(filter(None, (_text_of(folder / file) for folder in _up(cpuset))), "")
+    with contextlib.suppress(ValueError):
+        return "cgroup" if set(parse_cpus(text.strip())) == set(cpus) else "affinity"
+    return "affinity"
+
+
+def _stat(pid: int, task: int, proc: Path) -> list[str]:
+    return _text_of(proc / f"{pid}/task/{task}/stat").rpartition(")")[2].split()
+
+
+def _class(pid: int, task: int, proc: Path) -> str | None:
+    """Fields 40 and 41 of /proc/PID/stat (proc(5)): real-time priority and policy."""
+    fields = _stat(pid, task, proc)
+    if len(fields) < 39:
+        return None
+    name = _CLASSES.get(int(fields[38]) & ~os.SCHED_RESET_ON_FORK)
+    return f"{name}:{fields[37]}" if name in REAL_TIME else name
+
+
+def _nice(pid: int, task: int, proc: Path) -> int | None:
+    fields = _stat(pid, task, proc)
+    return int(fields[16]) if len(fields) > 16 else None
+
+
+def _up(one: Hierarchy | None) -> Iterator[Path]:
+    """A group and those above it, as far as they can be seen."""
+    if one is not None:
+        yield from (folder for folder in (one.own, *one.own.parents) if folder.is_relative_to(one.mount))
+
+
+def _quotas(one: Hierarchy | None) -> Iterator[float]:
+    for folder in _up(one):
+        if one is not None and one.version == 1:
+            words = [_text_of(folder / "cpu.cfs_quota_us").strip(), _text_of(folder / "cpu.cfs_period_us").strip()]
+        else:
+            words = _text_of(folder / "cpu.max").split()
+        if len(words) == 2 and words[0].isdigit() and words[1].isdigit() and int(words[1]) > 0:
+            yield int(words[0]) / int(words[1])
+
+
+def _memory_limits(one: Hierarchy | None) -> Iterator[int]:
+    file = "memory.limit_in_bytes" if one is not None and one.version == 1 else "memory.max"
+    for folder in _up(one):
+        text = _text_of(folder / file).strip()
+        if text.isdigit() and int(text) < _UNLIMITED_BYTES:
+            yield int(text)
+
+
+def _io_limits(one: Hierarchy | None) -> dict[str, int]:
+    """The tightest limits by device and name."""
+    found: dict[str, int] = {}
+    for folder in _up(one):
+        assert one is not None, "a folder of it was found"
+        for name, value in _limits_v1(folder) if one.version == 1 else _limits_v2(folder):
+            found[name] = min(found.get(name, value), value)
+    return found
+
+
+def _limits_v1(folder: Path) -> Iterator[tuple[str, int]]:
+    for key in IO_KEYS_V2:
+        for line in _text_of(folder / f"blkio.throttle.{key}_device").splitlines():
+            device, _, value = line.partition(" ")
+            if value.isdigit():
+                yield f"{device} {key}", int(value)
+
+
+def _limits_v2(folder: Path) -> Iterator[tuple[str, int]]:
+    names: Mapping[str, str] = {short: key for key, short in IO_KEYS_V2.items()}
+    for line in _text_of(folder / "io.max").splitlines():
+        device, _, rest = line.partition(" ")
+        for pair in rest.split():
+            short, _, value = pair.partition("=")
+            if short in names and value.isdigit():
+                yield f"{device} {names[short]}", int(value)
+
+
+def _text_of(file: Path) -> str:
+    try:
+        return file.read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return ""
+
+
+_CPU_FOLDER = Path("/sys/devices/system/cpu")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Topology:
+    """CPUs by number.
+
+    Attributes:
+        present: All that the machine has.
+        online: Those that run.
+        allowed: Those that this process may use.
+        cores: Of each CPU that runs, all CPUs of its core, rising.
+    """
+
+    present: frozenset[int]
+    online: frozenset[int]
+    allowed: frozenset[int]
+    cores: dict[int, tuple[int, ...]]
+
+
+def read_topology(folder: Path = _CPU_FOLDER, allowed: Collection[int] | None = None) -> Topology:
+    """Reads what the kernel shows.
+
+    Args:
+        folder: Where the kernel shows CPUs.
+        allowed: Those that this process may use; None asks the kernel.
+    """
+    may_use = frozenset(os.sched_getaffinity(0) if allowed is None else allowed)
+    online = _list(folder / "online") or may_use
+    return Topology(
+        present=_list(folder / "present") or online,
+        online=online,
+        allowed=may_use,
+        cores={cpu: _siblings(folder, cpu) for cpu in sorted(online)},
+    )
+
+
+def cpu_faults(cpus: Collection[int], topology: Topology) -> Iterator[str]:
+    """Why CPUs cannot be used here, each with what to do about it."""
+    wanted = frozenset(cpus)
+    absent, offline = wanted - topology.present, (wanted & topology.present) - topology.online
+    closed = (wanted & topology.online) - topology.allowed
+    if absent:
+        yield f"{_named(absent)} not exist on this machine, which has {_text(topology.present)}; choose among these"
+    if offline:
+        first = min(offline)
+        yield (
+            f"{_are(offline)} offline; as root: echo 1 > /sys/devices/system/cpu/cpu{first}/online, or choose among"
+            f" {_text(topology.online)}"
+        )
+    if closed:
+        yield (
+            f"{_are(closed)} not among those that this process may use ({_text(topology.allowed)}); start Plimsoll"
+            " without taskset, widen the container's --cpuset-cpus, or choose others"
+        )
+
+
+def choose_cpus(count: int, topology: Topology, avoid: Collection[int] = ()) -> tuple[int, ...]:
+    """So many CPUs: one of each core before the second of any; those to avoid come last.
+
+    Args:
+        count: How many; at most as many as are allowed.
+        topology: The machine.
+        avoid: CPUs that somebody else uses.
+    """
+
+    def rank(cpu: int) -> tuple[bool, int, int]:
+        return cpu in avoid, topology.cores.get(cpu, (cpu,)).index(cpu), cpu
+
+    return tuple(sorted(sorted(topology.allowed & topology.online, key=rank)[:count]))
+
+
+def divide_cpus(cpus: Sequence[int], count: int, topology: Topology) -> tuple[tuple[int, ...], ...]:
+    """The same number of CPUs for each of so many instances; CPUs of one core stay together."""
+    by_core = sorted(cpus, key=lambda cpu: (topology.cores.get(cpu, (cpu,))[0], cpu))
+    each = len(by_core) // count
+    return tuple(tuple(sorted(by_core[index * each : (index + 1) * each])) for index in range(count))
+
+
+def _siblings(folder: Path, cpu: int) -> tuple[int, ...]:
+    topology = folder / f"cpu{cpu}/topology"
+    found = _list(topology / "thread_siblings_list") or _list(topology / "core_cpus_list")
+    return tuple(sorted(found)) if cpu in found else (cpu,)
+
+
+def _list(file: Path) -> frozenset[int]:
+    try:
+        return frozenset(parse_cpus(file.read_text(encoding="ascii").strip()))
+    except (OSError, ValueError):
+        return frozenset()
+
+
+def _text(cpus: Collection[int]) -> str:
+    return f"CPU {format_cpus(tuple(cpus))}"
+
+
+def _named(cpus: Collection[int]) -> str:
+    return f"{_text(cpus)} {'does' if len(cpus) == 1 else 'do'}"
+
+
+def _are(cpus: Collection[int]) -> str:
+    return f"{_text(cpus)} {'is' if len(cpus) == 1 else 'are'}"

@@ -1,6 +1,8 @@
-"""Where data lies: file system, device, free space, and how long the device takes to make a write durable.
+"""Where data lies: file system, device, the disks below it, free space, and how long the device takes to flush a write.
 
-Deliberately not here: the storage's limits, which fio measures, and its use over time (package `telemetry`).
+What a block device is made of comes from /sys/class/block/NAME: `md` of arrays (kernel documentation, admin-guide/md),
+`dm` of device-mapper devices, whose uuid begins with who made them (LVM-, CRYPT-, mpath-), and `slaves`, the devices
+below. Deliberately not here: the storage's limits, which fio measures, and its use over time (package `telemetry`).
 """
 
 from __future__ import annotations
@@ -10,13 +12,12 @@ import re
 import statistics
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from plimsoll.errors import HostError
 from plimsoll.record.environment import StorageFacts
-from plimsoll.servers.block_layers import device_layers
 from plimsoll.units import parse_whole
 
 _WRITE_BYTES = 512
@@ -180,3 +181,94 @@ def _read(path: Path) -> str | None:
         return path.read_text(encoding="utf-8", errors="replace").strip() or None
     except OSError:
         return None
+
+
+_LAYERS_MAX = 32
+"""A stack of more is cut off: somebody may have made a loop of it."""
+
+_MAKERS = {"LVM": "lvm", "CRYPT": "encrypted", "mpath": "multipath"}
+
+
+def device_layers(device: str | None, sys: Path = Path("/sys")) -> tuple[str, ...]:
+    """One line for each device that is made of others, the uppermost first; nothing for a plain disk.
+
+    Args:
+        device: The kernel's name, such as `md0`, `dm-1` or `vda1`.
+        sys: Where the kernel shows devices; another folder in tests.
+    """
+    return () if device is None else tuple(dict.fromkeys(_lines(device, sys, set())))
+
+
+def _lines(device: str, sys: Path, seen: set[str]) -> Iterator[str]:
+    if device in seen or len(seen) >= _LAYERS_MAX:
+        return
+    seen.add(device)
+    block = sys / "class/block" / device
+    below = _names(block / "slaves")
+    if not below and (parent := _disk_of(block)) is not None:
+        yield from _lines(parent, sys, seen)  # a partition: what it is cut from may be an array
+        return
+    if level := _read_layer(block / "md/level"):
+        degraded = _read_layer(block / "md/degraded")
+        state = f", {degraded} missing" if degraded not in (None, "0") else ""
+        yield f"{device}: {level} of {', '.join(below) or 'unknown members'}{state}"
+    elif uuid := _read_layer(block / "dm/uuid"):
+        maker = _MAKERS.get(uuid.partition("-")[0], "device mapper")
+        name = _read_layer(block / "dm/name")
+        yield f"{device}: {maker}{f' {name}' if name else ''} on {', '.join(below) or 'unknown devices'}"
+    elif below:
+        yield f"{device}: made of {', '.join(below)}"
+    for one in below:
+        yield from _lines(one, sys, seen)
+
+
+def _disk_of(block: Path) -> str | None:
+    """The disk that a partition is part of; None for a whole device."""
+    if not (block / "partition").exists():
+        return None
+    try:
+        return block.resolve(strict=True).parent.name
+    except OSError:
+        return None
+
+
+def _names(folder: Path) -> list[str]:
+    try:
+        return sorted(entry.name for entry in folder.iterdir())
+    except OSError:
+        return []
+
+
+def _read_layer(path: Path) -> str | None:
+    try:
+        return path.read_text(encoding="utf-8", errors="replace").strip()[:200] or None
+    except OSError:
+        return None
+
+
+_SYS = Path("/sys")
+
+
+def disks_below(path: Path, *, sys: Path = _SYS) -> frozenset[str]:
+    """Names of the disks that hold a path, such as `nvme0n1`; none where there is no device, as on tmpfs.
+
+    A loop device counts as a disk of its own, since limits and file systems are its own.
+
+    Args:
+        path: An existing file or folder.
+        sys: Where the kernel shows devices; another folder in tests.
+    """
+    device = data_device(path)
+    return frozenset() if device is None else disks_of(device, sys=sys)
+
+
+def disks_of(device: str, *, sys: Path = _SYS) -> frozenset[str]:
+    """The same of a device, by the kernel's name of it."""
+    block = (sys / "class/block" / device).resolve()
+    try:
+        members = sorted(one.name for one in (block / "slaves").iterdir())
+    except OSError:
+        members = []
+    if members:
+        return frozenset().union(*(disks_of(member, sys=sys) for member in members))
+    return frozenset({block.parent.name if (block / "partition").exists() else device})

@@ -13,12 +13,11 @@ from itertools import takewhile
 from typing import TypeVar
 
 from plimsoll.errors import SpecError
+from plimsoll.spec.factors import NAME_LENGTH_MAX
 from plimsoll.spec.fields import name_fault
-from plimsoll.spec.matrix import NAME_LENGTH_MAX
-from plimsoll.spec.server_options import OptionValue
-from plimsoll.spec.server_program import server_word
+from plimsoll.spec.new_study import TomlValue, toml_lines
+from plimsoll.spec.server_options import OptionValue, server_word
 from plimsoll.spec.target import parse_target
-from plimsoll.spec.toml_text import TomlValue, toml_lines
 
 _T = TypeVar("_T")
 

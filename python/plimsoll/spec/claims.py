@@ -1,6 +1,6 @@
 """What an earlier study found, as a study file states it: the guide says whether it shows here as well.
 
-Deliberately not here: how a claim is held against what was measured (`analyse.claims`).
+Deliberately not here: how a claim is held against what was measured (`analyse.study.claims`).
 """
 
 from __future__ import annotations

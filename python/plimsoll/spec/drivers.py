@@ -1,6 +1,6 @@
 """Which machines drive the load, as users write it: hosts, or nodes of a Ray cluster.
 
-Deliberately not here: how engines are started there (`drive.launchers`).
+Deliberately not here: how engines are started there (`drive.executable`).
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from pydantic import (
 
 from plimsoll.errors import SpecError
 from plimsoll.spec.fields import Written, faults_of
-from plimsoll.spec.hosts import SshDestination
+from plimsoll.spec.system import SshDestination
 
 if TYPE_CHECKING:
     from plimsoll.spec.study import StudySpec

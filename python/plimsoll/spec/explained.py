@@ -12,9 +12,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from plimsoll.spec.statements import Workload
+from plimsoll.spec.oltp import WorkloadSpec
 from plimsoll.spec.tpcc import TpccSpec
-from plimsoll.spec.workload import WorkloadSpec
+from plimsoll.spec.workloads import Workload
 
 _RANGES = ("simple_ranges", "sum_ranges", "order_ranges", "distinct_ranges")
 _MIXED = ("oltp_read_only", "oltp_read_write", "oltp_0.4_complex")

@@ -1,4 +1,7 @@
-"""Field types of what users write: durations, sizes, names; and faults as lines with path, value and cure."""
+"""Field types of what users write: durations, sizes, names; and faults as lines with path, value and cure.
+
+Names are those that people read, and in workload files those of tables, columns and values in statements.
+"""
 
 from __future__ import annotations
 
@@ -60,6 +63,14 @@ def reader(parse: Callable[[str], float | None], example: str) -> BeforeValidato
 
     return BeforeValidator(read)
 
+
+def _shown(value: object) -> str:
+    """The value as people wrote it, shortened, and never with the password of a URL."""
+    text = _URL_PASSWORD.sub(r"\1…@", repr(value)[:1000])
+    return text if len(text) <= 80 else f"{text[:77]}…"
+
+
+_URL_PASSWORD = re.compile(r"(://[^\s:@/]*:)\S*@")
 
 DurationS = Annotated[float, reader(parse_duration_s, "60s")]
 """Written as "60s"; kept in seconds."""
@@ -210,15 +221,6 @@ def _line(fault: dict[str, Any], known: dict[str, tuple[str, ...]]) -> str:
     return f"{path}: {text}, is {_shown(value)}"
 
 
-def _shown(value: object) -> str:
-    """The value as people wrote it, shortened, and never with the password of a URL."""
-    text = _URL_PASSWORD.sub(r"\1…@", repr(value)[:1000])
-    return text if len(text) <= 80 else f"{text[:77]}…"
-
-
-_URL_PASSWORD = re.compile(r"(://[^\s:@/]*:)\S*@")
-
-
 def _suggestion(loc: tuple[str | int, ...], known: dict[str, tuple[str, ...]]) -> str:
     parent = ".".join(str(part) for part in loc[:-1] if not isinstance(part, int) and not _is_alternative(part))
     keys = known.get(parent, ())
@@ -254,3 +256,29 @@ def path_text(loc: tuple[str | int, ...]) -> str:
     for part in (one for one in loc if not _is_alternative(one)):
         text += f"[{part}]" if isinstance(part, int) else f".{part}" if text else part
     return text
+
+
+NAME_MAX = 64
+
+ValueName = Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]{0,63}$")]
+"""A name as it stands behind the colon in a statement."""
+
+
+def _plain_name(name: str) -> str:
+    """Servers take 64 characters of Unicode's first plane; people must be able to tell names from each other."""
+    if fault := name_fault(name):
+        raise ValueError(fault)
+    if len(name) > NAME_MAX or any(ord(one) > 0xFFFF for one in name):
+        raise ValueError(
+            f"must be 1 to {NAME_MAX} characters, none beyond U+FFFF, which servers do not take, is {name!r}"
+        )
+    return name
+
+
+SqlName = Annotated[str, AfterValidator(_plain_name)]
+"""The name of a table, a column or an index; it is quoted, whatever is in it."""
+
+
+def a_list(value: object) -> object:
+    """TOML has lists, the models have tuples."""
+    return tuple(value) if isinstance(value, list) else value

@@ -1,23 +1,97 @@
-"""Where values come from, as users write it: for columns of tables and for values of statements.
+"""Where values come from, as users write it: for columns of tables, for values of statements, and rows to choose.
 
-Each way has its keys; what belongs to another one is a fault. Deliberately not here: the engine's form
-(`generator_plan`).
+Each way has its keys; what belongs to another one is a fault. Generated text has templates: what stands in them as it
+is, and what is put in for each value. How rows are chosen is a name, or a table with the parameters of that
+distribution. Deliberately not here: the engine's form (`generator_plan`), drawing (the load engine does it), and what
+follows for the server (`analyse.trial.working_set`).
 """
 
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 from datetime import date, datetime, timedelta
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal, Self, get_args
 
-from pydantic import AfterValidator, BeforeValidator, Field
+from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
 from plimsoll.errors import SpecError
-from plimsoll.spec.distribution import WrittenDistribution
 from plimsoll.spec.fields import Extended
-from plimsoll.spec.templates import LENGTH_MAX, Placeholder, template_parts
 from plimsoll.units import parse_duration_s
+
+LENGTH_MAX = 65_535
+"""The longest random string, characters."""
+
+DistributionKind = Literal["uniform", "gaussian", "special-0.4", "special-1.0", "pareto", "zipfian", "hot"]
+
+
+class DistributionSpec(Extended):
+    """How rows are chosen out of 1..=n.
+
+    Attributes:
+        draws: gaussian and special: how many uniform numbers are averaged for the bell (sysbench: rand-spec-iter).
+        hot_rows_percent: special: share of the rows that is hot (sysbench: rand-spec-pct).
+        hot_accesses_percent: special: share of the accesses meant for them (sysbench: rand-spec-res).
+        h: pareto: the share 1 - h of the accesses goes to the share h of the rows (sysbench: rand-pareto-h).
+        exponent: zipfian: row r is chosen in proportion to 1 / r^exponent (sysbench: rand-zipfian-exp); hot: the ranks
+            behind those with shares are.
+        shares: hot: the share of the accesses that rank 1, 2, … has.
+        scattered: hot: neighbouring ranks are far apart; otherwise the first rows are the most frequent.
+    """
+
+    LATER: ClassVar = frozenset({"shares", "scattered"})
+
+    kind: DistributionKind = "uniform"
+    draws: Annotated[int, Field(ge=1, le=1000)] | None = None
+    hot_rows_percent: Annotated[int, Field(ge=1, le=100)] | None = None
+    hot_accesses_percent: Annotated[int, Field(ge=0, le=99)] | None = None
+    h: Annotated[float, Field(gt=0, lt=1, allow_inf_nan=False)] | None = None
+    exponent: Annotated[float, Field(ge=0, le=10, allow_inf_nan=False)] | None = None
+    shares: list[Annotated[float, Field(gt=0, le=1, allow_inf_nan=False)]] | None = None
+    scattered: bool | None = None
+
+    @model_validator(mode="after")
+    def _own_parameters_only(self) -> Self:
+        own = PARAMETERS[self.kind]
+        for name in type(self).model_fields:
+            if name != "kind" and name not in own and getattr(self, name) is not None:
+                known = f"its parameters are {', '.join(own)}" if own else "it has no parameters"
+                raise ValueError(f"{self.kind} has no {name}; {known}")
+        for fault in self._share_faults():
+            raise ValueError(fault)
+        return self
+
+    def _share_faults(self) -> Iterator[str]:
+        shares = self.shares or []
+        if len(shares) > _SHARES_MAX:
+            yield f"shares must be at most {_SHARES_MAX}, are {len(shares)}"
+        if shares != sorted(shares, reverse=True):
+            yield "shares must fall or be equal: the first is that of the most frequent"
+        if sum(shares) > 1 + _ROUNDING:
+            yield f"shares must have a sum of at most 1, have {sum(shares):g}"
+
+    def parameters(self) -> dict[str, Any]:
+        """The parameters that are in force, defaults included."""
+        written = {name: getattr(self, name) for name in PARAMETERS[self.kind]}
+        return {name: PARAMETERS[self.kind][name] if value is None else value for name, value in written.items()}
+
+    def line(self) -> dict[str, Any]:
+        """As the load engine reads it."""
+        return {"kind": self.kind, **self.parameters()}
+
+    def plain(self) -> str | dict[str, Any]:
+        """As recordings keep it: the name alone where there are no parameters."""
+        return self.line() if PARAMETERS[self.kind] else self.kind
+
+
+def _named(value: object) -> object:
+    return {"kind": value} if isinstance(value, str) else value
+
+
+WrittenDistribution = Annotated[DistributionSpec, BeforeValidator(_named)]
+"""Written as "zipfian" or as { kind = "zipfian", exponent = 0.9 }."""
 
 Way = Literal[
     "sequence",
@@ -266,3 +340,86 @@ def _template_faults(template: str, *, in_rows: bool) -> Iterator[str]:
         return
     if not in_rows and Placeholder("row") in parts:
         yield "template: {row} follows the rows of a table, which a value of a statement has not"
+
+
+_CHARACTERS = ("digits", "letters", "hex")
+
+
+@dataclass(frozen=True, slots=True)
+class Placeholder:
+    """Something in braces in a template.
+
+    Attributes:
+        way: `row`, `digits`, `letters`, `hex` or `integer`.
+        low: Smallest length or number.
+        high: Largest.
+    """
+
+    way: str
+    low: int = 0
+    high: int = 0
+
+
+_TEMPLATE = re.compile(r"\{\{|\}\}|\{([^{}]*)\}|[{}]")
+_PLACEHOLDER = re.compile(r"(row)|(digits|letters|hex|integer):(\d{1,18})(?:-(\d{1,18}))?")
+
+
+def template_parts(template: str) -> list[str | Placeholder]:
+    """Text and placeholders of a template, in their order.
+
+    Raises:
+        ValueError: Something in braces is not known, or a brace stands alone.
+    """
+    parts: list[str | Placeholder] = []
+    at = 0
+    for found in _TEMPLATE.finditer(template):
+        parts.append(template[at : found.start()])
+        at = found.end()
+        parts.append(found[0][0] if found[0] in ("{{", "}}") else _placeholder(found[0], found[1]))
+    parts.append(template[at:])
+    return [part for part in parts if part != ""]
+
+
+def _placeholder(braces: str, inner: str | None) -> Placeholder:
+    read = _PLACEHOLDER.fullmatch(inner) if inner is not None else None
+    if read is None:
+        raise ValueError(
+            f"{braces!r} is not known; {{row}}, {{digits:8}}, {{letters:3-8}}, {{hex:32}} and {{integer:1-100}} are;"
+            " write {{ and }} for braces themselves"
+        )
+    if read[1]:
+        return Placeholder("row")
+    placeholder = Placeholder(read[2], int(read[3]), int(read[4] or read[3]))
+    if placeholder.low > placeholder.high or (read[2] in _CHARACTERS and placeholder.high > LENGTH_MAX):
+        raise ValueError(f"{braces!r} must rise, and lengths must be at most {LENGTH_MAX}")
+    return placeholder
+
+
+DISTRIBUTIONS: tuple[str, ...] = get_args(DistributionKind)
+
+PARAMETERS: dict[str, dict[str, Any]] = {
+    "uniform": {},
+    "gaussian": {"draws": 12},
+    "special-0.4": {"hot_rows_percent": 1, "hot_accesses_percent": 75, "draws": 12},
+    "special-1.0": {"hot_rows_percent": 1, "hot_accesses_percent": 75, "draws": 12},
+    "pareto": {"h": 0.2},
+    "zipfian": {"exponent": 0.8},
+    "hot": {"shares": [], "exponent": 0.0, "scattered": True},
+}
+"""The parameters of each distribution with sysbench's defaults; `hot` is not one of sysbench's."""
+
+OF_TABLES = tuple(kind for kind in DISTRIBUTIONS if kind != "hot")
+"""Those by which the rows of OLTP tables are chosen."""
+
+_SHARES_MAX = 1_000
+_ROUNDING = 1e-6
+
+
+def _of_tables(value: DistributionSpec) -> DistributionSpec:
+    if value.kind not in OF_TABLES:
+        raise ValueError(f"{value.kind!r} belongs to workload files; here are {', '.join(OF_TABLES)}")
+    return value
+
+
+TableDistribution = Annotated[WrittenDistribution, AfterValidator(_of_tables)]
+"""How rows of OLTP tables are chosen."""

@@ -10,8 +10,7 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field
 
-from plimsoll.spec.fields import Written
-from plimsoll.spec.sql_names import a_list
+from plimsoll.spec.fields import Written, a_list
 
 FigureKind = Literal[
     "type-share",

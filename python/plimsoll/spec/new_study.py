@@ -1,15 +1,16 @@
 """A short study file to begin with: one question about one server, with comments on the keys that it has.
 
+Values are written as TOML text, also for other files that Plimsoll writes; what is read from it is what was given.
 Deliberately not here: the file with every key (`plimsoll study new` prints it), and which lengths fit into a time.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import json
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-
-from plimsoll.spec.toml_text import TomlValue, toml_text
+from typing import TypeAlias
 
 _COMMENT_COLUMN = 49
 
@@ -136,3 +137,37 @@ def _systems(question: Question, server: Mapping[str, TomlValue]) -> list[list[L
         [Line("name", f"flush {value}"), Line("server", {**server, "options": {option: value}}, "edit what differs")]
         for value in (1, 2)
     ]
+
+
+TomlValue: TypeAlias = "str | int | float | bool | Sequence[TomlValue] | Mapping[str, TomlValue]"
+
+
+def toml_text(value: TomlValue) -> str:
+    """A value on one line.
+
+    >>> print(toml_text({"managed": "mariadb", "options": {"open_files_limit": 4096, "log bin": "a,b"}}))
+    { managed = "mariadb", options = { open_files_limit = 4_096, "log bin" = "a,b" } }
+    """
+    match value:
+        case bool():
+            return str(value).lower()
+        case str():
+            return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+        case int():
+            return f"{value:_}"
+        case float():
+            return repr(value)
+        case Mapping():
+            pairs = ", ".join(f"{_key(key)} = {toml_text(one)}" for key, one in value.items())
+            return f"{{ {pairs} }}" if pairs else "{}"
+    return f"[{', '.join(map(toml_text, value))}]"
+
+
+def toml_lines(table: Mapping[str, TomlValue]) -> list[str]:
+    """The keys of a table with their values, a line each."""
+    return [f"{_key(key)} = {toml_text(value)}" for key, value in table.items()]
+
+
+def _key(key: str) -> str:
+    is_bare = key.isascii() and key.replace("-", "_").replace("_", "a").isalnum()
+    return key if is_bare else toml_text(key)

@@ -1,7 +1,7 @@
 """Keys of a managed server about its files: where they are, what caches hold when load begins, how tables are made.
 
 Deliberately not here: the folders themselves (`servers.directory`), and whether two of them are on one device
-(`run.same_device`), which only the machine knows.
+(`run.server_faults`), which only the machine knows.
 """
 
 from __future__ import annotations

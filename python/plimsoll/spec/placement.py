@@ -1,7 +1,7 @@
 """What of this machine a system's servers may use, and the load generator, as users write it down.
 
 All figures are of all instances of a system together; `share_of` gives the part of each. Deliberately not here: what
-this machine has and permits (`servers.topology`, `servers.cgroups`).
+this machine has and permits (`servers.placement`, `servers.cgroups`).
 """
 
 from __future__ import annotations
@@ -169,7 +169,7 @@ class Share:
 
 
 def share_of(placement: Placement, count: int) -> Share:
-    """The part of limits that each of so many instances has; CPUs are divided by core (`servers.topology`)."""
+    """The part of limits that each of so many instances has; CPUs are divided by core (`servers.placement`)."""
     limits = {} if placement.io_limits is None else placement.io_limits.stated()
     return Share(
         cpu_quota=None if placement.cpu_quota is None else placement.cpu_quota / count,

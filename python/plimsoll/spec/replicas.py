@@ -1,19 +1,23 @@
-"""Replicas of a managed server: how many, how they replicate, and in what they differ from their source.
+"""Servers that replicate, as users write them: replicas of a managed server, running servers, and who takes reads.
 
 Instances divide the whole, replicas repeat it: each has all rows, and unless it is said otherwise as much memory and as
-many CPUs as the source. Deliberately not here: setting them up (`servers.replication`), reads on them (`reads`).
+many CPUs as the source. `targets` of a system are running servers, and `reads` says which server takes the transactions
+that only read. Deliberately not here: setting replicas up (`servers.replication`), and whether running servers really
+replicate (`run.replicas`), which only they know.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from typing import Annotated, Literal
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field
 
+from plimsoll.errors import SpecError
 from plimsoll.spec.fields import Count, DurationS, Place, PlainValue, SizeBytes, Written
 from plimsoll.spec.placement import Cpus, format_cpus
 from plimsoll.spec.server_options import OptionValue, bare_name
+from plimsoll.spec.target import Target, parse_target
 
 REPLICAS_MAX = 16
 
@@ -202,3 +206,111 @@ def _cpu_faults(place: str, keys: ReplicationKeys, cpus: tuple[int, ...] | None)
 
 def _plain_names(options: Iterable[str]) -> list[str]:
     return [name.lower().replace("-", "_") for name in options]
+
+
+WAIT_TIMEOUT_MAX_S = 3600.0
+"""As long as a read may wait for its connection's last write, seconds."""
+
+ON_SOURCE = "source"
+"""What `reads` says where replicas only apply."""
+
+
+class Reads(Written):
+    """Reads are spread over the replicas.
+
+    Attributes:
+        policy: Which replica is chosen: each in turn, or the one on which the fewest reads run.
+        per: One is chosen for each transaction, or once for each connection.
+        read_your_writes: `off`: a read goes to a replica at once, and may miss what its connection wrote. `wait`: it
+            waits until the replica has the connection's last write (by its GTID). `pin`: after a write the connection
+            reads from the source until the replica has the write.
+        wait_timeout: A read waits at most so long, seconds; then it runs on the source.
+    """
+
+    policy: Literal["round_robin", "least_outstanding"] = "round_robin"
+    per: Literal["transaction", "connection"] = "transaction"
+    read_your_writes: Literal["off", "wait", "pin"] = "off"
+    wait_timeout: Annotated[DurationS, Field(gt=0, le=WAIT_TIMEOUT_MAX_S)] = 1.0
+
+    def line(self) -> dict[str, Any]:
+        """As the engine reads it."""
+        return {
+            "policy": self.policy,
+            "per": self.per,
+            "read_your_writes": self.read_your_writes,
+            "wait_timeout_ms": max(round(self.wait_timeout * 1000), 1),
+        }
+
+    def __str__(self) -> str:
+        """In words."""
+        own = {
+            "off": "own writes may be missed",
+            "wait": "a read waits for the connection's last write",
+            "pin": "after a write the connection reads from the source",
+        }
+        return f"{self.policy.replace('_', ' ')} per {self.per}; {own[self.read_your_writes]}"
+
+
+def _read(value: object) -> object:
+    """None for "source"."""
+    if value == ON_SOURCE:
+        return None
+    if isinstance(value, str) or value is None:
+        raise ValueError(f'must be "{ON_SOURCE}" or a table such as {{ policy = "round_robin" }}, is {value!r}')
+    return value
+
+
+ReadsOrSource = Annotated[Reads | None, BeforeValidator(_read)]
+"""Written as a table, or as "source" (kept as None: all reads stay on the source, replicas only apply)."""
+
+
+def reads_words(reads: Reads | None) -> str:
+    """Where reads go, in words; None for the source."""
+    return "on the source" if reads is None else str(reads)
+
+
+class RoleTargetSpec(Written):
+    """One of `targets`.
+
+    Attributes:
+        role: `source` takes writes; a `replica` follows it.
+        url: URL of the running server, without password, such as "mysql://bench@db2/sbtest".
+    """
+
+    role: Literal["source", "replica"]
+    url: str
+
+    def parsed(self) -> Target:
+        """The target, without a password. Raises SpecError where the URL is wrong."""
+        return parse_target(self.url)
+
+
+def role_target_faults(place: str, targets: Sequence[RoleTargetSpec]) -> Iterator[str]:
+    """What is wrong with them, one line each, which begins with its place.
+
+    Args:
+        place: Of the system in the study file.
+        targets: As written.
+    """
+    count = sum(one.role == "source" for one in targets)
+    if count != 1:
+        yield f"{place}.targets: must have exactly one with role source, has {count}"
+    replicas = len(targets) - count
+    if not replicas:
+        yield f"{place}.targets: has no replica; add one, or give the source as target"
+    if replicas > REPLICAS_MAX:
+        yield f"{place}.targets: has {replicas} replicas, at most {REPLICAS_MAX} are supported"
+    seen: dict[str, int] = {}
+    for index, one in enumerate(targets):
+        try:
+            target = one.parsed()
+        except SpecError as error:
+            yield from (f"{place}.targets[{index}].url: {fault.removeprefix('target: ')}" for fault in error.faults)
+            continue
+        if target.password.get_secret_value():
+            yield (
+                f"{place}.targets[{index}].url: holds a password, and study files are kept; use password_env or"
+                " defaults_file"
+            )
+        if (first := seen.setdefault(target.endpoint, index)) != index:
+            yield f"{place}.targets[{index}].url: is the server of targets[{first}]; name each server once"

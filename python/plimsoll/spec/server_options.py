@@ -1,6 +1,9 @@
 """Which server options a user may state: those that keep the instance in its own directory and within reach.
 
-Pure. Deliberately not here: what the options mean; the server says so itself when it starts.
+Also here: the spellings of on and off (options take `1` and `TRUE`, variables show `YES`), and which word of a server's
+full command is the server itself, since a loader and its options may stand before it. Pure, and it imports nothing
+heavy: commands say first which server they start. Deliberately not here: what the options mean (the server says so
+itself when it starts), and the switches of sysbench's command line (`sysbench`), which knows no `YES`.
 """
 
 from __future__ import annotations
@@ -8,6 +11,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping, Sequence
+from pathlib import PurePath
 
 from plimsoll.errors import SpecError
 
@@ -176,3 +180,30 @@ def _escapes(plain: str) -> bool:
 
 _KNOWN_BEGINNINGS = frozenset({"general_log", "innodb_doublewrite", "slow_query_log"})
 """Complete names of harmless options that some refused name begins with."""
+
+ON = frozenset({"ON", "1", "TRUE", "YES"})
+OFF = frozenset({"OFF", "0", "FALSE", "NO"})
+
+
+def is_on(value: str) -> bool:
+    """Whether a value means on, in letters of either case."""
+    return value.strip().upper() in ON
+
+
+def switch_spelling(value: str) -> str:
+    """`1` for each spelling of on, `0` for each of off, any other value as it is.
+
+    >>> switch_spelling("ON"), switch_spelling("off"), switch_spelling("2")
+    ('1', '0', '2')
+    """
+    upper = value.upper()
+    return "1" if upper in ON else "0" if upper in OFF else value
+
+
+def server_word(words: Sequence[str]) -> str | None:
+    """The path of the server among the words of its command; None where none looks like one.
+
+    >>> server_word(["numactl", "-N", "0", "/opt/mysql/bin/mysqld", "--no-defaults"])
+    '/opt/mysql/bin/mysqld'
+    """
+    return next((word for word in words if PurePath(word).name.startswith(("mysqld", "mariadbd"))), None)

@@ -1,32 +1,180 @@
-"""One system as users write it: a server to start, or one that is running.
+"""One system as users write it: a server to start, or one that is running, its host, exporters and price.
 
-Deliberately not here: what a system must fit in with, such as workloads and levels (`study`).
+A host is another machine on which a system's servers run. Exporters are pages in Prometheus' text format that tell how
+a server and the machine below it do. Prices stand with a system of a study, or in a file of their own:
+
+    utilisation = 0.5
+
+    [price."system name"]
+    per_month = 310
+    currency = "EUR"
+    term = "1 year reserved"
+    date = 2026-11-01
+
+Each instance of a system has a share of its workload. Totals are those that the user wrote: the rows of all instances
+together are the data set of the workload, and each row is on one of them. So a system of four instances is compared
+with one of a single instance on the same load.
+
+Deliberately not here: what a system must fit in with, such as workloads and levels (`study`), reaching a host (package
+`hosts`), reading exporters (`plimsoll.telemetry.exporters`), and the shares of connections and rates (`drive.plans`)
+and of memory (`servers.option_file`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import datetime
+import ipaddress
+import re
+import tomllib
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
 from typing import Annotated, Literal
+from urllib.parse import parse_qsl, urlsplit
 
-from pydantic import Field, field_validator
+from pydantic import AfterValidator, BeforeValidator, Field, ValidationError, field_validator
 
 from plimsoll.errors import SpecError
-from plimsoll.record.price import Price
-from plimsoll.spec.exporters import Exporters, ExporterSpec, exporter_faults
-from plimsoll.spec.fields import Name, Place, PlainValue, SizeBytes, VariableName, Written
+from plimsoll.record.model import Price
+from plimsoll.regular_file import text_regular
+from plimsoll.spec.factors import Origin
+from plimsoll.spec.fields import (
+    DurationS,
+    Name,
+    Place,
+    PlainValue,
+    SizeBytes,
+    VariableName,
+    Written,
+    faults_of,
+    suggestion,
+)
 from plimsoll.spec.hooks import HooksSpec, parameter_text
-from plimsoll.spec.hosts import HostSpec
-from plimsoll.spec.origin import Origin
 from plimsoll.spec.paths import FileKeys, path_faults
 from plimsoll.spec.placement import IoLimits, Placement, placement_faults
-from plimsoll.spec.prices import PriceSpec
-from plimsoll.spec.reads import Reads, ReadsOrSource
-from plimsoll.spec.replicas import ReplicaSpec, ReplicationKeys, replication_faults
-from plimsoll.spec.role_targets import RoleTargetSpec, role_target_faults
+from plimsoll.spec.replicas import (
+    Reads,
+    ReadsOrSource,
+    ReplicaSpec,
+    ReplicationKeys,
+    RoleTargetSpec,
+    replication_faults,
+    role_target_faults,
+)
 from plimsoll.spec.server_options import checked_arguments, checked_options
-from plimsoll.spec.shares import INSTANCES_MAX
-from plimsoll.spec.target import Target, parse_target
-from plimsoll.spec.tls import KEYS, TlsMode, said_of
+from plimsoll.spec.target import KEYS, Target, TlsMode, parse_target, said_of
+from plimsoll.spec.tpcc import TpccSpec
+from plimsoll.spec.workloads import StatementsSpec, Workload
+from plimsoll.units import format_bytes
+
+
+def _checked_destination(value: str) -> str:
+    if not _SSH_DESTINATION.fullmatch(value):
+        raise ValueError(f'must be a host such as "db2.example" or "user@db2", as ssh takes it, is {value[:60]!r}')
+    return value
+
+
+SshDestination = Annotated[str, AfterValidator(_checked_destination)]
+"""What `ssh` takes: a name from the user's configuration, a host name, or `user@host`; never an option of ssh."""
+
+
+def _address(value: str) -> str:
+    try:
+        return str(ipaddress.ip_address(value))
+    except ValueError:
+        raise ValueError(f'must be an IP address such as "10.0.0.2", is {value[:60]!r}') from None
+
+
+class HostSpec(Written):
+    """Another machine, reached with the user's own OpenSSH.
+
+    Attributes:
+        ssh: The host as ssh takes it: a name from the user's ssh configuration, a host name, or `user@host`.
+        python: Its Python interpreter, of the version that Plimsoll runs on.
+        address: IP address on which servers there listen, and which the load generator connects to; the address that
+            the SSH connection leads to when not given.
+    """
+
+    ssh: SshDestination
+    python: Place = "python3"
+    address: Annotated[str, AfterValidator(_address)] | None = None
+
+
+INTERVAL_S, INTERVAL_S_MIN, INTERVAL_S_MAX = 5.0, 1.0, 300.0
+EXPORTERS_MAX = 8
+
+
+def _checked_url(url: str) -> str:
+    """A fault does not repeat the URL, which may hold a password."""
+    if not (url.isascii() and url.isprintable()) or " " in url or len(url) > _URL_LENGTH_MAX:
+        raise ValueError(f"must be a URL of at most {_URL_LENGTH_MAX} visible ASCII characters; {_FORM}")
+    try:
+        parts = urlsplit(url)
+        host, _ = parts.hostname, parts.port
+    except ValueError:
+        raise ValueError(f"host or port cannot be read; {_FORM}") from None
+    if parts.username is not None or parts.password is not None:
+        raise ValueError("holds a user or password, and study files are kept; name a token's variable in bearer_env")
+    if parts.scheme not in ("http", "https") or not host or parts.fragment:
+        raise ValueError(f"must begin with http:// or https:// and a host, and have no #; {_FORM}")
+    if unknown := {key for key, _ in parse_qsl(parts.query, keep_blank_values=True)} - _QUERY_KEYS:
+        raise ValueError(
+            f"unknown keys after the ?: {len(unknown)}; known are {', '.join(sorted(_QUERY_KEYS))}; a token is named in"
+            " bearer_env"
+        )
+    return url
+
+
+class ExporterSpec(Written):
+    """A page in Prometheus' text format, such as that of node_exporter or mysqld_exporter.
+
+    Attributes:
+        url: Of the page, such as `http://db1:9100/metrics`; without user or password. A text in the list stands for a
+            table with only this key.
+        interval: Time from one request to the next: 1 s to 5 min. Slow exporters are asked less often.
+        bearer_env: Name of the environment variable that holds the token to send. Needs https, or an address of this
+            machine.
+        device: The disk that holds the server's data, as node_exporter names it. Without it there are no figures of
+            the data's device.
+    """
+
+    url: Annotated[str, AfterValidator(_checked_url)]
+    interval: Annotated[DurationS, Field(ge=INTERVAL_S_MIN, le=INTERVAL_S_MAX)] = INTERVAL_S
+    bearer_env: VariableName | None = None
+    device: Annotated[str, Field(pattern=r"^[A-Za-z0-9_.-]{1,64}$")] | None = None
+
+
+def _as_tables(value: object) -> object:
+    """A text stands for a table that has only the URL."""
+    if not isinstance(value, list):
+        return value
+    return tuple({"url": one} if isinstance(one, str) else one for one in value)
+
+
+Exporters = Annotated[tuple[ExporterSpec, ...], BeforeValidator(_as_tables), Field(max_length=EXPORTERS_MAX)]
+"""A list of URLs and tables."""
+
+
+class PriceSpec(Written):
+    """The cost of a system, with what makes prices comparable.
+
+    Attributes:
+        per_month: Cost per month.
+        currency: Currency code of ISO 4217, such as "EUR".
+        term: Terms of the price, such as "1 year reserved".
+        date: Date of the price.
+    """
+
+    per_month: float = Field(ge=0, allow_inf_nan=False)
+    currency: Annotated[str, Field(pattern="^[A-Z]{3}$")] | None = None
+    term: Name | None = None
+    date: datetime.date | None = None
+
+    def price(self) -> Price:
+        """The same as recordings have it."""
+        return Price(per_month=self.per_month, currency=self.currency, term=self.term, date=self.date)
+
+
+INSTANCES_MAX = 64
 
 Reset = Literal["per_trial", "per_system", "never", "hook"]
 
@@ -288,3 +436,191 @@ def _faults_of_managed(place: str, system: SystemSpec) -> Iterator[str]:
     except SpecError as error:
         yield from (f"{place}.server.command: {fault}" for fault in error.faults)
     yield from placement_faults(f"{place}.server", server, instances=server.instances, buffer_pool=server.buffer_pool)
+
+
+_SSH_DESTINATION = re.compile(r"(ssh://)?[A-Za-z0-9_\[][A-Za-z0-9_.@:%\[\]+-]{0,250}")
+
+_URL_LENGTH_MAX = 2000
+_QUERY_KEYS = frozenset({"collect[]", "exclude[]", "target", "auth_module", "module"})
+"""What node_exporter and mysqld_exporter take in a query; anything else could be a secret."""
+
+_FORM = "write http://host:9100/metrics"
+
+
+def exporter_faults(place: str, exporters: tuple[ExporterSpec, ...], *, is_managed: bool) -> Iterator[str]:
+    """What is wrong with a system's exporters together, one line each."""
+    if exporters and is_managed:
+        yield f"{place}.exporters: belongs to a target; Plimsoll samples the machine of a managed server itself"
+    urls = [one.url for one in exporters]
+    for index, one in enumerate(exporters):
+        if one.url in urls[:index]:
+            yield f"{place}.exporters[{index}].url: is listed twice"
+        if one.bearer_env is not None and not _is_private(one.url):
+            yield f"{place}.exporters[{index}].bearer_env: a token would cross the network in clear; write https://"
+
+
+def _is_private(url: str) -> bool:
+    """Whether nobody on the way can read what is sent there."""
+    parts = urlsplit(url)
+    if parts.scheme == "https" or parts.hostname == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(parts.hostname or "").is_loopback
+    except ValueError:
+        return False
+
+
+UTILISATION = 0.5
+"""Share of its capacity at which a system is taken to run where nothing else is said."""
+
+PRICE_FILE_BYTES_MAX = 1_000_000
+
+Utilisation = Annotated[float, Field(gt=0, le=1)]
+
+
+class PriceFile(Written):
+    """A file of prices.
+
+    Attributes:
+        utilisation: Share of their capacity at which systems will run; None for what the study says.
+        price: By the name of the system.
+    """
+
+    utilisation: Utilisation | None = None
+    price: dict[str, PriceSpec] = Field(default_factory=dict)
+
+    def price_of(self, system: str) -> Price | None:
+        """The price of a system; None where the file does not have it."""
+        return self.price[system].price() if system in self.price else None
+
+
+_KNOWN = {"": tuple(PriceFile.model_fields)}
+
+
+def read_prices(path: Path) -> PriceFile:
+    """Reads and checks a file of prices.
+
+    Raises:
+        SpecError: The file cannot be read or is wrong; all faults at once.
+    """
+    try:
+        written = tomllib.loads(text_regular(path, PRICE_FILE_BYTES_MAX))
+    except OSError as error:
+        raise SpecError(f"{path}: cannot be read: {error.strerror}") from None
+    except ValueError as error:  # not TOML, not UTF-8, or a number of thousands of digits
+        raise SpecError(f"{path}: is not TOML: {error}") from None
+    except RecursionError:
+        raise SpecError(f"{path}: is nested too deeply; this is no file of prices") from None
+    try:
+        return PriceFile.model_validate(written)
+    except ValidationError as error:
+        raise SpecError(*(f"{path.name}: {fault}" for fault in faults_of(error, known=_KNOWN))) from None
+
+
+def check_systems(prices: PriceFile, path: Path, systems: Sequence[str]) -> None:
+    """Checks that every price is of a system that the study has.
+
+    Args:
+        prices: The file of prices.
+        path: Where it was read, for messages.
+        systems: The names of the study's systems.
+
+    Raises:
+        SpecError: Some are not; all faults at once.
+    """
+    unknown = [name for name in prices.price if name not in systems]
+    if unknown:
+        raise SpecError(
+            *(
+                f'{path.name}: price."{name}": the study has no system of that name{suggestion(name, systems)}'
+                for name in unknown
+            )
+        )
+
+
+POOL_BYTES_MIN = 8 * 2**20
+"""Of each instance; servers take no less than 5 MiB, and would silently take that."""
+
+
+def shares(workload: Workload, count: int) -> tuple[Workload, ...]:
+    """The workload as each of so many instances has it. It must be one that `share_faults` has nothing against.
+
+    Warehouses of a TPC-C-derived workload keep their numbers: each instance has the next block of them, and a copy of
+    the items, which nothing changes. Its terminals, and connections for deliveries, are spread as evenly as possible,
+    as connections are. Of OLTP tables each has as many, numbered from 1.
+    """
+    if count == 1:
+        return (workload,)
+    return tuple(_share(workload, index, count) for index in range(count))
+
+
+def _share(workload: Workload, index: int, count: int) -> Workload:
+    if isinstance(workload, TpccSpec):
+        each = workload.warehouses // count
+        update = {
+            "warehouses": each,
+            "first_warehouse": workload.first_warehouse + index * each,
+            "terminals": None if workload.terminals is None else spread(workload.terminals, count)[index],
+            "delivery_connections": spread(workload.delivery_connections, count)[index],
+        }
+        return workload.model_copy(update=update)
+    assert not isinstance(workload, StatementsSpec), "statements of users are not divided"
+    return workload.model_copy(update={"tables": workload.tables // count})
+
+
+def spread(total: int, count: int) -> list[int]:
+    """So many, as evenly as possible; the first ones have one more where it does not divide.
+
+    >>> spread(7, 3)
+    [3, 2, 2]
+    """
+    each, rest = divmod(total, count)
+    return [each + (position < rest) for position in range(count)]
+
+
+def share_faults(
+    place: str, count: int, workloads: Iterable[Workload], *, connections: Sequence[int], buffer_pool: int | None
+) -> Iterator[str]:
+    """Why a study's load cannot be divided among the instances of one of its systems.
+
+    Args:
+        place: The path of the server in the study file.
+        count: How many instances it has.
+        workloads: All of the study.
+        connections: Those of all levels.
+        buffer_pool: Of all instances together, bytes; None when not given.
+    """
+    if count == 1:
+        return
+    place = f"{place}.instances"
+    for index, workload in enumerate(workloads):
+        if fault := _fault(workload, count):
+            yield f"{place}: is {count}, but workload[{index}] {fault}"
+    if (fewest := min(connections)) < count:
+        yield (
+            f"{place}: is {count}, but study.levels has {fewest} connection{'' if fewest == 1 else 's'} for all"
+            f" instances together; begin with at least {count}"
+        )
+    if buffer_pool is not None and buffer_pool // count < POOL_BYTES_MIN:
+        yield (
+            f"{place}: is {count}, which leaves each {format_bytes(buffer_pool // count)} of buffer_pool; give it at"
+            f" least {format_bytes(count * POOL_BYTES_MIN)}"
+        )
+
+
+def _fault(workload: Workload, count: int) -> str | None:
+    """Why a workload cannot be divided by so many, and the cure; None when it can."""
+    if isinstance(workload, StatementsSpec):
+        return (
+            "is from a workload file: how its rows belong together, and which instance a statement would be for, is not"
+            " known; use OLTP tables or tpcc, or one instance"
+        )
+    counted, key = (
+        (workload.warehouses, "warehouses") if isinstance(workload, TpccSpec) else (workload.tables, "tables")
+    )
+    if counted % count:
+        return f"has {key} = {counted}, which it does not divide; take a multiple of {count}"
+    if isinstance(workload, TpccSpec) and 0 < workload.delivery_connections < count:
+        few = workload.delivery_connections
+        return f"has delivery_connections = {few}; take at least one for each instance, or 0 to deliver at once"
+    return None

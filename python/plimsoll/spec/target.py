@@ -1,19 +1,59 @@
-"""How to reach a server: parsed from a URL, never shown with its password.
+"""How to reach a server: a URL, the encryption of its connections, and where its password comes from.
 
-Deliberately not here: connecting, and where passwords come from besides the URL (`secrets`).
+A target is never shown with its password, which comes from the URL, an environment variable, an option file or a
+prompt, and is never written. Modes and keys of encryption are those of MySQL's own clients, also what protects a
+password where a connection is not encrypted. Deliberately not here: connecting, and reading the files of keys and
+certificates, which whoever connects does.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import configparser
+import os
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Literal, cast, get_args
 from urllib.parse import parse_qs, unquote, urlsplit
 
 from pydantic import SecretStr
 
 from plimsoll.errors import SpecError
-from plimsoll.spec.tls import KEYS, Tls, tls_of
+from plimsoll.regular_file import text_regular
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tls:
+    """How connections are encrypted.
+
+    Attributes:
+        mode: `preferred` encrypts over TCP where the server offers it, and never over a unix socket; `required`
+            always, whoever the server is; `verify-ca` with a server that an authority in `ca` vouches for;
+            `verify-identity` when it does so for the target's name.
+        ca: File of the authorities' certificates, PEM.
+        cert: File of the client's certificate, PEM.
+        key: File of its private key, PEM.
+        server_public_key_path: File of the server's public key, PEM: it encrypts a password that the server asks for
+            itself over a connection that is not encrypted.
+        get_server_public_key: Whoever answers is asked for that key, and may learn the password by sending their own.
+    """
+
+    mode: TlsMode = "preferred"
+    ca: Path | None = None
+    cert: Path | None = None
+    key: Path | None = None
+    server_public_key_path: Path | None = None
+    get_server_public_key: bool = False
+
+    @property
+    def verifies(self) -> bool:
+        """Whether the server must show who it is."""
+        return self.mode in {"verify-ca", "verify-identity"}
+
+    @property
+    def is_demanded(self) -> bool:
+        """Whether there is no connection without encryption."""
+        return self.verifies or self.mode == "required"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -116,3 +156,146 @@ def _url_tls(said: Mapping[str, str]) -> Tls:
         return tls_of(said)
     except SpecError as error:
         raise SpecError(*(f"target: {fault}" for fault in error.faults)) from None
+
+
+TlsMode = Literal["disabled", "preferred", "required", "verify-ca", "verify-identity"]
+MODES: tuple[TlsMode, ...] = get_args(TlsMode)
+KEYS = ("tls", "ca", "cert", "key", "server_public_key_path", "get_server_public_key")
+"""What a URL, a study file and the command line call it."""
+
+
+def said_of(values: Mapping[str, str | bool | None]) -> dict[str, str | None]:
+    """Values of a study file or of options as `tls_of` reads them."""
+    return {key: str(value).lower() if isinstance(value, bool) else value for key, value in values.items()}
+
+
+def tls_of(said: Mapping[str, str | None]) -> Tls:
+    """Reads what was said under `KEYS`; a missing or empty text says nothing.
+
+    Raises:
+        SpecError: A mode that does not exist, or a file that its mode has no use for; all at once.
+    """
+    given = {key: text for key, text in said.items() if text}
+    mode = given.get("tls", "preferred")
+    if faults := tuple(_faults(mode, given)):
+        raise SpecError(*faults)
+    get_key = given.pop("get_server_public_key", "false") == "true"
+    files = {key: Path(text).expanduser().absolute() for key, text in given.items() if key != "tls"}
+    return Tls(mode=cast("TlsMode", mode), get_server_public_key=get_key, **files)
+
+
+def _faults(mode: str, given: Mapping[str, str]) -> Iterator[str]:
+    """A file that is named and not used would look like safety that is not there."""
+    if mode not in MODES:
+        yield f"tls: must be one of {', '.join(MODES)}, is {mode!r}"
+        return
+    verifies, encrypts = mode.startswith("verify"), mode not in {"disabled", "preferred"}
+    if verifies and "ca" not in given:
+        yield (
+            f"ca: {mode} needs the file of the authority that signed the server's certificate;"
+            " those that this system trusts are in /etc/ssl/certs/ca-certificates.crt on Debian"
+        )
+    if "ca" in given and not verifies:
+        yield f"ca: nothing is verified with tls={mode}; say tls=verify-ca or tls=verify-identity"
+    if ("cert" in given) != ("key" in given):
+        missing, there = ("key", "cert") if "cert" in given else ("cert", "key")
+        yield f"{missing}: is missing; {there} is of no use without it"
+    if ("cert" in given or "key" in given) and not encrypts:
+        yield f"cert: is not shown with tls={mode}; say tls=required, verify-ca or verify-identity"
+    yield from _key_faults(mode, given, encrypts=encrypts)
+
+
+def _key_faults(mode: str, given: Mapping[str, str], *, encrypts: bool) -> Iterator[str]:
+    path, get = "server_public_key_path", "get_server_public_key"
+    if (said := given.get(get, "false")) not in ("true", "false"):
+        yield f"{get}: must be true or false, is {said!r}"
+    if path in given and said == "true":
+        yield f"{get}: any key that comes would be as good as that of {path}; leave one of them out"
+    unused = path if path in given else get if said == "true" else None
+    if unused and encrypts:
+        yield f"{unused}: is not used with tls={mode}, which encrypts the whole connection; leave it out"
+
+
+def with_secrets(
+    target: Target,
+    *,
+    password_env: str | None = None,
+    defaults_file: str | None = None,
+    prompt: Callable[[str], str] | None = None,
+) -> Target:
+    """The target with its password.
+
+    Args:
+        target: From a URL; a password in it wins.
+        password_env: Name of an environment variable.
+        defaults_file: Path of an option file with a [client] section, the convention of MySQL's own clients.
+        prompt: Asks a person; called when given and nothing else has a password.
+
+    Raises:
+        SpecError: The variable is not set, or the file cannot be read or has no password.
+    """
+    if target.password.get_secret_value():
+        return target
+    if password_env is not None:
+        return target.with_password(taken(password_env, key="password_env"))
+    if defaults_file is not None:
+        return target.with_password(_password_from(Path(defaults_file).expanduser()))
+    if prompt is not None:
+        return target.with_password(prompt(f"Password of {target.user} at {target.endpoint}: "))
+    return target
+
+
+_FILE_BYTES_MAX = 2**20
+
+_TAKEN: dict[str, str] = {}
+"""Passwords by the variable that they were taken from."""
+
+
+def taken(variable: str, *, key: str) -> str:
+    """The value of a variable, which is then no longer in the environment that child processes inherit.
+
+    Whoever may look at a process on this machine may read its environment, and servers and engines need no password
+    there.
+
+    Args:
+        variable: Its name.
+        key: What named it, for the message.
+
+    Raises:
+        SpecError: There is no such variable.
+    """
+    if variable in os.environ:
+        _TAKEN[variable] = os.environ.pop(variable)
+    if variable not in _TAKEN:
+        # The name is not repeated: whoever gives the password in its place must not find it in a log.
+        raise SpecError(
+            f"{key}: the environment has no variable of the name that was given; set it and export it, and give its"
+            " name, not the password itself"
+        )
+    return _TAKEN[variable]
+
+
+def _password_from(path: Path) -> str:
+    parser = configparser.RawConfigParser(allow_no_value=True, strict=False, delimiters=("=",))
+    try:
+        text = text_regular(path, _FILE_BYTES_MAX)
+        parser.read_string("\n".join(line for line in text.splitlines() if not line.lstrip().startswith("!")))
+    except OSError as error:
+        raise SpecError(f"defaults_file: {path} cannot be read: {error.strerror}") from None
+    except (configparser.Error, UnicodeDecodeError):
+        raise SpecError(f"defaults_file: {path} is not an option file with sections such as [client]") from None
+    password = parser.get("client", "password", fallback=None)
+    if password is None:
+        raise SpecError(f"defaults_file: {path} has no password in its [client] section; add password = …")
+    return password.strip().strip("\"'")
+
+
+def known_secret(variable: str | None) -> dict[str, str]:
+    """The variable of a password with its value, for a child process of the user's own that needs it; empty for none.
+
+    It was taken out of the environment that other children inherit.
+    """
+    if variable is None:
+        return {}
+    value = _TAKEN.get(variable, os.environ.get(variable))
+    return {} if value is None else {variable: value}

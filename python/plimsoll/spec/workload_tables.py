@@ -1,17 +1,24 @@
-"""The tables of a workload file as users write them: columns and keys.
+"""The tables of a workload file as users write them, columns and keys, and what must hold within and between them.
 
-Deliberately not here: what must hold between them (`table_checks`).
+References choose from a column of another table, whose values follow from row numbers. Whether each row of a foreign
+key refers to one that is there is not foreseen: that is found when the key is made. Of unique keys, told is what
+follows from `each` and `cycle`: too few combinations, or sequences that begin again together. Whether other values
+happen to meet is not foreseen; the server tells that when the rows are loaded.
 """
 
 from __future__ import annotations
 
-from typing import Annotated, ClassVar, Literal
+import hashlib
+import math
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import BeforeValidator, Field
 
-from plimsoll.spec.fields import Extended, Written
+from plimsoll.spec.fields import NAME_MAX, Extended, SqlName, Written, a_list
+from plimsoll.spec.generator_plan import Keys, generator_plan, keys_of, reach_faults, sql_type, values_count
 from plimsoll.spec.generators import GeneratorSpec
-from plimsoll.spec.sql_names import NAME_MAX, SqlName, a_list
 
 COLUMNS_MAX = 1_000
 ROWS_MAX = 2**32 - 1
@@ -121,3 +128,288 @@ class TableSpec(Extended):
     def column_named(self, name: str) -> ColumnSpec | None:
         """A column; None when there is none of this name."""
         return next((column for column in self.column if column.name == name), None)
+
+
+def repeated(path: str, names: Iterable[str]) -> Iterator[str]:
+    """Names that are there more than once; servers take those that differ in upper and lower case for the same."""
+    for name, count in Counter(name.lower() for name in names).items():
+        if count > 1:
+            yield f"{path}: the name {name!r} is used {count} times; give each its own"
+
+
+def table_faults(table: TableSpec, tables: Tables) -> Iterator[str]:
+    """What is wrong with a table, each line behind its path within that."""
+    found = [*_faults_of_parts(table, tables)]
+    yield from found
+    if not found:
+        yield from unique_faults(table, tables)
+
+
+def _faults_of_parts(table: TableSpec, tables: Tables) -> Iterator[str]:
+    columns = [column.name for column in table.column]
+    yield from repeated("column", (column.name for column in table.column))
+    if len(columns) > COLUMNS_MAX:
+        yield f"column: must be at most {COLUMNS_MAX}, are {len(columns)}"
+    yield from repeated("index", table.index_names)
+    for index, name in enumerate(table.index_names):
+        if name.lower() == "primary":
+            yield f"index[{index}].name: must not be {name!r}, which is the primary key's; choose another"
+    lists = [("primary_key", table.key), *((f"index[{i}].columns", one.columns) for i, one in enumerate(table.index))]
+    lists += [(f"foreign_key[{i}].columns", one.columns) for i, one in enumerate(table.foreign_key)]
+    for place, names in lists:
+        yield from repeated(place, names)
+        unknown = [name for name in names if name not in columns]
+        yield from (f"{place}: there is no column {name!r}; known are {', '.join(columns)}" for name in unknown)
+    for index, one in enumerate(table.index):
+        yield from (f"index[{index}].lengths: {fault}" for fault in _length_faults(one, table))
+    yield from foreign_key_faults(table, tables)
+    for index, column in enumerate(table.column):
+        yield from (f"column[{index}].{fault}" for fault in _column_faults(column, table, tables))
+
+
+def _column_faults(column: ColumnSpec, table: TableSpec, tables: Tables) -> Iterator[str]:
+    found = list(column.faults(in_rows=True))
+    yield from found
+    if not found:
+        yield from reference_faults(column, tables)
+        yield from reach_faults(column, table.rows)
+    if column.generate == "null" and column.type is None:
+        yield "type: is missing; NULL alone tells no type"
+    if column.name in table.key and column.nullable:
+        yield "nullable: is true, but the column belongs to the primary key, which has no NULL"
+    if column.name in table.key and (column.null_ratio > 0 or column.generate == "null"):
+        yield f"null_ratio: is {column.null_ratio:g}, but the column belongs to the primary key, which has no NULL"
+    rising = column.generate == "sequence" and (column.start or 1) > 0 and (column.step or 1) > 0
+    is_plain = column.each in (None, 1) and column.cycle is None
+    if column.auto_increment and not (rising and is_plain and column.name == (*table.key, None)[0]):
+        yield (
+            "auto_increment: belongs to a rising sequence from 1 or more, without each and cycle, that is first in the"
+            " primary key"
+        )
+
+
+def _length_faults(index: IndexSpec, table: TableSpec) -> Iterator[str]:
+    if index.lengths and len(index.lengths) != len(index.columns):
+        count = len(index.columns)
+        yield f"must be one for each of the {count} columns, are {len(index.lengths)}; 0 stands for all of a column"
+        return
+    for name, length in zip(index.columns, index.lengths, strict=False):
+        column = table.column_named(name)
+        if length > 0 and column is not None and not _is_text(column):
+            yield f"{length} is for texts, and {name} is {column.type or 'a number or time'}; write 0"
+
+
+def _is_text(column: ColumnSpec) -> bool:
+    """Whether servers index the beginning of its values: of texts and bytes they do."""
+    if column.type is not None:
+        return column.type.upper().replace("(", " ").split()[0].endswith(("CHAR", "TEXT", "BLOB", "BINARY"))
+    return column.generate in ("digits", "letters", "hex", "text", "choice", "reference", None)
+
+
+Tables = Mapping[str, TableSpec]
+"""The tables of a file by name."""
+
+
+def referred_column(spec: GeneratorSpec, tables: Tables) -> ColumnSpec | None:
+    """The column that a reference chooses from; None when there is none, or the generator is no reference."""
+    table = tables.get(spec.table or "") if spec.generate == "reference" else None
+    if table is None:
+        return None
+    name = spec.column if spec.column is not None else table.key[0] if len(table.key) == 1 else None
+    return table.column_named(name) if name is not None else None
+
+
+def referred_keys(spec: GeneratorSpec, tables: Tables) -> Keys | None:
+    """What a reference chooses from; None when there is nothing, or the generator is no reference."""
+    column = referred_column(spec, tables)
+    if column is None or [*column.faults(in_rows=True)]:
+        return None
+    return keys_of(column, tables[spec.table or ""].rows)
+
+
+def reference_faults(spec: GeneratorSpec, tables: Tables) -> Iterator[str]:
+    """What is wrong with a reference that has all its keys, each line behind the name of a key."""
+    if spec.generate != "reference":
+        return
+    table = tables.get(spec.table or "")
+    if table is None:
+        yield f"table: there is no table {spec.table!r}; known are {', '.join(tables) or 'none'}"
+    elif table.rows == 0:
+        yield f"table: {spec.table!r} is made without rows, so there is no key to refer to"
+    elif spec.column is not None:
+        yield from _referred_column_faults(spec, tables)
+    elif (column := referred_column(spec, tables)) is None or column.generate != "sequence":
+        yield (
+            f"table: {spec.table!r} must have one column as primary key, and that a sequence, to be referred to;"
+            " otherwise name a column"
+        )
+
+
+def _referred_column_faults(spec: GeneratorSpec, tables: Tables) -> Iterator[str]:
+    column, table = referred_column(spec, tables), tables[spec.table or ""]
+    if column is None:
+        known = ", ".join(one.name for one in table.column)
+        yield f"column: there is no column {spec.column!r} in {spec.table!r}; known are {known}"
+    elif column.null_ratio > 0:
+        yield f"column: {column.name!r} of {spec.table!r} has NULLs, so that not every row can be referred to by it"
+    elif not [*column.faults(in_rows=True)] and keys_of(column, table.rows) is None:
+        yield (
+            f"column: {column.name!r} of {spec.table!r} must be a sequence, or a text with one {{row}} and no other"
+            " placeholder, to be referred to"
+        )
+
+
+def foreign_key_faults(table: TableSpec, tables: Tables) -> Iterator[str]:
+    """What is wrong with the foreign keys of a table, each line behind its path within that."""
+    for index, key in enumerate(table.foreign_key):
+        yield from (f"foreign_key[{index}].{fault}" for fault in _faults(key, table, tables))
+
+
+def _faults(key: ForeignKeySpec, table: TableSpec, tables: Tables) -> Iterator[str]:
+    referred = tables.get(key.table)
+    if referred is None:
+        yield f"table: there is no table {key.table!r}; known are {', '.join(tables)}"
+        return
+    references = _references(key, referred)
+    if not references:
+        yield f"references: is missing; {key.table!r} has no primary key"
+        return
+    if len(set(references)) != len(key.columns) or len(set(key.columns)) != len(key.columns):
+        yield (
+            f"references: {key.table!r} is referred to by {', '.join(references)}, and from here by"
+            f" {', '.join(key.columns)}; there must be as many, each once"
+        )
+        return
+    unknown = [name for name in references if referred.column_named(name) is None]
+    yield from (f"references: there is no column {name!r} in {key.table!r}" for name in unknown)
+    if not unknown and references not in _unique(referred):
+        yield (
+            f"references: {', '.join(references)} must be the primary key of {key.table!r}, or all columns of a unique"
+            " index, in the same order"
+        )
+    own = [column for name in key.columns if (column := table.column_named(name)) is not None]
+    if key.on_delete == "set_null" and (fixed := [column.name for column in own if not column.takes_null]):
+        yield f"on_delete: 'set_null' needs columns that take NULL: write nullable = true for {', '.join(fixed)}"
+    yield from _type_faults(key, table, referred)
+
+
+def _references(key: ForeignKeySpec, referred: TableSpec) -> tuple[str, ...]:
+    return referred.key if key.references is None else key.references
+
+
+def _unique(table: TableSpec) -> list[tuple[str, ...]]:
+    return [table.key, *(one.columns for one in table.index if one.unique and not any(one.lengths))]
+
+
+def _type_faults(key: ForeignKeySpec, table: TableSpec, referred: TableSpec) -> Iterator[str]:
+    """Of columns with a type: servers want the same kind of number, with the same sign, on both sides."""
+    for name, other in zip(key.columns, _references(key, referred), strict=True):
+        own, theirs = table.column_named(name), referred.column_named(other)
+        if own is None or theirs is None or own.type is None:
+            continue
+        expected = theirs.type or ("BIGINT" if theirs.generate == "sequence" else None)
+        if expected is not None and _family(own.type) != _family(expected):
+            yield (
+                f"columns: {name} is {own.type}, and {other} of {key.table!r} is {expected}; give both one type, or"
+                f" {name} none"
+            )
+
+
+def _family(written: str) -> tuple[str, bool]:
+    words = written.upper().replace("(", " ").split()
+    name = {"INTEGER": "INT", "CHAR": "VARCHAR", "BINARY": "VARBINARY", "NUMERIC": "DECIMAL"}.get(words[0], words[0])
+    return name, "UNSIGNED" in words
+
+
+def column_type(
+    table: TableSpec, column: ColumnSpec, tables: Tables, seen: frozenset[tuple[str, str]] = frozenset()
+) -> str:
+    """The type of a column without faults: what was written, that of the column it refers to, or what fits its values.
+
+    Args:
+        table: Whose column it is.
+        column: The column.
+        tables: All tables of the file.
+        seen: Table and column on the way here: foreign keys may lead back to where they came from.
+    """
+    if column.type is not None:
+        return column.type
+    for key in table.foreign_key:
+        if column.name in key.columns:
+            referred = tables[key.table]
+            name = _references(key, referred)[key.columns.index(column.name)]
+            other = referred.column_named(name)
+            if other is not None and (key.table, name) not in seen:
+                return column_type(referred, other, tables, seen | {(table.name, column.name)})
+    named = referred_column(column, tables) if column.column is not None else None
+    return (named and named.type) or sql_type(column, referred_keys(column, tables))
+
+
+def foreign_key_plans(table: TableSpec, tables: Tables) -> list[dict[str, Any]]:
+    """The foreign keys of a table without faults, in the form that the engine reads."""
+    return [
+        {
+            "name": _name(table.name, number),
+            "columns": list(key.columns),
+            "table": key.table,
+            "references": list(_references(key, tables[key.table])),
+            "on_delete": key.on_delete,
+        }
+        for number, key in enumerate(table.foreign_key, 1)
+    ]
+
+
+def _name(table: str, number: int) -> str:
+    """No other constraint of the database may have it; servers take 64 characters."""
+    name = f"fk_{table}_{number}"
+    if len(name) <= NAME_MAX:
+        return name
+    digest = hashlib.sha256(table.encode()).hexdigest()[:12]
+    return f"fk_{table[:40]}_{digest}_{number}"
+
+
+def unique_faults(table: TableSpec, tables: Tables) -> Iterator[str]:
+    """Unique keys that rows of a table without other faults must break, each line behind the key's path."""
+    columns = {column.name: column for column in table.column}
+    keys = [("primary_key", table.key)] if table.key else []
+    keys += [
+        (f"index[{i}].columns", one.columns) for i, one in enumerate(table.index) if one.unique and not any(one.lengths)
+    ]
+    for place, names in keys:
+        reason = _repetition([columns[name] for name in names], table.rows, tables)
+        if reason is not None:
+            yield f"{place}: {', '.join(names)} {reason}, so {table.rows} rows cannot all be different"
+
+
+def _repetition(columns: Sequence[ColumnSpec], rows: int, tables: Tables) -> str | None:
+    """Why two of so many rows have the same values in all of these columns; None when that is not known."""
+    if not any(column.each or column.cycle for column in columns):
+        return None
+    counts = [_different(column, rows, tables) for column in columns]
+    combinations = math.prod(count if count is not None else rows for count in counts)
+    if combinations < rows:
+        return f"have at most {combinations} combinations of values"
+    if any(column.generate != "sequence" for column in columns):
+        return None
+    if rows > 1 and all((column.each or 1) > 1 for column in columns):
+        return "have the same values in the first two rows (each)"
+    periods = [(column.each or 1) * column.cycle for column in columns if column.cycle is not None]
+    period = math.lcm(*periods) if len(periods) == len(columns) else rows
+    return f"begin again after {period} rows (cycle)" if period < rows else None
+
+
+def _different(column: ColumnSpec, rows: int, tables: Tables) -> int | None:
+    """How many different values a column has at most; None when they may be as many as rows, as NULLs are."""
+    keys = referred_keys(column, tables)
+    if column.null_ratio > 0 or column.generate == "null" or (column.generate == "reference" and keys is None):
+        return None
+    plan = generator_plan(column, keys)
+    match plan["kind"]:
+        case "sequence":
+            return values_count(plan, rows)
+        case "integer" | "decimal" | "timestamp":
+            return int(plan["count"])
+        case "choice":
+            return len(set(plan["values"]))
+        case _:
+            return None

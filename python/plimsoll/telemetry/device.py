@@ -1,6 +1,7 @@
-"""The block device that holds an instance's data: throughput, operations and how busy it was.
+"""Block devices: throughput, operations and use of the device that holds an instance's data; how busy each disk was.
 
-Source: https://docs.kernel.org/admin-guide/iostats.html. Deliberately not here: which device that is
+Whole disks of the host are watched so that a redo log or temporary files on another one are seen. Source:
+https://docs.kernel.org/admin-guide/iostats.html. Deliberately not here: which device holds the data
 (`servers.storage`).
 """
 
@@ -125,3 +126,43 @@ def busy_ratio(busy_ms: Callable[[], float], clock: Callable[[], float] = time.m
         return None if risen is None else min(risen[1]["busy_ms"] / 1000 / risen[0], 1.0)
 
     return ask
+
+
+_BUSY_MS = 12
+NO_DISKS = ("loop", "ram", "zram", "sr", "fd")
+DISKS_MAX = 32
+
+
+class DisksSampler(Sampler):
+    """Shares of time since the sample before, from /proc/diskstats; disks without any operation have no rows."""
+
+    source: ClassVar[str] = "host"
+    waits: ClassVar[bool] = False
+    cost: ClassVar[str] = "one read of /proc/diskstats, of all disks"
+    metrics: ClassVar[Mapping[str, str]] = {"disk_*_busy_ratio": "0..1"}
+
+    def __init__(self, proc: Path = PROC, blocks: Path = Path("/sys/block")) -> None:
+        self._path = proc / "diskstats"
+        self._disks = frozenset(_whole_disks(blocks))
+        self._deltas = Deltas()
+
+    def sample(self, at_unix_s: float) -> list[Sample]:
+        """Looks once, see `Sampler`."""
+        lines = (line.split() for line in kernel_text(self._path).splitlines())
+        counters = {fields[2]: float(fields[_BUSY_MS]) for fields in lines if fields[2] in self._disks}
+        risen = self._deltas.rise(at_unix_s, {name: busy_ms for name, busy_ms in counters.items() if busy_ms > 0})
+        if risen is None:
+            return []
+        elapsed_s, busy = risen
+        return [
+            Sample(self.source, f"disk_{name}_busy_ratio", min(busy_ms / 1000 / elapsed_s, 1.0))
+            for name, busy_ms in busy.items()
+        ]
+
+
+def _whole_disks(blocks: Path) -> list[str]:
+    try:
+        names = sorted(path.name for path in blocks.iterdir())
+    except OSError:
+        return []
+    return [name for name in names if not name.startswith(NO_DISKS)][:DISKS_MAX]

@@ -19,8 +19,8 @@ from plimsoll.servers.control import ControlConnection
 from plimsoll.servers.replication.links import dialect_of
 from plimsoll.servers.replication.model import Dialect
 from plimsoll.spec.target import Target
-from plimsoll.telemetry.asking import is_lost, open_impatiently
 from plimsoll.telemetry.sampler import PROC, Sample, Sampler, kernel_text
+from plimsoll.telemetry.server_status import is_lost, open_impatiently
 
 _TICKS_PER_S = os.sysconf("SC_CLK_TCK")
 

@@ -9,24 +9,20 @@ from typing import Literal
 
 from plimsoll.servers.storage import data_device
 from plimsoll.spec.target import Target
-from plimsoll.telemetry.cgroup import CgroupSampler
-from plimsoll.telemetry.collector import Placed
-from plimsoll.telemetry.cpu import CpuSampler
-from plimsoll.telemetry.device import DeviceSampler
-from plimsoll.telemetry.disks import DisksSampler
-from plimsoll.telemetry.frequency import FrequencySampler
-from plimsoll.telemetry.memory import MemorySampler
-from plimsoll.telemetry.network import NetworkSampler
-from plimsoll.telemetry.pressure import PressureSampler
-from plimsoll.telemetry.process import ProcessSampler
-from plimsoll.telemetry.process_io import ProcessIoSampler
+from plimsoll.telemetry.device import DeviceSampler, DisksSampler
+from plimsoll.telemetry.host import (
+    CpuSampler,
+    FrequencySampler,
+    MemorySampler,
+    NetworkSampler,
+    PressureSampler,
+    RunQueueSampler,
+)
+from plimsoll.telemetry.process import CgroupSampler, ProcessIoSampler, ProcessSampler, ThreadsSampler
 from plimsoll.telemetry.replication import ReplicaSampler, SemisyncSampler
-from plimsoll.telemetry.run_queue import RunQueueSampler
-from plimsoll.telemetry.sampler import Sampler
+from plimsoll.telemetry.sampler import Placed, Sampler
 from plimsoll.telemetry.server_status import ServerStatusSampler
-from plimsoll.telemetry.summaries import SummariesSampler
-from plimsoll.telemetry.threads import ThreadsSampler
-from plimsoll.telemetry.waits import WaitsSampler
+from plimsoll.telemetry.server_waits import SummariesSampler, WaitsSampler
 
 SAMPLERS: tuple[type[Sampler], ...] = (
     CpuSampler,

@@ -9,7 +9,7 @@ import pytest
 from rich.console import Console, RenderableType
 from syrupy.assertion import SnapshotAssertion
 
-from plimsoll.analyse.size import size
+from plimsoll.analyse.answers.size import size
 from plimsoll.guide.markdown import render_markdown
 from plimsoll.guide.terminal import render_terminal, size_terminal
 from support.analyses import measured_analysis

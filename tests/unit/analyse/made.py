@@ -9,12 +9,15 @@ import numpy as np
 import polars as pl
 
 from plimsoll.record import frames
-from plimsoll.record.connections import ConnectionsRecord, OutageRecord
 from plimsoll.record.environment import ClientFacts, Environment, HostFacts
 from plimsoll.record.level import Level
 from plimsoll.record.model import (
+    ConnectionsRecord,
     EngineAccount,
+    Origin,
+    OutageRecord,
     Outcome,
+    ReportedResult,
     SystemRecord,
     TrialRecord,
     TrialWarning,
@@ -22,8 +25,6 @@ from plimsoll.record.model import (
     Window,
     WorkloadRecord,
 )
-from plimsoll.record.origin import Origin
-from plimsoll.record.reported import ReportedResult
 
 PLACE = {"driver": "here", "host": "here", "instance": "one"}
 STARTED_UNIX_S = 1_000_000.0

@@ -6,9 +6,9 @@ import math
 
 import pytest
 
-from plimsoll.analyse.ab import AbAnswer, comparisons_of
-from plimsoll.analyse.cell_model import Bounds, Estimate
+from plimsoll.analyse.answers.ab import AbAnswer, comparisons_of
 from plimsoll.analyse.model import Difference, DifferenceVerdict
+from plimsoll.analyse.study.cell_model import Bounds, Estimate
 from plimsoll.record.level import Level
 
 LEVEL = Level(connections=8)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from plimsoll.analyse.grade import Grade, best, worst
-from plimsoll.analyse.study import analyse
+from plimsoll.analyse.analysis import analyse
+from plimsoll.analyse.findings.finding_model import Grade, best, worst
 from plimsoll.guide.answer import answer_sentence
 from support.disturbed import DISTURBED, QUIET, SHARED, machine_table
 from unit.analyse.made import Made, measured, published

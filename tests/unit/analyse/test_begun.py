@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from plimsoll.analyse.begun import ResponseTimes, TurnEnds, begun_in
-from plimsoll.analyse.histograms import NOTHING, SparseHistogram
-from plimsoll.record.buckets import bucket_of_ns
+from plimsoll.analyse.study.duets import ResponseTimes, TurnEnds, begun_in
+from plimsoll.analyse.trial.histograms import NOTHING, SparseHistogram
+from plimsoll.record.histograms import bucket_of_ns
 
 
 def histogram(*seconds: float) -> SparseHistogram:

@@ -6,10 +6,10 @@ import math
 
 import pytest
 
-from plimsoll.analyse.capacities import capacities, capacities_by_repetition, capacity_ratios
-from plimsoll.analyse.capacity_answer import capacity_answer
-from plimsoll.analyse.capacity_model import CapacityRatio
-from plimsoll.analyse.tidy_capacities import CAPACITY_COLUMNS, capacity_table
+from plimsoll.analyse.answers.capacity import capacity_answer
+from plimsoll.analyse.study.capacities import capacities, capacities_by_repetition, capacity_ratios
+from plimsoll.analyse.study.capacity_model import CapacityRatio
+from plimsoll.analyse.tidy import CAPACITY_COLUMNS, capacity_table
 from plimsoll.prose.capacity import capacities_compared_sentence, capacity_answer_sentence
 from plimsoll.record.capacity import Capacity, CapacityObjective, SearchRecord
 from support.searched import searched

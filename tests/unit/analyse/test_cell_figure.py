@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from plimsoll.analyse.cell_figure import cell_figure
+from plimsoll.analyse.study.throughput import cell_figure
 
 
 @pytest.mark.parametrize("value", [300.0, 5e-324, 1e30])

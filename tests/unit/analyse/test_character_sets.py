@@ -7,11 +7,11 @@ from typing import cast
 
 import pytest
 
-from plimsoll.analyse.character_sets import check_character_sets
-from plimsoll.analyse.trial_summary import TrialSummary
-from plimsoll.record.data_facts import ColumnFacts, DataFacts, TableFacts
+from plimsoll.analyse.findings.options import check_character_sets
+from plimsoll.analyse.trial.trial_summary import TrialSummary
 from plimsoll.record.environment import InstanceFacts
 from plimsoll.record.level import Level
+from plimsoll.record.server_facts import ColumnFacts, DataFacts, TableFacts
 
 STATED = "[mysqld]\ncharacter_set_server=latin1\n"
 

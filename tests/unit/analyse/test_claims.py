@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from plimsoll.analyse.cell_model import Bounds, Estimate
-from plimsoll.analyse.claim_model import CheckedClaim, ClaimVerdict
-from plimsoll.analyse.claims import check_claims
+from plimsoll.analyse.analysis import analyse
+from plimsoll.analyse.explain.where_model import ResourceDemand, WhereTime, WhereVerdict
 from plimsoll.analyse.model import Analysis
-from plimsoll.analyse.study import analyse
-from plimsoll.analyse.where_model import ResourceDemand, WhereTime, WhereVerdict
+from plimsoll.analyse.study.cell_model import Bounds, Estimate
+from plimsoll.analyse.study.claims import check_claims
+from plimsoll.analyse.study.curve_model import CheckedClaim, ClaimVerdict
 from plimsoll.guide.claims import claims_section
 from plimsoll.record.environment import Environment, HostFacts
 from plimsoll.record.level import Level, LevelKind

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from plimsoll.analyse.comparison import compare_repetitions
-from plimsoll.analyse.holm import holm
 from plimsoll.analyse.model import DifferenceVerdict
+from plimsoll.analyse.study.comparison import compare_repetitions
+from plimsoll.stats.significance import holm
 
 BASE = [1000.0, 1100.0, 900.0]
 

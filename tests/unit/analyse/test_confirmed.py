@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from plimsoll.analyse.capacities import capacities
-from plimsoll.analyse.confirmed import Confirmed, confirmed, objective_to_confirm
-from plimsoll.prose.confirmed import confirmed_sentence
+from plimsoll.analyse.answers.size_model import Confirmed, confirmed, objective_to_confirm
+from plimsoll.analyse.study.capacities import capacities
+from plimsoll.prose.capacity import confirmed_sentence
 from plimsoll.record.capacity import Capacity, CapacityObjective, CapacityRun, RunRole, RunVerdict, SearchRecord
 
 OBJECTIVE = CapacityObjective(response_ms_p99=20.0, errors_ratio=0.0)

@@ -8,17 +8,17 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from plimsoll.analyse.cost import SECONDS_PER_MONTH
-from plimsoll.analyse.cost_model import CapacityBasis, OnFront
+from plimsoll.analyse.analysis import analyse
+from plimsoll.analyse.answers.cost import SECONDS_PER_MONTH
+from plimsoll.analyse.answers.size import size
 from plimsoll.analyse.model import Analysis
-from plimsoll.analyse.size import size
-from plimsoll.analyse.study import analyse
+from plimsoll.analyse.study.capacity_model import CapacityBasis, OnFront
 from plimsoll.guide.answer import answer_sentence
 from plimsoll.guide.cost import cost_section
 from plimsoll.guide.size import answer_sentences
 from plimsoll.record.capacity import Capacity, SearchRecord
 from plimsoll.record.level import Level
-from plimsoll.record.price import Price
+from plimsoll.record.model import Price
 from support.searched import OBJECTIVE
 from unit.analyse.made import measured, published
 

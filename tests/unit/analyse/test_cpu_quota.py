@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from plimsoll.analyse.study import analyse
-from plimsoll.analyse.where_model import WhereTime, WhereVerdict
+from plimsoll.analyse.analysis import analyse
+from plimsoll.analyse.explain.where_model import WhereTime, WhereVerdict
 from unit.analyse.test_server_summaries import TPS, trial
 
 

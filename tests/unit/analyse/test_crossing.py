@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from plimsoll.analyse.crossing import contradict, crossing, times_allowed
+from plimsoll.analyse.study.violations import contradict, crossing, times_allowed
 from plimsoll.record.capacity import CapacityObjective, CapacityRun, RunRole, RunVerdict
 
 OBJECTIVE = CapacityObjective(response_ms_p99=50.0)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import Any, cast
 
-from plimsoll.analyse.data_drift import data_summaries
-from plimsoll.analyse.trial_summary import TrialSummary
-from plimsoll.guide.data import data_section
-from plimsoll.record.data import DataReset, DataState
+from plimsoll.analyse.study.trials import data_summaries
+from plimsoll.analyse.trial.trial_summary import TrialSummary
+from plimsoll.guide.storage import data_section
+from plimsoll.record.model import DataReset, DataState
 
 
 def trial(state: DataState | None, system: str = "s") -> TrialSummary:

@@ -7,7 +7,9 @@ from types import SimpleNamespace
 
 import numpy as np
 
-from plimsoll.analyse.deciding import (
+from plimsoll.analyse.analysis import analyse
+from plimsoll.analyse.model import DifferenceVerdict
+from plimsoll.analyse.study.sequential import (
     CellKey,
     Question,
     RepetitionValues,
@@ -16,9 +18,7 @@ from plimsoll.analyse.deciding import (
     questions,
     values_of_cells,
 )
-from plimsoll.analyse.model import DifferenceVerdict
-from plimsoll.analyse.sequential_verdicts import judge_values
-from plimsoll.analyse.study import analyse
+from plimsoll.analyse.study.sequential_verdicts import judge_values
 from plimsoll.prose.interim import interim_lines
 from plimsoll.record.level import Level
 from unit.analyse.made import measured

@@ -8,17 +8,17 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from plimsoll.analyse.disturbance import is_disturbed, met_by, together, unlike
-from plimsoll.analyse.disturbance_model import Disturbance
+from plimsoll.analyse.analysis import analyse
+from plimsoll.analyse.answers.size import size
+from plimsoll.analyse.answers.size_model import Fit
 from plimsoll.analyse.model import Analysis, DifferenceVerdict
-from plimsoll.analyse.size import size
-from plimsoll.analyse.size_model import Fit
-from plimsoll.analyse.study import analyse
-from plimsoll.analyse.trial_summary import summarise
+from plimsoll.analyse.study.conditions import is_disturbed, met_by, together, unlike
+from plimsoll.analyse.trial.condition_model import Disturbance
+from plimsoll.analyse.trial.trial_summary import summarise
 from plimsoll.guide.answer import answer_sentence
 from plimsoll.guide.headline import headline_findings
-from plimsoll.guide.run_warnings import SearchDoubts, search_doubts
 from plimsoll.guide.size import worded
+from plimsoll.guide.warnings import SearchDoubts, search_doubts
 from plimsoll.record.capacity import Capacity, CapacityObjective, CapacityRun, RunRole, RunVerdict, SearchRecord
 from plimsoll.record.environment import HostFacts
 from plimsoll.record.level import Level

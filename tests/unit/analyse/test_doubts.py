@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from plimsoll.analyse.doubts import Code, Voids, voids
-from plimsoll.prose.severity import Severity, severity_of
+from plimsoll.analyse.findings.doubts import Code, Voids, voids
+from plimsoll.prose.warnings import Severity, severity_of
 
 RUN = "no-server throughput-stalled transactions-unfinished replica-lag-grows"
 MACHINE = """host-busy-elsewhere server-throttled burstable-instance memory-overcommitted client-saturated

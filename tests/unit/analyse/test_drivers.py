@@ -9,15 +9,14 @@ import numpy as np
 import polars as pl
 import pytest
 
-from plimsoll.analyse.drivers import expected_ratios
-from plimsoll.analyse.study import analyse
-from plimsoll.analyse.trial_summary import summarise
-from plimsoll.prose.evidence import evidence_text
+from plimsoll.analyse.analysis import analyse
+from plimsoll.analyse.trial.drivers import expected_ratios
+from plimsoll.analyse.trial.trial_summary import summarise
+from plimsoll.prose.warnings import evidence_text
 from plimsoll.record import frames
-from plimsoll.record.drivers import DriverRecord
 from plimsoll.record.environment import ClientFacts, Environment, HostFacts
 from plimsoll.record.level import Level
-from plimsoll.record.model import Outcome
+from plimsoll.record.model import DriverRecord, Outcome
 from support.told import evidence_of
 from unit.analyse.made import STARTED_UNIX_S, Made, histogram_table, interval_table, measured, trial_record
 

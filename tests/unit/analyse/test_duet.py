@@ -9,18 +9,17 @@ import polars as pl
 import pytest
 from scipy import stats
 
-from plimsoll.analyse.duet import estimate, trimmed_mean
-from plimsoll.analyse.duet_differences import log_ratios
-from plimsoll.analyse.duet_model import DuetBasis
+from plimsoll.analyse.analysis import analyse
+from plimsoll.analyse.findings.trial_checks import check_turns
 from plimsoll.analyse.model import DifferenceVerdict
-from plimsoll.analyse.study import analyse
-from plimsoll.analyse.trial_summary import summarise
-from plimsoll.analyse.turn_checks import check_turns
-from plimsoll.analyse.within_run import quantile_t
+from plimsoll.analyse.study.curve_model import DuetBasis
+from plimsoll.analyse.study.duets import estimate, log_ratios, trimmed_mean
+from plimsoll.analyse.trial.trial_summary import summarise
 from plimsoll.record import frames
-from plimsoll.record.buckets import bucket_of_ns
 from plimsoll.record.environment import Environment
+from plimsoll.record.histograms import bucket_of_ns
 from plimsoll.record.model import Outcome, Verdict, Window
+from plimsoll.stats.variance import quantile_t
 from unit.analyse.made import Made, trial_record
 
 

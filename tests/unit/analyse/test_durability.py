@@ -6,9 +6,9 @@ from importlib.resources import files
 
 import pytest
 
-from plimsoll.analyse.durability import durability_of, system_durability
+from plimsoll.analyse.analysis import analyse
+from plimsoll.analyse.explain.durability import durability_of, system_durability
 from plimsoll.analyse.model import Analysis
-from plimsoll.analyse.study import analyse
 from plimsoll.cli.demo import STUDIES
 from plimsoll.guide.markdown import render_markdown
 from plimsoll.record.environment import Environment, HostFacts, InstanceFacts

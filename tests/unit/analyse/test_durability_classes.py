@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from plimsoll.analyse.durability_classes import with_durability_classes
+from plimsoll.analyse.analysis import analyse
+from plimsoll.analyse.explain.durability import with_durability_classes
 from plimsoll.analyse.model import Analysis
-from plimsoll.analyse.study import analyse
-from plimsoll.guide.durability_classes import durability_section
 from plimsoll.guide.markdown import render_markdown
-from plimsoll.record.durability import DurabilityRecord, SettingOutcome
+from plimsoll.guide.storage import durability_section
 from plimsoll.record.environment import ClientFacts, Environment, HostFacts, InstanceFacts, StorageFacts
+from plimsoll.record.fault_tests import DurabilityRecord, SettingOutcome
 from unit.analyse.made import measured
 
 

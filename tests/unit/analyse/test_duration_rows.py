@@ -6,8 +6,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from plimsoll.analyse.duration_rows import duration_rows
-from plimsoll.analyse.histograms import merge_measure
+from plimsoll.analyse.trial.histograms import duration_rows, merge_measure
 from plimsoll.record import frames
 
 MEASURES = ("response", "service", "in_flight_response")

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from plimsoll.analyse.analysis import analyse
+from plimsoll.analyse.findings.doubts import PlacedWarning
 from plimsoll.analyse.model import Analysis
-from plimsoll.analyse.study import analyse
-from plimsoll.analyse.warning_model import PlacedWarning
 from plimsoll.guide.content import describe
 from plimsoll.guide.html import render_html
-from plimsoll.record.connections import ConnectionsRecord, EncryptionRecord
+from plimsoll.record.model import ConnectionsRecord, EncryptionRecord
 from support.told import evidence_of
 from unit.analyse.made import Made, measured
 

@@ -6,15 +6,14 @@ from pathlib import Path
 
 import numpy as np
 
-from plimsoll.analyse.cell_model import Bounds, SpreadKind
+from plimsoll.analyse.analysis import analyse
 from plimsoll.analyse.model import Analysis, DifferenceVerdict
-from plimsoll.analyse.study import analyse
-from plimsoll.guide.limits import LIMITS
+from plimsoll.analyse.study.cell_model import Bounds, SpreadKind
+from plimsoll.guide.answer import LIMITS
 from plimsoll.guide.words import verdict_words
 from plimsoll.prose.phrases import vague_words
 from plimsoll.record.environment import Environment, HostFacts, InstanceFacts
-from plimsoll.record.model import Outcome, State, StateMark, SystemRecord, Verdict
-from plimsoll.record.reported import ReportedResult
+from plimsoll.record.model import Outcome, ReportedResult, State, StateMark, SystemRecord, Verdict
 from plimsoll.record.store import read_study, write_recording
 from support.recordings import a_trial
 

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from plimsoll.analyse.environments import changes
-from plimsoll.analyse.study import analyse
+from plimsoll.analyse.analysis import analyse
+from plimsoll.analyse.study.environments import changes
 from plimsoll.guide.words import evidence_sentence
 from plimsoll.prose.phrases import told_changes as told
 from plimsoll.record.environment import ClientFacts, Environment, HostFacts, InstanceFacts, StorageFacts

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from plimsoll.analyse.doubts import placed_warnings
-from plimsoll.analyse.equivalence.checks import check_equivalence
-from plimsoll.analyse.equivalence.compare import equivalence
-from plimsoll.analyse.equivalence.model import Aspect, Equivalence
-from plimsoll.analyse.factors import compare_factors, factors_of
+from plimsoll.analyse.explain.equivalence import check_equivalence, equivalence
+from plimsoll.analyse.explain.equivalence_model import Aspect, Equivalence
+from plimsoll.analyse.findings.doubts import placed_warnings
 from plimsoll.analyse.model import SystemSummary
+from plimsoll.analyse.study.factors import compare_factors, factors_of
 from plimsoll.guide.words import evidence_sentence
-from plimsoll.prose.severity import Severity, severity_of
-from plimsoll.record.data_facts import ColumnFacts, DataFacts, IndexFacts, PlanStep, StatementPlan, TableFacts
-from plimsoll.record.environment import Environment, HostFacts, InstanceFacts
-from plimsoll.record.placement import PlacementFacts
+from plimsoll.prose.warnings import Severity, severity_of
+from plimsoll.record.environment import Environment, HostFacts, InstanceFacts, PlacementFacts
+from plimsoll.record.server_facts import ColumnFacts, DataFacts, IndexFacts, PlanStep, StatementPlan, TableFacts
 
 COLUMNS = {
     "id": ColumnFacts(type="int", extra="auto_increment"),

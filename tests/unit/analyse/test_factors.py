@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from plimsoll.analyse.factors import FactorComparison, compare_factors, factors_of
+from plimsoll.analyse.analysis import analyse
 from plimsoll.analyse.model import Analysis, SystemSummary
-from plimsoll.analyse.study import analyse
-from plimsoll.guide.factors import factor_table
+from plimsoll.analyse.study.factors import FactorComparison, compare_factors, factors_of
+from plimsoll.guide.facts import factor_table
 from plimsoll.prose.phrases import factor_words
 from plimsoll.record.environment import ClientFacts, Environment, HostFacts, InstanceFacts
 from support.told import answer_of

@@ -4,11 +4,18 @@ from __future__ import annotations
 
 import pytest
 
-from plimsoll.analyse.failover import Instants, Promotion, failover_outcome, with_outcomes
-from plimsoll.analyse.lost_transactions import Ledger, LedgerFailure, Search
+from plimsoll.analyse.answers.fault_tests import (
+    Instants,
+    Ledger,
+    LedgerFailure,
+    Promotion,
+    Search,
+    failover_outcome,
+    with_outcomes,
+)
 from plimsoll.errors import DataError
 from plimsoll.record.environment import StorageFacts
-from plimsoll.record.failover import FailoverOutcome, FailoverRecord
+from plimsoll.record.fault_tests import FailoverOutcome, FailoverRecord
 
 S = 1_000_000_000
 FAULT = 100 * S

@@ -5,8 +5,8 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import cast
 
-from plimsoll.analyse.file_checks import check_files
-from plimsoll.analyse.trial_summary import TrialSummary
+from plimsoll.analyse.findings.options import check_files
+from plimsoll.analyse.trial.trial_summary import TrialSummary
 from plimsoll.record.environment import InstanceFacts, StorageFacts
 from plimsoll.record.level import Level
 

@@ -7,13 +7,21 @@ from datetime import timedelta
 
 import pytest
 
-from plimsoll.analyse.cell_model import Bounds, Cell, Estimate, SpreadKind
-from plimsoll.analyse.curve_model import Curve
-from plimsoll.analyse.duration_model import Durations
-from plimsoll.analyse.horizon import YEAR_DAYS, load_today_tps, with_horizon, years_until
+from plimsoll.analyse.answers.size import size
+from plimsoll.analyse.answers.size_model import (
+    YEAR_DAYS,
+    Fit,
+    Horizon,
+    LoadDemand,
+    SizeAnswer,
+    SystemFit,
+    load_today_tps,
+    with_horizon,
+    years_until,
+)
 from plimsoll.analyse.model import Analysis
-from plimsoll.analyse.size import size
-from plimsoll.analyse.size_model import Fit, Horizon, LoadDemand, SizeAnswer, SystemFit
+from plimsoll.analyse.study.cell_model import Bounds, Cell, Durations, Estimate, SpreadKind
+from plimsoll.analyse.study.curve_model import Curve
 from plimsoll.errors import SpecError
 from plimsoll.guide.size import worded
 from plimsoll.record.level import Level, LevelKind

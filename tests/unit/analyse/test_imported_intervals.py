@@ -6,12 +6,11 @@ from dataclasses import replace
 
 import numpy as np
 
-from plimsoll.analyse.size import size
-from plimsoll.analyse.size_model import Fit
-from plimsoll.analyse.study import analyse
+from plimsoll.analyse.analysis import analyse
+from plimsoll.analyse.answers.size import size
+from plimsoll.analyse.answers.size_model import Fit
 from plimsoll.guide.markdown import render_markdown
-from plimsoll.record.origin import Origin
-from plimsoll.record.reported import ReportedResult
+from plimsoll.record.model import Origin, ReportedResult
 from support.told import answer_of, limits_of
 from unit.analyse.made import Made, measured
 

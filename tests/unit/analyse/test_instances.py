@@ -5,12 +5,12 @@ from __future__ import annotations
 import polars as pl
 import pytest
 
-from plimsoll.analyse.instances import instances_tps, lag_of, mean_tps
+from plimsoll.analyse.analysis import analyse
+from plimsoll.analyse.explain.variables import variable_differences
 from plimsoll.analyse.model import Analysis, SystemSummary
-from plimsoll.analyse.study import analyse
-from plimsoll.analyse.variables import variable_differences
-from plimsoll.guide.glance import glance_table
-from plimsoll.guide.instances import instance_table
+from plimsoll.analyse.trial.instances import instances_tps, lag_of, mean_tps
+from plimsoll.guide.headline import glance_table
+from plimsoll.guide.level_tables import instance_table
 from plimsoll.record.environment import Environment, InstanceFacts
 from plimsoll.record.level import Level
 from support.told import evidence_of

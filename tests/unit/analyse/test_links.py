@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from plimsoll.analyse.links import is_network_known, link_utilisation
-from plimsoll.analyse.samples import MetricSum
+from plimsoll.analyse.trial.resources import is_network_known, link_utilisation
+from plimsoll.analyse.trial.samples import MetricSum
 from plimsoll.record.environment import ClientFacts, Environment
 
 ELSEWHERE = Environment(client=ClientFacts(on_server_host=False))

@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from plimsoll.analyse.lost_transactions import (
+from plimsoll.analyse.answers.fault_tests import (
     Ledger,
     LedgerFailure,
     check_value,
@@ -16,8 +16,8 @@ from plimsoll.analyse.lost_transactions import (
     setting_outcome,
 )
 from plimsoll.errors import DataError
-from plimsoll.record.durability import FaultOutcome
-from plimsoll.spec.durability import DurabilitySetting, FaultKind
+from plimsoll.record.fault_tests import FaultOutcome
+from plimsoll.spec.fault_tests import DurabilitySetting, FaultKind
 
 SEED = 7
 ACKNOWLEDGED = {(0, 1): 1_000_000, (0, 2): 2_000_000, (0, 3): 3_000_000, (1, 1): 2_500_000}

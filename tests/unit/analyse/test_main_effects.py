@@ -8,14 +8,13 @@ from itertools import product
 import numpy as np
 import pytest
 
-from plimsoll.analyse.capacities import capacities
-from plimsoll.analyse.contrasts import cross_contrasts, main_contrasts, matrix_of
-from plimsoll.analyse.effect_model import EffectMeasure, Effects
-from plimsoll.analyse.effect_table import EffectTable
-from plimsoll.analyse.main_effects import main_effects
+from plimsoll.analyse.analysis import analyse
 from plimsoll.analyse.model import SystemSummary
-from plimsoll.analyse.study import analyse
+from plimsoll.analyse.study.capacities import capacities
+from plimsoll.analyse.study.curve_model import EffectMeasure, Effects
+from plimsoll.analyse.study.effects import EffectTable, main_effects
 from plimsoll.record.capacity import Capacity, CapacityObjective, SearchRecord
+from plimsoll.stats.contrasts import cross_contrasts, main_contrasts, matrix_of
 from support.matrices import FACTORS, matrix_analysis, matrix_trials
 
 

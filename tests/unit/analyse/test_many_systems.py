@@ -8,9 +8,9 @@ import re
 import pytest
 from rich.console import Console
 
-from plimsoll.analyse.answer import TOLD_ONE_BY_ONE
+from plimsoll.analyse.analysis import analyse
+from plimsoll.analyse.answers.answer import TOLD_ONE_BY_ONE
 from plimsoll.analyse.model import Analysis
-from plimsoll.analyse.study import analyse
 from plimsoll.guide.content import describe
 from plimsoll.guide.terminal import render_terminal
 from support.told import answer_of

@@ -6,9 +6,9 @@ from types import SimpleNamespace
 
 import pytest
 
-from plimsoll.analyse.missing import missing_groups, never_ran
-from plimsoll.analyse.size import size
-from plimsoll.analyse.study import analyse
+from plimsoll.analyse.analysis import analyse
+from plimsoll.analyse.answers.size import size
+from plimsoll.analyse.findings.missing import missing_groups, never_ran
 from plimsoll.guide.html import render_html
 from plimsoll.guide.markdown import render_markdown
 from plimsoll.plan.build import build_plan

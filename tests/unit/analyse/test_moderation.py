@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from plimsoll.analyse.moderation import moderated, moderated_power_degrees
-from plimsoll.analyse.within_run import MeanVariance
+from plimsoll.stats.variance import MeanVariance, moderated, moderated_power_degrees
 
 POOL = MeanVariance(4.0, 10)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from plimsoll.analyse.options_in_effect import NotInEffect, options_not_in_effect
+from plimsoll.analyse.findings.options import NotInEffect, options_not_in_effect
 from plimsoll.record.environment import InstanceFacts
 
 

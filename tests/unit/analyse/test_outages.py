@@ -6,14 +6,14 @@ import io
 
 from rich.console import Console
 
+from plimsoll.analyse.analysis import analyse
 from plimsoll.analyse.model import Analysis
-from plimsoll.analyse.outage_model import TrialOutage
-from plimsoll.analyse.outages import LISTED_MAX
-from plimsoll.analyse.study import analyse
+from plimsoll.analyse.study.trials import LISTED_MAX
+from plimsoll.analyse.trial.trial_model import TrialOutage
 from plimsoll.guide.html import render_html
 from plimsoll.guide.markdown import render_markdown
 from plimsoll.guide.terminal import render_terminal
-from plimsoll.record.connections import OutageRecord
+from plimsoll.record.model import OutageRecord
 from unit.analyse.made import measured
 
 RATES = [100.0] * 10

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from plimsoll.analyse.overload import IntervalLoad, Overload, overloads
+from plimsoll.analyse.trial.window import IntervalLoad, Overload, overloads
 
 
 def loads(*seconds: tuple[int, int, int]) -> list[IntervalLoad]:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from plimsoll.analyse.cell_model import Cell, CpuShares, Estimate
-from plimsoll.analyse.curve_checks import check_cells
-from plimsoll.analyse.curve_model import Curve
-from plimsoll.analyse.environments import changes
-from plimsoll.analyse.own_processors import (
+from plimsoll.analyse.findings.curve_checks import check_cells
+from plimsoll.analyse.study.cell_model import Cell, CpuShares, Estimate
+from plimsoll.analyse.study.curve_model import Curve
+from plimsoll.analyse.study.environments import changes
+from plimsoll.analyse.trial.processors import (
     Sides,
     cpus_of_sides,
     own_utilisation,
@@ -17,11 +17,10 @@ from plimsoll.analyse.own_processors import (
     sides_of,
     with_own_processors,
 )
-from plimsoll.guide.placement import client_cpus, placement_facts
-from plimsoll.prose.evidence import evidence_text
-from plimsoll.record.environment import ClientFacts, Environment, HostFacts, InstanceFacts
+from plimsoll.guide.facts import client_cpus, placement_facts
+from plimsoll.prose.warnings import evidence_text
+from plimsoll.record.environment import ClientFacts, Environment, HostFacts, InstanceFacts, PlacementFacts
 from plimsoll.record.level import Level, LevelKind
-from plimsoll.record.placement import PlacementFacts
 
 
 def environment(*servers: PlacementFacts | None, client: tuple[int, ...] | None = None, cpus: int = 8) -> Environment:

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from plimsoll.analyse.curve_model import PoolReason
-from plimsoll.analyse.grade import Grade
+from plimsoll.analyse.analysis import analyse
+from plimsoll.analyse.answers.size import size
+from plimsoll.analyse.answers.size_model import Fit, SizeAnswer
+from plimsoll.analyse.findings.finding_model import Grade
 from plimsoll.analyse.model import Analysis, Unknown
-from plimsoll.analyse.size import size
-from plimsoll.analyse.size_model import Fit, SizeAnswer
-from plimsoll.analyse.study import analyse
+from plimsoll.analyse.study.curve_model import PoolReason
 from plimsoll.guide.size import answer_sentences
 from plimsoll.record.level import Level
 from support.told import answer_of, limits_of

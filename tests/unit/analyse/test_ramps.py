@@ -7,12 +7,12 @@ import math
 import numpy as np
 import pytest
 
-from plimsoll.analyse.disturbance_model import Disturbance
 from plimsoll.analyse.model import DifferenceVerdict
-from plimsoll.analyse.ramps import PAIRS_LEAST, WINDOW, judged_pairs, knee_at, log_ratios, unlike_sides
+from plimsoll.analyse.study.capacities import PAIRS_LEAST, WINDOW, judged_pairs, knee_at, log_ratios, unlike_sides
+from plimsoll.analyse.trial.condition_model import Disturbance
 from plimsoll.record.capacity import CapacityRun, RunRole, RunVerdict
-from plimsoll.record.ramp import GROWTH, INTERVAL_S, Ramp, seconds_until
-from plimsoll.spec.arrivals import rising
+from plimsoll.record.level import GROWTH, INTERVAL_S, Ramp, seconds_until
+from plimsoll.spec.clients import rising
 
 
 def arrived(size: int, at_most: float = 1e9) -> np.ndarray:

@@ -10,15 +10,14 @@ import polars as pl
 import pytest
 from rich.console import Console
 
-from plimsoll.analyse.curve_model import Curve
+from plimsoll.analyse.analysis import analyse
+from plimsoll.analyse.answers.size import size
+from plimsoll.analyse.answers.size_model import SizeEvidence
 from plimsoll.analyse.model import Analysis
-from plimsoll.analyse.size import size
-from plimsoll.analyse.size_model import SizeEvidence
-from plimsoll.analyse.study import analyse
+from plimsoll.analyse.study.curve_model import Curve
 from plimsoll.guide.charts import response_charts, throughput_chart
 from plimsoll.guide.html import render_html
-from plimsoll.guide.look import PAPER, Look
-from plimsoll.guide.marks import Chart
+from plimsoll.guide.marks import PAPER, Chart, Look
 from plimsoll.guide.terminal import render_terminal
 from plimsoll.guide.words import place_words
 from plimsoll.record import frames

@@ -8,12 +8,10 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from plimsoll.analyse.cell_model import SpreadKind
-from plimsoll.analyse.level_table import level_table
-from plimsoll.analyse.moderation import moderated
-from plimsoll.analyse.ratios import log_ratio, ratio_of
-from plimsoll.analyse.throughput import MeanThroughput, Repeated, mean_throughputs
-from plimsoll.analyse.within_run import MeanVariance
+from plimsoll.analyse.study.cell_model import SpreadKind
+from plimsoll.analyse.study.ratios import log_ratio, ratio_of
+from plimsoll.analyse.study.throughput import MeanThroughput, Repeated, mean_throughputs
+from plimsoll.stats.variance import MeanVariance, level_table, moderated
 from support.made_up_studies import World, means_of
 
 RANDOM = np.random.default_rng(5)

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from plimsoll.analyse.readiness.checks import readiness_doubts
-from plimsoll.analyse.readiness.model import Demand, Moment, Readiness, SharedCpus
-from plimsoll.prose.evidence import recorded_warning
-from plimsoll.prose.readiness import CONSEQUENCE, READINESS_EVIDENCE
-from plimsoll.record.environment import HostFacts, InstanceFacts, StorageFacts
-from plimsoll.record.placement import PlacementFacts
+from plimsoll.analyse.findings.readiness import Demand, Moment, Readiness, SharedCpus
+from plimsoll.analyse.findings.readiness_checks import readiness_doubts
+from plimsoll.prose.warnings import CONSEQUENCE, READINESS_EVIDENCE, recorded_warning
+from plimsoll.record.environment import HostFacts, InstanceFacts, PlacementFacts, StorageFacts
 from plimsoll.run.readiness import judged
 
 GIB = 2**30

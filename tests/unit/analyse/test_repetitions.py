@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from plimsoll.analyse.study import analyse
+from plimsoll.analyse.analysis import analyse
 from support.told import evidence_of
 from unit.analyse.made import Made, measured
 

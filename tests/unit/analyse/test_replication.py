@@ -5,15 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from plimsoll.analyse.capacity_run import judged_run
-from plimsoll.analyse.doubts import Code
+from plimsoll.analyse.analysis import analyse
+from plimsoll.analyse.answers.size import size
+from plimsoll.analyse.explain.replication import delay_ms
+from plimsoll.analyse.explain.replication_model import FleetCosts, LagState
+from plimsoll.analyse.findings.doubts import Code
 from plimsoll.analyse.model import Analysis
-from plimsoll.analyse.replication.families import delay_ms
-from plimsoll.analyse.replication.fleet_model import FleetCosts
-from plimsoll.analyse.replication.model import LagState
-from plimsoll.analyse.size import size
-from plimsoll.analyse.study import analyse
-from plimsoll.analyse.trial_summary import summarise
+from plimsoll.analyse.study.capacities import judged_run
+from plimsoll.analyse.trial.trial_summary import summarise
 from plimsoll.guide.size import worded
 from plimsoll.record.capacity import CapacityObjective, RunRole, RunVerdict
 from support.replicated import GROWING_S, LOST, Fleet, recording

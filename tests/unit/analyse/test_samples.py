@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from plimsoll.analyse.samples import samples_of
+from plimsoll.analyse.trial.samples import samples_of
 from plimsoll.record.model import EngineAccount
 from support.recordings import intervals, telemetry
 

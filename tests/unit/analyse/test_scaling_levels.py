@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from plimsoll.analyse.analysis import analyse
 from plimsoll.analyse.model import Analysis
-from plimsoll.analyse.study import analyse
 from plimsoll.guide.scalability import scalability_section
 from plimsoll.guide.tables import Table
 from plimsoll.record.environment import ClientFacts, Environment, HostFacts

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from plimsoll.analyse.capacities import capacities
-from plimsoll.analyse.search_checks import check_searches, deciding_trials
-from plimsoll.guide.run_warnings import load_warnings, search_doubts
+from plimsoll.analyse.findings.curve_checks import check_searches, deciding_trials
+from plimsoll.analyse.study.capacities import capacities
+from plimsoll.guide.warnings import load_warnings, search_doubts
 from plimsoll.record.capacity import Capacity, CapacityObjective, CapacityRun, RunRole, RunVerdict, SearchRecord
 from plimsoll.record.environment import ClientFacts
 from plimsoll.record.level import Level

@@ -8,13 +8,13 @@ import numpy as np
 import polars as pl
 import pytest
 
-from plimsoll.analyse.duration_rows import duration_rows
-from plimsoll.analyse.series import POINTS_OF_STUDY, points_max, series_of
-from plimsoll.analyse.stalls import Stall
-from plimsoll.analyse.trial_model import TrialSeries
-from plimsoll.analyse.window import count_window, inside
+from plimsoll.analyse.trial.histograms import duration_rows
+from plimsoll.analyse.trial.series import POINTS_OF_STUDY, points_max, series_of
+from plimsoll.analyse.trial.stalls import Stall
+from plimsoll.analyse.trial.trial_model import TrialSeries
+from plimsoll.analyse.trial.window import count_window, inside
 from plimsoll.record import frames
-from plimsoll.record.buckets import bucket_of_ns
+from plimsoll.record.histograms import bucket_of_ns
 from plimsoll.record.model import Window
 from support.recordings import PLACE, intervals
 

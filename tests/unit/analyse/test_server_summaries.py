@@ -6,9 +6,9 @@ import numpy as np
 import polars as pl
 import pytest
 
-from plimsoll.analyse.server_summaries import server_summaries
-from plimsoll.analyse.study import analyse
-from plimsoll.analyse.where_model import WhereLevel, WherePart
+from plimsoll.analyse.analysis import analyse
+from plimsoll.analyse.explain.where_model import WhereLevel, WherePart
+from plimsoll.analyse.trial.resources import server_summaries
 from plimsoll.record.environment import ClientFacts, Environment, HostFacts
 from plimsoll.record.frames import TELEMETRY
 from unit.analyse.made import STARTED_UNIX_S, Made, measured

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from plimsoll.analyse.analysis import analyse
 from plimsoll.analyse.model import Analysis, DifferenceVerdict
-from plimsoll.analyse.study import analyse
 from plimsoll.importers.columns import TableOptions
 from plimsoll.importers.log_places import LogOptions
 from plimsoll.importers.sysbench import import_sysbench

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from plimsoll.analyse.analysis import analyse
+from plimsoll.analyse.explain.scaling_model import Region, ScalingVerdict
 from plimsoll.analyse.model import Analysis
-from plimsoll.analyse.scaling_model import Region, ScalingVerdict
-from plimsoll.analyse.study import analyse
-from plimsoll.guide.scaling_words import scalability_sentence
+from plimsoll.guide.scalability import scalability_sentence
 from plimsoll.record.environment import ClientFacts, Environment, HostFacts
 from unit.analyse.made import measured
 

@@ -6,13 +6,12 @@ from typing import Any
 
 import pytest
 
-from plimsoll.analyse.cell_model import Bounds, Cell, Estimate, SpreadKind
-from plimsoll.analyse.curve_model import Curve, Peak
-from plimsoll.analyse.duration_model import Durations
-from plimsoll.analyse.grade import Grade
+from plimsoll.analyse.answers.size import size as find
+from plimsoll.analyse.answers.size_model import Fit, SizeAnswer
+from plimsoll.analyse.findings.finding_model import Grade
 from plimsoll.analyse.model import Analysis, SystemSummary, WorkloadSummary
-from plimsoll.analyse.size import size as find
-from plimsoll.analyse.size_model import Fit, SizeAnswer
+from plimsoll.analyse.study.cell_model import Bounds, Cell, Durations, Estimate, SpreadKind
+from plimsoll.analyse.study.curve_model import Curve, Peak
 from plimsoll.errors import PlimsollError, RecordError, SpecError
 from plimsoll.guide.size import worded
 from plimsoll.record.level import Level, LevelKind

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from plimsoll.analyse.answers.size import size
 from plimsoll.analyse.model import Analysis
-from plimsoll.analyse.size import size
 from plimsoll.errors import SpecError
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from plimsoll.analyse.grade import Grade
-from plimsoll.analyse.size_model import Fit
+from plimsoll.analyse.answers.size_model import Fit
+from plimsoll.analyse.findings.finding_model import Grade
 from unit.analyse.test_size import ONE, analysis, curve, size
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from plimsoll.analyse.skew import skew_of
-from plimsoll.analyse.study import analyse
+from plimsoll.analyse.analysis import analyse
+from plimsoll.analyse.trial.instances import skew_of
 from plimsoll.record.level import Level
 from support.told import evidence_of
 

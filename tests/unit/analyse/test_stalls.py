@@ -5,13 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from plimsoll.analyse.analysis import analyse
 from plimsoll.analyse.model import Analysis
-from plimsoll.analyse.seen import SeenInterval
-from plimsoll.analyse.silence import silent_from_s
-from plimsoll.analyse.stalls import find_stalls
-from plimsoll.analyse.study import analyse
-from plimsoll.record.connections import OutageRecord
-from plimsoll.record.model import Outcome
+from plimsoll.analyse.trial.stalls import SeenInterval, find_stalls, silent_from_s
+from plimsoll.record.model import OutageRecord, Outcome
 from support.told import answer_of, evidence_of
 from unit.analyse.made import Made, interval_table, measured
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from plimsoll.analyse.stated_options import stated_options
-from plimsoll.spec.switches import is_on, switch_spelling
+from plimsoll.analyse.explain.variable_names import stated_options
+from plimsoll.spec.server_options import is_on, switch_spelling
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from plimsoll.analyse.study import analyse
+from plimsoll.analyse.analysis import analyse
 from plimsoll.importers.log_places import LogOptions
 from plimsoll.importers.sysbench import import_sysbench
 from plimsoll.importers.trials import write_import

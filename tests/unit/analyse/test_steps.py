@@ -8,17 +8,17 @@ import numpy as np
 import polars as pl
 import pytest
 
-from plimsoll.analyse.duration_rows import duration_rows
-from plimsoll.analyse.steady import steady_state
-from plimsoll.analyse.steady_model import StateKind
-from plimsoll.analyse.steps import LONG_S, STEPS_MAX, Steps, steps_of
-from plimsoll.analyse.study import analyse
-from plimsoll.analyse.window import count_window, inside
+from plimsoll.analyse.analysis import analyse
+from plimsoll.analyse.trial.condition_model import StateKind
+from plimsoll.analyse.trial.histograms import duration_rows
+from plimsoll.analyse.trial.series import LONG_S, STEPS_MAX, Steps, steps_of
+from plimsoll.analyse.trial.steady import steady_state
+from plimsoll.analyse.trial.window import count_window, inside
 from plimsoll.guide.content import describe
-from plimsoll.guide.long_trials import long_trials_section
-from plimsoll.guide.look import Look
+from plimsoll.guide.marks import Look
+from plimsoll.guide.trials import long_trials_section
 from plimsoll.record import frames
-from plimsoll.record.buckets import bucket_of_ns
+from plimsoll.record.histograms import bucket_of_ns
 from plimsoll.record.model import Window
 from plimsoll.record.store import read_study
 from support.recordings import PLACE, intervals, write

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from plimsoll.analyse.analysis import analyse
+from plimsoll.analyse.explain.storage import with_storage
 from plimsoll.analyse.model import Analysis
-from plimsoll.analyse.storage_use import with_storage
-from plimsoll.analyse.study import analyse
 from plimsoll.guide.markdown import render_markdown
 from plimsoll.guide.storage import use_sentence
 from plimsoll.record.environment import ClientFacts, Environment, HostFacts, InstanceFacts, StorageFacts

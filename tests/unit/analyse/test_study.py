@@ -9,11 +9,11 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from plimsoll.analyse.curve_model import PoolReason
+from plimsoll.analyse.analysis import analyse
 from plimsoll.analyse.model import Analysis, Difference, DifferenceVerdict
-from plimsoll.analyse.study import analyse
+from plimsoll.analyse.study.curve_model import PoolReason
 from plimsoll.errors import RecordError
-from plimsoll.guide.pools import pool_sentence
+from plimsoll.guide.answer import pool_sentence
 from plimsoll.prose.phrases import counted
 from plimsoll.record.environment import Environment
 from plimsoll.record.level import Level

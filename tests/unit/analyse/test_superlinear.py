@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from plimsoll.analyse.cell_model import Cell, CpuShares
-from plimsoll.analyse.scaling_fit import Levels
-from plimsoll.analyse.scaling_model import SuperlinearReason
-from plimsoll.analyse.superlinear import superlinear_steps
+from plimsoll.analyse.explain.scalability import superlinear_steps
+from plimsoll.analyse.explain.scaling_model import SuperlinearReason
+from plimsoll.analyse.study.cell_model import Cell, CpuShares
 from plimsoll.record.environment import HostFacts
 from plimsoll.record.level import Level
+from plimsoll.stats.scaling_laws import Levels
 from support.analyses import estimate
 
 

@@ -11,15 +11,13 @@ import polars as pl
 import pytest
 from rich.console import Console
 
-from plimsoll.analyse.deviations import FIXED, Measured, deviations
+from plimsoll.analyse.analysis import analyse
 from plimsoll.analyse.model import Analysis
-from plimsoll.analyse.study import analyse
-from plimsoll.analyse.tpcc_model import TpccFigures
+from plimsoll.analyse.trial.tpcc_clauses import FIXED, Measured, TpccFigures, deviations
 from plimsoll.guide.html import render_html
 from plimsoll.guide.terminal import render_terminal
 from plimsoll.record.environment import Environment, InstanceFacts
-from plimsoll.spec.tpcc import TpccSpec
-from plimsoll.spec.tpcc_quirks import quirks_of
+from plimsoll.spec.tpcc import TpccSpec, quirks_of
 from support.markdown import unlinked_markdown
 from support.told import limits_of
 from unit.analyse.made import Made, measured

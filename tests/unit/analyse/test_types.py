@@ -10,9 +10,9 @@ import polars as pl
 import pytest
 from rich.console import Console
 
-from plimsoll.analyse.duration_model import TypeTotal
+from plimsoll.analyse.analysis import analyse
 from plimsoll.analyse.model import Analysis
-from plimsoll.analyse.study import analyse
+from plimsoll.analyse.study.cell_model import TypeTotal
 from plimsoll.guide.html import render_html
 from plimsoll.guide.terminal import render_terminal
 from plimsoll.record import frames

@@ -10,11 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from plimsoll.analyse.duration_model import Durations
-from plimsoll.analyse.durations import durations
-from plimsoll.analyse.histograms import NOTHING, SparseHistogram, merge
-from plimsoll.analyse.study import analyse
-from plimsoll.analyse.unfinished import unfinished_count
+from plimsoll.analyse.analysis import analyse
+from plimsoll.analyse.study.cell_model import Durations
+from plimsoll.analyse.trial.histograms import NOTHING, SparseHistogram, merge
+from plimsoll.analyse.trial.percentiles import durations, unfinished_count
 from support.told import answer_of, evidence_of
 from unit.analyse.made import bucket_of, measured
 

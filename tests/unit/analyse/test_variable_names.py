@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from plimsoll.analyse.explain.variable_names import GONE, MATERIAL, RENAMED
+from plimsoll.analyse.explain.variables import variable_differences
 from plimsoll.analyse.model import SystemSummary, VariableReason
-from plimsoll.analyse.variable_names import GONE, MATERIAL, RENAMED
-from plimsoll.analyse.variables import variable_differences
 from plimsoll.record.environment import Environment, InstanceFacts
 
 OLD, NEW, MARIADB = "5.0.51b", "9.0.1", "10.11.6-MariaDB"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from plimsoll.analyse.explain.variables import variable_differences
 from plimsoll.analyse.model import SystemSummary
-from plimsoll.analyse.variables import variable_differences
 from plimsoll.record.environment import Environment, InstanceFacts
 
 

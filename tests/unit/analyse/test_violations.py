@@ -6,7 +6,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from plimsoll.analyse.violations import Arrivals, arrivals_of, judge_run
+from plimsoll.analyse.study.violations import Arrivals, arrivals_of, judge_run
 from plimsoll.record import frames
 from plimsoll.record.capacity import CapacityObjective, RunVerdict
 
@@ -80,7 +80,7 @@ def test_what_failed_was_dropped_or_still_waits_counts_as_over() -> None:
         for i in range(4)
     ]  # fmt: skip
     slow, fast = 21_000_000, 1_000_000
-    from plimsoll.record.buckets import bucket_of_ns
+    from plimsoll.record.histograms import bucket_of_ns
 
     buckets = bucket_of_ns(np.array([fast, slow])).tolist()
 

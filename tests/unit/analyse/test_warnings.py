@@ -10,11 +10,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from plimsoll.analyse.doubts import Code
+from plimsoll.analyse.analysis import analyse
+from plimsoll.analyse.findings.doubts import Code, PlacedWarning
 from plimsoll.analyse.model import Analysis
-from plimsoll.analyse.study import analyse
-from plimsoll.analyse.warning_model import PlacedWarning
-from plimsoll.prose.catalogue import ADVICE
+from plimsoll.prose.warnings import ADVICE
 from plimsoll.record.environment import ClientFacts, Environment, HostFacts, InstanceFacts, StorageFacts
 from plimsoll.record.model import TrialWarning
 from support.told import evidence_of

@@ -7,16 +7,15 @@ from dataclasses import replace
 import numpy as np
 import polars as pl
 
-from plimsoll.analyse.innodb_state import innodb_series
-from plimsoll.analyse.steady_checks import check_weather
-from plimsoll.analyse.study import analyse
-from plimsoll.analyse.trial_summary import summarise
-from plimsoll.analyse.weather import slow_figures
+from plimsoll.analyse.analysis import analyse
+from plimsoll.analyse.findings.trial_checks import check_weather
+from plimsoll.analyse.study.conditions import slow_figures
+from plimsoll.analyse.trial.steady import innodb_series
+from plimsoll.analyse.trial.trial_summary import summarise
 from plimsoll.guide.content import describe
-from plimsoll.prose.evidence import evidence_text
+from plimsoll.prose.warnings import evidence_text
 from plimsoll.record import frames
-from plimsoll.record.model import SystemRecord, Verdict
-from plimsoll.record.weather import ReferenceTimes, Weather
+from plimsoll.record.model import ReferenceTimes, SystemRecord, Verdict, Weather
 from unit.analyse.made import PLACE, STARTED_UNIX_S, Made, measured
 
 RATES = np.full(60, 1000.0) + np.tile([-5, 5, 3, -3], 15)

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from plimsoll.analyse.where_model import WherePart
-from plimsoll.analyse.where_parts import parts_of
+from plimsoll.analyse.explain.where_model import WherePart
+from plimsoll.analyse.explain.where_time import parts_of
 from unit.analyse.test_server_summaries import TPS, level
 
 SERVER, CLIENT, REST = WherePart.SERVER_CPU, WherePart.CLIENT_CPU, WherePart.UNEXPLAINED

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from plimsoll.analyse.analysis import analyse
 from plimsoll.analyse.model import DifferenceVerdict
-from plimsoll.analyse.study import analyse
-from plimsoll.guide.numbers import show_rate
+from plimsoll.guide.tables import show_rate
 from unit.analyse.made import measured
 
 

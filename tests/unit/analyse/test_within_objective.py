@@ -6,17 +6,15 @@ import json
 
 import numpy as np
 
-from plimsoll.analyse.cell_model import Cell, Estimate
-from plimsoll.analyse.curve_model import Curve, Peak, PoolReason
-from plimsoll.analyse.duration_model import Durations
-from plimsoll.analyse.study import analyse
-from plimsoll.analyse.within_objective import within_objective
-from plimsoll.guide.answer import answer_sentence
-from plimsoll.guide.glance import glance_table
-from plimsoll.guide.interval_charts import peaks_chart, sustained_words
-from plimsoll.guide.look import Look
-from plimsoll.guide.pictures import chart_spec
-from plimsoll.guide.pools import pool_sentence
+from plimsoll.analyse.analysis import analyse
+from plimsoll.analyse.study.cell_model import Cell, Durations, Estimate
+from plimsoll.analyse.study.curve_model import Curve, Peak, PoolReason
+from plimsoll.analyse.study.points import within_objective
+from plimsoll.guide.answer import answer_sentence, pool_sentence
+from plimsoll.guide.charts import peaks_chart, sustained_words
+from plimsoll.guide.figures import chart_spec
+from plimsoll.guide.headline import glance_table
+from plimsoll.guide.marks import Look
 from plimsoll.record.environment import Environment, InstanceFacts
 from plimsoll.record.level import Level, LevelKind
 from support.analyses import measured_analysis

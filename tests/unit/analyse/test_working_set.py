@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from plimsoll.analyse import working_set as module
-from plimsoll.analyse.working_set import hot_rows, working_set
-from plimsoll.spec.distribution import DISTRIBUTIONS, DistributionSpec
-from plimsoll.spec.workload import WorkloadSpec
+from plimsoll.analyse.trial import working_set as module
+from plimsoll.analyse.trial.working_set import hot_rows, working_set
+from plimsoll.spec.generators import DISTRIBUTIONS, DistributionSpec
+from plimsoll.spec.oltp import WorkloadSpec
 
 
 def spec(kind: str, **parameters: Any) -> DistributionSpec:

@@ -8,15 +8,14 @@ import pytest
 from typer.testing import CliRunner
 
 from plimsoll.cli.ab_study import login_keys
-from plimsoll.cli.login import Login
 from plimsoll.cli.main import command_line
 from plimsoll.cli.option_values import server_options, settings
-from plimsoll.cli.options import DataOptions
+from plimsoll.cli.options import DataOptions, Login
 from plimsoll.errors import SpecError
 from plimsoll.spec.ab import Load, sides_of, study_text
-from plimsoll.spec.secrets import taken
-from plimsoll.spec.statements import shipped
 from plimsoll.spec.study import parse_study
+from plimsoll.spec.target import taken
+from plimsoll.spec.workloads import shipped
 
 TWO = ("--set", "sync_binlog=0", "--set", "sync_binlog=1")
 

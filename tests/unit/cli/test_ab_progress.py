@@ -7,10 +7,9 @@ import io
 from rich.console import Console
 from rich.live import Live
 
-from plimsoll.cli.ab_progress import AbDisplay
+from plimsoll.cli.ab_study import AbDisplay
 from plimsoll.record.model import TrialWarning, Verdict
-from plimsoll.run.answer_events import AnswerProgressed
-from plimsoll.run.events import Event, ReadinessJudged, StudyBegan, TrialBegan, TrialEnded
+from plimsoll.run.events import AnswerProgressed, Event, ReadinessJudged, StudyBegan, TrialBegan, TrialEnded
 
 CELL = {"trial_id": "t", "workload": "orders", "connections": 4}
 BEGAN = StudyBegan(study="ab", trial_count=6, finished_count=0, estimated_s=90.0, is_until_decided=True)

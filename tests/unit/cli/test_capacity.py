@@ -8,7 +8,7 @@ from typing import Any, cast
 
 import pytest
 
-from plimsoll.analyse.capacity_model import CapacityAnswer
+from plimsoll.analyse.study.capacity_model import CapacityAnswer
 from plimsoll.cli.capacity import _search_and_show
 from plimsoll.plan.capacity import SearchSettings
 from plimsoll.record.capacity import Capacity, CapacityObjective, CapacityRun, RunRole, RunVerdict, SearchRecord

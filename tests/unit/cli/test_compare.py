@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner, Result
 
-from plimsoll.analyse.compare_model import CompareAnswer
+from plimsoll.analyse.answers.compare_model import CompareAnswer
 from plimsoll.cli.main import command_line
 from plimsoll.errors import SpecError
 from plimsoll.record.environment import ClientFacts, Environment, HostFacts, InstanceFacts

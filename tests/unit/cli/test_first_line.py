@@ -9,8 +9,8 @@ import sys
 import pytest
 from typer.main import get_command
 
-from plimsoll.cli.first_line import say_connecting, say_reaching, say_starting
 from plimsoll.cli.main import command_line
+from plimsoll.cli.streams import say_connecting, say_reaching, say_starting
 
 URL = "mysql://bench@db1/shop"
 CONNECTING = "connecting to bench@db1:3306"
@@ -42,7 +42,7 @@ WITHOUT_ONE = {"sysbench", "new", "learn report"}
 
 UNTIL_SAID = """
 import json, sys
-from plimsoll.cli import first_line
+from plimsoll.cli import streams as first_line
 
 def stop(text, *, is_quiet=False):
     if is_quiet:
@@ -65,7 +65,7 @@ def test_it_comes_before_anything_that_takes_long_is_imported(words: str, text: 
     taking_long = {"cryptography", "jinja2", "numpy", "polars", "pymysql", "rich", "scipy"}
     assert taking_long & set(modules) == set()
     assert {one.split(".")[1] for one in modules if one.startswith("plimsoll.")} <= {
-        *("cli", "errors", "interruption", "spec", "units")
+        *("cli", "errors", "interruption", "regular_file", "spec", "units")
     }
 
 

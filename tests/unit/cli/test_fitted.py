@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from plimsoll.cli.fitted import fitted
+from plimsoll.cli.streams import fitted
 from support.command import COMMAND, plimsoll
 
 STUDY = """

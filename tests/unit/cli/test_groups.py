@@ -12,9 +12,9 @@ from typer.testing import CliRunner
 from write_docs import _OF_THE_LIBRARY, commands
 
 from plimsoll.cli.failures import exit_code_of
-from plimsoll.cli.groups import with_groups
-from plimsoll.cli.login import Login
+from plimsoll.cli.help import with_groups
 from plimsoll.cli.main import command_line, help_page
+from plimsoll.cli.options import Login
 from plimsoll.errors import SpecError
 
 

@@ -19,13 +19,13 @@ OWN = {"cli", "errors", "interruption", "units"}
 PLANNING = {"plan", "prose", "record", "regular_file", "run", "spec", "strict_json"}
 """What a plan needs besides; packages of which it needs only some modules are below."""
 
-TPCC = {"deviations", "tpcc_clauses"}
+TPCC = {"trial", "trial.tpcc_clauses"}
 """Of `analyse`: where a planned TPC-C-derived workload departs from the specification."""
 
-WORDS = {"cell_model", "disturbance_model", "duration_model", "steady_model", "tpcc_model", "weather_model"}
+WORDS = {"study", "study.cell_model", "trial", "trial.condition_model", "trial.tpcc_clauses"}
 """Of `analyse`: the figures that phrases are about."""
 
-MISSING = {"doubts", "finding_model", "grade", "missing", "missing_model", "warning_model"}
+MISSING = {"findings", "findings.doubts", "findings.finding_model", "findings.missing"}
 """Of `analyse`: trials that are missing, and doubts, as values."""
 
 COMMAND = """
@@ -43,18 +43,18 @@ finally:
     ("modules", "unwanted"),
     [
         ("plimsoll.cli.main", DRAWING | ANALYSING | {"pydantic"}),
-        ("plimsoll.analyse.compare, plimsoll.guide.sides, plimsoll.guide.compare_page", DRAWING),
+        ("plimsoll.analyse.answers.compare, plimsoll.guide.sides, plimsoll.guide.compare", DRAWING),
         (
-            "plimsoll.guide.build, plimsoll.analyse.size, plimsoll.guide.terminal",
+            "plimsoll.guide.build, plimsoll.analyse.answers.size, plimsoll.guide.terminal",
             DRAWING | CONNECTING | {"scipy.stats"},
         ),
         ("plimsoll.cli.running", DRAWING | {"plimsoll.guide", "scipy"}),
         ("plimsoll.run.capacity_target", DRAWING | {"plimsoll.guide", "scipy"}),
         (
             "plimsoll.cli.trial, plimsoll.run.single",
-            DRAWING | {"plimsoll.guide", "plimsoll.analyse.trial_checks", "scipy"},
+            DRAWING | {"plimsoll.guide", "plimsoll.analyse.findings.trial_checks", "scipy"},
         ),
-        ("plimsoll.guide.durability, plimsoll.guide.failover, plimsoll.guide.test_page", DRAWING),
+        ("plimsoll.guide.fault_tests", DRAWING),
     ],
     ids=[
         "help",

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import typer.main
 
-from plimsoll.cli.learn_options import Reading, time_zone_offset_s
+from plimsoll.cli.learn import Reading, time_zone_offset_s
 from plimsoll.cli.main import command_line
 from plimsoll.errors import SpecError
 

@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 
 from plimsoll.cli.main import command_line
 from plimsoll.errors import PlimsollError
-from plimsoll.run.budget import total_s
+from plimsoll.run.planning import total_s
 from plimsoll.spec.new_study import Question
 from plimsoll.spec.study import read_study
 

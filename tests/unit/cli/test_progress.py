@@ -8,17 +8,23 @@ import math
 import pytest
 from rich.console import Console
 
-from plimsoll.analyse.cell_model import Bounds
-from plimsoll.analyse.deciding import Interim, Question
-from plimsoll.analyse.sequential import anytime_interval
+from plimsoll.analyse.study.cell_model import Bounds
+from plimsoll.analyse.study.sequential import Interim, Question, anytime_interval
 from plimsoll.cli.progress import StudyDisplay
 from plimsoll.prose.interim import interim_lines
 from plimsoll.record.level import Level
 from plimsoll.record.model import State, Verdict
-from plimsoll.run.answer_events import AnswerProgressed
-from plimsoll.run.data_events import HostLost
-from plimsoll.run.events import DataProgressed, IntervalEnded, StateBegan, StudyBegan, TrialBegan, TrialEnded
-from plimsoll.run.status_text import interval_words
+from plimsoll.run.events import (
+    AnswerProgressed,
+    DataProgressed,
+    HostLost,
+    IntervalEnded,
+    StateBegan,
+    StudyBegan,
+    TrialBegan,
+    TrialEnded,
+)
+from plimsoll.run.status import interval_words
 
 CELL = {"trial_id": "t", "system": "one", "workload": "orders", "connections": 4}
 LOOKING = DataProgressed(system="one", phase="consistency", done_count=1, total_count=4)

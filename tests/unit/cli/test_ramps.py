@@ -21,8 +21,7 @@ from plimsoll.record.capacity import (
     RunVerdict,
     SearchRecord,
 )
-from plimsoll.record.level import Level
-from plimsoll.record.ramp import Ramp
+from plimsoll.record.level import Level, Ramp
 from plimsoll.record.store import write_recording
 from support.disturbed import DISTURBED, QUIET, SHARED, machine_table
 from unit.analyse.made import measured

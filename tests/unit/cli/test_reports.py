@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from plimsoll.cli.reports import Report, show_and_write
-from plimsoll.guide.pages import Page
+from plimsoll.cli.learn import Report, show_and_write
+from plimsoll.guide.html import Page
 
 
 def page(title: str) -> Page:

@@ -11,16 +11,15 @@ from typing import Any
 
 import pytest
 
-from plimsoll.analyse.confirmed import Confirmed, confirmed
-from plimsoll.analyse.size import size
-from plimsoll.analyse.size_model import SizeAnswer
-from plimsoll.cli.confirming import Confirming, confirm_and_show
-from plimsoll.cli.login import NO_LOGIN
+from plimsoll.analyse.answers.size import size
+from plimsoll.analyse.answers.size_model import Confirmed, SizeAnswer, confirmed
+from plimsoll.cli.options import NO_LOGIN
+from plimsoll.cli.size import Confirming, confirm_and_show
 from plimsoll.errors import SpecError
 from plimsoll.record.capacity import CapacityObjective, CapacityRun, RunRole, RunVerdict
-from plimsoll.run import confirming as run_confirming
-from plimsoll.run import users_file
-from plimsoll.run.single_run import SingleRun
+from plimsoll.run import capacity_target as run_confirming
+from plimsoll.run import folder
+from plimsoll.run.single import SingleRun
 from plimsoll.spec.study import parse_study
 from plimsoll.spec.target import Target
 from support.searched import searched
@@ -50,7 +49,7 @@ class Servers:
         self.ran: list[SingleRun] = []
         self.objectives: list[CapacityObjective | None] = []
         self._verdict = verdict
-        patch.setattr(users_file, "current_spec", lambda _folder: (SPEC, None))
+        patch.setattr(folder, "current_spec", lambda _folder: (SPEC, None))
         patch.setattr(run_confirming, "system_of_study", self.system_of_study)
         patch.setattr(run_confirming, "confirm", self.confirm)
 

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from plimsoll.cli.confirming import _clients
+from plimsoll.cli.size import _clients
 from plimsoll.learn.demand import demand_of
 from plimsoll.learn.report import report_of
-from plimsoll.learn.seen import seen_in
+from plimsoll.learn.transactions import seen_in
 from plimsoll.spec.clients import Clients
 from support.command import plimsoll
 from support.event_logs import Said, write_log

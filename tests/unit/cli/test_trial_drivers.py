@@ -6,11 +6,11 @@ from dataclasses import replace
 
 import pytest
 
-from plimsoll.analyse.trial_summary import summarise
+from plimsoll.analyse.trial.trial_summary import summarise
 from plimsoll.cli.options import drivers_of
 from plimsoll.cli.trial_result import result_of, shown
 from plimsoll.errors import SpecError
-from plimsoll.record.connections import ConnectionsRecord
+from plimsoll.record.model import ConnectionsRecord
 from plimsoll.spec.drivers import ONE_HERE, DriverSpec
 from unit.analyse.test_drivers import Driver, made
 

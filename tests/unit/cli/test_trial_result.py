@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from plimsoll.analyse.trial_summary import summarise
+from plimsoll.analyse.trial.trial_summary import summarise
 from plimsoll.cli.trial_result import (
     OUTAGES_SHOWN,
     STALLS_SHOWN,
@@ -17,7 +17,7 @@ from plimsoll.cli.trial_result import (
     result_of,
     shown,
 )
-from plimsoll.record.connections import ConnectionsRecord
+from plimsoll.record.model import ConnectionsRecord
 from unit.analyse.made import measured
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from plimsoll.cli.type_lines import deviation_lines, tpcc_lines, type_lines
+from plimsoll.cli.trial_result import deviation_lines, tpcc_lines, type_lines
 
 TIMES = {"p50": 1.5, "p90": 6000.0, "p95": 6100.0, "p99": None, "p999": None, "max": 6200.0, "mean": 3.0}
 TIMES |= {"lower_bounds": []}

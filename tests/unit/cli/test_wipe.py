@@ -7,12 +7,12 @@ import sys
 
 import pytest
 
-from plimsoll.cli.wipe import without_passwords
+from plimsoll.cli.logs import without_passwords
 
 CODE = """
 import sys
 from pathlib import Path
-from plimsoll.cli.wipe import wipe_passwords
+from plimsoll.cli.logs import wipe_passwords
 wipe_passwords(sys.argv)
 print(Path("/proc/self/cmdline").read_bytes())
 print(sys.argv)

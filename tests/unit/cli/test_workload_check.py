@@ -31,7 +31,7 @@ def test_what_the_files_own_checks_miss_the_engine_tells(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Of both plans at once: that of the tables and that of the transactions."""
-    monkeypatch.setattr("plimsoll.spec.workload_checks.contradictions", lambda _: iter(()))
+    monkeypatch.setattr("plimsoll.spec.workload_file.contradictions", lambda _: iter(()))
     (tmp_path / "w.toml").write_text(FILE.format(columns="", index=INDEX).replace("id FROM", ":x, id FROM"))
     with pytest.raises(SpecError) as caught:
         check(str(tmp_path / "w.toml"))

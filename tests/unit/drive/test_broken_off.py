@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from plimsoll.drive import engine_run as engine_module
+from plimsoll.drive import engine as engine_module
 from plimsoll.drive.engine import LocalDriver, run_data_command
 from plimsoll.errors import EngineBugError, HostError, PlimsollError, TargetError
 from support.engines import PLAN, Fake, drive, fake, fault_of_trial, is_gone

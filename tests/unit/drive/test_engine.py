@@ -8,7 +8,7 @@ from pathlib import Path
 import jsonschema
 import pytest
 
-from plimsoll.drive import engine_run as engine_module
+from plimsoll.drive import engine as engine_module
 from plimsoll.drive.engine import LocalDriver, run_data_command
 from plimsoll.drive.executable import engine_version, find_engine
 from plimsoll.drive.protocol import PROTOCOL, Done, EngineWarning, Interval, Progress, Ready

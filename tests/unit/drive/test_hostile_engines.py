@@ -10,14 +10,13 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from plimsoll.drive.engine_message import EngineMessage
 from plimsoll.drive.merging import merge_intervals, merge_ready
-from plimsoll.drive.protocol import MESSAGE, Done, Interval, Ready
+from plimsoll.drive.protocol import MESSAGE, Done, EngineMessage, Interval, Ready
 from plimsoll.errors import EngineBugError, InvalidTrialError, PlimsollError
 from plimsoll.record.document import Document
-from plimsoll.record.tables import table_bytes
-from plimsoll.run.progressing import account_of, connections_of, outages_of
+from plimsoll.record.frames import table_bytes
 from plimsoll.run.rows import IntervalRows, oldest_in_flight_ms, response_ms_p99
+from plimsoll.run.trial_progress import account_of, connections_of, outages_of
 from support.engines import DONE, READY
 from unit.drive.test_shared import GOOD, drive
 

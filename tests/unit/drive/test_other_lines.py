@@ -12,9 +12,9 @@ from pydantic import SecretStr
 
 from plimsoll.drive.plans import GroupServers, ledger_line, read_logs_line, relay_line, trial_line
 from plimsoll.drive.protocol import PROTOCOL
-from plimsoll.spec.reads import Reads
+from plimsoll.spec.oltp import WorkloadSpec
+from plimsoll.spec.replicas import Reads
 from plimsoll.spec.target import Target
-from plimsoll.spec.workload import WorkloadSpec
 
 ENGINE: dict[str, Any] = json.loads((Path(__file__).parents[3] / "docs" / "engine-protocol.schema.json").read_text())
 TCP = Target(user="bench", database="sbtest", host="db", port=3307, password=SecretStr("pässword"))

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from plimsoll.drive.private_arguments import arguments_file, arguments_option
+from plimsoll.drive.executable import arguments_file, arguments_option
 from plimsoll.drive.sysbench import SysbenchProcess
 from support.command import plimsoll
 

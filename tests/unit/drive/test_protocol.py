@@ -17,12 +17,10 @@ from pydantic import SecretStr
 from plimsoll.drive.plans import data_line, sources, trial_line
 from plimsoll.drive.protocol import MESSAGE, PROTOCOL
 from plimsoll.spec.clients import Clients
-from plimsoll.spec.distribution import PARAMETERS
-from plimsoll.spec.oltp import DATA_ONLY, KINDS, OPTIONS, SENT_AS_TEXT
-from plimsoll.spec.target import Target
-from plimsoll.spec.tls import Tls
+from plimsoll.spec.generators import PARAMETERS
+from plimsoll.spec.oltp import DATA_ONLY, KINDS, OPTIONS, SENT_AS_TEXT, WorkloadSpec
+from plimsoll.spec.target import Target, Tls
 from plimsoll.spec.tpcc import Mix, TpccSpec
-from plimsoll.spec.workload import WorkloadSpec
 
 ENGINE: dict[str, Any] = json.loads((Path(__file__).parents[3] / "docs" / "engine-protocol.schema.json").read_text())
 PYTHON: dict[str, Any] = MESSAGE.json_schema()

@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from plimsoll.drive.ray_cluster import cluster
-from plimsoll.drive.ray_cluster.address import CLIENT_METHOD, is_own, refuse_unguarded
-from plimsoll.drive.ray_cluster.cluster import RayCluster
+from plimsoll.drive.ray_cluster.cluster import CLIENT_METHOD, RayCluster, is_own, refuse_unguarded
 from plimsoll.errors import HostError
 
 

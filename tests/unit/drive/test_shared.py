@@ -9,9 +9,8 @@ import pytest
 
 from plimsoll.drive import shared
 from plimsoll.drive.engine import LocalDriver
-from plimsoll.drive.engine_message import EngineMessage
 from plimsoll.drive.merging import SharedInterval
-from plimsoll.drive.protocol import Done, EngineWarning, Interval
+from plimsoll.drive.protocol import Done, EngineMessage, EngineWarning, Interval
 from plimsoll.drive.shared import DriverPlace, SharedDriver
 from plimsoll.errors import HostError, InvalidTrialError, TargetError
 from support.drivers import ScriptLauncher

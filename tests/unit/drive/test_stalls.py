@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from plimsoll.drive.engine import Stall
 from plimsoll.drive.protocol import Progress
-from plimsoll.drive.stalls import Stall
 
 
 def told(*seen: tuple[float, str, int]) -> list[str]:

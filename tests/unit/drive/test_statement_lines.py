@@ -11,8 +11,8 @@ import pytest
 from pydantic import SecretStr
 
 from plimsoll.drive.plans import data_line, sources, trial_line
-from plimsoll.spec.statements import StatementsSpec, reader, shipped
 from plimsoll.spec.target import Target
+from plimsoll.spec.workloads import StatementsSpec, reader, shipped
 
 SCHEMA: dict[str, Any] = json.loads((Path(__file__).parents[3] / "docs" / "engine-protocol.schema.json").read_text())
 TARGET = Target(user="u", database="d", host="h", port=1, password=SecretStr("p"))

@@ -20,8 +20,7 @@ from plimsoll.record.level import Level
 from plimsoll.record.model import Outcome, SystemRecord, TrialRecord, Verdict, Window, WorkloadRecord
 from plimsoll.record.store import write_recording
 from plimsoll.run.folder import PLAN_FILE, opened, resolve
-from plimsoll.run.status import study_status
-from plimsoll.run.status_text import lines_of
+from plimsoll.run.status import lines_of, study_status
 from plimsoll.spec.study import STUDY_FILE, parse_study
 
 TEXT = """

@@ -6,15 +6,15 @@ from dataclasses import replace
 
 import pytest
 
+from plimsoll.analyse.analysis import analyse
 from plimsoll.analyse.model import Analysis
-from plimsoll.analyse.study import analyse
+from plimsoll.guide.charts import capacities_chart
 from plimsoll.guide.content import describe
+from plimsoll.guide.figures import chart_spec
 from plimsoll.guide.html import render_html
-from plimsoll.guide.interval_charts import capacities_chart
-from plimsoll.guide.look import Look
-from plimsoll.guide.pictures import chart_spec
+from plimsoll.guide.marks import Look
 from plimsoll.guide.sources import sources_of
-from plimsoll.guide.strips import cell_strips
+from plimsoll.guide.trials import cell_strips
 from plimsoll.record.capacity import Capacity, CapacityObjective, CapacityRun, RunRole, RunVerdict, SearchRecord
 from plimsoll.record.level import Level
 from unit.analyse.made import Made, measured

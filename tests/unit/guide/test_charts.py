@@ -9,9 +9,8 @@ from xml.etree import ElementTree
 
 import pytest
 
-from plimsoll.analyse.cell_model import CpuShares
 from plimsoll.analyse.model import Analysis
-from plimsoll.guide.chart_links import Links
+from plimsoll.analyse.study.cell_model import CpuShares
 from plimsoll.guide.charts import (
     cpu_chart,
     cpu_part_names,
@@ -19,10 +18,9 @@ from plimsoll.guide.charts import (
     response_charts,
     throughput_chart,
 )
-from plimsoll.guide.labels import LABEL_LENGTH, labels_fit, shorten, spread
-from plimsoll.guide.look import PAPER, SHARES_COUNT, Look
-from plimsoll.guide.marks import Chart
-from plimsoll.guide.pictures import InlineSvg, chart_spec, render_png, render_svg
+from plimsoll.guide.figures import InlineSvg, chart_spec, render_png, render_svg
+from plimsoll.guide.marks import LABEL_LENGTH, PAPER, SHARES_COUNT, Chart, Look, labels_fit, shorten, spread
+from plimsoll.guide.sources import Links
 from plimsoll.record.level import LevelKind
 from support.analyses import hostile_analysis, measured_analysis
 from support.published import HP_LEVELS, imported_analysis, per_minute_analysis

@@ -9,7 +9,7 @@ from importlib.resources import files
 import numpy as np
 import pytest
 
-from plimsoll.guide.look import PAPER, SHARES_COUNT
+from plimsoll.guide.marks import PAPER, SHARES_COUNT
 
 EYES = {
     "of most people": np.eye(3),

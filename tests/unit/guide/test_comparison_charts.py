@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from plimsoll.analyse.model import Analysis
-from plimsoll.guide.comparison_charts import COMPARED_MAX, comparison_charts
-from plimsoll.guide.look import Look
-from plimsoll.guide.pictures import chart_spec
+from plimsoll.guide.comparisons import COMPARED_MAX, comparison_charts
+from plimsoll.guide.figures import chart_spec
+from plimsoll.guide.marks import Look
 from support.analyses import estimate, measured_analysis
 
 LOOK = Look(width_px=None, height_px=200, labelled=True)

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from plimsoll.analyse.disturbance_model import Disturbance
 from plimsoll.analyse.model import Analysis
-from plimsoll.analyse.steady_model import Segment, SeriesState, StateKind, SteadyState
-from plimsoll.analyse.weather_model import SlowFigure, TrialCondition
-from plimsoll.guide.conditions import SLOWER, condition_table
+from plimsoll.analyse.trial.condition_model import (
+    Disturbance,
+    Segment,
+    SeriesState,
+    SlowFigure,
+    StateKind,
+    SteadyState,
+    TrialCondition,
+)
 from plimsoll.guide.html import render_html
-from plimsoll.guide.strips import cell_strips
+from plimsoll.guide.trials import SLOWER, cell_strips, condition_table
 from support.analyses import measured_analysis
 
 

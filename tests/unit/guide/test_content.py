@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from plimsoll.analyse.curve_model import PoolReason
 from plimsoll.analyse.model import Analysis, SystemSummary
+from plimsoll.analyse.study.curve_model import PoolReason
 from plimsoll.guide.content import describe
 from plimsoll.guide.facts import environment_parts
-from plimsoll.guide.glance import glance_table
+from plimsoll.guide.headline import glance_table
 from plimsoll.guide.html import render_html
 from plimsoll.guide.marks import logarithmic_ticks
 from plimsoll.record.environment import ClientFacts, Environment, HostFacts, InstanceFacts, StorageFacts

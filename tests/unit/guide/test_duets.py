@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import pytest
 
-from plimsoll.analyse.cell_model import Bounds, Estimate
-from plimsoll.analyse.duet_model import Duet, DuetBasis, DuetRound
-from plimsoll.analyse.finding_model import found
+from plimsoll.analyse.analysis import analyse
+from plimsoll.analyse.findings.finding_model import found
 from plimsoll.analyse.model import Analysis, Difference, DifferenceVerdict
-from plimsoll.analyse.study import analyse
+from plimsoll.analyse.study.cell_model import Bounds, Estimate
+from plimsoll.analyse.study.curve_model import Duet, DuetBasis, DuetRound
 from plimsoll.guide.answer import limit_sentence
-from plimsoll.guide.differences import level_differences, peak_differences
-from plimsoll.guide.duets import CANNOT_SEE, duet_charts, duet_table
+from plimsoll.guide.comparisons import CANNOT_SEE, duet_charts, duet_table, level_differences, peak_differences
 from plimsoll.guide.headline import first_screen
 from plimsoll.guide.html import render_html
-from plimsoll.guide.look import Look
 from plimsoll.guide.markdown import render_markdown
+from plimsoll.guide.marks import Look
 from plimsoll.guide.words import verdict_words
 from plimsoll.record.level import Level
 from unit.analyse.made import measured

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from plimsoll.analyse.lost_transactions import setting_outcome
-from plimsoll.guide.durability import durability_sentences, durability_table
-from plimsoll.record.durability import DurabilityRecord, FaultOutcome
+from plimsoll.analyse.answers.fault_tests import setting_outcome
+from plimsoll.guide.fault_tests import durability_sentences, durability_table
 from plimsoll.record.environment import StorageFacts
-from plimsoll.spec.durability import DurabilitySetting, FaultKind
+from plimsoll.record.fault_tests import DurabilityRecord, FaultOutcome
+from plimsoll.spec.fault_tests import DurabilitySetting, FaultKind
 
 
 def record(fault: FaultKind, setting: DurabilitySetting, *each: FaultOutcome) -> DurabilityRecord:

@@ -8,15 +8,15 @@ from collections.abc import Iterator
 import pytest
 from rich.console import Console
 
-from plimsoll.analyse.effect_answer import effect_answer
-from plimsoll.analyse.effect_model import Effects
 from plimsoll.analyse.model import Analysis
+from plimsoll.analyse.study.curve_model import Effects
+from plimsoll.analyse.study.effects import effect_answer
+from plimsoll.guide.answer import render_json
 from plimsoll.guide.content import describe
-from plimsoll.guide.document import render_json
 from plimsoll.guide.effects import ADDITIVE_NOTE, effect_sentences, effects_section
 from plimsoll.guide.html import render_html
-from plimsoll.guide.look import Look
 from plimsoll.guide.markdown import render_markdown
+from plimsoll.guide.marks import Look
 from plimsoll.guide.terminal import render_terminal
 from support.analyses import measured_analysis
 from support.matrices import matrix_analysis

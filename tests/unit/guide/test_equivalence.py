@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import pytest
 
+from plimsoll.analyse.analysis import analyse
 from plimsoll.analyse.model import Analysis, VariableDifference, VariableReason
-from plimsoll.analyse.study import analyse
 from plimsoll.guide.answer import answer_sentence
 from plimsoll.guide.content import describe
-from plimsoll.guide.equivalence import equivalence_section
+from plimsoll.guide.facts import equivalence_section
 from plimsoll.guide.html import render_html
 from plimsoll.guide.markdown import render_markdown
-from plimsoll.record.data_facts import DataFacts, TableFacts
 from plimsoll.record.environment import Environment, InstanceFacts
+from plimsoll.record.server_facts import DataFacts, TableFacts
 from unit.analyse.made import Made, measured
 
 FLUSH = "innodb_flush_log_at_trx_commit"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from plimsoll.guide.exporters import exporter_lines
+from plimsoll.guide.facts import exporter_lines
 from plimsoll.record.environment import ExporterFacts
 
 URL = "http://db1:9100/metrics"

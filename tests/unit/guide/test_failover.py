@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from plimsoll.analyse.failover import with_outcomes
-from plimsoll.guide.failover import failover_page
-from plimsoll.guide.pages import page_html, page_markdown
-from plimsoll.guide.test_page import INCOMPLETE, write_page
+from plimsoll.analyse.answers.fault_tests import with_outcomes
+from plimsoll.guide.fault_tests import INCOMPLETE, failover_page, write_page
+from plimsoll.guide.html import page_html, page_markdown
 from plimsoll.record.environment import StorageFacts
-from plimsoll.record.failover import (
+from plimsoll.record.fault_tests import (
     ErrorSeen,
     FailoverOutcome,
     FailoverRecord,

@@ -7,8 +7,8 @@ import io
 import pytest
 from rich.console import Console
 
-from plimsoll.analyse.learned import learned_from
 from plimsoll.analyse.model import Analysis
+from plimsoll.analyse.study.workloads import learned_from
 from plimsoll.guide.fidelity import TITLE
 from plimsoll.guide.html import render_html
 from plimsoll.guide.markdown import render_markdown

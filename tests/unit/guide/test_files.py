@@ -9,7 +9,7 @@ import pytest
 from plimsoll.analyse.model import Analysis
 from plimsoll.errors import HostError
 from plimsoll.guide import files
-from plimsoll.guide.document import worded
+from plimsoll.guide.answer import worded
 from plimsoll.guide.files import write_guide, write_texts
 from support.analyses import hostile_analysis, measured_analysis
 

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from plimsoll.analyse.finding_model import found
+from plimsoll.analyse.findings.doubts import Evidence, PlacedWarning
+from plimsoll.analyse.findings.finding_model import found
 from plimsoll.analyse.model import Analysis
-from plimsoll.analyse.warning_model import Evidence, PlacedWarning
 from plimsoll.guide.content import describe
 from plimsoll.guide.headline import Sentence, rest_findings
 from plimsoll.guide.html import render_html

@@ -11,12 +11,12 @@ from urllib.parse import unquote
 
 import pytest
 
-from plimsoll.analyse.finding_model import found
+from plimsoll.analyse.findings.finding_model import found
 from plimsoll.analyse.model import Analysis
+from plimsoll.guide.answer import pool_sentence
 from plimsoll.guide.content import describe
 from plimsoll.guide.html import render_html
 from plimsoll.guide.methods import methods_of
-from plimsoll.guide.pools import pool_sentence
 from plimsoll.guide.words import advice_of, clean, evidence_sentence
 from support.analyses import HOSTILE, hostile_analysis, measured_analysis
 from support.published import imported_analysis, per_minute_analysis

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from plimsoll.analyse.learned_model import FidelityKind
+from plimsoll.analyse.study.workloads import FidelityKind
 from plimsoll.guide.fidelity import within_goals
+from plimsoll.guide.html import page_markdown
 from plimsoll.guide.learned import learned_page
 from plimsoll.guide.log_report import log_page
-from plimsoll.guide.pages import page_markdown
-from plimsoll.learn.data_notes import DataNote
+from plimsoll.learn.data_model import DataNote
 from plimsoll.learn.profile_model import Profile, StatementProfile, TypeProfile, ValueProfile
 from plimsoll.learn.report import report_of
 from support.event_logs import Said, write_log

@@ -7,7 +7,7 @@ import re
 import pytest
 
 from plimsoll.guide.markdown import render_markdown
-from plimsoll.guide.markdown_text import escape_markdown
+from plimsoll.guide.words import escape_markdown
 from support.analyses import hostile_analysis, measured_analysis
 
 

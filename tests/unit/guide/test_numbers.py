@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from plimsoll.analyse.cell_model import Bounds, Estimate, SpreadKind
 from plimsoll.analyse.model import Analysis
-from plimsoll.guide.numbers import Shown, explain_bounds, show_change, show_rate, show_ratio
+from plimsoll.analyse.study.cell_model import Bounds, Estimate, SpreadKind
+from plimsoll.guide.tables import Shown, explain_bounds, show_change, show_rate, show_ratio
 from support.analyses import estimate, measured_analysis
 from support.published import imported_analysis
 

@@ -13,24 +13,23 @@ from typing import Any
 import numpy as np
 import pytest
 
-from plimsoll.analyse.cell_model import Cell
-from plimsoll.analyse.compare import compare_sides
-from plimsoll.analyse.compare_model import CompareAnswer, ComparedSide, Sessions
-from plimsoll.analyse.compared_side import Design, Side
-from plimsoll.analyse.compared_trial import compared_trial
-from plimsoll.analyse.curve_model import Curve
+from plimsoll.analyse.analysis import analyse
+from plimsoll.analyse.answers.compare import compare_sides
+from plimsoll.analyse.answers.compare_model import CompareAnswer, ComparedSide, Sessions
+from plimsoll.analyse.answers.compared_sides import Design, Side
+from plimsoll.analyse.answers.size import size
 from plimsoll.analyse.model import Analysis, DifferenceVerdict
-from plimsoll.analyse.size import size
-from plimsoll.analyse.study import analyse
-from plimsoll.guide.charts import throughput_chart
-from plimsoll.guide.compare_page import compare_markdown
+from plimsoll.analyse.study.cell_model import Cell
+from plimsoll.analyse.study.curve_model import Curve
+from plimsoll.analyse.trial.trial_summary import compared_trial
+from plimsoll.guide.answer import render_json, worded
+from plimsoll.guide.charts import peaks_chart, throughput_chart
+from plimsoll.guide.compare import compare_markdown
 from plimsoll.guide.content import describe
-from plimsoll.guide.document import render_json, worded
 from plimsoll.guide.headline import headline_findings
-from plimsoll.guide.interval_charts import peaks_chart
 from plimsoll.guide.level_tables import workload_tables
-from plimsoll.guide.look import Look
 from plimsoll.guide.markdown import render_markdown
+from plimsoll.guide.marks import Look
 from plimsoll.record.level import LevelKind
 from plimsoll.units import format_ms, format_number
 from unit.analyse.made import Made, measured

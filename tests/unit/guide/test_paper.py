@@ -8,20 +8,20 @@ from pathlib import Path
 import pytest
 
 from plimsoll.errors import HostError
-from plimsoll.guide import paper
-from plimsoll.guide.paper import print_pdf
+from plimsoll.guide import build
+from plimsoll.guide.build import print_pdf
 
 
 def fake_browser(folder: Path, monkeypatch: pytest.MonkeyPatch, script: str) -> None:
     command = folder / "chromium"
     command.write_text(f"#!/bin/sh\n{script}\n")
     command.chmod(0o755)
-    monkeypatch.setattr(paper.shutil, "which", lambda name: str(command) if name == "chromium" else None)
+    monkeypatch.setattr(build.shutil, "which", lambda name: str(command) if name == "chromium" else None)
     monkeypatch.setattr(tempfile, "tempdir", str(folder))
 
 
 def test_without_a_browser_the_message_has_the_cure(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(paper.shutil, "which", lambda _: None)
+    monkeypatch.setattr(build.shutil, "which", lambda _: None)
     with pytest.raises(HostError, match=r"needs Chromium or Chrome.*Open guide\.html in a browser and print it"):
         print_pdf(tmp_path / "guide.html", tmp_path / "guide.pdf")
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from plimsoll.analyse.study import analyse
-from plimsoll.guide.chart_links import Links
-from plimsoll.guide.interval_charts import _sustained
+from plimsoll.analyse.analysis import analyse
+from plimsoll.guide.charts import _sustained
 from plimsoll.guide.markdown import render_markdown
+from plimsoll.guide.sources import Links
 from support.told import answer_of
 from unit.analyse.made import measured
 

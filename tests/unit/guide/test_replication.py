@@ -6,15 +6,14 @@ import json
 
 import pytest
 
+from plimsoll.analyse.analysis import analyse
 from plimsoll.analyse.model import Analysis
-from plimsoll.analyse.study import analyse
+from plimsoll.guide.answer import render_json
 from plimsoll.guide.content import describe
-from plimsoll.guide.document import render_json
 from plimsoll.guide.html import render_html
-from plimsoll.guide.look import Look
 from plimsoll.guide.markdown import render_markdown
-from plimsoll.guide.replication import TOTALS_NOTE, replication_section
-from plimsoll.guide.scale_out import SHARED_WORDS
+from plimsoll.guide.marks import Look
+from plimsoll.guide.replication import SHARED_WORDS, TOTALS_NOTE, replication_section
 from support.replicated import GROWING_S, Fleet, recording
 
 

@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
+from plimsoll.analyse.analysis import analyse
 from plimsoll.analyse.model import Analysis
-from plimsoll.analyse.study import analyse
+from plimsoll.guide.figures import chart_spec
 from plimsoll.guide.html import render_html
-from plimsoll.guide.look import PAPER, Look
-from plimsoll.guide.pictures import chart_spec
+from plimsoll.guide.marks import PAPER, Look
 from plimsoll.guide.scalability import scalability_section
 from unit.analyse.made import measured
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from plimsoll.analyse.analysis import analyse
 from plimsoll.analyse.model import Analysis
-from plimsoll.analyse.study import analyse
 from plimsoll.guide.scalability import scalability_section
 from support.published import HP_LEVELS, HP_TABLE
 from unit.analyse.made import published

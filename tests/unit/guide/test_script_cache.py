@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from plimsoll.guide.script_cache import cached
+from plimsoll.guide.figures import cached
 
 
 def refused() -> str:

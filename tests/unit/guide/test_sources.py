@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from plimsoll.analyse.outage_model import TrialOutage
+from plimsoll.analyse.trial.trial_model import TrialOutage
 from plimsoll.guide.content import describe
 from plimsoll.guide.files import write_guide
 from plimsoll.guide.html import render_html
 from plimsoll.guide.markdown import render_markdown
-from plimsoll.guide.outages import outage_table
 from plimsoll.guide.sources import sources_of
+from plimsoll.guide.trials import outage_table
 from support.analyses import measured_analysis
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 
 from plimsoll.analyse.model import Analysis
-from plimsoll.analyse.series import POINTS_OF_STUDY
-from plimsoll.analyse.trial_model import Stretch
+from plimsoll.analyse.trial.series import POINTS_OF_STUDY
+from plimsoll.analyse.trial.trial_model import Stretch
 from plimsoll.guide.html import render_html
-from plimsoll.guide.strips import HEIGHT, OPEN_COUNT, WIDTH, CellStrips, Span, cell_strips
+from plimsoll.guide.trials import HEIGHT, OPEN_COUNT, WIDTH, CellStrips, Span, cell_strips
 from support.analyses import hostile_analysis, measured_analysis
 from support.published import imported_analysis
 from support.trials import SECONDS, WARM_S

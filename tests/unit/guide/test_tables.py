@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from plimsoll.analyse.duration_model import Durations
+from plimsoll.analyse.answers.size import size
 from plimsoll.analyse.model import Analysis, SystemSummary, WorkloadSummary
-from plimsoll.analyse.size import size
-from plimsoll.guide.glance import glance_table
+from plimsoll.analyse.study.cell_model import Durations
+from plimsoll.guide.headline import glance_table
 from plimsoll.guide.level_tables import system_tables, workload_tables
 from plimsoll.guide.markdown import render_markdown
 from plimsoll.guide.size import size_table

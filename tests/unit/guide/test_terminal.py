@@ -9,8 +9,8 @@ import pytest
 from rich.cells import cell_len
 from rich.console import Console, RenderableType
 
+from plimsoll.analyse.answers.size import size
 from plimsoll.analyse.model import Analysis
-from plimsoll.analyse.size import size
 from plimsoll.guide.level_tables import workload_tables
 from plimsoll.guide.size import answer_sentences
 from plimsoll.guide.tables import Column, Entry, Table

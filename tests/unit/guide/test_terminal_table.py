@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 from rich.console import Console
 
-from plimsoll.guide.numbers import SINGLE_RUNS, SINGLE_RUNS_NOTE
-from plimsoll.guide.tables import Column, Entry, Table
+from plimsoll.guide.tables import SINGLE_RUNS, SINGLE_RUNS_NOTE, Column, Entry, Table
 from plimsoll.guide.terminal_table import show_table
 from plimsoll.prose.phrases import VAGUE_MARKS
 

@@ -6,12 +6,12 @@ from collections.abc import Callable
 
 import pytest
 
+from plimsoll.analyse.analysis import analyse
 from plimsoll.analyse.model import Analysis
-from plimsoll.analyse.study import analyse
 from plimsoll.guide import figures
+from plimsoll.guide.figures import chart_spec
 from plimsoll.guide.html import render_html
 from plimsoll.guide.marks import Chart
-from plimsoll.guide.pictures import chart_spec
 from support.analyses import hostile_analysis, measured_analysis
 from support.published import imported_analysis, per_minute_analysis
 from support.stalled import stalled_analysis

@@ -4,16 +4,22 @@ from __future__ import annotations
 
 import pytest
 
-from plimsoll.analyse.cell_model import Bounds, Estimate
+from plimsoll.analyse.analysis import analyse
+from plimsoll.analyse.explain.where_model import (
+    ResourceDemand,
+    StorageUse,
+    WhatIf,
+    WhereLevel,
+    WherePart,
+    WhereTime,
+    WhereVerdict,
+)
 from plimsoll.analyse.model import Analysis
-from plimsoll.analyse.storage_model import StorageUse
-from plimsoll.analyse.study import analyse
-from plimsoll.analyse.where_model import ResourceDemand, WhatIf, WhereLevel, WherePart, WhereTime, WhereVerdict
-from plimsoll.guide.chart_links import Links
-from plimsoll.guide.look import PAPER, Look
+from plimsoll.analyse.study.cell_model import Bounds, Estimate
+from plimsoll.guide.marks import PAPER, Look
 from plimsoll.guide.sections import Section
-from plimsoll.guide.where_time import where_chart, where_section
-from plimsoll.guide.where_words import where_sentence
+from plimsoll.guide.sources import Links
+from plimsoll.guide.where_time import where_chart, where_section, where_sentence
 from plimsoll.record.level import Level, LevelKind
 from unit.analyse.test_server_summaries import trial
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from plimsoll.analyse.curve_model import PoolAdvice, PoolReason
+from plimsoll.analyse.findings.doubts import Evidence, PlacedWarning
 from plimsoll.analyse.model import DifferenceVerdict
-from plimsoll.analyse.warning_model import Evidence, PlacedWarning
-from plimsoll.guide.pools import pool_sentence
+from plimsoll.analyse.study.curve_model import PoolAdvice, PoolReason
+from plimsoll.guide.answer import pool_sentence
 from plimsoll.guide.words import (
     advice_of,
     clean,

@@ -17,14 +17,13 @@ from pydantic import SecretStr
 from plimsoll.errors import HostError
 from plimsoll.hosts import agent
 from plimsoll.hosts.calls import plain, plain_arguments, result_type, typed, typed_arguments
-from plimsoll.hosts.shipping import archive
-from plimsoll.servers.managed_spec import ManagedSpec
+from plimsoll.hosts.ssh import archive
+from plimsoll.servers.managed import ManagedSpec
 from plimsoll.servers.placement import InstancePlacement, refusals
 from plimsoll.servers.storage import storage_facts
 from plimsoll.spec.placement import Share
-from plimsoll.spec.target import Target
-from plimsoll.spec.tls import Tls
-from plimsoll.telemetry.collector import Columns
+from plimsoll.spec.target import Target, Tls
+from plimsoll.telemetry.sampler import Columns
 
 SPEC = ManagedSpec(
     server=["/usr/sbin/mariadbd", "--x"],
@@ -113,8 +112,8 @@ def test_what_is_sent_holds_all_that_an_agent_imports(tmp_path: Path) -> None:
     """In an interpreter that finds nothing else: no package of this environment."""
     with tarfile.open(fileobj=io.BytesIO(archive()), mode="r:gz") as tar:
         tar.extractall(tmp_path, filter="data")
-    modules = "agent, remote_files, remote_objects"
-    servers = "fio, listening, moment, reference_load, sweep"
+    modules = "agent, remote_functions"
+    servers = "fio, locality, moment, directory"
     program = f"import sys; sys.path.insert(0, {str(tmp_path)!r}); from plimsoll.hosts import {modules}"
     program += f"; from plimsoll.servers import {servers}; from plimsoll.telemetry import device"
     ran = subprocess.run([sys.executable, "-I", "-S", "-c", program], capture_output=True, text=True, check=False)

@@ -12,16 +12,16 @@ import pytest
 
 from plimsoll.errors import HostError, SpecError, TargetError
 from plimsoll.hosts import channel as channel_module
-from plimsoll.hosts import remote_files, remote_objects
+from plimsoll.hosts import remote_functions
 from plimsoll.hosts.calls import plain
 from plimsoll.hosts.channel import Channel
 from plimsoll.hosts.host import Wanted
-from plimsoll.hosts.remote_collecting import RemoteCollecting
+from plimsoll.hosts.ssh import RemoteCollecting
 from plimsoll.record.environment import HostFacts
 from plimsoll.servers.facts import host_facts
 from plimsoll.servers.managed import ManagedServer
 from plimsoll.servers.storage import storage_facts
-from plimsoll.telemetry.collector import Columns
+from plimsoll.telemetry.sampler import Columns
 from support.scripted_agent import ScriptedAgent
 from support.waiting import until
 
@@ -31,11 +31,11 @@ RETURNS_WITHIN_S = 30.0
 ACTIONS: dict[str, Callable[[Channel], Any]] = {
     "call": lambda channel: channel.call(storage_facts, Path("/d")),
     "call of facts": lambda channel: channel.call(host_facts),
-    "call that returns nothing": lambda channel: channel.call(remote_files.hold, "x"),
-    "make": lambda channel: channel.make(remote_objects.watch, instances=(), interval_s=1.0, origin_unix_s=0.0),
+    "call that returns nothing": lambda channel: channel.call(remote_functions.hold, "x"),
+    "make": lambda channel: channel.make(remote_functions.watch, instances=(), interval_s=1.0, origin_unix_s=0.0),
     "property": lambda channel: channel.method(1, vars(ManagedServer)["pid"]),
     "method": lambda channel: channel.method(1, ManagedServer.start, limit_s=1.0),
-    "telemetry": lambda channel: channel.method(1, remote_objects.Watching.take),
+    "telemetry": lambda channel: channel.method(1, remote_functions.Watching.take),
     "clock": lambda channel: channel.clock(),
 }
 

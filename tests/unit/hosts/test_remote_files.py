@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from plimsoll.errors import HostError
-from plimsoll.hosts import remote_files
+from plimsoll.hosts import remote_functions
 
 UID = os.geteuid()
 
@@ -17,32 +17,32 @@ UID = os.geteuid()
 def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The lock, in a folder of the test's own."""
     place = tmp_path / "plimsoll-host.lock"
-    own_file = remote_files._own_file
-    monkeypatch.setattr(remote_files, "_own_file", lambda _: own_file(place))
-    monkeypatch.setattr(remote_files, "_held", [])
+    own_file = remote_functions._own_file
+    monkeypatch.setattr(remote_functions, "_own_file", lambda _: own_file(place))
+    monkeypatch.setattr(remote_functions, "_held", [])
     return place
 
 
 def test_a_host_is_held_by_one_study(place: Path) -> None:
-    remote_files.hold("from here, process 1")
+    remote_functions.hold("from here, process 1")
     assert place.read_text() == "from here, process 1"
     assert place.stat().st_mode & 0o777 == 0o600
     with pytest.raises(HostError, match=r"another study uses this host \(from here, process 1\); wait"):
-        remote_files.hold("from there")
+        remote_functions.hold("from there")
     assert place.read_text() == "from here, process 1"
 
 
 def test_what_an_earlier_study_left_is_taken(place: Path) -> None:
-    remote_files.hold("from a machine with a long name")
-    os.close(remote_files._held.pop())
-    remote_files.hold("from here")
+    remote_functions.hold("from a machine with a long name")
+    os.close(remote_functions._held.pop())
+    remote_functions.hold("from here")
     assert place.read_text() == "from here"
 
 
 def test_what_holds_it_is_shown_without_control_characters(place: Path) -> None:
-    remote_files.hold("\x1b[2Jme")
+    remote_functions.hold("\x1b[2Jme")
     with pytest.raises(HostError, match=r"\(\\x1b\[2Jme\)"):
-        remote_files.hold("from there")
+        remote_functions.hold("from there")
 
 
 def test_nothing_is_written_to_what_is_not_a_file_of_this_user_alone(place: Path, tmp_path: Path) -> None:
@@ -52,7 +52,7 @@ def test_nothing_is_written_to_what_is_not_a_file_of_this_user_alone(place: Path
 
     def refused(match: str) -> None:
         with pytest.raises(HostError, match=match):
-            remote_files.hold("x")
+            remote_functions.hold("x")
         assert precious.read_text() == "rows"
         place.unlink()
 
@@ -69,5 +69,5 @@ def test_nothing_is_written_to_what_is_not_a_file_of_this_user_alone(place: Path
         place.write_text("theirs")
         os.chown(place, 12345, 12345)
         with pytest.raises(HostError, match="belongs to another user \\(uid 12345\\)"):
-            remote_files.hold("x")
+            remote_functions.hold("x")
         assert place.read_text() == "theirs"

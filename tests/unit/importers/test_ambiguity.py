@@ -8,9 +8,8 @@ from pathlib import Path
 import pytest
 
 from plimsoll.errors import SpecError
-from plimsoll.importers.grouping import Group
 from plimsoll.importers.systems import SystemKey
-from plimsoll.importers.table import import_table
+from plimsoll.importers.table import Group, import_table
 from plimsoll.importers.trials import ImportResult
 
 Import = Callable[[str], ImportResult]

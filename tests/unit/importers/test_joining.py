@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from plimsoll.importers.joining import Joiner
+from plimsoll.importers.systems import Joiner
 from plimsoll.record.environment import Environment
 from plimsoll.record.level import Level
 from plimsoll.record.model import Outcome, SystemRecord, TrialRecord, Verdict, WorkloadRecord

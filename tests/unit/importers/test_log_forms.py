@@ -10,10 +10,9 @@ from pathlib import Path
 import pytest
 
 from plimsoll.errors import SpecError
-from plimsoll.importers.line_prefix import without_prefix
 from plimsoll.importers.log_places import LogOptions
 from plimsoll.importers.sysbench import import_sysbench
-from plimsoll.importers.text_file import read_bounded
+from plimsoll.importers.text_files import read_bounded, without_prefix
 from plimsoll.importers.tpcc import import_tpcc
 from plimsoll.importers.trials import ImportedTrial, ImportResult
 from support.kit_logs import TPCC_MYSQL

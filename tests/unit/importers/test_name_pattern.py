@@ -6,11 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from plimsoll.analyse.study import analyse
+from plimsoll.analyse.analysis import analyse
 from plimsoll.errors import SpecError
-from plimsoll.importers.log_places import LogOptions, Place
-from plimsoll.importers.name_pattern import NamePattern
-from plimsoll.importers.repetition_doubts import doubtful_cells
+from plimsoll.importers.log_places import LogOptions, NamePattern, Place
+from plimsoll.importers.log_runs import doubtful_cells
 from plimsoll.importers.sysbench import import_sysbench
 from plimsoll.importers.trials import ImportResult, write_import
 from plimsoll.record.store import read_study

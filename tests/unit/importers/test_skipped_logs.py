@@ -9,9 +9,8 @@ import pytest
 from plimsoll.errors import HostError, RecordError
 from plimsoll.guide.build import analyse_folder
 from plimsoll.importers.log_places import LogOptions
-from plimsoll.importers.skipped_logs import SKIPPED_FILE, SkippedLog, keep_skipped, missing_logs
 from plimsoll.importers.sysbench import import_sysbench
-from plimsoll.importers.trials import write_import
+from plimsoll.importers.trials import SKIPPED_FILE, SkippedLog, keep_skipped, missing_logs, write_import
 from support.sysbench_logs import LOG_1_0
 
 AT_A_RATE = LOG_1_0.replace("Number of threads: 4\n", "Number of threads: 4\nTarget transaction rate: 50/sec\n")

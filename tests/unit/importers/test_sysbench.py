@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from plimsoll.analyse.study import analyse
+from plimsoll.analyse.analysis import analyse
 from plimsoll.errors import SpecError
 from plimsoll.importers.log_places import LogOptions
 from plimsoll.importers.sysbench import import_sysbench

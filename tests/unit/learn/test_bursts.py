@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from plimsoll.learn.arrivals import Arrivals
-from plimsoll.learn.bursts import AMPLITUDE_MAX, allan_factor_shown, index_that_shows
+from plimsoll.learn.demand import AMPLITUDE_MAX, allan_factor_shown, index_that_shows
 
 
 def bursty(index: float, rate_tps: float, seconds: int, chance: np.random.Generator) -> Arrivals:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from plimsoll.learn.canonical_sql import canonical
-from plimsoll.learn.run_statements import run_statements
+from plimsoll.learn.fidelity import run_statements
+from plimsoll.learn.sql_tree import canonical
 from plimsoll.spec.workload_file import parse_workload
 
 

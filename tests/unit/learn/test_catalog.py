@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from plimsoll.learn.catalog import Catalog, other_names
+from plimsoll.learn.schema_model import Catalog, other_names
 
 
 def test_a_table_without_schema_is_the_only_one_of_its_name() -> None:

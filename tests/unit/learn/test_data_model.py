@@ -9,7 +9,7 @@ from plimsoll.learn.create_table import read_create_tables
 from plimsoll.learn.data_model import LearnedTables, learned_tables
 from plimsoll.learn.names import OwnNames, Pseudonyms
 from plimsoll.learn.schema_model import FEW_VALUES_MAX, ColumnFacts, IndexFacts, SchemaFacts, TableFacts
-from plimsoll.learn.schema_sql import schema_sql
+from plimsoll.learn.workload_text import schema_sql
 from plimsoll.spec.generators import GeneratorSpec
 from support.learned import column, domain, is_sound
 

@@ -10,11 +10,10 @@ import numpy as np
 import pytest
 
 from plimsoll.errors import SpecError
-from plimsoll.learn.demand import demand_of, parse_demand
-from plimsoll.learn.demand_model import LONG_BURSTS, Demand, Moments
+from plimsoll.learn.demand import LONG_BURSTS, Demand, Moments, demand_of, parse_demand
 from plimsoll.learn.report import report_of
-from plimsoll.learn.seen import seen_in
-from plimsoll.run.demand_file import DEMAND_BYTES_MAX, read_demand
+from plimsoll.learn.transactions import seen_in
+from plimsoll.run.learned_folder import DEMAND_BYTES_MAX, read_demand
 from support.event_logs import Said, write_log
 
 

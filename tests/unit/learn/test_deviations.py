@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from plimsoll.learn.deviations import mean_figure, rare_figure, shape_figure, share_figure
+from plimsoll.learn.fidelity_model import mean_figure, rare_figure, shape_figure, share_figure
 
 
 def test_shares_deviate_by_points() -> None:

@@ -5,12 +5,10 @@ from __future__ import annotations
 import pytest
 
 from plimsoll.errors import SpecError
-from plimsoll.guide.digest_report import digest_page
-from plimsoll.guide.log_words import doubt_sentence
-from plimsoll.guide.pages import page_html, page_markdown
-from plimsoll.learn.digest_kinds import digest_kind, executed_text
-from plimsoll.learn.digests import digest_report, digests_without_names
-from plimsoll.record.digest_snapshot import DigestCounts, DigestSnapshot
+from plimsoll.guide.html import page_html, page_markdown
+from plimsoll.guide.log_report import digest_page, doubt_sentence
+from plimsoll.learn.digests import digest_kind, digest_report, digests_without_names, executed_text
+from plimsoll.record.server_facts import DigestCounts, DigestSnapshot
 
 MS = 1_000_000_000
 READ = "SELECT `c` FROM `secrettable` WHERE `secretcolumn` = ?"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import polars as pl
 import pytest
 
-from plimsoll.learn.families import MEMBERS_MAX, Families, families_of
+from plimsoll.learn.event_log import MEMBERS_MAX, Families, families_of
 
 
 def families(*texts: str, schemas: tuple[int, ...] = (), kinds: tuple[str, ...] = ()) -> Families:

@@ -8,16 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from plimsoll.guide.fidelity_page import fidelity_page
-from plimsoll.guide.pages import page_html, page_markdown
+from plimsoll.guide.html import page_html, page_markdown
+from plimsoll.guide.learned import fidelity_page
 from plimsoll.learn.event_log import EventLog
-from plimsoll.learn.fidelity import LearnedLoad, fidelity_of, kinds_of
+from plimsoll.learn.fidelity import LearnedLoad, fidelity_of, kinds_of, model_run, run_statements
 from plimsoll.learn.fidelity_model import CheckConditions, Fidelity, FidelityFigure, LogPeriod
-from plimsoll.learn.learned_table import with_learned
-from plimsoll.learn.model_run import model_run
 from plimsoll.learn.profile_model import LoopProfile, Profile, TypeProfile
 from plimsoll.learn.report import report_of
-from plimsoll.learn.run_statements import run_statements
+from plimsoll.learn.workload_text import with_learned
 from plimsoll.spec.workload_file import parse_workload
 from support.event_logs import Said, write_log
 

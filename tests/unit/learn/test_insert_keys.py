@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from plimsoll.learn.create_table import read_create_tables
-from plimsoll.learn.insert_keys import InsertKeys
+from plimsoll.learn.schema_model import InsertKeys
 
 KEYS = InsertKeys(
     read_create_tables(

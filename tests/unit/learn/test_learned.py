@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 
 from plimsoll.errors import SpecError
-from plimsoll.learn.canonical_sql import canonical
 from plimsoll.learn.create_table import read_create_tables
 from plimsoll.learn.learned import Learned, learned, summary_of
 from plimsoll.learn.schema_model import SchemaFacts
+from plimsoll.learn.sql_tree import canonical
 from plimsoll.run.learning import files_of
 from plimsoll.spec.workload_file import parse_workload
 from support.learned import column

@@ -9,10 +9,9 @@ from pathlib import Path
 import pytest
 
 from plimsoll.learn.create_table import read_create_tables
-from plimsoll.learn.learned import Learned, learned, summary_of
-from plimsoll.learn.logged_figures import values_count
+from plimsoll.learn.learned import Learned, learned, summary_of, values_count
 from plimsoll.learn.profile_model import Distribution
-from plimsoll.learn.samples import Value
+from plimsoll.learn.relations import Value
 from support.logged import Logged, write_statements
 
 SCHEMA = """

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from plimsoll.learn.catalog import Catalog
 from plimsoll.learn.names import OwnNames
-from plimsoll.learn.runnable_sql import runnable_sql
-from plimsoll.learn.schema_model import ColumnKey
+from plimsoll.learn.schema_model import Catalog, ColumnKey
 from plimsoll.learn.statement_facts import StatementFacts, statement_facts
+from plimsoll.learn.workload import runnable_sql
 
 A, B, PARTS = ("a", "orders"), ("b", "orders"), ("b", "parts")
 CATALOG = Catalog({A: ("id", "state"), B: ("no", "note", "state"), PARTS: ("order_no",)})

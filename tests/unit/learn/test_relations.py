@@ -7,10 +7,9 @@ from collections.abc import Callable, Sequence
 
 import pytest
 
-from plimsoll.learn.families import Families
-from plimsoll.learn.relations import MEMBER, Observed, Place, Relation, observed_of, relations_of
-from plimsoll.learn.samples import Sampled, Value
-from plimsoll.learn.structure import Loop, Placed, Structure
+from plimsoll.learn.event_log import Families
+from plimsoll.learn.relations import MEMBER, Observed, Place, Relation, Sampled, Value, observed_of, relations_of
+from plimsoll.learn.transactions import Loop, Placed, Structure
 
 FLAT = Structure((1, 2, 3, 4), ())
 A, B, C = Place(0, 0), Place(1, 0), Place(2, 0)

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from plimsoll.guide.html import page_html, page_markdown
 from plimsoll.guide.log_report import log_page
-from plimsoll.guide.pages import page_html, page_markdown
 from plimsoll.learn import event_log
 from plimsoll.learn.names import without_names
 from plimsoll.learn.report import report_of

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from plimsoll.learn.key_counters import RowRead, rows_read
 from plimsoll.learn.relations import Place, Relation
-from plimsoll.learn.rows_read import RowRead, rows_read
 from plimsoll.learn.statement_facts import Catalog, ColumnKey, StatementFacts, statement_facts
-from plimsoll.learn.structure import Loop, Structure
+from plimsoll.learn.transactions import Loop, Structure
 
 CATALOG = Catalog({("s", "orders"): ("id", "customer", "state"), ("s", "customers"): ("id", "name", "rank")})
 REFERENCES: dict[ColumnKey, ColumnKey] = {(("s", "orders"), "customer"): (("s", "customers"), "id")}

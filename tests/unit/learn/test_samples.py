@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from plimsoll.learn.families import families_of
-from plimsoll.learn.samples import SAMPLE_MAX, sampled
+from plimsoll.learn.event_log import families_of
+from plimsoll.learn.relations import SAMPLE_MAX, sampled
 from support.logged import ROLLBACK, Logged, write_statements
 
 READ, WRITE = "select c from t where id = ?", "update t set c = ? where id = ?"

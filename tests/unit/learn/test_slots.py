@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from plimsoll.learn.slots import Slot, slots_of
+from plimsoll.learn.sql_tree import Slot, slots_of
 
 
 @pytest.mark.parametrize(

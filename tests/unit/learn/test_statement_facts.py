@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from plimsoll.learn.catalog import Catalog
 from plimsoll.learn.names import OwnNames, Pseudonyms
-from plimsoll.learn.runnable_sql import Written, runnable_sql
-from plimsoll.learn.schema_model import ColumnKey
+from plimsoll.learn.schema_model import Catalog, ColumnKey
 from plimsoll.learn.statement_facts import Selected, StatementFacts, statement_facts, tables_in
+from plimsoll.learn.workload import Written, runnable_sql
 
 ORDERS, LINES = ("shop", "orders"), ("shop", "lines")
 CATALOG = Catalog({ORDERS: ("Id", "Customer", "State"), LINES: ("order_id", "line", "State")})

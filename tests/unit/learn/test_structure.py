@@ -6,17 +6,17 @@ from collections import Counter
 
 import pytest
 
-from plimsoll.learn.structure import (
+from plimsoll.learn.transactions import (
     LOOP_SHARE_MIN,
     Loop,
     Placed,
     Structure,
+    folded,
     loops_of,
     placed,
     round_counts,
     structure_of,
 )
-from plimsoll.learn.transaction_types import folded
 
 
 def structure(*sequences: tuple[int, ...]) -> Structure:

@@ -6,7 +6,7 @@ import polars as pl
 from hypothesis import given
 from hypothesis import strategies as st
 
-from plimsoll.learn.transaction_types import LONG, TypeCounter, folded, kept_types
+from plimsoll.learn.transactions import LONG, TypeCounter, folded, kept_types
 
 
 def transactions(*rows: tuple[list[int], int]) -> pl.DataFrame:

@@ -9,7 +9,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from plimsoll.learn.counts import COUNTS_MAX, counts_of
+from plimsoll.learn.item_relations import COUNTS_MAX, counts_of
 from plimsoll.learn.workload_text import workload_text
 
 words = st.text(max_size=150)

@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 from tests.support.queue_server import QueueServer
 
-from plimsoll.plan.capacity import Step, capacity_so_far, next_step, remaining_s
-from plimsoll.plan.search_settings import SearchSettings
+from plimsoll.plan.capacity import SearchSettings, Step, capacity_so_far, next_step, remaining_s
 from plimsoll.record.capacity import Capacity, CapacityObjective, CapacityRun, RunRole, RunVerdict
 
 OBJECTIVE = CapacityObjective(response_ms_p99=50.0)

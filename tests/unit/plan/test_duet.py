@@ -8,7 +8,7 @@ from itertools import combinations, pairwise
 import pytest
 
 from plimsoll.plan.build import build_plan
-from plimsoll.plan.duet import order_of_turns
+from plimsoll.plan.order import order_of_turns
 from plimsoll.spec.study import StudySpec, parse_study
 
 STUDY = """

@@ -8,11 +8,10 @@ from pathlib import Path
 import pytest
 
 from plimsoll.errors import RecordError
-from plimsoll.record.attached import Dropped, attached_files, drop_unfit, is_attached
 from plimsoll.record.environment import Environment
+from plimsoll.record.files import Dropped, attached_files, drop_unfit, is_attached
 from plimsoll.record.model import Outcome, Verdict
-from plimsoll.record.partial import PartialRecording
-from plimsoll.record.recovery import recover
+from plimsoll.record.partial import PartialRecording, recover
 from plimsoll.record.store import intact_outcome, read_recording
 from support.recordings import a_trial
 

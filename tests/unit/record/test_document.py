@@ -10,11 +10,11 @@ from typing import Any, get_args
 import numpy as np
 import pytest
 
-from plimsoll.record.buckets import BUCKET_COUNT, bucket_middle_ns
 from plimsoll.record.document import Document
 from plimsoll.record.environment import Environment
+from plimsoll.record.frames import TABLES
+from plimsoll.record.histograms import BUCKET_COUNT, bucket_middle_ns
 from plimsoll.record.model import RECORD_FORMAT, Outcome, TrialRecord
-from plimsoll.record.tables import TABLES
 
 TEXT = (Path(__file__).parents[3] / "docs" / "recordings.md").read_text()
 NOT_WRITTEN = {"level.terminals"}

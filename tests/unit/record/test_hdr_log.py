@@ -11,9 +11,8 @@ from hdrh.histogram import HdrHistogram
 
 from plimsoll.errors import RecordError, SpecError
 from plimsoll.record import frames
-from plimsoll.record.buckets import BUCKET_COUNT, bucket_middle_ns
 from plimsoll.record.environment import Environment
-from plimsoll.record.hdr_log import SIGNIFICANT_DIGITS, VALUE_NS_MAX, write_hdr_log
+from plimsoll.record.histograms import BUCKET_COUNT, SIGNIFICANT_DIGITS, VALUE_NS_MAX, bucket_middle_ns, write_hdr_log
 from plimsoll.record.model import EngineAccount, Outcome, TrialRecord, Verdict
 from plimsoll.record.store import Recording, read_recording, write_recording
 

@@ -14,9 +14,8 @@ from plimsoll.errors import RecordError
 from plimsoll.guide.build import analyse_folder
 from plimsoll.guide.markdown import render_markdown
 from plimsoll.guide.terminal import render_terminal
-from plimsoll.record.data import DataReset, DataState
 from plimsoll.record.environment import Environment
-from plimsoll.record.model import EngineAccount, Outcome, State, StateMark, Verdict, Window
+from plimsoll.record.model import DataReset, DataState, EngineAccount, Outcome, State, StateMark, Verdict, Window
 from plimsoll.record.store import read_recording, read_study, write_recording
 from support.recordings import a_trial, intervals, rewrite, telemetry
 

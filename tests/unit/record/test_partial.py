@@ -18,8 +18,7 @@ from plimsoll.errors import NewerFormatError, StorageError
 from plimsoll.record import files, frames
 from plimsoll.record.environment import Environment, HostFacts
 from plimsoll.record.model import Outcome, Verdict, Window
-from plimsoll.record.partial import PartialRecording
-from plimsoll.record.recovery import recover
+from plimsoll.record.partial import PartialRecording, recover
 from plimsoll.record.store import read_recording, read_study, write_recording
 from support.recordings import a_trial, finished_ids, intervals, rewrite, telemetry
 
@@ -193,7 +192,7 @@ import resource, sys
 from pathlib import Path
 from plimsoll.record.model import Outcome, Verdict
 from plimsoll.record.environment import Environment
-from plimsoll.record.recovery import recover
+from plimsoll.record.partial import recover
 before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 assert recover(Path(sys.argv[1]))
 print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)

@@ -15,7 +15,7 @@ from plimsoll.errors import HostError, RecordError
 from plimsoll.record import files, frames
 from plimsoll.record.environment import Environment
 from plimsoll.record.model import Outcome, Verdict
-from plimsoll.record.recovery import recover
+from plimsoll.record.partial import recover
 from plimsoll.record.store import read_recording, read_study, write_recording
 from support.recordings import a_trial, finished_ids, rewrite, telemetry, write
 

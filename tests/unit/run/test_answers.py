@@ -10,11 +10,11 @@ import pytest
 
 from plimsoll.drive.plans import SimColumn, SimShape
 from plimsoll.errors import SpecError, TargetError
-from plimsoll.run.answers import RUNS, recorded_answers
 from plimsoll.run.calibrate import refuse_wrong_server
+from plimsoll.run.server_answers import RUNS, recorded_answers
 from plimsoll.servers.control import Reply
-from plimsoll.spec.statements import StatementsSpec
-from plimsoll.spec.workload import WorkloadSpec
+from plimsoll.spec.oltp import WorkloadSpec
+from plimsoll.spec.workloads import StatementsSpec
 
 FILE = """
 [[table]]

@@ -8,9 +8,8 @@ import pytest
 
 from plimsoll.errors import SpecError
 from plimsoll.plan.model import Plan
-from plimsoll.run.budget import held_to_budget, total_s, with_repetitions
 from plimsoll.run.folder import PLAN_FILE
-from plimsoll.run.planning import plan_study, was_fitted
+from plimsoll.run.planning import held_to_budget, plan_study, total_s, was_fitted, with_repetitions
 from plimsoll.spec.study import StudySpec, parse_study
 
 STUDY = """

@@ -11,12 +11,11 @@ import numpy as np
 import pytest
 from tests.support.queue_server import QueueServer
 
-from plimsoll.plan.capacity import Step
-from plimsoll.plan.search_settings import SearchSettings
+from plimsoll.plan.capacity import SearchSettings, Step
 from plimsoll.record.capacity import CapacityObjective, CapacityRun, RunRole
 from plimsoll.run import capacity_target
 from plimsoll.run.capacity_target import TargetSearch, Told
-from plimsoll.run.joined import RecordingWanted
+from plimsoll.run.single import RecordingWanted
 
 SETTINGS = SearchSettings(objective=CapacityObjective(response_ms_p99=50.0), connections=(8, 64))
 IDLE = "idle"

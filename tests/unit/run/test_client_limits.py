@@ -8,7 +8,7 @@ import pytest
 
 from plimsoll.errors import HostError
 from plimsoll.record.environment import HostFacts
-from plimsoll.run.client_limits import (
+from plimsoll.run.survey import (
     CalibratedWorkload,
     ClientLimit,
     keep_limits,
@@ -18,8 +18,8 @@ from plimsoll.run.client_limits import (
     machine_of,
     read_limits,
 )
+from plimsoll.spec.oltp import WorkloadSpec
 from plimsoll.spec.target import Target
-from plimsoll.spec.workload import WorkloadSpec
 
 HOST = HostFacts(name="here", cpu_model="A", cpu_threads=4)
 READS = WorkloadSpec(name="reads", kind="oltp_read_only")

@@ -11,13 +11,13 @@ import pytest
 from plimsoll.errors import NothingCompletedError, SpecError, TargetError
 from plimsoll.record.capacity import CapacityObjective, CapacityRun, RunRole, RunVerdict
 from plimsoll.record.model import TrialWarning, Verdict
-from plimsoll.run import confirming
-from plimsoll.run.confirming import confirm, system_of_study
-from plimsoll.run.single_run import SingleRun
-from plimsoll.spec.arrivals import steady
+from plimsoll.run import capacity_target
+from plimsoll.run.capacity_target import confirm, system_of_study
+from plimsoll.run.single import SingleRun
+from plimsoll.spec.clients import steady
+from plimsoll.spec.oltp import WorkloadSpec
 from plimsoll.spec.study import parse_study
 from plimsoll.spec.target import Target
-from plimsoll.spec.workload import WorkloadSpec
 
 RUN = SingleRun(
     workload=WorkloadSpec(name="w", kind="oltp_read_only"),
@@ -45,10 +45,10 @@ def judged(monkeypatch: pytest.MonkeyPatch) -> list[CapacityObjective]:
     summary = SimpleNamespace(
         outcome=SimpleNamespace(verdict=Verdict.COMPLETE, reason=None), trial=SimpleNamespace(trial_id="t")
     )
-    monkeypatch.setattr(confirming, "judged_run", judge)
-    monkeypatch.setattr(confirming, "read_recording", lambda path: path)
-    monkeypatch.setattr(confirming, "is_sustained", lambda _summary: True)
-    monkeypatch.setattr(confirming, "record_single", lambda *_: (summary, ()))
+    monkeypatch.setattr(capacity_target, "judged_run", judge)
+    monkeypatch.setattr(capacity_target, "read_recording", lambda path: path)
+    monkeypatch.setattr(capacity_target, "is_sustained", lambda _summary: True)
+    monkeypatch.setattr(capacity_target, "record_single", lambda *_: (summary, ()))
     return found
 
 
@@ -69,7 +69,7 @@ def test_a_load_of_which_nothing_completed_did_not_hold(
     def nothing(*_: object) -> None:
         raise NothingCompletedError("no transaction completed")
 
-    monkeypatch.setattr(confirming, "record_single", nothing)
+    monkeypatch.setattr(capacity_target, "record_single", nothing)
     found = confirm(RUN, None, system="a")
     assert (found.verdict, found.throughput_tps, found.is_sustained) == (RunVerdict.DOES_NOT_HOLD, 0.0, False)
     assert not judged
@@ -79,7 +79,7 @@ def test_a_server_that_is_gone_at_the_end_is_no_verdict(
     judged: list[CapacityObjective], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     gone = SimpleNamespace(outcome=SimpleNamespace(verdict=Verdict.FAILED, reason="the server is gone"))
-    monkeypatch.setattr(confirming, "record_single", lambda *_: (gone, ()))
+    monkeypatch.setattr(capacity_target, "record_single", lambda *_: (gone, ()))
     with pytest.raises(TargetError, match="is gone"):
         confirm(RUN, NO_ERRORS, system="a")
     assert not judged
@@ -110,7 +110,7 @@ name = "a"
 def test_what_only_a_study_can_start_is_refused_before_anything_starts(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, server: str, fault: str
 ) -> None:
-    monkeypatch.setattr(confirming, "open_system", lambda *_, **__: pytest.fail("it was started"))
+    monkeypatch.setattr(capacity_target, "open_system", lambda *_, **__: pytest.fail("it was started"))
     spec = parse_study(STUDY + server)
     with pytest.raises(SpecError, match=f"a {fault}, which --confirm cannot start"):
         system_of_study(spec, "a", tmp_path, lambda _: None).__enter__()
@@ -124,7 +124,7 @@ def test_a_plain_server_is_started_and_always_removed(tmp_path: Path, monkeypatc
         stop=lambda: happened.append("stop"),
         close=lambda: happened.append("close"),
     )
-    monkeypatch.setattr(confirming, "open_system", lambda *_, **__: system)
+    monkeypatch.setattr(capacity_target, "open_system", lambda *_, **__: system)
     spec = parse_study(STUDY + 'server = { managed = "mariadb" }')
     starting = system_of_study(spec, "a", tmp_path, lambda _: None)
     assert str(starting.__enter__()) == "the instance"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from plimsoll.run import connections
+from plimsoll.run import running_servers
 from plimsoll.servers.control import ControlConnection, Row
 from plimsoll.spec.target import parse_target
 
@@ -25,14 +25,14 @@ class Saying(ControlConnection):
 @pytest.mark.parametrize("value", [None, "", "many", "²", -1, 1.5, b"\xff", ...])
 def test_a_limit_that_is_no_number_refuses_nobody(value: object, monkeypatch: pytest.MonkeyPatch) -> None:
     """Proxies answer such questions with nothing, or with anything."""
-    monkeypatch.setattr(connections, "connect", lambda target, read_limit_s: Saying(value))
-    assert not list(connections.unready_targets(100, [parse_target("mysql://u@h/d")]))
+    monkeypatch.setattr(running_servers, "connect", lambda target, read_limit_s: Saying(value))
+    assert not list(running_servers.unready_targets(100, [parse_target("mysql://u@h/d")]))
 
 
 @pytest.mark.parametrize("value", ["90", 90])
 def test_a_limit_that_is_too_low_is_told(value: object, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(connections, "connect", lambda target, read_limit_s: Saying(value))
-    faults = list(connections.unready_targets(100, [parse_target("mysql://u@h/d")]))
+    monkeypatch.setattr(running_servers, "connect", lambda target, read_limit_s: Saying(value))
+    faults = list(running_servers.unready_targets(100, [parse_target("mysql://u@h/d")]))
     assert [fault.split(": ")[1].split(",")[0] for fault in faults] == [
         "max_connections is 90",
         "max_user_connections of the account is 90",

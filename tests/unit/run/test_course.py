@@ -10,13 +10,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from plimsoll.analyse.analysis import analyse
 from plimsoll.analyse.model import DifferenceVerdict
-from plimsoll.analyse.study import analyse
 from plimsoll.plan.model import PlannedTrial
 from plimsoll.record.store import read_study
-from plimsoll.run.answer_events import AnswerProgressed
-from plimsoll.run.deciding import Answering
 from plimsoll.run.events import (
+    AnswerProgressed,
     Event,
     ReadinessJudged,
     Stamped,
@@ -24,7 +23,8 @@ from plimsoll.run.events import (
     StudyEnded,
     SystemBegan,
 )
-from plimsoll.run.time_left import Budget, ran_s
+from plimsoll.run.planning import Budget, ran_s
+from plimsoll.run.stopping_rule import Answering
 from plimsoll.spec.study import parse_study
 from support.courses import DUET, NOISY, STUDY, TRIAL_S, Study, rates, repetitions, without
 from unit.analyse import test_duet

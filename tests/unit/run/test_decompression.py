@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from plimsoll.run.decompression import DamagedContentError, compression_of, decompressed
+from plimsoll.run.logs import DamagedContentError, compression_of, decompressed
 
 WORDS = random.Random(7)
 LOG = b"".join(b"# Time: %d\nselect %d;\n" % (one, WORDS.randrange(10**9)) for one in range(800))

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from plimsoll.analyse.readiness.model import Demand
-from plimsoll.run.demand import demand_of, statements_of
+from plimsoll.analyse.findings.readiness import Demand
+from plimsoll.run.readiness import demand_of, statements_of
+from plimsoll.spec.oltp import WorkloadSpec
 from plimsoll.spec.study import parse_study
 from plimsoll.spec.tpcc import TpccSpec
-from plimsoll.spec.workload import WorkloadSpec
 
 STUDY = """
 [study]

@@ -10,9 +10,9 @@ import pytest
 from plimsoll.errors import HostError
 from plimsoll.plan.build import recordings_bytes
 from plimsoll.plan.disk import disk_bytes, disk_parts
-from plimsoll.run import disk_space
-from plimsoll.run.disk_space import missing_space
+from plimsoll.run import server_faults
 from plimsoll.run.preflight import refuse_before_start
+from plimsoll.run.server_faults import missing_space
 from plimsoll.spec.study import StudySpec, parse_study
 
 GIB = 2**30
@@ -55,12 +55,15 @@ def free(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> dict[str, int]:
         def __init__(self, path: Path) -> None:
             self.path = path
 
+        def __fspath__(self) -> str:
+            return str(tmp_path)
+
         def stat(self) -> SimpleNamespace:
             return SimpleNamespace(st_dev=devices.get(place(self.path), 99))
 
-    monkeypatch.setattr(disk_space, "nearest_existing", Folder)
+    monkeypatch.setattr(server_faults, "nearest_existing", Folder)
     monkeypatch.setattr(
-        disk_space.shutil, "disk_usage", lambda one: SimpleNamespace(free=sizes.get(place(one.path), 100 * GIB))
+        server_faults.shutil, "disk_usage", lambda one: SimpleNamespace(free=sizes.get(place(one.path), 100 * GIB))
     )
     return sizes
 

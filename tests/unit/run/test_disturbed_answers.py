@@ -9,8 +9,8 @@ import pytest
 
 from plimsoll.plan.build import build_plan
 from plimsoll.record.store import write_recording
-from plimsoll.run.deciding import Answering
-from plimsoll.run.time_left import Budget
+from plimsoll.run.planning import Budget
+from plimsoll.run.stopping_rule import Answering
 from plimsoll.spec.study import parse_study
 from support.courses import STUDY
 from support.disturbed import DISTURBED, QUIET, SHARED, machine_table

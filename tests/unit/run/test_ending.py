@@ -8,7 +8,7 @@ from typing import Any, cast
 import pytest
 
 from plimsoll.interruption import SIGNALS, interrupt_once
-from plimsoll.run.ending import ending
+from plimsoll.run.single import ending
 
 
 class Engine:

@@ -11,10 +11,9 @@ from plimsoll.plan.model import PlannedTrial
 from plimsoll.record.environment import Environment
 from plimsoll.record.model import Outcome, State, StateMark, SystemRecord, Verdict
 from plimsoll.record.store import write_recording
-from plimsoll.run.environments import Switcher, Turn, current_environment, turn_by_hand
-from plimsoll.run.hook_events import HookBegan, HookEnded
+from plimsoll.run.environments import Hosts, Switcher, Turn, current_environment, turn_by_hand
+from plimsoll.run.events import HookBegan, HookEnded
 from plimsoll.run.hooks import HookPlace, SystemHooks
-from plimsoll.run.hosts import Hosts
 from plimsoll.run.planning import plan_study
 from plimsoll.spec.study import STUDY_FILE, StudySpec, parse_study
 from support.recordings import a_trial

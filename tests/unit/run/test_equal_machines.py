@@ -8,12 +8,11 @@ import pytest
 
 from plimsoll.errors import HostError
 from plimsoll.hosts.local import HERE
-from plimsoll.record.environment import Environment, InstanceFacts
-from plimsoll.record.placement import PlacementFacts
-from plimsoll.run.equal_machines import EqualMachines, foreseen_environment
-from plimsoll.run.history import History, LastTrial
+from plimsoll.record.environment import Environment, InstanceFacts, PlacementFacts
+from plimsoll.run.preflight import EqualMachines, foreseen_environment
+from plimsoll.run.session import History, LastTrial
 from plimsoll.servers.facts import host_facts, usable_memory_bytes
-from plimsoll.servers.topology import read_topology
+from plimsoll.servers.placement import read_topology
 from plimsoll.spec.study import StudySpec, parse_study
 
 STUDY = """

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from plimsoll.analyse.readiness.checks import readiness_doubts
-from plimsoll.analyse.readiness.model import Readiness
-from plimsoll.run import foreseen
-from plimsoll.run.foreseen import foreseen_readiness
+from plimsoll.analyse.findings.readiness import Readiness
+from plimsoll.analyse.findings.readiness_checks import readiness_doubts
+from plimsoll.run import readiness
+from plimsoll.run.readiness import foreseen_readiness
 from plimsoll.servers.option_file import Flavour, FlavourName
 from plimsoll.spec.study import parse_study
 
@@ -34,8 +34,8 @@ def _known_machine(monkeypatch: pytest.MonkeyPatch) -> None:
     class Found:
         flavour = Flavour(FlavourName.MARIADB, (10, 11, 6))
 
-    monkeypatch.setattr(foreseen, "find_server", lambda _: Found())
-    monkeypatch.setattr(foreseen, "usable_memory_bytes", lambda: 8 * GIB)
+    monkeypatch.setattr(readiness, "find_server", lambda _: Found())
+    monkeypatch.setattr(readiness, "usable_memory_bytes", lambda: 8 * GIB)
 
 
 def seen(server: str, rows: int = 1000) -> Readiness:

@@ -11,9 +11,8 @@ import pytest
 from plimsoll.drive.protocol import Progress
 from plimsoll.errors import HostError, TargetError
 from plimsoll.hosts.host import Host, Server
-from plimsoll.run.full_disks import STILL_S, FullDisks, stop_server
-from plimsoll.run.keeper import DataKeeper
-from plimsoll.run.own_data import OwnData
+from plimsoll.run.instance import STILL_S, FullDisks, stop_server
+from plimsoll.run.system_data import DataKeeper, OwnData
 
 PLACE = Path("/d/data")
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from plimsoll.errors import HostError, StorageError
-from plimsoll.run.held import HeldFolder, is_held
+from plimsoll.run.folder import HeldFolder, is_held
 from support.waiting import until
 
 

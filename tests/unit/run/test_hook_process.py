@@ -13,9 +13,8 @@ from typing import Any
 
 import pytest
 
-from plimsoll.run import hook_process
-from plimsoll.run.hook_output import KEPT_BYTES, HookOutput, tail_of
-from plimsoll.run.hook_process import HookEnd, run_to_end
+from plimsoll.run import hooks
+from plimsoll.run.hooks import KEPT_BYTES, HookEnd, HookOutput, run_to_end, tail_of
 from plimsoll.spec.hooks import HookSpec
 from support.processes import exists
 from support.waiting import until
@@ -38,10 +37,10 @@ class Clock:
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.passed_s = 0.0
         self._sleep, self._monotonic = time.sleep, time.monotonic
-        monkeypatch.setattr(hook_process, "time", self)
+        monkeypatch.setattr(hooks, "time", self)
 
     def sleep(self, duration_s: float) -> None:
-        if duration_s >= hook_process.FIRST_PAUSE_S:
+        if duration_s >= hooks.FIRST_PAUSE_S:
             self.passed_s += duration_s
         else:
             self._sleep(duration_s)
@@ -89,7 +88,7 @@ def test_a_program_that_is_not_there_is_told(tmp_path: Path) -> None:
 
 def test_a_hook_that_hangs_is_ended_with_all_its_group(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """It ignores SIGTERM, as does the child that it started."""
-    monkeypatch.setattr(hook_process, "GRACE_S", 0.2)
+    monkeypatch.setattr(hooks, "GRACE_S", 0.2)
     script = """
 import os, signal, subprocess, sys, time
 signal.signal(signal.SIGTERM, signal.SIG_IGN)
@@ -113,14 +112,14 @@ signal.signal(15, lambda *_: (print('cleaned'), sys.exit(0)))
 print('ready', flush=True)
 time.sleep(600)
 """
-    monkeypatch.setattr(hook_process, "GRACE_S", 60.0)
+    monkeypatch.setattr(hooks, "GRACE_S", 60.0)
     end, text = run(tmp_path, script, output=LongAfter(Clock(monkeypatch)))
     assert end.result == "over-limit"
     assert "cleaned" in text
 
 
 def test_exit_code_75_is_tried_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(hook_process, "FIRST_PAUSE_S", 0.01)
+    monkeypatch.setattr(hooks, "FIRST_PAUSE_S", 0.01)
     script = "import sys; f = open('n', 'a+'); f.write('x'); f.seek(0); sys.exit(75 if len(f.read()) < 3 else 0)"
     end, text = run(tmp_path, script)
     assert (end.result, end.attempts_count) == ("done", 3)
@@ -129,8 +128,8 @@ def test_exit_code_75_is_tried_again(tmp_path: Path, monkeypatch: pytest.MonkeyP
 
 def test_exit_code_75_until_the_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     clock = Clock(monkeypatch)
-    monkeypatch.setattr(hook_process, "FIRST_PAUSE_S", 200.0)
-    monkeypatch.setattr(hook_process, "LONGEST_PAUSE_S", 200.0)
+    monkeypatch.setattr(hooks, "FIRST_PAUSE_S", 200.0)
+    monkeypatch.setattr(hooks, "LONGEST_PAUSE_S", 200.0)
     end, _ = run(tmp_path, "raise SystemExit(75)", limit_s=599.0)
     assert (end.result, end.exit_code) == ("over-limit", 75)
     assert (end.attempts_count, clock.passed_s) == (3, 400.0)

@@ -9,13 +9,13 @@ import pytest
 
 from plimsoll.drive.protocol import ClientCpu, Done
 from plimsoll.errors import TargetError
-from plimsoll.run import keeper as keeper_module
-from plimsoll.run.keeper import DataKeeper
+from plimsoll.run import system_data as keeper_module
+from plimsoll.run.system_data import DataKeeper
 from plimsoll.run.target_system import TargetSystem
+from plimsoll.spec.oltp import WorkloadSpec
 from plimsoll.spec.system import SystemSpec
 from plimsoll.spec.target import Target
 from plimsoll.spec.tpcc import TpccSpec
-from plimsoll.spec.workload import WorkloadSpec
 
 TARGET = Target(user="u", database="d", host="127.0.0.1", port=1)
 DONE = Done(

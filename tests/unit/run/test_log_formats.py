@@ -14,7 +14,7 @@ import pytest
 from plimsoll.drive.executable import find_engine
 from plimsoll.drive.plans import read_logs_line
 from plimsoll.errors import SpecError
-from plimsoll.run.log_formats import PLAIN_FORMATS, known_audit_maps, log_format
+from plimsoll.run.logs import PLAIN_FORMATS, known_audit_maps, log_format
 from support.repository import ROOT
 
 MAP = "columns = 4\nsession = 1\ntime = 0\nsql = 3\n"

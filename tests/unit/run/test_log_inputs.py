@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from plimsoll.errors import SpecError
-from plimsoll.run.log_inputs import log_inputs
+from plimsoll.run.logs import log_inputs
 
 LOG = b"".join(b"# Time: %d\nselect %d;\n" % (number, number) for number in range(50_000))
 

@@ -10,21 +10,17 @@ from typing import ClassVar
 import polars as pl
 
 from plimsoll.drive.protocol import Interval
-from plimsoll.hosts.frame import telemetry_frame
 from plimsoll.hosts.host import Collecting, Wanted
-from plimsoll.hosts.local import LocalHost
+from plimsoll.hosts.local import LocalHost, telemetry_frame
 from plimsoll.record.environment import Environment
 from plimsoll.record.model import Outcome, Verdict, Window
-from plimsoll.record.partial import PartialRecording
-from plimsoll.record.recovery import recover
+from plimsoll.record.partial import PartialRecording, recover
 from plimsoll.record.store import read_recording
-from plimsoll.run.progressing import Progressing
 from plimsoll.run.rows import IntervalRows
 from plimsoll.run.spool import SEGMENT_INTERVALS, Spool
-from plimsoll.run.warm import STOCKS
-from plimsoll.run.watch import REDO_LSN, STOCKS_KEPT, Watch
-from plimsoll.telemetry.collector import Collector, Placed, _Rows
-from plimsoll.telemetry.sampler import Sample, Sampler
+from plimsoll.run.trial_progress import Progressing
+from plimsoll.run.watch import REDO_LSN, STOCKS, STOCKS_KEPT, Watch
+from plimsoll.telemetry.sampler import Collector, Placed, Sample, Sampler, _Rows
 from support.memory import resident_bytes
 from support.recordings import a_trial
 from unit.run.test_spool import interval

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from plimsoll.errors import NewerFormatError, RecordError
-from plimsoll.run import machines as module
-from plimsoll.run.machines import MACHINE_FILE, Machines
+from plimsoll.run import systems as module
+from plimsoll.run.systems import MACHINE_FILE, Machines
 from plimsoll.servers.option_file import MachineSizes, io_capacity
 
 

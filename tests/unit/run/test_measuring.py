@@ -10,12 +10,12 @@ import pytest
 
 from plimsoll.errors import HostError
 from plimsoll.plan.build import build_plan
-from plimsoll.run.measuring import ends, trials_sharing
-from plimsoll.run.progressing import Progressing
-from plimsoll.run.time_left import Budget
-from plimsoll.servers.reference_load import copied_bytes, reference_times
+from plimsoll.run.planning import Budget
+from plimsoll.run.trial import ends, trials_sharing
+from plimsoll.run.trial_progress import Progressing
+from plimsoll.servers.moment import copied_bytes, reference_times
 from plimsoll.spec.study import parse_study
-from plimsoll.telemetry.frequency import FrequencySampler
+from plimsoll.telemetry.host import FrequencySampler
 
 STUDY = """
 [study]

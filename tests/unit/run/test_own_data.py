@@ -10,9 +10,8 @@ from typing import cast
 import pytest
 
 from plimsoll.errors import HostError
-from plimsoll.record.data import DataReset
-from plimsoll.run.keeper import DataKeeper
-from plimsoll.run.own_data import OwnData, all_together, put_back_together, save_together
+from plimsoll.record.model import DataReset
+from plimsoll.run.system_data import DataKeeper, OwnData, all_together, put_back_together, save_together
 from plimsoll.servers.data_copy import Copied
 from plimsoll.servers.managed import ManagedServer
 

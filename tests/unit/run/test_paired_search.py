@@ -12,12 +12,11 @@ import numpy as np
 import pytest
 
 from plimsoll.errors import NothingCompletedError
-from plimsoll.plan.capacity import Step
-from plimsoll.plan.ramps import CONFIRMED_RATIO, LOWER_RATIO, PAIRS_MOST
+from plimsoll.plan.capacity import CONFIRMED_RATIO, LOWER_RATIO, PAIRS_MOST, Step
 from plimsoll.record.capacity import Capacity, CapacityObjective, CapacityRun, RunRole, RunVerdict, SearchRecord
-from plimsoll.run.paired_search import Climber, PairedSearch
-from plimsoll.run.search_events import RampsCompared, SearchEnded
-from plimsoll.run.time_left import Budget
+from plimsoll.run.events import RampsCompared, SearchEnded
+from plimsoll.run.planning import Budget
+from plimsoll.run.study_searches import Climber, PairedSearch
 from plimsoll.spec.study import parse_study
 
 OBJECTIVE = CapacityObjective(response_ms_p99=50.0)

@@ -9,9 +9,9 @@ import pytest
 
 from plimsoll.errors import HostError
 from plimsoll.run import preflight
-from plimsoll.run.permitted import unpermitted
 from plimsoll.run.preflight import refuse_before_start
-from plimsoll.servers.topology import Topology
+from plimsoll.run.server_faults import unpermitted
+from plimsoll.servers.placement import Topology
 from plimsoll.spec.study import parse_study
 from support.placing import needs_controllers
 

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from plimsoll.drive.protocol import ClientCpu, ConnectFailure, Done, Encryption, Outage, Ready
-from plimsoll.record.connections import ConnectFailureRecord, ConnectionsRecord, EncryptionRecord, OutageRecord
-from plimsoll.record.model import Verdict
-from plimsoll.run.progressing import Progressing, outcome_of
+from plimsoll.record.model import ConnectFailureRecord, ConnectionsRecord, EncryptionRecord, OutageRecord, Verdict
 from plimsoll.run.rows import IntervalRows
+from plimsoll.run.trial_progress import Progressing, outcome_of
 
 READY = Ready(
     type="ready",

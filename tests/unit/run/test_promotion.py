@@ -11,8 +11,7 @@ from typing import cast
 import pytest
 
 from plimsoll.errors import HookError
-from plimsoll.run.promotion import chosen
-from plimsoll.run.replica_set import Links
+from plimsoll.run.failover import Links, chosen
 from plimsoll.servers.replication.model import ReplicaStatus
 from plimsoll.spec.hooks import HookSpec
 

@@ -8,7 +8,7 @@ from plimsoll.guide.build import of_plan
 from plimsoll.plan.model import Estimates, Plan, PlannedTrial
 from plimsoll.record.store import read_study, write_recording
 from plimsoll.run.planning import unplanned_count
-from plimsoll.run.repeats import trials_to_repeat
+from plimsoll.run.study import trials_to_repeat
 from unit.analyse.test_weather import study, with_weather
 
 

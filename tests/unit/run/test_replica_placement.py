@@ -5,10 +5,9 @@ from __future__ import annotations
 import pytest
 
 from plimsoll.hosts.local import HERE
-from plimsoll.run.permitted import not_permitted
 from plimsoll.run.replicas import replica_placements
-from plimsoll.servers.placement import instance_placements
-from plimsoll.servers.topology import Topology
+from plimsoll.run.server_faults import not_permitted
+from plimsoll.servers.placement import Topology, instance_placements
 from plimsoll.spec.system import ServerSpec
 
 EIGHT = frozenset(range(8))

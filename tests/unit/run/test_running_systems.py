@@ -9,11 +9,10 @@ from typing import Any
 import pytest
 
 from plimsoll.errors import HookError, HostError, TargetError
-from plimsoll.run.data_events import HostLost
-from plimsoll.run.environments import Switcher
+from plimsoll.run.environments import Hosts, Switcher
+from plimsoll.run.events import HostLost
+from plimsoll.run.execution import HOST_LOSSES_MAX, RunningSystems
 from plimsoll.run.hooks import HookPlace, SystemHooks
-from plimsoll.run.hosts import Hosts
-from plimsoll.run.running_systems import HOST_LOSSES_MAX, RunningSystems
 from plimsoll.spec.study import parse_study
 from plimsoll.spec.system import SystemSpec
 

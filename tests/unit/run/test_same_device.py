@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from plimsoll.run.same_device import refused_devices, shared_devices
+from plimsoll.run.server_faults import refused_devices, shared_devices
 from plimsoll.spec.study import StudySpec, parse_study
 
 HEAD = """

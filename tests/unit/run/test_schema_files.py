@@ -8,8 +8,7 @@ import pytest
 
 from plimsoll.errors import SpecError
 from plimsoll.learn.schema_model import ColumnFacts, SchemaFacts, TableFacts
-from plimsoll.run.schema_files import read_schema_file, write_schema
-from plimsoll.run.schema_samples import distinct_estimate
+from plimsoll.run.schema import distinct_estimate, read_schema_file, write_schema
 
 
 def test_a_schema_is_written_privately_and_read_back(tmp_path: Path) -> None:

@@ -7,8 +7,7 @@ from pathlib import Path
 from plimsoll.record.environment import Environment, InstanceFacts
 from plimsoll.record.model import Outcome, State, StateMark, Verdict
 from plimsoll.record.store import write_recording
-from plimsoll.run.history import History, LastTrial, read_history
-from plimsoll.run.session import Session, server_start_id
+from plimsoll.run.session import History, LastTrial, Session, read_history, server_start_id
 from support.recordings import a_trial
 
 

@@ -10,8 +10,7 @@ import pytest
 from plimsoll.drive.engine import LocalDriver
 from plimsoll.drive.protocol import Progress
 from plimsoll.errors import TargetError
-from plimsoll.run.keeper import DataKeeper
-from plimsoll.run.side_by_side import counted_together, side_by_side
+from plimsoll.run.system_data import DataKeeper, counted_together, side_by_side
 
 
 def test_steps_run_at_the_same_time_and_results_keep_their_order() -> None:

@@ -23,10 +23,9 @@ from plimsoll.record.environment import Environment
 from plimsoll.record.model import Outcome, Verdict
 from plimsoll.record.partial import PartialRecording
 from plimsoll.record.store import read_recording
-from plimsoll.run.measured import Measured
-from plimsoll.run.progressing import Progressing
 from plimsoll.run.rows import IntervalRows
 from plimsoll.run.spool import SEGMENT_INTERVALS, Spool
+from plimsoll.run.trial_progress import Measured, Progressing
 from plimsoll.run.watch import Watch
 from support.recordings import a_trial
 

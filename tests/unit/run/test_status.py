@@ -12,12 +12,15 @@ from plimsoll.errors import NewerFormatError, RecordError
 from plimsoll.record.environment import Environment
 from plimsoll.record.model import RECORD_FORMAT_MAX, Outcome, State, Verdict
 from plimsoll.record.partial import PartialRecording
-from plimsoll.run.answer_events import AnswerProgressed, DuetProgressed
 from plimsoll.run.events import (
+    AnswerProgressed,
     DataProgressed,
+    DuetProgressed,
     Event,
     EventLog,
     IntervalEnded,
+    RampsCompared,
+    RatioSoFar,
     StateBegan,
     StudyBegan,
     StudyEnded,
@@ -25,12 +28,9 @@ from plimsoll.run.events import (
     TrialBegan,
     TrialEnded,
 )
-from plimsoll.run.folder import resolve
-from plimsoll.run.held import HeldFolder
+from plimsoll.run.folder import HeldFolder, resolve
 from plimsoll.run.planning import plan_study
-from plimsoll.run.search_events import RampsCompared, RatioSoFar
-from plimsoll.run.status import RunState, StudyStatus, study_status
-from plimsoll.run.status_text import duet_words, lines_of
+from plimsoll.run.status import RunState, StudyStatus, duet_words, lines_of, study_status
 from plimsoll.run.study import run_study
 from support.recordings import a_trial, intervals
 

@@ -7,15 +7,15 @@ from pathlib import Path
 
 import pytest
 
-from plimsoll.analyse.readiness.model import Demand, Readiness, SharedCpus
+from plimsoll.analyse.findings.readiness import Demand, Readiness, SharedCpus
 from plimsoll.errors import HostError
 from plimsoll.record.environment import HostFacts, InstanceFacts
-from plimsoll.run import study_preflight
+from plimsoll.run import preflight as study_preflight
+from plimsoll.run.environments import Hosts
 from plimsoll.run.events import EventLog, ReadinessJudged, read_events
-from plimsoll.run.hosts import Hosts
 from plimsoll.run.instance import Instance
+from plimsoll.run.preflight import StudyPreflight
 from plimsoll.run.readiness import machine_readiness, shared_cpus_of
-from plimsoll.run.study_preflight import StudyPreflight
 from plimsoll.spec.study import parse_study
 from plimsoll.spec.target import Target
 

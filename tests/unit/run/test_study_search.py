@@ -8,16 +8,15 @@ import numpy as np
 import pytest
 from tests.support.queue_server import QueueServer
 
-from plimsoll.plan.build import build_plan
+from plimsoll.plan.build import build_plan, search_settings, searched_trial
 from plimsoll.plan.capacity import Step
 from plimsoll.plan.model import PlannedTrial
-from plimsoll.plan.searches import search_settings, searched_trial
 from plimsoll.record.capacity import CapacityRun, RunRole
 from plimsoll.record.model import Outcome, Verdict
-from plimsoll.run import study_search
+from plimsoll.run import study_searches
+from plimsoll.run.capacity_search import Search, read_searches
 from plimsoll.run.events import Event, EventLog
-from plimsoll.run.searching import Search, read_searches
-from plimsoll.run.study_search import StudySearch
+from plimsoll.run.study_searches import StudySearch
 from plimsoll.spec.study import StudySpec, parse_study
 
 TEXT = """
@@ -99,8 +98,8 @@ def test_a_search_that_was_killed_goes_on_where_it_stopped(tmp_path: Path, monke
         finished.add(trial.trial_id)
         return Outcome(verdict=Verdict.COMPLETE)
 
-    monkeypatch.setattr(study_search, "read_recording", lambda path: path.name)
-    monkeypatch.setattr(study_search, "judged_run", lambda name, *_, **__: recorded[name])
+    monkeypatch.setattr(study_searches, "read_recording", lambda path: path.name)
+    monkeypatch.setattr(study_searches, "judged_run", lambda name, *_, **__: recorded[name])
     log = EventLog(tmp_path / "events.jsonl", seen.append)
     search = StudySearch(
         spec=made,

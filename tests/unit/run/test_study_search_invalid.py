@@ -12,22 +12,20 @@ import numpy as np
 import pytest
 from tests.support.queue_server import QueueServer
 
-from plimsoll.analyse.capacities import capacities
-from plimsoll.analyse.capacity_answer import capacity_answer
+from plimsoll.analyse.answers.capacity import capacity_answer
+from plimsoll.analyse.study.capacities import capacities
 from plimsoll.errors import InvalidTrialError, NothingCompletedError, TargetError
-from plimsoll.plan.build import build_plan
+from plimsoll.plan.build import build_plan, search_settings
 from plimsoll.plan.capacity import Step
 from plimsoll.plan.model import PlannedSearch, PlannedTrial
-from plimsoll.plan.searches import search_settings
 from plimsoll.prose.capacity import capacity_answer_sentence
 from plimsoll.record.capacity import CapacityRun, RunRole, RunVerdict
 from plimsoll.record.model import Outcome, Verdict
-from plimsoll.run import study_search
+from plimsoll.run import study_searches
+from plimsoll.run.capacity_search import expected_s, read_searches
 from plimsoll.run.events import Event, EventLog
 from plimsoll.run.execution import Execution
-from plimsoll.run.searching import expected_s, read_searches
-from plimsoll.run.study_search import StudySearch
-from plimsoll.run.study_searches import StudySearches
+from plimsoll.run.study_searches import StudySearch, StudySearches
 from unit.run.test_study_search import spec
 
 EMPTY = Outcome(verdict=Verdict.INVALID, nothing_completed=True, reason="no transaction completed (1205: 900 times)")
@@ -42,8 +40,8 @@ class Server:
         self.ran: list[PlannedTrial] = []
         self.finished = set[str]()
         self._broken, self._recorded = broken, dict[str, CapacityRun]()
-        patch.setattr(study_search, "read_recording", lambda path: path.name)
-        patch.setattr(study_search, "judged_run", lambda name, *_, **__: self._recorded[name])
+        patch.setattr(study_searches, "read_recording", lambda path: path.name)
+        patch.setattr(study_searches, "judged_run", lambda name, *_, **__: self._recorded[name])
 
     def run_trial(self, trial: PlannedTrial, _after_overload: bool = False) -> Outcome:
         assert len(self.ran) < 300, "it goes on for ever"

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from plimsoll.errors import HostError, SpecError
-from plimsoll.run.held import HeldFolder
-from plimsoll.run.joined import RecordingWanted
+from plimsoll.run.folder import HeldFolder
+from plimsoll.run.single import RecordingWanted
 from plimsoll.run.sysbench import record_sysbench
 
 

@@ -45,7 +45,7 @@ def test_tokens_are_taken_and_not_shown(monkeypatch: pytest.MonkeyPatch) -> None
 
 def test_every_missing_or_broken_token_is_told_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PLIMSOLL_TEST_TOKEN_A", "two words")
-    monkeypatch.setattr("plimsoll.spec.secrets._TAKEN", {})
+    monkeypatch.setattr("plimsoll.spec.target._TAKEN", {})
     with pytest.raises(SpecError) as raised:
         exporters_of(system())
     first, second = raised.value.faults

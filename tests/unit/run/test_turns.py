@@ -7,13 +7,12 @@ import threading
 import pytest
 
 from plimsoll.drive.protocol import Interval
-from plimsoll.plan.duet import Turn
-from plimsoll.run.freezer import Freezer
-from plimsoll.run.progressing import Progressing
+from plimsoll.plan.order import Turn
+from plimsoll.run.duet import TurnParts, Warming
 from plimsoll.run.rows import IntervalRows
-from plimsoll.run.turns import TurnParts
-from plimsoll.run.warming import Warming
-from plimsoll.spec.study_section import StudySection
+from plimsoll.run.trial_progress import Progressing
+from plimsoll.run.watch import Freezer
+from plimsoll.spec.study import StudySection
 from support.waiting import until
 
 TURN = Turn(pair=3, position=1, side=1, against=0)

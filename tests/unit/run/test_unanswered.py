@@ -5,10 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from plimsoll.analyse.trial_summary import TrialSummary, summarise
-from plimsoll.record.connections import OutageRecord
-from plimsoll.record.model import EngineAccount, Outcome, Verdict
-from plimsoll.run.unanswered import why_unanswered
+from plimsoll.analyse.trial.trial_summary import TrialSummary, summarise
+from plimsoll.record.model import EngineAccount, OutageRecord, Outcome, Verdict
+from plimsoll.run.spool import why_unanswered
 from unit.analyse.made import measured
 
 ACCOUNT = EngineAccount(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from plimsoll.run.warm import HALF, is_flat, trends
+from plimsoll.run.watch import HALF, is_flat, trends
 
 
 def test_too_short_a_series_is_never_flat() -> None:

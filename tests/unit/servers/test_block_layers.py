@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from plimsoll.servers.block_layers import device_layers
+from plimsoll.servers.storage import device_layers
 
 
 def block(sys: Path, name: str, *, below: tuple[str, ...] = (), **files: str) -> None:

@@ -8,9 +8,8 @@ import pytest
 
 from plimsoll.errors import HostError
 from plimsoll.servers.cgroups import Group, hierarchies, make_groups, parent_of, planned_groups
-from plimsoll.servers.placement_facts import placement_facts
+from plimsoll.servers.placement import Topology, placement_facts
 from plimsoll.servers.placing import note_groups, remove_groups
-from plimsoll.servers.topology import Topology
 from plimsoll.spec.placement import Share
 
 EIGHT = frozenset(range(8))

@@ -13,9 +13,8 @@ import pytest
 from plimsoll.errors import HostError, SpecError
 from plimsoll.servers import directory as directory_module
 from plimsoll.servers import marked_directory
-from plimsoll.servers.directory import InstanceDirectory, default_base_dir
+from plimsoll.servers.directory import InstanceDirectory, default_base_dir, sweep
 from plimsoll.servers.marked_directory import LOCK, MARKER, read_marker, remove_directory
-from plimsoll.servers.sweep import sweep
 
 
 @pytest.fixture

@@ -11,10 +11,8 @@ import pytest
 from pydantic import SecretStr
 
 from plimsoll.errors import SpecError, TargetError
-from plimsoll.servers.control import connect
-from plimsoll.servers.encryption import connect_arguments
-from plimsoll.spec.target import Target
-from plimsoll.spec.tls import Tls, TlsMode
+from plimsoll.servers.control import connect, connect_arguments
+from plimsoll.spec.target import Target, Tls, TlsMode
 from support.certificates import Authority
 from unit.servers.test_control import GREETING, packet
 

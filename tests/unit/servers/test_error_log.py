@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from plimsoll.servers.error_log import explain_exit, explain_log, read_tail
+from plimsoll.servers.server_process import explain_exit, explain_log, read_tail
 
 
 @pytest.mark.parametrize(

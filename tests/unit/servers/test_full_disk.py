@@ -10,10 +10,10 @@ from typing import Any, cast
 import pytest
 
 from plimsoll.errors import TargetError
-from plimsoll.servers import full_disk as module
 from plimsoll.servers import server_process
+from plimsoll.servers import server_process as module
 from plimsoll.servers.directory import InstanceDirectory
-from plimsoll.servers.full_disk import LITTLE_BYTES, NOTHING_BYTES, full_disk
+from plimsoll.servers.server_process import LITTLE_BYTES, NOTHING_BYTES, full_disk
 
 WAITS = [
     "[ERROR] mariadbd: Disk is full writing './binlog.000001' (Errcode: 28 \"No space left on device\"). Waiting for",

@@ -14,10 +14,9 @@ from pathlib import Path
 import pytest
 
 from plimsoll.errors import HostError
-from plimsoll.servers.directory import InstanceDirectory
+from plimsoll.servers.directory import InstanceDirectory, sweep
 from plimsoll.servers.guarded import Guard
 from plimsoll.servers.marked_directory import MARKER, SERVER_NOTE
-from plimsoll.servers.sweep import sweep
 from support.processes import exists
 from support.waiting import until
 

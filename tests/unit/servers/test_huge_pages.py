@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from plimsoll.errors import HostError, TargetError
-from plimsoll.servers.buffer_pool import MIB, pool_bytes_of, pool_options, wait_until_loaded
-from plimsoll.servers.huge_pages import huge_pages_bytes, huge_pages_fault
-from plimsoll.servers.physical import disks_of
+from plimsoll.servers.facts import huge_pages_bytes, huge_pages_fault
+from plimsoll.servers.managed import MIB, pool_bytes_of, pool_options, wait_until_loaded
+from plimsoll.servers.storage import disks_of
 
 
 @pytest.fixture

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from plimsoll.errors import HostError
-from plimsoll.servers import kept_data
+from plimsoll.servers import data_copy
+from plimsoll.servers.data_copy import KeptFolder
 from plimsoll.servers.directory import InstanceDirectory
-from plimsoll.servers.kept_data import KeptFolder
 
 IDENTITY = {"server": "mariadb 10.11", "tables": [{"rows": 5}]}
 
@@ -32,7 +32,7 @@ def test_there_and_back(tmp_path: Path, instance: InstanceDirectory) -> None:
     (instance.data / "t.ibd").write_text("old")
     kept.keep(0, instance, IDENTITY)
     assert sorted(path.name for path in (tmp_path / "kept").iterdir()) == ["0", "lock"]
-    assert sorted(path.name for path in (tmp_path / "kept/0").iterdir()) == ["data", kept_data.MARKER, "redo"]
+    assert sorted(path.name for path in (tmp_path / "kept/0").iterdir()) == ["data", data_copy.MARKER, "redo"]
     for file in (instance.data / "t.ibd", instance.roles["redo"] / "ib_logfile0"):
         file.write_text("changed")
     kept.take(0, instance, IDENTITY)

@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from plimsoll.servers.directory import InstanceDirectory
-from plimsoll.servers.left_processes import INSTANCE_VARIABLE, end_processes, is_process_of
+from plimsoll.servers.marked_directory import INSTANCE_VARIABLE, end_processes, is_process_of
 from support.servers import missing
 
 

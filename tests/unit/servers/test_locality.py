@@ -11,8 +11,19 @@ from typing import Any
 import psutil
 import pytest
 
-from plimsoll.servers.far_end import FarEnd, Where, far_end_of, has_card
-from plimsoll.servers.locality import Evidence, Locality, _data_dir, _pid_in_file, is_server, judge, locate
+from plimsoll.servers.locality import (
+    Evidence,
+    FarEnd,
+    Locality,
+    Where,
+    _data_dir,
+    _pid_in_file,
+    far_end_of,
+    has_card,
+    is_server,
+    judge,
+    locate,
+)
 
 HERE = "box"
 SAYS = {"hostname": HERE, "port": "3306", "datadir": "/nowhere/at/all/", "pid_file": "/nowhere.pid"}

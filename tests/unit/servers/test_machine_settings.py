@@ -6,9 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from plimsoll.analyse.readiness.model import Moment
-from plimsoll.servers.facts import host_facts
-from plimsoll.servers.machine_settings import machine_settings
+from plimsoll.analyse.findings.readiness import Moment
+from plimsoll.servers.facts import host_facts, machine_settings
 from plimsoll.servers.moment import machine_moment
 
 

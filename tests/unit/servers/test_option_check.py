@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from tests.support.servers import FLAVOURS, server_command
 
-from plimsoll.servers.option_check import option_faults
+from plimsoll.servers.command import option_faults
 
 
 @pytest.mark.parametrize("flavour", FLAVOURS)

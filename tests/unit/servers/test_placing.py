@@ -14,11 +14,9 @@ import pytest
 
 from plimsoll.errors import HostError
 from plimsoll.servers import placing
-from plimsoll.servers.directory import InstanceDirectory
+from plimsoll.servers.directory import InstanceDirectory, sweep
 from plimsoll.servers.guarded import Guard
-from plimsoll.servers.placement import InstancePlacement, refused, set_up
-from plimsoll.servers.placement_facts import placement_facts
-from plimsoll.servers.sweep import sweep
+from plimsoll.servers.placement import InstancePlacement, placement_facts, refused, set_up
 from plimsoll.spec.placement import Share
 from support.placing import classes, cpu_s, cpus_allowed, needs_controllers, needs_two_cpus, nices, own_groups
 from support.waiting import until

@@ -16,8 +16,7 @@ from pydantic import SecretStr
 
 from plimsoll.errors import SpecError, TargetError
 from plimsoll.servers.control import connect
-from plimsoll.spec.target import Target
-from plimsoll.spec.tls import Tls
+from plimsoll.spec.target import Target, Tls
 from unit.servers.test_control import GREETING, packet
 
 PASSWORD = "top-secret"

@@ -8,10 +8,8 @@ from pathlib import Path
 import pytest
 
 from plimsoll.errors import HostError
-from plimsoll.servers.data_copy import Copied
-from plimsoll.servers.directory import InstanceDirectory
-from plimsoll.servers.instance_data import restore, save
-from plimsoll.servers.sweep import sweep
+from plimsoll.servers.data_copy import Copied, restore, save
+from plimsoll.servers.directory import InstanceDirectory, sweep
 from plimsoll.spec.paths import Role
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from plimsoll.servers.topology import Topology, choose_cpus, cpu_faults, divide_cpus, read_topology
+from plimsoll.servers.placement import Topology, choose_cpus, cpu_faults, divide_cpus, read_topology
 
 
 def machine(folder: Path, cores: list[str], *, present: str | None = None, online: str | None = None) -> Path:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from plimsoll.errors import SpecError
-from plimsoll.spec.arrivals import OpenArrivals, RateStep, parse_rate
+from plimsoll.spec.clients import OpenArrivals, RateStep, parse_rate
 
 
 def test_a_rate_goes_on_for_ever() -> None:

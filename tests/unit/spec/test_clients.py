@@ -9,8 +9,7 @@ import pytest
 
 from plimsoll.drive.plans import sources, trial_line
 from plimsoll.errors import SpecError
-from plimsoll.spec.arrivals import steady
-from plimsoll.spec.clients import CLIENTS, Clients, RetryRule, ThinkTime, parse_retry
+from plimsoll.spec.clients import CLIENTS, Clients, RetryRule, ThinkTime, parse_retry, steady
 from plimsoll.spec.study import parse_study
 from plimsoll.spec.target import parse_target
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from plimsoll.errors import SpecError
-from plimsoll.spec.duet import counted_s_of_duet, pairs_per_round, sweeps_to_warm
-from plimsoll.spec.study import StudySpec, parse_study
+from plimsoll.spec.study import StudySpec, counted_s_of_duet, pairs_per_round, parse_study, sweeps_to_warm
 
 WORKLOAD = '[[workload]]\nname = "w"\nkind = "oltp_read_only"\n'
 SYSTEM = '[[system]]\nname = "{}"\n[system.server]\nmanaged = "mariadb"\n'

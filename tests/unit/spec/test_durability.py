@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from plimsoll.errors import SpecError
-from plimsoll.spec.durability import DurabilitySetting, settings_of
+from plimsoll.spec.fault_tests import DurabilitySetting, settings_of
 
 
 def test_all_combinations_are_tested_once() -> None:

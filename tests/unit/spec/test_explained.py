@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from plimsoll.run.answers import drawn_statements
+from plimsoll.run.server_answers import drawn_statements
 from plimsoll.spec.explained import shipped_statements
-from plimsoll.spec.oltp import KINDS
-from plimsoll.spec.statements import StatementsSpec, shipped
+from plimsoll.spec.oltp import KINDS, WorkloadSpec
 from plimsoll.spec.tpcc import TpccSpec
-from plimsoll.spec.workload import WorkloadSpec
+from plimsoll.spec.workloads import StatementsSpec, shipped
 
 READS = ["point_selects", "simple_ranges", "sum_ranges", "order_ranges", "distinct_ranges"]
 WRITES = ["index_updates", "non_index_updates", "deletes"]

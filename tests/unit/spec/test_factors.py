@@ -6,8 +6,7 @@ import pytest
 
 from plimsoll.errors import SpecError
 from plimsoll.plan.build import build_plan
-from plimsoll.spec.matrix import varied
-from plimsoll.spec.origin import placed
+from plimsoll.spec.factors import placed, varied
 from plimsoll.spec.study import StudySpec, parse_study
 
 STUDY = """

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from plimsoll.spec.failover import FailoverFault, FailoverSpec, Replication
+from plimsoll.spec.fault_tests import FailoverFault, FailoverSpec, Replication
 
 
 def spec(replicas: int, replication: Replication, semisync_replicas: int) -> FailoverSpec:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from plimsoll.errors import SpecError
-from plimsoll.spec.statements import StatementsSpec
 from plimsoll.spec.workload_file import parse_workload
+from plimsoll.spec.workloads import StatementsSpec
 
 SHOP = """
 [[table]]

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from plimsoll.errors import SpecError
-from plimsoll.spec.statements import StatementsSpec
 from plimsoll.spec.workload_file import parse_workload
+from plimsoll.spec.workloads import StatementsSpec
 
 ITEMS = """
 [[table]]

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from plimsoll.errors import SpecError
-from plimsoll.run.drawn_values import draw, draw_first
-from plimsoll.spec.statements import StatementsSpec
+from plimsoll.run.server_answers import draw, draw_first
 from plimsoll.spec.workload_file import parse_workload
+from plimsoll.spec.workloads import StatementsSpec
 
 DRAWS = 1_000
 

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from plimsoll.errors import SpecError
-from plimsoll.record.price import Price
-from plimsoll.spec.prices import read_prices
+from plimsoll.record.model import Price
 from plimsoll.spec.study import parse_study
+from plimsoll.spec.system import read_prices
 
 STUDY = """
 [study]

@@ -7,10 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from plimsoll.errors import SpecError
-from plimsoll.spec.shares import shares, spread
+from plimsoll.spec.oltp import WorkloadSpec
 from plimsoll.spec.study import parse_study
+from plimsoll.spec.system import shares, spread
 from plimsoll.spec.tpcc import TpccSpec
-from plimsoll.spec.workload import WorkloadSpec
 
 STUDY = """
 [study]

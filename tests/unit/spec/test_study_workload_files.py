@@ -10,9 +10,8 @@ import pytest
 from plimsoll.errors import SpecError
 from plimsoll.plan.build import build_plan
 from plimsoll.plan.disk import data_bytes
-from plimsoll.spec.statements import StatementsSpec, data_sets
 from plimsoll.spec.study import StudySpec, parse_study, read_study
-from plimsoll.spec.workloads import WORKLOADS_FILE
+from plimsoll.spec.workloads import WORKLOADS_FILE, StatementsSpec, data_sets
 
 STUDY = """
 [study]

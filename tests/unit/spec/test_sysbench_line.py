@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from plimsoll.errors import SpecError
-from plimsoll.spec.sysbench_line import SysbenchLine, read_line
-from plimsoll.spec.sysbench_workload import given_options, workload_of
+from plimsoll.spec.sysbench import SysbenchLine, given_options, read_line, workload_of
 
 
 def line(text: str) -> SysbenchLine:

@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from plimsoll.errors import SpecError
-from plimsoll.spec.secrets import with_secrets
-from plimsoll.spec.target import parse_target
+from plimsoll.spec.target import parse_target, with_secrets
 
 
 def test_a_tcp_target_is_read() -> None:

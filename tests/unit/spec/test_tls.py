@@ -8,8 +8,7 @@ import pytest
 
 from plimsoll.errors import SpecError
 from plimsoll.spec.study import parse_study
-from plimsoll.spec.target import parse_target
-from plimsoll.spec.tls import MODES, Tls, tls_of
+from plimsoll.spec.target import MODES, Tls, parse_target, tls_of
 
 
 def test_nothing_said_is_preferred() -> None:

@@ -7,7 +7,7 @@ import tomllib
 from hypothesis import given
 from hypothesis import strategies as st
 
-from plimsoll.spec.toml_text import TomlValue, toml_lines
+from plimsoll.spec.new_study import TomlValue, toml_lines
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]))
 VALUES = st.recursive(

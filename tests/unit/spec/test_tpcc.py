@@ -6,17 +6,14 @@ from typing import Any
 
 import pytest
 
-from plimsoll.cli.options import workload_of
-from plimsoll.cli.tpcc import tpcc_of, warm_up_of
+from plimsoll.cli.options import tpcc_of, warm_up_of, workload_of
 from plimsoll.errors import SpecError
 from plimsoll.run.calibrate import refuse_wrong_server
 from plimsoll.spec.clients import CLIENTS
-from plimsoll.spec.pace import pace_faults
-from plimsoll.spec.statements import data_sets
+from plimsoll.spec.levels import background_connections, pace_faults, ramp_up_s
 from plimsoll.spec.study import parse_study
-from plimsoll.spec.terminals import background_connections, ramp_up_s
-from plimsoll.spec.tpcc import Mix, TpccSpec
-from plimsoll.spec.tpcc_quirks import KITS, QUIRKS, quirks_of
+from plimsoll.spec.tpcc import KITS, QUIRKS, Mix, TpccSpec, quirks_of
+from plimsoll.spec.workloads import data_sets
 
 
 def test_options_of_the_command_line_become_tables() -> None:

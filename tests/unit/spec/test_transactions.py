@@ -8,9 +8,9 @@ import pytest
 from pydantic import ValidationError
 
 from plimsoll.errors import SpecError
-from plimsoll.spec.statements import StatementsSpec
-from plimsoll.spec.workload import WorkloadSpec
+from plimsoll.spec.oltp import WorkloadSpec
 from plimsoll.spec.workload_file import parse_workload
+from plimsoll.spec.workloads import StatementsSpec
 
 LOOPS = """
 [[transaction]]

@@ -7,10 +7,9 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from plimsoll.spec.distribution import DistributionSpec
 from plimsoll.spec.fields import faults_of
-from plimsoll.spec.oltp import KINDS, OPTIONS
-from plimsoll.spec.workload import WorkloadSpec
+from plimsoll.spec.generators import DistributionSpec
+from plimsoll.spec.oltp import KINDS, OPTIONS, WorkloadSpec
 
 
 def workload(kind: str, **options: Any) -> WorkloadSpec:

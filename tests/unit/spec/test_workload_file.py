@@ -6,13 +6,13 @@ from typing import Any
 
 import pytest
 
-from plimsoll.cli.tpcc import warm_up_of
+from plimsoll.cli.options import warm_up_of
 from plimsoll.errors import SpecError
 from plimsoll.spec.clients import CLIENTS
-from plimsoll.spec.pace import pace_faults
-from plimsoll.spec.sql_text import read_sql
-from plimsoll.spec.statements import StatementsSpec, reader, shipped
+from plimsoll.spec.levels import pace_faults
+from plimsoll.spec.transactions import read_sql
 from plimsoll.spec.workload_file import WorkloadFile, parse_workload
+from plimsoll.spec.workloads import StatementsSpec, reader, shipped
 
 GOOD = """
 [parameters]

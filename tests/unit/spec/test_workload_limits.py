@@ -9,9 +9,9 @@ import pytest
 from plimsoll.drive.engine import LocalDriver, refuse_faults
 from plimsoll.drive.plans import data_line, sources, trial_line
 from plimsoll.errors import SpecError
-from plimsoll.spec.statements import StatementsSpec
 from plimsoll.spec.target import Target
 from plimsoll.spec.workload_file import WorkloadFile, parse_workload
+from plimsoll.spec.workloads import StatementsSpec
 
 NOWHERE = Target(user="nobody", database="nowhere", host="localhost")
 FILE = """

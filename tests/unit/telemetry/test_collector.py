@@ -10,10 +10,9 @@ from typing import ClassVar
 
 import polars as pl
 
-from plimsoll.hosts.frame import telemetry_frame
+from plimsoll.hosts.local import telemetry_frame
 from plimsoll.record.frames import TELEMETRY
-from plimsoll.telemetry.collector import Collector, Placed
-from plimsoll.telemetry.sampler import Sample, Sampler
+from plimsoll.telemetry.sampler import Collector, Placed, Sample, Sampler
 from support.waiting import until
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from plimsoll.telemetry.network import NetworkSampler
+from plimsoll.telemetry.host import NetworkSampler
 
 
 def write(root: Path, **received_and_sent: tuple[int, int]) -> None:

@@ -7,10 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from plimsoll.telemetry.cgroup import CgroupSampler
-from plimsoll.telemetry.pressure import PressureSampler
-from plimsoll.telemetry.process_io import ProcessIoSampler
-from plimsoll.telemetry.run_queue import RunQueueSampler
+from plimsoll.telemetry.host import PressureSampler, RunQueueSampler
+from plimsoll.telemetry.process import CgroupSampler, ProcessIoSampler
 from plimsoll.telemetry.sampler import Sample
 
 

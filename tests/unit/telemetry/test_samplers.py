@@ -12,10 +12,8 @@ from hypothesis import strategies as st
 from plimsoll.errors import TargetError
 from plimsoll.servers.control import ControlConnection, Row
 from plimsoll.spec.target import Target
-from plimsoll.telemetry.cpu import CpuSampler
 from plimsoll.telemetry.device import DeviceSampler, busy_ratio, device_busy_ms
-from plimsoll.telemetry.memory import MemorySampler
-from plimsoll.telemetry.pressure import PressureSampler
+from plimsoll.telemetry.host import CpuSampler, MemorySampler, PressureSampler
 from plimsoll.telemetry.process import ProcessSampler
 from plimsoll.telemetry.sampler import Deltas, Sample
 from plimsoll.telemetry.server_status import ServerStatusSampler

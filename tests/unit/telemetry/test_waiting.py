@@ -8,12 +8,10 @@ import pytest
 
 from plimsoll.errors import TargetError
 from plimsoll.spec.target import Target, parse_target
-from plimsoll.telemetry.disks import DisksSampler
-from plimsoll.telemetry.optional_tables import OptionalTables
+from plimsoll.telemetry.device import DisksSampler
+from plimsoll.telemetry.process import LOOKS_MAX, ThreadsSampler
 from plimsoll.telemetry.sampler import matches
-from plimsoll.telemetry.summaries import SummariesSampler
-from plimsoll.telemetry.threads import LOOKS_MAX, ThreadsSampler
-from plimsoll.telemetry.waits import WaitsSampler
+from plimsoll.telemetry.server_waits import OptionalTables, SummariesSampler, WaitsSampler
 
 
 def thread(proc: Path, tid: int, waited_ns: int, slices: int) -> None:

@@ -248,7 +248,7 @@ fn every() -> [Distribution; 6] {
     ]
 }
 
-/// How many of 1,000 rows take 50, 90 and 99 % of the accesses, as `plimsoll.analyse.working_set` calculates it: its
+/// How many of 1,000 rows take 50, 90 and 99 % of the accesses, as `plimsoll.analyse.trial.working_set` calculates it: its
 /// tests pin the same numbers.
 const WORKING_SETS: [(&str, [usize; 3]); 6] = [
     ("uniform", [500, 900, 990]),

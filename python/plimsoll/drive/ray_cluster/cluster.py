@@ -1,7 +1,11 @@
-"""A Ray cluster as machines on which engines are started.
+"""A Ray cluster as machines on which engines are started, and whether it may be connected to.
 
 Nodes are reserved once and stay the same for all trials; they are given back by `close`, or when this process ends in
-any way. Where one was lost, the next trial reserves nodes again. Deliberately not here: Ray (`hub`).
+any way. Where one was lost, the next trial reserves nodes again.
+
+Whoever reaches a Ray cluster runs programs on it. Only Ray's token authentication keeps others out, and it is off by
+default in most versions. So addresses that everybody may reach are refused without it. Deliberately not here: Ray and
+the connection itself (`hub`).
 """
 
 from __future__ import annotations
@@ -15,13 +19,15 @@ import socket
 import subprocess
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
+from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
+from pathlib import Path
 from typing import IO, Any
+from urllib.parse import urlsplit
 
-from plimsoll.drive.broken_off import NODE_LOST
-from plimsoll.drive.ray_cluster.address import AUTO, CLIENT_METHOD, refuse_unguarded
+from plimsoll.drive.executable import NODE_LOST
 from plimsoll.errors import HostError
 
 READY_WAIT_S = 20.0
@@ -35,7 +41,7 @@ PACKET_BYTES = 64 * 1024
 _RAY_OLDEST = (2, 52)
 """The first that can ask for a token."""
 
-_CURE = "pip install 'plimsoll[ray]'"
+_INSTALL_CURE = "pip install 'plimsoll[ray]'"
 
 
 class RayCluster:
@@ -245,8 +251,151 @@ def _refuse_missing() -> None:
     try:
         installed = version("ray")
     except PackageNotFoundError:
-        raise HostError(f"Ray is not installed here: {_CURE}") from None
+        raise HostError(f"Ray is not installed here: {_INSTALL_CURE}") from None
     if tuple(int(one) for one in installed.split(".")[:2]) < _RAY_OLDEST:
-        raise HostError(f"Ray {installed} is too old, {_RAY_OLDEST[0]}.{_RAY_OLDEST[1]} is needed: {_CURE}")
+        raise HostError(f"Ray {installed} is too old, {_RAY_OLDEST[0]}.{_RAY_OLDEST[1]} is needed: {_INSTALL_CURE}")
     if find_spec("grpc") is None:
-        raise HostError(f"Ray's client is not installed here: {_CURE}")
+        raise HostError(f"Ray's client is not installed here: {_INSTALL_CURE}")
+
+
+AUTO = "auto"
+"""The cluster that this machine is a node of."""
+
+CLIENT_PORT = 10001
+"""Where Ray's client server listens when nobody says otherwise."""
+
+CLIENT_METHOD = "/ray.rpc.RayletDriver/ClusterInfo"
+GCS_METHOD = "/ray.rpc.NodeInfoGcsService/CheckAlive"
+"""Calls that change nothing: of the client server, and of the process that keeps the cluster's state."""
+
+_OWN = tuple(
+    ip_network(one)
+    for one in (
+        "127.0.0.0/8",
+        "10.0.0.0/8",
+        "172.16.0.0/12",
+        "192.168.0.0/16",
+        "169.254.0.0/16",
+        "::1/128",
+        "fc00::/7",
+        "fe80::/10",
+    )
+)
+"""Loopback, RFC 1918, RFC 4193 and link-local. `ip_address.is_private` also has ranges that are none of these."""
+
+_CURE = (
+    "start the cluster with RAY_AUTH_MODE=token and set it here too, with the token in ~/.ray/auth_token, or use a"
+    " private address (docs/drivers.md)"
+)
+
+
+def host_and_port(address: str, port: int = CLIENT_PORT) -> tuple[str, int]:
+    """Of `ray://host:port`, or of `host:port`.
+
+    >>> host_and_port("ray://head.example"), host_and_port("[fd00::1]:6379")
+    (('head.example', 10001), ('fd00::1', 6379))
+    """
+    split = urlsplit(address if "://" in address else f"ray://{address}")
+    return split.hostname or "", split.port or port
+
+
+def is_own(address: str) -> bool:
+    """Whether an IP address is loopback or private.
+
+    >>> is_own("10.0.0.5"), is_own("8.8.8.8"), is_own("::ffff:8.8.8.8")
+    (True, False, False)
+    """
+    ip: IPv4Address | IPv6Address = ip_address(address.partition("%")[0])
+    if isinstance(ip, IPv6Address) and ip.ipv4_mapped is not None:
+        ip = ip.ipv4_mapped
+    return any(ip in network for network in _OWN if network.version == ip.version)
+
+
+def refuse_unguarded(
+    address: str, method: str, others: Iterable[str] = (), asks_token: Callable[[str, str], bool] | None = None
+) -> str:
+    """Refuses a cluster that everybody may reach and that asks nobody for a token.
+
+    Args:
+        address: `ray://host:port`, or the `host:port` of the cluster's state.
+        method: A call that it answers to whoever may connect.
+        others: IP addresses of its nodes.
+        asks_token: Finds out whether it refuses that call without a token.
+
+    Returns:
+        The address to connect to: without names where no token is needed, so that it is the one that was judged.
+
+    Raises:
+        HostError: It may not be connected to, or its name leads nowhere.
+    """
+    host, port = host_and_port(address)
+    found = [*_addresses(host), *others]
+    public = next((one for one in found if not is_own(one)), None)
+    scheme = "ray://" if "://" in address else ""
+    if public is None:
+        return f"{scheme}{_in_url(found[0])}:{port}"
+    if os.environ.get("RAY_AUTH_MODE", "").lower() != "token":
+        raise HostError(
+            f"Ray: {_shown(address, public)} is neither loopback nor private, and Ray's token authentication is off;"
+            f" {_CURE}"
+        )
+    if not (asks_token or asks_for_token)(f"{_in_url(host)}:{port}", method):
+        raise HostError(
+            f"Ray: {_shown(address, public)} is neither loopback nor private, and the cluster asks for no token, so"
+            f" everybody who reaches it can run programs on it; {_CURE}"
+        )
+    return address
+
+
+def asks_for_token(place: str, method: str, limit_s: float = 10.0) -> bool:
+    """Whether a call without a token is refused for that reason.
+
+    Args:
+        place: `host:port`.
+        method: Of the call.
+        limit_s: For its answer.
+
+    Raises:
+        HostError: Nobody answers there.
+    """
+    import grpc
+
+    with _channel(place) as channel:
+        call = channel.unary_unary(method, request_serializer=None, response_deserializer=None)
+        try:
+            call(b"", timeout=limit_s)
+        except grpc.RpcError as error:
+            if error.code() in (grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.DEADLINE_EXCEEDED):
+                raise HostError(f"Ray: {place} does not answer: {error.details()}; is the cluster up?") from None
+            return bool(error.code() == grpc.StatusCode.UNAUTHENTICATED)
+    return False
+
+
+def _channel(place: str) -> Any:
+    """A connection with Ray's own certificates where it is told to use them, and never with its token."""
+    import grpc
+
+    if os.environ.get("RAY_USE_TLS", "0").lower() not in ("1", "true"):
+        return grpc.insecure_channel(place)
+    names = ("RAY_TLS_CA_CERT", "RAY_TLS_SERVER_KEY", "RAY_TLS_SERVER_CERT")
+    try:
+        texts = [Path(os.environ[name]).read_bytes() for name in names]
+    except (KeyError, OSError) as error:
+        raise HostError(f"Ray: RAY_USE_TLS is on, and a certificate cannot be read: {error}") from None
+    return grpc.secure_channel(place, grpc.ssl_channel_credentials(*texts))
+
+
+def _addresses(host: str) -> list[str]:
+    try:
+        found = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
+    except (OSError, UnicodeError) as error:
+        raise HostError(f"Ray: the host {host!r} cannot be resolved: {error}; check the address") from None
+    return list(dict.fromkeys(str(one[4][0]) for one in found))
+
+
+def _in_url(host: str) -> str:
+    return f"[{host}]" if ":" in host else host
+
+
+def _shown(address: str, public: str) -> str:
+    return address if public in address else f"{address} ({public})"

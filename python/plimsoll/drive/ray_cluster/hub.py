@@ -26,10 +26,9 @@ from ray.util import placement_group, placement_group_table, remove_placement_gr
 from ray.util.scheduling_strategies import PlacementGroupSchedulingStrategy
 
 from plimsoll import __version__
-from plimsoll.drive.broken_off import NODE_LOST
+from plimsoll.drive.executable import NODE_LOST
 from plimsoll.drive.ray_cluster.actor import CHUNK_BYTES, THREADS, EngineActor
-from plimsoll.drive.ray_cluster.address import GCS_METHOD, refuse_unguarded
-from plimsoll.drive.ray_cluster.cluster import PACKET_BYTES
+from plimsoll.drive.ray_cluster.cluster import GCS_METHOD, PACKET_BYTES, refuse_unguarded
 from plimsoll.errors import HostError
 
 _PASSING = ("Starting Ray client server failed", "psutil.ZombieProcess")

@@ -1,7 +1,8 @@
-"""Links between a source and its replicas: begun, looked at, waited for, ended, turned round.
+"""Links between a source and its replicas: begun, looked at, waited for, ended, turned round; the heartbeat's table.
 
-All of it by control connections, so a server may be anybody's; only what Plimsoll manages is changed. Deliberately not
-here: the SQL of a family (`mysql`, `mariadb`), and starting servers.
+All of it by control connections, so a server may be anybody's; only what Plimsoll manages is changed. By the
+heartbeat's row the engine measures how far replicas are behind. Deliberately not here: the SQL of a family (`mysql`,
+`mariadb`), starting servers, and writing that row (the engine does it).
 """
 
 from __future__ import annotations
@@ -10,12 +11,13 @@ import time
 from collections.abc import Callable, Sequence
 
 from plimsoll.errors import TargetError
-from plimsoll.servers.control import ControlConnection
+from plimsoll.servers.control import ControlConnection, connect
 from plimsoll.servers.option_file import Flavour, FlavourName
 from plimsoll.servers.replication import mysql
 from plimsoll.servers.replication.mariadb import MariaDb
 from plimsoll.servers.replication.model import Dialect, ReplicaStatus, ReplicationAccount, SourcePlace
 from plimsoll.servers.replication.mysql import MySql
+from plimsoll.spec.target import Target
 
 CONNECT_LIMIT_S = 60.0
 """How long a replica may take to connect to its source."""
@@ -189,3 +191,23 @@ def _stopped(replica: ControlConnection, status: ReplicaStatus | None) -> Target
     return TargetError(
         f"{replica.target}: the replica does not follow its source: {status.fault}", code=status.error_code or None
     )
+
+
+TABLE = "plimsoll_heartbeat"
+COMMENT = "plimsoll heartbeat"
+"""What the comment of the engine's own table begins with."""
+
+
+def drop_heartbeat(target: Target) -> None:
+    """Drops the table in the target's database if the engine made it; nothing if there is none.
+
+    Raises:
+        TargetError: The server cannot be reached, or does not allow it.
+    """
+    with connect(target) as control:
+        comment = control.value(
+            "SELECT TABLE_COMMENT FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME = %s",
+            TABLE,
+        )
+        if str(comment or "").startswith(COMMENT):
+            control.rows(f"DROP TABLE {TABLE}")

@@ -9,8 +9,7 @@ import re
 from collections.abc import Mapping
 
 from plimsoll.servers.control import ControlConnection
-from plimsoll.servers.replication.model import ReplicaStatus, ReplicationAccount, SourcePlace
-from plimsoll.servers.replication.rows import first_named
+from plimsoll.servers.replication.model import ReplicaStatus, ReplicationAccount, SourcePlace, first_named
 from plimsoll.spec.server_options import OptionValue
 from plimsoll.units import parse_whole
 

@@ -1,4 +1,4 @@
-"""What replication is in terms that both families of servers share.
+"""What replication is in terms that both families of servers share, and rows by the names of their columns.
 
 Deliberately not here: the SQL of a family (`mysql`, `mariadb`), and what is done in which order (`links`).
 """
@@ -13,8 +13,8 @@ from typing import Protocol
 
 from pydantic import SecretStr
 
-from plimsoll.servers.accounts import LOOPBACK
 from plimsoll.servers.control import ControlConnection
+from plimsoll.servers.option_file import LOOPBACK
 from plimsoll.spec.server_options import OptionValue
 from plimsoll.spec.target import Target
 
@@ -165,3 +165,16 @@ class Dialect(Protocol):
 
     def semisync_clients(self, source: ControlConnection) -> int:
         """How many replicas acknowledge; 0 where it is off."""
+
+
+def first_named(control: ControlConnection, statement: str) -> dict[str, str] | None:
+    """The first row as text, by column in lower case, NULL as nothing; None when there is no row.
+
+    Raises:
+        TargetError: As `ControlConnection.rows`.
+    """
+    reply = control.reply(statement, ())
+    if not reply.rows:
+        return None
+    names = [name.lower() for name, _ in reply.columns]
+    return {name: "" if value is None else str(value) for name, value in zip(names, reply.rows[0], strict=True)}

@@ -6,8 +6,7 @@ from collections.abc import Mapping
 
 from plimsoll.errors import TargetError
 from plimsoll.servers.control import ControlConnection
-from plimsoll.servers.replication.model import ReplicaStatus, ReplicationAccount, SourcePlace
-from plimsoll.servers.replication.rows import first_named
+from plimsoll.servers.replication.model import ReplicaStatus, ReplicationAccount, SourcePlace, first_named
 from plimsoll.spec.server_options import OptionValue
 from plimsoll.units import parse_whole
 

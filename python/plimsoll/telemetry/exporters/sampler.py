@@ -3,7 +3,7 @@
 A page is coarser than our own samplers: its figures cover the time since the last page with new values, and some
 exporters look only every 15 or 60 s, however often they are asked. That time is measured and recorded. What Plimsoll
 asks the server itself is not taken from a page: two readings of one counter at slightly different times would make it
-fall. Deliberately not here: HTTP (`page`), the format (`text`), names (`node`, `mysqld`).
+fall. Deliberately not here: HTTP (`page`), the format (`page`), names (`readers`).
 """
 
 from __future__ import annotations
@@ -20,11 +20,9 @@ from pydantic import SecretStr
 from plimsoll.errors import HostError
 from plimsoll.record.environment import ExporterFacts
 from plimsoll.spec.target import Target
-from plimsoll.telemetry.collector import Placed
-from plimsoll.telemetry.exporters import mysqld, node
-from plimsoll.telemetry.exporters.page import Page, fetch_page, shown_url
-from plimsoll.telemetry.exporters.text import Exposed, exposed
-from plimsoll.telemetry.sampler import Sample, Sampler
+from plimsoll.telemetry.exporters import readers
+from plimsoll.telemetry.exporters.page import Exposed, Page, exposed, fetch_page, shown_url
+from plimsoll.telemetry.sampler import Placed, Sample, Sampler
 
 BACK_OFF_S_MAX = 60.0
 _SLACK_S = 0.25
@@ -101,7 +99,7 @@ class ExporterSampler(Sampler):
             fetch: Gets a page.
         """
         self._exporter, self._instance, self._first_hand, self._fetch = exporter, instance, first_hand, fetch
-        self._node, self._mysqld = node.NodeReader(exporter.device), mysqld.MysqldReader()
+        self._node, self._mysqld = readers.NodeReader(exporter.device), readers.MysqldReader()
         self._not_before_s = 0.0
         self._failures_in_a_row = self._failures_count = self._pages_count = self._page_bytes_max = 0
         self._took_s: deque[float] = deque(maxlen=_REMEMBERED)
@@ -166,7 +164,7 @@ class ExporterSampler(Sampler):
 
 
 def _is_known(name: str) -> bool:
-    return name in node.KNOWN or mysqld.is_known(name)
+    return name in readers.KNOWN or readers.is_known(name)
 
 
 def placed_exporters(instances: Sequence[Exporting], first_hand: Mapping[str, Collection[str]]) -> list[Placed]:

@@ -6,9 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from plimsoll.telemetry.exporters.mysqld import MysqldReader, is_known
-from plimsoll.telemetry.exporters.node import KNOWN, NodeReader
-from plimsoll.telemetry.exporters.text import Exposed, exposed
+from plimsoll.telemetry.exporters.page import Exposed, exposed
+from plimsoll.telemetry.exporters.readers import KNOWN, MysqldReader, NodeReader, is_known
 from plimsoll.telemetry.sampler import Sample, matches
 from plimsoll.telemetry.standard import SAMPLERS
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from plimsoll.errors import HostError
-from plimsoll.telemetry.exporters.text import LINES_MAX, exposed
+from plimsoll.telemetry.exporters.page import LINES_MAX, exposed
 
 
 def is_a(name: str) -> bool:

@@ -1,0 +1,165 @@
+"""The answer of `plimsoll ab`: each side against the first one, read from the analysis of the study that it ran."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+
+from plimsoll.analyse.findings.finding_model import Grade, of_verdict
+from plimsoll.analyse.model import Analysis, Difference, DifferenceVerdict
+from plimsoll.analyse.study.capacity_model import CapacityRatio
+from plimsoll.analyse.study.cell_model import Estimate
+from plimsoll.record.capacity import knee_of
+from plimsoll.record.document import Document
+from plimsoll.record.model import TrialWarning
+
+AB_FORMAT = 1
+"""Version of this schema."""
+
+
+class AbComparison(Document):
+    """One side against the first one.
+
+    Attributes:
+        system: The side.
+        base: The first side.
+        ratio: Throughput of `system` over that of `base`, or the load that it bears. Its interval holds at every look;
+            those of several sides hold together. Without bounds after fewer than three rounds, or six pairs of ramps.
+        verdict: As in an analysis.
+        equal_within: Share within which they count as equal.
+        smallest_decided: The smallest ratio above 1 that would have been decided, had it been measured with this spread
+            over these rounds: the half width of the interval. None without one.
+        rounds: So many rounds, repetitions or pairs of ramps the ratio rests on.
+        rounds_needed: How many more decide four times out of five, if the ratio stays; 0 where it is decided; None
+            where that is not known, or more than 100.
+        grade: How well it is known: `measured` by rounds, `indicated` where there are too few, `unknown` where the
+            machine was disturbed.
+    """
+
+    system: str
+    base: str
+    ratio: Estimate
+    verdict: DifferenceVerdict
+    equal_within: float
+    smallest_decided: float | None = None
+    rounds: int
+    rounds_needed: int | None = None
+    grade: Grade
+
+
+class AbSide(Document):
+    """What was measured of one side.
+
+    Attributes:
+        throughput_tps: Completed transactions per second. None where nothing was measured.
+        response_ms_p99: 99th percentile of response time, milliseconds; None where it is not known.
+        held_tps: A rate at which the objective held in a steady run, transactions per second; None where none did, and
+            where throughputs are compared.
+        knee_tps: The rate from which on most answers of its ramps were late, as geometric mean; None as for `held_tps`.
+        durability: What it may lose of committed transactions, in words; None where that is not known.
+        settings_causing_loss: The settings that make it so, as (name, value).
+    """
+
+    name: str
+    throughput_tps: Estimate | None = None
+    response_ms_p99: float | None = None
+    held_tps: float | None = None
+    knee_tps: float | None = None
+    durability: str | None = None
+    settings_causing_loss: tuple[tuple[str, str], ...] = ()
+
+
+class AbAnswer(Document):
+    """How some sides compare.
+
+    Attributes:
+        ab_format: Version of this schema.
+        workload: Its name.
+        connections: In a closed loop.
+        took_turns: The servers took short turns, frozen in between; otherwise each was loaded in runs of its own.
+        duration_s: Wall time from begin to end, setting up included, seconds.
+        limit_s: The limit that was given for it, seconds.
+        objective_ms_p99: Loads were compared that are borne with 99 % answered within so long, milliseconds; None where
+            throughputs were.
+        is_interrupted: Somebody ended it.
+        comparisons: Of each side but the first, as far as both were measured.
+        sides: In the order in which they were given.
+        warnings: What makes the figures doubtful, the gravest first.
+    """
+
+    ab_format: int = AB_FORMAT
+    workload: str
+    connections: int
+    took_turns: bool
+    duration_s: float
+    limit_s: float
+    objective_ms_p99: float | None = None
+    is_interrupted: bool = False
+    comparisons: tuple[AbComparison, ...]
+    sides: tuple[AbSide, ...]
+    warnings: tuple[TrialWarning, ...] = ()
+
+    @property
+    def limit_s_needed(self) -> float | None:
+        """A limit within which all is decided four times out of five, whole minutes in seconds; None if unknown."""
+        needed = [one.rounds_needed for one in self.comparisons]
+        rounds = max((one.rounds for one in self.comparisons), default=0)
+        if not rounds or None in needed:
+            return None
+        most = max(one for one in needed if one is not None)
+        return math.ceil(self.duration_s * (rounds + most) / rounds / 60) * 60.0 if most else None
+
+
+def comparisons_of(differences: Iterable[Difference], base: str) -> tuple[AbComparison, ...]:
+    """Each system of a study of one workload and level against one of them."""
+    found = [one for one in differences if one.level is not None and base in (one.base, one.system)]
+    return tuple(_comparison(one, base) for one in found)
+
+
+def _comparison(one: Difference, base: str) -> AbComparison:
+    together = one.ratio if one.simultaneous is None else one.ratio.model_copy(update={"bounds": one.simultaneous})
+    return _against(base, one, together, equal_within=one.equal_within)
+
+
+def loads_compared(ratios: Iterable[CapacityRatio], base: str, equal_within: float) -> tuple[AbComparison, ...]:
+    """The same by the loads that systems bear, which ramps compared."""
+    found = [one for one in ratios if base in (one.base, one.system)]
+    return tuple(_against(base, one, one.ratio, equal_within=equal_within) for one in found)
+
+
+def _against(base: str, one: Difference | CapacityRatio, ratio: Estimate, *, equal_within: float) -> AbComparison:
+    """A comparison of two systems, seen from one of them; `ratio` has the interval that is shown."""
+    verdict, is_turned = DifferenceVerdict(one.verdict), one.system == base
+    bounds = ratio.bounds
+    return AbComparison(
+        system=one.base if is_turned else one.system,
+        base=base,
+        ratio=ratio.inverted if is_turned else ratio,
+        verdict=verdict.inverted if is_turned else verdict,
+        equal_within=equal_within,
+        smallest_decided=None if bounds is None else math.sqrt(bounds.high / bounds.low),
+        rounds=ratio.trial_count,
+        rounds_needed=one.repetitions_needed,
+        grade=of_verdict(verdict, is_measured=bounds is not None),
+    )
+
+
+def sides_measured(analysis: Analysis) -> tuple[AbSide, ...]:
+    """What was measured of each system of such a study."""
+    cells = {curve.system: curve.cells[0] for curve in analysis.curves if curve.cells}
+    climbed = {one.system: one for one in analysis.capacities}
+    sides = []
+    for one in analysis.systems:
+        cell, durability, found = cells.get(one.name), one.durability, climbed.get(one.name)
+        sides.append(
+            AbSide(
+                name=one.name,
+                throughput_tps=None if cell is None else cell.throughput_tps,
+                response_ms_p99=None if cell is None else cell.response_ms.p99,
+                held_tps=None if found is None else found.low,
+                knee_tps=None if found is None else knee_of(run for own in found.searches for run in own.capacity.runs),
+                durability=None if durability is None else durability.name,
+                settings_causing_loss=() if durability is None else durability.causes,
+            )
+        )
+    return tuple(sides)

@@ -1,0 +1,368 @@
+"""The advice as findings: how much each system sustains, what differs, how large the pool should be.
+
+Also what it costs, and how well each of these is known. First things first, and nothing is found that the figures do
+not hold.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from plimsoll.analyse.answers.size_evidence import MEASURED_ORIGIN, RATE_REPETITIONS_NEEDED
+from plimsoll.analyse.explain.durability import less_durable
+from plimsoll.analyse.findings.finding_model import Finding, Grade, found, of_verdict
+from plimsoll.analyse.model import Difference, DifferenceVerdict, SystemSummary, WorkloadSummary
+from plimsoll.analyse.study.capacity_model import SystemCost, WorkloadCost
+from plimsoll.analyse.study.cell_model import Cell, Estimate
+from plimsoll.analyse.study.curve_model import Curve, PoolReason
+from plimsoll.analyse.study.differences import across_workloads
+from plimsoll.analyse.study.points import within_objective
+from plimsoll.analyse.study.sequential import SYSTEMS_FOR_ALL_PAIRS
+from plimsoll.analyse.study.throughput import is_repeated
+from plimsoll.analyse.study.workloads import is_read_only
+
+TOLD_ONE_BY_ONE = 5
+"""With more systems a table has each (`plimsoll.guide.headline`), and the answer tells what stands out."""
+
+_COMPARISONS_IN_FULL = 3
+"""Comparisons with the best system that are told with every other factor; the guide's table has them all."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """What is known about one workload and kind of load; the best curve first."""
+
+    workload: str
+    curves: tuple[Curve, ...]
+    differences: tuple[Difference, ...]
+    systems: Mapping[str, SystemSummary]
+    writes: bool = True
+
+    @property
+    def best(self) -> Curve:
+        return self.curves[0]
+
+    def less_durable(self, system: str, base: str) -> str | None:
+        """What the first of two systems may lose and the other does not, where the workload writes."""
+        return less_durable(self.systems[system].durability, self.systems[base].durability) if self.writes else None
+
+    def less_durable_than_another(self, system: str) -> str | None:
+        """What a system may lose and some other that is compared does not."""
+        return next(filter(None, (self.less_durable(system, one.system) for one in self.curves)), None)
+
+    @property
+    def is_in_a_table(self) -> bool:
+        """There are too many systems to tell of each."""
+        return len(self.curves) > TOLD_ONE_BY_ONE
+
+    @property
+    def took_turns(self) -> bool:
+        """A duet asks which system is faster; its absolute figures are as noisy as the machine was."""
+        return any(one.duet is not None for one in self.differences)
+
+    @property
+    def told(self) -> tuple[Curve, ...]:
+        return self.curves[:1] if self.is_in_a_table else self.curves
+
+
+def answer(
+    workloads: Sequence[WorkloadSummary],
+    systems: Sequence[SystemSummary],
+    curves: Sequence[Curve],
+    differences: Sequence[Difference],
+    *,
+    objective_ms_p99: float | None = None,
+) -> Iterator[Finding]:
+    """The advice; nothing without curves."""
+    by_name = {one.name: one for one in systems}
+    for at_rate in (False, True):
+        for workload in workloads:
+            own = [one for one in curves if one.workload == workload.name and one.kind.is_at_rate is at_rate]
+            if own:
+                peaks = tuple(one for one in differences if one.workload == workload.name and one.level is None)
+                best_first = tuple(sorted(own, key=lambda curve: -_merit(curve)))
+                yield from _of_workload(
+                    _Asked(workload.name, best_first, peaks, by_name, not is_read_only(workload)), objective_ms_p99
+                )
+        if not at_rate:
+            yield from across_workloads(workloads, by_name, [one for one in curves if not one.kind.is_at_rate])
+
+
+def _merit(curve: Curve) -> float:
+    if curve.peak is None:
+        return 0.0
+    return curve.peak.level.offered if curve.kind.is_at_rate else curve.peak.throughput_tps.value
+
+
+def _of_workload(asked: _Asked, objective_ms_p99: float | None) -> Iterator[Finding]:
+    lost_by = asked.less_durable_than_another
+    within = list(within_objective(asked.told, objective_ms_p99, lost_by=lost_by)) if asked.best.kind.is_at_rate else []
+    if asked.best.kind.is_at_rate:
+        for curve in asked.told:
+            yield _sustained(curve)
+            yield from (one for one in within if one.code == "within-objective" and one.system == curve.system)
+        yield from (one for one in within if one.code != "within-objective")
+        yield from () if asked.is_in_a_table else _side_by_side(asked.curves)
+        return
+    if asked.took_turns:
+        yield from _compared(asked)
+    yield from (_peak(asked, curve, index) for index, curve in enumerate(asked.told))
+    yield from within_objective(asked.curves, objective_ms_p99, only_best=asked.is_in_a_table, lost_by=lost_by)
+    if not asked.took_turns:
+        yield from _compared(asked)
+    yield from _pool(asked)
+
+
+def _peak(asked: _Asked, curve: Curve, index: int) -> Finding:
+    assert curve.peak is not None, "only rates may have none"
+    return found(
+        "peak",
+        system=curve.system,
+        workload=curve.workload,
+        level=curve.peak.level,
+        standing="next" if index else "only" if len(asked.curves) == 1 or asked.took_turns else _standing(asked),
+        throughput_tps=curve.peak.throughput_tps,
+        is_inside_range=curve.peak.is_inside_range,
+        less_durable=None if index else asked.less_durable_than_another(curve.system),
+        is_only_level=len(curve.cells) == 1,
+    )
+
+
+_NO_ORDER = frozenset((DifferenceVerdict.DISTURBED, DifferenceVerdict.UNRESOLVED, DifferenceVerdict.EQUAL))
+"""Verdicts after which the order of figures says nothing."""
+
+
+def _standing(asked: _Asked) -> str:
+    best = asked.best.system
+    verdicts = [one.verdict for one in asked.differences if best in (one.base, one.system)]
+    if not _NO_ORDER.isdisjoint(verdicts):
+        return "only"
+    decided = all(one in (DifferenceVerdict.FASTER, DifferenceVerdict.SLOWER) for one in verdicts)
+    return "most" if decided else "highest-figure"
+
+
+def _sustained(curve: Curve) -> Finding:
+    """The highest rate that was sustained, and the first that was not, where there is one."""
+    beyond = next((cell for cell in curve.cells if cell not in curve.sustained), None)
+    figures: dict[str, Estimate | int | None] = {}
+    if beyond is not None:
+        figures = {"next_throughput_tps": beyond.throughput_tps, "next_dropped_count": beyond.dropped_count}
+    return found(
+        "sustained-rate",
+        system=curve.system,
+        workload=curve.workload,
+        level=None if curve.peak is None else curve.peak.level,
+        next_level=None if beyond is None else beyond.level,
+        **figures,
+    )
+
+
+def _side_by_side(curves: Sequence[Curve]) -> Iterator[Finding]:
+    """Response times of all systems at the highest rate that all of them sustain."""
+    sustained = [{cell.level.order: cell for cell in curve.sustained} for curve in curves]
+    common = set.intersection(*(set(cells) for cells in sustained)) if len(sustained) > 1 else set()
+    if not common:
+        return
+    at = [(curve.system, cells[max(common)]) for curve, cells in zip(curves, sustained, strict=True)]
+    known = [(system, cell) for system, cell in at if cell.response_ms.p99 is not None]
+    if len(known) > 1:
+        yield found(
+            "response-times-side-by-side",
+            workload=curves[0].workload,
+            level=known[0][1].level,
+            systems=tuple(system for system, _ in known),
+            response_ms_p99=tuple(cell.response_ms.p99 for _, cell in known),
+            lower_bounds=tuple(system for system, cell in known if _is_lower_bound(cell)),
+        )
+
+
+def _is_lower_bound(cell: Cell) -> bool:
+    return "p99" in cell.response_ms.lower_bounds
+
+
+def _compared(asked: _Asked) -> Iterator[Finding]:
+    if len(asked.curves) < 2:
+        return
+    if asked.is_in_a_table:
+        yield _range_of_others(asked)
+    if len(asked.curves) > SYSTEMS_FOR_ALL_PAIRS:
+        return
+    pairs = [one for curve in asked.curves[1:] if (one := _with_best(asked, curve.system)) is not None]
+    for index, one in enumerate(pairs[:_COMPARISONS_IN_FULL] if asked.is_in_a_table else pairs):
+        yield _comparison(asked, one, in_full=index < _COMPARISONS_IN_FULL)
+
+
+def _with_best(asked: _Asked, system: str) -> Difference | None:
+    pair = {asked.best.system, system}
+    return next((one for one in asked.differences if {one.base, one.system} == pair), None)
+
+
+def _range_of_others(asked: _Asked) -> Finding:
+    peaks = [_merit(curve) for curve in asked.curves]
+    best = asked.best.system
+    undecided = [
+        one
+        for one in asked.differences
+        if best in (one.base, one.system) and one.verdict in (DifferenceVerdict.UNRESOLVED, DifferenceVerdict.DISTURBED)
+    ]
+    return found(
+        "other-peaks",
+        system=best,
+        workload=asked.workload,
+        others_count=len(peaks) - 1,
+        lowest_ratio=peaks[-1] / peaks[0],
+        highest_ratio=peaks[1] / peaks[0],
+        undecided=tuple(one.base if one.system == best else one.system for one in undecided),
+    )
+
+
+def _comparison(asked: _Asked, one: Difference, *, in_full: bool) -> Finding:
+    """Two peaks, the higher one first."""
+    system, base, ratio = one.system, one.base, one.ratio
+    differing = tuple((name, high, low) for name, low, high in one.other_factors)
+    levels = one.system_level, one.base_level
+    if ratio.value < 1:
+        levels = levels[::-1]
+        system, base, ratio, differing = base, system, ratio.inverted, one.other_factors
+    environments: dict[str, Any] = {} if one.blocks is None else {"environments": one.blocks.environments}
+    return found(
+        "comparison",
+        system=system,
+        workload=one.workload,
+        base=base,
+        verdict=one.verdict.value,
+        ratio=ratio,
+        smallest_effect=one.smallest_effect,
+        equal_within=one.equal_within,
+        repetitions_needed=one.repetitions_needed,
+        system_level=levels[0],
+        base_level=levels[1],
+        differing=differing if in_full else (),
+        one_sided=one.one_sided_factors if in_full else (),
+        less_durable=asked.less_durable(system, base),
+        **environments,
+    )
+
+
+def _pool(asked: _Asked) -> Iterator[Finding]:
+    pools = [curve.pool for curve in asked.curves if curve.pool is not None]
+    per_core = {pool.per_core for pool in pools}
+    alike = per_core.pop() if len(per_core) == 1 else None
+    if alike is not None and len(asked.curves) > 1 and all(_is_pool_decided(curve) for curve in asked.curves):
+        yield found(
+            "pool-per-core",
+            workload=asked.workload,
+            per_core=alike,
+            client_shared_processors=any(pool.client_shared_processors for pool in pools),
+            is_advice=all(pool.is_advice for pool in pools),
+        )
+        return
+    for curve in () if asked.is_in_a_table else asked.curves:
+        if (pool := curve.pool) is not None and pool.reason is not PoolReason.ONLY_LEVEL:  # that says nothing of a pool
+            yield found(
+                "pool",
+                system=curve.system,
+                workload=curve.workload,
+                connections=pool.connections,
+                between=pool.between,
+                client_shared_processors=pool.client_shared_processors,
+            )
+
+
+def _is_pool_decided(curve: Curve) -> bool:
+    """Whether the peak is known, and one level: shown to be enough, or the highest of single figures."""
+    has_peak = curve.peak is not None and curve.peak.is_inside_range
+    unknown = (PoolReason.UNKNOWN, PoolReason.UNRESOLVED, PoolReason.OBJECTIVE)
+    return has_peak and curve.pool is not None and curve.pool.reason not in unknown
+
+
+def with_grades(
+    answer: Iterable[Finding], systems: Iterable[SystemSummary], curves: Collection[Curve]
+) -> Iterator[Finding]:
+    """The findings of an answer, those that say how much or which is faster with a grade.
+
+    Args:
+        answer: Of a study.
+        systems: Of the study.
+        curves: Whose levels the findings are about.
+    """
+    imported = {one.name for one in systems if one.origin != MEASURED_ORIGIN}
+    for finding in answer:
+        rule = _RULES.get(finding.code)
+        if rule is None:
+            yield finding
+            continue
+        is_measured = imported.isdisjoint({finding.system, finding.known.get("base")})
+        yield finding.model_copy(update={"grade": rule(finding, curves, is_measured)})
+
+
+def _of_figure(estimate: Estimate | None, *, is_measured: bool, is_disturbed: bool) -> Grade:
+    if estimate is None or is_disturbed:
+        return Grade.UNKNOWN
+    return Grade.MEASURED if is_measured and is_repeated(estimate) else Grade.INDICATED
+
+
+def _of_level(finding: Finding, curves: Collection[Curve], is_measured: bool) -> Grade:
+    """By the cell that the figure is of; one interval of the answer may be that of a maximum."""
+    cells = (
+        cell
+        for curve in curves
+        if (curve.system, curve.workload) == (finding.system, finding.workload)
+        for cell in curve.cells
+        if cell.level == finding.level
+    )
+    cell = next(cells, None)
+    if cell is None:
+        return Grade.UNKNOWN
+    if cell.level.kind.is_at_rate and not cell.is_disturbed:
+        is_enough = cell.throughput_tps.trial_count >= RATE_REPETITIONS_NEEDED
+        return Grade.MEASURED if is_measured and is_enough else Grade.INDICATED
+    return _of_figure(cell.throughput_tps, is_measured=is_measured, is_disturbed=cell.is_disturbed)
+
+
+def _of_capacity(finding: Finding, _: Collection[Curve], is_measured: bool) -> Grade:
+    seen = finding.known
+    return _of_figure(seen["capacity_tps"], is_measured=is_measured, is_disturbed=seen["is_disturbed"])
+
+
+def _of_comparison(finding: Finding, _: Collection[Curve], is_measured: bool) -> Grade:
+    ratio: Any = finding.known["ratio"]
+    is_single = ratio.bounds is None or ratio.bounds.basis == "within-run"
+    return of_verdict(finding.known["verdict"], is_measured=is_measured and not is_single)
+
+
+_RULES: Mapping[str, Callable[[Finding, Collection[Curve], bool], Grade]] = {
+    "peak": _of_level,
+    "sustained-rate": _of_level,
+    "within-objective": _of_level,
+    "capacity": _of_capacity,
+    "comparison": _of_comparison,
+    "capacity-compared": _of_comparison,
+}
+
+
+def cost_answer(costs: Iterable[WorkloadCost]) -> Iterator[Finding]:
+    """The cheapest first; of many systems the cheapest alone. In several currencies the section on costs says so."""
+    for one in costs:
+        if len(one.currencies) > 1:
+            continue
+        if len(one.systems) > TOLD_ONE_BY_ONE:
+            told = one.systems[:1]
+            yield found("cheapest", system=told[0].system, workload=one.workload, **_figures(one, told))
+        else:
+            yield found("costs", workload=one.workload, **_figures(one, one.systems))
+
+
+def _figures(one: WorkloadCost, told: Sequence[SystemCost]) -> dict[str, Any]:
+    return {
+        "systems": tuple(system.system for system in told),
+        "costs_per_million": tuple(system.per_million.value for system in told),
+        "currency": one.currencies[0] or None,
+        "basis": one.basis.value,
+        "utilisation": one.utilisation,
+        "is_decided": one.currencies[0] not in one.undecided,
+        "without_price": one.without_price,
+        "without_capacity": one.without_capacity,
+    }

@@ -1,0 +1,165 @@
+"""What capacities say first: one finding for each system and workload that was searched, and how systems compare.
+
+Capacities and their ratios as far as the machine was fit to find them: what a disturbance withholds. The runs that an
+answer rests on count: all steady ones, or the runs at the lowest rate where none holds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+from plimsoll.analyse.findings.curve_checks import deciding_trials
+from plimsoll.analyse.findings.finding_model import Finding, found
+from plimsoll.analyse.study.capacities import unlike_sides, withheld
+from plimsoll.analyse.study.capacity_model import CapacityRatio, SystemCapacity
+from plimsoll.analyse.study.conditions import is_disturbed, together, unlike, without_bounds
+from plimsoll.analyse.trial.condition_model import Disturbance
+from plimsoll.record.capacity import knee_of
+
+LessDurable = Callable[[str, str, str], str | None]
+"""What the first of two systems may lose and the other does not, under a workload."""
+
+
+def capacity_answer(
+    capacities: Sequence[SystemCapacity], ratios: Sequence[CapacityRatio], less_durable: LessDurable
+) -> Iterator[Finding]:
+    """By workload: the highest capacity first, then how the highest compares with the others, the next highest first.
+
+    Where every search of several systems ended without a rate that holds, one finding says so for all.
+    """
+    for workload in dict.fromkeys(one.workload for one in capacities):
+        own = sorted((one for one in capacities if one.workload == workload), key=lambda one: -_value(one))
+        if len(own) > 1 and all(_holds_nowhere(one) for one in own):
+            yield _none_holds(own)
+            continue
+        names = [one.system for one in own]
+        for one in own:
+            others = (less_durable(workload, one.system, other) for other in names)
+            yield _capacity(one, next(filter(None, others), None))
+        compared = (_compared(one, names[0], less_durable) for one in ratios if _is_of(one, own[0]))
+        yield from sorted(compared, key=lambda one: names.index(one.known["base"]))
+
+
+def _holds_nowhere(one: SystemCapacity) -> bool:
+    return one.capacity_tps is None and all(_finished(one)) and _knee_tps(one) is None
+
+
+def _capacity(one: SystemCapacity, lost: str | None) -> Finding:
+    finished = sum(_finished(one))
+    grown = [tps for search in one.searches if (tps := search.capacity.lag_grows_tps) is not None]
+    return found(
+        "capacity",
+        system=one.system,
+        workload=one.workload,
+        capacity_tps=one.capacity_tps,
+        low_tps=one.low,
+        high_tps=one.high,
+        objective_ms_p99=one.objective.response_ms_p99,
+        errors_ratio=one.objective.errors_ratio,
+        searches_count=finished,
+        unfinished_count=len(one.searches) - finished,
+        stopped=tuple(search.stopped for search in one.searches if search.stopped is not None),
+        lag_grows_tps=min(grown, default=None),
+        knee_tps=_knee_tps(one),
+        less_durable=lost,
+        is_disturbed=one.is_disturbed,
+    )
+
+
+def _knee_tps(one: SystemCapacity) -> float | None:
+    return knee_of(run for search in one.searches for run in search.capacity.runs)
+
+
+def _none_holds(own: Sequence[SystemCapacity]) -> Finding:
+    """Rates are the lowest at which the objective was judged."""
+    objective = own[0].objective
+    rates = [run.rate_tps for one in own for search in one.searches for run in search.capacity.runs if run.rate_tps]
+    return found(
+        "no-capacity",
+        workload=own[0].workload,
+        systems_count=len(own),
+        lowest_tps=min(rates, default=None),
+        objective_ms_p99=objective.response_ms_p99,
+        errors_ratio=objective.errors_ratio,
+    )
+
+
+def _compared(one: CapacityRatio, best: str, less_durable: LessDurable) -> Finding:
+    """The higher capacity first."""
+    ratio, base = (one.ratio, one.base) if one.system == best else (one.ratio.inverted, one.system)
+    return found(
+        "capacity-compared",
+        system=best,
+        workload=one.workload,
+        base=base,
+        less_durable=less_durable(one.workload, best, base),
+        ratio=ratio,
+        verdict=one.verdict,
+        repetitions_needed=one.repetitions_needed,
+        pairs_count=one.pairs_count,
+    )
+
+
+def _is_of(ratio: CapacityRatio, best: SystemCapacity) -> bool:
+    return ratio.workload == best.workload and best.system in (ratio.base, ratio.system)
+
+
+def _finished(one: SystemCapacity) -> list[bool]:
+    return [search.is_finished for search in one.searches]
+
+
+def _value(one: SystemCapacity) -> float:
+    """By which systems are ranked: their knees where they have no capacity."""
+    return (_knee_tps(one) or 0.0) if one.capacity_tps is None else one.capacity_tps.value
+
+
+def with_disturbances(searched: Iterable[SystemCapacity], met: Mapping[str, Disturbance]) -> tuple[SystemCapacity, ...]:
+    """Capacities that say what their deciding runs met."""
+    return tuple(_of_capacity(one, met) for one in searched)
+
+
+def _of_capacity(one: SystemCapacity, met: Mapping[str, Disturbance]) -> SystemCapacity:
+    steady = {run.trial_id for search in one.searches for run in search.capacity.runs if run.is_long}
+    disturbance = together(met.get(trial_id) for trial_id in sorted(steady or deciding_trials([one])))
+    update: dict[str, object] = {"disturbance": disturbance}
+    if is_disturbed(disturbance):
+        estimate = None if one.capacity_tps is None else without_bounds(one.capacity_tps)
+        update |= {"is_disturbed": True, "capacity_tps": estimate, "high": None, "next_low": None}
+    return one.model_copy(update=update)
+
+
+def withheld_ratios(
+    ratios: Iterable[CapacityRatio], searched: Sequence[SystemCapacity], met: Mapping[str, Disturbance]
+) -> tuple[CapacityRatio, ...]:
+    """The ratios, those without a verdict whose systems met unlike conditions.
+
+    Where several objectives were searched for, all of a system's capacities under the workload count together.
+
+    Args:
+        ratios: Of the study.
+        searched: The capacities of its systems.
+        met: How slow machines were in trials, by their ids; ramps are compared by it.
+    """
+    return tuple(_of_ratio(one, searched, met) for one in ratios)
+
+
+def _of_ratio(one: CapacityRatio, searched: Sequence[SystemCapacity], met: Mapping[str, Disturbance]) -> CapacityRatio:
+    own = [capacity for capacity in searched if capacity.workload == one.workload]
+    of_base, of_system = ([capacity for capacity in own if capacity.system == name] for name in (one.base, one.system))
+    if one.pairs_count:
+        return withheld(one, unlike_sides(met_in_ramps(of_base, met), met_in_ramps(of_system, met)))
+    base, system = (together(capacity.disturbance for capacity in side) for side in (of_base, of_system))
+    return withheld(one, unlike(base, system))
+
+
+def met_in_ramps(
+    searched: Iterable[SystemCapacity], met: Mapping[str, Disturbance]
+) -> dict[tuple[int, int], Disturbance]:
+    """What each ramp of a system met, by its round and pair."""
+    return {
+        (search.repetition, run.pair): met[run.trial_id]
+        for one in searched
+        for search in one.searches
+        for run in search.capacity.ramps
+        if run.pair is not None and run.trial_id in met
+    }

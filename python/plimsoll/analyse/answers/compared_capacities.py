@@ -1,0 +1,374 @@
+"""Capacities of both sides of a comparison: those that belong together, their ratios, and what keeps others apart.
+
+Two capacities are compared where workload and objective are the same, in the way of guides (`capacities`). A capacity
+that only one side has, or at another objective, cannot be compared: it is a difference of the two sides, and no rule
+of `--fail-if` passes without it.
+
+Ramps in pairs say how two capacities compare, and of neither how high it is (`capacities`).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from plimsoll.analyse.answers.compare_model import (
+    CapacityComparison,
+    ConditionDifference,
+    Metric,
+    MetricComparison,
+    Sessions,
+)
+from plimsoll.analyse.answers.compared_cells import (
+    ComparedConditions,
+    ComparedRatio,
+    Sample,
+    Values,
+    by_session,
+    samples_together,
+    withheld,
+)
+from plimsoll.analyse.answers.compared_sides import Design, Side
+from plimsoll.analyse.answers.compared_verdicts import GatePlace, TestableRatio, compared
+from plimsoll.analyse.model import DifferenceVerdict
+from plimsoll.analyse.study.capacities import (
+    capacities,
+    capacities_by_repetition,
+    capacity_log_ratio,
+    capacity_ratio,
+    has_pairs,
+    ratio_of_ramps,
+)
+from plimsoll.analyse.study.capacity_model import CapacityRatio, SystemCapacity
+from plimsoll.analyse.study.cell_model import Estimate, SpreadKind
+from plimsoll.analyse.study.comparison import ALPHA, LogRatio, judge, repetition_ratio
+from plimsoll.analyse.study.throughput import cell_figure
+from plimsoll.analyse.study.violations import LEAST_VARIANCE
+from plimsoll.analyse.trial.condition_model import UnlikeConditions
+from plimsoll.record.capacity import CapacityObjective, RunRole, SearchRecord
+from plimsoll.units import format_ms, format_percent
+
+NONE_SEARCHED = "none searched for"
+
+
+@dataclass(frozen=True, slots=True)
+class CapacityPair:
+    """The capacities of both sides under one workload and objective; None for the side that was not searched."""
+
+    workload: str
+    objective: CapacityObjective
+    base: SystemCapacity | None
+    system: SystemCapacity | None
+    baselines: tuple[SystemCapacity | None, ...] = ()
+
+    @property
+    def place(self) -> tuple[str, str]:
+        """Where it is, as that of a level."""
+        return place_of(self.workload, self.objective)
+
+    @property
+    def is_of_both(self) -> bool:
+        """Whether both sides were searched."""
+        return self.base is not None and self.system is not None
+
+
+def place_of(workload: str, objective: CapacityObjective) -> tuple[str, str]:
+    """A capacity among the places of a comparison: its workload, and what stands there for a level."""
+    return workload, f"capacity at {objective_label(objective)}"
+
+
+def objective_label(objective: CapacityObjective) -> str:
+    """An objective in short.
+
+    >>> objective_label(CapacityObjective(response_ms_p99=20.0, errors_ratio=0.01))
+    'p99 20 ms, errors 1.0 %'
+    """
+    errors = "" if objective.errors_ratio is None else f", errors {format_percent(objective.errors_ratio)}"
+    return f"p99 {format_ms(objective.response_ms_p99)}{errors}"
+
+
+def capacity_pairs(base: Side, system: Side, baselines: Sequence[Side] = ()) -> list[CapacityPair]:
+    """All capacities of both sides, by workload and objective, in the order in which they were searched."""
+    of_base, of_system, *others = (
+        {(one.workload, one.objective.model_dump_json()): one for one in capacities(side.searches)}
+        for side in (base, system, *baselines)
+    )
+    found = []
+    for key in dict.fromkeys((*of_base, *of_system)):
+        one, other = of_base.get(key), of_system.get(key)
+        known = one or other
+        assert known is not None, "each key is that of a side"
+        found.append(CapacityPair(known.workload, known.objective, one, other, tuple(side.get(key) for side in others)))
+    return found
+
+
+def compare_capacities(
+    pairs: Sequence[CapacityPair], conditions: ComparedConditions, *, design: Design, equal_within: float
+) -> tuple[list[CapacityComparison], MetricComparison | None]:
+    """Compares the capacities that both sides have.
+
+    Args:
+        pairs: Those of both sides.
+        conditions: What both sides met.
+        design: How both sides were measured against each other.
+        equal_within: Share within which two capacities count as equal.
+
+    Returns:
+        Each one, and the geometric mean over all of them: for one that itself, for none None.
+    """
+    design = replace(design, at_any_look=False)
+    alpha = ALPHA / max(len(pairs) + (len(pairs) > 1), 1)
+    found = [
+        CapacityComparison(
+            **withheld(
+                _compared(pair, alpha=alpha, design=design, equal_within=equal_within),
+                _unlike([pair], conditions, design),
+            ).model_dump(),
+            workload=pair.workload,
+            objective=pair.objective,
+            is_of_ramps=_climbed(pair, design) is not None,
+        )
+        for pair in pairs
+    ]
+    if len(found) < 2:
+        return found, found[0] if found else None
+    overall = _together(pairs, alpha=alpha, design=design, equal_within=equal_within)
+    return found, withheld(overall, _unlike(pairs, conditions, design))
+
+
+def capacity_places(
+    pairs: Sequence[CapacityPair], conditions: ComparedConditions, *, design: Design
+) -> Iterator[GatePlace]:
+    """Where the rules about throughput are tested; a capacity that one side lacks leaves them undecided."""
+    design = replace(design, at_any_look=False)
+    for pair in pairs:
+        ratio = None if _unlike([pair], conditions, design) is not None else _testable(pair, design)
+        yield GatePlace(pair.place, {Metric.THROUGHPUT: ratio}, is_dead=_is_dead(pair))
+
+
+def capacity_differences(pairs: Sequence[CapacityPair]) -> Iterator[ConditionDifference]:
+    """Objectives that only one side was searched for, and searches that began at other connections."""
+    for workload in dict.fromkeys(one.workload for one in pairs):
+        own = [one for one in pairs if one.workload == workload]
+        if not all(one.is_of_both for one in own):
+            texts = [_objectives([pair for pair in own if side(pair) is not None]) for side in (_base, _system)]
+            yield _other(f"objective of the capacity under {workload}", *texts)
+        swept = [_swept([one for pair in own if (one := side(pair)) is not None]) for side in (_base, _system)]
+        if all(swept) and swept[0] != swept[1]:
+            yield _other(f"connections swept for the capacity under {workload}", *swept)
+
+
+def _unlike(pairs: Sequence[CapacityPair], conditions: ComparedConditions, design: Design) -> UnlikeConditions | None:
+    for pair in pairs:
+        if (ends := _climbed(pair, design)) and (found := conditions.of_ramps(*ends)):
+            return found
+    sides = ([one for pair in pairs if (one := side(pair)) is not None] for side in (_base, _system))
+    return conditions.of_capacities(*sides)
+
+
+def _base(pair: CapacityPair) -> SystemCapacity | None:
+    return pair.base
+
+
+def _system(pair: CapacityPair) -> SystemCapacity | None:
+    return pair.system
+
+
+def _objectives(pairs: Sequence[CapacityPair]) -> str:
+    return " and ".join(objective_label(one.objective) for one in pairs) or NONE_SEARCHED
+
+
+def _swept(found: Sequence[SystemCapacity]) -> str:
+    runs = [run for one in found for search in _finished(one) for run in search.capacity.runs]
+    return ", ".join(map(str, sorted({run.connections for run in runs if run.role is RunRole.SWEEP})))
+
+
+def _other(what: str, base: str, system: str) -> ConditionDifference:
+    return ConditionDifference(what=what, base=base, system=system, is_compared=False)
+
+
+def _ends(pair: CapacityPair) -> tuple[SystemCapacity, SystemCapacity] | None:
+    """Both capacities, where both are known."""
+    base, system = pair.base, pair.system
+    if base is None or system is None or base.capacity_tps is None or system.capacity_tps is None:
+        return None
+    return base, system
+
+
+def _climbed(pair: CapacityPair, design: Design) -> tuple[SystemCapacity, SystemCapacity] | None:
+    """Both sides, where ramps of theirs ran in pairs."""
+    base, system = pair.base, pair.system
+    if base is None or system is None or not (design.is_paired and has_pairs(base, system)):
+        return None
+    return base, system
+
+
+def _compared(pair: CapacityPair, *, alpha: float, design: Design, equal_within: float) -> MetricComparison:
+    base, system = (
+        None if side is None or side.capacity_tps is None else side.capacity_tps.value
+        for side in (pair.base, pair.system)
+    )
+    sample = _sample(pair, design)
+    figures = compared(sample, (base, system), None, None, equal_within=equal_within)
+    if climbed := _climbed(pair, design):
+        return _of_ramps(figures, ratio_of_ramps(*climbed, alpha=alpha, equal_within=equal_within))
+    ends = _ends(pair)
+    if ends is None:
+        return figures.model_copy(update={"ratio": None})
+    if design.is_of_sessions and (ratio := sample.ratio(design)) is not None:
+        return _across_sessions(sample, ratio, design, alpha=alpha, equal_within=equal_within)
+    found = capacity_ratio(*ends, alpha=alpha, paired=design.is_paired, equal_within=equal_within)
+    log_ratio, bounds = capacity_log_ratio(*ends, paired=design.is_paired), found.ratio.bounds
+    return figures.model_copy(
+        update={
+            "ratio": found.ratio.value,
+            "low": None if bounds is None else bounds.low,
+            "high": None if bounds is None else bounds.high,
+            "verdict": DifferenceVerdict.UNTESTABLE if design.is_of_sessions else DifferenceVerdict(found.verdict),
+            "repetitions_needed": found.repetitions_needed,
+            "smallest_effect": None if log_ratio is None else log_ratio.smallest_effect(alpha),
+            "basis": None if bounds is None else bounds.basis,
+            "method": "" if bounds is None else bounds.method,
+        }
+    )
+
+
+def _of_ramps(figures: MetricComparison, found: CapacityRatio | None) -> MetricComparison:
+    """How many pairs a ratio is of stands where other comparisons have their repetitions."""
+    assert found is not None, "there are pairs"
+    bounds = found.ratio.bounds
+    return figures.model_copy(
+        update={
+            "ratio": found.ratio.value,
+            "low": None if bounds is None else bounds.low,
+            "high": None if bounds is None else bounds.high,
+            "verdict": DifferenceVerdict(found.verdict),
+            "base_repetitions": found.pairs_count,
+            "system_repetitions": found.pairs_count,
+            "basis": None if bounds is None else bounds.basis,
+            "method": "" if bounds is None else bounds.method,
+        }
+    )
+
+
+def _across_sessions(
+    sample: Sample, ratio: ComparedRatio | None, design: Design, *, alpha: float, equal_within: float
+) -> MetricComparison:
+    """Two studies: no verdict where nothing shows how far their sessions lie apart."""
+    tested = [ratio] if isinstance(ratio, LogRatio) and ratio.is_testable else []
+    verdict = next(iter(judge(tested, alpha=alpha, equal_within=equal_within)), None)
+    return compared(sample, sample.figures(design), ratio, verdict, equal_within=equal_within)
+
+
+def _sample(pair: CapacityPair, design: Design) -> Sample:
+    numbers = design.session_numbers or (None, None)
+    base, system = map(_figures, (pair.base, pair.system), numbers)
+    return Sample(
+        base,
+        system,
+        sessions=[_figures(one) for one in pair.baselines if one is not None],
+        least_variance=LEAST_VARIANCE,
+    )
+
+
+def _figures(one: SystemCapacity | None, numbers: Mapping[str, int] | None = None) -> Values:
+    """By repetition, or by session: a search belongs to that of its first run."""
+    if one is None:
+        return {}
+    found = capacities_by_repetition(one)
+    if numbers is None:
+        return found
+    known = [search for search in one.searches if search.is_finished and search.capacity.capacity_tps is not None]
+    sessions = [numbers.get(search.capacity.runs[0].trial_id, -1) for search in known]
+    return by_session(zip(sessions, found.values(), strict=True))
+
+
+def _together(pairs: Sequence[CapacityPair], *, alpha: float, design: Design, equal_within: float) -> MetricComparison:
+    """The mean over several workloads or objectives."""
+    samples = [_sample(pair, design) for pair in pairs]
+    sample = replace(samples_together(samples), least_variance=LEAST_VARIANCE / len(pairs))
+    are_known = all(_ends(pair) is not None for pair in pairs)
+    if design.is_of_sessions:
+        ratio = sample.ratio(design) if are_known else None
+        return _across_sessions(sample, ratio, design, alpha=alpha, equal_within=equal_within)
+    common = sorted(sample.base.keys() & sample.system.keys())
+    in_pairs = design.is_paired and len(common) == len(sample.base) == len(sample.system)
+    of_base = [sample.base[one] for one in (common if in_pairs else sample.base)]
+    of_system = [sample.system[one] for one in (common if in_pairs else sample.system)]
+    ratio = repetition_ratio(of_base, of_system, paired=in_pairs, least_variance=LEAST_VARIANCE / len(pairs))
+    if not are_known:
+        ratio = None
+    verdict = None if ratio is None else judge([ratio], alpha=alpha, equal_within=equal_within)[0]
+    figures = cell_figure(of_base), cell_figure(of_system)
+    return compared(sample, figures, ratio, verdict, equal_within=equal_within)
+
+
+@dataclass(frozen=True, slots=True)
+class _KnownRange:
+    """A ratio that is known to lie in a range, and nothing else of it.
+
+    Attributes:
+        low: Logarithm of its lower end.
+        high: Of its upper end.
+        error: The probability, 0..1, that it does not.
+    """
+
+    value: float
+    low: float
+    high: float
+    error: float
+
+    @property
+    def basis(self) -> SpreadKind | None:
+        """Not how repetitions differ."""
+        return None
+
+    def chance_at_most(self, log: float) -> float:
+        """As that of a `LogRatio`."""
+        return self.error if self.low > log else 1.0
+
+    def chance_at_least(self, log: float) -> float:
+        """As that of a `LogRatio`."""
+        return self.error if self.high < log else 1.0
+
+    def further_beyond(self, _log: float, _alpha: float) -> int | None:
+        """Unknown."""
+        return None
+
+
+def _testable(pair: CapacityPair, design: Design) -> TestableRatio | None:
+    """How the rules see a ratio: by its repetitions or sessions, else by the range that is stated for it."""
+    if climbed := _climbed(pair, design):
+        found = ratio_of_ramps(*climbed, alpha=ALPHA)
+        return None if found is None else _known_range(found.ratio)
+    ends = _ends(pair)
+    if ends is None:
+        return None
+    if design.is_of_sessions:
+        return None if design.sessions is Sessions.APART else _sample(pair, design).ratio(design)
+    log_ratio = capacity_log_ratio(*ends, paired=design.is_paired)
+    if log_ratio is not None:
+        return log_ratio
+    return _known_range(capacity_ratio(*ends, alpha=ALPHA, paired=design.is_paired).ratio)
+
+
+def _known_range(ratio: Estimate) -> _KnownRange | None:
+    bounds = ratio.bounds
+    if bounds is None:
+        return None
+    logs = (math.log(ratio.value), math.log(bounds.low), math.log(bounds.high))
+    return _KnownRange(*logs, error=ALPHA)
+
+
+def _is_dead(pair: CapacityPair) -> bool:
+    """Whether no rate holds on the second side in any search, and the first side has a capacity."""
+    base, system = pair.base, pair.system
+    if base is None or system is None or base.capacity_tps is None:
+        return False
+    finished = _finished(system)
+    return bool(finished) and all(one.capacity.holds_nowhere for one in finished)
+
+
+def _finished(one: SystemCapacity) -> list[SearchRecord]:
+    return [search for search in one.searches if search.is_finished]

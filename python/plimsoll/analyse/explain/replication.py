@@ -1,0 +1,540 @@
+"""What replicas add and cost: scaling by their number, the arithmetic of a fleet, waiting at each commit.
+
+What another replica adds: throughput against their number, step by step, and held against the fleet's arithmetic.
+Systems that are alike but for the number of replicas are compared at their peaks, each number with the next one,
+within repetitions where they share some (`ratios`, `curves`). The steps of a workload are one family, which Holm's
+procedure corrects. Another replica stops helping at the first step that is shown to be no gain: equal within what the
+study allows, or slower; a step to a system whose replica's lag grows is no gain either, since that is not sustained. A
+step that is not resolved before that is said to be so.
+
+What a source with k replicas would carry, by the processor time that transactions cost its servers. Utilisation law
+(Denning and Buzen 1978): a server that has C seconds of processor time in each second sustains C over the demand of a
+transaction. Every replica carries the whole write stream at its apply cost, beside its part of the reads; the source
+carries the writes. So with a share w of transactions that write, of cost W on the source and A on each replica, and
+reads of cost R, a source and k replicas with processors of their own sustain
+
+    min(C / (w W), k C / ((1 - w) R + k w A)),
+
+and where they share processors C / ((1 - w) R + w W + k w A). R, W and A are those of the cell with one replica, where
+reads, writes and applying are apart (what the cell without replicas needs beyond its reads would be W as well, but as
+a small difference of two noisy figures); C is what the cell without replicas used.
+
+Assumptions: costs stay the same with more replicas; the processors are what limits; reads are spread evenly; what
+costs replicas no processor time (locks, flushes, one applier thread that is busy all the time) is not seen. Where an
+applier has fewer threads than processors the replica saturates earlier: a growing lag says so.
+
+What it costs to wait for replicas at each commit: response times of writes by acknowledging replicas and delay.
+Systems that are alike but for replication, the number of replicas that must acknowledge, and the delay of the network
+are compared at one level with the system that waits for none over the shortest delay. The unit is the repetition: the
+mean response time of its transactions that write, on the source; ratios are compared within repetitions (paired t on
+logarithms), and Holm's procedure corrects all of a workload and level.
+
+In a closed loop a slower commit also means fewer transactions, and so less load: levels at a rate compare at equal
+load.
+
+Which systems of a study are alike but for some factors: those that are compared as one family. Replicas are counted
+where they ran, since a study may vary them in whatever way; the other keys are read from what the study states of a
+system.
+
+The servers of a system with replicas at one level: its trials together, server by server. Figures are means of the
+trials; response times come from merged histograms; counts are sums.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from plimsoll.analyse.explain.replication_model import (
+    CommitCost,
+    CommitPoint,
+    FleetCosts,
+    ReplicaScaling,
+    Replication,
+    ScalingPoint,
+    ScalingStep,
+    ServerFigures,
+    ServersOfLevel,
+)
+from plimsoll.analyse.findings.finding_model import Finding, found
+from plimsoll.analyse.model import DifferenceVerdict
+from plimsoll.analyse.study.cells import MeasuredCell
+from plimsoll.analyse.study.comparison import Comparison, LogRatio, judge, repetition_ratio
+from plimsoll.analyse.study.curve_model import Curve
+from plimsoll.analyse.study.curves import LevelKey, compare_peaks, highest
+from plimsoll.analyse.study.ratios import ratio_of
+from plimsoll.analyse.trial.histograms import merge
+from plimsoll.analyse.trial.instances import REPLICA, SOURCE, replicas_of, sources_of
+from plimsoll.analyse.trial.percentiles import durations
+from plimsoll.analyse.trial.replicas import ServerTrial, growing
+from plimsoll.analyse.trial.trial_summary import TrialSummary
+from plimsoll.record.environment import Environment, InstanceFacts
+from plimsoll.record.model import SystemRecord
+
+
+def replication_of(cells: Sequence[MeasuredCell], equal_within: float) -> Replication:
+    """Levels, scaling and commits; all empty where no system has replicas.
+
+    Args:
+        cells: Of the whole study.
+        equal_within: Share within which two systems count as equal.
+    """
+    levels = servers_of_levels(cells)
+    if not levels:
+        return Replication()
+    return Replication(
+        levels=levels,
+        scaling=replica_scalings(cells, equal_within),
+        commits=commit_costs(cells, equal_within),
+    )
+
+
+HELPS_FROM = 1.05
+"""By the arithmetic a replica helps where it adds this much; smaller gains are within what systems count as equal."""
+
+COUNTED_MAX = 64
+"""So many replicas the arithmetic looks at."""
+
+Levels = dict[LevelKey, MeasuredCell]
+
+
+def replica_scalings(cells: Iterable[MeasuredCell], equal_within: float) -> tuple[ReplicaScaling, ...]:
+    """One for each workload and family of systems with at least two numbers of replicas."""
+    closed = [one for one in cells if not one.level.kind.is_at_rate and one.throughput.value_tps > 0]
+    found = [
+        (cells_of[0].workload, alike, by_count)
+        for alike, members in families(closed, {REPLICAS})
+        for cells_of in [[one.cell for one in members]]
+        for by_count in [_by_count(cells_of)]
+        if len(by_count) > 1 and len(by_count) == len({one.system for one in cells_of})
+    ]
+    judged = {
+        workload: _judged([by_count for name, _, by_count in found if name == workload], equal_within)
+        for workload in {name for name, _, _ in found}
+    }
+    return tuple(_scaling(workload, alike, by_count, judged[workload]) for workload, alike, by_count in found)
+
+
+def _by_count(cells: Sequence[MeasuredCell]) -> dict[int, Levels]:
+    """The levels of each system, by its number of replicas."""
+    found: dict[int, Levels] = {}
+    for cell in sorted(cells, key=lambda one: one.level.order):
+        found.setdefault(member(cell).replicas, {})[cell.level.order] = cell
+    return dict(sorted(found.items()))
+
+
+_Steps = Mapping[tuple[str, str], Comparison]
+"""Verdicts by the names of both systems."""
+
+
+def _names(one: Levels, other: Levels) -> tuple[str, str]:
+    return next(iter(one.values())).system, next(iter(other.values())).system
+
+
+def _judged(scalings: Sequence[Mapping[int, Levels]], equal_within: float) -> _Steps:
+    """Every step of a workload in one family."""
+    tests: dict[tuple[str, str], LogRatio] = {}
+    for by_count in scalings:
+        for base, more in pairwise(by_count.values()):
+            means = [{key: cell.throughput for key, cell in one.items()} for one in (base, more)]
+            ratio = compare_peaks(*means).log_ratio
+            if ratio is not None and ratio.is_testable:
+                tests[_names(base, more)] = ratio
+    return dict(zip(tests, judge(list(tests.values()), equal_within=equal_within), strict=True))
+
+
+def _best(levels: Levels) -> MeasuredCell:
+    cells = list(levels.values())
+    return cells[highest([one.throughput for one in cells])]
+
+
+def _scaling(workload: str, alike: dict[str, str], by_count: Mapping[int, Levels], judged: _Steps) -> ReplicaScaling:
+    best = {count: _best(levels) for count, levels in by_count.items()}
+    costs = fleet_costs(best[0], best[1]) if 0 in best and 1 in best else None
+    points = tuple(_scaling_point(count, cell, costs) for count, cell in best.items())
+    steps = tuple(_step(one, other, by_count, judged) for one, other in pairwise(by_count))
+    grows = {one.replicas for one in points if one.lag_grows}
+    stops_after, unresolved_from = _stops(steps, grows)
+    with_replicas = next((cell for count, cell in best.items() if count > 0), None)
+    return ReplicaScaling(
+        workload=workload,
+        alike=alike,
+        read_ratio=None if with_replicas is None else _read_ratio(with_replicas),
+        points=points,
+        steps=steps,
+        stops_after=stops_after,
+        unresolved_from=unresolved_from,
+        costs=costs,
+        stops_after_expected=None if costs is None else _stops_expected(costs),
+    )
+
+
+def _scaling_point(count: int, cell: MeasuredCell, costs: FleetCosts | None) -> ScalingPoint:
+    expected = None if costs is None else costs.expected_tps(count)
+    measured = cell.throughput.value_tps
+    return ScalingPoint(
+        system=cell.system,
+        replicas=count,
+        level=cell.level,
+        throughput_tps=cell.throughput.estimate(),
+        lag_grows=any(growing(one.servers) for one in cell.trials),
+        expected_tps=expected,
+        deviation_ratio=measured / expected - 1 if expected else None,
+        trials=tuple(one.trial.trial_id for one in cell.trials),
+    )
+
+
+def _step(base: int, count: int, by_count: Mapping[int, Levels], judged: _Steps) -> ScalingStep:
+    one, other = by_count[base], by_count[count]
+    comparison = judged.get(_names(one, other))
+    if comparison is None:
+        ratio = ratio_of(_best(other).throughput, _best(one).throughput)
+        assert ratio is not None, "cells without throughput are left out"
+        return ScalingStep(base=base, count=count, ratio=ratio, verdict=DifferenceVerdict.UNTESTABLE)
+    return ScalingStep(
+        base=base,
+        count=count,
+        ratio=comparison.ratio,
+        simultaneous=comparison.simultaneous,
+        verdict=comparison.verdict,
+        repetitions_needed=comparison.repetitions_needed,
+    )
+
+
+def _stops(steps: Sequence[ScalingStep], grows: set[int]) -> tuple[int | None, int | None]:
+    """After which number the next replica does not help, and from which on that is not resolved before."""
+    unresolved = None
+    for step in steps:
+        if step.count in grows or step.verdict in (DifferenceVerdict.EQUAL, DifferenceVerdict.SLOWER):
+            return step.base, unresolved
+        if step.verdict != DifferenceVerdict.FASTER and unresolved is None:
+            unresolved = step.base
+    return None, unresolved
+
+
+def _stops_expected(costs: FleetCosts) -> int | None:
+    """The first number after which the next one adds less than 5 % by the arithmetic."""
+    rates = [costs.expected_tps(count) for count in range(COUNTED_MAX + 1)]
+    return next((count for count, (one, more) in enumerate(pairwise(rates)) if more < HELPS_FROM * one), None)
+
+
+def _read_ratio(cell: MeasuredCell) -> float | None:
+    level = servers_of_level(cell)
+    reads = sum(server.read_tps for trial in cell.trials for server in trial.servers) / len(cell.trials)
+    total = sum(one.throughput_tps for one in level.servers)
+    return reads / total if total > 0 else None
+
+
+def fleet_costs(without: MeasuredCell, with_one: MeasuredCell) -> FleetCosts | None:
+    """The costs of transactions; None where one of them is not known, or the replica served no reads.
+
+    Args:
+        without: The best level of the system without replicas.
+        with_one: That of the one with one replica.
+    """
+    known = [one for trial in without.trials if (one := trial.resources.per_s.get("server_cpu_s")) is not None]
+    level = servers_of_level(with_one)
+    replica = next((one for one in level.servers if one.role == REPLICA), None)
+    total_tps = sum(one.throughput_tps for one in level.servers)
+    if not known or replica is None or total_tps <= 0 or without.throughput.value_tps <= 0:
+        return None
+    read_ms, apply_ms = replica.cpu_ms_per_transaction, replica.apply_ms
+    write_ratio = min(level.written_tps / total_tps, 1.0)
+    if read_ms is None or (apply_ms is None and write_ratio > 0):
+        return None
+    write_ms = _write_ms(level.servers[0], read_ms, level.written_tps)
+    if write_ms is None:
+        return None
+    cpu_s = sum(known) / len(known)
+    environment = with_one.trials[0].environment
+    return FleetCosts(
+        read_ms=read_ms,
+        write_ms=write_ms,
+        apply_ms=apply_ms or 0.0,
+        write_ratio=write_ratio,
+        source_cpu_s=cpu_s,
+        replica_cpu_s=cpu_s * _size_ratio(environment),
+        is_shared=_is_shared(environment, with_one),
+        is_placed=_is_placed(environment, with_one),
+    )
+
+
+def _write_ms(source: ServerFigures, read_ms: float, written_tps: float) -> float | None:
+    """Of a write on the source: its processor time without that of the reads that ran there; None where not known."""
+    if written_tps <= 0:
+        return 0.0
+    if source.cpu_s_per_s is None:
+        return None
+    reads_ms = max(source.throughput_tps - written_tps, 0.0) * read_ms
+    return max(source.cpu_s_per_s * 1000 - reads_ms, 0.0) / written_tps
+
+
+def _hosts(cell: MeasuredCell) -> dict[str, str | None]:
+    return {one.instance: one.host for one in cell.trials[0].servers}
+
+
+def _cpus(one: InstanceFacts) -> frozenset[int] | None:
+    return frozenset(one.placement.cpus) if one.placement is not None and one.placement.cpus else None
+
+
+def _is_shared(environment: Environment, cell: MeasuredCell) -> bool:
+    """Whether a replica is on the source's machine and not known to have processors of its own."""
+    hosts = _hosts(cell)
+    for source in sources_of(environment):
+        for replica in replicas_of(environment):
+            own, others = _cpus(source), _cpus(replica)
+            is_apart = own is not None and others is not None and not own & others
+            if hosts.get(source.name) == hosts.get(replica.name) and not is_apart:
+                return True
+    return False
+
+
+def _is_placed(environment: Environment, cell: MeasuredCell) -> bool:
+    hosts = _hosts(cell)
+    is_one_machine = len(set(hosts.values())) == 1
+    return not is_one_machine or all(_cpus(one) is not None for one in environment.instances)
+
+
+def _size_ratio(environment: Environment) -> float:
+    """Processors of a replica over those of the source; 1 where either is unknown."""
+    own = [one.placement.processors for one in sources_of(environment) if one.placement is not None]
+    others = [one.placement.processors for one in replicas_of(environment) if one.placement is not None]
+    if not own or not others or not own[0] or not others[0]:
+        return 1.0
+    return others[0] / own[0]
+
+
+REPLICAS, REPLICATION, ACKNOWLEDGING = "replicas", "replication", "semisync_replicas"
+DELAY, DELAY_S = "replication_delay", "replication_delay_s"
+"""As a factor of the study, with its unit, and as what tells systems apart, in seconds."""
+
+_VARIED = {REPLICAS, REPLICATION, ACKNOWLEDGING, DELAY, DELAY_S}
+
+
+def commit_costs(cells: Iterable[MeasuredCell], equal_within: float) -> tuple[CommitCost, ...]:
+    """One for each workload, level and family in which waiting or delay differs and writes are known."""
+    known = [one for one in cells if all(_mean_ms(trial) is not None for trial in one.trials)]
+    found = []
+    for level in dict.fromkeys((one.workload, one.level.order) for one in known):
+        own = [one for one in known if (one.workload, one.level.order) == level]
+        for alike, members in families(own, _VARIED):
+            if len({(one.acknowledging, one.delay_ms) for one in members}) > 1:
+                found.append(_cost(alike, members, equal_within))
+    return tuple(found)
+
+
+def _cost(alike: dict[str, str], members: Sequence[Member], equal_within: float) -> CommitCost:
+    order = sorted(members, key=lambda one: (one.acknowledging > 0, one.delay_ms, one.acknowledging, one.replicas))
+    base = order[0]
+    ratios = {one.cell.system: ratio for one in order[1:] if (ratio := _ratio(base.cell, one.cell)) is not None}
+    judged = dict(zip(ratios, judge(list(ratios.values()), equal_within=equal_within), strict=True))
+    return CommitCost(
+        workload=base.cell.workload,
+        level=base.cell.level,
+        alike=alike,
+        points=tuple(_commit_point(one, judged.get(one.cell.system), is_base=one is base) for one in order),
+    )
+
+
+def _ratio(base: MeasuredCell, cell: MeasuredCell) -> LogRatio | None:
+    """Mean response times of the repetitions of one cell over those of the other, by what they have in common."""
+    one, other = ({trial.trial.repetition: _mean_ms(trial) or 0.0 for trial in each.trials} for each in (base, cell))
+    shared = sorted(one.keys() & other.keys())
+    is_paired = len(shared) == len(base.trials) == len(cell.trials)
+    if is_paired:
+        return repetition_ratio([one[name] for name in shared], [other[name] for name in shared], paired=True)
+    return repetition_ratio(list(one.values()), list(other.values()), paired=False)
+
+
+def _mean_ms(trial: TrialSummary) -> float | None:
+    """Mean response time of transactions that write, on the source, milliseconds."""
+    found = merge([one.written for one in trial.servers if one.role == SOURCE and one.written is not None])
+    return found.sum_ns / found.total / 1e6 if found is not None and found.total else None
+
+
+def _commit_point(one: Member, comparison: Comparison | None, *, is_base: bool) -> CommitPoint:
+    sources = [server for trial in one.cell.trials for server in trial.servers if server.role == SOURCE]
+    written = merge([server.written for server in sources if server.written is not None])
+    verdict = "" if is_base else DifferenceVerdict.UNTESTABLE if comparison is None else comparison.verdict.inverted
+    return CommitPoint(
+        system=one.cell.system,
+        replicas=one.replicas,
+        acknowledging=one.acknowledging,
+        delay_ms=one.delay_ms,
+        response_ms=durations(written),
+        ratio=None if comparison is None else comparison.ratio,
+        simultaneous=None if comparison is None else comparison.simultaneous,
+        verdict=verdict,
+        trials=tuple(trial.trial.trial_id for trial in one.cell.trials),
+    )
+
+
+_FOLLOWS = ("replica.", "replica_", "target")
+"""Begin the names of factors that only systems with replicas can state, or that are the address of a server."""
+
+_USUAL = {REPLICATION: "async", DELAY: "none"}
+"""What a system has that does not state it: systems without replicas may not."""
+
+_UNITS_MS = {"us": 0.001, "µs": 0.001, "ms": 1.0, "s": 1000.0}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Member:
+    """One system of a family.
+
+    Attributes:
+        replicas: How many it has.
+        acknowledging: Replicas that must have acknowledged a commit; 0 for asynchronous replication, or none.
+        delay_ms: One-way delay of its replication network, as the study states it.
+    """
+
+    cell: MeasuredCell
+    replicas: int
+    acknowledging: int
+    delay_ms: float
+
+
+def families(cells: Iterable[MeasuredCell], varied: Collection[str]) -> list[tuple[dict[str, str], list[Member]]]:
+    """Cells of one workload and level, by what they have in common beside the factors that are varied.
+
+    Args:
+        cells: Any.
+        varied: Names of factors in which members of a family may differ.
+
+    Returns:
+        What tells each family from the others of the study, with its members.
+    """
+    found: dict[tuple[object, ...], list[Member]] = {}
+    labels: dict[tuple[object, ...], dict[str, str]] = {}
+    for cell in cells:
+        stated = {
+            name: value
+            for name, value in stated_of(cell).items()
+            if _last(name) not in varied and not name.startswith(_FOLLOWS) and _USUAL.get(_last(name)) != value
+        }
+        key = (cell.workload, tuple(sorted(stated.items())))
+        found.setdefault(key, []).append(member(cell))
+        labels[key] = stated
+    common = _common(list(labels.values()))
+    return [
+        ({name: value for name, value in labels[key].items() if name not in common}, members)
+        for key, members in found.items()
+    ]
+
+
+def member(cell: MeasuredCell) -> Member:
+    """A cell with what its system is as far as replicas are concerned."""
+    record = cell.trials[0].trial.system
+    stated = {_last(name): value for name, value in (*record.factors.items(), *record.factor_values.items())}
+    replicas = max((sum(one.role == REPLICA for one in trial.servers) for trial in cell.trials), default=0)
+    is_semisync = stated.get(REPLICATION) == "semisync" and replicas > 0
+    return Member(
+        cell=cell,
+        replicas=replicas,
+        acknowledging=int(stated.get(ACKNOWLEDGING, "1")) if is_semisync else 0,
+        delay_ms=delay_ms(stated.get(DELAY) or stated.get(DELAY_S, "")),
+    )
+
+
+def stated_of(cell: MeasuredCell) -> Mapping[str, str]:
+    """What the study states of a system: the factors that it varies, else all that tells it from others."""
+    record: SystemRecord = cell.trials[0].trial.system
+    return record.factor_values or {name: value for name, value in record.factors.items() if name != "reads"}
+
+
+def delay_ms(text: str) -> float:
+    """A stated delay, milliseconds; 0 for none.
+
+    >>> delay_ms("2ms"), delay_ms("0.5 s"), delay_ms("none"), delay_ms("250us")
+    (2.0, 500.0, 0.0, 0.25)
+    """
+    match = re.fullmatch(r"([0-9.]+) ?(us|µs|ms|s)?", text.strip())
+    return float(match[1]) * _UNITS_MS[match[2] or "s"] if match else 0.0
+
+
+def _last(name: str) -> str:
+    return name.rsplit(".", 1)[-1]
+
+
+def _common(labels: Sequence[Mapping[str, str]]) -> set[str]:
+    """Names that all families state alike."""
+    names = {name for one in labels for name in one}
+    return {name for name in names if len({one.get(name) for one in labels}) == 1}
+
+
+def servers_of_levels(cells: Iterable[MeasuredCell]) -> tuple[ServersOfLevel, ...]:
+    """One for each cell of a system with replicas, in their order."""
+    return tuple(servers_of_level(one) for one in cells if any(trial.servers for trial in one.trials))
+
+
+def servers_of_level(cell: MeasuredCell) -> ServersOfLevel:
+    """The servers of one cell, whose trials have some."""
+    by_name: dict[str, list[ServerTrial]] = {}
+    for trial in cell.trials:
+        for server in trial.servers:
+            by_name.setdefault(server.instance, []).append(server)
+    sources = [server for own in by_name.values() for server in own if server.role == SOURCE]
+    written_tps = sum(one.written_tps for one in sources) / len(cell.trials)
+    servers = (_figures(own, written_tps) for own in by_name.values())
+    return ServersOfLevel(
+        system=cell.system,
+        workload=cell.workload,
+        level=cell.level,
+        throughput_tps=cell.throughput.estimate(),
+        written_tps=written_tps,
+        servers=tuple(sorted(servers, key=lambda one: one.role != SOURCE)),
+        trials=tuple(one.trial.trial_id for one in cell.trials),
+    )
+
+
+def _figures(own: Sequence[ServerTrial], written_tps: float) -> ServerFigures:
+    first = own[0]
+    tps = _mean([one.throughput_tps for one in own]) or 0.0
+    cpu = _mean([one.cpu_s_per_s for one in own])
+    apply_cpu = _mean([one.apply_cpu_s_per_s for one in own])
+    applied_tps = _mean([one.applied_tps for one in own])
+    is_source = first.role == SOURCE
+    applied = None if is_source else applied_tps or written_tps
+    served = cpu if is_source else None if cpu is None or apply_cpu is None else max(cpu - apply_cpu, 0.0)
+    outages = [length_s for one in own for length_s in one.outages_s]
+    responses = [one.response for one in own if one.response is not None]
+    seen = {name: sum(one.seen.get(name, 0) for one in own) for name in {name for one in own for name in one.seen}}
+    return ServerFigures(
+        instance=first.instance,
+        role=first.role,
+        throughput_tps=tps,
+        response_ms=durations(merge(responses)),
+        failed_count=sum(one.failed_count for one in own),
+        errors_count=sum(one.errors_count for one in own),
+        outages_count=len(outages),
+        outage_s=max(outages, default=0.0),
+        cpu_s_per_s=cpu,
+        cpu_ms_per_transaction=served / tps * 1000 if served is not None and tps > 0 else None,
+        applied_tps=None if is_source else applied_tps,
+        apply_ms=apply_cpu / applied * 1000 if apply_cpu is not None and applied else None,
+        lag=tuple(one.lag for one in own if one.lag is not None),
+        reads_count=int(seen.get("reads", 0)),
+        stale_reads_count=int(seen.get("stale_reads", 0)),
+        waits_count=int(seen.get("waits", 0)),
+        wait_s=float(seen.get("wait_s", 0.0)),
+        wait_timeouts_count=int(seen.get("wait_timeouts", 0)),
+    )
+
+
+def _mean(values: Sequence[float | None]) -> float | None:
+    known = [one for one in values if one is not None]
+    return sum(known) / len(known) if known else None
+
+
+def lag_answer(curves: Iterable[Curve]) -> Iterator[Finding]:
+    """One finding for the study, where the lag of a replica grew at some level: the lowest of each curve."""
+    places = []
+    for curve in curves:
+        growing = [cell for cell in curve.cells if cell.growing_replicas]
+        if growing:
+            first = growing[0]
+            places.append((curve.system, curve.workload, first.level.label(), ", ".join(first.growing_replicas)))
+    if places:
+        yield found("lag-grows", places=tuple(places))

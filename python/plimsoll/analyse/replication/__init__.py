@@ -1,1 +1,0 @@
-"""Systems with replicas: each server by role, lag, what another replica adds, what acknowledged commits cost."""

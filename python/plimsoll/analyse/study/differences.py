@@ -1,0 +1,288 @@
+"""How systems differ under the same workload: at equal levels, and at their peaks.
+
+At an equal level only the systems differ. Two peaks that lie at different levels (`curves`) include every other factor
+that is not the same: with more than one of them these trials cannot separate their effects.
+
+Up to six systems are compared each with each, more than six each with the best of the workload. All comparisons of a
+workload are one family, which Holm's procedure corrects: where none of the systems differ, any of them is called
+faster or slower in at most 5 % of studies. Where only comparisons with the best are shown, the best was chosen from
+the same data, so the family counts all pairs.
+
+Two sides whose machine was not equally fast (`conditions`) have no verdict and no interval. Their test stays in the
+family, so that the others are judged as before.
+
+Peaks of published tables that call their workload by different names, set beside each other. Two tables of one study
+often hold the same work under two names, such as the names of their files. Where no system appears under more than one
+workload, nothing else brings them together. Whether the work was the same is not known, so the workload is one more
+factor that differs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+
+from plimsoll.analyse.findings.finding_model import Finding, found
+from plimsoll.analyse.model import Difference, DifferenceVerdict, SystemSummary, WorkloadSummary
+from plimsoll.analyse.study.cell_model import EQUAL_WITHIN
+from plimsoll.analyse.study.cells import MeasuredCell
+from plimsoll.analyse.study.comparison import Comparison, LogRatio, judge
+from plimsoll.analyse.study.conditions import of_trials, unlike, without_verdict
+from plimsoll.analyse.study.curve_model import Curve, Duet
+from plimsoll.analyse.study.curves import LevelKey, compare_peaks, highest
+from plimsoll.analyse.study.duets import by_rounds_alone, compare_turns
+from plimsoll.analyse.study.factors import PER_INSTANCE, FactorComparison, Factors, compare_factors, factors_of
+from plimsoll.analyse.study.ratios import compared_blocks, log_ratio, ratio_of
+from plimsoll.analyse.study.sequential import SYSTEMS_FOR_ALL_PAIRS, system_pairs
+from plimsoll.analyse.study.sequential_verdicts import judge_at_any_look
+from plimsoll.analyse.trial.condition_model import Disturbance, UnlikeConditions
+from plimsoll.record.level import Level
+
+_NO_FACTORS = FactorComparison()
+"""At an equal level only the systems differ."""
+
+LevelCells = Mapping[LevelKey, MeasuredCell]
+
+
+@dataclass(frozen=True, slots=True)
+class _Pair:
+    """Two cells that are compared.
+
+    Attributes:
+        level: None for peaks.
+        log_ratio: None where one of them has no spread.
+        duet: Where they took turns.
+    """
+
+    base: MeasuredCell
+    system: MeasuredCell
+    level: Level | None
+    log_ratio: LogRatio | None
+    duet: Duet | None = None
+
+    @property
+    def names(self) -> tuple[str, str]:
+        """Both systems."""
+        return self.base.system, self.system.system
+
+    @property
+    def key(self) -> tuple[str, str, LevelKey, LevelKey]:
+        """Equal for the comparison at a level and for that of two peaks at this level: they are one test."""
+        return *self.names, self.base.level.order, self.system.level.order
+
+
+def differences(
+    cells: Sequence[MeasuredCell],
+    systems: Sequence[SystemSummary],
+    equal_within: float = EQUAL_WITHIN,
+    *,
+    at_any_look: bool = False,
+    asked_count: int = 0,
+    met: Mapping[str, Disturbance] = MappingProxyType({}),
+) -> tuple[Difference, ...]:
+    """Compares systems under each workload; peaks first, then levels, rising. Rates say nothing by their throughput.
+
+    Args:
+        cells: Of all workloads.
+        systems: In the order in which they are compared.
+        equal_within: Share within which two systems count as equal.
+        at_any_look: Whether the study went on until its answer was decided (`sequential_verdicts`).
+        asked_count: How many questions such a study asks, those included of which nothing was measured yet: it shares
+            its 5 % among all of them.
+        met: How slow machines were, by trial: of two sides that met unlike conditions neither is called faster.
+    """
+    cells = [cell for cell in cells if not cell.level.kind.is_at_rate]
+    summaries = {one.name: one for one in systems}
+    workloads = dict.fromkeys(cell.workload for cell in cells)
+    pairs = {one: _pairs_of_workload(one, cells, summaries, at_any_look=at_any_look) for one in workloads}
+    found = []
+    for own in pairs.values():
+        if at_any_look:
+            count = sum(pair.level is not None for every in pairs.values() for pair in every)
+            judged = _judged_at_any_look(own, equal_within, max(count, asked_count, 1))
+        else:
+            judged = _judged(
+                own, equal_within, chosen_from=max(len({name for pair in own for name in pair.names}) / 2, 1.0)
+            )
+        duets = {pair.key: pair.duet for pair in own if pair.duet is not None}
+        if at_any_look:
+            duets = {key: by_rounds_alone(duet) for key, duet in duets.items()}
+        for pair in own:
+            difference = _difference(pair, judged.get(pair.key), summaries, equal_within)
+            difference = difference.model_copy(update={"duet": duets.get(pair.key)})
+            found.append(
+                _withheld(difference, unlike(*(of_trials(one.trials, met) for one in (pair.base, pair.system))))
+            )
+    return tuple(found)
+
+
+def _pairs_of_workload(
+    workload: str, cells: Sequence[MeasuredCell], summaries: Mapping[str, SystemSummary], *, at_any_look: bool
+) -> list[_Pair]:
+    by_system: dict[str, dict[LevelKey, MeasuredCell]] = {}
+    for cell in sorted(cells, key=lambda cell: cell.level.order):
+        if cell.workload == workload:
+            by_system.setdefault(cell.system, {})[cell.level.order] = cell
+    present = [name for name in summaries if name in by_system]
+    return [
+        pair
+        for base, system in (system_pairs(present) if at_any_look else _system_pairs(present, by_system))
+        for pair in (_of_peaks(by_system[base], by_system[system]), *_of_levels(by_system[base], by_system[system]))
+        if pair.base.throughput.value_tps > 0 and pair.system.throughput.value_tps > 0
+    ]
+
+
+def _system_pairs(names: Sequence[str], by_system: Mapping[str, LevelCells]) -> Iterator[tuple[str, str]]:
+    if len(names) <= SYSTEMS_FOR_ALL_PAIRS:
+        yield from system_pairs(names)
+        return
+    all_cells = [cell for name in names for cell in by_system[name].values()]
+    best = all_cells[highest([cell.throughput for cell in all_cells])].system
+    yield from ((best, name) for name in names if name != best)
+
+
+def _of_peaks(base: LevelCells, system: LevelCells) -> _Pair:
+    means = [{key: cell.throughput for key, cell in one.items()} for one in (base, system)]
+    compared = compare_peaks(*means)
+    return _Pair(base[compared.levels[0]], system[compared.levels[1]], None, compared.log_ratio)
+
+
+def _of_levels(base: LevelCells, system: LevelCells) -> Iterator[_Pair]:
+    for order in sorted(base.keys() & system.keys()):
+        turns = compare_turns(base[order], system[order])
+        ratio = log_ratio(system[order].throughput, base[order].throughput) if turns is None else turns[0]
+        yield _Pair(base[order], system[order], base[order].level, ratio, None if turns is None else turns[1])
+
+
+def _judged(
+    pairs: Sequence[_Pair], equal_within: float, chosen_from: float
+) -> dict[tuple[str, str, LevelKey, LevelKey], Comparison]:
+    """By key: each test once.
+
+    Args:
+        pairs: All that is shown.
+        equal_within: Share within which two systems count as equal.
+        chosen_from: How many times as many pairs of systems there are, where only some are shown.
+    """
+    tests = {pair.key: pair.log_ratio for pair in pairs if pair.log_ratio is not None and pair.log_ratio.is_testable}
+    is_chosen = len({pair.base.system for pair in pairs}) == 1 and chosen_from > SYSTEMS_FOR_ALL_PAIRS / 2
+    count = round(len(tests) * chosen_from) if is_chosen else 0
+    return dict(zip(tests, judge(list(tests.values()), equal_within=equal_within, family_count=count), strict=True))
+
+
+def _judged_at_any_look(
+    pairs: Sequence[_Pair], equal_within: float, tests_count: int
+) -> dict[tuple[str, str, LevelKey, LevelKey], Comparison]:
+    """By key. Peaks at different levels are a choice from all pairs of levels."""
+    levels_count = len({pair.level.order for pair in pairs if pair.level is not None})
+    judged = {}
+    for pair in pairs:
+        choices = levels_count**2 if pair.base.level.order != pair.system.level.order else 1
+        found = judge_at_any_look(
+            pair.base, pair.system, tests_count=tests_count * max(choices, 1), equal_within=equal_within
+        )
+        if found is not None:
+            judged[pair.key] = found
+    return judged
+
+
+def _difference(
+    pair: _Pair, comparison: Comparison | None, summaries: Mapping[str, SystemSummary], equal_within: float
+) -> Difference:
+    base, system = pair.base, pair.system
+    others = other_factors(base, system, summaries) if pair.level is None else _NO_FACTORS
+    ratio = ratio_of(system.throughput, base.throughput) if comparison is None else comparison.ratio
+    assert ratio is not None, "pairs with a mean of zero are left out"
+    return Difference(
+        workload=base.workload,
+        base=base.system,
+        system=system.system,
+        level=pair.level,
+        base_level=base.level if pair.level is None else None,
+        system_level=system.level if pair.level is None else None,
+        ratio=ratio,
+        simultaneous=None if comparison is None else comparison.simultaneous,
+        smallest_effect=None if comparison is None else comparison.smallest_effect,
+        verdict=DifferenceVerdict.UNTESTABLE if comparison is None else comparison.verdict,
+        equal_within=equal_within,
+        repetitions_needed=None if comparison is None else comparison.repetitions_needed,
+        other_factors=others.differing,
+        blocks=compared_blocks(base.throughput.cell, system.throughput.cell),
+        one_sided_factors=others.one_sided,
+    )
+
+
+def _withheld(difference: Difference, conditions: UnlikeConditions | None) -> Difference:
+    """Without a verdict where the two sides met unlike conditions."""
+    if conditions is None:
+        return difference
+    nothing = {"simultaneous": None, "smallest_effect": None}
+    return difference.model_copy(update=without_verdict(difference.ratio, conditions) | nothing)
+
+
+def other_factors(base: MeasuredCell, system: MeasuredCell, summaries: Mapping[str, SystemSummary]) -> FactorComparison:
+    """Every factor that differs between two points of two systems, connections included."""
+    one, other = (
+        factors_of(summaries[cell.system], {**cell.trials[0].environment.reported, **_level_factors(cell)})
+        for cell in (base, system)
+    )
+    return compare_factors(one, other)
+
+
+def _level_factors(cell: MeasuredCell) -> dict[str, str]:
+    level = cell.trials[0].trial.level
+    factors = {"connections": str(level.connections)}
+    if level.connections_per_instance is not None:
+        factors[PER_INSTANCE] = str(level.connections_per_instance)
+    return factors
+
+
+def across_workloads(
+    workloads: Sequence[WorkloadSummary], systems: Mapping[str, SystemSummary], curves: Sequence[Curve]
+) -> Iterator[Finding]:
+    """Compares the highest peak of all with that of each other workload."""
+    if not _stand_apart(workloads, systems, curves):
+        return
+    peaks = sorted((_highest(curves, one.name) for one in workloads), key=lambda curve: -_peak_tps(curve))
+    yield from (_compared(peaks[0], lower, systems) for lower in peaks[1:] if _peak_tps(lower) > 0)
+
+
+def _stand_apart(
+    workloads: Sequence[WorkloadSummary], systems: Mapping[str, SystemSummary], curves: Sequence[Curve]
+) -> bool:
+    each_once = bool(curves) and len({curve.system for curve in curves}) == len(curves)
+    published = all(one.origin != "measured" for one in systems.values())
+    same_unit = len({one.rate_unit for one in workloads}) == 1
+    return len(workloads) > 1 and each_once and published and same_unit and all(one.kind is None for one in workloads)
+
+
+def _highest(curves: Sequence[Curve], workload: str) -> Curve:
+    return max((curve for curve in curves if curve.workload == workload), key=_peak_tps)
+
+
+def _peak_tps(curve: Curve) -> float:
+    return 0.0 if curve.peak is None else curve.peak.throughput_tps.value
+
+
+def _compared(high: Curve, low: Curve, systems: Mapping[str, SystemSummary]) -> Finding:
+    factors = compare_factors(_factors(high, systems), _factors(low, systems))
+    return found(
+        "comparison-across-workloads",
+        system=high.system,
+        workload=high.workload,
+        base=low.system,
+        base_workload=low.workload,
+        ratio=_peak_tps(high) / _peak_tps(low),
+        differing=factors.differing,
+        one_sided=factors.one_sided,
+    )
+
+
+def _factors(curve: Curve, systems: Mapping[str, SystemSummary]) -> Factors:
+    assert curve.peak is not None, "only rates may have none"
+    level = curve.peak.level
+    own = {"workload": curve.workload, "connections": str(level.connections)}
+    if level.connections_per_instance is not None:
+        own[PER_INSTANCE] = str(level.connections_per_instance)
+    return factors_of(systems[curve.system], own)

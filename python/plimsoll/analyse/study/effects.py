@@ -1,0 +1,567 @@
+"""The effect of each factor of a study over the others, and the interactions of factors that matter.
+
+What is compared are contrasts of systems (`stats.contrasts`) within repetitions, on a scale of logarithms. Effects are
+means over all levels of connections; how they depend on the level is an interaction as well, each level against the
+lowest one. All effects and interactions of a study are one family, which Holm's procedure corrects: where no factor
+does anything, any of them is named in at most 5 % of studies. A study that went on until its answer was decided is
+judged by intervals that hold at every look. An effect or interaction of which the machine alone makes over 5 % (the
+same contrast of slownesses, `conditions`) has no verdict.
+
+At target rates throughput says nothing; capacities that were searched for do, one for each search.
+
+Sources: Box, Hunter and Hunter 2005, chapters 4 to 6; Holm 1979.
+
+The systems of a matrix under one workload, as a table of logarithms, and what a contrast of them is. The model is that
+of `stats.variance`: x[system, repetition] = system + repetition + residual. A contrast of systems is a number for each
+repetition, in which everything that a repetition has in common cancels. Over several levels the mean of a trial's
+logarithms takes the place of one: levels of a system in a repetition share a start of its server, so they are no
+repetitions of each other. Two levels differ by the differences within one start.
+
+* Where all cells of a level were measured alike, the variance of a contrast is the residual variance times the sum of
+  the squared weights over R repetitions, with (S - 1)(R - 1) degrees of freedom. In a full matrix of factors with two
+  values each system has the same weight, so systems that vary unlike each other do no harm.
+* Otherwise the contrast has a variance of its own, with R - 1 degrees of freedom (paired t test).
+
+Where trials are missing, systems are fitted by least squares. Sources and assumptions: those of `stats.variance`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from types import MappingProxyType
+from typing import TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from plimsoll.analyse.findings.finding_model import Finding, Scalar, found
+from plimsoll.analyse.model import DifferenceVerdict, SystemSummary
+from plimsoll.analyse.study.capacities import capacities_by_repetition
+from plimsoll.analyse.study.capacity_model import SystemCapacity
+from plimsoll.analyse.study.cell_model import EQUAL_WITHIN, Estimate, SpreadKind
+from plimsoll.analyse.study.cells import MeasuredCell
+from plimsoll.analyse.study.comparison import NO_SPREAD, Comparison, LogRatio, judge, welch
+from plimsoll.analyse.study.conditions import UNLIKE_RATIO, of_trials, without_bounds
+from plimsoll.analyse.study.curve_model import EffectAtLevel, EffectMeasure, Effects, FactorEffect, Interaction
+from plimsoll.analyse.study.sequential_verdicts import estimate_at_any_look, judge_values
+from plimsoll.analyse.study.violations import LEAST_VARIANCE
+from plimsoll.analyse.trial.condition_model import Disturbance
+from plimsoll.record.level import Level
+from plimsoll.stats.contrasts import (
+    Contrast,
+    CrossContrast,
+    Matrix,
+    Weights,
+    cross_contrasts,
+    main_contrasts,
+    matrix_of,
+)
+from plimsoll.stats.variance import MeanVariance
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Test:
+    """One effect or interaction that is judged.
+
+    Attributes:
+        table: What it is a contrast of.
+        weights: The contrast.
+        contrast: What it is about.
+        level: Index of the level whose difference from the lowest one is looked at; None for a mean over all.
+    """
+
+    measured: Measured
+    table: EffectTable
+    weights: Weights
+    contrast: Contrast | CrossContrast
+    level: int | None = None
+
+
+def main_effects(
+    cells: Sequence[MeasuredCell],
+    searched: Sequence[SystemCapacity],
+    systems: Sequence[SystemSummary],
+    equal_within: float = EQUAL_WITHIN,
+    *,
+    at_any_look: bool = False,
+    met: Mapping[str, Disturbance] = MappingProxyType({}),
+) -> Effects:
+    """Effects and interactions of a study's factors; none where systems were written out.
+
+    Args:
+        cells: Of all workloads.
+        searched: Capacities of all systems.
+        systems: In the order of the study file.
+        equal_within: Share within which two values of a factor count as equal.
+        at_any_look: Whether the study went on until its answer was decided.
+        met: How slow machines were, by trial: an effect is disturbed where the machine makes over 5 % of it.
+    """
+    matrix = matrix_of({one.name: one.factor_values for one in systems})
+    if not matrix.factors:
+        return Effects()
+    measured = (*of_throughput(matrix, cells, met), *of_capacity(matrix, searched))
+    return effects_of(matrix, measured, equal_within, at_any_look=at_any_look)
+
+
+def effects_of(
+    matrix: Matrix, measured: Sequence[Measured], equal_within: float = EQUAL_WITHIN, *, at_any_look: bool = False
+) -> Effects:
+    """Effects and interactions from tables; what they share one family with is all of it.
+
+    Args:
+        matrix: The systems and their values.
+        measured: For each workload, with a row for each system of the matrix.
+        equal_within: Share within which two values of a factor count as equal.
+        at_any_look: Whether the study went on until its answer was decided.
+    """
+    tests = [test for one in measured for test in _tests(matrix, one)]
+    judged = [
+        _withheld(test, comparison)
+        for test, comparison in zip(tests, _judged(tests, equal_within, at_any_look=at_any_look), strict=True)
+    ]
+    shown = _Shown(matrix, at_any_look)
+    pairs = [(test, comparison) for test, comparison in zip(tests, judged, strict=True) if comparison is not None]
+    effects = [
+        shown.effect(test, test.contrast, comparison)
+        for test, comparison in pairs
+        if isinstance(test.contrast, Contrast) and test.level is None
+    ]
+    interactions = [
+        shown.of_factors(test, test.contrast, comparison)
+        if isinstance(test.contrast, CrossContrast)
+        else shown.of_level(test, test.contrast, test.level, comparison)
+        for test, comparison in pairs
+        if isinstance(test.contrast, CrossContrast) or test.level is not None
+    ]
+    known = tuple(one for one in interactions if one is not None)
+    return Effects(factors=tuple(effects), interactions=known)
+
+
+def _tests(matrix: Matrix, measured: Measured) -> Iterator[_Test]:
+    whole, mains = measured.whole, list(main_contrasts(matrix))
+    yield from (_Test(measured, whole, one.weights, one) for one in mains)
+    yield from (_Test(measured, whole, one.weights, one) for one in cross_contrasts(matrix))
+    for level in range(1, len(measured.levels)):
+        table = combined([measured.tables[level], measured.tables[0]], [1.0, -1.0])
+        yield from (_Test(measured, table, one.weights, one, level) for one in mains)
+
+
+def _judged(tests: Sequence[_Test], equal_within: float, *, at_any_look: bool) -> list[Comparison | None]:
+    """One for each test; None where even the ratio is not known."""
+    if at_any_look:
+        values = [test.table.by_repetition(test.weights) for test in tests]
+        return [judge_values(list(own), tests_count=len(tests), equal_within=equal_within) for own in values]
+    ratios = [test.table.contrast(test.weights) for test in tests]
+    known = [one for one in ratios if one is not None]
+    verdicts = iter(judge(known, equal_within=equal_within))
+    return [
+        _untestable(test, equal_within) if ratio is None else next(verdicts)
+        for test, ratio in zip(tests, ratios, strict=True)
+    ]
+
+
+def _withheld(test: _Test, comparison: Comparison | None) -> Comparison | None:
+    """Without a verdict where the machine was not equally fast for what is compared."""
+    if comparison is None or test.table.slowness(test.weights) <= UNLIKE_RATIO:
+        return comparison
+    return Comparison(
+        ratio=without_bounds(comparison.ratio),
+        verdict=DifferenceVerdict.DISTURBED,
+        equal_within=comparison.equal_within,
+    )
+
+
+def _untestable(test: _Test, equal_within: float) -> Comparison | None:
+    ratio = _plain(test.table, test.weights)
+    if ratio is None:
+        return None
+    return Comparison(ratio=ratio, verdict=DifferenceVerdict.UNTESTABLE, equal_within=equal_within)
+
+
+def _plain(table: EffectTable, weights: Weights) -> Estimate | None:
+    """A ratio without an interval."""
+    mean = table.mean(weights)
+    if mean is None:
+        return None
+    return Estimate(value=math.exp(mean), trial_count=int(np.isfinite(table.logs).any(axis=0).sum()))
+
+
+@dataclass(frozen=True, slots=True)
+class _Shown:
+    """Makes documents of tests."""
+
+    matrix: Matrix
+    at_any_look: bool
+
+    def effect(self, test: _Test, contrast: Contrast, judged: Comparison) -> FactorEffect:
+        """A main effect, with that of each level."""
+        matrix, measured = self.matrix, test.measured
+        at_levels = [(level, self._ratio(table, contrast.weights)) for level, table in _several(measured)]
+        return FactorEffect(
+            workload=measured.workload,
+            measure=measured.measure,
+            factor=matrix.factors[contrast.factor],
+            base=matrix.values[contrast.factor][0],
+            value=matrix.values[contrast.factor][contrast.value],
+            ratio=judged.ratio,
+            verdict=judged.verdict.value,
+            smallest_effect=judged.smallest_effect,
+            equal_within=judged.equal_within,
+            repetitions_needed=judged.repetitions_needed,
+            over=tuple(name for index, name in enumerate(matrix.factors) if index != contrast.factor),
+            contexts_count=contrast.contexts_count,
+            is_additive=contrast.is_additive,
+            levels=tuple(EffectAtLevel(level=level, ratio=ratio) for level, ratio in at_levels if ratio is not None),
+        )
+
+    def of_factors(self, test: _Test, contrast: CrossContrast, judged: Comparison) -> Interaction | None:
+        """The interaction of two factors; None where one of their effects is not known."""
+        (one, other), (value, where) = contrast.factors, contrast.values
+        at_base, at_value = self._ratio(test.table, contrast.at_base), self._ratio(test.table, contrast.at_value)
+        if at_base is None or at_value is None:
+            return None
+        return Interaction(
+            workload=test.measured.workload,
+            measure=test.measured.measure,
+            factor=self.matrix.factors[one],
+            base=self.matrix.values[one][0],
+            value=self.matrix.values[one][value],
+            other=self.matrix.factors[other],
+            other_base=self.matrix.values[other][0],
+            other_value=self.matrix.values[other][where],
+            ratio=judged.ratio,
+            effect_at_base=at_base,
+            effect_at_value=at_value,
+            verdict=judged.verdict.value,
+            smallest_effect=judged.smallest_effect,
+        )
+
+    def of_level(
+        self, test: _Test, contrast: Contrast | CrossContrast, level: int | None, judged: Comparison
+    ) -> Interaction | None:
+        """How an effect depends on the level; None where one of the two is not known."""
+        assert isinstance(contrast, Contrast), "three factors are not looked at"
+        assert level is not None, "the caller's"
+        measured = test.measured
+        at_base, at_value = (self._ratio(measured.tables[index], contrast.weights) for index in (0, level))
+        if at_base is None or at_value is None:
+            return None
+        return Interaction(
+            workload=measured.workload,
+            measure=measured.measure,
+            factor=self.matrix.factors[contrast.factor],
+            base=self.matrix.values[contrast.factor][0],
+            value=self.matrix.values[contrast.factor][contrast.value],
+            base_level=measured.levels[0],
+            level=measured.levels[level],
+            ratio=judged.ratio,
+            effect_at_base=at_base,
+            effect_at_value=at_value,
+            verdict=judged.verdict.value,
+            smallest_effect=judged.smallest_effect,
+        )
+
+    def _ratio(self, table: EffectTable, weights: Weights) -> Estimate | None:
+        """A ratio that is shown, with an interval that stands for it alone."""
+        if self.at_any_look:
+            values = list(table.by_repetition(weights))
+            return estimate_at_any_look(values) if values else None
+        found: LogRatio | None = table.contrast(weights)
+        return _plain(table, weights) if found is None else found.estimate()
+
+
+def _several(measured: Measured) -> Iterator[tuple[Level, EffectTable]]:
+    """The tables of levels, where there are several."""
+    if len(measured.levels) > 1:
+        yield from zip(measured.levels, measured.tables, strict=True)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Measured:
+    """What was measured of a matrix under one workload.
+
+    Attributes:
+        levels: In rising order; none for capacities.
+        tables: One for each level, or one of capacities.
+    """
+
+    workload: str
+    measure: EffectMeasure
+    levels: tuple[Level, ...]
+    tables: tuple[EffectTable, ...]
+
+    @property
+    def whole(self) -> EffectTable:
+        """The mean over all levels."""
+        if len(self.tables) == 1:
+            return self.tables[0]
+        return combined(self.tables, [1 / len(self.tables)] * len(self.tables))
+
+
+def of_throughput(matrix: Matrix, cells: Sequence[MeasuredCell], met: Mapping[str, Disturbance]) -> Iterator[Measured]:
+    """For each workload the levels in a closed loop at which every system of the matrix completed something.
+
+    Args:
+        matrix: The systems.
+        cells: Of all workloads.
+        met: How slow machines were, by trial.
+    """
+    for workload in dict.fromkeys(cell.workload for cell in cells):
+        own = [cell for cell in cells if cell.workload == workload and not cell.level.kind.is_at_rate]
+        by_level: dict[tuple[bool, float], dict[str, MeasuredCell]] = {}
+        for cell in sorted(own, key=lambda cell: cell.level.order):
+            by_level.setdefault(cell.level.order, {})[cell.system] = cell
+        whole = [
+            [level[name] for name in matrix.systems]
+            for level in by_level.values()
+            if all(name in level and min(level[name].throughput.cell.throughputs_tps) > 0 for name in matrix.systems)
+        ]
+        numbers = sorted({one.trial.repetition for cell in own for one in cell.trials})
+        if whole:
+            tables = tuple(_table(level, numbers, met) for level in whole)
+            levels = tuple(level[0].level for level in whole)
+            yield Measured(workload, EffectMeasure.THROUGHPUT, levels, tables)
+
+
+def _table(cells: Sequence[MeasuredCell], repetitions: Sequence[int], met: Mapping[str, Disturbance]) -> EffectTable:
+    """One level.
+
+    Args:
+        cells: In the order of the matrix.
+        repetitions: The columns.
+        met: How slow machines were, by trial.
+    """
+    column = {number: index for index, number in enumerate(repetitions)}
+    logs = np.full((len(cells), len(repetitions)), np.nan)
+    for row, cell in enumerate(cells):
+        for one, tps in zip(cell.trials, cell.throughput.cell.throughputs_tps, strict=True):
+            logs[row, column[one.trial.repetition]] = math.log(tps)
+    tables = {id(cell.throughput.table) for cell in cells}
+    disturbances = [found for cell in cells if (found := of_trials(cell.trials, met)) is not None]
+    return EffectTable(
+        logs,
+        len(tables) == 1,
+        tuple(cell.throughput.cell.inside for cell in cells),
+        slownesses=np.log([one.slowness for one in disturbances]) if len(disturbances) == len(cells) else None,
+    )
+
+
+def of_capacity(matrix: Matrix, searched: Sequence[SystemCapacity]) -> Iterator[Measured]:
+    """For each workload and objective of which a capacity of every system of the matrix is known."""
+    groups: dict[tuple[str, str], dict[str, Mapping[int, float]]] = {}
+    for one in searched:
+        found = capacities_by_repetition(one)
+        if found:
+            groups.setdefault((one.workload, one.objective.model_dump_json()), {})[one.system] = found
+    for (workload, _), own in groups.items():
+        if all(name in own for name in matrix.systems):
+            numbers = sorted({number for name in matrix.systems for number in own[name]})
+            logs = np.log([[own[name].get(number, math.nan) for number in numbers] for name in matrix.systems])
+            table = EffectTable(logs, least_variance=LEAST_VARIANCE)
+            yield Measured(workload, EffectMeasure.CAPACITY, (), (table,))
+
+
+_ESTIMABLE = 1e-9
+"""How far rounding may take a number away from 0, as a share of the largest one."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Fit:
+    """The additive model of a table, fitted by least squares; repetitions are eliminated (Box, Hunter and Hunter 2005).
+
+    Attributes:
+        means: Of the systems, up to a constant that they have in common.
+        covariance: Of these, over the variance of a residual.
+        information: Its generalised inverse.
+        squares: Sum of the squared residuals.
+        degrees: Their degrees of freedom.
+    """
+
+    means: NDArray[np.float64]
+    covariance: NDArray[np.float64]
+    information: NDArray[np.float64]
+    squares: float
+    degrees: int
+
+    def tells(self, weights: Weights) -> bool:
+        """Whether a contrast has a meaning: missing trials may leave systems that share no repetition."""
+        projected = self.information @ (self.covariance @ weights)
+        return bool(np.abs(projected - weights).max() < _ESTIMABLE)
+
+
+@dataclass(frozen=True, eq=False)
+class EffectTable:
+    """What was measured of the systems of a matrix, one number for each repetition.
+
+    Attributes:
+        logs: Logarithms, shape (systems, repetitions); NaN where a trial is missing.
+        is_alike: Whether all systems vary alike, so that their residuals are pooled.
+        inside: Variance of each system's mean as it follows from the seconds within its runs; None where unknown.
+        least_variance: Of one residual: figures that were found with a coarse step are no surer than that.
+        slownesses: Logarithm of how slow the machine was for each system (`conditions`); None where not known of all.
+    """
+
+    logs: NDArray[np.float64]
+    is_alike: bool = True
+    inside: tuple[MeanVariance | None, ...] | None = None
+    least_variance: float = 0.0
+    slownesses: NDArray[np.float64] | None = None
+
+    def slowness(self, weights: Weights) -> float:
+        """How much of a contrast is the machine's and not the systems', as a ratio of at least 1."""
+        return 1.0 if self.slownesses is None else math.exp(abs(float(weights @ self.slownesses)))
+
+    def mean(self, weights: Weights) -> float | None:
+        """A contrast of the systems' means; None where they share no repetition, even indirectly."""
+        fit = self._fit
+        return float(weights @ fit.means) if fit.tells(weights) else None
+
+    def contrast(self, weights: Weights) -> LogRatio | None:
+        """A contrast with its variance; None where nothing was repeated, or nothing varied."""
+        found = self._pooled(weights) if self.is_alike else self._own(weights)
+        return None if found is None else self._known(found, weights)
+
+    def by_repetition(self, weights: Weights) -> NDArray[np.float64]:
+        """The contrast in each repetition that has all of its systems."""
+        used = self.logs[weights != 0]
+        whole = used[:, np.isfinite(used).all(axis=0)]
+        found: NDArray[np.float64] = weights[weights != 0] @ whole
+        return found
+
+    @cached_property
+    def _fit(self) -> _Fit:
+        present = np.isfinite(self.logs)
+        logs = np.where(present, self.logs, 0.0)
+        columns = present.any(axis=0)
+        there, own = present[:, columns].astype(float), logs[:, columns]
+        shares = there / there.sum(axis=0)
+        information = np.diag(there.sum(axis=1)) - there @ shares.T
+        covariance = np.linalg.pinv(information, rcond=_ESTIMABLE, hermitian=True)
+        means = covariance @ (own.sum(axis=1) - shares @ own.sum(axis=0))
+        of_repetitions = (own.sum(axis=0) - means @ there) / there.sum(axis=0)
+        left = (own - means[:, None] - of_repetitions) * there
+        rank = int(np.linalg.matrix_rank(information, rtol=_ESTIMABLE, hermitian=True))
+        return _Fit(means, covariance, information, float((left**2).sum()), int(there.sum() - columns.sum()) - rank)
+
+    def _pooled(self, weights: Weights) -> LogRatio | None:
+        fit = self._fit
+        if fit.degrees < 1 or not fit.tells(weights):
+            return None
+        residual = max(fit.squares / fit.degrees, self.least_variance)
+        variance = MeanVariance(residual * float(weights @ fit.covariance @ weights), fit.degrees)
+        method = f"t on logarithms, contrast within repetitions, residuals of {len(self.logs)} systems pooled"
+        return self._log_ratio(float(weights @ fit.means), variance, method)
+
+    def _own(self, weights: Weights) -> LogRatio | None:
+        own = self.by_repetition(weights)
+        if own.size < 2:
+            return None
+        residual = max(float(own.var(ddof=1)), self.least_variance * float(weights @ weights))
+        return self._log_ratio(
+            float(own.mean()), MeanVariance(residual / own.size, own.size - 1), "paired t on logarithms, contrast"
+        )
+
+    def _log_ratio(self, value: float, variance: MeanVariance, method: str) -> LogRatio:
+        count = int(np.isfinite(self.logs).any(axis=0).sum())
+        degrees = f"{variance.degrees:.3g} degree{'' if variance.degrees == 1 else 's'} of freedom"
+        return LogRatio(
+            value=value,
+            variance=variance,
+            repetitions=count,
+            basis=SpreadKind.REPETITIONS,
+            method=f"{method}, {count} repetitions ({degrees})",
+        )
+
+    def _known(self, found: LogRatio, weights: Weights) -> LogRatio | None:
+        """With the spread within the runs where that is the larger one; None where nothing differed at all."""
+        used = [(weight, one) for weight, one in zip(weights, self.inside or (), strict=False) if weight]
+        known = [
+            (weight**2 * one.variance, one.degrees) for weight, one in used if one is not None and one.variance > 0
+        ]
+        if known and len(known) == len(used) and (within := welch(known)).half_width() > found.variance.half_width():
+            return LogRatio(
+                value=found.value,
+                variance=within,
+                repetitions=found.repetitions,
+                basis=found.basis,
+                method=f"{found.method}; widened to the spread within the runs",
+            )
+        return found if found.variance.variance > NO_SPREAD else None
+
+
+def combined(levels: Sequence[EffectTable], signs: Sequence[float]) -> EffectTable:
+    """A sum of the tables of several levels, each with its factor.
+
+    Args:
+        levels: Of the same systems and repetitions.
+        signs: The factors: 1 / count each for the mean of all levels, 1 and -1 for the difference of two.
+    """
+    insides = None
+    if all(one.inside is not None for one in levels):
+        columns = zip(*(one.inside or () for one in levels), strict=True)
+        insides = tuple(_summed(own, signs) for own in columns)
+    total = sum(sign * one.logs for sign, one in zip(signs, levels, strict=True))
+    known = [one.slownesses for one in levels if one.slownesses is not None]
+    slownesses = sum(sign * one for sign, one in zip(signs, known, strict=True)) if len(known) == len(levels) else None
+    return EffectTable(
+        np.asarray(total),
+        all(one.is_alike for one in levels),
+        insides,
+        slownesses=None if slownesses is None else np.asarray(slownesses),
+    )
+
+
+def _summed(insides: Sequence[MeanVariance | None], signs: Sequence[float]) -> MeanVariance | None:
+    known = [(sign**2 * one.variance, one.degrees) for one, sign in zip(insides, signs, strict=True) if one is not None]
+    return welch(known) if len(known) == len(insides) and all(variance > 0 for variance, _ in known) else None
+
+
+Judged = TypeVar("Judged", FactorEffect, Interaction)
+
+TOLD_MAX = 2
+"""So many effects, and as many interactions, are told first; the section of the guide has them all."""
+
+
+def effect_answer(effects: Effects) -> Iterator[Finding]:
+    """One finding for each workload and measure; none where systems were written out."""
+    for workload, measure in dict.fromkeys((one.workload, one.measure) for one in effects.factors):
+        own = [one for one in effects.factors if (one.workload, one.measure) == (workload, measure)]
+        crossed = [one for one in effects.interactions if (one.workload, one.measure) == (workload, measure)]
+        strongest, interactions = _established(own), _one_each(_established(crossed))
+        yield found(
+            "effects",
+            workload=workload,
+            measure=measure.value,
+            effects=tuple((one.factor, one.value, one.base, one.ratio.value) for one in strongest[:TOLD_MAX]),
+            more_effects_count=max(len(strongest) - TOLD_MAX, 0),
+            interactions=tuple(map(_figures, interactions[:TOLD_MAX])),
+            more_interactions_count=max(len(interactions) - TOLD_MAX, 0),
+        )
+
+
+def _established(judged: Sequence[Judged]) -> list[Judged]:
+    """Those that are established, the strongest first."""
+    named = [one for one in judged if one.verdict in (DifferenceVerdict.FASTER, DifferenceVerdict.SLOWER)]
+    return sorted(named, key=lambda one: -abs(math.log(one.ratio.value)))
+
+
+def _one_each(interactions: Sequence[Interaction]) -> list[Interaction]:
+    """The strongest for each effect and what it depends on: a factor's values, or levels, are told by one of them."""
+    strongest: dict[tuple[str, str, str | None], Interaction] = {}
+    for one in interactions:
+        strongest.setdefault((one.factor, one.value, one.other), one)
+    return list(strongest.values())
+
+
+def _figures(one: Interaction) -> tuple[Scalar, ...]:
+    """Effect (factor, value, base), what it depends on (null: the level), and the ratio at either of two values."""
+    at: tuple[Scalar, Scalar] = (one.other_base, one.other_value)
+    if one.base_level is not None and one.level is not None:
+        at = one.base_level.connections, one.level.connections
+    return (
+        *(one.factor, one.value, one.base, one.other),
+        *(at[0], one.effect_at_base.value, at[1], one.effect_at_value.value),
+    )

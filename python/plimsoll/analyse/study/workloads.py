@@ -1,0 +1,116 @@
+"""What a workload is: whether it only reads, and from which log it was learned.
+
+It only reads by its kind or, where none is stated, by its name. How faithful it is to its log is what the recorded
+text of its workload file says.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from typing import TYPE_CHECKING
+
+from plimsoll.record.document import Document
+from plimsoll.record.model import WorkloadRecord
+from plimsoll.spec.learned import FigureKind, LearnedCheck, LearnedSpec
+from plimsoll.spec.oltp import reads_only
+from plimsoll.spec.workloads import FILE_BYTES_MAX
+
+if TYPE_CHECKING:
+    from plimsoll.analyse.model import WorkloadSummary
+
+
+def is_read_only(workload: WorkloadSummary) -> bool:
+    """Whether a workload only reads, by its kind or, where none is stated, by its name."""
+    if workload.kind is not None:
+        told = workload.options
+        return reads_only(
+            workload.kind, read_only=told.get("read_only") == "on", nontrx_mode=told.get("nontrx_mode", "select")
+        )
+    plain = workload.name.lower().replace("-", " ").replace("_", " ")
+    return "read only" in plain or "point select" in plain
+
+
+class FidelityKind(Document):
+    """All figures of one kind, of a run compared with a log.
+
+    Attributes:
+        kind: What they are.
+        judged: Figures that had observations enough.
+        met: Of these, how many are within the goal.
+        worst: The largest deviation among them; null where none was judged. Of shares, counts and means it is a ratio,
+            of rare errors a factor.
+        goal: The largest deviation that is within it.
+    """
+
+    kind: FigureKind
+    judged: int
+    met: int
+    worst: float | None = None
+    goal: float
+
+
+class FidelityCheck(Document):
+    """The last comparison of a workload's run with its log.
+
+    Attributes:
+        at_unix_s: When, seconds since 1970.
+        server: Flavour and version.
+        connections: In a closed loop.
+        duration_s: How long it ran, seconds.
+        figures: By kind.
+    """
+
+    at_unix_s: float
+    server: str
+    connections: int
+    duration_s: float
+    figures: tuple[FidelityKind, ...]
+
+
+class LearnedFrom(Document):
+    """The log that a workload was learned from.
+
+    Attributes:
+        first_unix_s: Its first second, since 1970; null where its times are not known.
+        last_unix_s: Its last second, since 1970; null where its times are not known.
+        transactions: In the log.
+        transaction_share: Of these, in types that run, 0..1.
+        time_share: Of statement time, in types that run, 0..1; null where the log has no durations.
+        check: Null where the workload was never compared with its log.
+    """
+
+    first_unix_s: float | None
+    last_unix_s: float | None
+    transactions: float
+    transaction_share: float
+    time_share: float | None
+    check: FidelityCheck | None
+
+
+def learned_from(workload: WorkloadRecord) -> LearnedFrom | None:
+    """Where a workload was learned; None for one that was not, or whose recorded file cannot be read."""
+    text = workload.options.get("definition")
+    if not isinstance(text, str) or len(text) > FILE_BYTES_MAX:
+        return None
+    try:
+        spec = LearnedSpec.model_validate(tomllib.loads(text)["learned"])
+    except (KeyError, ValueError, RecursionError):
+        return None
+    return LearnedFrom(
+        first_unix_s=None if spec.first is None else spec.first.timestamp(),
+        last_unix_s=None if spec.last is None else spec.last.timestamp(),
+        transactions=spec.transactions,
+        transaction_share=spec.transaction_share,
+        time_share=spec.time_share,
+        check=None if spec.check is None else _check(spec.check),
+    )
+
+
+def _check(check: LearnedCheck) -> FidelityCheck:
+    return FidelityCheck(
+        at_unix_s=check.at.timestamp(),
+        server=check.server,
+        connections=check.connections,
+        duration_s=check.duration_s,
+        figures=tuple(FidelityKind(**one.model_dump()) for one in check.figures),
+    )

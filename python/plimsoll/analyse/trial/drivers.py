@@ -1,0 +1,253 @@
+"""The drivers of one trial: what each did of the whole, how fast it was, and doubts about it.
+
+Its expected part of the throughput is what its share of the plan says: of arrivals and terminals an equal part, of
+connections in a closed loop as many as it has. The shortest service times tell its round trip to the server: the
+fastest tenth of the transactions waited for little else.
+
+Doubts about trials that several drivers shared: one that is the limit, differs from the others, or began late. Each
+driver is compared with the median of the others, so that one alone stands out; of two that differ the slower one is
+named.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from statistics import median
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from plimsoll.analyse.findings.doubts import Code, Doubt, place_of
+from plimsoll.analyse.trial.histograms import SparseHistogram, duration_rows, merge_window
+from plimsoll.analyse.trial.percentiles import percentile_ms
+from plimsoll.analyse.trial.processors import shares_processors
+from plimsoll.analyse.trial.samples import Samples
+from plimsoll.analyse.trial.window import WindowCounts, inside
+from plimsoll.record.model import Outcome, TrialRecord, start_error_s, start_spread_s
+from plimsoll.spec.system import spread
+
+if TYPE_CHECKING:
+    from plimsoll.analyse.trial.trial_summary import TrialSummary
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DriverFigures:
+    """One driver in the measured window.
+
+    Attributes:
+        completed: Its transactions.
+        expected_ratio: Its part of all transactions by its share of the plan, 0..1.
+        completed_ratio: Its part of all transactions as it was, 0..1.
+        response_ms_p50: None with too few transactions; so are the others.
+        response_ms_mean: Milliseconds.
+        dispatch_ms_p99: Delay inside of the driver, milliseconds.
+        fastest_ms: The service time that the fastest tenth of its transactions did not exceed, milliseconds.
+        waits_s_per_s: How long its threads, all together, waited for a processor in each second.
+    """
+
+    name: str
+    throughput_tps: float
+    completed: int
+    expected_ratio: float
+    completed_ratio: float
+    response_ms_p50: float | None = None
+    response_ms_mean: float | None = None
+    dispatch_ms_p99: float | None = None
+    fastest_ms: float | None = None
+    waits_s_per_s: float | None = None
+
+
+def drivers_of(
+    trial: TrialRecord,
+    outcome: Outcome,
+    tables: tuple[pl.DataFrame, pl.DataFrame | None],
+    samples: Samples | None,
+    counts: WindowCounts,
+) -> tuple[DriverFigures, ...]:
+    """Each driver of a trial that several shared; nothing for others.
+
+    Args:
+        trial: What was planned.
+        outcome: Names its drivers.
+        tables: All of its intervals (`frames.INTERVALS`) and histograms (`frames.HISTOGRAMS`).
+        samples: Telemetry of its window.
+        counts: Of the window.
+    """
+    if len(outcome.drivers) < 2:
+        return ()
+    intervals, histograms = tables
+    measured = inside(intervals, outcome.window)
+    completed = dict(measured.group_by("driver").agg(pl.col("completed").sum()).iter_rows())
+    expected = expected_ratios(trial, len(outcome.drivers))
+    return tuple(
+        _figures(
+            one.name,
+            completed=int(completed.get(one.name, 0)),
+            expected_ratio=ratio,
+            counts=counts,
+            durations=_durations(histograms, one.name, counts),
+            waits_s_per_s=_waits(samples, one.name),
+        )
+        for one, ratio in zip(outcome.drivers, expected, strict=True)
+    )
+
+
+def expected_ratios(trial: TrialRecord, driver_count: int) -> list[float]:
+    """The part of all transactions that each of so many drivers is asked for, 0..1."""
+    level = trial.level
+    if level.rate_tps is not None or "terminals" in trial.workload.options:
+        return [1 / driver_count] * driver_count
+    of_instances = spread(level.connections, trial.system.instances)
+    own = [
+        sum((connections - index + driver_count - 1) // driver_count for connections in of_instances)
+        for index in range(driver_count)
+    ]
+    return [connections / level.connections for connections in own]
+
+
+def _durations(histograms: pl.DataFrame | None, name: str, counts: WindowCounts) -> dict[str, SparseHistogram]:
+    if histograms is None:
+        return {}
+    return merge_window(
+        duration_rows(histograms.filter(pl.col("driver") == name)), first=counts.first, last=counts.last
+    )
+
+
+def _waits(samples: Samples | None, name: str) -> float | None:
+    if samples is None:
+        return None
+    found = [one for one in samples.sums if (one.source, one.metric) == ("engine", "run_delay_s_per_s")]
+    return next((one.total / one.size for one in found if one.driver == name), None)
+
+
+def _figures(
+    name: str,
+    *,
+    completed: int,
+    expected_ratio: float,
+    counts: WindowCounts,
+    durations: dict[str, SparseHistogram],
+    waits_s_per_s: float | None,
+) -> DriverFigures:
+    response = durations.get("response")
+    mean_ms = None if response is None or not response.total else response.sum_ns / response.total / 1e6
+    return DriverFigures(
+        name=name,
+        throughput_tps=completed / counts.duration_s,
+        completed=completed,
+        expected_ratio=expected_ratio,
+        completed_ratio=completed / max(counts.completed, 1),
+        response_ms_p50=_percentile_ms(response, 0.5),
+        response_ms_mean=mean_ms,
+        dispatch_ms_p99=_percentile_ms(durations.get("dispatch_delay"), 0.99),
+        fastest_ms=_percentile_ms(durations.get("service"), 0.1),
+        waits_s_per_s=waits_s_per_s,
+    )
+
+
+def _percentile_ms(histogram: SparseHistogram | None, share: float) -> float | None:
+    return None if histogram is None else percentile_ms(histogram, share)
+
+
+START_SPREAD_MS = 10.0
+"""Drivers that began further apart than this offered another load at the begin than was asked for."""
+
+_LATE_MS, _LATE_RATIO = 1.0, 0.1
+"""A driver is late when that shows in what users wait: more than a tenth of the median, and than 1 ms."""
+
+_PART_RATIO = 0.1
+"""A driver that did so much less or more than its part is not like the others."""
+
+_NOISES = 5.0
+"""Standard deviations of a count of independent transactions; fewer are chance."""
+
+_DISPATCH_FACTOR = 3.0
+_TRIP_FACTOR, _TRIP_MS = 1.5, 0.2
+"""A longer way to the server shows when it is half as long again, and 0.2 ms."""
+
+
+def check_drivers(one: TrialSummary) -> Iterator[Doubt]:
+    """All doubts about the drivers of a trial; none where one engine drove it."""
+    yield from _started_apart(one)
+    for driver in one.drivers:
+        yield from _late(one, driver)
+        yield from _waited(one, driver)
+        others = [other for other in one.drivers if other is not driver]
+        yield from _part(one, driver)
+        yield from _dispatch(one, driver, others)
+        yield from _round_trip(one, driver, others)
+
+
+def _started_apart(one: TrialSummary) -> Iterator[Doubt]:
+    drivers = one.outcome.drivers
+    spread_ms, error_ms = start_spread_s(drivers) * 1e3, start_error_s(drivers) * 1e3
+    if len(drivers) > 1 and spread_ms + error_ms > START_SPREAD_MS:
+        last = max(drivers, key=lambda driver: driver.start_late_s or 0.0)
+        yield place_of(one.trial).doubt(
+            Code.DRIVERS_STARTED_APART,
+            "drivers-started-apart",
+            spread_ms + error_ms,
+            driver=last.name,
+            spread_ms=spread_ms,
+            error_ms=error_ms,
+        )
+
+
+def _late(one: TrialSummary, driver: DriverFigures) -> Iterator[Doubt]:
+    late_ms, median_ms = driver.dispatch_ms_p99, driver.response_ms_p50
+    if late_ms is not None and median_ms is not None and late_ms > max(_LATE_MS, _LATE_RATIO * median_ms):
+        yield place_of(one.trial).doubt(
+            Code.CLIENT_SATURATED, "driver-late", late_ms, driver=driver.name, dispatch_ms_p99=late_ms
+        )
+
+
+def _waited(one: TrialSummary, driver: DriverFigures) -> Iterator[Doubt]:
+    """On the server's host the two compete anyway, and another warning says so."""
+    waits, mean_ms = driver.waits_s_per_s, driver.response_ms_mean
+    if waits is None or mean_ms is None or driver.throughput_tps == 0 or shares_processors(one.environment):
+        return
+    waited_ms = waits / driver.throughput_tps * 1000
+    if waited_ms > _LATE_RATIO * mean_ms:
+        share = waited_ms / mean_ms
+        figures = {"waited_ms_per_transaction": waited_ms, "of_response_ratio": share}
+        yield place_of(one.trial).doubt(Code.CLIENT_SATURATED, "driver-waited", share, driver=driver.name, **figures)
+
+
+def _part(one: TrialSummary, driver: DriverFigures) -> Iterator[Doubt]:
+    """Fewer transactions than its part: the others are then above theirs, and not named."""
+    whole = sum(other.completed for other in one.drivers)
+    expected = driver.expected_ratio * whole
+    missing = expected - driver.completed
+    if missing > _PART_RATIO * expected and missing > _NOISES * expected**0.5:
+        yield place_of(one.trial).doubt(
+            Code.DRIVER_DIFFERS,
+            "driver-part",
+            missing / expected,
+            driver=driver.name,
+            completed_ratio=driver.completed_ratio,
+            expected_ratio=driver.expected_ratio,
+        )
+
+
+def _dispatch(one: TrialSummary, driver: DriverFigures, others: Sequence[DriverFigures]) -> Iterator[Doubt]:
+    own_ms, usual_ms = driver.dispatch_ms_p99, _median([other.dispatch_ms_p99 for other in others])
+    if own_ms is not None and usual_ms is not None and own_ms > max(_LATE_MS, _DISPATCH_FACTOR * usual_ms):
+        figures = {"dispatch_ms_p99": own_ms, "others_ms_p99": usual_ms}
+        yield place_of(one.trial).doubt(
+            Code.DRIVER_DIFFERS, "driver-dispatch", own_ms / max(usual_ms, 1e-6), driver=driver.name, **figures
+        )
+
+
+def _round_trip(one: TrialSummary, driver: DriverFigures, others: Sequence[DriverFigures]) -> Iterator[Doubt]:
+    own_ms, usual_ms = driver.fastest_ms, _median([other.fastest_ms for other in others])
+    if own_ms is not None and usual_ms is not None and own_ms > max(_TRIP_FACTOR * usual_ms, usual_ms + _TRIP_MS):
+        figures = {"fastest_ms": own_ms, "others_ms": usual_ms}
+        yield place_of(one.trial).doubt(
+            Code.DRIVER_DIFFERS, "driver-round-trip", own_ms / max(usual_ms, 1e-6), driver=driver.name, **figures
+        )
+
+
+def _median(values: Sequence[float | None]) -> float | None:
+    known = [value for value in values if value is not None]
+    return median(known) if known else None

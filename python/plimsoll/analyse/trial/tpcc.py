@@ -1,0 +1,156 @@
+"""The TPC-C-derived workload against what the specification asks for: new orders per minute, mix and response times.
+
+NOTPM counts every New-Order that completed, with those that were to be rolled back. Its maximum follows from the
+specification's times (`tpcc_clauses`); efficiency is said only where terminals kept those, since without them NOTPM
+has no such bound. A share is that of the five types; deliveries from a queue are the second half of one of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from plimsoll.analyse.study.cell_model import Durations, TypeTotal
+from plimsoll.analyse.trial.tpcc_clauses import (
+    DELIVERY_DEFERRED,
+    NEW_ORDER,
+    NOTPM_PER_WAREHOUSE_MAX,
+    RESPONSE_S_P90_MAX,
+    SHARES_MIN,
+    TYPES,
+    Deviation,
+    Measured,
+    TpccFigures,
+    TypeDemands,
+    deviations,
+)
+from plimsoll.analyse.trial.trial_summary import TrialSummary
+from plimsoll.analyse.trial.types import type_totals
+from plimsoll.spec.tpcc import TPCC
+
+_ISOLATION_VARIABLES = ("transaction_isolation", "tx_isolation")
+
+
+def is_tpcc(trials: Sequence[TrialSummary]) -> bool:
+    """Whether they are of the TPC-C-derived workload."""
+    return bool(trials) and trials[0].trial.workload.kind == TPCC
+
+
+def tpcc_figures(trials: Sequence[TrialSummary], types: Sequence[TypeTotal]) -> TpccFigures | None:
+    """What is said about the trials of one cell; None for other workloads and where no New-Order completed.
+
+    Args:
+        trials: Of the cell.
+        types: What `totals_of` says of them.
+    """
+    if not is_tpcc(trials):
+        return None
+    totals = {one.name: one for one in types}
+    new_orders = totals.get(NEW_ORDER)
+    if new_orders is None or not new_orders.throughput_tps:
+        return None
+    notpm = 60 * new_orders.throughput_tps
+    options = trials[0].trial.workload.options
+    count = warehouses_in_use(options, trials[0].trial.level.connections)
+    each = notpm / count if count else None
+    has_times = options.get("times") == 1
+    return TpccFigures(
+        notpm=notpm,
+        warehouses_count=count,
+        notpm_per_warehouse=each,
+        is_above_maximum=None if each is None else each > NOTPM_PER_WAREHOUSE_MAX,
+        efficiency_ratio=each / NOTPM_PER_WAREHOUSE_MAX if each is not None and has_times else None,
+        types=tuple(_demands(totals)),
+    )
+
+
+def totals_of(trials: Sequence[TrialSummary]) -> tuple[TypeTotal, ...]:
+    """Each type of transaction of the trials of a cell."""
+    return type_totals([one.types for one in trials], beside=beside(trials))
+
+
+def beside(trials: Sequence[TrialSummary]) -> tuple[str, ...]:
+    """Types that are part of another one's work."""
+    return (DELIVERY_DEFERRED,) if is_tpcc(trials) else ()
+
+
+def warehouses_in_use(options: Mapping[str, Any], connections: int) -> int | None:
+    """Homes of terminals, of all instances together; None where a source does not say how many warehouses there are."""
+    count = options.get("warehouses")
+    if not isinstance(count, int):
+        return None
+    terminals = options.get("terminals") or connections
+    return count if options.get("all_warehouses", True) else min(count, terminals)
+
+
+def tpcc_deviations(trials: Sequence[TrialSummary]) -> tuple[Deviation, ...]:
+    """Where the trials of one workload depart from the specification; empty for other workloads.
+
+    Of several levels and systems the one that departs most stands for all.
+    """
+    if not is_tpcc(trials):
+        return ()
+    cells: dict[tuple[str, tuple[bool, float]], list[TrialSummary]] = {}
+    for one in trials:
+        cells.setdefault((one.trial.system.name, one.trial.level.order), []).append(one)
+    first = trials[0].trial
+    return deviations(
+        first.workload.options,
+        connections=tuple(sorted({one.trial.level.connections for one in trials})),
+        instances=max(one.trial.system.instances for one in trials),
+        is_at_rates=any(one.trial.level.kind.is_at_rate for one in trials),
+        is_ours=first.origin.kind == "measured",
+        measured=_measured(trials, list(cells.values())),
+    )
+
+
+def _measured(trials: Sequence[TrialSummary], cells: Sequence[Sequence[TrialSummary]]) -> Measured:
+    totals = [totals_of(cell) for cell in cells]
+    figures = [one for one in map(tpcc_figures, cells, totals) if one is not None]
+    shares: dict[str, float] = {}
+    for demand in (demand for one in figures for demand in one.types if demand.share_ratio is not None):
+        shares[demand.name] = min(shares.get(demand.name, 1.0), demand.share_ratio or 0.0)
+    slow_ms: dict[str, float] = {}
+    for total in (total for of_cell in totals for total in of_cell):
+        if (p90 := total.response_ms.p90) is not None:
+            slow_ms[total.name] = max(slow_ms.get(total.name, 0.0), p90)
+    lengths_s = [one.counts.duration_s for one in trials if one.counts is not None]
+    per_warehouse = [one.notpm_per_warehouse for one in figures if one.notpm_per_warehouse is not None]
+    return Measured(
+        duration_s=min(lengths_s, default=None),
+        isolations=frozenset(isolation for one in trials for isolation in _isolations(one)),
+        shares=shares,
+        response_ms_p90=slow_ms,
+        notpm_per_warehouse=max(per_warehouse, default=None),
+    )
+
+
+def _isolations(one: TrialSummary) -> Iterator[str]:
+    """What the servers' own setting is, as they call it."""
+    for instance in one.environment.instances:
+        found = (instance.variables.get(name) for name in _ISOLATION_VARIABLES)
+        yield from (value for value in found if value)
+
+
+def _demands(totals: Mapping[str, TypeTotal]) -> Iterator[TypeDemands]:
+    of_five = sum(one.completed_count for name, one in totals.items() if name in TYPES)
+    for name in (*TYPES, DELIVERY_DEFERRED):
+        if (one := totals.get(name)) is None:
+            continue
+        share = one.completed_count / of_five if of_five and name in TYPES else None
+        least, limit_ms = SHARES_MIN.get(name), RESPONSE_S_P90_MAX[name] * 1e3
+        yield TypeDemands(
+            name=name,
+            share_ratio=share,
+            share_ratio_min=least,
+            has_share=None if share is None or least is None else share >= least,
+            response_ms_p90_max=limit_ms,
+            is_in_time=_is_in_time(one.response_ms, limit_ms),
+        )
+
+
+def _is_in_time(times: Durations, limit_ms: float) -> bool | None:
+    """Where so few completed that there is no percentile, the longest may still say it."""
+    if times.p90 is not None:
+        return times.p90 <= limit_ms
+    return True if times.max is not None and times.max <= limit_ms else None

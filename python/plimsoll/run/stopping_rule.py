@@ -1,0 +1,184 @@
+"""A study that goes on until its answer is decided: what its recordings say, and when it stops.
+
+Everything follows from the folder: the recordings decide, and the events tell how long the study has run already.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+import polars as pl
+
+from plimsoll.analyse.study.conditions import disturbances, of_trials, unlike
+from plimsoll.analyse.study.duets import round_log_ratio
+from plimsoll.analyse.study.sequential import (
+    CellKey,
+    Question,
+    Values,
+    decided_after,
+    interim,
+    questions,
+    values_of_cells,
+)
+from plimsoll.analyse.trial.condition_model import UnlikeConditions
+from plimsoll.analyse.trial.trial_summary import TrialSummary, compared_trial
+from plimsoll.analyse.trial.window import inside
+from plimsoll.errors import RecordError
+from plimsoll.plan.model import Plan, PlannedTrial
+from plimsoll.prose.interim import interim_lines, over_budget_line
+from plimsoll.record.files import recordings_folder
+from plimsoll.record.level import REPETITIONS_MIN
+from plimsoll.record.model import Verdict
+from plimsoll.record.store import read_recording
+from plimsoll.run.events import AnswerProgressed
+from plimsoll.run.planning import Budget
+from plimsoll.spec.study import StudySpec
+
+
+class Answering:
+    """What is known of a study's questions, repetition after repetition.
+
+    Attributes:
+        interim: What is known of each question.
+        decided_after: After so many repetitions of the plan everything was decided; None while it is not.
+    """
+
+    def __init__(self, spec: StudySpec, folder: Path, plan: Plan) -> None:
+        """Of all trials of a plan that may go on to its limit."""
+        self._spec, self._folder = spec, folder
+        self._trials = {trial.trial_id: trial for trial in plan.trials}
+        self._asked = questions(
+            [system.name for system in spec.system],
+            [workload.name for workload in spec.workload],
+            spec.study.levels.levels,
+        )
+        self._cells: dict[CellKey, dict[int, float]] = defaultdict(dict)
+        self._turns: dict[CellKey, dict[int, pl.DataFrame]] = defaultdict(dict)
+        self._complete: set[str] = set()
+        self._summaries: dict[CellKey, list[TrialSummary]] = defaultdict(list)
+        self._judge()
+
+    def read(self, trial_ids: Iterable[str]) -> None:
+        """Takes in the complete recordings among these trials."""
+        for trial_id in sorted(self._trials.keys() & set(trial_ids) - self._complete):
+            self._read(self._trials[trial_id])
+        self._judge()
+
+    def _read(self, planned: PlannedTrial) -> None:
+        try:
+            recording = read_recording(recordings_folder(self._folder) / planned.trial_id)
+            if recording.outcome.verdict is not Verdict.COMPLETE:
+                return
+            turns, summary = recording.turns(), compared_trial(recording)
+        except RecordError:
+            return  # it is measured again
+        self._complete.add(planned.trial_id)
+        key = CellKey(planned.system, planned.workload, planned.level)
+        if summary is not None and summary.counts is not None:
+            self._cells[key][planned.repetition] = summary.counts.throughput_tps
+            self._summaries[key].append(summary)
+        if turns is not None:
+            self._turns[key][planned.repetition] = inside(turns, recording.outcome.window)
+
+    def _judge(self) -> None:
+        equal_within = self._spec.study.equal_within
+        if self._spec.study.is_duet:
+            values: Values = {one: dict(self._of_rounds(one)) for one in self._asked}
+        else:
+            values = values_of_cells(self._asked, self._cells)
+        self.interim = interim(values, equal_within=equal_within)
+        self.decided_after = decided_after(values, equal_within=equal_within)
+
+    def _of_rounds(self, one: Question) -> Iterator[tuple[int, float]]:
+        """The value of each round in which both systems of a question took turns."""
+        assert one.base is not None, "a duet has two systems or more"
+        base, system = (self._turns[CellKey(name, one.workload, one.level)] for name in (one.base, one.system))
+        for index in sorted(base.keys() & system.keys()):
+            value = round_log_ratio(base[index], system[index], base=one.base, system=one.system)
+            if value is not None:
+                yield index, value
+
+    def disturbed(self) -> dict[Question, UnlikeConditions]:
+        """The questions whose two systems met unlike conditions so far, with what they met."""
+        met = disturbances([one for own in self._summaries.values() for one in own])
+        found = {
+            one: unlike(
+                *(
+                    of_trials(self._summaries[CellKey(name, one.workload, one.level)], met)
+                    for name in (base, one.system)
+                )
+            )
+            for one in self._asked
+            if (base := one.base) is not None
+        }
+        return {one: conditions for one, conditions in found.items() if conditions is not None}
+
+    @property
+    def complete_repetitions(self) -> list[int]:
+        """The repetitions that lack no trial, rising."""
+        return sorted({one.repetition for one in self._trials.values()} - self._incomplete)
+
+    @property
+    def _incomplete(self) -> set[int]:
+        return {one.repetition for one in self._trials.values() if one.trial_id not in self._complete}
+
+    def is_over_budget(self, budget: Budget) -> bool:
+        """Whether another repetition would take the study beyond its budget; not before any answer is possible."""
+        count = len(self.complete_repetitions)
+        if count < REPETITIONS_MIN or not self._incomplete:
+            return False
+        return not budget.has_room_for(budget.used_s / count)
+
+    def end(self, budget: Budget) -> int | None:
+        """How many repetitions of the plan are enough, or all that the budget allows; None where it goes on.
+
+        No repetition that is complete is ever beyond it.
+        """
+        if self.decided_after is None and not self.is_over_budget(budget):
+            return None
+        return max([self.decided_after or 0, *(one + 1 for one in self.complete_repetitions)])
+
+    @property
+    def more_max(self) -> int | None:
+        """How many further repetitions decide every question; None where that is not known of one."""
+        more = [one.more for one in self.interim]
+        return None if None in more else max((one for one in more if one is not None), default=None)
+
+    @property
+    def trials_left(self) -> int:
+        """How many further trials that is expected to take: those of `more_max`, at most all that are planned.
+
+        Once it is decided, they are those that failed before.
+        """
+        if self.decided_after is not None:
+            lacking = (one for one in self._trials.values() if one.trial_id not in self._complete)
+            return sum(one.repetition < self.decided_after for one in lacking)
+        missing = len(self._trials) - len(self._complete)
+        in_repetition = len(self._trials) // self._spec.study.repetition_count
+        return missing if self.more_max is None else min(max(self.more_max, 1) * in_repetition, missing)
+
+    def progress(self, budget: Budget) -> AnswerProgressed:
+        """What is known now, as an event."""
+        study = self._spec.study
+        is_decided = self.decided_after is not None
+        is_over_budget = not is_decided and self.is_over_budget(budget)
+        disturbed = self.disturbed()
+        lines = interim_lines(self.interim, study.equal_within, is_duet=study.is_duet, disturbed=disturbed)
+        return AnswerProgressed(
+            is_duet=study.is_duet,
+            repetitions=len(self.complete_repetitions),
+            is_decided=is_decided,
+            is_over_budget=is_over_budget,
+            more_max=self.more_max,
+            trials_left=0 if is_over_budget else self.trials_left,
+            text=(*lines, over_budget_line(study.budget)) if is_over_budget and study.budget else lines,
+        )
+
+
+def until(plan: Plan, end: int | None) -> Plan:
+    """The plan without the repetitions that are not needed; all of it without an end."""
+    if end is None:
+        return plan
+    return plan.model_copy(update={"trials": tuple(one for one in plan.trials if one.repetition < end)})
