@@ -62,6 +62,62 @@ def test_no_function_is_too_long() -> None:
     assert not faults, "\n".join(faults)
 
 
+SINGLE_USE = {
+    "a command of its own": ("cli.durability", "cli.sysbench"),
+    "imported late, when the command has said its first line": ("cli.ab_study", "cli.plan_table"),
+    "a program of its own, or what runs on another host": (
+        "drive.ray_cluster.actor",
+        "hosts.remote_functions",
+        "servers.guardian",
+    ),
+    "a section of the guide": ("guide.claims", "guide.cost", "guide.scalability"),
+    "a format beside others": ("importers.dbt2", "importers.go_tpc", "importers.tpcc_mysql"),
+    "a kind of server beside another": ("servers.replication.mariadb", "servers.replication.mysql"),
+    "what samplers sample, beside others": (
+        "telemetry.exporters.readers",
+        "telemetry.process",
+        "telemetry.replication",
+    ),
+    "a subject of its own that one module happens to need": ("learn.key_counters", "run.interim"),
+}
+"""Modules that one neighbour of their own package imports and nobody else, by why they are files of their own."""
+
+
+def importers() -> dict[str, set[str]]:
+    """Which modules of the package import each of its modules, wherever in the file."""
+    paths = {module_of(path): path for path in PYTHON if shown(path).startswith("python/")}
+    found: dict[str, set[str]] = {name: set() for name in paths}
+    for name, path in paths.items():
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ImportFrom) and node.module:
+                for alias in node.names:
+                    inner = f"{node.module}.{alias.name}"
+                    found.get(inner if inner in found else node.module, set()).add(name)
+            elif isinstance(node, ast.Import):
+                for alias in node.names:
+                    found.get(alias.name, set()).add(name)
+    return found
+
+
+def module_of(path: Path) -> str:
+    return ".".join(path.relative_to(ROOT / "python").with_suffix("").parts).removesuffix(".__init__")
+
+
+def test_what_one_neighbour_alone_imports_is_part_of_that_neighbour() -> None:
+    """Unless both together would be too long for one file."""
+    lengths = {module_of(path): line_count(path) for path in PYTHON if shown(path).startswith("python/")}
+    alone = {
+        name
+        for name, by in importers().items()
+        if len(by) == 1 and (user := next(iter(by))).rpartition(".")[0] == name.rpartition(".")[0] != "plimsoll"
+        if lengths[name] + lengths[user] <= PYTHON_LINES_MAX
+    }
+    listed = {f"plimsoll.{name}" for names in SINGLE_USE.values() for name in names}
+    faults = [f"{name} is imported by one neighbour only: make it part of it" for name in sorted(alone - listed)]
+    faults += [f"{name}: take it off the list of modules of single use" for name in sorted(listed - alone)]
+    assert not faults, "\n".join(faults)
+
+
 def names_in(tree: ast.AST) -> Iterator[str]:
     """What a Python file gives names to."""
     for node in ast.walk(tree):
