@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterable
 from pathlib import Path
 
+import pytest
+
 from plimsoll.analyse.explain.equivalence import CODES
+from plimsoll.analyse.study.cell_model import Bounds, Estimate, SpreadKind
 from plimsoll.guide.answer import ANSWER, LIMITS
 from plimsoll.guide.size import ASSUMPTIONS, DOUBTS
+from plimsoll.prose.phrases import ratio_interval
 from plimsoll.prose.warnings import EVIDENCE
 
 SOURCES = Path(__file__).parents[2] / "python" / "plimsoll" / "analyse"
@@ -85,3 +90,16 @@ def test_every_assumption_has_words_and_no_other() -> None:
 def test_every_doubt_about_a_demand_has_words_and_no_other() -> None:
     codes = set(re.findall(r'found\("([a-z0-9-]+)"', source("answers/size")))
     assert own(codes, DOUBTS) == set(DOUBTS)
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "words"),
+    [
+        (1.06, 4.23, "95 % CI 1.06 to 4.23 times"),
+        (0.2, 0.9, "95 % CI -80.0 % to -10.0 %"),
+        (0.6, 2.4, "not known within a factor of 3: repetitions differ too much"),
+    ],
+)
+def test_a_wide_interval_of_a_ratio_is_shown_where_it_decides(low: float, high: float, words: str) -> None:
+    bounds = Bounds(low=low, high=high, basis=SpreadKind.REPETITIONS, method="made up")
+    assert ratio_interval(Estimate(value=math.sqrt(low * high), bounds=bounds, trial_count=6)) == words

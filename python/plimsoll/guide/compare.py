@@ -296,7 +296,7 @@ def _change(one: MetricComparison) -> str:
     if bounds is None:
         return value
     kind = "within the studies" if bounds.basis is SpreadKind.WITHIN_STUDY else "95 % CI"
-    return f"{value} ({vague_words(bounds) if bounds.is_vague else f'{kind} {interval_words(bounds)}'})"
+    return f"{value} ({vague_words(bounds) if bounds.is_vague_ratio else f'{kind} {interval_words(bounds)}'})"
 
 
 def bounds_of(one: MetricComparison) -> Bounds | None:
@@ -451,7 +451,7 @@ def _change_entry(one: MetricComparison) -> Entry:
     if one.ratio is None:
         return Entry(NOT_KNOWN)
     bounds = bounds_of(one)
-    detail = None if bounds is None else vague_words(bounds) if bounds.is_vague else interval_words(bounds)
+    detail = None if bounds is None else vague_words(bounds) if bounds.is_vague_ratio else interval_words(bounds)
     return Entry(format_percent(one.ratio - 1, signed=True), detail)
 
 

@@ -79,7 +79,7 @@ def show_change(ratio: Estimate) -> Shown:
     bounds = None
     if ratio.bounds is not None:
         edges = f"{_change(ratio.bounds.low)} to {_change(ratio.bounds.high)} %"
-        bounds = vague_words(ratio.bounds) if ratio.bounds.is_vague else edges
+        bounds = vague_words(ratio.bounds) if ratio.bounds.is_vague_ratio else edges
     return Shown(f"{_change(ratio.value)} %", bounds)
 
 

@@ -87,7 +87,7 @@ def _interval(ratio: Estimate) -> str:
     bounds = ratio.bounds
     if bounds is None:
         return ""
-    if bounds.is_vague:
+    if bounds.is_vague_ratio:
         return f" ({vague_words(bounds)})"
     return f" ({confidence(bounds)} confidence {_times(bounds.low, ratio)} to {_times(bounds.high, ratio)})"
 

@@ -127,7 +127,7 @@ def ratio_interval(estimate: Estimate) -> str:
     bounds = estimate.bounds
     if bounds is None:
         return ""
-    if bounds.is_vague:
+    if bounds.is_vague_ratio:
         return vague_words(bounds)
     if estimate.value < _AS_FACTOR_FROM and bounds.high < _AS_FACTOR_FROM:
         low, high = (format_percent(edge - 1, signed=True) for edge in (bounds.low, bounds.high))

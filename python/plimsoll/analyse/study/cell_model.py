@@ -140,6 +140,11 @@ class Bounds(Document):
         """Whether the value is not even known within a factor of 3: guides say so in words, and show no figures."""
         return self.high > VAGUE_FACTOR * self.low
 
+    @property
+    def is_vague_ratio(self) -> bool:
+        """The same of a ratio; one of which it is known on which side of 1 it lies is shown with its figures."""
+        return self.is_vague and self.low <= 1 <= self.high
+
 
 class Estimate(Document):
     """A number, how sure it is, and how many trials it rests on.
