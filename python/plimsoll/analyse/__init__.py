@@ -1,1 +1,1 @@
-"""Judging: recordings in, an `Analysis` out. Pure; one method per file, its assumptions and source on top."""
+"""Judging: recordings in, an `Analysis` out. Pure; each method with its assumptions and source."""

@@ -349,8 +349,8 @@ class PairedSearch:
         try:
             self._sweep()
             self._climb_pairs(ramp_after([one.swept_tps for one in self._climbers]))
-            for one in self._climbers:
-                self._confirm(one)
+            for place, one in enumerate(self._climbers):
+                self._confirm(one, later_count=len(self._climbers) - place - 1)
         except InvalidTrialError as error:
             for one in self._climbers:
                 one.search.keep(self._so_far(one), is_finished=False, stopped=str(error))
@@ -407,12 +407,16 @@ class PairedSearch:
         if took_s > self._pair_s / 2:  # it ran, and was not read
             self._pair_s = took_s
 
-    def _confirm(self, one: Climber) -> None:
-        """A steady run below the knee: the same again where the machine was disturbed, a lower one where it fails."""
+    def _confirm(self, one: Climber, later_count: int) -> None:
+        """A steady run below the knee: the same again where the machine was disturbed, a lower one where it fails.
+
+        Further ones leave the systems that come later the time for theirs.
+        """
         lowered = again = 0
         while one.knee_tps is not None:
             step = confirmed_step(one.knee_tps, lowered, again, one.connections, self._settings)
-            if (lowered or again) and not self._has_time_to_confirm(one, step):
+            has_time = self._budget.has_room_for((1 + later_count) * self._confirmed_s)
+            if (lowered or again) and not (has_time or one.search.is_recorded(step)):
                 return
             if again:
                 one.runs[-1] = one.runs[-1].model_copy(update={"made_again": True})
@@ -423,9 +427,6 @@ class PairedSearch:
                 return
             else:
                 lowered, again = lowered + 1, 0
-
-    def _has_time_to_confirm(self, one: Climber, step: Step) -> bool:
-        return one.search.is_recorded(step) or self._budget.has_room_for(self._confirmed_s)
 
     def _take(self, one: Climber, step: Step, machines: list[MachineSeconds]) -> CapacityRun:
         """One run; what the machine did in it is added to `machines`, with which it is compared."""

@@ -1,1 +1,1 @@
-"""What the machine and the server did while load ran: one sampler per file, each says what it costs."""
+"""What the machine and the server did while load ran: samplers, each of which says what it costs."""

@@ -14,6 +14,7 @@ import pytest
 from plimsoll.errors import NothingCompletedError
 from plimsoll.plan.capacity import CONFIRMED_RATIO, LOWER_RATIO, PAIRS_MOST, Step
 from plimsoll.record.capacity import Capacity, CapacityObjective, CapacityRun, RunRole, RunVerdict, SearchRecord
+from plimsoll.run.capacity_search import STEP_OVERHEAD_S
 from plimsoll.run.events import RampsCompared, SearchEnded
 from plimsoll.run.planning import Budget
 from plimsoll.run.study_searches import Climber, PairedSearch
@@ -94,7 +95,7 @@ class MadeUp:
         return {"search_id": self.name, "system": self.name, "workload": "w", "repetition": 0}
 
     def is_recorded(self, step: Step) -> bool:
-        return step.ordinal < self.recorded and step.ordinal != self.missing
+        return step.ramp is not None and step.ordinal < self.recorded and step.ordinal != self.missing
 
     def record(self, found: Capacity, *, is_finished: bool) -> SearchRecord:
         return SearchRecord(**self.place, is_finished=is_finished, capacity=found)
@@ -180,6 +181,15 @@ def test_a_steady_run_on_a_disturbed_machine_is_made_again_and_nothing_rests_on_
     assert len({run.rate_tps for run in steady}) == 1
     assert [step.ordinal for step in b.ran if step.role is RunRole.CONFIRM] == [0, 1, 2]
     assert [step.ordinal for step in a.ran if step.role is RunRole.CONFIRM] == [0]
+
+
+def test_runs_that_are_made_again_leave_later_systems_the_time_for_theirs() -> None:
+    a, b = (MadeUp(name, noisy(1000.0, seed), recorded=9, disturbed=2) for name, seed in (("a", 1), ("b", 2)))
+    one_s = 1.0 + 10.0 + STEP_OVERHEAD_S  # the study's warm-up and duration
+    searched(a, b, left_s=1.5 * one_s)
+    steady = [[step.ordinal for step in one.ran if step.role is RunRole.CONFIRM] for one in (a, b)]
+    assert steady == [[0], [0, 1, 2]]
+    assert not any(run.made_again for run in a.kept[-1][0].runs), "nothing took its place"
 
 
 def test_a_machine_that_stays_disturbed_is_given_up_in_time() -> None:
