@@ -1,6 +1,6 @@
 """Studies that stop when their answer is decided: how often they are wrong, and whether they keep their promises.
 
-Each made-up study goes through the functions that stop a real one (`deciding`) and that judge it for its guide
+Each made-up study goes through the functions that stop a real one (`sequential`) and that judge it for its guide
 (`sequential_verdicts`). The formula alone, which is quick, is held against more studies.
 """
 

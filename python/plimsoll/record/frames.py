@@ -57,7 +57,7 @@ HISTOGRAMS: dict[str, pl.DataType] = {
     "interval": pl.UInt32(),
     "transaction": pl.String(),  # empty for what was in flight: of which type it is, is known when it ends
     "measure": pl.String(),  # response, service, pool_wait, dispatch_delay; in_flight_… of what was in flight
-    "buckets": pl.List(pl.UInt32()),  # bucket indexes, rising; layout in `buckets`
+    "buckets": pl.List(pl.UInt32()),  # bucket indexes, rising; layout in `histograms`
     "counts": pl.List(pl.UInt64()),  # one for each bucket
     "sum_ns": pl.UInt64(),
     "max_ns": pl.UInt64(),

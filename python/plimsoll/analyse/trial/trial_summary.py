@@ -127,7 +127,7 @@ class TrialSummary:
         client_waits_s_per_s: How long the load engine's threads, all together, waited for a processor in each second.
         drivers: Each of several that shared the load; empty where one engine drove it.
         overloads: When more was wanted than could be done, in the whole trial; only load at a rate has them.
-        unfinished_count: Transactions of the window that never ended, see `unfinished`; None where that is not known.
+        unfinished_count: Transactions of the window that never ended, see `percentiles`; None where that is not known.
         quiet: When nothing completed.
         resources: What was used and waited for in each second.
         machine: What the servers' machine did in each second; None where the recording does not say.
