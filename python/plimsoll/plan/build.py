@@ -341,11 +341,11 @@ def searched_trial(search: PlannedSearch, step: Step, *, instances: int) -> Plan
     if step.ramp is not None:
         inputs["ramp"] = step.ramp.model_dump()
     digest = _digest(inputs)
-    load = f"c{step.connections}" if step.rate_tps is None else _search_slug(f"{step.rate_tps:.12g}tps")
+    load = f"c{step.connections}" if step.rate_tps is None else _slug(f"{step.rate_tps:.12g}tps")
     if step.ramp is not None:
         load = f"ramp{step.ordinal}"
     return PlannedTrial(
-        trial_id=f"{_search_slug(search.system)}-{_search_slug(search.workload)}-{load}-r{search.repetition}-{digest.hex()[:10]}",
+        trial_id=f"{_slug(search.system)}-{_slug(search.workload)}-{load}-r{search.repetition}-{digest.hex()[:10]}",
         system=search.system,
         workload=search.workload,
         instances=instances,
@@ -362,12 +362,8 @@ def searched_trial(search: PlannedSearch, step: Step, *, instances: int) -> Plan
 
 
 def _id(names: tuple[str, str], inputs: Inputs) -> str:
-    return f"{'-'.join(map(_search_slug, names))}-r{inputs['repetition']}-{_digest(inputs).hex()[:10]}"
+    return f"{'-'.join(map(_slug, names))}-r{inputs['repetition']}-{_digest(inputs).hex()[:10]}"
 
 
 def _digest(inputs: Inputs) -> bytes:
     return hashlib.sha256(json.dumps(inputs, sort_keys=True).encode()).digest()
-
-
-def _search_slug(name: str) -> str:
-    return re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")[:18].strip("-") or "x"
