@@ -71,7 +71,7 @@ def replication_section(analysis: Analysis) -> Section | None:
     )
 
 
-def _unit(analysis: Analysis, workload: str) -> str:
+def _unit_of(analysis: Analysis, workload: str) -> str:
     return next((one.rate_unit for one in analysis.workloads if one.name == workload), "tps")
 
 
@@ -81,7 +81,7 @@ def _lag_sentences(analysis: Analysis) -> Iterator[str]:
     for level in analysis.replication.levels:
         groups.setdefault((level.workload, level.system), []).append(level)
     for (workload, system), levels in groups.items():
-        unit = _unit(analysis, workload)
+        unit = _unit_of(analysis, workload)
         growing = [one for one in levels if any(server.lag_grows for server in one.servers)]
         if growing:
             first = growing[0]
@@ -115,7 +115,7 @@ def _server_tables(analysis: Analysis) -> Iterator[Table]:
     """A row for each level and server, a table for each system and workload."""
     names = dict.fromkeys((one.system, one.workload) for one in analysis.replication.levels)
     for system, workload in names:
-        unit = _unit(analysis, workload)
+        unit = _unit_of(analysis, workload)
         levels = [one for one in analysis.replication.levels if (one.system, one.workload) == (system, workload)]
         columns = (
             Column(heading="level"),
@@ -195,11 +195,6 @@ SHARED_WORDS = (
 UNPLACED_WORDS = "It is not known which CPUs each server may use, so they count as shared."
 
 
-def unit_of(analysis: Analysis, workload: str) -> str:
-    """The unit of a workload's throughput."""
-    return next((one.rate_unit for one in analysis.workloads if one.name == workload), "tps")
-
-
 def place_of(workload: str, alike: dict[str, str]) -> str:
     """A workload with what tells these systems from others of the study."""
     return ", ".join((workload, *(f"{name} {value}" for name, value in alike.items())))
@@ -209,7 +204,7 @@ def scaling_sentences(analysis: Analysis) -> Iterator[str]:
     """Where another replica stops helping: measured, then by the arithmetic."""
     for one in analysis.replication.scaling:
         start = f"{place_of(one.workload, one.alike)}{_reads(one)}"
-        yield f"{start}: {_measured(one)}{_expected(one, unit_of(analysis, one.workload))}"
+        yield f"{start}: {_measured(one)}{_expected(one, _unit_of(analysis, one.workload))}"
 
 
 def _reads(one: ReplicaScaling) -> str:
@@ -247,7 +242,7 @@ def _expected(one: ReplicaScaling, unit: str) -> str:
 def scaling_tables(analysis: Analysis) -> Iterator[Table]:
     """A row for each number of replicas."""
     for one in analysis.replication.scaling:
-        unit = unit_of(analysis, one.workload)
+        unit = _unit_of(analysis, one.workload)
         columns = (
             Column(heading="replicas"),
             Column(heading="system", numeric=False),
@@ -338,7 +333,7 @@ def commit_tables(analysis: Analysis) -> Iterator[Table]:
 
 
 def _commits_place(one: CommitCost, analysis: Analysis) -> str:
-    return f"{place_of(one.workload, one.alike)} at {one.level.label(unit_of(analysis, one.workload))}"
+    return f"{place_of(one.workload, one.alike)} at {one.level.label(_unit_of(analysis, one.workload))}"
 
 
 def _commit(point: CommitPoint) -> tuple[Entry, ...]:
@@ -369,7 +364,7 @@ def lag_charts(analysis: Analysis) -> Iterator[SectionChart]:
             groups.setdefault((level.system, level.workload), []).append(level)
     chosen = [_chosen(levels) for levels in groups.values()]
     for level in sorted(chosen, key=lambda one: -_largest_level_s(one))[:CHARTS_MAX]:
-        label = level.level.label(unit_of(analysis, level.workload))
+        label = level.level.label(_unit_of(analysis, level.workload))
         yield SectionChart(title=f"{level.system}, {level.workload}, {label}: lag", draw=_LagChart(level, analysis))
 
 
@@ -437,7 +432,7 @@ class _ScalingChart:
 
     def __init__(self, scalings: Sequence[ReplicaScaling], analysis: Analysis) -> None:
         self._scalings, self._links = scalings, Links(analysis)
-        self._unit = unit_of(analysis, scalings[0].workload)
+        self._unit = _unit_of(analysis, scalings[0].workload)
 
     def __call__(self, look: Look) -> Chart:
         """The chart in a look."""

@@ -30,7 +30,7 @@ from plimsoll.spec.target import Target
 from plimsoll.telemetry.sampler import Sample, Sampler
 from plimsoll.telemetry.server_status import is_lost, open_impatiently
 
-PICOSECONDS_PER_MS = 1e9
+_PICOSECONDS_PER_MS = 1e9
 _WAITS_EVERY = 5
 _TABLES_MAX = 5
 
@@ -79,7 +79,7 @@ class WaitsSampler(Sampler):
         if self._looks % _WAITS_EVERY != 1:
             return []
         found = [
-            Sample(self.source, FILES[str(name)], float(str(total)) / PICOSECONDS_PER_MS)
+            Sample(self.source, FILES[str(name)], float(str(total)) / _PICOSECONDS_PER_MS)
             for name, total in self._tables.rows(_FILE_STATEMENT, columns=2)
             if str(name) in FILES
         ]
@@ -110,7 +110,6 @@ _EVERY, _EVERY_MOST = 5, 20
 _LOOK_MS = 2.0
 """A look may take so long for each sample until the next one: 0.2 % of the time where a sample is taken each second."""
 
-_PICOSECONDS_PER_MS = 1e9
 _EVENTS_MAX = 20
 
 
