@@ -113,8 +113,8 @@ def answer_sentences(answer: SizeAnswer) -> Iterator[str]:
     if asked.demand is not None:
         yield demand_sentence(asked, asked.demand)
     if not fitting:
-        none = "The only system is not" if len(systems) == 1 else f"None of the {len(systems)} systems is"
-        none = none if systems else "No system was measured so that it is"
+        few = {0: "No system was measured so that it is", 1: "The only system is not"}
+        none = few.get(len(systems), f"None of the {len(systems)} systems is")
         yield from _disturbed(systems, asked)
         yield f"{none} shown to sustain {load}."
         yield from _undecided(systems, asked)

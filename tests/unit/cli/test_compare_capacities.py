@@ -163,6 +163,21 @@ def test_single_searches_cannot_pass(tmp_path: Path) -> None:
     assert "no regression" not in ran.stdout.lower()
 
 
+@pytest.mark.parametrize(("second_tps", "outcome"), [(1600.0, "passed"), (1000.0, "undecided"), (700.0, "failed")])
+def test_single_searches_of_one_study_decide_a_rule_by_their_intervals(
+    tmp_path: Path, second_tps: float, outcome: str
+) -> None:
+    for system, tps in (("a", 1000.0), ("b", second_tps)):
+        folder = search(tmp_path / "study", [tps], system=system)
+    kept = folder / "capacity.json"
+    known = CapacityDocument.model_validate_json(kept.read_bytes()).searches
+    found = [one.capacity.model_copy(update={"high": (one.capacity.capacity_tps or 0.0) * 1.06}) for one in known]
+    whole = [one.model_copy(update={"capacity": capacity}) for one, capacity in zip(known, found, strict=True)]
+    kept.write_text(CapacityDocument(searches=tuple(whole)).model_dump_json())
+    (gate,) = answer(f"{folder}:a", f"{folder}:b", "--fail-if", "slower:5%")["gates"]
+    assert gate["outcome"] == outcome
+
+
 def test_a_capacity_that_only_one_side_has_is_named_first_and_nothing_passes_without_it(tmp_path: Path) -> None:
     one, two = levels(tmp_path / "one", 1000.0), search(levels(tmp_path / "two", 1000.0), [1500.0])
     found = answer(one, two, "--fail-if", "slower:20%")

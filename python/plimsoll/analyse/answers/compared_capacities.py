@@ -219,17 +219,13 @@ def _compared(pair: CapacityPair, *, alpha: float, design: Design, equal_within:
     if design.is_of_sessions and (ratio := sample.ratio(design)) is not None:
         return _across_sessions(sample, ratio, design, alpha=alpha, equal_within=equal_within)
     found = capacity_ratio(*ends, alpha=alpha, paired=design.is_paired, equal_within=equal_within)
-    log_ratio, bounds = capacity_log_ratio(*ends, paired=design.is_paired), found.ratio.bounds
+    log_ratio = capacity_log_ratio(*ends, paired=design.is_paired)
     return figures.model_copy(
         update={
-            "ratio": found.ratio.value,
-            "low": None if bounds is None else bounds.low,
-            "high": None if bounds is None else bounds.high,
+            **_interval(found.ratio),
             "verdict": DifferenceVerdict.UNTESTABLE if design.is_of_sessions else DifferenceVerdict(found.verdict),
             "repetitions_needed": found.repetitions_needed,
             "smallest_effect": None if log_ratio is None else log_ratio.smallest_effect(alpha),
-            "basis": None if bounds is None else bounds.basis,
-            "method": "" if bounds is None else bounds.method,
         }
     )
 
@@ -237,19 +233,16 @@ def _compared(pair: CapacityPair, *, alpha: float, design: Design, equal_within:
 def _of_ramps(figures: MetricComparison, found: CapacityRatio | None) -> MetricComparison:
     """How many pairs a ratio is of stands where other comparisons have their repetitions."""
     assert found is not None, "there are pairs"
-    bounds = found.ratio.bounds
-    return figures.model_copy(
-        update={
-            "ratio": found.ratio.value,
-            "low": None if bounds is None else bounds.low,
-            "high": None if bounds is None else bounds.high,
-            "verdict": DifferenceVerdict(found.verdict),
-            "base_repetitions": found.pairs_count,
-            "system_repetitions": found.pairs_count,
-            "basis": None if bounds is None else bounds.basis,
-            "method": "" if bounds is None else bounds.method,
-        }
-    )
+    counts = dict.fromkeys(("base_repetitions", "system_repetitions"), found.pairs_count)
+    verdict = DifferenceVerdict(found.verdict)
+    return figures.model_copy(update={**_interval(found.ratio), **counts, "verdict": verdict})
+
+
+def _interval(ratio: Estimate) -> dict[str, object]:
+    """A ratio with its interval, as the fields of a comparison."""
+    if ratio.bounds is None:
+        return {"ratio": ratio.value, **dict.fromkeys(("low", "high", "basis")), "method": ""}
+    return {"ratio": ratio.value, **{name: getattr(ratio.bounds, name) for name in ("low", "high", "basis", "method")}}
 
 
 def _across_sessions(
@@ -306,18 +299,16 @@ def _together(pairs: Sequence[CapacityPair], *, alpha: float, design: Design, eq
 
 @dataclass(frozen=True, slots=True)
 class _KnownRange:
-    """A ratio that is known to lie in a range, and nothing else of it.
+    """A ratio that is known to lie in a range but with a probability of `ALPHA`, and nothing else of it.
 
     Attributes:
         low: Logarithm of its lower end.
         high: Of its upper end.
-        error: The probability, 0..1, that it does not.
     """
 
     value: float
     low: float
     high: float
-    error: float
 
     @property
     def basis(self) -> SpreadKind | None:
@@ -326,11 +317,11 @@ class _KnownRange:
 
     def chance_at_most(self, log: float) -> float:
         """As that of a `LogRatio`."""
-        return self.error if self.low > log else 1.0
+        return ALPHA if self.low > log else 1.0
 
     def chance_at_least(self, log: float) -> float:
         """As that of a `LogRatio`."""
-        return self.error if self.high < log else 1.0
+        return ALPHA if self.high < log else 1.0
 
     def further_beyond(self, _log: float, _alpha: float) -> int | None:
         """Unknown."""
@@ -339,9 +330,8 @@ class _KnownRange:
 
 def _testable(pair: CapacityPair, design: Design) -> TestableRatio | None:
     """How the rules see a ratio: by its repetitions or sessions, else by the range that is stated for it."""
-    if climbed := _climbed(pair, design):
-        found = ratio_of_ramps(*climbed, alpha=ALPHA)
-        return None if found is None else _known_range(found.ratio)
+    if (climbed := _climbed(pair, design)) and (found := ratio_of_ramps(*climbed, alpha=ALPHA)):
+        return _known_range(found.ratio)
     ends = _ends(pair)
     if ends is None:
         return None
@@ -357,8 +347,7 @@ def _known_range(ratio: Estimate) -> _KnownRange | None:
     bounds = ratio.bounds
     if bounds is None:
         return None
-    logs = (math.log(ratio.value), math.log(bounds.low), math.log(bounds.high))
-    return _KnownRange(*logs, error=ALPHA)
+    return _KnownRange(math.log(ratio.value), math.log(bounds.low), math.log(bounds.high))
 
 
 def _is_dead(pair: CapacityPair) -> bool:
