@@ -113,10 +113,10 @@ def answer_sentences(answer: SizeAnswer) -> Iterator[str]:
     if asked.demand is not None:
         yield demand_sentence(asked, asked.demand)
     if not fitting:
-        few = {0: "No system was measured so that it is", 1: "The only system is not"}
-        none = few.get(len(systems), f"None of the {len(systems)} systems is")
+        few = {0: "No measurement shows that any system sustains", 1: "The only system is not shown to sustain"}
+        none = few.get(len(systems), f"None of the {len(systems)} systems is shown to sustain")
         yield from _disturbed(systems, asked)
-        yield f"{none} shown to sustain {load}."
+        yield f"{none} {load}."
         yield from _undecided(systems, asked)
         yield from (_scale_out(one, asked) for one in answer.scale_out[:_SCALE_OUTS_TOLD])
         yield from horizon_sentences(answer)

@@ -142,7 +142,7 @@ class Bounds(Document):
 
     @property
     def is_vague_ratio(self) -> bool:
-        """The same of a ratio; one of which it is known on which side of 1 it lies is shown with its figures."""
+        """The same for a ratio whose interval includes 1. One that excludes 1 decides, so its figures are shown."""
         return self.is_vague and self.low <= 1 <= self.high
 
 
