@@ -70,7 +70,12 @@ fn a_procedure_is_called_with_the_connections_number_and_their_count() {
         let mut control = connect(target);
         control.query("CREATE TABLE calls (number INT, count INT)").unwrap();
         control
-            .query("CREATE PROCEDURE note(n INT, c INT) BEGIN INSERT INTO calls VALUES (n, c); SELECT n; SELECT c; END")
+            .query(
+                "CREATE PROCEDURE note(n INT, c INT) BEGIN \
+                 INSERT INTO calls VALUES (n, c); SELECT n; SELECT c; \
+                 /* Until all have called: on a busy machine two may do the calls of three. */ \
+                 WHILE (SELECT COUNT(DISTINCT number) FROM calls) < c DO DO SLEEP(0.01); END WHILE; END",
+            )
             .unwrap();
         let workload = WorkloadPlan::Oltp04Sp(OltpOptions {
             procedure: "note".to_owned(),
