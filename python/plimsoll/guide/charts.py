@@ -40,7 +40,7 @@ from plimsoll.guide.marks import (
 from plimsoll.guide.sources import Links, capacity_sources, href, recordings_line
 from plimsoll.guide.tables import per_unit, show_share, show_statistic
 from plimsoll.guide.words import clean
-from plimsoll.prose.phrases import rate_with_interval, within_words
+from plimsoll.prose.phrases import VAGUE_SHORT, rate_with_interval, within_words
 from plimsoll.record.level import LevelKind
 from plimsoll.units import format_ms, format_number, format_rate
 
@@ -368,7 +368,7 @@ def _row(system: str, tps: float | None, bounds: Bounds | None, unit: str) -> Ro
     interval = ""
     if bounds is not None:
         low, high = (format_number(per_unit(edge, unit)) for edge in (bounds.low, bounds.high))
-        interval = " (not known within a factor of 3)" if bounds.is_vague else f" ({low} to {high})"
+        interval = f" ({VAGUE_SHORT if bounds.is_vague else f'{low} to {high}'})"
     known = None if bounds is None or bounds.is_vague else bounds
     return {
         "system": clean(system),

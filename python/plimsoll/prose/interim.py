@@ -8,7 +8,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from plimsoll.analyse.findings.limits import unlike_figures
-from plimsoll.analyse.study.cell_model import VAGUE_FACTOR
+from plimsoll.analyse.study.sequential_verdicts import estimate_of
 from plimsoll.prose.capacity import slow_words
 from plimsoll.prose.phrases import counted, repeat_noun
 from plimsoll.units import format_duration, format_percent, format_rate
@@ -55,15 +55,16 @@ def over_budget_line(budget_s: float) -> str:
 
 
 def _line(one: Interim, interval: AnytimeInterval, equal_within: float, noun: str) -> str:
-    asked = one.question
+    asked, bounds = one.question, estimate_of(interval).bounds
     place = f"{asked.workload}, {asked.level.label()}"
     if asked.base is None:
         figure = format_rate(math.exp(interval.mean))
-        known = f" (within {format_percent(math.expm1(interval.half_width))})" if _is_known(interval) else ""
+        is_known = bounds is not None and not bounds.is_vague
+        known = f" (within {format_percent(math.expm1(interval.half_width))})" if is_known else ""
         return f"{place}: {asked.system} completes {figure}{known}{_state(one, interval, noun)}"
     known = ""
-    if _is_known(interval):
-        low, high = (format_percent(math.expm1(edge), signed=True) for edge in (interval.low, interval.high))
+    if bounds is not None and not bounds.is_vague_ratio:
+        low, high = (format_percent(edge - 1, signed=True) for edge in (bounds.low, bounds.high))
         known = f" ({low} to {high})"
     return f"{place}: {_compared(one, interval, equal_within)}{known}{_state(one, interval, noun)}"
 
@@ -84,8 +85,3 @@ def _state(one: Interim, interval: AnytimeInterval, noun: str) -> str:
     if one.more is None:
         return " so far, no decision in sight"
     return f" so far, about {counted(one.more, f'more {noun}')} to decide"
-
-
-def _is_known(interval: AnytimeInterval) -> bool:
-    """Not where its figures would be as vague as those that guides leave out (`Bounds.is_vague`)."""
-    return interval.high - interval.low <= math.log(VAGUE_FACTOR)

@@ -55,16 +55,16 @@ def rate_with_interval(estimate: Estimate, unit: str) -> str:
     return f"{rate} ({confidence(bounds)} CI {format_number(bounds.low * per)} to {format_number(bounds.high * per)})"
 
 
+VAGUE_SHORT = f"not known within a factor of {VAGUE_FACTOR:.0f}"
+
+
 def vague_words(bounds: Bounds) -> str:
     """In place of an interval whose ends are more than a factor of 3 apart."""
     unlike = _UNLIKE.get(bounds.basis, "repetitions")
-    return f"not known within a factor of {VAGUE_FACTOR:.0f}: {unlike} differ too much"
+    return f"{VAGUE_SHORT}: {unlike} differ too much"
 
 
-VAGUE_WORDS = frozenset(
-    f"not known within a factor of {VAGUE_FACTOR:.0f}: {unlike} differ too much"
-    for unlike in ("repetitions", *_UNLIKE.values())
-)
+VAGUE_WORDS = frozenset(f"{VAGUE_SHORT}: {unlike} differ too much" for unlike in ("repetitions", *_UNLIKE.values()))
 """All that `vague_words` says."""
 
 

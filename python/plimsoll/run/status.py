@@ -14,11 +14,11 @@ from enum import StrEnum
 from pathlib import Path
 
 from plimsoll.analyse.findings.missing import missing_groups, never_ran
-from plimsoll.analyse.study.cell_model import VAGUE_FACTOR
+from plimsoll.analyse.study.cell_model import is_vague_ratio
 from plimsoll.errors import RecordError
 from plimsoll.plan.model import Plan
 from plimsoll.prose.capacity import bracket_words, objective_words, run_words
-from plimsoll.prose.phrases import counted, group_words, ratio_so_far_words, repeat_noun
+from plimsoll.prose.phrases import VAGUE_SHORT, counted, group_words, ratio_so_far_words, repeat_noun
 from plimsoll.record.document import Document
 from plimsoll.record.files import partials
 from plimsoll.record.level import Level
@@ -416,9 +416,8 @@ def duet_words(event: DuetProgressed) -> str:
     cell = f"{event.workload}, {Level(connections=event.connections).label()}"
     bounds = ""
     if event.low is not None and event.high is not None:
-        is_vague = event.high > VAGUE_FACTOR * event.low
-        wide = f"not known within a factor of {VAGUE_FACTOR:.0f}"
-        bounds = f" ({wide if is_vague else f'{_change(event.low)} to {_change(event.high)}'})"
+        is_vague = is_vague_ratio(event.low, event.high)
+        bounds = f" ({VAGUE_SHORT if is_vague else f'{_change(event.low)} to {_change(event.high)}'})"
     ratio = f"{event.system} {_change(event.ratio)}{bounds} against {event.base}"
     of = "" if event.rounds_planned is None else f" of {event.rounds_planned}"
     if event.pair_count is not None:

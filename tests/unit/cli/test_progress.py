@@ -82,7 +82,11 @@ def test_a_duet_counts_rounds_where_other_studies_count_repetitions() -> None:
     assert second.endswith(" so far, about 3 more rounds to decide")
 
 
-@pytest.mark.parametrize(("values", "is_shown"), [([0.0, 0.2, -0.1, 0.1, 0.0, 0.1], True), ([0.0, 0.1, -0.05], False)])
+@pytest.mark.parametrize(
+    ("values", "is_shown"),
+    [([0.0, 0.2, -0.1, 0.1, 0.0, 0.1], True), ([0.0, 0.1, -0.05], False), ([2.0, 2.1, 1.95], True)],
+    ids=["narrow", "wide", "wide but decided"],
+)
 def test_an_interval_that_is_as_vague_as_those_that_guides_leave_out_is_no_figure_either(
     values: list[float], is_shown: bool
 ) -> None:
@@ -90,7 +94,7 @@ def test_an_interval_that_is_as_vague_as_those_that_guides_leave_out_is_no_figur
     asked = Question(workload="orders", level=Level(connections=4), system="b", base="a")
     (line,) = interim_lines([Interim(asked, interval, is_decided=False, more=3)], 0.05)
     bounds = Bounds(low=math.exp(interval.low), high=math.exp(interval.high), method="")
-    assert bounds.is_vague is not is_shown
+    assert bounds.is_vague_ratio is not is_shown
     assert bounds.high < 9 * bounds.low
     assert (" % to +" in line) is is_shown
 

@@ -228,7 +228,12 @@ def test_no_study_is_told(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("low", "high", "told"),
-    [(1.01, 1.09, " (+1.0 % to +9.0 %)"), (0.093, 12.113, " (not known within a factor of 3)"), (None, None, "")],
+    [
+        (1.01, 1.09, " (+1.0 % to +9.0 %)"),
+        (0.093, 12.113, " (not known within a factor of 3)"),
+        (1.02, 4.0, " (+2.0 % to +300.0 %)"),
+        (None, None, ""),
+    ],
 )
 def test_intervals_of_a_duet_that_are_too_wide_are_told_in_words(low: float, high: float, told: str) -> None:
     of_cell = {"workload": "w", "connections": 4, "system": "b", "base": "a", "pairs_planned": 10}

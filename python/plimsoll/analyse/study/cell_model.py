@@ -109,6 +109,7 @@ class SpreadKind(StrEnum):
 
 
 VAGUE_FACTOR = 3.0
+"""A value that is not even known within this factor is said to be so in words, without figures."""
 
 EQUAL_WITHIN = 0.05
 """Systems count as equal within this share unless the study says otherwise."""
@@ -138,12 +139,22 @@ class Bounds(Document):
     @property
     def is_vague(self) -> bool:
         """Whether the value is not even known within a factor of 3: guides say so in words, and show no figures."""
-        return self.high > VAGUE_FACTOR * self.low
+        return is_vague(self.low, self.high)
 
     @property
     def is_vague_ratio(self) -> bool:
-        """The same for a ratio whose interval includes 1. One that excludes 1 decides, so its figures are shown."""
-        return self.is_vague and self.low <= 1 <= self.high
+        """The same for a ratio."""
+        return is_vague_ratio(self.low, self.high)
+
+
+def is_vague(low: float, high: float) -> bool:
+    """Whether an interval is so wide that its figures are not shown."""
+    return high > VAGUE_FACTOR * low
+
+
+def is_vague_ratio(low: float, high: float) -> bool:
+    """The same for that of a ratio: only if it includes 1. One that excludes 1 decides, so its figures are shown."""
+    return is_vague(low, high) and low <= 1 <= high
 
 
 class Estimate(Document):

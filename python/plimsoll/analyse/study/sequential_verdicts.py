@@ -78,7 +78,7 @@ def judge_interval(corrected: AnytimeInterval, ratio: Estimate, *, tests_count: 
     is_decided = verdict not in (DifferenceVerdict.UNRESOLVED, DifferenceVerdict.UNTESTABLE)
     return Comparison(
         ratio=ratio,
-        simultaneous=_estimate(corrected, tests_count).bounds,
+        simultaneous=estimate_of(corrected, tests_count).bounds,
         verdict=verdict,
         equal_within=equal_within,
         repetitions_needed=0 if is_decided else more_values(corrected, alpha, margin),
@@ -107,10 +107,16 @@ def estimate_at_any_look(values: Sequence[float]) -> Estimate:
     Args:
         values: Its logarithm in each repetition, at least one.
     """
-    return _estimate(anytime_interval(values, ALPHA))
+    return estimate_of(anytime_interval(values, ALPHA))
 
 
-def _estimate(interval: AnytimeInterval, comparisons: int = 1) -> Estimate:
+def estimate_of(interval: AnytimeInterval, comparisons: int = 1) -> Estimate:
+    """What an interval of a logarithm says, without bounds while it is infinite.
+
+    Args:
+        interval: Of the logarithm.
+        comparisons: It holds for so many side by side.
+    """
     bounds = None
     if math.isfinite(interval.half_width):
         bounds = Bounds(
