@@ -14,11 +14,34 @@ import numpy as np
 from numpy.typing import NDArray
 
 from plimsoll.analyse.study.violations import Arrivals, judge_run
+from plimsoll.analyse.trial.samples import MachineSeconds
 from plimsoll.plan.capacity import Step
 from plimsoll.record.capacity import CapacityObjective, CapacityRun, RunRole, RunVerdict
 
 Times = NDArray[np.float64]
 _SLOT_S = 0.1
+
+
+def machine_at(speeds: Times) -> MachineSeconds:
+    """A machine that is busy all the time and leaves servers and client such a share of each second.
+
+    As it is sampled: others used the rest, and as many threads as are in service waited for it.
+    """
+    count, nothing, unknown = 8.0, np.zeros(speeds.size), np.full(speeds.size, np.nan)
+    return MachineSeconds(
+        began_unix_s=0.0,
+        host="made-up",
+        cpu_count=1,
+        in_service=count,
+        throughput_tps=100.0,
+        server_cpu_s=speeds / 2,
+        server_wait_s=count * (1 - speeds),
+        client_cpu_s=speeds / 2,
+        client_wait_s=nothing,
+        free_ratio=nothing,
+        steal_ratio=nothing,
+        frequency_hz=unknown,
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,11 +12,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pytest
 from scipy.stats import t
-from tests.support.queue_server import QueueServer, Times
+from tests.support.queue_server import QueueServer, Times, machine_at
 
 from plimsoll.analyse.study.violations import Arrivals, judge_run
-from plimsoll.plan.capacity import Step, next_step, settings_of
+from plimsoll.plan.capacity import Step, settings_of
 from plimsoll.record.capacity import Capacity, CapacityObjective, CapacityRun, RunVerdict
+from plimsoll.run.capacity_search import Search
 from plimsoll.spec.levels import SWEEP_CONNECTIONS
 
 SEARCHES = int(os.environ.get("PLIMSOLL_TEST_SEARCHES", "40"))
@@ -118,23 +119,31 @@ def searched(world: World, seed: int, machine: Times | None = None, *, sees: boo
         world: The server.
         seed: Of all chance.
         machine: Its speed in each second; always the same without it.
-        sees: Whether the search sees which runs met a machine that was over 10 % slower for over a tenth of the time.
+        sees: Whether the search sees what threads waited for a processor in each second of its runs.
     """
+    return search_on(world, seed, machine, sees=sees)[0]
+
+
+def search_on(world: World, seed: int, machine: Times | None = None, *, sees: bool = True) -> tuple[Capacity, float]:
+    """The same, and how long it took, seconds."""
     objective = CapacityObjective(response_ms_p99=world.limit_ms)
     settings = settings_of(objective, SWEEP_CONNECTIONS, steady_s=world.steady_s)
     server = world.server if machine is None else replace(world.server, machine=machine)
     chance = np.random.default_rng(seed)
-    runs: list[CapacityRun] = []
+    search = Search(settings, lambda _: None, warm_up_s=0.0)
     now_s = 0.0
-    while isinstance(found := next_step(settings, runs), Step):
-        run = server.run(found, settings.objective, chance, now_s)
-        met = server.machine[int(now_s) : int(now_s + found.duration_s)]
-        if sees and found.rate_tps is not None and np.mean(met < 1 / 1.1) > 0.1:
-            left = sum(one.made_again for one in runs) < settings.made_again
-            run = run.model_copy(update={"is_disturbed": True, "made_again": left})
-        runs.append(run)
-        now_s += found.duration_s + PAUSE_S
-    return found
+
+    def execute(step: Step) -> CapacityRun:
+        nonlocal now_s
+        name = f"run-{len(search.runs)}"
+        run = server.run(step, settings.objective, chance, now_s).model_copy(update={"trial_id": name})
+        if sees:
+            at = np.minimum(np.arange(int(now_s), int(now_s + step.duration_s)), server.machine.size - 1)
+            search.machines[name] = machine_at(server.machine[at])
+        now_s += step.duration_s + PAUSE_S
+        return run
+
+    return search.run(execute), now_s
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,8 +209,47 @@ def test_a_search_that_sees_its_neighbour_is_near_the_truth_or_says_that_it_was_
     world, seeds = WORLDS["autocorrelated"], range(FIRST_SEED, FIRST_SEED + SEARCHES)
     answers = [searched(world, seed, NEIGHBOURS[name].machine(seed), sees=True) for seed in seeds]
     near = [abs((one.capacity_tps or 0.0) / world.truth_tps - 1) <= 0.05 for one in answers]
-    says = [np.mean([run.is_disturbed for run in one.runs if run.is_long]) > 0.1 for one in answers]
-    assert np.mean([one or other for one, other in zip(near, says, strict=True)]) >= 0.85
+    says = [says_disturbed(one) for one in answers]
+    assert np.mean([one or other for one, other in zip(near, says, strict=True)]) >= 0.9
+
+
+def says_disturbed(found: Capacity) -> bool:
+    """Whether it was given up, or a run that counts was disturbed after all."""
+    return found.is_given_up or any(run.is_disturbed for run in found.runs if run.is_long)
+
+
+def never_quiet(seed: int, *, calm_s: int = 0) -> Times:
+    """A machine that is busy all the time, in each second otherwise, but for the first seconds."""
+    speeds = np.random.default_rng((seed, 8)).uniform(0.15, 0.95, 3600)
+    speeds[:calm_s] = 1.0
+    return speeds
+
+
+@pytest.mark.parametrize("calm_s", [0, 24], ids=["always", "after the sweep"])
+def test_on_a_machine_that_is_never_quiet_a_search_ends_soon_and_says_so(calm_s: int) -> None:
+    """It took 417 s to do so, and named 22 % of what the server can do."""
+    world = WORLDS["autocorrelated"]
+    for seed in range(FIRST_SEED, FIRST_SEED + SEARCHES):
+        found, took_s = search_on(world, seed, never_quiet(seed, calm_s=calm_s))
+        assert found.is_given_up
+        assert found.high is None
+        assert found.low is None or found.low <= world.truth_tps * 1.1, "the highest rate at which a short run held"
+        assert took_s < 250.0
+
+
+def test_a_machine_that_becomes_quiet_shows_that_it_was_not() -> None:
+    """It was equally slow in each second of three minutes, which nothing tells until it is quiet."""
+    world, machine = WORLDS["autocorrelated"], np.repeat([0.5, 1.0], [180, 3420])
+    answers = [searched(world, seed, machine, sees=True) for seed in range(FIRST_SEED, FIRST_SEED + SEARCHES)]
+    assert np.mean([abs((one.capacity_tps or 0.0) / world.truth_tps - 1) <= 0.05 for one in answers]) >= 0.9
+
+
+def test_a_quiet_machine_is_called_so_and_the_answer_is_that_of_a_search_that_sees_nothing() -> None:
+    for name in ("autocorrelated", "runs-differ-3", "stalls-100"):
+        for seed in range(FIRST_SEED, FIRST_SEED + max(SEARCHES // 4, 5)):
+            found = searched(WORLDS[name], seed, sees=True)
+            assert not says_disturbed(found)
+            assert found.capacity_tps == searched(WORLDS[name], seed).capacity_tps
 
 
 def test_the_mean_of_five_searches_is_near_where_runs_differ() -> None:

@@ -11,7 +11,7 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from tests.truth.test_capacity import WORLDS, searched
+from tests.truth.test_capacity import FIRST_SEED, WORLDS, never_quiet, searched
 
 from plimsoll.analyse.model import DifferenceVerdict
 from plimsoll.analyse.study.capacities import capacities, capacity_ratios
@@ -63,6 +63,15 @@ def test_a_quarter_more_is_mostly_found(name: str, least: float) -> None:
         for number in range(20)
     ]
     assert np.mean([one == [DifferenceVerdict.FASTER] for one in found]) >= least
+
+
+def test_a_search_on_a_machine_that_is_never_quiet_loses_to_none() -> None:
+    """Busy beside one of two equal servers all the time: it has no capacity, so that nothing is compared."""
+    world, system = WORLDS["autocorrelated"], {"system": "b", "workload": "w", "is_finished": True}
+    for seed in range(FIRST_SEED, FIRST_SEED + STUDIES // 4):
+        disturbed = searched(world, seed, never_quiet(seed), sees=True)
+        record = SearchRecord(search_id=f"b{seed}", capacity=disturbed, **system)
+        assert verdicts([search("autocorrelated", "a", 1.0, seed, 0.0), record]) == []
 
 
 def test_the_interval_of_the_ratio_holds_it() -> None:

@@ -8,7 +8,14 @@ from plimsoll.analyse.findings.finding_model import found
 from plimsoll.analyse.study.cell_model import Estimate
 from plimsoll.analyse.trial.condition_model import Disturbance
 from plimsoll.prose.capacity import capacity_answer_sentence, capacity_sentences
-from plimsoll.record.capacity import Capacity, CapacityObjective, CapacityRun, RunRole, RunVerdict
+from plimsoll.record.capacity import (
+    GIVEN_UP_FROM,
+    Capacity,
+    CapacityObjective,
+    CapacityRun,
+    RunRole,
+    RunVerdict,
+)
 from plimsoll.record.model import TrialWarning
 
 OBJECTIVE = CapacityObjective(response_ms_p99=20.0)
@@ -137,3 +144,31 @@ def test_searches_that_stopped_and_that_were_interrupted_are_told_apart() -> Non
     assert capacity_answer_sentence(finding, "tps").endswith(
         "is not known yet. 1 search not finished. 2 searches stopped: nothing completed."
     )
+
+
+def test_a_search_that_was_given_up_says_what_is_known_and_no_figure_of_its_own() -> None:
+    sweep = run(None, RunVerdict.NOT_JUDGED, role=RunRole.SWEEP).model_copy(update={"throughput_tps": 1868.0})
+    held, failed = (
+        run(tps, verdict, over, RunRole.BRACKET).model_copy(update={"is_disturbed": True, "made_again": True})
+        for tps, verdict, over in [(900.0, RunVerdict.HOLDS, 0.0), (1400.0, RunVerdict.DOES_NOT_HOLD, 0.9)]
+    )
+    told = said(low=900.0, runs=(sweep, held, *[failed] * (GIVEN_UP_FROM - 1))).splitlines()
+    assert told == [
+        "No capacity is known: 12 of 12 runs at rates met a disturbed machine, so that the search ended early.",
+        "The objective, p99 response time within 20.0 ms, held at 900 tps in one run.",
+        "A closed loop of 16 connections completed 1,868 tps: the capacity is hardly above that.",
+        "Search again when the machine has nothing else to do; longer runs do not help.",
+    ]
+    slow = sweep.model_copy(update={"is_disturbed": True, "response_ms_p99": 43.5})
+    told = said(runs=(slow, *[failed] * GIVEN_UP_FROM)).splitlines()
+    assert told[1].endswith("held in no run.")
+    assert told[2].endswith("p99 43.5 ms: that was on a disturbed machine too, so that the capacity may be above it.")
+
+
+def test_an_answer_below_half_of_a_closed_loop_says_so() -> None:
+    sweep = run(None, RunVerdict.NOT_JUDGED, role=RunRole.SWEEP)
+    runs = (run(51.0, RunVerdict.HOLDS),)
+    for swept_tps, is_far_below in ((110.0, True), (100.0, False)):
+        swept = sweep.model_copy(update={"throughput_tps": swept_tps, "response_ms_p99": 90.0})
+        told = said(capacity_tps=51.0, low=49.0, high=53.0, runs=(swept, *runs))
+        assert ("A closed loop completed 110 tps, more than twice as much." in told) is is_far_below

@@ -179,8 +179,7 @@ def _figures(
     workloads, searched = summarise_workloads(trials), capacities(searches)
     cells = measured_cells(one for one in trials if one.trial.search_id is None)
     shown = _shown(trials, deciding_trials(searched))
-    ramps = [one for one in trials if one.trial.ramp is not None]
-    systems, slow, met = summarise_systems(trials), slow_figures(shown), disturbances([*shown, *ramps])
+    systems, slow, met = summarise_systems(trials), slow_figures(shown), disturbances(trials)
     names = ([one.name for one in workloads], [one.name for one in systems])
     weighed = with_disturbances(searched, met)
     curves = with_conditions(build_curves(cells, *names, objective_ms_p99), shown, slow, met)

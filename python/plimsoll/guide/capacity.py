@@ -75,7 +75,7 @@ def _run(run: CapacityRun) -> tuple[Entry, ...]:
 
 def _verdict(run: CapacityRun) -> str:
     if run.made_again:
-        return "disturbed, made again"
+        return "disturbed, left out"
     if run.pair is not None:
         return "no knee" if run.knee_tps is None else f"pair {run.pair + 1}: knee at {format_rate(run.knee_tps)}"
     return VERDICTS[run.verdict] + (": replica lag grows" if run.lag_grows else "")

@@ -9,7 +9,9 @@
    estimate, and the next ones move it back.
 
 The answer is that crossing with its interval. The number of runs does not depend on what they show, so a search takes
-as long as was said before; only runs on a disturbed machine are made again, a few of them.
+as long as was said before. Only runs on a disturbed machine are made again: a slow machine makes a rate fail, so a run
+that counted there would lower the next rates, each of which fails again. Where most runs are disturbed, the search ends
+without an answer, at the latest after twice as long.
 
 Where capacities of several systems are compared, ramps take the place of approach and steady runs: the rate rises by
 `record.level.GROWTH` in each second, from a tenth of what the slowest server did in its sweep, until most answers are
@@ -29,7 +31,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from plimsoll.record.capacity import Capacity, CapacityObjective, CapacityRun, RunRole, held_between
+from plimsoll.record.capacity import (
+    Capacity,
+    CapacityObjective,
+    CapacityRun,
+    RunRole,
+    held_between,
+    highest_held_tps,
+    mostly_disturbed,
+)
 from plimsoll.record.level import Ramp, seconds_until
 from plimsoll.spec.levels import SWEEP_CONNECTIONS
 
@@ -79,6 +89,8 @@ def next_step(settings: SearchSettings, history: Sequence[CapacityRun]) -> Step 
     swept = [run for run in history if run.role is RunRole.SWEEP]
     if len(swept) < len(settings.connections):
         return _step(settings, history, RunRole.SWEEP, settings.connections[len(swept)], None)
+    if mostly_disturbed(history):
+        return capacity_so_far(settings, history)
     fastest = max(swept, key=lambda run: run.throughput_tps)
     found = _wanted(settings, _at_rates(history), fastest.throughput_tps) if fastest.throughput_tps > 0 else None
     if found is None:
@@ -90,6 +102,9 @@ def next_step(settings: SearchSettings, history: Sequence[CapacityRun]) -> Step 
 def capacity_so_far(settings: SearchSettings, history: Sequence[CapacityRun]) -> Capacity:
     """What the runs so far say; `capacity_tps` only where all steady runs were made."""
     runs = _at_rates(history)
+    if mostly_disturbed(history) and _steady_count(runs) < settings.steady_runs:
+        low_tps = highest_held_tps(history, settings.objective)
+        return Capacity(low=low_tps, objective=settings.objective, runs=tuple(history))
     low_tps, high_tps = held_between(runs, settings.objective)
     known = Capacity(
         low=low_tps or None,
@@ -142,7 +157,7 @@ def _wanted(settings: SearchSettings, runs: Sequence[CapacityRun], closed_tps: f
     if not runs:
         return RunRole.BRACKET, _START_RATIO * closed_tps
     low_tps, high_tps = held_between(runs, settings.objective)
-    if not _steady_count(runs):
+    if not _is_approached(settings, runs):
         if math.isinf(high_tps):
             return RunRole.BRACKET, low_tps * _RISE
         if low_tps == 0:
@@ -152,6 +167,16 @@ def _wanted(settings: SearchSettings, runs: Sequence[CapacityRun], closed_tps: f
     found = _crossing(settings, runs)
     aside = min(max(_ASIDE / found.slope, _ASIDE_LEAST), _ASIDE_MOST)
     return RunRole.STEADY, found.tps * math.exp(aside if made % 2 else -aside)
+
+
+def _is_approached(settings: SearchSettings, runs: Sequence[CapacityRun]) -> bool:
+    """Whether a rate that held and a higher one that did not are known, of the approach or of all runs.
+
+    Steady runs may contradict that. Runs that turn out to be disturbed may take it away.
+    """
+    approach = [run for run in runs if run.role is RunRole.BRACKET]
+    known = (held_between(some, settings.objective) for some in (approach, runs))
+    return any(low_tps > 0 and math.isfinite(high_tps) for low_tps, high_tps in known)
 
 
 def _crossing(settings: SearchSettings, runs: Sequence[CapacityRun]) -> Crossing:
@@ -216,6 +241,9 @@ seventh above what a server can do, and 99 % in time is less than that."""
 
 CONFIRMATIONS_MOST = 4
 """So many rates are tried."""
+
+CONFIRMED_AGAIN_MOST = 4
+"""So often a steady run below the knee is made again that met a disturbed machine, while there is time."""
 
 _RAMP_START_RATIO, _MOST_RATIO = 0.1, 10.0
 """Of the lowest and the highest throughput of the sweep: where ramps begin, and where they end at the latest, which is
@@ -287,7 +315,6 @@ class SearchSettings:
         probe_s: Of a run of the approach.
         steady_s: Of a steady run.
         steady_runs: How many there are.
-        made_again: So many runs at a rate that met a disturbed machine are made again.
     """
 
     objective: CapacityObjective
@@ -296,7 +323,6 @@ class SearchSettings:
     probe_s: float = 10.0
     steady_s: float = 20.0
     steady_runs: int = 12
-    made_again: int = 4
 
     def length_s(self, role: RunRole, rate_tps: float | None) -> float:
         """Measured length of a run of this role, seconds; at a low rate as long as enough arrivals take."""

@@ -24,7 +24,15 @@ from plimsoll.prose.phrases import (
     rate_with_interval,
     ratio_interval,
 )
-from plimsoll.record.capacity import Capacity, CapacityObjective, CapacityRun, RunRole, RunVerdict, held_between
+from plimsoll.record.capacity import (
+    Capacity,
+    CapacityObjective,
+    CapacityRun,
+    RunRole,
+    RunVerdict,
+    held_between,
+    highest_held_tps,
+)
 from plimsoll.record.model import TrialWarning
 from plimsoll.units import format_duration, format_ms, format_number, format_percent, format_rate
 
@@ -91,7 +99,7 @@ def run_words(run: CapacityRun) -> str:
         return f"{run.role}: {run.connections} connections: {format_rate(run.throughput_tps)}{p99}"
     over = f", {share_words(run.over_ratio)} over the objective"
     lag = ", the lag of a replica grows" if run.lag_grows else ""
-    again = ", on a disturbed machine: made again" if run.made_again else ""
+    again = ", on a disturbed machine: left out" if run.made_again else ""
     return f"{run.role}: {format_rate(run.rate_tps)}: {VERDICTS[run.verdict]}{p99}{over}{lag}{again}"
 
 
@@ -125,6 +133,8 @@ def capacity_sentences(
     if disturbance is None:
         yield f"Capacity: {format_rate(found.capacity_tps)}{served}, with {what}, from {counted(count, 'run')}."
         yield _limits_sentence(found)
+        if found.far_below_sweep and (fastest := found.fastest_swept) is not None:
+            yield far_below_sentence(format_rate(fastest.throughput_tps))
     else:
         yield f"It found {format_rate(found.capacity_tps)}{served}, with {what}: this is not the server's capacity."
     yield from _lag(found)
@@ -150,7 +160,9 @@ def _lag(found: Capacity) -> Iterator[str]:
 def _no_capacity(found: Capacity, what: str, disturbed: Sequence[str]) -> Iterator[str]:
     at_rates = [run for run in found.runs if run.rate_tps is not None]
     kept = found.kept_in_closed_loop
-    if found.contradicts_sweep and kept is not None:
+    if found.is_given_up:
+        yield from _given_up(found, what)
+    elif found.contradicts_sweep and kept is not None:
         failed_tps = held_between(found.runs, found.objective)[1]
         yield (
             f"No capacity is known: {format_rate(failed_tps)} did not hold {what}, but"
@@ -169,6 +181,36 @@ def _no_capacity(found: Capacity, what: str, disturbed: Sequence[str]) -> Iterat
         yield from _lag(found)
     else:
         yield f"No rate was measured against {what}."
+
+
+def _given_up(found: Capacity, what: str) -> Iterator[str]:
+    """Of a search that ended because most runs were disturbed: what is known, what that rests on, what would help."""
+    at_rates = [run for run in found.runs if run.rate_tps is not None]
+    left_out = sum(run.made_again for run in at_rates)
+    yield (
+        f"No capacity is known: {left_out} of {counted(len(at_rates), 'run')} at rates met a disturbed machine, so that"
+        " the search ended early."
+    )
+    held_tps, fastest = highest_held_tps(found.runs, found.objective), found.fastest_swept
+    yield f"The objective, {what}, {f'held at {format_rate(held_tps)} in one run' if held_tps else 'held in no run'}."
+    if fastest is not None:
+        p99 = "" if fastest.response_ms_p99 is None else f", p99 {format_ms(fastest.response_ms_p99)}"
+        bound = "the capacity is hardly above that"
+        if fastest.is_disturbed:
+            bound = "that was on a disturbed machine too, so that the capacity may be above it"
+        yield (
+            f"A closed loop of {counted(fastest.connections, 'connection')} completed"
+            f" {format_rate(fastest.throughput_tps)}{p99}: {bound}."
+        )
+    yield "Search again when the machine has nothing else to do; longer runs do not help."
+
+
+def far_below_sentence(closed_loop: str) -> str:
+    """Of an answer that is less than half of a closed loop's throughput, which is given in words."""
+    return (
+        f"A closed loop completed {closed_loop}, more than twice as much. Load alone hardly explains that: single"
+        " answers are late for another reason as well, such as a busy machine, stalls or slow statements."
+    )
 
 
 def _is_disturbance(code: str) -> bool:
@@ -198,6 +240,8 @@ def capacity_answer_sentence(finding: Finding, unit: str) -> str:
         return f"{place}: the capacity with {what} is not known yet.{rest}"
     if seen["capacity_tps"] is None and seen["knee_tps"] is not None:
         return f"{_climbed(seen, place, what, unit)}{rest}"
+    if seen["capacity_tps"] is None and seen.get("is_disturbed"):
+        return f"{place} has no known capacity with {what}: the machine was disturbed.{_known_of(seen, unit)}{rest}"
     if seen["capacity_tps"] is None:
         return f"{place} has no capacity with {what}: not every search found a rate that holds.{rest}"
     rate = rate_with_interval(seen["capacity_tps"], unit)
@@ -207,7 +251,17 @@ def capacity_answer_sentence(finding: Finding, unit: str) -> str:
     lost = lost_words(seen)
     grows_tps = seen.get("lag_grows_tps")
     lag = "" if grows_tps is None else f" From {format_rate(grows_tps, unit)} on the lag of a replica grows."
+    if seen.get("is_far_below_sweep"):
+        lag = f" {far_below_sentence(format_rate(seen['swept_tps'], unit))}{lag}"
     return f"{place} has a capacity of {rate} with {what}{lost}.{over}{lag}{rest}"
+
+
+def _known_of(seen: Mapping[str, Any], unit: str) -> str:
+    """The highest rate that held, and what a closed loop completed, where searches were disturbed."""
+    held_tps, swept_tps = seen.get("highest_held_tps"), seen.get("swept_tps")
+    held = f"held at {format_rate(held_tps, unit)} in one run" if held_tps else "held in no run"
+    swept = f"; a closed loop completed {format_rate(swept_tps, unit)}" if swept_tps else ""
+    return f" It {held}{swept}."
 
 
 def _climbed(seen: Mapping[str, Any], place: str, what: str, unit: str) -> str:

@@ -81,9 +81,10 @@ class CapacityRun(Document):
         duration_s: Length of the measured window, seconds.
         verdict: Whether the objective held.
         lag_grows: The lag of a replica grew: the run counts as over the objective, whatever its response times were.
-        is_disturbed: Something else slowed the machine for more than a tenth of the run, as far as the runs before it
-            show what the machine is at its best.
-        made_again: It was disturbed, and another run took its place: nothing rests on it.
+        is_disturbed: Something else slowed the machine for more than a tenth of the run, as far as all runs of the
+            search so far show what the machine is at its best.
+        made_again: It was disturbed, as far as was known after one of the runs, so that it is left out, and another run
+            took its place while there was time: no estimate rests on it.
         knee_tps: Of a ramp: the rate at which most answers were late, transactions per second; None where that was not
             reached, and for other runs.
         pair: Of a ramp: its number, 0, 1, 2, …; that of the other systems with this number ran next to it.
@@ -164,7 +165,29 @@ class Capacity(Document):
 
         Ramps and the runs below them look for no lowest rate.
         """
-        return self.capacity_tps is None and self.low is None and not self.contradicts_sweep and not self.ramps
+        is_other = self.contradicts_sweep or self.is_given_up or bool(self.ramps)
+        return self.capacity_tps is None and self.low is None and not is_other
+
+    @property
+    def is_given_up(self) -> bool:
+        """Whether the search ended without an answer because the machine was disturbed in most of its runs."""
+        return self.capacity_tps is None and not self.ramps and mostly_disturbed(self.runs)
+
+    @property
+    def fastest_swept(self) -> CapacityRun | None:
+        """The run of the sweep that completed the most; None without one."""
+        swept = (run for run in self.runs if run.role is RunRole.SWEEP)
+        return max(swept, key=lambda run: run.throughput_tps, default=None)
+
+    @property
+    def fastest_tps(self) -> float:
+        """What it completed, transactions per second; 0 without one."""
+        return 0.0 if self.fastest_swept is None else self.fastest_swept.throughput_tps
+
+    @property
+    def far_below_sweep(self) -> bool:
+        """Whether the answer is less than half of what a closed loop completed, which load alone hardly explains."""
+        return self.capacity_tps is not None and self.fastest_tps > _CONTRADICTS * self.capacity_tps
 
     @property
     def contradicts_sweep(self) -> bool:
@@ -184,6 +207,25 @@ class Capacity(Document):
     def rate_connections(self) -> int | None:
         """The number of connections that served all rates; None where no rate was measured yet."""
         return next((one.connections for one in reversed(self.runs) if one.rate_tps is not None), None)
+
+
+GIVEN_UP_FROM = 12
+"""With fewer disturbed runs no search is given up: they may be those of a spell of three minutes."""
+
+
+def mostly_disturbed(runs: Sequence[CapacityRun]) -> bool:
+    """Whether most runs at rates met a disturbed machine, and the last one too: more are not worth their time."""
+    at_rates = [run.made_again for run in runs if run.rate_tps is not None]
+    return at_rates[-1:] == [True] and sum(at_rates) >= GIVEN_UP_FROM and 2 * sum(at_rates) > len(at_rates)
+
+
+def highest_held_tps(runs: Iterable[CapacityRun], objective: CapacityObjective) -> float | None:
+    """The highest rate at which any run held, by its shares; None where none did.
+
+    A disturbed one counts: a server that keeps an objective on a slow machine keeps it on a quiet one.
+    """
+    held = (run.rate_tps for run in runs if objective.allows(run.counted_over_ratio, run.errors_ratio))
+    return max((tps for tps in held if tps is not None), default=None)
 
 
 def held_between(runs: Sequence[CapacityRun], objective: CapacityObjective) -> tuple[float, float]:

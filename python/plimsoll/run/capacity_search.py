@@ -10,6 +10,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from plimsoll.analyse.study.capacities import mark_disturbed
+from plimsoll.analyse.trial.samples import MachineSeconds
 from plimsoll.errors import HostError, NothingCompletedError, RecordError
 from plimsoll.plan.capacity import SearchSettings, Step, bracket_of, capacity_so_far, next_step, remaining_s
 from plimsoll.record.capacity import (
@@ -53,11 +55,13 @@ class Search:
 
     Attributes:
         runs: Those that ran so far, in their order.
+        machines: What the machine did in them, by their trial ids, as far as it is known; whoever runs them adds it.
     """
 
     def __init__(self, settings: SearchSettings, told: Callable[[Searched], None], *, warm_up_s: float) -> None:
         self._settings, self._told, self._warm_up_s = settings, told, warm_up_s
         self.runs: list[CapacityRun] = []
+        self.machines: dict[str, MachineSeconds] = {}
 
     def run(self, execute: Callable[[Step], CapacityRun]) -> Capacity:
         """Runs it to its end.
@@ -72,10 +76,11 @@ class Search:
         empty: NothingCompletedError | None = None
         while isinstance(found := next_step(self._settings, self.runs), Step):
             try:
-                self.runs.append(self._counted(execute(found)))
+                self.runs.append(execute(found))
             except NothingCompletedError as error:
                 empty = error
                 self.runs.append(nothing_completed(found, error.trial_id))
+            self.runs = [_left_out(run) for run in mark_disturbed(self.runs, self.machines)]
             low_tps, high_tps = bracket_of(self._settings, self.runs)
             self._told(
                 Searched(
@@ -89,12 +94,6 @@ class Search:
             raise empty
         return found
 
-    def _counted(self, run: CapacityRun) -> CapacityRun:
-        """The run, left out where it was disturbed and may be made again; the sweep only says where to begin."""
-        again = sum(one.made_again for one in self.runs) < self._settings.made_again
-        made_again = again and run.is_disturbed and run.rate_tps is not None
-        return run.model_copy(update={"made_again": made_again})
-
     @property
     def so_far(self) -> Capacity:
         """What is known by now."""
@@ -104,6 +103,14 @@ class Search:
     def expected_s(self) -> float:
         """About how long it will still take, seconds."""
         return expected_s(self._settings, self.runs, warm_up_s=self._warm_up_s)
+
+
+def _left_out(run: CapacityRun) -> CapacityRun:
+    """A run at a rate that was disturbed is left out for good; the sweep only says where to begin.
+
+    What later runs show may make it look undisturbed again, when calm seconds have become rare.
+    """
+    return run.model_copy(update={"made_again": run.made_again or (run.is_disturbed and run.rate_tps is not None)})
 
 
 def expected_s(settings: SearchSettings, runs: list[CapacityRun], *, warm_up_s: float) -> float:

@@ -17,7 +17,6 @@ from pathlib import Path
 from plimsoll.analyse.answers.size_model import Confirmed, confirmed
 from plimsoll.analyse.study.capacities import judged_run
 from plimsoll.analyse.study.cells import is_sustained
-from plimsoll.analyse.trial.samples import MachineSeconds
 from plimsoll.drive.engine import LocalDriver
 from plimsoll.drive.protocol import Interval, Progress
 from plimsoll.errors import NothingCompletedError, RecordError, SpecError, TargetError
@@ -83,7 +82,6 @@ class TargetSearch:
         self._search = Search(settings, self._searched, warm_up_s=base.warm_up_s)
         self._id = f"search-{time.time_ns():x}"
         self._names, self._is_finished = ("", ""), False
-        self._machines: list[MachineSeconds] = []
 
     def run(self) -> Capacity:
         """Searches to the end.
@@ -149,7 +147,7 @@ class TargetSearch:
         for note in notes[:-1]:  # the last one names the recording
             self._told.note(note)
         recording = read_recording(recordings_folder(self._wanted.study) / summary.trial.trial_id)
-        return judged_run(recording, step.role, self._settings.objective, self._machines)
+        return judged_run(recording, step.role, self._settings.objective, self._search.machines)
 
     def _make_ready(self, step: Step) -> None:
         target, managed = self._base.target, self._base.managed

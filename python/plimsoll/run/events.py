@@ -127,6 +127,7 @@ class SearchEnded(Document):
         capacity_tps: The rate at which the objective is just kept; None where none was found.
         objective: What had to hold.
         held_tps: Of a system that was compared by ramps: a rate that held in a steady run; None for none.
+        is_given_up: Most of its runs met a disturbed machine, so that it ended early.
     """
 
     type: Literal["search_ended"] = "search_ended"
@@ -137,6 +138,7 @@ class SearchEnded(Document):
     capacity_tps: float | None
     objective: CapacityObjective
     held_tps: float | None = None
+    is_given_up: bool = False
 
 
 class RatioSoFar(Document):

@@ -468,6 +468,8 @@ def search_line(event: SearchEvent) -> str:
             return f"{place}: the search stopped without an answer: {event.reason}"
         case "search_ended":
             found = "no rate holds" if event.capacity_tps is None else format_rate(event.capacity_tps)
+            if event.is_given_up:
+                found = "not known: the machine was disturbed in most runs"
             if event.held_tps is not None:
                 return f"{place}: held {format_rate(event.held_tps)} with {objective_words(event.objective)}"
             return f"{place}: capacity with {objective_words(event.objective)}: {found}"

@@ -19,7 +19,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from plimsoll.analyse.model import DifferenceVerdict
-from plimsoll.analyse.study.capacities import capacities, capacity_ratios, judged_run, unlike_sides, withheld
+from plimsoll.analyse.study.capacities import (
+    capacities,
+    capacity_ratios,
+    judged_run,
+    mark_disturbed,
+    unlike_sides,
+    withheld,
+)
 from plimsoll.analyse.study.capacity_model import CapacityRatio
 from plimsoll.analyse.study.conditions import judged
 from plimsoll.analyse.trial.condition_model import Disturbance
@@ -28,6 +35,7 @@ from plimsoll.errors import HostError, InvalidTrialError, NothingCompletedError,
 from plimsoll.plan.build import search_settings, searched_trial
 from plimsoll.plan.capacity import (
     CONFIRMATIONS_MOST,
+    CONFIRMED_AGAIN_MOST,
     PAIRS_MOST,
     Step,
     confirmed_step,
@@ -204,27 +212,27 @@ class StudySearch:
             lambda searched: self._told(search, searched),
             warm_up_s=warm_up_s,
         )
-        machines: list[MachineSeconds] = []
         try:
-            found = search.run(lambda step: self.execute(step, machines))
+            found = search.run(lambda step: self.execute(step, search.machines))
         except InvalidTrialError as error:
             self.keep(search.so_far, is_finished=False, stopped=str(error))
             self.log.say(SearchStopped(**self.place, reason=str(error)))
             raise
         self.keep(found, is_finished=True)
-        self.log.say(SearchEnded(**self.place, capacity_tps=found.capacity_tps, objective=found.objective))
+        facts = {"capacity_tps": found.capacity_tps, "objective": found.objective, "is_given_up": found.is_given_up}
+        self.log.say(SearchEnded(**self.place, **facts))
         return found
 
     def is_recorded(self, step: Step) -> bool:
         """Whether a step need not run again."""
         return self._trial(step).trial_id in self.finished
 
-    def execute(self, step: Step, machines: list[MachineSeconds]) -> CapacityRun:
+    def execute(self, step: Step, machines: dict[str, MachineSeconds]) -> CapacityRun:
         """Runs a step, or reads it where it is recorded.
 
         Args:
             step: What to run.
-            machines: What the machine did in the runs before it; what it did in this one is added, where it is known.
+            machines: What the machine did in it is added here by its trial id, where it is known.
 
         Raises:
             InvalidTrialError: Its run must not be believed.
@@ -245,7 +253,7 @@ class StudySearch:
                 raise InvalidTrialError(f"{trial.trial_id} is invalid: {outcome.reason}")
         return self._judged(trial, step, machines)
 
-    def _judged(self, trial: PlannedTrial, step: Step, machines: list[MachineSeconds]) -> CapacityRun:
+    def _judged(self, trial: PlannedTrial, step: Step, machines: dict[str, MachineSeconds]) -> CapacityRun:
         recording = read_recording(recordings_folder(self.folder) / trial.trial_id)
         return judged_run(recording, step.role, search_settings(self.spec).objective, machines, pair=step.ordinal)
 
@@ -333,7 +341,7 @@ class PairedSearch:
         self._settings, self._seed, self._workloads_count = search_settings(spec), spec.study.seed, len(spec.workload)
         self._warm_up_s = spec.study.warm_up_limit / 4 if spec.study.warm_up is None else spec.study.warm_up
         self._pair_s = len(climbers) * (usual_ramp_s() + STEP_OVERHEAD_S)
-        self._steady_machines: list[MachineSeconds] = []
+        self._steady_machines: dict[str, MachineSeconds] = {}
 
     def run(self) -> bool:
         """Runs it to its end, from whatever is recorded.
@@ -400,9 +408,9 @@ class PairedSearch:
         """One ramp of each system."""
         began_s = time.monotonic()
         for index in order_of(len(self._climbers), pair, self._seed):
-            one, seen = self._climbers[index], list[MachineSeconds]()
+            one, seen = self._climbers[index], dict[str, MachineSeconds]()
             self._take(one, ramp_step(ramp, pair, one.connections), seen)
-            one.machines.update(zip([pair], seen, strict=False))
+            one.machines.update(zip([pair], seen.values(), strict=False))
         took_s = time.monotonic() - began_s
         if took_s > self._pair_s / 2:  # it ran, and was not read
             self._pair_s = took_s
@@ -421,23 +429,25 @@ class PairedSearch:
             if again:
                 one.runs[-1] = one.runs[-1].model_copy(update={"made_again": True})
             run = self._take(one, step, self._steady_machines)
-            if run.is_disturbed and again < self._settings.made_again:
+            if run.is_disturbed and again < CONFIRMED_AGAIN_MOST:
                 again += 1
             elif lowered + 1 == CONFIRMATIONS_MOST or held_between(one.runs, self._settings.objective)[0]:
                 return
             else:
                 lowered, again = lowered + 1, 0
 
-    def _take(self, one: Climber, step: Step, machines: list[MachineSeconds]) -> CapacityRun:
-        """One run; what the machine did in it is added to `machines`, with which it is compared."""
+    def _take(self, one: Climber, step: Step, machines: dict[str, MachineSeconds]) -> CapacityRun:
+        """One run; what the machine did in it is added to `machines`, by its trial id."""
         with nullcontext() if one.search.is_recorded(step) else _alone(one, self._climbers):
             try:
                 run = one.search.execute(step, machines)
             except NothingCompletedError as error:
                 run = nothing_completed(step, error.trial_id)
         one.runs.append(run)
+        for climber in self._climbers:  # a sweep or steady run of one shows what the machine can do for all
+            climber.runs = mark_disturbed(climber.runs, self._steady_machines)
         self._keep(one, is_finished=False)
-        return run
+        return one.runs[-1]
 
     def _say(self, pair_count: int) -> Sequence[CapacityRatio]:
         """Tells how the systems compare by now."""

@@ -9,17 +9,27 @@ import numpy as np
 import pytest
 
 from plimsoll.analyse.analysis import analyse
+from plimsoll.analyse.answers.capacity import capacity_answer
 from plimsoll.analyse.answers.size import size
 from plimsoll.analyse.answers.size_model import Fit
 from plimsoll.analyse.model import Analysis, DifferenceVerdict
 from plimsoll.analyse.study.conditions import is_disturbed, met_by, together, unlike
 from plimsoll.analyse.trial.condition_model import Disturbance
-from plimsoll.analyse.trial.trial_summary import summarise
+from plimsoll.analyse.trial.trial_summary import RecordingLike, summarise
 from plimsoll.guide.answer import answer_sentence
 from plimsoll.guide.headline import headline_findings
 from plimsoll.guide.size import worded
 from plimsoll.guide.warnings import SearchDoubts, search_doubts
-from plimsoll.record.capacity import Capacity, CapacityObjective, CapacityRun, RunRole, RunVerdict, SearchRecord
+from plimsoll.prose.capacity import capacity_answer_sentence
+from plimsoll.record.capacity import (
+    GIVEN_UP_FROM,
+    Capacity,
+    CapacityObjective,
+    CapacityRun,
+    RunRole,
+    RunVerdict,
+    SearchRecord,
+)
 from plimsoll.record.environment import HostFacts
 from plimsoll.record.level import Level
 from support.disturbed import DISTURBED, QUIET, SHARED, machine_table
@@ -231,6 +241,11 @@ def test_an_effect_that_the_machine_made_is_withheld_and_another_is_kept() -> No
 
 def search(*seconds: Sequence[Second]) -> SearchDoubts:
     """The answer of one search, whose confirmations have such seconds."""
+    return search_doubts(*searched(seconds))
+
+
+def searched(seconds: Sequence[Sequence[Second]], **facts: object) -> tuple[list[RecordingLike], SearchRecord]:
+    """A search whose confirmations have such seconds."""
     recordings, runs = [], []
     for number, own in enumerate(seconds):
         made = trial("a", number, own, 400.0, search_id="s", search_role=RunRole.CONFIRM)
@@ -249,13 +264,38 @@ def search(*seconds: Sequence[Second]) -> SearchDoubts:
             )
         )
     found = Capacity(capacity_tps=400.0, objective=CapacityObjective(response_ms_p99=20.0), runs=tuple(runs))
-    record = SearchRecord(search_id="s", system="a", workload="read-write", is_finished=True, capacity=found)
-    return search_doubts(recordings, record)
+    found = found.model_copy(update=facts)
+    return recordings, SearchRecord(search_id="s", system="a", workload="read-write", is_finished=True, capacity=found)
 
 
 def test_a_capacity_of_a_disturbed_machine_is_withheld() -> None:
     assert search([QUIET] * SECONDS, [DISTURBED] * SECONDS).is_disturbed
     assert not search([QUIET] * SECONDS, [QUIET] * SECONDS).is_disturbed
+
+
+def test_runs_above_the_answer_show_how_slow_those_were_that_it_rests_on() -> None:
+    """What the search saw of all its runs, the guide sees too, and marks each run by it."""
+    recordings, record = searched([[QUIET] * SECONDS, [DISTURBED] * SECONDS])
+    above, counted = record.capacity.runs
+    runs = (above.model_copy(update={"rate_tps": 500.0, "is_disturbed": True}), counted)
+    record = record.model_copy(update={"capacity": record.capacity.model_copy(update={"runs": runs})})
+    (found,) = analyse("s", recordings, searches=[record]).capacities
+    assert [run.is_disturbed for run in found.searches[0].capacity.runs] == [False, True]
+    assert found.disturbance is not None
+    assert found.disturbance.slow_ratio == pytest.approx(0.5, abs=0.1)
+
+
+def test_a_search_that_was_given_up_is_disturbed_whatever_its_runs_show() -> None:
+    recordings, record = searched([[QUIET] * SECONDS] * GIVEN_UP_FROM, capacity_tps=None, low=300.0)
+    runs = tuple(run.model_copy(update={"made_again": True}) for run in record.capacity.runs)
+    record = record.model_copy(update={"capacity": record.capacity.model_copy(update={"runs": runs})})
+    assert search_doubts(recordings, record).is_disturbed
+    (found,) = analyse("s", recordings, searches=[record]).capacities
+    (line,) = [capacity_answer_sentence(one, "tps") for one in capacity_answer([found], [], lambda *_: None)]
+    assert line == (
+        "read-write: a has no known capacity with p99 response time within 20.0 ms: the machine was disturbed. It held"
+        " at 400 tps in one run."
+    )
 
 
 @pytest.mark.parametrize(("beside_b", "is_undecided"), [(QUIET, False), (DISTURBED, True)])

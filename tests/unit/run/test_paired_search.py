@@ -10,7 +10,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.support.queue_server import machine_at
 
+from plimsoll.analyse.trial.samples import MachineSeconds
 from plimsoll.errors import NothingCompletedError
 from plimsoll.plan.capacity import CONFIRMED_RATIO, LOWER_RATIO, PAIRS_MOST, Step
 from plimsoll.record.capacity import Capacity, CapacityObjective, CapacityRun, RunRole, RunVerdict, SearchRecord
@@ -71,6 +73,7 @@ class MadeUp:
         recorded: So many pairs need not run.
         missing: But for this one.
         disturbed: So many of its first steady runs meet a disturbed machine.
+        speed: Of the machine in its steady runs; None where that is not known.
     """
 
     name: str
@@ -80,6 +83,7 @@ class MadeUp:
     recorded: int = 0
     missing: int | None = None
     disturbed: int = 0
+    speed: float | None = None
     ran: list[Step] = field(default_factory=list)
     kept: list[tuple[Capacity, bool]] = field(default_factory=list)
     stopped: str | None = None
@@ -104,7 +108,7 @@ class MadeUp:
         self.stopped = stopped
         self.kept.append((found, is_finished))
 
-    def execute(self, step: Step, _machines: list[Any]) -> CapacityRun:
+    def execute(self, step: Step, machines: dict[str, MachineSeconds]) -> CapacityRun:
         assert all(one.is_frozen != self.is_recorded(step) for one in self.others)
         self.ran.append(step)
         rate_tps = step.rate_tps
@@ -112,7 +116,11 @@ class MadeUp:
             raise NothingCompletedError("nothing")
         holds = rate_tps is not None and rate_tps <= self.holds_tps
         steady_count = sum(one.role is RunRole.CONFIRM for one in self.ran)
+        trial_id = f"{self.name}-{len(self.ran)}"
+        if self.speed is not None and step.role is RunRole.CONFIRM:
+            machines[trial_id] = machine_at(np.full(20, self.speed))
         return CapacityRun(
+            trial_id=trial_id,
             role=step.role,
             connections=step.connections,
             rate_tps=rate_tps,
@@ -181,6 +189,14 @@ def test_a_steady_run_on_a_disturbed_machine_is_made_again_and_nothing_rests_on_
     assert len({run.rate_tps for run in steady}) == 1
     assert [step.ordinal for step in b.ran if step.role is RunRole.CONFIRM] == [0, 1, 2]
     assert [step.ordinal for step in a.ran if step.role is RunRole.CONFIRM] == [0]
+
+
+def test_a_steady_run_is_judged_at_the_end_by_those_of_all_systems() -> None:
+    """As the guide judges it; while it ran nothing showed how slow the machine was."""
+    a, b = MadeUp("a", noisy(1000.0, 1), speed=0.5), MadeUp("b", noisy(1400.0, 2), speed=1.0)
+    searched(a, b)
+    marks = [[run.is_disturbed for run in one.kept[-1][0].runs if run.role is RunRole.CONFIRM] for one in (a, b)]
+    assert marks == [[True], [False]]
 
 
 def test_runs_that_are_made_again_leave_later_systems_the_time_for_theirs() -> None:

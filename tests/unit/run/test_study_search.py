@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import pytest
-from tests.support.queue_server import QueueServer
+from tests.support.queue_server import QueueServer, machine_at
 
 from plimsoll.plan.build import build_plan, search_settings, searched_trial
 from plimsoll.plan.capacity import Step
 from plimsoll.plan.model import PlannedTrial
-from plimsoll.record.capacity import CapacityRun, RunRole
+from plimsoll.record.capacity import GIVEN_UP_FROM, Capacity, CapacityRun, RunRole, RunVerdict
 from plimsoll.record.model import Outcome, Verdict
 from plimsoll.run import study_searches
 from plimsoll.run.capacity_search import Search, read_searches
@@ -139,17 +140,60 @@ def test_faults_of_capacity_levels_are_told(levels: str, fault: str) -> None:
         spec(TEXT.replace(line, f"levels = {levels}"))
 
 
-def test_the_first_disturbed_runs_at_a_rate_are_made_again() -> None:
+def searched(is_disturbed: Callable[[int], bool]) -> Capacity:
+    """A search whose runs are disturbed by their numbers; such a run is far over the objective at any rate."""
     settings = search_settings(spec())
     server, chance = QueueServer(speed_tps=2000.0), np.random.default_rng(1)
     search = Search(settings, lambda _: None, warm_up_s=0.0)
 
     def execute(step: Step) -> CapacityRun:
         run = server.run(step, settings.objective, chance)
-        return run.model_copy(update={"is_disturbed": True})
+        slow = {"is_disturbed": True, "over_ratio": 0.9, "verdict": RunVerdict.DOES_NOT_HOLD}
+        return run.model_copy(update=slow if is_disturbed(len(search.runs)) else {})
+
+    return search.run(execute)
+
+
+def test_disturbed_runs_at_a_rate_are_made_again_and_move_nothing() -> None:
+    quiet, found = searched(lambda _: False), searched(lambda number: number % 2 == 0)
+    again = [run for run in found.runs if run.made_again]
+    assert len(again) > GIVEN_UP_FROM
+    assert all(run.rate_tps is not None for run in again), "the sweep only says where to begin"
+    counted = [run for run in found.runs if not run.made_again]
+    assert [run.role for run in counted] == [run.role for run in quiet.runs]
+    assert found.capacity_tps == pytest.approx(quiet.capacity_tps, rel=0.03)
+
+
+def test_a_search_on_a_machine_that_stays_disturbed_ends_early_without_an_answer() -> None:
+    found = searched(lambda number: number > 4)
+    at_rates = [run for run in found.runs if run.rate_tps is not None]
+    assert sum(run.made_again for run in at_rates) == GIVEN_UP_FROM
+    assert len({run.rate_tps for run in at_rates if run.made_again}) == 1, "the rate does not fall"
+    assert (found.capacity_tps, found.high, found.is_given_up, found.holds_nowhere) == (None, None, True, False)
+    assert found.low == max(run.rate_tps or 0.0 for run in at_rates if not run.made_again), "what held is known"
+
+
+def test_a_quiet_run_at_last_keeps_a_search_alive() -> None:
+    found = searched(lambda number: 3 <= number < 2 + GIVEN_UP_FROM)
+    assert not found.is_given_up
+    assert found.capacity_tps is not None
+
+
+def test_a_run_is_disturbed_by_what_later_runs_show() -> None:
+    """The machine was equally slow in all runs so far; then it is quiet, and shows how slow it was."""
+    settings = search_settings(spec())
+    server, chance = QueueServer(speed_tps=2000.0), np.random.default_rng(1)
+    search = Search(settings, lambda _: None, warm_up_s=0.0)
+    slow_count = 5
+
+    def execute(step: Step) -> CapacityRun:
+        number = len(search.runs)
+        run = server.run(step, settings.objective, chance).model_copy(update={"trial_id": f"t{number}"})
+        speeds = np.full(round(step.duration_s), 0.5 if number < slow_count else 1.0)
+        search.machines[run.trial_id] = machine_at(speeds)
+        return run
 
     found = search.run(execute)
-    again = [run for run in found.runs if run.made_again]
-    assert len(again) == settings.made_again
-    assert all(run.rate_tps is not None for run in again), "the sweep only says where to begin"
-    assert sum(run.role is RunRole.STEADY and not run.made_again for run in found.runs) == settings.steady_runs
+    assert [run.made_again for run in found.runs[:slow_count]] == [run.rate_tps is not None for run in found.runs[:5]]
+    assert not any(run.is_disturbed for run in found.runs[slow_count:])
+    assert found.capacity_tps is not None

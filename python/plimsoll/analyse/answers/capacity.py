@@ -1,7 +1,8 @@
 """What capacities say first: one finding for each system and workload that was searched, and how systems compare.
 
 Capacities and their ratios as far as the machine was fit to find them: what a disturbance withholds. The runs that an
-answer rests on count: all steady ones, or the runs at the lowest rate where none holds.
+answer rests on count: all steady ones, or the runs at the lowest rate where none holds; all of a search that was given
+up because most were disturbed. A run is disturbed or not by all runs of the study, whatever was known while it ran.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from plimsoll.analyse.study.capacities import unlike_sides, withheld
 from plimsoll.analyse.study.capacity_model import CapacityRatio, SystemCapacity
 from plimsoll.analyse.study.conditions import is_disturbed, together, unlike, without_bounds
 from plimsoll.analyse.trial.condition_model import Disturbance
-from plimsoll.record.capacity import knee_of
+from plimsoll.record.capacity import SearchRecord, highest_held_tps, knee_of
 
 LessDurable = Callable[[str, str, str], str | None]
 """What the first of two systems may lose and the other does not, under a workload."""
@@ -41,11 +42,14 @@ def capacity_answer(
 
 
 def _holds_nowhere(one: SystemCapacity) -> bool:
-    return one.capacity_tps is None and all(_finished(one)) and _knee_tps(one) is None
+    is_given_up = any(search.capacity.is_given_up for search in one.searches)
+    return one.capacity_tps is None and all(_finished(one)) and _knee_tps(one) is None and not is_given_up
 
 
 def _capacity(one: SystemCapacity, lost: str | None) -> Finding:
-    finished = sum(_finished(one))
+    finished, found_tps = sum(_finished(one)), one.capacity_tps
+    swept = max((search.capacity.fastest_tps for search in one.searches), default=0.0)
+    is_far_below = found_tps is not None and any(search.capacity.far_below_sweep for search in one.searches)
     grown = [tps for search in one.searches if (tps := search.capacity.lag_grows_tps) is not None]
     return found(
         "capacity",
@@ -63,7 +67,14 @@ def _capacity(one: SystemCapacity, lost: str | None) -> Finding:
         knee_tps=_knee_tps(one),
         less_durable=lost,
         is_disturbed=one.is_disturbed,
+        highest_held_tps=_highest_held_tps(one),
+        swept_tps=swept or None,
+        is_far_below_sweep=is_far_below,
     )
+
+
+def _highest_held_tps(one: SystemCapacity) -> float | None:
+    return highest_held_tps((run for search in one.searches for run in search.capacity.runs), one.objective)
 
 
 def _knee_tps(one: SystemCapacity) -> float | None:
@@ -114,18 +125,33 @@ def _value(one: SystemCapacity) -> float:
 
 
 def with_disturbances(searched: Iterable[SystemCapacity], met: Mapping[str, Disturbance]) -> tuple[SystemCapacity, ...]:
-    """Capacities that say what their deciding runs met."""
+    """Capacities that say what their deciding runs met, and which of all their runs were disturbed."""
     return tuple(_of_capacity(one, met) for one in searched)
 
 
 def _of_capacity(one: SystemCapacity, met: Mapping[str, Disturbance]) -> SystemCapacity:
-    steady = {run.trial_id for search in one.searches for run in search.capacity.runs if run.is_long}
-    disturbance = together(met.get(trial_id) for trial_id in sorted(steady or deciding_trials([one])))
-    update: dict[str, object] = {"disturbance": disturbance}
-    if is_disturbed(disturbance):
+    given_up = [search.capacity for search in one.searches if search.capacity.is_given_up]
+    counted = [run for search in one.searches for run in search.capacity.runs if run.is_long]
+    counted += [run for found in given_up for run in found.runs if run.rate_tps is not None]
+    names = {run.trial_id for run in counted} or deciding_trials([one])
+    disturbance = together(met.get(trial_id) for trial_id in sorted(names))
+    update: dict[str, object] = {"disturbance": disturbance, "searches": tuple(_marked(one.searches, met))}
+    if is_disturbed(disturbance) or given_up:
         estimate = None if one.capacity_tps is None else without_bounds(one.capacity_tps)
         update |= {"is_disturbed": True, "capacity_tps": estimate, "high": None, "next_low": None}
     return one.model_copy(update=update)
+
+
+def _marked(searches: Iterable[SearchRecord], met: Mapping[str, Disturbance]) -> Iterator[SearchRecord]:
+    for search in searches:
+        runs = (
+            run.model_copy(update={"is_disturbed": is_disturbed(met[run.trial_id])})
+            if run.trial_id in met and run.pair is None
+            else run
+            for run in search.capacity.runs
+        )
+        capacity = search.capacity.model_copy(update={"runs": tuple(runs)})
+        yield search.model_copy(update={"capacity": capacity})
 
 
 def withheld_ratios(

@@ -339,8 +339,7 @@ class ComparedConditions:
 
 def compared_conditions(base: Side, system: Side) -> ComparedConditions:
     """Judges the trials of both sides against each other."""
-    of_base, of_system = ([*side.answering, *side.ramps] for side in (base, system))
-    trials, count = [*of_base, *of_system], len(of_base)
+    trials, count = [*base.all_trials, *system.all_trials], len(base.all_trials)
     met = list(zip(trials, met_by(trials), strict=True))
     return ComparedConditions(_Met(tuple(met[:count])), _Met(tuple(met[count:])))
 

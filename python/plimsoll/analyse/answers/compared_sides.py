@@ -62,11 +62,6 @@ class Side:
         return (*self.trials, *self.searched)
 
     @property
-    def ramps(self) -> Sequence[TrialSummary]:
-        """Those runs of searches whose rate rose."""
-        return [one for one in self.searched if one.trial.ramp is not None]
-
-    @property
     def answering(self) -> Sequence[TrialSummary]:
         """Without those runs of searches that are not the answer: what is wrong at other rates was asked for."""
         deciding = deciding_runs(capacities(self.searches))

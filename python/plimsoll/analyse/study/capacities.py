@@ -213,7 +213,7 @@ def judged_run(
     recording: RecordingLike,
     role: RunRole,
     objective: CapacityObjective,
-    machines: list[MachineSeconds] | None = None,
+    machines: dict[str, MachineSeconds] | None = None,
     *,
     pair: int | None = None,
 ) -> CapacityRun:
@@ -223,7 +223,8 @@ def judged_run(
         recording: At a rate; in a closed loop, in which nothing arrives by itself, no verdict is given.
         role: What the run was for.
         objective: What must hold.
-        machines: What the machine did in the runs before it, if any; what it did in this one is added.
+        machines: What the machine did in it is added here by its trial id, where it is known; `mark_disturbed` says
+            which runs were disturbed.
         pair: Of a ramp: its number.
 
     Raises:
@@ -244,6 +245,10 @@ def judged_run(
     lag_grows = any(one.state is LagState.GROWING for one in lags.values())
     merged = merge_window(duration_rows(histograms), **at)
     verdict = RunVerdict.NOT_JUDGED if rate_tps is None else judge_run(seen, objective)
+    if machines is not None:
+        measured = inside(intervals, recording.outcome.window)
+        machine = _machine(recording, measured, counts, merged.get("service"))
+        machines |= {} if machine is None else {trial.trial_id: machine}
     ramp, knee_tps = trial.ramp, None
     if ramp is not None:
         knee = knee_at(ended.ended, ended.over, waiting)
@@ -260,29 +265,30 @@ def judged_run(
         duration_s=trial.duration_s or counts.duration_s,
         verdict=RunVerdict.DOES_NOT_HOLD if lag_grows and rate_tps is not None else verdict,
         lag_grows=lag_grows,
-        is_disturbed=machines is not None
-        and _is_disturbed(
-            recording, inside(intervals, recording.outcome.window), counts, merged.get("service"), machines
-        )
-        and ramp is None,
         knee_tps=knee_tps,
         pair=None if ramp is None else pair,
     )
 
 
-def _is_disturbed(
-    recording: RecordingLike,
-    measured: pl.DataFrame,
-    counts: WindowCounts,
-    service: SparseHistogram | None,
-    machines: list[MachineSeconds],
-) -> bool:
+def _machine(
+    recording: RecordingLike, measured: pl.DataFrame, counts: WindowCounts, service: SparseHistogram | None
+) -> MachineSeconds | None:
     samples = samples_of(recording.telemetry(), measured, recording.outcome.account)
-    machine = machine_seconds(recording, samples, measured, counts, service)
-    if machine is None:
-        return False
-    machines.append(machine)
-    return is_disturbed(judged(machines)[-1])
+    return machine_seconds(recording, samples, measured, counts, service)
+
+
+def mark_disturbed(runs: Sequence[CapacityRun], machines: Mapping[str, MachineSeconds]) -> list[CapacityRun]:
+    """The runs, each with whether it was disturbed, against all of which it is known what the machine did.
+
+    Args:
+        runs: Of a search; those that `machines` does not name stay as they are.
+        machines: What the machine did in runs that are compared with each other, by trial id.
+    """
+    met = dict(zip(machines, judged(list(machines.values())), strict=True))
+    return [
+        run.model_copy(update={"is_disturbed": is_disturbed(met[run.trial_id])}) if run.trial_id in met else run
+        for run in runs
+    ]
 
 
 _Pair = TypeVar("_Pair", int, tuple[int, int])
