@@ -47,7 +47,8 @@ def searched_tps(tmp_path: Path, server: tuple[str, ...] = SERVER, steady_s: int
     assert set(said) == set(CapacityAnswer.model_fields)
     found = CapacityAnswer.model_validate(said)
     if found.capacity_tps is None:
-        assert found.contradicts_sweep or found.holds_nowhere, "an ended search says why it has no answer"
+        is_said = found.is_given_up or found.contradicts_sweep or found.holds_nowhere
+        assert is_said, "an ended search says why it has no answer"
         pytest.skip("no rate held on this machine, which was too busy with other things")
     assert ran.returncode == int(found.is_disturbed)
     assert found.connections == 4

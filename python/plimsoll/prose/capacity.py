@@ -195,7 +195,7 @@ def _given_up(found: Capacity, what: str) -> Iterator[str]:
     yield f"The objective, {what}, {f'held at {format_rate(held_tps)} in one run' if held_tps else 'held in no run'}."
     if fastest is not None:
         p99 = "" if fastest.response_ms_p99 is None else f", p99 {format_ms(fastest.response_ms_p99)}"
-        bound = "the capacity is hardly above that"
+        bound = "the capacity is hardly above that if the machine was quiet then"
         if fastest.is_disturbed:
             bound = "that was on a disturbed machine too, so that the capacity may be above it"
         yield (
