@@ -1,4 +1,4 @@
-"""Writes the generated parts of the documentation (`make docs`): commands, engine protocol, guide.json, study file.
+"""Writes the generated parts of the documentation (`make docs`): commands, protocol, guide.json, study file, warnings.
 
 The command reference comes from the commands themselves, not from their printed help, so that neither terminal nor
 version of a library changes it. Deliberately not here: any text of its own about a command.
@@ -16,6 +16,7 @@ from typing import Any
 import typer.main
 from write_guide_docs import guide_json_markdown, guide_json_schema
 from write_study_docs import study_file_markdown
+from write_warning_docs import warnings_markdown
 
 from plimsoll.cli.help import COMMANDS, OPTIONS, by_panel
 from plimsoll.cli.main import command_line
@@ -149,6 +150,7 @@ GENERATED = {
     "docs/guide-json.md": guide_json_markdown,
     "docs/guide.schema.json": guide_json_schema,
     "docs/study-file.md": study_file_markdown,
+    "docs/warnings.md": warnings_markdown,
 }
 """Every generated file with what makes its text."""
 

@@ -15,10 +15,10 @@ from typing import Any, Literal, Union, get_args, get_origin
 
 import model_docs
 
+from plimsoll.analyse.findings.catalogue import OBSERVATIONS
 from plimsoll.analyse.findings.finding_model import Figure
 from plimsoll.analyse.model import ANALYSIS_FORMAT, Analysis
 from plimsoll.guide.answer import ANSWER, LIMITS
-from plimsoll.prose.warnings import EVIDENCE
 from plimsoll.record.document import Document
 from plimsoll.record.environment import Environment
 
@@ -75,7 +75,7 @@ def guide_json_markdown() -> str:
     sections = [_section(kind) for kind in documents(Analysis)]
     codes = [
         f"* `{field}`: {', '.join(f'`{code}`' for code in sorted(known))}"
-        for field, known in (("answer", ANSWER), ("limits", LIMITS), ("seen", EVIDENCE))
+        for field, known in (("answer", ANSWER), ("limits", LIMITS), ("seen", {one.seen for one in OBSERVATIONS}))
     ]
     findings = ["## Codes of findings", "", "`warnings` have those of [warnings.md](warnings.md).", "", *codes, ""]
     return "\n".join([INTRODUCTION, *sections, *findings])

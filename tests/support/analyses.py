@@ -5,9 +5,12 @@ Deliberately not here: any calculation that the product makes. The numbers only 
 
 from __future__ import annotations
 
-from plimsoll.analyse.findings.doubts import Evidence, PlacedWarning
+from plimsoll.analyse.findings.catalogue import placed_warnings
+from plimsoll.analyse.findings.client import ClientOnServerHost
+from plimsoll.analyse.findings.doubts import Evidence, Place, PlacedWarning
 from plimsoll.analyse.findings.finding_model import Finding, found
 from plimsoll.analyse.findings.missing import MissingTrial
+from plimsoll.analyse.findings.options import FastFlush
 from plimsoll.analyse.model import (
     Analysis,
     Difference,
@@ -276,16 +279,12 @@ def measured_differences() -> tuple[Difference, ...]:
 
 def measured_warnings() -> tuple[PlacedWarning, ...]:
     """One about the study, one about a system, one about single cells with the words of a recording."""
+    doubts = (
+        Place().doubt(ClientOnServerHost(client_cpu_ratio=0.24)),
+        Place(system="durable").doubt(FastFlush(flush_us_median=10.0)),
+    )
     return (
-        PlacedWarning(
-            code="client-on-server-host",
-            evidence=(Evidence(seen="client-on-server-host", figures={"client_cpu_ratio": 0.24}),),
-        ),
-        PlacedWarning(
-            code="flush-costs-nothing",
-            evidence=(Evidence(seen="fast-flush", figures={"flush_us_median": 10.0}),),
-            systems=("durable",),
-        ),
+        *placed_warnings(doubts),
         PlacedWarning(
             code="errors-occurred",
             evidence=(Evidence(text="7 deadlocks (1213) were retried in 22,410 transactions."),),

@@ -5,7 +5,9 @@ Deliberately not here: the importer. The figures are those of examples/published
 
 from __future__ import annotations
 
-from plimsoll.analyse.findings.doubts import Evidence, PlacedWarning
+from plimsoll.analyse.findings.catalogue import placed_warnings
+from plimsoll.analyse.findings.curve_checks import Single
+from plimsoll.analyse.findings.doubts import Place
 from plimsoll.analyse.findings.finding_model import Finding, found
 from plimsoll.analyse.model import Analysis, SystemSummary, Unknown, WorkloadSummary
 from plimsoll.analyse.study.cell_model import Cell, CpuShares, Estimate
@@ -31,7 +33,7 @@ BL685c 4 12 SAN 497 984 1770 1655 1548 1468 1319 1050 | 664 1323 2426 2427 2413 
 """
 
 
-SINGLE_REPETITION = PlacedWarning(code="single-repetition", evidence=(Evidence(seen="single"),))
+(SINGLE_REPETITION,) = placed_warnings([Place().doubt(Single())])
 
 
 def imported_analysis() -> Analysis:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from plimsoll.analyse.findings.doubts import PlacedWarning
 from plimsoll.analyse.model import Analysis
 from plimsoll.guide.answer import answer_sentence, limit_sentence
-from plimsoll.prose.warnings import evidence_text
 
 
 def answer_of(analysis: Analysis) -> tuple[str, ...]:
@@ -18,4 +17,4 @@ def limits_of(analysis: Analysis) -> tuple[str, ...]:
 
 def evidence_of(warning: PlacedWarning) -> str:
     """The strongest evidence."""
-    return evidence_text(warning.evidence[0])
+    return warning.evidence[0].text

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from plimsoll.analyse.findings.trial_checks import RESPONSE_OF_TURN_RATIO
+from plimsoll.analyse.findings.repetitions import RESPONSE_OF_TURN_RATIO
 from plimsoll.analyse.study.duets import ResponseTimes, TurnEnds, begun_in, estimate, log_rates
 from plimsoll.analyse.trial.histograms import SparseHistogram, merge
 from plimsoll.analyse.trial.percentiles import percentile_ms

@@ -9,12 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from plimsoll.analyse.explain.equivalence import CODES
+from plimsoll.analyse.findings.catalogue import KINDS, OBSERVATIONS
 from plimsoll.analyse.study.cell_model import Bounds, Estimate, SpreadKind
 from plimsoll.guide.answer import ANSWER, LIMITS
 from plimsoll.guide.size import ASSUMPTIONS, DOUBTS
 from plimsoll.prose.phrases import ratio_interval
-from plimsoll.prose.warnings import EVIDENCE
 
 SOURCES = Path(__file__).parents[2] / "python" / "plimsoll" / "analyse"
 FINDINGS = {*ANSWER, *LIMITS, *ASSUMPTIONS, *DOUBTS}
@@ -29,30 +28,22 @@ def own(codes: set[str], words: Iterable[str]) -> set[str]:
     return codes - (FINDINGS - set(words))
 
 
-def test_every_kind_of_evidence_has_words_and_no_other() -> None:
-    text = source(
-        "findings/trial_checks",
-        "findings/curve_checks",
-        "study/cells",
-        "study/factors",
-        "study/environments",
-        "trial/drivers",
-        "findings/options",
-    )
-    text += source("findings/readiness", "findings/readiness_checks")
-    given = set(re.findall(r'Code\.[A-Z_]+,\s*"([a-z-]+)"', text)) | set(re.findall(r'\bcode, "([a-z-]+)"', text))
-    given |= {f"{aspect}-differ" for aspect in CODES}
-    written = given | {
-        "rows-returned",
-        "rows-changed",
-        "peak-at-last-level",
-        "peak-at-first-level",
-        "unfinished",
-        "drift",
-        "option-ignored",
-        "option-changed",
-    }
-    assert written == set(EVIDENCE)
+def test_every_observation_is_made_somewhere_and_is_of_a_kind() -> None:
+    text = "\n".join(path.read_text(encoding="utf-8") for path in SOURCES.rglob("*.py"))
+    names = [one.__name__ for one in OBSERVATIONS]
+    used = {name for name in names if len(re.findall(rf"\b{name}\b", text)) > 1}
+    assert used == set(names)
+    assert {one.kind.code for one in OBSERVATIONS} <= KINDS.keys()
+
+
+def test_every_kind_of_warning_is_raised_somewhere() -> None:
+    """By an observation, by whoever writes it into a recording, or by the engine."""
+    root = SOURCES.parents[2]
+    code = "\n".join(path.read_text(encoding="utf-8") for path in (root / "python").rglob("*.py"))
+    engine = "\n".join(path.read_text(encoding="utf-8") for path in (root / "crates").rglob("src/**/*.rs"))
+    raised = {one.kind.code for one in OBSERVATIONS}
+    raised |= {name for name in KINDS if re.search(rf"\b{name.upper().replace('-', '_')}\.(warning\(|code,)", code)}
+    assert KINDS.keys() - raised == {name for name in KINDS if f'"{name}"' in engine} - raised
 
 
 def test_every_finding_of_the_answer_has_words_and_no_other() -> None:

@@ -24,6 +24,7 @@ from plimsoll.analyse.explain.replication import lag_answer, replication_of
 from plimsoll.analyse.explain.scalability import scalabilities
 from plimsoll.analyse.explain.variables import variable_differences
 from plimsoll.analyse.explain.where_time import where_times
+from plimsoll.analyse.findings.catalogue import placed_warnings
 from plimsoll.analyse.findings.curve_checks import (
     check_cells,
     check_curves,
@@ -32,11 +33,12 @@ from plimsoll.analyse.findings.curve_checks import (
     check_study,
     deciding_trials,
 )
-from plimsoll.analyse.findings.doubts import Doubt, PlacedWarning, placed_warnings
+from plimsoll.analyse.findings.doubts import Doubt, PlacedWarning
 from plimsoll.analyse.findings.finding_model import Finding, found
 from plimsoll.analyse.findings.limits import disturbance_answer, fitted_limits, limits
 from plimsoll.analyse.findings.missing import MissingTrial, PlannedLike, missing_trial, never_ran, preliminary
-from plimsoll.analyse.findings.trial_checks import check_trials, check_weather, stall_figures
+from plimsoll.analyse.findings.repetitions import check_weather
+from plimsoll.analyse.findings.trial_checks import check_trials, stall_of
 from plimsoll.analyse.model import Analysis, Difference, SystemSummary, VariableDifference, WorkloadSummary
 from plimsoll.analyse.study.capacities import capacities, capacity_ratios
 from plimsoll.analyse.study.capacity_model import CapacityRatio, SystemCapacity, WorkloadCost
@@ -285,6 +287,7 @@ def _stalls(trials: Sequence[TrialSummary]) -> Iterator[Finding]:
         stalled = [one for one in trials if one.trial.workload.name == workload and one.quiet.stalls]
         if stalled:
             worst = max(stalled, key=lambda one: one.quiet.stalled_ratio)
+            seen = stall_of(worst)
             yield found(
                 "stalled",
                 system=worst.trial.system.name,
@@ -293,7 +296,7 @@ def _stalls(trials: Sequence[TrialSummary]) -> Iterator[Finding]:
                 repetition=worst.trial.repetition,
                 is_hidden=not worst.trial.level.kind.is_at_rate and not worst.is_published,
                 more_trials_count=len(stalled) - 1,
-                **stall_figures(worst),
+                **({} if seen is None else seen.figures()),
             )
 
 

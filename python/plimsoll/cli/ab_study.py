@@ -24,6 +24,8 @@ from rich.live import Live
 from rich.text import Text
 
 from plimsoll.analyse.answers.ab import AbAnswer, comparisons_of, loads_compared, sides_measured
+from plimsoll.analyse.findings.catalogue import severity_of
+from plimsoll.analyse.findings.doubts import Severity
 from plimsoll.analyse.model import Analysis
 from plimsoll.cli.failures import INTERRUPTED
 from plimsoll.cli.options import Login
@@ -36,8 +38,6 @@ from plimsoll.guide.warnings import grave_warnings, warning_line
 from plimsoll.plan.capacity import USUAL_PAIRS
 from plimsoll.private_folder import PrivateFolder
 from plimsoll.prose.ab import ab_lines, plan_words
-from plimsoll.prose.phrases import counted, repeat_noun
-from plimsoll.prose.warnings import Severity, severity_of
 from plimsoll.record.level import REPETITIONS_MIN
 from plimsoll.record.model import TrialWarning
 from plimsoll.run.planning import total_s, with_repetitions
@@ -48,6 +48,7 @@ from plimsoll.spec.ab import Load, Side, study_text
 from plimsoll.spec.new_study import TomlValue
 from plimsoll.spec.study import STUDY_FILE, StudySpec, parse_study
 from plimsoll.units import format_duration, printable
+from plimsoll.wording import counted, repeat_noun
 
 if TYPE_CHECKING:
     from plimsoll.cli.progress import Notice

@@ -95,10 +95,10 @@ def durability(
     """
     say_starting(server, is_quiet=as_json)
     from plimsoll.guide.fault_tests import durability_page
-    from plimsoll.prose.phrases import counted
     from plimsoll.run.durability import DurabilityTest, duration_s
     from plimsoll.spec.fault_tests import DurabilitySpec, FaultKind, settings_of
     from plimsoll.units import format_duration
+    from plimsoll.wording import counted
 
     load_s = load_seconds(target, load)
     spec = DurabilitySpec(

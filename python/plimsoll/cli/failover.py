@@ -104,10 +104,10 @@ def failover(
     say_starting(server, is_quiet=as_json)
     from plimsoll.errors import SpecError
     from plimsoll.guide.fault_tests import failover_page
-    from plimsoll.prose.phrases import counted
     from plimsoll.run.failover import FailoverTest, duration_s
     from plimsoll.spec.fault_tests import FailoverFault, FailoverSpec, Replication
     from plimsoll.units import format_duration
+    from plimsoll.wording import counted
 
     load_s = load_seconds(target, load)
     delay_s = option_values.duration_s(replication_delay, "--replication-delay")

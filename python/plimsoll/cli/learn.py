@@ -409,8 +409,8 @@ def digests(
     from plimsoll.cli import option_values
     from plimsoll.errors import SpecError
     from plimsoll.learn.digests import digest_report
-    from plimsoll.prose.phrases import counted
     from plimsoll.servers.digests import read_snapshot, snapshots_apart, take_snapshot, write_snapshot
+    from plimsoll.wording import counted
 
     given = {"--for": length, "--snapshot": snapshot, "--since": since}
     if len(said := [name for name, value in given.items() if value is not None]) > 1:
@@ -462,9 +462,9 @@ def schema(
     """
     say_connecting(target)
     from plimsoll.errors import SpecError
-    from plimsoll.prose.phrases import counted
     from plimsoll.run.schema import read_schema, tables_of, write_schema
     from plimsoll.servers.control import connect
+    from plimsoll.wording import counted
 
     url = login.target(target)
     names = databases or [url.database]

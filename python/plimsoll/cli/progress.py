@@ -31,7 +31,6 @@ from rich.progress import (
 from rich.text import Text
 
 from plimsoll.cli.storage import measured_line
-from plimsoll.prose.phrases import counted, repeat_noun
 from plimsoll.record.level import Level
 from plimsoll.run.events import (
     AnswerProgressed,
@@ -47,6 +46,7 @@ from plimsoll.run.events import (
 from plimsoll.run.folder import UNPLANNED
 from plimsoll.run.status import answer_lines, duet_words, interval_words, search_line
 from plimsoll.units import format_duration, format_ms, format_percent, format_rate, printable
+from plimsoll.wording import counted, repeat_noun
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -22,13 +22,13 @@ from plimsoll.drive.protocol import Interval
 from plimsoll.errors import PlimsollError, RecordError
 from plimsoll.plan.capacity import Step
 from plimsoll.prose.capacity import bracket_words, run_words, step_words
-from plimsoll.prose.phrases import counted
 from plimsoll.run.capacity_search import Searched
 from plimsoll.run.capacity_target import Told
 from plimsoll.run.rows import response_ms_p99
 from plimsoll.run.status import how_far, study_status
 from plimsoll.run.study import run_study
 from plimsoll.units import format_duration, format_ms, format_rate, printable
+from plimsoll.wording import counted
 
 if TYPE_CHECKING:
     from plimsoll.analyse.model import Analysis

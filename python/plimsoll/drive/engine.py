@@ -24,6 +24,7 @@ from typing import IO, Any, Literal, Protocol, TypeVar
 
 from pydantic import ValidationError
 
+from plimsoll.analyse.findings.recorded import NO_PROGRESS
 from plimsoll.drive.executable import ENGINE, EngineProcess, Launcher, LocalLauncher, ended, silent, unreached
 from plimsoll.drive.plans import relay_line
 from plimsoll.drive.protocol import (
@@ -462,11 +463,10 @@ class Stall:
         self._told_phase = progress.phase
         return EngineWarning(
             type="warning",
-            code="no-progress",
+            code=NO_PROGRESS.code,
             evidence=f"No progress for {STALL_S:.0f} s in the phase '{progress.phase}', at {progress.done_count:,} of"
             f" {progress.total_count:,}.",
-            advice="The server is busy with one long statement, waits for space on a full disk, hangs, or another"
-            " connection holds a lock on a table: SHOW FULL PROCESSLIST on the server and its error log tell which.",
+            advice=NO_PROGRESS.advice,
         )
 
 

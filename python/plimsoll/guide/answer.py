@@ -7,10 +7,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import fields
 from typing import Any
 
-from plimsoll.analyse.findings.doubts import Evidence, PlacedWarning
+from plimsoll.analyse.findings.doubts import PlacedWarning
 from plimsoll.analyse.findings.finding_model import Finding, Grade
+from plimsoll.analyse.findings.trial_checks import Stalled
 from plimsoll.analyse.model import Analysis
 from plimsoll.analyse.study.cell_model import Cell, Estimate
 from plimsoll.analyse.study.curve_model import Curve, PoolReason
@@ -25,20 +27,10 @@ from plimsoll.prose.capacity import (
     no_capacity_sentence,
 )
 from plimsoll.prose.cost import costs_sentence
-from plimsoll.prose.phrases import (
-    counted,
-    factor_words,
-    fitted_words,
-    higher,
-    listed,
-    lost_words,
-    p99_words,
-    plain,
-    rate_with_interval,
-)
-from plimsoll.prose.warnings import evidence_text
+from plimsoll.prose.phrases import factor_words, fitted_words, higher, lost_words, p99_words, plain, rate_with_interval
 from plimsoll.record.level import FittedBudget, Level
 from plimsoll.units import format_duration, format_ms, format_percent
+from plimsoll.wording import counted, listed
 
 _FIGURES = frozenset(("peak", "sustained-rate", "within-objective", "capacity"))
 
@@ -74,7 +66,7 @@ def _lag_grows(said: Said) -> str:
 
 def _stalled(said: Said) -> str:
     finding, figures = said.finding, said.figures
-    seen = evidence_text(Evidence(seen="stalled", figures=finding.figures))
+    seen = Stalled(**{one.name: figures[one.name] for one in fields(Stalled)})
     place = f"{finding.system} at {_level(finding).label(said.unit)} (repetition {figures['repetition'] + 1})"
     hidden = " Percentiles of response time hardly show it." if figures["is_hidden"] else ""
     rest = figures["more_trials_count"]
@@ -495,5 +487,4 @@ def worded(analysis: Analysis) -> Analysis:
 
 
 def _worded(placed: PlacedWarning) -> PlacedWarning:
-    evidence = tuple(one.model_copy(update={"text": evidence_text(one)}) for one in placed.evidence)
-    return placed.model_copy(update={"evidence": evidence, "advice": advice_of(placed)})
+    return placed.model_copy(update={"advice": advice_of(placed)})

@@ -16,9 +16,9 @@ from plimsoll.guide.sources import Links, capacity_sources, href, recordings_lin
 from plimsoll.guide.tables import NOT_KNOWN, Column, Entry, Table, per_unit, show_change, show_rate
 from plimsoll.guide.words import clean
 from plimsoll.prose.capacity import VERDICTS, objective_words, run_words, share_words
-from plimsoll.prose.phrases import counted, listed
 from plimsoll.record.capacity import Capacity, CapacityRun, RunVerdict
 from plimsoll.units import format_number, format_rate
+from plimsoll.wording import counted, listed
 
 NOTE = (
     "Capacity is the rate at which as many arrivals are over the objective as it allows, from all runs of a search"

@@ -12,8 +12,9 @@ from plimsoll.analyse.model import Analysis
 from plimsoll.analyse.study.curve_model import CheckedClaim, ClaimVerdict
 from plimsoll.guide.sections import Section
 from plimsoll.guide.tables import NOT_KNOWN, Column, Entry, Table, show_ratio
-from plimsoll.prose.phrases import levels_words, listed
+from plimsoll.prose.phrases import levels_words
 from plimsoll.units import format_number
+from plimsoll.wording import listed
 
 VERDICTS = {
     ClaimVerdict.SHOWS: "confirmed here",

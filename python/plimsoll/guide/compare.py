@@ -35,8 +35,9 @@ from plimsoll.guide.tables import NOT_KNOWN, Column, Entry, Table
 from plimsoll.guide.terminal_table import show_table
 from plimsoll.guide.words import clean, escape_markdown
 from plimsoll.prose.capacity import objective_words, slow_words
-from plimsoll.prose.phrases import capitalised, changes_words, counted, first_few, vague_words
+from plimsoll.prose.phrases import vague_words
 from plimsoll.units import format_number, format_percent
+from plimsoll.wording import capitalised, changes_words, counted, first_few
 
 _NOTES: Mapping[str, Callable[[Mapping[str, Any]], str]] = {
     "within-run-only": lambda _: (

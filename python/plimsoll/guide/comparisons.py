@@ -22,8 +22,9 @@ from plimsoll.guide.marks import Chart, Look, Row, axis_y, chart_of, finish, sho
 from plimsoll.guide.sources import Links, cell_sources, href, recordings_line
 from plimsoll.guide.tables import NOT_KNOWN, Column, Entry, Table, show_change
 from plimsoll.guide.words import Said, clean, effect_words, grouped, other_factor_words, verdict_words
-from plimsoll.prose.phrases import counted, effect, factor_words, higher, plain_percent, ratio_interval
+from plimsoll.prose.phrases import effect, factor_words, higher, plain_percent, ratio_interval
 from plimsoll.units import format_rate
+from plimsoll.wording import counted
 
 
 def comparison_sentence(said: Said) -> str:

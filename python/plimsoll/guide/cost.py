@@ -15,7 +15,8 @@ from plimsoll.guide.sources import Links, href, recordings_line
 from plimsoll.guide.tables import NOT_KNOWN, Column, Entry, Table, per_unit, show_cost, show_rate
 from plimsoll.guide.words import clean
 from plimsoll.prose.cost import BASIS_WORDS, money_words, price_words, with_currency, without_capacity_words
-from plimsoll.prose.phrases import capitalised, listed, plain_percent
+from plimsoll.prose.phrases import plain_percent
+from plimsoll.wording import capitalised, listed
 
 
 def cost_section(analysis: Analysis) -> Section | None:

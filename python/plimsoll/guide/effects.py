@@ -18,8 +18,9 @@ from plimsoll.guide.marks import Chart, Look, Row, chart_of, finish
 from plimsoll.guide.sections import Section, SectionChart
 from plimsoll.guide.tables import NOT_KNOWN, Column, Entry, Table, show_change, show_ratio
 from plimsoll.guide.words import Said
-from plimsoll.prose.phrases import counted, effect, listed, plain_percent
+from plimsoll.prose.phrases import effect, plain_percent
 from plimsoll.record.level import Level
+from plimsoll.wording import counted, listed
 
 NOTES = (
     "An effect is the ratio of throughputs, or of capacities, with one value of a factor and with its first value: the"

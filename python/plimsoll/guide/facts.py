@@ -15,7 +15,7 @@ from plimsoll.analyse.study.factors import NOT_SET, encryption_words, factors_of
 from plimsoll.guide.sections import Section
 from plimsoll.guide.tables import NOT_KNOWN, Column, Entry, Table
 from plimsoll.guide.words import grouped
-from plimsoll.prose.phrases import counted, factor_name, factor_value, first_few, listed
+from plimsoll.prose.phrases import factor_name, factor_value
 from plimsoll.record.environment import (
     ClientFacts,
     Environment,
@@ -28,6 +28,7 @@ from plimsoll.record.environment import (
 from plimsoll.spec.placement import format_cpus
 from plimsoll.spec.server_options import switch_spelling
 from plimsoll.units import format_bytes, format_duration, format_ms, format_number
+from plimsoll.wording import counted, first_few, listed
 
 Fact = tuple[str, str]
 

@@ -14,11 +14,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from plimsoll.guide.tables import NOT_KNOWN, Column, Entry, Table
-from plimsoll.prose.phrases import counted
 from plimsoll.record.document import Document
 from plimsoll.record.fault_tests import DurabilityRecord, FailoverOutcome, FailoverRecord, SettingOutcome
 from plimsoll.spec.fault_tests import DurabilitySetting, FailoverFault, FaultKind
 from plimsoll.units import format_duration, format_number, format_percent
+from plimsoll.wording import counted
 
 if TYPE_CHECKING:
     from plimsoll.guide.html import Page

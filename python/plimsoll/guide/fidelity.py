@@ -13,9 +13,9 @@ from plimsoll.analyse.study.workloads import FidelityKind, LearnedFrom
 from plimsoll.guide.sections import Section
 from plimsoll.guide.tables import NOT_KNOWN, Column, Entry, Table
 from plimsoll.learn.fidelity_model import GOALS
-from plimsoll.prose.phrases import counted
 from plimsoll.spec.learned import FigureKind
 from plimsoll.units import format_duration, format_percent
+from plimsoll.wording import counted
 
 TITLE = "How faithful the learned workload is"
 CAVEATS = (

@@ -47,9 +47,9 @@ from plimsoll.guide.sections import Section
 from plimsoll.guide.sources import Links
 from plimsoll.guide.tables import Table
 from plimsoll.guide.trials import OPEN_COUNT, CellStrips, cell_strips
-from plimsoll.prose.phrases import capitalised
 from plimsoll.record.level import LevelKind
 from plimsoll.regular_file import open_regular
+from plimsoll.wording import capitalised
 
 WIDE_PX = 860
 NARROW_PX = 350

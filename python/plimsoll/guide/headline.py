@@ -11,8 +11,8 @@ from datetime import UTC, date, datetime
 from functools import partial
 
 from plimsoll.analyse.answers.answer import TOLD_ONE_BY_ONE
-from plimsoll.analyse.findings.doubts import Code
 from plimsoll.analyse.findings.finding_model import Finding
+from plimsoll.analyse.findings.trial_checks import THROUGHPUT_STALLED
 from plimsoll.analyse.model import Analysis, DifferenceVerdict, SystemSummary, WorkloadSummary
 from plimsoll.analyse.study.capacity_model import SystemCost
 from plimsoll.analyse.study.cell_model import Estimate, has_p99
@@ -24,9 +24,10 @@ from plimsoll.guide.sources import Source, capacity_sources, cell_sources, sourc
 from plimsoll.guide.tables import NOT_KNOWN, PEAK, SUSTAINED, Column, Entry, Table, show_rate, show_statistic, whole
 from plimsoll.guide.warnings import GRAVEST_COUNT, WarningPart
 from plimsoll.prose.cost import money_words, price_words
-from plimsoll.prose.phrases import capitalised, counted, listed, within_words
+from plimsoll.prose.phrases import within_words
 from plimsoll.record.environment import HostFacts, InstanceFacts
 from plimsoll.units import format_bytes
+from plimsoll.wording import capitalised, counted, listed
 
 HEADLINE_CODES = (
     "disturbed",
@@ -155,7 +156,7 @@ def rest_findings(analysis: Analysis) -> list[Finding]:
     compared = {one.workload for one in headlines if one.code in _COMPARED}
     chosen = []
     for one in analysis.answer:
-        if one in headlines or _is_in_table(one) or (one.code == "stalled" and Code.THROUGHPUT_STALLED in is_warned):
+        if one in headlines or _is_in_table(one) or (one.code == "stalled" and THROUGHPUT_STALLED.code in is_warned):
             continue
         if one.code in _COMPARED:
             if one.workload in compared:

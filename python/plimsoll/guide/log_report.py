@@ -24,8 +24,8 @@ from plimsoll.learn.report_model import (
     TemplateFigures,
     TypeFigures,
 )
-from plimsoll.prose.phrases import counted
 from plimsoll.units import format_bytes, format_duration, format_ms, format_number, format_percent, format_rate
+from plimsoll.wording import counted
 
 _FOLLOWED = 6
 _USES = {

@@ -36,8 +36,9 @@ from plimsoll.guide.tables import (
     show_statistic,
 )
 from plimsoll.guide.words import clean
-from plimsoll.prose.phrases import counted, listed, rate_with_interval
+from plimsoll.prose.phrases import rate_with_interval
 from plimsoll.units import format_ms, format_number, format_percent, format_rate
+from plimsoll.wording import counted, listed
 
 TOTALS_NOTE = (
     "Throughput adds up over the servers of a system: each transaction counts at the server on which it ran. Instances"

@@ -27,9 +27,9 @@ from plimsoll.guide.sections import Section, SectionChart, best_systems, folded_
 from plimsoll.guide.sources import Links, href, recordings_line
 from plimsoll.guide.tables import NOT_KNOWN, Column, Entry, Table, per_unit, show_change, show_ratio
 from plimsoll.guide.words import grouped
-from plimsoll.prose.phrases import counted, listed
 from plimsoll.stats.scaling_laws import Law
 from plimsoll.units import format_number, format_percent, format_rate
+from plimsoll.wording import counted, listed
 
 _SHORT = {Law.LINEAR: "linear fit", Law.AMDAHL: "Amdahl's law", Law.USL: "USL"}
 _LINE_POINTS = 60

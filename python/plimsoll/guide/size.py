@@ -23,10 +23,10 @@ from plimsoll.analyse.answers.size_model import (
 from plimsoll.analyse.findings.finding_model import Finding, Grade
 from plimsoll.guide.size_reasons import at_words, reason_sentence
 from plimsoll.guide.tables import NOT_KNOWN, Column, Entry, Table, show_ms, show_rate, whole
-from plimsoll.prose.phrases import counted, listed
 from plimsoll.record.level import Level
 from plimsoll.record.model import Price
 from plimsoll.units import format_duration, format_ms, format_number, format_percent, format_rate
+from plimsoll.wording import counted, listed
 
 _SCALE_OUTS_TOLD = 2
 

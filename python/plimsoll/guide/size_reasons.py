@@ -9,9 +9,10 @@ from plimsoll.analyse.answers.size_evidence import LEFT_RATIO_ALLOWED
 from plimsoll.analyse.answers.size_model import Fit, LoadAsked, SizeEvidence, SystemFit
 from plimsoll.analyse.study.points import Fault
 from plimsoll.prose.capacity import ADVICE, slow_machine_words
-from plimsoll.prose.phrases import counted, ms_span, rate_with_interval
+from plimsoll.prose.phrases import ms_span, rate_with_interval
 from plimsoll.record.level import Level
 from plimsoll.units import format_ms, format_percent, format_rate
+from plimsoll.wording import counted
 
 
 def reason_sentence(one: SystemFit, asked: LoadAsked) -> str:

@@ -16,9 +16,9 @@ from plimsoll.analyse.trial.trial_model import DataSummary
 from plimsoll.guide.facts import storage_words
 from plimsoll.guide.sections import Section
 from plimsoll.guide.tables import NOT_KNOWN, Column, Entry, Table, show_rate
-from plimsoll.prose.phrases import counted
 from plimsoll.record.storage import OperationFigures, StorageMeasurement, StorageRecord
 from plimsoll.units import format_bytes, format_duration, format_ms, format_number, format_percent
+from plimsoll.wording import counted
 
 _NOTE = (
     "fio measured the storage before the trials, without load by a server. Random and mixed tests use pages of 16 KiB,"

@@ -11,8 +11,9 @@ from dataclasses import dataclass, replace
 
 from plimsoll.analyse.model import Analysis
 from plimsoll.analyse.study.cell_model import Bounds, Durations, Estimate, SpreadKind
-from plimsoll.prose.phrases import VAGUE_MARKS, VAGUE_WORDS, listed, vague_words
+from plimsoll.prose.phrases import VAGUE_MARKS, VAGUE_WORDS, vague_words
 from plimsoll.units import format_number, format_significant
+from plimsoll.wording import listed
 
 NOT_KNOWN = "–"
 """Stands where a figure is not known."""

@@ -26,9 +26,10 @@ from plimsoll.guide.sections import Section, SectionChart
 from plimsoll.guide.sources import Links, href, recordings_line
 from plimsoll.guide.tables import NOT_KNOWN, Column, Entry, Table, per_unit
 from plimsoll.guide.words import clean, grouped
-from plimsoll.prose.phrases import counted, levels_words, listed, spans
+from plimsoll.prose.phrases import levels_words, spans
 from plimsoll.record.level import Level
 from plimsoll.units import format_duration, format_ms, format_number, format_percent, format_rate
+from plimsoll.wording import counted, listed
 
 SLOWER = "machine slower"
 

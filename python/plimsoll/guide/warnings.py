@@ -1,7 +1,7 @@
 """Warnings in words, by how much they take from the figures: the gravest three open a guide, the rest is folded.
 
 Commands that show an answer and write no guide say them in the same words. How grave a warning is says
-`plimsoll.prose.warnings`.
+`plimsoll.analyse.findings.catalogue`.
 """
 
 from __future__ import annotations
@@ -10,13 +10,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from plimsoll.analyse.analysis import analyse
-from plimsoll.analyse.findings.doubts import Code
+from plimsoll.analyse.findings.catalogue import severity_of
+from plimsoll.analyse.findings.curve_checks import SINGLE_REPETITION
+from plimsoll.analyse.findings.doubts import Severity
 from plimsoll.analyse.model import Analysis
 from plimsoll.analyse.trial.condition_model import Disturbance
 from plimsoll.analyse.trial.trial_summary import RecordingLike
 from plimsoll.guide.sources import Source, trial_source
 from plimsoll.guide.words import WHOLE_STUDY, advice_of, evidence_sentence, place_words
-from plimsoll.prose.warnings import Severity, severity_of
 from plimsoll.record.capacity import SearchRecord
 from plimsoll.record.model import TrialWarning
 
@@ -120,7 +121,7 @@ def search_doubts(recordings: Sequence[RecordingLike], record: SearchRecord) -> 
 def load_warnings(recording: RecordingLike) -> tuple[TrialWarning, ...]:
     """What makes a single load doubtful, the gravest first; that it is a single one is known."""
     found = _in_words(analyse("load", [recording]))
-    return tuple(one for one in found if one.code != Code.SINGLE_REPETITION)
+    return tuple(one for one in found if one.code != SINGLE_REPETITION.code)
 
 
 def grave_warnings(analysis: Analysis) -> tuple[TrialWarning, ...]:

@@ -33,8 +33,9 @@ from plimsoll.guide.marks import Chart, Look, axis_y, chart_of, finish
 from plimsoll.guide.sections import Section, SectionChart, best_systems, folded_but_best
 from plimsoll.guide.sources import Links, href, recordings_line
 from plimsoll.guide.tables import NOT_KNOWN, Column, Entry, Table
-from plimsoll.prose.phrases import confidence, listed, rate_with_interval
+from plimsoll.prose.phrases import confidence, rate_with_interval
 from plimsoll.units import format_ms, format_number, format_percent, format_rate
+from plimsoll.wording import listed
 
 PARTS: Mapping[WherePart, str] = {
     WherePart.SERVER_CPU: "server CPU",

@@ -12,14 +12,14 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Seq
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from plimsoll.analyse.findings.doubts import Code, Evidence, PlacedWarning
+from plimsoll.analyse.findings.doubts import Evidence, PlacedWarning
 from plimsoll.analyse.findings.finding_model import Finding
 from plimsoll.analyse.model import Analysis, Difference, DifferenceVerdict, SystemSummary, Unknown, WorkloadSummary
 from plimsoll.analyse.study.curve_model import Curve
 from plimsoll.analyse.study.throughput import REPETITIONS_NEEDED
 from plimsoll.guide.tables import NOT_KNOWN
-from plimsoll.prose.phrases import capitalised, counted, effect, factor_name, factor_value, levels_words, plain_percent
-from plimsoll.prose.warnings import ADVICE, evidence_text
+from plimsoll.prose.phrases import effect, factor_name, factor_value, levels_words, plain_percent
+from plimsoll.wording import capitalised, counted
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,7 +149,7 @@ def evidence_sentence(placed: PlacedWarning, systems: Iterable[str] = ()) -> str
         placed: The warning.
         systems: Names of the study's systems, which stay as they are where the evidence begins with one.
     """
-    texts = list(dict.fromkeys(evidence_text(one) for one in placed.evidence))
+    texts = list(dict.fromkeys(one.text for one in placed.evidence))
     rest = f" (and {len(texts) - 1} more, of other {_elsewhere(placed)})" if len(texts) > 1 else ""
     return sentence(f"{texts[0].rstrip('.')}{rest}", (*systems, *placed.systems, *_names(placed.evidence[0])))
 
@@ -167,9 +167,8 @@ def _names(evidence: Evidence) -> Iterator[str]:
 
 
 def advice_of(placed: PlacedWarning) -> str:
-    """What to do about a warning: as a recording has it, else as the catalogue."""
-    known = ADVICE.get(Code(placed.code)) if placed.code in set(Code) else None
-    return sentence(placed.advice or known or "")
+    """What to do about a warning."""
+    return sentence(placed.advice)
 
 
 def sentence(text: str, names: Iterable[str] = ()) -> str:

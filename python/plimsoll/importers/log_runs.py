@@ -16,11 +16,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Generic, Protocol, TypeVar
 
-from plimsoll.analyse.findings.doubts import Code
+from plimsoll.analyse.findings.recorded import REPETITIONS_MAY_DIFFER
 from plimsoll.importers.log_places import Place, Placing
 from plimsoll.importers.text_files import FAULTS_SHOWN_MAX, Unread, raise_faults
 from plimsoll.importers.trials import ImportedTrial, SkippedLog
-from plimsoll.prose.warnings import warning
 from plimsoll.units import printable
 
 
@@ -155,7 +154,7 @@ def repetition_words(places: Sequence[Place]) -> Iterator[str]:
 
 
 def _doubted(trial: ImportedTrial, texts: str) -> ImportedTrial:
-    warnings = (*trial.outcome.warnings, warning(Code.REPETITIONS_MAY_DIFFER, _seen(texts)))
+    warnings = (*trial.outcome.warnings, REPETITIONS_MAY_DIFFER.warning(_seen(texts)))
     return replace(trial, outcome=trial.outcome.model_copy(update={"warnings": warnings}))
 
 

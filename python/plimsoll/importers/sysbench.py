@@ -19,7 +19,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from plimsoll.analyse.findings.doubts import Code
+from plimsoll.analyse.findings.recorded import LOG_CUT_SHORT
 from plimsoll.errors import SpecError
 from plimsoll.importers.log_places import LogOptions, Place, Placing
 from plimsoll.importers.log_runs import (
@@ -36,7 +36,6 @@ from plimsoll.importers.log_runs import (
 from plimsoll.importers.sysbench_log import IntervalLine, Log, Run, read_log
 from plimsoll.importers.text_files import LogFiles, log_files, raise_faults
 from plimsoll.importers.trials import ImportedTrial, ImportResult, SkippedLog
-from plimsoll.prose.warnings import warning
 from plimsoll.record.environment import Environment
 from plimsoll.record.frames import ERRORS, HISTOGRAMS, INTERVALS
 from plimsoll.record.histograms import BUCKET_COUNT, bucket_middle_ns
@@ -152,7 +151,7 @@ def _trial(study: str, position: int, found: FoundRun[Run], place: Place) -> Imp
 
 def _outcome(run: Run) -> Outcome:
     warm_up = 1 if run.settings.get("warm_up_s") and len(run.intervals) > 1 else 0
-    doubts = (warning(Code.LOG_CUT_SHORT, _cut_words(run)),) if not run.is_whole and not run.fatal else ()
+    doubts = (LOG_CUT_SHORT.warning(_cut_words(run)),) if not run.is_whole and not run.fatal else ()
     return Outcome(
         verdict=Verdict.FAILED if run.fatal else Verdict.COMPLETE,
         reason=f"sysbench said: {'; '.join(run.fatal)}" if run.fatal else None,

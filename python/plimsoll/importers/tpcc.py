@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from plimsoll.analyse.findings.doubts import Code
+from plimsoll.analyse.findings.recorded import LOG_CUT_SHORT
 from plimsoll.errors import SpecError
 from plimsoll.importers.dbt2 import Dbt2ReportReader, is_mix_line, read_mix, runs_of_folders
 from plimsoll.importers.go_tpc import GoTpcReader
@@ -35,7 +35,6 @@ from plimsoll.importers.sysbench_log import command_line
 from plimsoll.importers.text_files import LogFiles, Unread, lines_of, log_files, raise_faults
 from plimsoll.importers.tpcc_mysql import TpccMysqlReader
 from plimsoll.importers.trials import ImportedTrial, ImportResult, SkippedLog
-from plimsoll.prose.warnings import warning
 from plimsoll.record.environment import Environment
 from plimsoll.record.level import Level
 from plimsoll.record.model import (
@@ -133,7 +132,7 @@ def _workload(place: Place, run: KitRun) -> WorkloadRecord:
 
 
 def _outcome(run: KitRun) -> Outcome:
-    doubts = () if run.is_whole else (warning(Code.LOG_CUT_SHORT, _cut_words(run)),)
+    doubts = () if run.is_whole else (LOG_CUT_SHORT.warning(_cut_words(run)),)
     return Outcome(
         verdict=Verdict.COMPLETE,
         window=Window(first=0, last=len(run.intervals) - 1) if run.intervals else None,

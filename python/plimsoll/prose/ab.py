@@ -8,8 +8,9 @@ from plimsoll.analyse.answers.ab import AbAnswer, AbComparison, AbSide
 from plimsoll.analyse.findings.finding_model import Grade
 from plimsoll.analyse.model import DifferenceVerdict
 from plimsoll.analyse.study.cell_model import Estimate
-from plimsoll.prose.phrases import confidence, counted, effect, listed, plain_percent, repeat_noun, shorter, vague_words
+from plimsoll.prose.phrases import confidence, effect, plain_percent, shorter, vague_words
 from plimsoll.units import format_duration, format_ms, format_rate
+from plimsoll.wording import counted, listed, repeat_noun
 
 _CLOSE = 1.1
 """Below this ratio two decimals would hide what differs."""

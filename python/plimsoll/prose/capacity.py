@@ -10,20 +10,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Protocol
 
-from plimsoll.analyse.findings.doubts import Code, Voids, voids
+from plimsoll.analyse.findings.doubts import Voids
 from plimsoll.analyse.findings.finding_model import Finding
 from plimsoll.analyse.study.cell_model import EQUAL_WITHIN, Estimate
 from plimsoll.analyse.trial.condition_model import SLOW_RATIO, Disturbance, slow_figures
-from plimsoll.prose.phrases import (
-    capitalised,
-    counted,
-    higher,
-    listed,
-    lost_words,
-    plain_percent,
-    rate_with_interval,
-    ratio_interval,
-)
+from plimsoll.prose.phrases import higher, lost_words, plain_percent, rate_with_interval, ratio_interval
 from plimsoll.record.capacity import (
     Capacity,
     CapacityObjective,
@@ -35,6 +26,7 @@ from plimsoll.record.capacity import (
 )
 from plimsoll.record.model import TrialWarning
 from plimsoll.units import format_duration, format_ms, format_number, format_percent, format_rate
+from plimsoll.wording import capitalised, counted, listed
 
 if TYPE_CHECKING:
     from plimsoll.analyse.answers.size_model import Confirmed
@@ -215,7 +207,10 @@ def far_below_sentence(closed_loop: str) -> str:
 
 def _is_disturbance(code: str) -> bool:
     """Whether a warning says that something else than the server and its load set the figures."""
-    return voids(code) is Voids.MACHINE or code == Code.MACHINE_SLOWER
+    from plimsoll.analyse.findings.catalogue import voids
+    from plimsoll.analyse.findings.repetitions import MACHINE_SLOWER
+
+    return voids(code) is Voids.MACHINE or code == MACHINE_SLOWER.code
 
 
 def _advice(at_rates: Sequence[CapacityRun], disturbed: Sequence[str]) -> str:

@@ -6,9 +6,10 @@ from collections.abc import Sequence
 
 from plimsoll.analyse.findings.finding_model import Finding
 from plimsoll.analyse.study.capacity_model import CapacityBasis
-from plimsoll.prose.phrases import listed, plain_percent
+from plimsoll.prose.phrases import plain_percent
 from plimsoll.record.model import Price
 from plimsoll.units import format_number, format_significant
+from plimsoll.wording import listed
 
 BASIS_WORDS = {
     CapacityBasis.SEARCHED: "the capacity",

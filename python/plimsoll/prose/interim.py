@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 from plimsoll.analyse.findings.limits import unlike_figures
 from plimsoll.analyse.study.sequential_verdicts import estimate_of
 from plimsoll.prose.capacity import slow_words
-from plimsoll.prose.phrases import counted, repeat_noun
 from plimsoll.units import format_duration, format_percent, format_rate
+from plimsoll.wording import counted, repeat_noun
 
 if TYPE_CHECKING:
     from plimsoll.analyse.study.sequential import AnytimeInterval, Interim, Question

@@ -11,11 +11,10 @@ from plimsoll.analyse.explain.durability import durability_of
 from plimsoll.analyse.explain.variable_names import redo_bytes
 from plimsoll.analyse.findings import readiness, readiness_checks
 from plimsoll.analyse.findings.doubts import Doubt
+from plimsoll.analyse.findings.options import FLUSH_MS_OF_A_DEVICE
 from plimsoll.analyse.findings.readiness import Demand, Moment, Readiness, ReadinessCheck
-from plimsoll.analyse.findings.trial_checks import FLUSH_MS_OF_A_DEVICE
 from plimsoll.drive.executable import engine_version
 from plimsoll.errors import HostError
-from plimsoll.prose.phrases import counted
 from plimsoll.record.environment import HostFacts, InstanceFacts
 from plimsoll.run.instance import Instance
 from plimsoll.run.readiness import ReadinessFinding, in_words, machine_readiness, servers_readiness
@@ -23,6 +22,7 @@ from plimsoll.servers.command import find_server
 from plimsoll.servers.directory import default_base_dir, nearest_existing
 from plimsoll.servers.storage import measure_flush
 from plimsoll.units import format_bytes, format_ms, format_percent, parse_whole
+from plimsoll.wording import counted
 
 _WANTED = Demand(connections=4096)
 """The largest levels that people measure have some thousands of connections."""

@@ -21,7 +21,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from plimsoll.analyse.findings.doubts import Code
+from plimsoll.analyse.findings.recorded import NOT_WARM_AT_LIMIT
 from plimsoll.analyse.study.duets import Begun, ResponseTimes, TurnEnds, begun_in
 from plimsoll.analyse.trial.histograms import SparseHistogram
 from plimsoll.drive.engine import Driver, EngineRun
@@ -40,7 +40,6 @@ from plimsoll.drive.protocol import (
 )
 from plimsoll.errors import HostError, InvalidTrialError, PlimsollError, StorageError
 from plimsoll.plan.order import Turn, load_s_of_duet, order_of_turns
-from plimsoll.prose.warnings import warning
 from plimsoll.record.environment import Environment
 from plimsoll.record.model import Outcome, State
 from plimsoll.record.partial import PartialRecording
@@ -459,7 +458,7 @@ class Warming:
         limit_s, names = self.limit_s, ", ".join(moving)
         progressing.warm_note = f"still trending at the limit of {limit_s:g} s: {names}"
         evidence = f"After {limit_s:g} s of warm-up there was still a trend in: {names}."
-        progressing.warnings.append(warning(Code.NOT_WARM_AT_LIMIT, evidence))
+        progressing.warnings.append(NOT_WARM_AT_LIMIT.warning(evidence))
 
     def _values(self, turns_tps: Sequence[float]) -> list[float]:
         """The means of neighbouring turns of one system, the latest whole."""

@@ -30,7 +30,6 @@ from plimsoll.analyse.answers.fault_tests import (
 from plimsoll.drive.engine import delayed
 from plimsoll.errors import HookError, SpecError, TargetError
 from plimsoll.private_folder import PrivateFolder
-from plimsoll.prose.phrases import counted
 from plimsoll.record.fault_tests import FailoverOutcome, FailoverRecord, NotFollowing
 from plimsoll.run.hooks import HookPlace, run_hook
 from plimsoll.run.ledger_load import LedgerLoad, read_ledger_tables
@@ -52,6 +51,7 @@ from plimsoll.spec.fault_tests import FailoverFault, FailoverSpec
 from plimsoll.spec.hooks import HookSpec
 from plimsoll.spec.server_options import OptionValue, checked_options
 from plimsoll.units import printable
+from plimsoll.wording import counted
 
 CUT_OFF_S = 0.5
 """With the fault `cut-off`: replicas receive nothing for so long before the source is killed."""

@@ -16,7 +16,6 @@ from pathlib import Path
 from plimsoll.errors import NewerFormatError, RecordError, SpecError
 from plimsoll.plan.build import build_plan
 from plimsoll.plan.model import AGAIN, Plan, PlannedTrial
-from plimsoll.prose.phrases import repeat_noun
 from plimsoll.record.level import REPETITIONS_MIN, FittedBudget
 from plimsoll.record.model import Verdict
 from plimsoll.record.store import verdicts
@@ -33,6 +32,7 @@ from plimsoll.run.events import (
 from plimsoll.run.folder import EVENTS_FILE, holds_study, known_former_ids, read_plan
 from plimsoll.spec.study import StudySpec
 from plimsoll.units import format_duration
+from plimsoll.wording import repeat_noun
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,6 +18,7 @@ from pathlib import Path
 
 from plimsoll.analyse.explain.equivalence import machines_of_environments
 from plimsoll.analyse.findings.readiness import Readiness
+from plimsoll.analyse.findings.systems import differences_words
 from plimsoll.analyse.model import SystemSummary
 from plimsoll.drive.engine import Driver
 from plimsoll.drive.shared import SharedDriver
@@ -26,7 +27,6 @@ from plimsoll.hosts.host import Host
 from plimsoll.hosts.local import HERE
 from plimsoll.plan.disk import data_bytes_most
 from plimsoll.plan.model import PlannedTrial
-from plimsoll.prose.warnings import differences_in_words
 from plimsoll.record.environment import Environment, InstanceFacts, PlacementFacts
 from plimsoll.run.environments import Hosts, Switcher, is_switched_by_hook, there_from_the_start
 from plimsoll.run.events import DataProgressed, EventLog, ReadinessJudged
@@ -306,7 +306,7 @@ class EqualMachines:
         """
         compared = machines_of_environments(list(self._summaries()))
         if compared is not None and compared.differences:
-            told = differences_in_words((one.what, one.values) for one in compared.differences)
+            told = differences_words((one.what, one.values) for one in compared.differences)
             raise HostError(f"the machines of the environments are not equal: {told}. {_CURE}")
 
     def _summaries(self) -> Iterable[SystemSummary]:

@@ -18,14 +18,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from plimsoll.analyse.explain.variable_names import stated_options
-from plimsoll.analyse.findings.doubts import Code, Doubt
+from plimsoll.analyse.findings.catalogue import rank_of
+from plimsoll.analyse.findings.doubts import Doubt, Severity
 from plimsoll.analyse.findings.readiness import Demand, Readiness, SharedCpus
 from plimsoll.analyse.findings.readiness_checks import readiness_doubts
 from plimsoll.errors import HostError
 from plimsoll.hosts.host import Host
 from plimsoll.hosts.local import HERE
 from plimsoll.plan.disk import data_bytes
-from plimsoll.prose.warnings import CONSEQUENCE, Severity, recorded_warning, severity_of
 from plimsoll.record.environment import HostFacts, InstanceFacts, PlacementFacts
 from plimsoll.record.model import TrialWarning
 from plimsoll.run.instance import Instance, located, managed_spec
@@ -143,20 +143,18 @@ def target_instance(name: str, target: Target, host: Host = HERE) -> Instance:
 
 def judged(facts: Readiness) -> tuple[ReadinessFinding, ...]:
     """Everything that is not as it should be, in words; the gravest first."""
-    order = list(Code)
-    doubts = sorted(readiness_doubts(facts), key=lambda doubt: order.index(Code(doubt.code)))
+    doubts = sorted(readiness_doubts(facts), key=lambda doubt: rank_of(doubt.kind.code))
     return tuple(in_words(doubt) for doubt in doubts)
 
 
 def in_words(doubt: Doubt) -> ReadinessFinding:
     """A doubt in words."""
-    said = recorded_warning(doubt)
     return ReadinessFinding(
-        code=said.code,
-        severity=severity_of(said.code).name.lower(),
-        evidence=said.evidence,
-        consequence=CONSEQUENCE[Code(doubt.code)],
-        cure=said.advice,
+        code=doubt.kind.code,
+        severity=doubt.kind.voids.severity.name.lower(),
+        evidence=doubt.evidence.text,
+        consequence=doubt.kind.consequence,
+        cure=doubt.kind.advice,
     )
 
 

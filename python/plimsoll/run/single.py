@@ -34,7 +34,6 @@ from plimsoll.errors import (
 from plimsoll.importers.systems import Joiner
 from plimsoll.interruption import handled_by, ignore_further, interrupt, say_at_once
 from plimsoll.private_folder import PrivateFolder
-from plimsoll.prose.warnings import recorded_warning
 from plimsoll.record.capacity import RunRole
 from plimsoll.record.environment import ClientFacts, Environment
 from plimsoll.record.level import Level
@@ -257,7 +256,7 @@ class _Drive:
             summary = replace(summary, outcome=outcome)
             from plimsoll.analyse.findings.trial_checks import CHECKS_OF_A_RUN
 
-            doubts = [recorded_warning(doubt) for check in CHECKS_OF_A_RUN for doubt in check(summary)]
+            doubts = [doubt.as_warning() for check in CHECKS_OF_A_RUN for doubt in check(summary)]
             judged = outcome.model_copy(update={"warnings": (*doubts, *outcome.warnings)})
             summary = replace(summary, outcome=judged)
         if self._is_ended:

@@ -18,7 +18,7 @@ from plimsoll.analyse.study.cell_model import is_vague_ratio
 from plimsoll.errors import RecordError
 from plimsoll.plan.model import Plan
 from plimsoll.prose.capacity import bracket_words, objective_words, run_words
-from plimsoll.prose.phrases import VAGUE_SHORT, counted, group_words, ratio_so_far_words, repeat_noun
+from plimsoll.prose.phrases import VAGUE_SHORT, group_words, ratio_so_far_words
 from plimsoll.record.document import Document
 from plimsoll.record.files import partials
 from plimsoll.record.level import Level
@@ -44,6 +44,7 @@ from plimsoll.run.events import (
 from plimsoll.run.folder import EVENTS_FILE, PLAN_FILE, UNPLANNED, is_held, read_plan
 from plimsoll.run.planning import unplanned_count
 from plimsoll.units import format_duration, format_ms, format_rate
+from plimsoll.wording import counted, repeat_noun
 
 
 class CurrentTrial(Document):

@@ -45,7 +45,6 @@ from plimsoll.plan.capacity import (
     usual_ramp_s,
 )
 from plimsoll.plan.model import Plan, PlannedSearch, PlannedTrial
-from plimsoll.prose.phrases import counted
 from plimsoll.record.capacity import Capacity, CapacityRun, RunRole, SearchRecord, held_between, knee_of
 from plimsoll.record.files import recordings_folder
 from plimsoll.record.level import Ramp
@@ -66,6 +65,7 @@ from plimsoll.run.planning import Budget
 from plimsoll.run.systems import ManagedSystem, System
 from plimsoll.run.watch import Freezer
 from plimsoll.spec.study import StudySpec
+from plimsoll.wording import counted
 
 
 class StudySearches:

@@ -15,15 +15,14 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import numpy as np
 
-from plimsoll.analyse.findings.doubts import Code
+from plimsoll.analyse.findings.recorded import COLLECT_FAILED, NOT_WARM_AT_LIMIT, TARGET_INTERVAL_MISSED
 from plimsoll.analyse.trial.steady import INTERVALS_LEAST, half_width_ratio, is_long_enough
 from plimsoll.drive.engine import Driver, TrialRun
 from plimsoll.drive.plans import trial_line
 from plimsoll.drive.protocol import Done, EngineWarning, Interval
 from plimsoll.errors import DataError, HookError, InvalidTrialError, PlimsollError, StorageError
 from plimsoll.plan.model import PlannedTrial
-from plimsoll.prose.phrases import first_few, reset_words
-from plimsoll.prose.warnings import warning
+from plimsoll.prose.phrases import reset_words
 from plimsoll.record.environment import Environment, InstanceFacts
 from plimsoll.record.files import COLLECTED_BYTES_MAX, COLLECTED_FILES_MAX, drop_unfit, storing
 from plimsoll.record.level import REPETITIONS_MIN
@@ -58,6 +57,7 @@ from plimsoll.spec.clients import OpenArrivals, rising, steady
 from plimsoll.spec.levels import checks_each_trial, ramp_up_s
 from plimsoll.spec.study import StudySection
 from plimsoll.units import format_bytes, format_duration, format_percent, parse_whole
+from plimsoll.wording import first_few
 
 
 class TrialRunner:
@@ -257,8 +257,7 @@ class TrialRunner:
             return False
         progressing.warm_note = f"still trending at the limit of {study.warm_up_limit:g} s: {', '.join(moving)}"
         progressing.warnings.append(
-            warning(
-                Code.NOT_WARM_AT_LIMIT,
+            NOT_WARM_AT_LIMIT.warning(
                 f"After {study.warm_up_limit:g} s of warm-up there was still a trend in: {', '.join(moving)}.",
             )
         )
@@ -349,8 +348,7 @@ def ends(task: TrialTask, progressing: Progressing, stocks: Mapping[str, Sequenc
     width = half_width_ratio(series)
     known = "is not known" if width is None else f"is ±{format_percent(width)}"
     progressing.warnings.append(
-        warning(
-            Code.TARGET_INTERVAL_MISSED,
+        TARGET_INTERVAL_MISSED.warning(
             f"After {format_duration(measured_s)} of measurement the 95 % confidence interval of throughput {known};"
             f" ±{format_percent(study.target_interval)} was wanted, without a cycle that is cut short.",
         )
@@ -466,7 +464,7 @@ def collected(hooks: SystemHooks | None, partial: PartialRecording, outcome: Out
     try:
         hooks.run("collect", PLIMSOLL_RECORDING=str(folder.absolute()))
     except HookError as error:
-        found.append(warning(Code.COLLECT_FAILED, f"{error}."))
+        found.append(COLLECT_FAILED.warning(f"{error}."))
     found += _dropped(partial)
     return outcome.model_copy(update={"warnings": (*outcome.warnings, *found)})
 
@@ -493,9 +491,9 @@ def _dropped(partial: PartialRecording) -> list[TrialWarning]:
     found = []
     if dropped.unfit:
         evidence = f"The hook collect left what is no regular file that can be read: {first_few(dropped.unfit)}."
-        found.append(warning(Code.COLLECT_FAILED, evidence))
+        found.append(COLLECT_FAILED.warning(evidence))
     if dropped.beyond:
         most = f"{format_bytes(COLLECTED_BYTES_MAX)} in {COLLECTED_FILES_MAX:,} files"
         evidence = f"The hook collect left more than {most}; not kept: {first_few(dropped.beyond)}."
-        found.append(warning(Code.COLLECT_FAILED, evidence))
+        found.append(COLLECT_FAILED.warning(evidence))
     return found

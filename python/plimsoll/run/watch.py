@@ -21,10 +21,9 @@ from typing import Protocol
 import numpy as np
 import polars as pl
 
-from plimsoll.analyse.findings.doubts import Code
+from plimsoll.analyse.findings.recorded import TELEMETRY_MISSING
 from plimsoll.hosts.host import Collecting, Host, Wanted
 from plimsoll.hosts.local import HERE
-from plimsoll.prose.warnings import warning
 from plimsoll.record.environment import ExporterFacts
 from plimsoll.record.model import TrialWarning
 from plimsoll.run.instance import Instance, replicas_of
@@ -205,7 +204,7 @@ def unseen(instances: Sequence[Instance]) -> list[str]:
 
 def unwatched(fault: str) -> TrialWarning:
     """The doubt that something which could not be watched gives rise to."""
-    return warning(Code.TELEMETRY_MISSING, f"Not everything could be watched: {fault}.")
+    return TELEMETRY_MISSING.warning(f"Not everything could be watched: {fault}.")
 
 
 class Freezable(Protocol):

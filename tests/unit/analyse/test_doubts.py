@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
-from plimsoll.analyse.findings.doubts import Code, Voids, voids
-from plimsoll.prose.warnings import Severity, severity_of
+from plimsoll.analyse.findings.catalogue import KINDS, placed_warnings, severity_of
+from plimsoll.analyse.findings.doubts import Place, Severity, Voids, recorded
+from plimsoll.analyse.findings.readiness import Stolen
+from plimsoll.record.level import Level
+from plimsoll.record.model import TrialWarning
 
 RUN = "no-server throughput-stalled transactions-unfinished replica-lag-grows"
-MACHINE = """host-busy-elsewhere server-throttled burstable-instance memory-overcommitted client-saturated
+MACHINE = """host-busy-elsewhere memory-overcommitted burstable-instance server-throttled client-saturated
 drivers-started-apart driver-differs repetition-lags turn-short"""
-ABSOLUTE = "debug-build data-differs machines-differ server-place-unknown client-on-server-host"
-CERTAINTY = """single-repetition short-window log-cut-short repetitions-may-differ not-warm-at-limit warm-up-unfinished
-throughput-drifts throughput-unsteady few-cycles innodb-drifts target-interval-missed machine-slower plans-differ
-limit-too-low little-space cpu-frequency-varies huge-pages-always swap-likely slow-clock redo-log-small instance-lags
-instances-skewed errors-occurred failed-trials trials-not-run outage connections-missing connections-stuck"""
-NOTHING = """intervals-late telemetry-missing collect-failed peak-at-last-level peak-at-first-level levels-differ
-read-only-slower-than-read-write key-range-misses-data columns-not-compared no-progress query-cache-on replica-writable
-data-larger-than-buffer-pool data-in-page-cache flush-costs-nothing option-not-in-effect character-set-kept
-paths-on-one-device huge-pages-unused environment-changed encryption-differs variables-differ-unexpectedly not-durable
-turbo-on smt-on"""
+ABSOLUTE = """key-range-misses-data option-not-in-effect flush-costs-nothing debug-build data-differs machines-differ
+server-place-unknown client-on-server-host"""
+CERTAINTY = """log-cut-short repetitions-may-differ not-warm-at-limit target-interval-missed outage connections-missing
+connections-stuck single-repetition errors-occurred failed-trials trials-not-run short-window
+warm-up-unfinished throughput-drifts throughput-unsteady few-cycles innodb-drifts instance-lags
+instances-skewed limit-too-low little-space swap-likely huge-pages-always cpu-frequency-varies slow-clock
+redo-log-small plans-differ machine-slower"""
+NOTHING = """intervals-late telemetry-missing collect-failed columns-not-compared no-progress peak-at-last-level
+peak-at-first-level levels-differ read-only-slower-than-read-write variables-differ-unexpectedly
+data-larger-than-buffer-pool data-in-page-cache turbo-on smt-on character-set-kept paths-on-one-device
+huge-pages-unused query-cache-on replica-writable not-durable environment-changed encryption-differs"""
 EXPECTED = {
     code: voided
     for voided, codes in zip(Voids, (RUN, MACHINE, ABSOLUTE, CERTAINTY, NOTHING), strict=True)
@@ -25,20 +29,30 @@ EXPECTED = {
 }
 
 
-def test_every_code_stands_where_what_it_voids_puts_it() -> None:
-    assert [code.value for code in Code] == list(EXPECTED)
-    assert {code.value: voids(code) for code in Code} == EXPECTED
+def test_kinds_are_ordered_by_what_they_void() -> None:
+    assert {code: kind.voids for code, kind in KINDS.items()} == EXPECTED
+    assert list(KINDS) == list(EXPECTED)
 
 
 def test_a_busy_machine_comes_before_a_client_that_shares_it() -> None:
-    order = list(Code)
-    assert order.index(Code.HOST_BUSY_ELSEWHERE) < order.index(Code.CLIENT_SATURATED)
-    assert order.index(Code.CLIENT_SATURATED) < order.index(Code.CLIENT_ON_SERVER_HOST)
+    order = list(KINDS)
+    assert order.index("host-busy-elsewhere") < order.index("client-saturated") < order.index("client-on-server-host")
 
 
-def test_severity_follows_from_what_is_voided() -> None:
-    grave = {Voids.RUN, Voids.MACHINE, Voids.ABSOLUTE}
-    assert {code for code in Code if severity_of(code) is Severity.GRAVE} == {
-        code for code in Code if voids(code) in grave
-    }
+def test_what_other_figures_than_those_of_the_systems_come_from_is_grave() -> None:
+    grave = {code for code, kind in KINDS.items() if kind.voids in {Voids.RUN, Voids.MACHINE, Voids.ABSOLUTE}}
+    assert {code for code in KINDS if severity_of(code) is Severity.GRAVE} == grave
+    assert {"option-not-in-effect", "flush-costs-nothing", "key-range-misses-data"} <= grave
     assert severity_of("from-a-later-version") is Severity.CONTEXT
+
+
+def test_of_doubts_with_one_code_the_weightiest_is_told_first_and_unknown_codes_come_last() -> None:
+    place = Place("a", "w", Level(connections=4))
+    later = recorded(TrialWarning(code="from-a-later-version", evidence="Something.", advice="Look."), place)
+    weak, strong = (place.doubt(Stolen(steal_cpu_ratio=share), share) for share in (0.03, 0.3))
+    known = recorded(TrialWarning(code="outage", evidence="It was gone.", advice="Own words."), place)
+    placed = placed_warnings([later, weak, known, strong])
+    assert [one.code for one in placed] == ["host-busy-elsewhere", "outage", "from-a-later-version"]
+    assert [one.figures["steal_cpu_ratio"] for one in placed[0].evidence] == [0.3, 0.03]
+    assert [one.advice for one in placed[1:]] == ["Own words.", "Look."]
+    assert placed[0].advice == KINDS["host-busy-elsewhere"].advice

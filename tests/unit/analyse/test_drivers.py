@@ -12,7 +12,6 @@ import pytest
 from plimsoll.analyse.analysis import analyse
 from plimsoll.analyse.trial.drivers import expected_ratios
 from plimsoll.analyse.trial.trial_summary import summarise
-from plimsoll.prose.warnings import evidence_text
 from plimsoll.record import frames
 from plimsoll.record.environment import ClientFacts, Environment, HostFacts
 from plimsoll.record.level import Level
@@ -82,7 +81,7 @@ def doubts(*drivers: Driver, connections: int = 4) -> list[tuple[str, str]]:
     """Codes about drivers, with their words."""
     analysis = analyse("made", [made(*drivers, connections=connections)])
     about = {"driver-differs", "drivers-started-apart", "client-saturated"}
-    return [(one.code, evidence_text(seen)) for one in analysis.warnings if one.code in about for seen in one.evidence]
+    return [(one.code, seen.text) for one in analysis.warnings if one.code in about for seen in one.evidence]
 
 
 ALIKE = Driver()

@@ -10,7 +10,7 @@ import pytest
 from scipy import stats
 
 from plimsoll.analyse.analysis import analyse
-from plimsoll.analyse.findings.trial_checks import check_turns
+from plimsoll.analyse.findings.repetitions import check_turns
 from plimsoll.analyse.model import DifferenceVerdict
 from plimsoll.analyse.study.curve_model import DuetBasis
 from plimsoll.analyse.study.duets import estimate, log_ratios, trimmed_mean
@@ -107,7 +107,7 @@ def test_turns_that_are_short_for_their_transactions_are_warned_of(response_s: f
     recording.tables["histograms"] = pl.DataFrame([row], schema=frames.HISTOGRAMS)
     summary = summarise(recording)
     assert summary is not None
-    assert [one.code for one in check_turns(summary)] == (["turn-short"] if is_warned else [])
+    assert [one.kind.code for one in check_turns(summary)] == (["turn-short"] if is_warned else [])
 
 
 def made(system: str, repetition: int, completed: list[int], against: str) -> Made:

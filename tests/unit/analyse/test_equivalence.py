@@ -6,11 +6,11 @@ import pytest
 
 from plimsoll.analyse.explain.equivalence import check_equivalence, equivalence
 from plimsoll.analyse.explain.equivalence_model import Aspect, Equivalence
-from plimsoll.analyse.findings.doubts import placed_warnings
+from plimsoll.analyse.findings.catalogue import placed_warnings, severity_of
+from plimsoll.analyse.findings.doubts import Severity
 from plimsoll.analyse.model import SystemSummary
 from plimsoll.analyse.study.factors import compare_factors, factors_of
 from plimsoll.guide.words import evidence_sentence
-from plimsoll.prose.warnings import Severity, severity_of
 from plimsoll.record.environment import Environment, HostFacts, InstanceFacts, PlacementFacts
 from plimsoll.record.server_facts import ColumnFacts, DataFacts, IndexFacts, PlanStep, StatementPlan, TableFacts
 

@@ -18,7 +18,6 @@ from plimsoll.analyse.trial.processors import (
     with_own_processors,
 )
 from plimsoll.guide.facts import client_cpus, placement_facts
-from plimsoll.prose.warnings import evidence_text
 from plimsoll.record.environment import ClientFacts, Environment, HostFacts, InstanceFacts, PlacementFacts
 from plimsoll.record.level import Level, LevelKind
 
@@ -102,8 +101,8 @@ def cell(cpu: CpuShares) -> Curve:
 
 def test_a_client_on_one_cpu_of_many_is_doubted() -> None:
     (doubt,) = check_cells([cell(CpuShares(client=0.12, idle=0.5, client_of_own=0.96))])
-    assert doubt.code == "client-saturated"
-    assert evidence_text(doubt.evidence) == "the client took 96.0 % of the processors that it could use"
+    assert doubt.kind.code == "client-saturated"
+    assert doubt.evidence.text == "the client took 96.0 % of the processors that it could use"
     assert list(check_cells([cell(CpuShares(client=0.12, idle=0.5, client_of_own=0.8))])) == []
     assert list(check_cells([cell(CpuShares(client=0.12, idle=0.5))])) == []
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from plimsoll.analyse.findings import readiness, readiness_checks
+from plimsoll.analyse.findings.catalogue import KINDS, OBSERVATIONS
 from plimsoll.analyse.findings.readiness import Demand, Moment, Readiness, SharedCpus
 from plimsoll.analyse.findings.readiness_checks import readiness_doubts
-from plimsoll.prose.warnings import CONSEQUENCE, READINESS_EVIDENCE, recorded_warning
 from plimsoll.record.environment import HostFacts, InstanceFacts, PlacementFacts, StorageFacts
 from plimsoll.run.readiness import judged
 
@@ -14,7 +15,7 @@ GIB = 2**30
 
 
 def codes(facts: Readiness) -> list[str]:
-    return [one.code for one in readiness_doubts(facts)]
+    return [one.kind.code for one in readiness_doubts(facts)]
 
 
 def host(**facts: object) -> Readiness:
@@ -149,10 +150,14 @@ def test_the_gravest_comes_first_and_strictness_is_not_about_context() -> None:
 
 def test_every_kind_of_evidence_is_used_by_some_case() -> None:
     seen = {doubt.evidence.seen for facts, _, _ in CASES for doubt in readiness_doubts(facts)}
-    assert seen >= set(READINESS_EVIDENCE)
-    assert {code for _, code, _ in CASES} | {"data-in-page-cache"} == {code.value for code in CONSEQUENCE}
+    elsewhere = {"busy-elsewhere", "stolen", "data-and-memory"}
+    modules = {readiness.__name__, readiness_checks.__name__}
+    of_machines = {one.seen for one in OBSERVATIONS if one.__module__ in modules}
+    assert seen >= of_machines - elsewhere | {"client-shares-cpus"}
+    with_consequence = {code for code, kind in KINDS.items() if kind.consequence}
+    assert {code for _, code, _ in CASES} | {"data-in-page-cache"} == with_consequence
 
 
 def test_evidence_has_units() -> None:
     (doubt,) = readiness_doubts(server(innodb_log_file_size=str(96 * 2**20), demand=WRITES, **POOL))
-    assert recorded_warning(doubt).evidence == "the redo log has 96.0 MiB, the buffer pool 8.00 GiB"
+    assert doubt.as_warning().evidence == "the redo log has 96.0 MiB, the buffer pool 8.00 GiB"

@@ -62,7 +62,7 @@ def sweep(**tps: float) -> list[CapacityRun]:
 )
 def test_a_sweep_that_was_fastest_at_its_end_by_far_is_doubted(swept: list[CapacityRun], is_doubted: bool) -> None:
     doubts = list(check_searches(capacities([record(swept, None)]), ()))
-    assert [doubt.code for doubt in doubts] == ["peak-at-last-level"] * is_doubted
+    assert [doubt.kind.code for doubt in doubts] == ["peak-at-last-level"] * is_doubted
     assert all(doubt.evidence.figures["connections_count"] == 64 for doubt in doubts)
 
 

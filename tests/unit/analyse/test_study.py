@@ -14,10 +14,10 @@ from plimsoll.analyse.model import Analysis, Difference, DifferenceVerdict
 from plimsoll.analyse.study.curve_model import PoolReason
 from plimsoll.errors import RecordError
 from plimsoll.guide.answer import pool_sentence
-from plimsoll.prose.phrases import counted
 from plimsoll.record.environment import Environment
 from plimsoll.record.level import Level
 from plimsoll.record.model import Outcome, Verdict
+from plimsoll.wording import counted
 from support.told import answer_of, evidence_of, limits_of
 from unit.analyse.made import Made, measured, published, trial_record
 

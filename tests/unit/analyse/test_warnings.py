@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 from plimsoll.analyse.analysis import analyse
-from plimsoll.analyse.findings.doubts import Code, PlacedWarning
+from plimsoll.analyse.findings.catalogue import KINDS
+from plimsoll.analyse.findings.doubts import PlacedWarning
 from plimsoll.analyse.model import Analysis
-from plimsoll.prose.warnings import ADVICE
 from plimsoll.record.environment import ClientFacts, Environment, HostFacts, InstanceFacts, StorageFacts
 from plimsoll.record.model import TrialWarning
 from support.told import evidence_of
@@ -47,7 +47,7 @@ def one(environment: Environment | None = None, **made: object) -> set[str]:
 def test_every_code_is_described_in_the_documentation_and_no_other() -> None:
     text = (ROOT / "docs" / "warnings.md").read_text()
     described = re.findall(r"^## `([a-z-]+)`$", text, flags=re.MULTILINE)
-    assert described == [code.value for code in Code], "in the order of the catalogue"
+    assert described == list(KINDS), "in the order of the catalogue"
 
 
 def test_every_code_given_anywhere_in_the_source_is_in_the_catalogue() -> None:
@@ -58,12 +58,13 @@ def test_every_code_given_anywhere_in_the_source_is_in_the_catalogue() -> None:
     ):
         for path in (ROOT / folder).rglob(ending):
             given |= set(re.findall(pattern, path.read_text()))
-    assert given <= set(Code)
+    assert given <= KINDS.keys()
 
 
-def test_evidence_and_advice_are_whole() -> None:
-    assert list(ADVICE) == list(Code)
-    assert all(advice.endswith(".") for advice in ADVICE.values())
+def test_advice_and_consequences_are_sentences() -> None:
+    said = [text for kind in KINDS.values() for text in (kind.advice, kind.consequence) if text]
+    assert len(said) > len(KINDS)
+    assert all(text.endswith(".") and text[0].isupper() for text in said)
 
 
 def test_a_calm_trial_gives_only_what_is_true_of_it() -> None:
@@ -260,7 +261,7 @@ def test_equal_codes_become_one_warning_with_its_places_and_its_weightiest_evide
 
 
 def test_warnings_come_in_the_order_of_the_catalogue() -> None:
-    order = list(Code)
+    order = list(KINDS)
     found = [one.code for one in analyse("made", [measured([1.0] * 5, failed=1)]).warnings]
     assert found == sorted(found, key=order.index)
 

@@ -8,12 +8,11 @@ import numpy as np
 import polars as pl
 
 from plimsoll.analyse.analysis import analyse
-from plimsoll.analyse.findings.trial_checks import check_weather
+from plimsoll.analyse.findings.repetitions import check_weather
 from plimsoll.analyse.study.conditions import slow_figures
 from plimsoll.analyse.trial.steady import innodb_series
 from plimsoll.analyse.trial.trial_summary import summarise
 from plimsoll.guide.content import describe
-from plimsoll.prose.warnings import evidence_text
 from plimsoll.record import frames
 from plimsoll.record.model import ReferenceTimes, SystemRecord, Verdict, Weather
 from unit.analyse.made import PLACE, STARTED_UNIX_S, Made, measured
@@ -66,7 +65,7 @@ def test_a_round_of_a_duet_is_marked_for_both_systems_which_share_a_reference_lo
     ]
     assert slow_figures(trials).keys() == {"a-5", "b-5"}
     (doubt, _) = check_weather(trials, slow_figures(trials))
-    assert evidence_text(doubt.evidence).startswith("round 6: the processor reference")
+    assert doubt.evidence.text.startswith("round 6: the processor reference")
     assert slow_figures([one for index, one in enumerate(trials) if index % 6 >= 3]) == {}, "three rounds of each"
 
 

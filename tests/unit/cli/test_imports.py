@@ -16,7 +16,7 @@ HEAVY = DRAWING | ANALYSING | CONNECTING | {"fsspec", "pandas", "pyarrow", "ray"
 OWN = {"cli", "errors", "interruption", "units"}
 """Of Plimsoll itself, what help needs."""
 
-PLANNING = {"plan", "prose", "record", "regular_file", "run", "spec", "strict_json"}
+PLANNING = {"plan", "prose", "record", "regular_file", "run", "spec", "strict_json", "wording"}
 """What a plan needs besides; packages of which it needs only some modules are below."""
 
 TPCC = {"trial", "trial.tpcc_clauses"}

@@ -6,14 +6,14 @@ from typing import Any
 
 import pytest
 
-from plimsoll.analyse.findings.doubts import Evidence, PlacedWarning
+from plimsoll.analyse.findings.catalogue import severity_of
+from plimsoll.analyse.findings.doubts import Evidence, PlacedWarning, Severity
 from plimsoll.analyse.findings.finding_model import found
 from plimsoll.analyse.model import Analysis
 from plimsoll.guide.content import describe
 from plimsoll.guide.headline import Sentence, rest_findings
 from plimsoll.guide.html import render_html
 from plimsoll.guide.markdown import render_markdown
-from plimsoll.guide.warnings import Severity, severity_of
 from plimsoll.record.level import Level
 from support.analyses import estimate, measured_analysis, peak_of
 from support.published import imported_analysis
@@ -154,5 +154,5 @@ def test_warnings_are_grouped_by_severity() -> None:
         ("variables-differ-unexpectedly", Severity.CONTEXT),
     ],
 )
-def test_severity_follows_the_order_of_codes(code: str, severity: Severity) -> None:
+def test_severity_is_that_of_the_kind(code: str, severity: Severity) -> None:
     assert severity_of(code) is severity

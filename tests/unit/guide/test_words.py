@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from plimsoll.analyse.findings.doubts import Evidence, PlacedWarning
+from plimsoll.analyse.findings.catalogue import placed_warnings
+from plimsoll.analyse.findings.curve_checks import ReadOnlySlower, Single
+from plimsoll.analyse.findings.doubts import Evidence, Place, PlacedWarning
+from plimsoll.analyse.findings.readiness import BusyElsewhere
+from plimsoll.analyse.findings.readiness_checks import DebugBuild
 from plimsoll.analyse.model import DifferenceVerdict
 from plimsoll.analyse.study.curve_model import PoolAdvice, PoolReason
 from plimsoll.guide.answer import pool_sentence
@@ -54,7 +58,7 @@ def test_each_verdict_has_words() -> None:
 
 @pytest.mark.parametrize(
     ("index", "words"),
-    [(0, "whole study"), (1, "durable"), (2, "all systems · read-write · 16 and 32 connections")],
+    [(0, "durable"), (1, "whole study"), (2, "all systems · read-write · 16 and 32 connections")],
 )
 def test_a_warning_says_where(index: int, words: str) -> None:
     analysis = measured_analysis()
@@ -94,9 +98,9 @@ def test_remarks_become_sentences() -> None:
 @pytest.mark.parametrize(
     "evidence",
     [
-        Evidence(seen="debug-build", figures={"instance": "one server/0", "sign": "-debug"}),
+        DebugBuild(instance="one server/0", sign="-debug").evidence(),
         Evidence(text="one server/0 is a debug build: -debug"),
-        Evidence(seen="read-only-slower", figures={"slow_workload": "one", "fast_workload": "b", **_RATES}),
+        ReadOnlySlower(rate_unit="tps", slow_workload="one", fast_workload="b", **_RATES).evidence(),
     ],
 )
 def test_evidence_that_begins_with_a_name_leaves_it_as_it_was_written(evidence: Evidence) -> None:
@@ -105,7 +109,7 @@ def test_evidence_that_begins_with_a_name_leaves_it_as_it_was_written(evidence: 
 
 
 def test_evidence_that_begins_like_a_name_has_its_capital() -> None:
-    placed = PlacedWarning(code="single-repetition", evidence=(Evidence(seen="single"),))
+    (placed,) = placed_warnings([Place().doubt(Single())])
     assert evidence_sentence(placed, ["level"]) == "Levels were measured only once."
 
 
@@ -133,10 +137,9 @@ def test_a_pool_in_words(connections: int, per_core: float | None, words: str) -
 
 
 def test_equal_evidence_is_said_once_and_other_evidence_is_counted() -> None:
-    seen = [Evidence(seen="busy-elsewhere", figures={"other_cpu_ratio": share}) for share in (0.5, 0.2, 0.2001)]
-    placed = PlacedWarning(code="host-busy-elsewhere", evidence=tuple(seen))
+    (placed,) = placed_warnings(Place().doubt(BusyElsewhere(other_cpu_ratio=share)) for share in (0.5, 0.2, 0.2001))
     assert evidence_sentence(placed).endswith("neither to the server nor to the client (and 1 more, of other trials).")
     placed = placed.model_copy(update={"systems": ("a", "b"), "workloads": ("w", "x")})
     assert evidence_sentence(placed).endswith(" (and 1 more, of other systems, workloads or trials).")
     assert advice_of(placed) == "Find and stop what else runs there, or measure on a quiet host."
-    assert advice_of(PlacedWarning(code="of-a-later-version", evidence=tuple(seen), advice="Do it")) == "Do it."
+    assert advice_of(placed.model_copy(update={"code": "of-a-later-version", "advice": "Do it"})) == "Do it."

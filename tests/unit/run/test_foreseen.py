@@ -44,7 +44,7 @@ def seen(server: str, rows: int = 1000) -> Readiness:
 
 
 def doubted(server: str, rows: int = 1000) -> set[str]:
-    return {one.code for one in readiness_doubts(seen(server, rows))}
+    return {one.kind.code for one in readiness_doubts(seen(server, rows))}
 
 
 @pytest.mark.parametrize(
@@ -86,7 +86,7 @@ def test_each_instance_has_its_part_and_all_of_them_share_the_memory() -> None:
 def test_a_pool_that_follows_from_the_tables_is_not_known() -> None:
     found = seen("pool_ratio = 0.1", rows=10_000_000)
     assert "innodb_buffer_pool_size" not in found.servers[0].variables
-    assert not {one.code for one in readiness_doubts(found)}
+    assert not {one.kind.code for one in readiness_doubts(found)}
 
 
 def test_of_a_server_that_runs_nothing_is_foreseen() -> None:

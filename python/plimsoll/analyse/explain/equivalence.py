@@ -26,7 +26,8 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from plimsoll.analyse.explain.durability import causing_variables
 from plimsoll.analyse.explain.equivalence_model import Aspect, AspectDifference, Equivalence
 from plimsoll.analyse.explain.variables import varied_variables
-from plimsoll.analyse.findings.doubts import Code, Doubt, Place
+from plimsoll.analyse.findings.doubts import Doubt, Place
+from plimsoll.analyse.findings.systems import OF_ASPECTS
 from plimsoll.analyse.model import SystemSummary, VariableDifference
 from plimsoll.analyse.trial.instances import sources_of
 from plimsoll.record.environment import Environment
@@ -381,27 +382,17 @@ def options_words(options: str) -> str:
     return " ".join(sorted([*parts, *(["partitioned"] if "partitioned" in options.lower() else [])]))
 
 
-CODES: Mapping[Aspect, Code] = {
-    Aspect.MACHINES: Code.MACHINES_DIFFER,
-    Aspect.DEFINITIONS: Code.DATA_DIFFERS,
-    Aspect.CHARACTER_SETS: Code.DATA_DIFFERS,
-    Aspect.ROWS: Code.DATA_DIFFERS,
-    Aspect.STATISTICS: Code.PLANS_DIFFER,
-    Aspect.PLANS: Code.PLANS_DIFFER,
-}
 _WEIGHTS = {Aspect.CHARACTER_SETS: 2.0, Aspect.DEFINITIONS: 1.0, Aspect.PLANS: 1.0}
 
 
 def check_equivalence(found: Sequence[Equivalence]) -> Iterator[Doubt]:
     """One doubt for each aspect with differences that no factor explains."""
     for one in found:
-        code = CODES.get(one.aspect)
-        if code is not None and one.differences:
-            yield Place().doubt(
-                code,
-                f"{one.aspect.value}-differ",
-                _WEIGHTS.get(one.aspect, 0.0),
+        differ = OF_ASPECTS.get(one.aspect)
+        if differ is not None and one.differences:
+            seen = differ(
                 differences=tuple((each.what, *each.values.values()) for each in one.differences),
                 systems=tuple(one.differences[0].values),
                 differences_count=len(one.differences),
             )
+            yield Place().doubt(seen, _WEIGHTS.get(one.aspect, 0.0))

@@ -41,7 +41,8 @@ from plimsoll.analyse.explain.scaling_model import (
     SuperlinearStep,
 )
 from plimsoll.analyse.explain.where_time import OTHERS_RATIO
-from plimsoll.analyse.findings.doubts import Code, PlacedWarning
+from plimsoll.analyse.findings.client import CLIENT_ON_SERVER_HOST, CLIENT_SATURATED
+from plimsoll.analyse.findings.doubts import PlacedWarning
 from plimsoll.analyse.study.cell_model import Bounds, Cell, Estimate, SpreadKind
 from plimsoll.analyse.study.cells import MeasuredCell
 from plimsoll.analyse.study.curve_model import Curve
@@ -264,8 +265,8 @@ def _cautions(
         (judged.verdict is ScalingVerdict.DOES_NOT_FIT, Caution.DOES_NOT_FIT),
         (is_wide, Caution.WIDE_BAND),
         (levels.repetitions < 2, Caution.ONE_REPETITION),
-        (Code.CLIENT_SATURATED in codes, Caution.CLIENT_SATURATED),
-        (Code.CLIENT_ON_SERVER_HOST in codes and is_shared, Caution.CLIENT_ON_SERVER_HOST),
+        (CLIENT_SATURATED.code in codes, Caution.CLIENT_SATURATED),
+        (CLIENT_ON_SERVER_HOST.code in codes and is_shared, Caution.CLIENT_ON_SERVER_HOST),
         (is_superlinear, Caution.SUPERLINEAR),
     )
     return tuple(caution for applies, caution in reasons if applies)

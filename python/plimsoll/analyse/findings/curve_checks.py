@@ -1,4 +1,4 @@
-"""Doubts that only cells, curves, systems and searches for capacities give rise to.
+"""Warnings about cells, curves, the study as a whole, and searches for capacities.
 
 Each check says for itself from which value on it doubts, and why there.
 
@@ -9,9 +9,13 @@ longer runs at an answer or below are held to what any other level is held to.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import ClassVar
 
-from plimsoll.analyse.findings.doubts import Code, Doubt, Place
+from plimsoll.analyse.findings.client import check_client_of_cell
+from plimsoll.analyse.findings.doubts import Doubt, Observation, Place, Voids, WarningKind
 from plimsoll.analyse.findings.missing import MissingTrial
+from plimsoll.analyse.findings.readiness import STEAL_RATIO, BusyElsewhere, Stolen
 from plimsoll.analyse.model import VariableDifference, WorkloadSummary
 from plimsoll.analyse.study.capacities import deciding_runs
 from plimsoll.analyse.study.capacity_model import SystemCapacity
@@ -23,16 +27,12 @@ from plimsoll.analyse.study.ratios import ratio_of
 from plimsoll.analyse.trial.trial_summary import TrialSummary
 from plimsoll.record.capacity import Capacity, CapacityRun, RunRole
 from plimsoll.record.level import Level
+from plimsoll.units import format_rate
+from plimsoll.wording import counted, first_few
 
-_CLIENT_RATIO_OF_BUSY_HOST = 0.2
-"""On a host without idle time, a client with this share takes what the server lacks: sysbench's usual share there."""
-
-_CLIENT_RATIO_ALONE = 0.9
-_IDLE_RATIO_OF_BUSY_HOST = 0.05
 _ELSEWHERE_RATIO = 0.15
 """Kernel work that counts to no process (interrupts, writing back) stays below this on a quiet host."""
 
-_STEAL_RATIO = 0.02
 _PUBLISHED_TOLERANCE = 0.05
 """Single figures without bounds are taken as equal within this."""
 
@@ -42,22 +42,8 @@ def check_cells(curves: Sequence[Curve]) -> Iterator[Doubt]:
     for curve in curves:
         for cell in curve.cells:
             place = Place(curve.system, curve.workload, cell.level, cell.trials)
-            for doubts_of in (_client_saturated, _busy_elsewhere, _stolen, _errors, _single):
+            for doubts_of in (check_client_of_cell, _busy_elsewhere, _stolen, _errors, _single):
                 yield from doubts_of(cell, place)
-
-
-def _client_saturated(cell: Cell, place: Place) -> Iterator[Doubt]:
-    client, idle, of_own = cell.cpu.client, cell.cpu.idle, cell.cpu.client_of_own
-    if client is None:
-        return
-    if of_own is not None and of_own >= _CLIENT_RATIO_ALONE:
-        yield place.doubt(Code.CLIENT_SATURATED, "client-own-processors", of_own, client_of_own_cpu_ratio=of_own)
-        return
-    shares_busy_host = idle is not None and idle <= _IDLE_RATIO_OF_BUSY_HOST and client >= _CLIENT_RATIO_OF_BUSY_HOST
-    if client >= _CLIENT_RATIO_ALONE or shares_busy_host:
-        yield place.doubt(
-            Code.CLIENT_SATURATED, "client-processors", client, client_cpu_ratio=client, idle_cpu_ratio=idle
-        )
 
 
 def _busy_elsewhere(cell: Cell, place: Place) -> Iterator[Doubt]:
@@ -66,32 +52,116 @@ def _busy_elsewhere(cell: Cell, place: Place) -> Iterator[Doubt]:
         return
     elsewhere = 1 - cpu.idle - (cpu.iowait or 0.0) - (cpu.steal or 0.0) - cpu.server - cpu.client
     if elsewhere > _ELSEWHERE_RATIO:
-        yield place.doubt(Code.HOST_BUSY_ELSEWHERE, "busy-elsewhere", elsewhere, other_cpu_ratio=elsewhere)
+        yield place.doubt(BusyElsewhere(other_cpu_ratio=elsewhere), elsewhere)
 
 
 def _stolen(cell: Cell, place: Place) -> Iterator[Doubt]:
     steal = cell.cpu.steal
-    if steal is not None and steal > _STEAL_RATIO:
-        yield place.doubt(Code.HOST_BUSY_ELSEWHERE, "stolen", steal, steal_cpu_ratio=steal)
+    if steal is not None and steal > STEAL_RATIO:
+        yield place.doubt(Stolen(steal_cpu_ratio=steal), steal)
+
+
+SINGLE_REPETITION = WarningKind("single-repetition", Voids.CERTAINTY, "Measure at least three repetitions.")
+
+
+class Single(Observation):
+    """Nothing says how much repetitions differ."""
+
+    kind, seen = SINGLE_REPETITION, "single"
+
+    def __str__(self) -> str:
+        return "levels were measured only once"
+
+
+def _single(cell: Cell, place: Place) -> Iterator[Doubt]:
+    if cell.throughput_tps.trial_count == 1:
+        yield place.doubt(Single())
+
+
+ERRORS_OCCURRED = WarningKind(
+    "errors-occurred",
+    Voids.CERTAINTY,
+    "Look up the error codes in docs/warnings.md and in the server's log, remove the cause and measure again.",
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Errors(Observation):
+    """Statements failed.
+
+    Attributes:
+        errors: Code, class, and how often.
+    """
+
+    kind: ClassVar = ERRORS_OCCURRED
+    seen: ClassVar = "errors"
+    errors: tuple[tuple[int | None, str, int], ...]
+    failed_count: int
+    retries_count: int
+
+    def __str__(self) -> str:
+        codes = ", ".join(
+            f"{code or 'no code'} ({name}) {'once' if count == 1 else f'{count:,} times'}"
+            for code, name, count in self.errors
+        )
+        retries = "1 retry" if self.retries_count == 1 else f"{self.retries_count:,} retries"
+        ending = f"{counted(self.failed_count, 'transaction')} failed, {retries}"
+        return f"{codes}: {ending}" if codes else ending
 
 
 def _errors(cell: Cell, place: Place) -> Iterator[Doubt]:
     seen = [error for error in cell.errors if error.was_seen]
     total = sum(error.count for error in seen)
     if total or cell.failed_count:
-        yield place.doubt(
-            Code.ERRORS_OCCURRED,
-            "errors",
-            float(total + cell.failed_count),
+        errors = Errors(
             errors=tuple((error.code or None, error.error_class, error.count) for error in seen),
             failed_count=cell.failed_count,
             retries_count=cell.retries_count,
         )
+        yield place.doubt(errors, float(total + cell.failed_count))
 
 
-def _single(cell: Cell, place: Place) -> Iterator[Doubt]:
-    if cell.throughput_tps.trial_count == 1:
-        yield place.doubt(Code.SINGLE_REPETITION, "single")
+FAILED_TRIALS = WarningKind(
+    "failed-trials", Voids.CERTAINTY, "Remove the cause and run the study again: it runs the missing trials."
+)
+TRIALS_NOT_RUN = WarningKind("trials-not-run", Voids.CERTAINTY, "Run the study again: it runs what is missing.")
+PEAK_AT_LAST_LEVEL = WarningKind(
+    "peak-at-last-level",
+    Voids.NOTHING,
+    "Add higher levels (of a search: --connections) until throughput falls.",
+)
+PEAK_AT_FIRST_LEVEL = WarningKind("peak-at-first-level", Voids.NOTHING, "Add lower levels, down to one connection.")
+LEVELS_DIFFER = WarningKind("levels-differ", Voids.NOTHING, "Measure all systems at the same levels.")
+READ_ONLY_SLOWER = WarningKind(
+    "read-only-slower-than-read-write",
+    Voids.NOTHING,
+    "Look for a query cache, another data set, other range options or plans, or a cold start of the read-only trials.",
+)
+VARIABLES_DIFFER = WarningKind(
+    "variables-differ-unexpectedly", Voids.NOTHING, "Set them to the same value, or state them as factors."
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PeakAtLastLevel(Observation):
+    """More connections may complete more."""
+
+    kind: ClassVar = PEAK_AT_LAST_LEVEL
+    seen: ClassVar = "peak-at-last-level"
+    end: ClassVar = "last"
+    rate_unit: str
+    throughput_tps: float
+    level: Level
+
+    def __str__(self) -> str:
+        rate, level = format_rate(self.throughput_tps, self.rate_unit), self.level.label(self.rate_unit)
+        return f"the highest throughput, {rate}, was at {level}, the {self.end} level"
+
+
+class PeakAtFirstLevel(PeakAtLastLevel):
+    """Fewer connections may complete more."""
+
+    kind, seen, end = PEAK_AT_FIRST_LEVEL, "peak-at-first-level", "first"
 
 
 def check_curves(curves: Sequence[Curve], workloads: Sequence[WorkloadSummary]) -> Iterator[Doubt]:
@@ -102,17 +172,29 @@ def check_curves(curves: Sequence[Curve], workloads: Sequence[WorkloadSummary]) 
         if peak is None or curve.kind.is_at_rate or len(curve.cells) == 1:
             continue  # a single level is no search for a peak: a limitation says so
         at_first = peak.level.order == first.order and first.connections > 1
-        code = Code.PEAK_AT_FIRST_LEVEL if at_first and peak.is_inside_range else Code.PEAK_AT_LAST_LEVEL
+        observed = PeakAtFirstLevel if at_first and peak.is_inside_range else PeakAtLastLevel
         if at_first or not peak.is_inside_range:
             cell = curve.cell_at(peak.level)
             trials = () if cell is None else cell.trials
-            yield Place(curve.system, curve.workload, peak.level, trials).doubt(
-                code,
-                code.value,
-                rate_unit=units[curve.workload],
-                throughput_tps=peak.throughput_tps.value,
-                level=peak.level,
-            )
+            seen = observed(rate_unit=units[curve.workload], throughput_tps=peak.throughput_tps.value, level=peak.level)
+            yield Place(curve.system, curve.workload, peak.level, trials).doubt(seen)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReadOnlySlower(Observation):
+    """Reading alone is slower than reading and writing."""
+
+    kind: ClassVar = READ_ONLY_SLOWER
+    seen: ClassVar = "read-only-slower"
+    rate_unit: str
+    slow_workload: str
+    slow_tps: float
+    fast_workload: str
+    fast_tps: float
+
+    def __str__(self) -> str:
+        slow, fast = format_rate(self.slow_tps, self.rate_unit), format_rate(self.fast_tps, self.rate_unit)
+        return f"{self.slow_workload} reached {slow}, {self.fast_workload} reached {fast}"
 
 
 def check_order(cells: Sequence[MeasuredCell]) -> Iterator[Doubt]:
@@ -149,16 +231,71 @@ def _is_slower(cell: MeasuredCell, partner: MeasuredCell) -> bool:
 
 def _order_doubt(cell: MeasuredCell, partner: MeasuredCell) -> Doubt:
     trials = tuple(one.trial.trial_id for one in cell.trials)
-    return Place(cell.system, cell.workload, cell.level, trials).doubt(
-        Code.READ_ONLY_SLOWER,
-        "read-only-slower",
-        partner.throughput.value_tps / max(cell.throughput.value_tps, 1e-9),
+    seen = ReadOnlySlower(
         rate_unit=cell.trials[0].trial.workload.rate_unit,
         slow_workload=cell.workload,
         slow_tps=cell.throughput.value_tps,
         fast_workload=partner.workload,
         fast_tps=partner.throughput.value_tps,
     )
+    weight = partner.throughput.value_tps / max(cell.throughput.value_tps, 1e-9)
+    return Place(cell.system, cell.workload, cell.level, trials).doubt(seen, weight)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Variables(Observation):
+    """Variables differ and no factor says so."""
+
+    kind: ClassVar = VARIABLES_DIFFER
+    seen: ClassVar = "variables"
+    variables: tuple[str, ...]
+    variables_count: int
+
+    def __str__(self) -> str:
+        differ = "differs" if self.variables_count == 1 else "differ"
+        return f"{counted(self.variables_count, 'variable')} {differ}: {first_few(self.variables)}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FailedTrial(Observation):
+    """A trial has a recording and failed."""
+
+    kind: ClassVar = FAILED_TRIALS
+    seen: ClassVar = "failed-trial"
+    trial_id: str
+    reason: str
+
+    def __str__(self) -> str:
+        return f"{self.trial_id}: {self.reason}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NotRun(Observation):
+    """Planned trials have no recording."""
+
+    kind: ClassVar = TRIALS_NOT_RUN
+    seen: ClassVar = "not-run"
+    unrun_count: int
+
+    def __str__(self) -> str:
+        return f"{self.unrun_count:,} planned trials have no recording"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Levels(Observation):
+    """Systems were measured at levels of which none is common to all.
+
+    Attributes:
+        connections: Each system and its levels.
+    """
+
+    kind: ClassVar = LEVELS_DIFFER
+    seen: ClassVar = "levels"
+    connections: tuple[tuple[str | int, ...], ...]
+
+    def __str__(self) -> str:
+        ranges = "; ".join(f"{name}: {', '.join(map(str, levels))}" for name, *levels in self.connections)
+        return f"connections measured: {ranges}"
 
 
 def check_study(
@@ -167,16 +304,16 @@ def check_study(
     """Doubts about the study as a whole."""
     unexpected = tuple(one.variable for one in variables if not one.expected)
     if unexpected:
-        yield Place().doubt(Code.VARIABLES_DIFFER, "variables", variables=unexpected, variables_count=len(unexpected))
+        yield Place().doubt(Variables(variables=unexpected, variables_count=len(unexpected)))
     unrun_count = sum(not one.has_run for one in missing)
     for one in missing:
         place = Place(one.system, one.workload, one.level)
         if one.replaced_by is not None:
             continue
         if one.has_run:
-            yield place.doubt(Code.FAILED_TRIALS, "failed-trial", trial_id=one.trial_id, reason=one.reason)
+            yield place.doubt(FailedTrial(trial_id=one.trial_id, reason=one.reason))
         else:
-            yield place.doubt(Code.TRIALS_NOT_RUN, "not-run", unrun_count=unrun_count)
+            yield place.doubt(NotRun(unrun_count=unrun_count))
     yield from _levels_differ([curve for curve in curves if not curve.kind.is_at_rate])
 
 
@@ -189,7 +326,7 @@ def _levels_differ(curves: Sequence[Curve]) -> Iterator[Doubt]:
         }
         if len(levels) > 1 and not set.intersection(*levels.values()):
             measured: tuple[tuple[str | int, ...], ...] = tuple((name, *sorted(own)) for name, own in levels.items())
-            yield Place(workload=workload).doubt(Code.LEVELS_DIFFER, "levels", connections=measured)
+            yield Place(workload=workload).doubt(Levels(connections=measured))
 
 
 def deciding_trials(found: Sequence[SystemCapacity]) -> frozenset[str]:
@@ -219,10 +356,26 @@ def check_searches(searched: Sequence[SystemCapacity], deciding: Iterable[TrialS
     workloads = dict.fromkeys(one.trial.workload.name for one in trials)
     systems = dict.fromkeys(one.trial.system.name for one in trials)
     doubts = check_cells(build_curves(measured_cells(trials), workloads, list(systems)))
-    yield from (doubt for doubt in doubts if doubt.code != Code.SINGLE_REPETITION)  # a search is one repetition
+    yield from (doubt for doubt in doubts if doubt.kind is not SINGLE_REPETITION)  # a search is one repetition
     for one in searched:
         for search in one.searches:
             yield from _sweep(one, search.capacity)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SweepAtLastLevel(Observation):
+    """A sweep was fastest with the most connections that it tried."""
+
+    kind: ClassVar = PEAK_AT_LAST_LEVEL
+    seen: ClassVar = "sweep-at-last-level"
+    throughput_tps: float
+    connections_count: int
+
+    def __str__(self) -> str:
+        return (
+            f"the sweep was fastest, {format_rate(self.throughput_tps)}, with the most connections that it tried,"
+            f" {self.connections_count:,}: more connections may sustain more"
+        )
 
 
 def _sweep(one: SystemCapacity, found: Capacity) -> Iterator[Doubt]:
@@ -234,9 +387,5 @@ def _sweep(one: SystemCapacity, found: Capacity) -> Iterator[Doubt]:
     if last.throughput_tps > (1 + EQUAL_WITHIN) * max(run.throughput_tps for run in others):
         level = Level(connections=last.connections)
         trials = (last.trial_id,) if last.trial_id else ()
-        yield Place(one.system, one.workload, level, trials).doubt(
-            Code.PEAK_AT_LAST_LEVEL,
-            "sweep-at-last-level",
-            throughput_tps=last.throughput_tps,
-            connections_count=last.connections,
-        )
+        seen = SweepAtLastLevel(throughput_tps=last.throughput_tps, connections_count=last.connections)
+        yield Place(one.system, one.workload, level, trials).doubt(seen)

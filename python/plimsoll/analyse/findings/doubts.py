@@ -1,13 +1,16 @@
-"""Doubts about numbers, one place at a time, and how equal ones become one warning that lists where.
+"""Warnings: of which kind, what was seen, where; and how equal doubts become one warning that lists its places.
 
-When there is a doubt is in the checks of each subject; words are in `plimsoll.prose`.
+A *kind* of warning says once what it takes from the figures and what to do about it. An *observation* is what was seen
+that gives rise to it: a class with typed figures and their sentence. Kinds, observations and the rules that make them
+stand together, one module for each subject; `plimsoll.analyse.findings.catalogue` has all of them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from enum import StrEnum
+from dataclasses import dataclass, fields
+from enum import Enum, StrEnum
+from typing import ClassVar
 
 from pydantic import Field
 
@@ -17,84 +20,16 @@ from plimsoll.record.level import Level
 from plimsoll.record.model import TrialRecord, TrialWarning
 
 
-class Code(StrEnum):
-    """Every warning, in the order of what it voids. Those of the engine and of the run pass through as they are."""
+class Severity(Enum):
+    """What warnings mean for the figures, the gravest first."""
 
-    NO_SERVER = "no-server"
-    THROUGHPUT_STALLED = "throughput-stalled"
-    TRANSACTIONS_UNFINISHED = "transactions-unfinished"
-    REPLICA_LAG_GROWS = "replica-lag-grows"
-    HOST_BUSY_ELSEWHERE = "host-busy-elsewhere"
-    SERVER_THROTTLED = "server-throttled"
-    BURSTABLE_INSTANCE = "burstable-instance"
-    MEMORY_OVERCOMMITTED = "memory-overcommitted"
-    CLIENT_SATURATED = "client-saturated"
-    DRIVERS_STARTED_APART = "drivers-started-apart"
-    DRIVER_DIFFERS = "driver-differs"
-    REPETITION_LAGS = "repetition-lags"
-    TURN_SHORT = "turn-short"
-    DEBUG_BUILD = "debug-build"
-    DATA_DIFFERS = "data-differs"
-    MACHINES_DIFFER = "machines-differ"
-    SERVER_PLACE_UNKNOWN = "server-place-unknown"
-    CLIENT_ON_SERVER_HOST = "client-on-server-host"
-    SINGLE_REPETITION = "single-repetition"
-    SHORT_WINDOW = "short-window"
-    LOG_CUT_SHORT = "log-cut-short"
-    REPETITIONS_MAY_DIFFER = "repetitions-may-differ"
-    NOT_WARM_AT_LIMIT = "not-warm-at-limit"
-    WARM_UP_UNFINISHED = "warm-up-unfinished"
-    THROUGHPUT_DRIFTS = "throughput-drifts"
-    THROUGHPUT_UNSTEADY = "throughput-unsteady"
-    FEW_CYCLES = "few-cycles"
-    INNODB_DRIFTS = "innodb-drifts"
-    TARGET_INTERVAL_MISSED = "target-interval-missed"
-    MACHINE_SLOWER = "machine-slower"
-    PLANS_DIFFER = "plans-differ"
-    LIMIT_TOO_LOW = "limit-too-low"
-    LITTLE_SPACE = "little-space"
-    CPU_FREQUENCY_VARIES = "cpu-frequency-varies"
-    HUGE_PAGES_ALWAYS = "huge-pages-always"
-    SWAP_LIKELY = "swap-likely"
-    SLOW_CLOCK = "slow-clock"
-    REDO_LOG_SMALL = "redo-log-small"
-    INSTANCE_LAGS = "instance-lags"
-    INSTANCES_SKEWED = "instances-skewed"
-    ERRORS_OCCURRED = "errors-occurred"
-    FAILED_TRIALS = "failed-trials"
-    TRIALS_NOT_RUN = "trials-not-run"
-    OUTAGE = "outage"
-    CONNECTIONS_MISSING = "connections-missing"
-    CONNECTIONS_STUCK = "connections-stuck"
-    INTERVALS_LATE = "intervals-late"
-    TELEMETRY_MISSING = "telemetry-missing"
-    COLLECT_FAILED = "collect-failed"
-    PEAK_AT_LAST_LEVEL = "peak-at-last-level"
-    PEAK_AT_FIRST_LEVEL = "peak-at-first-level"
-    LEVELS_DIFFER = "levels-differ"
-    READ_ONLY_SLOWER = "read-only-slower-than-read-write"
-    KEY_RANGE_MISSES_DATA = "key-range-misses-data"
-    COLUMNS_NOT_COMPARED = "columns-not-compared"
-    NO_PROGRESS = "no-progress"
-    QUERY_CACHE_ON = "query-cache-on"
-    REPLICA_WRITABLE = "replica-writable"
-    DATA_LARGER_THAN_BUFFER_POOL = "data-larger-than-buffer-pool"
-    DATA_IN_PAGE_CACHE = "data-in-page-cache"
-    FLUSH_COSTS_NOTHING = "flush-costs-nothing"
-    OPTION_NOT_IN_EFFECT = "option-not-in-effect"
-    CHARACTER_SET_KEPT = "character-set-kept"
-    PATHS_ON_ONE_DEVICE = "paths-on-one-device"
-    HUGE_PAGES_UNUSED = "huge-pages-unused"
-    ENVIRONMENT_CHANGED = "environment-changed"
-    ENCRYPTION_DIFFERS = "encryption-differs"
-    VARIABLES_DIFFER = "variables-differ-unexpectedly"
-    NOT_DURABLE = "not-durable"
-    TURBO_ON = "turbo-on"
-    SMT_ON = "smt-on"
+    GRAVE = "Figures may mean something else than they seem to"
+    UNCERTAIN = "Figures are less certain than they seem"
+    CONTEXT = "What to know about the measurement"
 
 
 class Voids(StrEnum):
-    """What a warning takes from the figures, the most first: the order of all codes, and of everything that lists them.
+    """What a warning takes from the figures, the most first: so everything that lists warnings orders them.
 
     A warning that explains others comes before them: a busy machine makes a client late, so the machine comes first.
     """
@@ -105,27 +40,58 @@ class Voids(StrEnum):
     CERTAINTY = "certainty"  # figures are less certain than they seem
     NOTHING = "nothing"  # what to know about the measurement
 
-
-_FIRST = {
-    Voids.RUN: Code.NO_SERVER,
-    Voids.MACHINE: Code.HOST_BUSY_ELSEWHERE,
-    Voids.ABSOLUTE: Code.DEBUG_BUILD,
-    Voids.CERTAINTY: Code.SINGLE_REPETITION,
-    Voids.NOTHING: Code.INTERVALS_LATE,
-}
-"""The first code of each."""
+    @property
+    def severity(self) -> Severity:
+        """How grave that is."""
+        less = {Voids.CERTAINTY: Severity.UNCERTAIN, Voids.NOTHING: Severity.CONTEXT}
+        return less.get(self, Severity.GRAVE)
 
 
-def voids(code: str) -> Voids:
-    """What a warning takes from the figures; nothing for codes that are not known.
+@dataclass(frozen=True, slots=True)
+class WarningKind:
+    """What warnings with one code have in common.
 
-    >>> voids("host-busy-elsewhere").name, voids("from-a-later-version").name
-    ('MACHINE', 'NOTHING')
+    Attributes:
+        code: Stable name; docs/warnings.md has a paragraph on each.
+        voids: What it takes from the figures.
+        advice: What to do about it, as sentences.
+        consequence: What it does to figures, as a sentence; of pre-flight checks only.
     """
-    order = list(Code)
-    if code not in order:
-        return Voids.NOTHING
-    return [one for one, first in _FIRST.items() if order.index(Code(code)) >= order.index(first)][-1]
+
+    code: str
+    voids: Voids
+    advice: str
+    consequence: str = ""
+
+    def warning(self, evidence: str) -> TrialWarning:
+        """A warning for a recording, whose evidence is already in words."""
+        return TrialWarning(code=self.code, evidence=evidence, advice=self.advice)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Observation:
+    """What was seen that gives rise to a doubt; the fields of a subclass are its figures, named by their unit.
+
+    Attributes:
+        kind: Which warning it is evidence of.
+        seen: What it is called in `guide.json`.
+    """
+
+    kind: ClassVar[WarningKind]
+    seen: ClassVar[str]
+
+    def __str__(self) -> str:
+        """The same in words, without a full stop."""
+        raise NotImplementedError
+
+    def figures(self) -> dict[str, Figure]:
+        """The fields by name; those that may be left out are, where they are not known."""
+        known = ((one, getattr(self, one.name)) for one in fields(self))
+        return {one.name: value for one, value in known if value is not None or one.default is not None}
+
+    def evidence(self) -> Evidence:
+        """The same as an analysis holds it."""
+        return Evidence(seen=self.seen, figures=self.figures(), text=str(self))
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,9 +107,9 @@ class Place:
     level: Level | None = None
     trials: tuple[str, ...] = ()
 
-    def doubt(self, code: Code, seen: str, weight: float = 0.0, **figures: Figure) -> Doubt:
+    def doubt(self, observation: Observation, weight: float = 0.0) -> Doubt:
         """A doubt in this place, with what was seen."""
-        return Doubt(self, code, Evidence(seen=seen, figures=figures), weight)
+        return Doubt(self, observation.kind, observation.evidence(), weight)
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,17 +117,19 @@ class Doubt:
     """A doubt about a number.
 
     Attributes:
-        code: Which; any text for a warning that a recording holds.
-        evidence: What was seen; `plimsoll.prose.warnings` says each kind of it in words.
-        weight: How strong the evidence is: the weightiest is shown first. Comparable within a code.
-        advice: Of a warning that a recording holds; empty for others.
+        kind: Which; made for the occasion for a warning that a recording holds, since its code may be any text.
+        evidence: What was seen.
+        weight: How strong the evidence is: the weightiest is shown first. Comparable within a kind.
     """
 
     place: Place
-    code: str
+    kind: WarningKind
     evidence: Evidence
     weight: float = 0.0
-    advice: str = ""
+
+    def as_warning(self) -> TrialWarning:
+        """The same as recordings and results hold it."""
+        return self.kind.warning(self.evidence.text)
 
 
 def place_of(trial: TrialRecord) -> Place:
@@ -171,24 +139,23 @@ def place_of(trial: TrialRecord) -> Place:
 
 def recorded(warning: TrialWarning, place: Place) -> Doubt:
     """A warning that a recording holds, with its own words."""
-    return Doubt(place, warning.code, Evidence(text=warning.evidence), advice=warning.advice)
+    kind = WarningKind(warning.code, Voids.NOTHING, warning.advice)
+    return Doubt(place, kind, Evidence(text=warning.evidence))
 
 
-def placed_warnings(doubts: Iterable[Doubt]) -> tuple[PlacedWarning, ...]:
-    """One warning for each code, the gravest first; codes that are not known come last."""
-    by_code: dict[str, list[Doubt]] = {}
-    for doubt in doubts:
-        by_code.setdefault(doubt.code, []).append(doubt)
-    rank = {code.value: index for index, code in enumerate(Code)}
-    return tuple(_merged(by_code[code]) for code in sorted(by_code, key=lambda code: (rank.get(code, len(rank)), code)))
+def warning_of(same: Sequence[Doubt], advice: str) -> PlacedWarning:
+    """One warning of doubts with one code.
 
-
-def _merged(same: Sequence[Doubt]) -> PlacedWarning:
+    Args:
+        same: At least one.
+        advice: What to do, where the weightiest does not say it.
+    """
     weightiest_first = sorted(same, key=lambda doubt: -doubt.weight)
+    first = weightiest_first[0]
     return PlacedWarning(
-        code=same[0].code,
+        code=first.kind.code,
         evidence=tuple({one.evidence.model_dump_json(): one.evidence for one in weightiest_first}.values()),
-        advice=weightiest_first[0].advice,
+        advice=first.kind.advice or advice,
         systems=_seen(doubt.place.system for doubt in same),
         workloads=_seen(doubt.place.workload for doubt in same),
         levels=_levels(doubt.place.level for doubt in same),

@@ -1,4 +1,4 @@
-"""Doubts about what a server was given and what it uses: options, character sets, files, a quota.
+"""Warnings about what a server was given and what it uses: options, character sets, files, flushes, a quota.
 
 Options that it ignored or changed, columns of another character set than the server was given, paths on one device,
 huge pages that it did not use, and a quota of processor time that stopped it.
@@ -22,14 +22,17 @@ import math
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
 
 from plimsoll.analyse.explain.variable_names import stated_options
-from plimsoll.analyse.findings.doubts import Code, Doubt, place_of
-from plimsoll.analyse.findings.finding_model import Figure
-from plimsoll.analyse.trial.trial_summary import TrialSummary
+from plimsoll.analyse.findings.doubts import Doubt, Observation, Voids, WarningKind, place_of
 from plimsoll.record.environment import InstanceFacts
 from plimsoll.spec.server_options import OFF, ON
-from plimsoll.units import parse_whole
+from plimsoll.units import format_bytes, parse_whole
+from plimsoll.wording import counted, first_few
+
+if TYPE_CHECKING:
+    from plimsoll.analyse.trial.trial_summary import TrialSummary
 
 _SUFFIXES = {"k": 10, "m": 20, "g": 30, "t": 40, "p": 50, "e": 60}
 
@@ -60,6 +63,45 @@ _NAMES_A_FILE = frozenset({"log_bin", "general_log", "slow_query_log"})
 """Options that may be given a name, and whose variables only say ON."""
 
 
+OPTION_NOT_IN_EFFECT = WarningKind(
+    "option-not-in-effect",
+    Voids.ABSOLUTE,
+    "Remove the option, or set it to the server's value; the server's error log gives the reason.",
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OptionIgnored(Observation):
+    """The server has no such variable, and was allowed to ignore the option.
+
+    Attributes:
+        effective: Empty.
+    """
+
+    kind: ClassVar = OPTION_NOT_IN_EFFECT
+    seen: ClassVar = "option-ignored"
+    option: str
+    given: str
+    effective: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.option} = {self.given} was given; the server has no such variable and ignored it"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OptionChanged(Observation):
+    """The server runs with another value."""
+
+    kind: ClassVar = OPTION_NOT_IN_EFFECT
+    seen: ClassVar = "option-changed"
+    option: str
+    given: str
+    effective: str
+
+    def __str__(self) -> str:
+        return f"{self.option} = {self.given} was given; {self.effective} is in effect"
+
+
 @dataclass(frozen=True, slots=True)
 class NotInEffect:
     """An option that the server does not run with.
@@ -79,9 +121,11 @@ def check_options(one: TrialSummary) -> Iterator[Doubt]:
     """A doubt for each option that is not in effect on an instance, once for instances that agree."""
     found = dict.fromkeys(each for instance in one.environment.instances for each in options_not_in_effect(instance))
     for each in found:
-        seen = "option-ignored" if each.effective is None else "option-changed"
-        figures: dict[str, Figure] = {"option": each.option, "given": each.given, "effective": each.effective or ""}
-        yield place_of(one.trial).doubt(Code.OPTION_NOT_IN_EFFECT, seen, 0.0, **figures)
+        if each.effective is None:
+            yield place_of(one.trial).doubt(OptionIgnored(option=each.option, given=each.given))
+        else:
+            seen = OptionChanged(option=each.option, given=each.given, effective=each.effective)
+            yield place_of(one.trial).doubt(seen)
 
 
 def options_not_in_effect(instance: InstanceFacts) -> list[NotInEffect]:
@@ -130,18 +174,41 @@ def _number(text: str) -> float | None:
     return math.ldexp(float(match[1]), _SUFFIXES.get(match[2].lower(), 0))
 
 
+CHARACTER_SET_KEPT = WarningKind(
+    "character-set-kept",
+    Voids.NOTHING,
+    "Leave the character set out of the columns' types in the workload file, or out of the system's server.",
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CharacterSetKept(Observation):
+    """Columns have another character set than the server was given.
+
+    Attributes:
+        columns: Each with its own.
+    """
+
+    kind: ClassVar = CHARACTER_SET_KEPT
+    seen: ClassVar = "character-set-kept"
+    wanted: str
+    columns_count: int
+    columns: tuple[str, ...]
+
+    def __str__(self) -> str:
+        have = "has" if self.columns_count == 1 else "have"
+        return (
+            f"the server was given {self.wanted}; {counted(self.columns_count, 'column')} {have} another character set:"
+            f" {first_few(self.columns)}"
+        )
+
+
 def check_character_sets(one: TrialSummary) -> Iterator[Doubt]:
     """A doubt where the study stated a character set and columns have others; once for instances that agree."""
     found = dict.fromkeys(told for instance in one.environment.instances if (told := _others(instance)))
     for wanted, columns in found:
-        yield place_of(one.trial).doubt(
-            Code.CHARACTER_SET_KEPT,
-            "character-set-kept",
-            float(len(columns)),
-            wanted=wanted,
-            columns_count=len(columns),
-            columns=columns,
-        )
+        seen = CharacterSetKept(wanted=wanted, columns_count=len(columns), columns=columns)
+        yield place_of(one.trial).doubt(seen, float(len(columns)))
 
 
 def _others(instance: InstanceFacts) -> tuple[str, tuple[str, ...]] | None:
@@ -172,22 +239,54 @@ _FLUSHED = ("redo", "binlog", "undo")
 """What shares a device's flushes with the data; temporary files are not flushed."""
 
 
+PATHS_ON_ONE_DEVICE = WarningKind(
+    "paths-on-one-device", Voids.NOTHING, "Put them on devices of their own, or leave the paths out."
+)
+HUGE_PAGES_UNUSED = WarningKind(
+    "huge-pages-unused",
+    Voids.NOTHING,
+    "Reserve more huge pages (sysctl vm.nr_hugepages) and allow the server to lock them; its error log names the"
+    " cause.",
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PathsOnOneDevice(Observation):
+    """Paths that were given apart share a device."""
+
+    kind: ClassVar = PATHS_ON_ONE_DEVICE
+    seen: ClassVar = "paths-on-one-device"
+    device: str
+    roles: str
+
+    def __str__(self) -> str:
+        return f"{self.roles} are on one device, {self.device}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HugePagesUnused(Observation):
+    """The buffer pool lies in ordinary pages."""
+
+    kind: ClassVar = HUGE_PAGES_UNUSED
+    seen: ClassVar = "huge-pages-unused"
+    huge_pages_bytes: int
+    buffer_pool_bytes: int
+
+    def __str__(self) -> str:
+        huge, pool = format_bytes(self.huge_pages_bytes), format_bytes(self.buffer_pool_bytes)
+        return f"{huge} in huge pages, {pool} of buffer pool"
+
+
 def check_files(one: TrialSummary) -> Iterator[Doubt]:
     """Paths of one server that share a device though they were given apart, and unused huge pages."""
     for instance in one.environment.instances:
         place = place_of(one.trial)
         for device, roles in _shared(instance).items():
-            figures = {"device": device, "roles": " and ".join(roles)}
-            yield place.doubt(Code.PATHS_ON_ONE_DEVICE, "paths-on-one-device", float(len(roles)), **figures)
+            yield place.doubt(PathsOnOneDevice(device=device, roles=" and ".join(roles)), float(len(roles)))
         pool_bytes = parse_whole(instance.variables.get("innodb_buffer_pool_size", ""))
         in_huge_pages, wanted = instance.huge_pages_bytes, one.trial.system.factors.get("huge_pages") == "true"
         if wanted and in_huge_pages is not None and pool_bytes is not None and in_huge_pages < pool_bytes:
-            yield place.doubt(
-                Code.HUGE_PAGES_UNUSED,
-                "huge-pages-unused",
-                huge_pages_bytes=in_huge_pages,
-                buffer_pool_bytes=pool_bytes,
-            )
+            yield place.doubt(HugePagesUnused(huge_pages_bytes=in_huge_pages, buffer_pool_bytes=pool_bytes))
 
 
 def _shared(instance: InstanceFacts) -> dict[str, list[str]]:
@@ -202,6 +301,75 @@ def _shared(instance: InstanceFacts) -> dict[str, list[str]]:
     return {device: roles for device, roles in below.items() if len(roles) > 1}
 
 
+FLUSH_COSTS_NOTHING = WarningKind(
+    "flush-costs-nothing", Voids.ABSOLUTE, "Put the data directory on the storage that production has."
+)
+
+_MEMORY_FILE_SYSTEMS = ("tmpfs", "ramfs", "devtmpfs")
+FLUSH_MS_OF_A_DEVICE = 0.05
+"""No device makes a write durable faster: enterprise NVMe with power-loss protection needs about as long."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DataInMemory(Observation):
+    """The data lies in memory."""
+
+    kind: ClassVar = FLUSH_COSTS_NOTHING
+    seen: ClassVar = "data-in-memory"
+    path: str | None
+    file_system: str
+
+    def __str__(self) -> str:
+        return f"{self.path or 'the data directory'} is on {self.file_system}, which is memory"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FastFlush(Observation):
+    """A flush is faster than any device."""
+
+    kind: ClassVar = FLUSH_COSTS_NOTHING
+    seen: ClassVar = "fast-flush"
+    flush_us_median: float
+
+    def __str__(self) -> str:
+        return f"a small write with fdatasync took {self.flush_us_median:.0f} µs in the data directory"
+
+
+def check_flush(one: TrialSummary) -> Iterator[Doubt]:
+    """Whether flushes to the data directory cost what they cost on a device."""
+    place = place_of(one.trial)
+    for instance in one.environment.instances:
+        storage = instance.storage
+        if storage is None:
+            continue
+        if storage.file_system in _MEMORY_FILE_SYSTEMS:
+            yield place.doubt(DataInMemory(path=storage.path, file_system=storage.file_system), 2.0)
+        elif storage.flush_ms_median is not None and storage.flush_ms_median < FLUSH_MS_OF_A_DEVICE:
+            yield place.doubt(FastFlush(flush_us_median=storage.flush_ms_median * 1000), 1.0)
+
+
+SERVER_THROTTLED = WarningKind(
+    "server-throttled",
+    Voids.MACHINE,
+    "Raise the quota of processor time of the server's control group, or state that quota as a factor of the study.",
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServerThrottled(Observation):
+    """The quota of the server's control group stopped it."""
+
+    kind: ClassVar = SERVER_THROTTLED
+    seen: ClassVar = "server-throttled"
+    throttled_s_per_s: float
+
+    def __str__(self) -> str:
+        return (
+            f"its control group's quota of processor time stopped the server for {self.throttled_s_per_s:.2f} s of CPU"
+            " time in each second"
+        )
+
+
 THROTTLED_RATIO = 0.01
 """Below a hundredth of the time it moves throughput by less than repetitions usually differ."""
 
@@ -211,6 +379,4 @@ def check_throttled(one: TrialSummary) -> Iterator[Doubt]:
     throttled_s = one.resources.per_s.get("throttled_s", 0.0)
     if throttled_s > THROTTLED_RATIO:
         # Version 1 and 2 add up what each CPU of the group was stopped for, so it may be more than all of the time.
-        yield place_of(one.trial).doubt(
-            Code.SERVER_THROTTLED, "server-throttled", throttled_s, throttled_s_per_s=throttled_s
-        )
+        yield place_of(one.trial).doubt(ServerThrottled(throttled_s_per_s=throttled_s), throttled_s)

@@ -1,4 +1,4 @@
-"""Pre-flight checks of limits, other load, memory and processors, and the values that all checks look at.
+"""Warnings about a machine: limits, other load, memory and processors; and the values that pre-flight checks look at.
 
 `Readiness` has the facts of a machine and its servers, found out elsewhere. Checks of servers are in
 `readiness_checks`.
@@ -13,11 +13,12 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from typing import ClassVar
 
-from plimsoll.analyse.findings.doubts import Code, Doubt, Place
-from plimsoll.analyse.findings.finding_model import Figure
+from plimsoll.analyse.findings.client import ClientSharesCpus
+from plimsoll.analyse.findings.doubts import Doubt, Observation, Place, Voids, WarningKind
 from plimsoll.record.environment import HostFacts, InstanceFacts, StorageFacts
-from plimsoll.units import parse_whole
+from plimsoll.units import format_bytes, format_percent, parse_whole
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,6 +93,28 @@ class Readiness:
 
 ReadinessCheck = Callable[[Readiness], Iterator[Doubt]]
 
+LIMIT_TOO_LOW = WarningKind(
+    "limit-too-low",
+    Voids.CERTAINTY,
+    "Raise the limit to what is needed, or use lower levels or fewer tables.",
+    "Connections or statements beyond the limit fail, so the level is not what it says.",
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limit(Observation):
+    """Less is allowed than is needed."""
+
+    kind: ClassVar = LIMIT_TOO_LOW
+    seen: ClassVar = "limit"
+    name: str
+    limit: int
+    wanted: int
+
+    def __str__(self) -> str:
+        return f"{self.name}: {self.limit:,} are allowed, {self.wanted:,} are needed"
+
+
 OWN_CONNECTIONS = 8
 """Those that look and watch beside the load, with room to spare."""
 
@@ -105,9 +128,7 @@ def open_files(facts: Readiness) -> Iterator[Doubt]:
         return
     wanted = facts.demand.connections + _FILES_BESIDE_CONNECTIONS
     if facts.open_files_max < wanted:
-        yield facts.place.doubt(
-            Code.LIMIT_TOO_LOW, "limit", name="open files of this user", limit=facts.open_files_max, wanted=wanted
-        )
+        yield facts.place.doubt(Limit(name="open files of this user", limit=facts.open_files_max, wanted=wanted))
 
 
 def of_servers(facts: Readiness) -> Iterator[Doubt]:
@@ -118,13 +139,34 @@ def of_servers(facts: Readiness) -> Iterator[Doubt]:
         for name, wanted in _wanted(facts.demand).items():
             limit = parse_whole(server.variables.get(name, ""))
             if limit is not None and wanted > limit:
-                told = f"{name} of {server.name}"
-                yield facts.place.doubt(Code.LIMIT_TOO_LOW, "limit", name=told, limit=limit, wanted=wanted)
+                yield facts.place.doubt(Limit(name=f"{name} of {server.name}", limit=limit, wanted=wanted))
 
 
 def _wanted(demand: Demand) -> dict[str, int]:
     wanted = {"max_connections": demand.connections + OWN_CONNECTIONS}
     return wanted | ({"max_prepared_stmt_count": demand.prepared_statements} if demand.prepared_statements else {})
+
+
+LITTLE_SPACE = WarningKind(
+    "little-space",
+    Voids.CERTAINTY,
+    "Free space, or choose another data_dir, --to or PLIMSOLL_DATA_DIR.",
+    "A run may stop because the disk is full.",
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FreeSpace(Observation):
+    """A file system is nearly full."""
+
+    kind: ClassVar = LITTLE_SPACE
+    seen: ClassVar = "free-space"
+    path: str
+    free_bytes: int
+    device: str
+
+    def __str__(self) -> str:
+        return f"{format_bytes(self.free_bytes)} are free in {self.path}"
 
 
 def free_space(facts: Readiness) -> Iterator[Doubt]:
@@ -134,48 +176,155 @@ def free_space(facts: Readiness) -> Iterator[Doubt]:
         key = one.device or one.path
         if one.free_bytes is not None and one.free_bytes < _FREE_BYTES_WANTED and key not in told:
             told.add(key)
-            yield facts.place.doubt(
-                Code.LITTLE_SPACE, "free-space", path=one.path or "", free_bytes=one.free_bytes, device=key or ""
-            )
+            yield facts.place.doubt(FreeSpace(path=one.path or "", free_bytes=one.free_bytes, device=key or ""))
 
+
+HOST_BUSY_ELSEWHERE = WarningKind(
+    "host-busy-elsewhere",
+    Voids.MACHINE,
+    "Find and stop what else runs there, or measure on a quiet host.",
+    "Figures are too low, and differ from run to run.",
+)
 
 _BUSY_RATIO = 0.1
-_STEAL_RATIO = 0.02
-"""The same share of stolen time that is a doubt during a trial (`curve_checks`)."""
+STEAL_RATIO = 0.02
+"""From this share of stolen time on there is a doubt, before load and during it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BusyBefore(Observation):
+    """Something else took the processors before any load."""
+
+    kind: ClassVar = HOST_BUSY_ELSEWHERE
+    seen: ClassVar = "busy-before"
+    busy_cpu_ratio: float
+    sample_s: float
+
+    def __str__(self) -> str:
+        busy = format_percent(self.busy_cpu_ratio)
+        return f"before any load, {busy} of the processors' time was taken by something else"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StolenBefore(Observation):
+    """The hypervisor took the processors away before any load."""
+
+    kind: ClassVar = HOST_BUSY_ELSEWHERE
+    seen: ClassVar = "stolen-before"
+    steal_cpu_ratio: float
+
+    def __str__(self) -> str:
+        stolen = format_percent(self.steal_cpu_ratio)
+        return f"before any load, the hypervisor took {stolen} of the processors' time (steal)"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BusyElsewhere(Observation):
+    """Something else took the processors during a trial."""
+
+    kind: ClassVar = HOST_BUSY_ELSEWHERE
+    seen: ClassVar = "busy-elsewhere"
+    other_cpu_ratio: float
+
+    def __str__(self) -> str:
+        other = format_percent(self.other_cpu_ratio)
+        return f"{other} of the processors' time went neither to the server nor to the client"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stolen(Observation):
+    """The hypervisor took the processors away during a trial."""
+
+    kind: ClassVar = HOST_BUSY_ELSEWHERE
+    seen: ClassVar = "stolen"
+    steal_cpu_ratio: float
+
+    def __str__(self) -> str:
+        return f"the hypervisor took {format_percent(self.steal_cpu_ratio)} of the processors' time (steal)"
 
 
 def other_load(facts: Readiness) -> Iterator[Doubt]:
     """Something else runs."""
     if facts.moment is not None and facts.moment.busy_ratio > _BUSY_RATIO:
         busy = facts.moment.busy_ratio
-        yield facts.place.doubt(
-            Code.HOST_BUSY_ELSEWHERE, "busy-before", busy, busy_cpu_ratio=busy, sample_s=facts.moment.sample_s
-        )
+        yield facts.place.doubt(BusyBefore(busy_cpu_ratio=busy, sample_s=facts.moment.sample_s), busy)
 
 
 def steal(facts: Readiness) -> Iterator[Doubt]:
     """The hypervisor gives processor time to others: there are more virtual than physical CPUs."""
-    if facts.moment is not None and facts.moment.steal_ratio > _STEAL_RATIO:
+    if facts.moment is not None and facts.moment.steal_ratio > STEAL_RATIO:
         stolen = facts.moment.steal_ratio
-        yield facts.place.doubt(Code.HOST_BUSY_ELSEWHERE, "stolen-before", stolen, steal_cpu_ratio=stolen)
+        yield facts.place.doubt(StolenBefore(steal_cpu_ratio=stolen), stolen)
 
 
 def shared_cpus(facts: Readiness) -> Iterator[Doubt]:
     """Client and server may run on the same CPUs and so take time from each other."""
     for one in facts.placements:
         if one.shared_cpus:
-            yield facts.place.doubt(
-                Code.CLIENT_ON_SERVER_HOST,
-                "client-shares-cpus",
-                float(len(one.shared_cpus)),
-                instance=one.instance,
-                shared_count=len(one.shared_cpus),
-                cpus=one.shared_cpus,
-            )
+            count = len(one.shared_cpus)
+            seen = ClientSharesCpus(instance=one.instance, shared_count=count, cpus=one.shared_cpus)
+            yield facts.place.doubt(seen, float(count))
+
+
+SWAP_LIKELY = WarningKind(
+    "swap-likely",
+    Voids.CERTAINTY,
+    "Set vm.swappiness = 1 (sysctl), or turn swap off while you measure (swapoff -a).",
+    "Parts of the buffer pool may be swapped out: throughput drops and recovers without a cause.",
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Swap(Observation):
+    """The kernel swaps early."""
+
+    kind: ClassVar = SWAP_LIKELY
+    seen: ClassVar = "swap"
+    swap_bytes: int
+    swappiness: int
+
+    def __str__(self) -> str:
+        return f"there are {format_bytes(self.swap_bytes)} of swap, and vm.swappiness is {self.swappiness:,}"
 
 
 SWAPPINESS_MAX = 10
 """Up to this the kernel hardly swaps before the page cache is gone; distributions set 60."""
+
+MEMORY_OVERCOMMITTED = WarningKind(
+    "memory-overcommitted",
+    Voids.MACHINE,
+    "Set innodb_buffer_pool_size so that all buffer pools take at most 80 % of memory.",
+    "The kernel swaps, or kills the server when memory runs out.",
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PoolsAndMemory(Observation):
+    """All buffer pools take too much of the machine's memory."""
+
+    kind: ClassVar = MEMORY_OVERCOMMITTED
+    seen: ClassVar = "pools-and-memory"
+    buffer_pool_bytes: int
+    memory_bytes: int
+
+    def __str__(self) -> str:
+        pools, memory = format_bytes(self.buffer_pool_bytes), format_bytes(self.memory_bytes)
+        return f"buffer pools take {pools} of {memory} of memory"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PoolAndLimit(Observation):
+    """A buffer pool takes too much of its server's memory limit."""
+
+    kind: ClassVar = MEMORY_OVERCOMMITTED
+    seen: ClassVar = "pool-and-limit"
+    buffer_pool_bytes: int
+    limit_bytes: int
+
+    def __str__(self) -> str:
+        pool, limit = format_bytes(self.buffer_pool_bytes), format_bytes(self.limit_bytes)
+        return f"the buffer pool takes {pool} of the server's memory limit, {limit}"
+
 
 _POOL_RATIO_MAX = 0.9
 """Connections, dictionary and the kernel need memory beside buffer pools."""
@@ -185,13 +334,30 @@ def swap(facts: Readiness) -> Iterator[Doubt]:
     """The kernel may swap parts of the buffer pool out in favour of its page cache."""
     host = facts.host
     if host.swap_bytes and host.swappiness is not None and host.swappiness > SWAPPINESS_MAX:
-        yield facts.place.doubt(Code.SWAP_LIKELY, "swap", swap_bytes=host.swap_bytes, swappiness=host.swappiness)
+        yield facts.place.doubt(Swap(swap_bytes=host.swap_bytes, swappiness=host.swappiness))
+
+
+HUGE_PAGES_ALWAYS = WarningKind(
+    "huge-pages-always",
+    Voids.CERTAINTY,
+    "Write madvise or never to /sys/kernel/mm/transparent_hugepage/enabled and start the servers again.",
+    "The kernel rearranges memory in the background: response times have stalls.",
+)
+
+
+class HugePages(Observation):
+    """Transparent huge pages are set to always."""
+
+    kind, seen = HUGE_PAGES_ALWAYS, "huge-pages"
+
+    def __str__(self) -> str:
+        return "transparent huge pages are set to always"
 
 
 def huge_pages(facts: Readiness) -> Iterator[Doubt]:
     """With `always` the kernel joins pages in the background, and requests wait for it."""
     if facts.host.transparent_huge_pages == "always":
-        yield facts.place.doubt(Code.HUGE_PAGES_ALWAYS, "huge-pages")
+        yield facts.place.doubt(HugePages())
 
 
 def pools_and_memory(facts: Readiness) -> Iterator[Doubt]:
@@ -199,16 +365,58 @@ def pools_and_memory(facts: Readiness) -> Iterator[Doubt]:
     pools = [size for one in facts.servers if (size := buffer_pool_bytes(one)) is not None]
     memory = facts.host.memory_bytes
     if memory is not None and pools and sum(pools) > _POOL_RATIO_MAX * memory:
-        yield facts.place.doubt(
-            Code.MEMORY_OVERCOMMITTED, "pools-and-memory", buffer_pool_bytes=sum(pools), memory_bytes=memory
-        )
+        yield facts.place.doubt(PoolsAndMemory(buffer_pool_bytes=sum(pools), memory_bytes=memory))
     for one in facts.servers:
         limit = None if one.placement is None else one.placement.memory_limit_bytes
         pool = buffer_pool_bytes(one)
         if limit is not None and pool is not None and pool > _POOL_RATIO_MAX * limit:
-            yield facts.place.doubt(
-                Code.MEMORY_OVERCOMMITTED, "pool-and-limit", buffer_pool_bytes=pool, limit_bytes=limit
-            )
+            yield facts.place.doubt(PoolAndLimit(buffer_pool_bytes=pool, limit_bytes=limit))
+
+
+DATA_LARGER_THAN_BUFFER_POOL = WarningKind(
+    "data-larger-than-buffer-pool",
+    Voids.NOTHING,
+    "Enlarge the buffer pool, or measure with the ratio of data to memory that production has.",
+    "Figures hold for this ratio of data to memory, and depend on storage.",
+)
+DATA_IN_PAGE_CACHE = WarningKind(
+    "data-in-page-cache",
+    Voids.NOTHING,
+    "Set innodb_flush_method to O_DIRECT, or use more data than the host has memory.",
+    "Reads come from the kernel's page cache, which production may not have room for.",
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DataAndBufferPool(Observation):
+    """Data does not fit the buffer pool."""
+
+    kind: ClassVar = DATA_LARGER_THAN_BUFFER_POOL
+    seen: ClassVar = "data-and-buffer-pool"
+    data_bytes: int
+    buffer_pool_bytes: int
+
+    def __str__(self) -> str:
+        return f"{format_bytes(self.data_bytes)} of data, {format_bytes(self.buffer_pool_bytes)} of buffer pool"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DataAndMemory(Observation):
+    """Data fits the kernel's page cache instead."""
+
+    kind: ClassVar = DATA_IN_PAGE_CACHE
+    seen: ClassVar = "data-and-memory"
+    data_bytes: int
+    buffer_pool_bytes: int
+    memory_bytes: int
+    innodb_flush_method: str
+
+    def __str__(self) -> str:
+        return (
+            f"{format_bytes(self.data_bytes)} of data, {format_bytes(self.buffer_pool_bytes)} of buffer pool,"
+            f" {format_bytes(self.memory_bytes)} of memory in the host, innodb_flush_method ="
+            f" {self.innodb_flush_method}"
+        )
 
 
 def data_and_memory(facts: Readiness) -> Iterator[Doubt]:
@@ -218,13 +426,18 @@ def data_and_memory(facts: Readiness) -> Iterator[Doubt]:
         pool_bytes = buffer_pool_bytes(instance)
         if instance.data_bytes is None or pool_bytes is None or instance.data_bytes <= pool_bytes:
             continue
-        weight = instance.data_bytes / pool_bytes
-        sizes: dict[str, Figure] = {"data_bytes": instance.data_bytes, "buffer_pool_bytes": pool_bytes}
-        yield facts.place.doubt(Code.DATA_LARGER_THAN_BUFFER_POOL, "data-and-buffer-pool", weight, **sizes)
+        data_bytes = instance.data_bytes
+        weight = data_bytes / pool_bytes
+        yield facts.place.doubt(DataAndBufferPool(data_bytes=data_bytes, buffer_pool_bytes=pool_bytes), weight)
         method = instance.variables.get("innodb_flush_method", "")
-        if memory_bytes and instance.data_bytes < memory_bytes - pool_bytes and not method.startswith("O_DIRECT"):
-            sizes |= {"memory_bytes": memory_bytes, "innodb_flush_method": method or "unknown"}
-            yield facts.place.doubt(Code.DATA_IN_PAGE_CACHE, "data-and-memory", weight, **sizes)
+        if memory_bytes and data_bytes < memory_bytes - pool_bytes and not method.startswith("O_DIRECT"):
+            seen = DataAndMemory(
+                data_bytes=data_bytes,
+                buffer_pool_bytes=pool_bytes,
+                memory_bytes=memory_bytes,
+                innodb_flush_method=method or "unknown",
+            )
+            yield facts.place.doubt(seen, weight)
 
 
 def buffer_pool_bytes(instance: InstanceFacts) -> int | None:
@@ -242,35 +455,133 @@ _BURSTABLE = re.compile(
 """Amazon t2.micro to t4g.2xlarge, Azure B1s to B20as_v2, Google's shared cores, Alibaba ecs.t5 and t6."""
 
 
+BURSTABLE_INSTANCE = WarningKind(
+    "burstable-instance",
+    Voids.MACHINE,
+    "Measure on an instance type with a fixed share of its processors.",
+    "Throughput falls, often to a tenth, when the credits are used up.",
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Burstable(Observation):
+    """The type of the instance has credits."""
+
+    kind: ClassVar = BURSTABLE_INSTANCE
+    seen: ClassVar = "burstable"
+    product_name: str
+
+    def __str__(self) -> str:
+        return f"the instance type is {self.product_name}, whose processor time is limited by credits"
+
+
 def burstable(facts: Readiness) -> Iterator[Doubt]:
     """The instance has processor time only as long as its credits last."""
     product = facts.host.product_name
     if product is not None and _BURSTABLE.match(product.strip()):
-        yield facts.place.doubt(Code.BURSTABLE_INSTANCE, "burstable", product_name=product.strip())
+        yield facts.place.doubt(Burstable(product_name=product.strip()))
+
+
+CPU_FREQUENCY_VARIES = WarningKind(
+    "cpu-frequency-varies",
+    Voids.CERTAINTY,
+    "Set the governor to performance (cpupower frequency-set -g performance).",
+    "Processors that idle are slowed down: low levels look worse than they are.",
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Governor(Observation):
+    """The frequency governor saves power."""
+
+    kind: ClassVar = CPU_FREQUENCY_VARIES
+    seen: ClassVar = "governor"
+    governor: str
+
+    def __str__(self) -> str:
+        return f"the frequency governor is {self.governor}"
 
 
 def governor(facts: Readiness) -> Iterator[Doubt]:
     """Another governor than `performance` slows idle processors down."""
     name = facts.host.cpu_governor
-    if name not in (None, "performance"):
-        yield facts.place.doubt(Code.CPU_FREQUENCY_VARIES, "governor", governor=name)
+    if name is not None and name != "performance":
+        yield facts.place.doubt(Governor(governor=name))
+
+
+TURBO_ON = WarningKind(
+    "turbo-on",
+    Voids.NOTHING,
+    "Turn turbo off for the comparison of small differences, or measure long enough to be warm.",
+    "Speed depends on temperature and on how many cores are busy.",
+)
+
+
+class Turbo(Observation):
+    """Processors run above their base frequency."""
+
+    kind, seen = TURBO_ON, "turbo"
+
+    def __str__(self) -> str:
+        return "processors may run above their base frequency"
 
 
 def turbo(facts: Readiness) -> Iterator[Doubt]:
     """Processors run above their base frequency until they are hot or many."""
     if facts.host.cpu_turbo:
-        yield facts.place.doubt(Code.TURBO_ON, "turbo")
+        yield facts.place.doubt(Turbo())
+
+
+SMT_ON = WarningKind(
+    "smt-on",
+    Voids.NOTHING,
+    "Count cores and not hardware threads when you size, and give client and server whole cores.",
+    "A second thread on a core adds about a quarter of a core, not a whole one.",
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Smt(Observation):
+    """There are more logical CPUs than cores."""
+
+    kind: ClassVar = SMT_ON
+    seen: ClassVar = "smt"
+    threads_count: int
+    cores_count: int
+
+    def __str__(self) -> str:
+        return f"{self.threads_count:,} hardware threads share {self.cores_count:,} cores"
 
 
 def smt(facts: Readiness) -> Iterator[Doubt]:
     """More logical CPUs than cores: the second thread of a core adds far less than a core does."""
     cores, threads = facts.host.cpu_cores, facts.host.cpu_threads
     if cores is not None and threads is not None and threads > cores and facts.host.cpu_smt is not False:
-        yield facts.place.doubt(Code.SMT_ON, "smt", threads_count=threads, cores_count=cores)
+        yield facts.place.doubt(Smt(threads_count=threads, cores_count=cores))
+
+
+SLOW_CLOCK = WarningKind(
+    "slow-clock",
+    Voids.CERTAINTY,
+    "Use tsc where the machine offers it (boot with clocksource=tsc).",
+    "Each time that is taken costs a system call or more, of the client and of the server.",
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Clock(Observation):
+    """The clock cannot be read in user space."""
+
+    kind: ClassVar = SLOW_CLOCK
+    seen: ClassVar = "clock"
+    clock_source: str
+
+    def __str__(self) -> str:
+        return f"the clock source is {self.clock_source}"
 
 
 def clock(facts: Readiness) -> Iterator[Doubt]:
     """A clock that takes long to read costs each transaction, of the client and of the server."""
     source = facts.host.clock_source
     if source is not None and source not in STEADY_CLOCKS:
-        yield facts.place.doubt(Code.SLOW_CLOCK, "clock", clock_source=source)
+        yield facts.place.doubt(Clock(clock_source=source))

@@ -1,4 +1,4 @@
-"""All pre-flight checks, those of servers included, and those that recordings are held to as well.
+"""Warnings about servers before load, all pre-flight checks, and those that recordings are held to as well.
 
 Of servers: debug builds, a query cache, a small redo log, less than full durability.
 """
@@ -7,16 +7,44 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
 
 from plimsoll.analyse.explain.durability import durability_of
 from plimsoll.analyse.explain.equivalence_model import DurabilityKind
 from plimsoll.analyse.explain.variable_names import redo_bytes
 from plimsoll.analyse.findings import readiness
-from plimsoll.analyse.findings.doubts import Code, Doubt, place_of
+from plimsoll.analyse.findings.doubts import Doubt, Observation, Voids, WarningKind, place_of
 from plimsoll.analyse.findings.readiness import Demand, Readiness, ReadinessCheck
-from plimsoll.analyse.trial.trial_summary import TrialSummary
 from plimsoll.spec.oltp import reads_only
-from plimsoll.units import parse_whole
+from plimsoll.units import format_bytes, parse_whole
+
+if TYPE_CHECKING:
+    from plimsoll.analyse.trial.trial_summary import TrialSummary
+
+DEBUG_BUILD = WarningKind(
+    "debug-build",
+    Voids.ABSOLUTE,
+    "Measure a release build of the same version.",
+    "The server is several times slower than a release build, and not everywhere by the same factor.",
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DebugBuild(Observation):
+    """A server is a build for finding faults.
+
+    Attributes:
+        sign: What shows it.
+    """
+
+    kind: ClassVar = DEBUG_BUILD
+    seen: ClassVar = "debug-build"
+    instance: str
+    sign: str
+
+    def __str__(self) -> str:
+        return f"{self.instance} is a debug build: {self.sign}"
 
 
 def debug_build(facts: Readiness) -> Iterator[Doubt]:
@@ -26,23 +54,87 @@ def debug_build(facts: Readiness) -> Iterator[Doubt]:
         named = next((name for name in _OF_DEBUG_BUILDS if name in server.variables), None)
         if marked is not None or named is not None:
             sign = f"version {server.version}" if marked else f"it has the variable {named}"
-            yield facts.place.doubt(Code.DEBUG_BUILD, "debug-build", instance=server.name, sign=sign)
+            yield facts.place.doubt(DebugBuild(instance=server.name, sign=sign))
+
+
+QUERY_CACHE_ON = WarningKind(
+    "query-cache-on",
+    Voids.NOTHING,
+    "Set query_cache_type = OFF and query_cache_size = 0, unless production runs with the query cache.",
+    "Repeated statements are answered from the cache and say nothing about the engine.",
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QueryCache(Observation):
+    """A server has a query cache."""
+
+    kind: ClassVar = QUERY_CACHE_ON
+    seen: ClassVar = "query-cache"
+    query_cache_type: str
+    query_cache_size: str
+
+    def __str__(self) -> str:
+        return f"query_cache_type = {self.query_cache_type}, query_cache_size = {self.query_cache_size}"
 
 
 def query_cache(facts: Readiness) -> Iterator[Doubt]:
     """A query cache answers repeated statements without running them, and is one lock for all connections."""
     for server in facts.servers:
-        kind = server.variables.get("query_cache_type", "OFF").upper()
+        cached = server.variables.get("query_cache_type", "OFF").upper()
         size = server.variables.get("query_cache_size", "0")
-        if kind not in ("OFF", "0") and size not in ("", "0"):
-            yield facts.place.doubt(Code.QUERY_CACHE_ON, "query-cache", query_cache_type=kind, query_cache_size=size)
+        if cached not in ("OFF", "0") and size not in ("", "0"):
+            yield facts.place.doubt(QueryCache(query_cache_type=cached, query_cache_size=size))
+
+
+REPLICA_WRITABLE = WarningKind(
+    "replica-writable",
+    Voids.NOTHING,
+    "Set read_only = ON on the replica (MySQL: super_read_only = ON).",
+    "A write that went to it by mistake would make it another server than its source.",
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WritableReplica(Observation):
+    """A replica lets clients write."""
+
+    kind: ClassVar = REPLICA_WRITABLE
+    seen: ClassVar = "writable-replica"
+    instance: str
+
+    def __str__(self) -> str:
+        return f"{self.instance} is a replica with read_only = OFF"
 
 
 def writable_replica(facts: Readiness) -> Iterator[Doubt]:
     """A replica that lets clients write can come to hold other rows than its source, or stop applying."""
     for server in facts.servers:
         if server.role == "replica" and server.variables.get("read_only", "ON").upper() in {"OFF", "0"}:
-            yield facts.place.doubt(Code.REPLICA_WRITABLE, "writable-replica", instance=server.name)
+            yield facts.place.doubt(WritableReplica(instance=server.name))
+
+
+REDO_LOG_SMALL = WarningKind(
+    "redo-log-small",
+    Voids.CERTAINTY,
+    "Raise innodb_redo_log_capacity (MySQL) or innodb_log_file_size (MariaDB) to half the buffer pool, or to what"
+    " production has.",
+    "Writes wait for the flushing of pages (checkpoint age) before storage is the limit.",
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RedoAndPool(Observation):
+    """The redo log is small for the buffer pool."""
+
+    kind: ClassVar = REDO_LOG_SMALL
+    seen: ClassVar = "redo-and-pool"
+    redo_bytes: int
+    buffer_pool_bytes: int
+
+    def __str__(self) -> str:
+        redo, pool = format_bytes(self.redo_bytes), format_bytes(self.buffer_pool_bytes)
+        return f"the redo log has {redo}, the buffer pool {pool}"
 
 
 def small_redo_log(facts: Readiness) -> Iterator[Doubt]:
@@ -53,9 +145,35 @@ def small_redo_log(facts: Readiness) -> Iterator[Doubt]:
         redo = redo_bytes(server.variables)
         pool = parse_whole(server.variables.get("innodb_buffer_pool_size", ""))
         if redo is not None and pool and redo < min(_REDO_RATIO * pool, _REDO_BYTES_ENOUGH):
-            yield facts.place.doubt(
-                Code.REDO_LOG_SMALL, "redo-and-pool", pool / max(redo, 1), redo_bytes=redo, buffer_pool_bytes=pool
-            )
+            yield facts.place.doubt(RedoAndPool(redo_bytes=redo, buffer_pool_bytes=pool), pool / max(redo, 1))
+
+
+NOT_DURABLE = WarningKind(
+    "not-durable",
+    Voids.NOTHING,
+    "Use the settings that production has, and state them wherever you quote the figures.",
+    "Writes are faster than those of a server that keeps what it has committed.",
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NotDurable(Observation):
+    """A server may lose or damage what was committed.
+
+    Attributes:
+        durability: What may happen, as a predicate.
+        causes: Variables and their values.
+    """
+
+    kind: ClassVar = NOT_DURABLE
+    seen: ClassVar = "durability"
+    instance: str
+    durability: str
+    causes: tuple[tuple[str, str], ...]
+
+    def __str__(self) -> str:
+        causes = ", ".join(f"{name} = {value}" for name, value in self.causes)
+        return f"{self.instance} {self.durability} ({causes})"
 
 
 def durability(facts: Readiness) -> Iterator[Doubt]:
@@ -63,9 +181,7 @@ def durability(facts: Readiness) -> Iterator[Doubt]:
     for server in facts.servers:
         found = durability_of(server.variables)
         if found is not None and found.kind is not DurabilityKind.DURABLE:
-            yield facts.place.doubt(
-                Code.NOT_DURABLE, "durability", instance=server.name, durability=found.name, causes=found.causes
-            )
+            yield facts.place.doubt(NotDurable(instance=server.name, durability=found.name, causes=found.causes))
 
 
 _OF_CONDITIONS: tuple[ReadinessCheck, ...] = (

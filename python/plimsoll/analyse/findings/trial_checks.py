@@ -1,82 +1,41 @@
-"""Doubts that one trial gives rise to by itself: what it ran on, how it ran, its state, its machine.
+"""Warnings about how a single trial ran: stalls, what never ended, the state it was in, its instances and its rows.
 
-Each check says for itself from which value on it doubts, and why there. Turns of a duet that are short for their
-transactions are doubted here as well.
+Each check says for itself from which value on it doubts, and why there.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import asdict
-
-import numpy as np
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import ClassVar
 
 from plimsoll.analyse.explain.replication_model import LagState
-from plimsoll.analyse.findings.doubts import Code, Doubt, Place, place_of, recorded
-from plimsoll.analyse.findings.finding_model import Figure
-from plimsoll.analyse.findings.options import check_character_sets, check_files, check_options, check_throttled
+from plimsoll.analyse.findings.client import (
+    check_client_beside,
+    check_dispatch,
+    check_limit,
+    check_place,
+    check_run_queue,
+)
+from plimsoll.analyse.findings.doubts import Doubt, Observation, Place, Voids, WarningKind, place_of, recorded
+from plimsoll.analyse.findings.options import (
+    check_character_sets,
+    check_files,
+    check_flush,
+    check_options,
+    check_throttled,
+)
 from plimsoll.analyse.findings.readiness_checks import recorded_conditions
-from plimsoll.analyse.study.cell_model import EQUAL_WITHIN
-from plimsoll.analyse.trial.condition_model import SeriesState, SlowFigure, StateKind, SteadyState
+from plimsoll.analyse.findings.repetitions import check_turns
+from plimsoll.analyse.trial.condition_model import SeriesState, StateKind, SteadyState
 from plimsoll.analyse.trial.drivers import check_drivers
 from plimsoll.analyse.trial.instances import lag_of, skew_of
-from plimsoll.analyse.trial.percentiles import percentile_ms
-from plimsoll.analyse.trial.processors import client_of_servers, cpus_of_sides, shares_processors, sides_of
 from plimsoll.analyse.trial.trial_summary import TrialSummary
 from plimsoll.record.model import Outcome
 from plimsoll.stats.cycles import CYCLES_NEEDED
 from plimsoll.stats.series import INTERVALS_NEEDED
-
-
-def check_steadiness(one: TrialSummary) -> Iterator[Doubt]:
-    """What is doubtful about the state that a trial was in."""
-    if one.steady is None:
-        return
-    place = place_of(one.trial)
-    yield from _changed(place, one.steady)
-    for series in one.steady.series:
-        if series.state is StateKind.DRIFTING and series.change_ratio is not None:
-            code = Code.THROUGHPUT_DRIFTS if series.name == "throughput" else Code.INNODB_DRIFTS
-            change = series.change_ratio
-            yield place.doubt(code, "drift", abs(change), name=series.name, change_ratio=change)
-        elif series.state is StateKind.CYCLIC:
-            yield from _few_cycles(place, one.steady, series)
-
-
-def check_turns(one: TrialSummary) -> Iterator[Doubt]:
-    """Whether transactions took a large part of a turn."""
-    response = one.histograms.get("response")
-    if one.turns is None or one.turns.is_empty() or response is None or response.total == 0:
-        return
-    turn_s = float(np.median((one.turns["to_s"] - one.turns["from_s"]).to_numpy()))
-    mean_ms = response.sum_ns / response.total / 1e6
-    if mean_ms > RESPONSE_OF_TURN_RATIO * turn_s * 1000:
-        yield place_of(one.trial).doubt(
-            Code.TURN_SHORT, "turn-short", mean_ms / turn_s, response_ms_mean=mean_ms, turn_s=turn_s
-        )
-
-
-_MEMORY_FILE_SYSTEMS = ("tmpfs", "ramfs", "devtmpfs")
-FLUSH_MS_OF_A_DEVICE = 0.05
-"""No device makes a write durable faster: enterprise NVMe with power-loss protection needs about as long."""
-
-_ROWS_FOUND_RATIO = 0.9
-_RANGES_IN_TABLE = 20
-"""In a table of fewer ranges than this, ranges that reach beyond its end make up for missing rows."""
-
-_CLIENT_LIMIT_RATIO = 0.8
-"""Above this share of what the client can drive at most, its own queueing shows in throughput."""
-
-_LATE_MS = 1.0
-_LATE_RATIO = 0.1
-"""A client is late when that shows in what users wait: more than a tenth of the median, and than 1 ms."""
-
-CLIENT_TAKES_RATIO = EQUAL_WITHIN
-"""From this share of the servers' processors on, a client beside them matters.
-
-Alone, a server that saturates its processors would sustain at most so much more: less than two systems may differ and
-still count as equal.
-"""
+from plimsoll.units import format_ms, format_number, format_percent, format_rate
+from plimsoll.wording import counted
 
 Check = Callable[[TrialSummary], Iterator[Doubt]]
 
@@ -92,78 +51,118 @@ def _recorded(one: TrialSummary) -> Iterator[Doubt]:
     yield from (recorded(warning, place_of(one.trial)) for warning in one.outcome.warnings)
 
 
-def _client_on_server_host(one: TrialSummary) -> Iterator[Doubt]:
-    share = one.cpu.client
-    taken = client_of_servers(share, one.environment)
-    if one.environment.client.on_server_host and (taken is None or taken >= CLIENT_TAKES_RATIO):
-        cpus = cpus_of_sides(sides_of(one.environment))
-        yield place_of(one.trial).doubt(
-            Code.CLIENT_ON_SERVER_HOST, "client-on-server-host", share or 0.0, client_cpu_ratio=share, **cpus
-        )
+THROUGHPUT_STALLED = WarningKind(
+    "throughput-stalled",
+    Voids.RUN,
+    "Look at the server's error log, storage and telemetry at that time, at the network and at the client; remove the"
+    " cause and measure these trials again.",
+)
 
 
-def _server_place_unknown(one: TrialSummary) -> Iterator[Doubt]:
-    client = one.environment.client
-    if client.on_server_host is None and client.server_place is not None:
-        yield place_of(one.trial).doubt(Code.SERVER_PLACE_UNKNOWN, "server-place-unknown", reason=client.server_place)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stalled(Observation):
+    """When, how long and how much of the window nothing, or nearly nothing, completed.
 
+    Attributes:
+        instance: That stalled, of several; None where there is one.
+        stalled_s: All stretches.
+        from_s: When the longest began, seconds since the load did.
+        other_instances_count: That stalled as well.
+    """
 
-def _short_window(one: TrialSummary) -> Iterator[Doubt]:
-    if one.counts is not None and one.counts.rates_tps.size < INTERVALS_NEEDED:
-        size = int(one.counts.rates_tps.size)
-        yield place_of(one.trial).doubt(
-            Code.SHORT_WINDOW,
-            "short-window",
-            -float(size),
-            intervals_count=size,
-            window_s=one.counts.duration_s,
-            needed_count=INTERVALS_NEEDED,
-        )
+    kind: ClassVar = THROUGHPUT_STALLED
+    seen: ClassVar = "stalled"
+    instance: str | None
+    stalled_s: float
+    window_s: float
+    completed_count: int
+    stalls_count: int
+    longest_s: float
+    from_s: float
+    other_instances_count: int
+
+    def __str__(self) -> str:
+        share = format_percent(self.stalled_s / self.window_s)
+        span = f"{self.stalled_s:.1f} of {self.window_s:.1f} s ({share})"
+        where = "" if self.instance is None else f" on {self.instance}"
+        completed = self.completed_count
+        text = f"only {completed:,} transactions completed{where} in" if completed else f"nothing completed{where} for"
+        text = f"{text} {span}"
+        if self.stalls_count > 1:
+            text += f" in {self.stalls_count} stretches; the longest lasted {self.longest_s:.1f} s"
+        text += f", from {self.from_s:.1f} s after the start of the load"
+        others = self.other_instances_count
+        return f"{text}; {counted(others, 'more instance')} stalled as well" if others else text
 
 
 def _stalled(one: TrialSummary) -> Iterator[Doubt]:
-    if figures := stall_figures(one):
-        yield place_of(one.trial).doubt(Code.THROUGHPUT_STALLED, "stalled", one.quiet.stalled_ratio, **figures)
+    if (seen := stall_of(one)) is not None:
+        yield place_of(one.trial).doubt(seen, one.quiet.stalled_ratio)
 
 
-def stall_figures(one: TrialSummary) -> dict[str, Figure]:
-    """When, how long and how much of the window nothing, or nearly nothing, completed; empty without a stall.
-
-    Of several instances that with the longest stall.
-    """
+def stall_of(one: TrialSummary) -> Stalled | None:
+    """The stalls of a trial, of several instances those of the one with the longest; None without any."""
     if not one.quiet.stalls or one.counts is None:
-        return {}
+        return None
     longest = max(one.quiet.stalls, key=lambda stall: stall.length_s)
     alike = [stall for stall in one.quiet.stalls if stall.instance == longest.instance]
-    return {
-        "instance": longest.instance,
-        "stalled_s": sum(stall.length_s for stall in alike),
-        "window_s": one.counts.duration_s,
-        "completed_count": sum(stall.completed for stall in alike),
-        "stalls_count": len(alike),
-        "longest_s": longest.length_s,
-        "from_s": longest.from_s,
-        "other_instances_count": len({stall.instance for stall in one.quiet.stalls}) - 1,
-    }
+    return Stalled(
+        instance=longest.instance,
+        stalled_s=sum(stall.length_s for stall in alike),
+        window_s=one.counts.duration_s,
+        completed_count=sum(stall.completed for stall in alike),
+        stalls_count=len(alike),
+        longest_s=longest.length_s,
+        from_s=longest.from_s,
+        other_instances_count=len({stall.instance for stall in one.quiet.stalls}) - 1,
+    )
+
+
+TRANSACTIONS_UNFINISHED = WarningKind(
+    "transactions-unfinished",
+    Voids.RUN,
+    "Find out what held them up (locks, a stalled server, the network), and measure these trials again.",
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unfinished(Observation):
+    """Transactions that never ended, and how old the oldest was at the end of the window."""
+
+    kind: ClassVar = TRANSACTIONS_UNFINISHED
+    seen: ClassVar = "unfinished"
+    unfinished_count: int
+    all_count: int
+    oldest_ms: float
+
+    def __str__(self) -> str:
+        return (
+            f"{self.unfinished_count:,} of {self.all_count:,} transactions never ended; at the end of the window the"
+            f" oldest was {format_ms(self.oldest_ms)} old"
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnfinishedOfUnknownAge(Observation):
+    """The same of recordings from before it was kept how old they were."""
+
+    kind: ClassVar = TRANSACTIONS_UNFINISHED
+    seen: ClassVar = "unfinished-of-unknown-age"
+    unfinished_count: int
+
+    def __str__(self) -> str:
+        return f"{self.unfinished_count:,} transactions had not ended when the load did; their age was not recorded"
 
 
 def _unfinished(one: TrialSummary) -> Iterator[Doubt]:
-    """Recordings from before it was kept how old they were only say that there were some."""
     response, counts = one.histograms.get("response"), one.counts
     ages = None if response is None else response.in_flight
-    place, code = place_of(one.trial), Code.TRANSACTIONS_UNFINISHED
     if counts is not None and ages is not None and one.unfinished_count:
         of = counts.completed + counts.failed + counts.dropped + one.unfinished_count
-        yield place.doubt(
-            code,
-            "unfinished",
-            one.unfinished_count / of,
-            unfinished_count=one.unfinished_count,
-            all_count=of,
-            oldest_ms=ages.max_ns / 1e6,
-        )
+        seen = Unfinished(unfinished_count=one.unfinished_count, all_count=of, oldest_ms=ages.max_ns / 1e6)
+        yield place_of(one.trial).doubt(seen, one.unfinished_count / of)
     elif one.unfinished_count is None and (never := _never_ended(one.outcome)):
-        yield place.doubt(code, "unfinished-of-unknown-age", unfinished_count=never)
+        yield place_of(one.trial).doubt(UnfinishedOfUnknownAge(unfinished_count=never))
 
 
 def _never_ended(outcome: Outcome) -> int:
@@ -171,48 +170,329 @@ def _never_ended(outcome: Outcome) -> int:
     return reported if outcome.account is None else outcome.account.unfinished_count
 
 
-def _flush(one: TrialSummary) -> Iterator[Doubt]:
+REPLICA_LAG_GROWS = WarningKind(
+    "replica-lag-grows",
+    Voids.RUN,
+    "Take no figure of these trials as capacity: ask for less, or let the replica apply faster (more applier threads,"
+    " more CPUs, less strict flushing), and measure again.",
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReplicaLagGrows(Observation):
+    """A replica that does not keep up: what was measured is not sustained."""
+
+    kind: ClassVar = REPLICA_LAG_GROWS
+    seen: ClassVar = "replica-lag-grows"
+    instance: str
+    growth_s_per_s: float | None
+    largest_s: float | None
+    end_s: float | None
+
+    def __str__(self) -> str:
+        return (
+            f"the lag of {self.instance} grew by {format_ms((self.growth_s_per_s or 0.0) * 1000)} in each second, to"
+            f" {self.end_s or 0.0:.1f} s at the end of the window"
+        )
+
+
+def _replica_lag(one: TrialSummary) -> Iterator[Doubt]:
+    lags = [(server.instance, server.lag) for server in one.servers if server.lag is not None]
+    for instance, lag in lags:
+        if lag.state is LagState.GROWING:
+            seen = ReplicaLagGrows(
+                instance=instance, growth_s_per_s=lag.growth_s_per_s, largest_s=lag.largest_s, end_s=lag.end_s
+            )
+            yield place_of(one.trial).doubt(seen, lag.growth_s_per_s or 0.0)
+
+
+SHORT_WINDOW = WarningKind(
+    "short-window", Voids.CERTAINTY, "Measure at least 60 s; several minutes for workloads that write."
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShortWindow(Observation):
+    """Too few intervals to judge a state by."""
+
+    kind: ClassVar = SHORT_WINDOW
+    seen: ClassVar = "short-window"
+    intervals_count: int
+    window_s: float
+    needed_count: int
+
+    def __str__(self) -> str:
+        return f"{self.intervals_count} intervals ({self.window_s:.1f} s) were measured, fewer than {self.needed_count}"
+
+
+def _short_window(one: TrialSummary) -> Iterator[Doubt]:
+    if one.counts is not None and one.counts.rates_tps.size < INTERVALS_NEEDED:
+        size = int(one.counts.rates_tps.size)
+        seen = ShortWindow(intervals_count=size, window_s=one.counts.duration_s, needed_count=INTERVALS_NEEDED)
+        yield place_of(one.trial).doubt(seen, -float(size))
+
+
+WARM_UP_UNFINISHED = WarningKind(
+    "warm-up-unfinished", Voids.CERTAINTY, "Raise warm_up or warm_up_limit, and measure these trials again."
+)
+THROUGHPUT_DRIFTS = WarningKind(
+    "throughput-drifts",
+    Voids.CERTAINTY,
+    "Warm up longer and measure longer, until throughput neither rises nor falls.",
+)
+THROUGHPUT_UNSTEADY = WarningKind(
+    "throughput-unsteady",
+    Voids.CERTAINTY,
+    "Look at the server's error log and at the telemetry of that time, remove the cause, or measure for long enough"
+    " that such changes average out.",
+)
+FEW_CYCLES = WarningKind(
+    "few-cycles", Voids.CERTAINTY, 'Measure for at least two whole cycles, or set duration = "auto".'
+)
+INNODB_DRIFTS = WarningKind(
+    "innodb-drifts",
+    Voids.CERTAINTY,
+    "Measure longer: throughput may change when the server has to do what it puts off.",
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WarmUpUnfinished(Observation):
+    """The first seconds of the window were unlike the rest."""
+
+    kind: ClassVar = WARM_UP_UNFINISHED
+    seen: ClassVar = "warm-up-unfinished"
+    first_s: float
+    change_ratio: float
+
+    def __str__(self) -> str:
+        change = format_percent(self.change_ratio, signed=True)
+        return f"throughput in the first {self.first_s:.0f} s of the window differed by {change} from the rest"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unsteady(Observation):
+    """The mean changed within the window."""
+
+    kind: ClassVar = THROUGHPUT_UNSTEADY
+    seen: ClassVar = "unsteady"
+    changes_count: int
+    low_tps: float
+    high_tps: float
+    from_s: float
+
+    def __str__(self) -> str:
+        return (
+            f"the mean of throughput changed {self.changes_count:,} times, first {self.from_s:.1f} s after the start of"
+            f" the load; it was between {format_rate(self.low_tps)} and {format_rate(self.high_tps)}"
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Drift(Observation):
+    """Throughput changed from the start to the end of the window."""
+
+    kind: ClassVar = THROUGHPUT_DRIFTS
+    seen: ClassVar = "drift"
+    name: str
+    change_ratio: float
+
+    def __str__(self) -> str:
+        change = format_percent(self.change_ratio, signed=True)
+        return f"{self.name} changed by {change} from the start to the end of the window"
+
+
+class InnodbDrift(Drift):
+    """Something that InnoDB puts off changed."""
+
+    kind = INNODB_DRIFTS
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FewCycles(Observation):
+    """The window holds less than two cycles."""
+
+    kind: ClassVar = FEW_CYCLES
+    seen: ClassVar = "few-cycles"
+    name: str
+    cycles: float
+    period_s: float
+    window_s: float
+
+    def __str__(self) -> str:
+        return (
+            f"{self.name} is cyclic with a period of {self.period_s:.0f} s; the window of {self.window_s:.0f} s holds"
+            f" {self.cycles:.1f} cycles"
+        )
+
+
+def _steadiness(one: TrialSummary) -> Iterator[Doubt]:
+    """What is doubtful about the state that a trial was in."""
+    if one.steady is None:
+        return
     place = place_of(one.trial)
-    for instance in one.environment.instances:
-        storage = instance.storage
-        if storage is None:
-            continue
-        if storage.file_system in _MEMORY_FILE_SYSTEMS:
-            facts = {"path": storage.path, "file_system": storage.file_system}
-            yield place.doubt(Code.FLUSH_COSTS_NOTHING, "data-in-memory", 2.0, **facts)
-        elif storage.flush_ms_median is not None and storage.flush_ms_median < FLUSH_MS_OF_A_DEVICE:
-            median_us = storage.flush_ms_median * 1000
-            yield place.doubt(Code.FLUSH_COSTS_NOTHING, "fast-flush", 1.0, flush_us_median=median_us)
+    yield from _changed(place, one.steady)
+    for series in one.steady.series:
+        if series.state is StateKind.DRIFTING and series.change_ratio is not None:
+            drift = Drift if series.name == "throughput" else InnodbDrift
+            yield place.doubt(drift(name=series.name, change_ratio=series.change_ratio), abs(series.change_ratio))
+        elif series.state is StateKind.CYCLIC:
+            yield from _few_cycles(place, one.steady, series)
+
+
+def _changed(place: Place, steady: SteadyState) -> Iterator[Doubt]:
+    if len(steady.segments) < 2:
+        return
+    first, last = steady.segments[0], steady.segments[-1]
+    if steady.warm_up_s is not None:
+        change = first.mean_tps / last.mean_tps - 1 if last.mean_tps else 0.0
+        yield place.doubt(WarmUpUnfinished(first_s=steady.warm_up_s, change_ratio=change), abs(change))
+        return
+    means = [one.mean_tps for one in steady.segments]
+    seen = Unsteady(
+        changes_count=len(means) - 1, low_tps=min(means), high_tps=max(means), from_s=steady.segments[1].from_s
+    )
+    yield place.doubt(seen, max(means) - min(means))
+
+
+def _few_cycles(place: Place, steady: SteadyState, series: SeriesState) -> Iterator[Doubt]:
+    period_s, window_s = series.period_s or 0.0, steady.to_s - steady.from_s
+    if window_s < CYCLES_NEEDED * period_s:
+        cycles = window_s / period_s
+        seen = FewCycles(name=series.name, cycles=cycles, period_s=period_s, window_s=window_s)
+        yield place.doubt(seen, -cycles)
+
+
+INSTANCE_LAGS = WarningKind(
+    "instance-lags",
+    Voids.CERTAINTY,
+    "Look at that instance's error log, storage and telemetry, remove the cause and measure again.",
+)
+INSTANCES_SKEWED = WarningKind(
+    "instances-skewed",
+    Voids.CERTAINTY,
+    "Look for what the instances do not share equally: CPUs, memory nodes, devices, rows. The sum is that of uneven"
+    " instances until then.",
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InstanceLags(Observation):
+    """An instance completed less than its part."""
+
+    kind: ClassVar = INSTANCE_LAGS
+    seen: ClassVar = "instance-lags"
+    instance: str
+    throughput_tps: float
+    expected_tps: float
+
+    def __str__(self) -> str:
+        completed, expected = format_rate(self.throughput_tps), format_rate(self.expected_tps)
+        return f"{self.instance} completed {completed}; {expected} were expected of it"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InstancesSkewed(Observation):
+    """The fastest and the slowest instance are far apart.
+
+    Attributes:
+        factor: The one over the other, each over its part of the load.
+    """
+
+    kind: ClassVar = INSTANCES_SKEWED
+    seen: ClassVar = "instances-skewed"
+    fastest: str
+    slowest: str
+    fastest_tps: float
+    slowest_tps: float
+    factor: float
+
+    def __str__(self) -> str:
+        fastest, slowest = format_rate(self.fastest_tps), format_rate(self.slowest_tps)
+        return f"{self.fastest} completed {fastest}, {self.slowest} {slowest}"
+
+
+def _lagging_instance(one: TrialSummary) -> Iterator[Doubt]:
+    if one.counts is None or not one.instances_tps:
+        return
+    lag = lag_of(one.instances_tps, one.trial.level, one.counts.duration_s)
+    if lag is not None:
+        seen = InstanceLags(instance=lag.instance, throughput_tps=lag.throughput_tps, expected_tps=lag.expected_tps)
+        yield place_of(one.trial).doubt(seen, 1 - lag.throughput_tps / lag.expected_tps)
+    elif (skew := skew_of(one.instances_tps, one.trial.level, one.counts.duration_s)) is not None:
+        seen_skew = InstancesSkewed(
+            fastest=skew.fastest,
+            slowest=skew.slowest,
+            fastest_tps=skew.fastest_tps,
+            slowest_tps=skew.slowest_tps,
+            factor=skew.factor,
+        )
+        yield place_of(one.trial).doubt(seen_skew, skew.factor)
+
+
+KEY_RANGE_MISSES_DATA = WarningKind(
+    "key-range-misses-data",
+    Voids.ABSOLUTE,
+    "Set table_size to the number of rows that the tables have, or prepare them again.",
+)
+
+_ROWS_FOUND_RATIO = 0.9
+_RANGES_IN_TABLE = 20
+"""In a table of fewer ranges than this, ranges that reach beyond its end make up for missing rows."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RowsReturned(Observation):
+    """Fewer rows were returned than transactions ask for."""
+
+    kind: ClassVar = KEY_RANGE_MISSES_DATA
+    seen: ClassVar = "rows-returned"
+    done: ClassVar = "returned"
+    rows_per_transaction: float
+    expected_rows_per_transaction: float
+
+    def __str__(self) -> str:
+        return (
+            f"{format_number(self.rows_per_transaction)} rows were {self.done} per transaction;"
+            f" {format_number(self.expected_rows_per_transaction)} were expected"
+        )
+
+
+class RowsChanged(RowsReturned):
+    """Fewer rows were changed than transactions change."""
+
+    seen = "rows-changed"
+    done = "changed"
 
 
 def _key_range(one: TrialSummary) -> Iterator[Doubt]:
     counts = one.counts
     if counts is None or counts.completed == 0:
         return
-    rows = {"returned": counts.rows_returned, "changed": counts.rows_affected}
-    for what, expected in expected_rows(one).items():
-        found = rows[what] / counts.completed
-        if found < _ROWS_FOUND_RATIO * expected:
-            figures = {"rows_per_transaction": found, "expected_rows_per_transaction": expected}
-            yield place_of(one.trial).doubt(Code.KEY_RANGE_MISSES_DATA, f"rows-{what}", 1 - found / expected, **figures)
+    rows = {RowsReturned: counts.rows_returned, RowsChanged: counts.rows_affected}
+    for observed, expected in _expected_rows(one).items():
+        per_transaction = rows[observed] / counts.completed
+        if per_transaction < _ROWS_FOUND_RATIO * expected:
+            seen = observed(rows_per_transaction=per_transaction, expected_rows_per_transaction=expected)
+            yield place_of(one.trial).doubt(seen, 1 - per_transaction / expected)
 
 
-def expected_rows(one: TrialSummary) -> dict[str, float]:
+def _expected_rows(one: TrialSummary) -> dict[type[RowsReturned], float]:
     """Rows that each transaction of an OLTP workload returns and changes at least; empty where that is unknown."""
     kind, options = one.trial.workload.kind, one.trial.workload.options
     if kind in ("oltp_point_select", "oltp_0.4_simple"):
-        return {"returned": 1.0}
+        return {RowsReturned: 1.0}
     if kind not in ("oltp_read_only", "oltp_read_write", "oltp_write_only", "oltp_0.4_complex"):
         return {}
     value = {name: float(count) for name, count in options.items() if isinstance(count, int)}
-    expected = {}
+    expected: dict[type[RowsReturned], float] = {}
     if kind != "oltp_read_only" and not options.get("read_only"):
         updates = value.get("index_updates", 0.0) + value.get("non_index_updates", 0.0)
-        expected["changed"] = updates + 2 * value.get("delete_inserts", 0.0)
+        expected[RowsChanged] = updates + 2 * value.get("delete_inserts", 0.0)
     reads = kind != "oltp_write_only" and not options.get("write_only")
     if reads and {"point_selects", "range_size", "table_size"} <= value.keys():
-        expected["returned"] = _rows_read(value, ranges=bool(options.get("range_selects", True)))
-    return {what: count for what, count in expected.items() if count > 0}
+        expected[RowsReturned] = _rows_read(value, ranges=bool(options.get("range_selects", True)))
+    return {observed: count for observed, count in expected.items() if count > 0}
 
 
 def _rows_read(value: dict[str, float], *, ranges: bool) -> float:
@@ -224,76 +504,7 @@ def _rows_read(value: dict[str, float], *, ranges: bool) -> float:
     return value["point_selects"] + (in_ranges if ranges else 0.0)
 
 
-def _dispatch(one: TrialSummary) -> Iterator[Doubt]:
-    late = one.histograms.get("dispatch_delay")
-    response = one.histograms.get("response")
-    if late is None or response is None or one.drivers:  # several are looked at one by one
-        return
-    late_ms, median_ms = percentile_ms(late, 0.99), percentile_ms(response, 0.5)
-    if late_ms is not None and median_ms is not None and late_ms > max(_LATE_MS, _LATE_RATIO * median_ms):
-        yield place_of(one.trial).doubt(Code.CLIENT_SATURATED, "client-late", late_ms, dispatch_ms_p99=late_ms)
-
-
-def _run_queue(one: TrialSummary) -> Iterator[Doubt]:
-    """On the server's host the two compete anyway, and another warning says so."""
-    waits, response = one.client_waits_s_per_s, one.histograms.get("response")
-    if waits is None or response is None or one.throughput_tps == 0 or shares_processors(one.environment):
-        return
-    if one.drivers:
-        return
-    waited_ms = waits / one.throughput_tps * 1000
-    mean_ms = response.sum_ns / response.total / 1e6
-    if waited_ms > _LATE_RATIO * mean_ms:
-        share = waited_ms / mean_ms
-        yield place_of(one.trial).doubt(
-            Code.CLIENT_SATURATED, "client-waited", share, waited_ms_per_transaction=waited_ms, of_response_ratio=share
-        )
-
-
-def _lagging_instance(one: TrialSummary) -> Iterator[Doubt]:
-    if one.counts is None or not one.instances_tps:
-        return
-    lag = lag_of(one.instances_tps, one.trial.level, one.counts.duration_s)
-    if lag is not None:
-        yield place_of(one.trial).doubt(
-            Code.INSTANCE_LAGS,
-            "instance-lags",
-            1 - lag.throughput_tps / lag.expected_tps,
-            instance=lag.instance,
-            throughput_tps=lag.throughput_tps,
-            expected_tps=lag.expected_tps,
-        )
-    elif (skew := skew_of(one.instances_tps, one.trial.level, one.counts.duration_s)) is not None:
-        yield place_of(one.trial).doubt(Code.INSTANCES_SKEWED, "instances-skewed", skew.factor, **asdict(skew))
-
-
-def _replica_lag(one: TrialSummary) -> Iterator[Doubt]:
-    """A replica that does not keep up: what was measured is not sustained."""
-    lags = [(server.instance, server.lag) for server in one.servers if server.lag is not None]
-    for instance, lag in lags:
-        if lag.state is LagState.GROWING:
-            yield place_of(one.trial).doubt(
-                Code.REPLICA_LAG_GROWS,
-                "replica-lag-grows",
-                lag.growth_s_per_s or 0.0,
-                instance=instance,
-                growth_s_per_s=lag.growth_s_per_s,
-                largest_s=lag.largest_s,
-                end_s=lag.end_s,
-            )
-
-
-def client_near_its_limit(one: TrialSummary) -> Iterator[Doubt]:
-    """A doubt when throughput came near what the client reaches against a server that answers at once."""
-    limit_tps = one.environment.client.limit_tps
-    if limit_tps is not None and one.throughput_tps > _CLIENT_LIMIT_RATIO * limit_tps:
-        share = one.throughput_tps / limit_tps
-        yield place_of(one.trial).doubt(
-            Code.CLIENT_SATURATED, "client-near-limit", share, of_limit_ratio=share, client_limit_tps=limit_tps
-        )
-
-
-CHECKS_OF_A_RUN: tuple[Check, ...] = (_stalled, _unfinished, check_drivers, client_near_its_limit)
+CHECKS_OF_A_RUN: tuple[Check, ...] = (_stalled, _unfinished, check_drivers, check_limit)
 """Those that a single run without a recording is held to, the gravest first."""
 
 _CHECKS: tuple[Check, ...] = (
@@ -301,78 +512,21 @@ _CHECKS: tuple[Check, ...] = (
     _stalled,
     _unfinished,
     _replica_lag,
-    _client_on_server_host,
-    _server_place_unknown,
+    check_client_beside,
+    check_place,
     _short_window,
     check_turns,
     check_throttled,
-    check_steadiness,
+    _steadiness,
     _lagging_instance,
-    _flush,
+    check_flush,
     check_files,
     check_options,
     check_character_sets,
     recorded_conditions,
     _key_range,
-    _dispatch,
-    _run_queue,
+    check_dispatch,
+    check_run_queue,
     check_drivers,
-    client_near_its_limit,
+    check_limit,
 )
-
-
-def _changed(place: Place, steady: SteadyState) -> Iterator[Doubt]:
-    if len(steady.segments) < 2:
-        return
-    first, last = steady.segments[0], steady.segments[-1]
-    if steady.warm_up_s is not None:
-        change = first.mean_tps / last.mean_tps - 1 if last.mean_tps else 0.0
-        yield place.doubt(
-            Code.WARM_UP_UNFINISHED, "warm-up-unfinished", abs(change), first_s=steady.warm_up_s, change_ratio=change
-        )
-        return
-    means = [one.mean_tps for one in steady.segments]
-    yield place.doubt(
-        Code.THROUGHPUT_UNSTEADY,
-        "unsteady",
-        max(means) - min(means),
-        changes_count=len(means) - 1,
-        low_tps=min(means),
-        high_tps=max(means),
-        from_s=steady.segments[1].from_s,
-    )
-
-
-def _few_cycles(place: Place, steady: SteadyState, series: SeriesState) -> Iterator[Doubt]:
-    period_s, window_s = series.period_s or 0.0, steady.to_s - steady.from_s
-    if window_s < CYCLES_NEEDED * period_s:
-        cycles = window_s / period_s
-        yield place.doubt(
-            Code.FEW_CYCLES,
-            "few-cycles",
-            -cycles,
-            name=series.name,
-            cycles=cycles,
-            period_s=period_s,
-            window_s=window_s,
-        )
-
-
-def check_weather(trials: Iterable[TrialSummary], slow: Mapping[str, tuple[SlowFigure, ...]]) -> Iterator[Doubt]:
-    """Trials whose machine was slower than around the others."""
-    for one in trials:
-        for figure in slow.get(one.trial.trial_id, ())[:1]:
-            yield place_of(one.trial).doubt(
-                Code.MACHINE_SLOWER,
-                "machine-slower",
-                figure.ratio,
-                repetition=one.trial.repetition + 1,
-                is_duet=one.turns is not None,
-                figure=figure.figure,
-                slower_ratio=figure.ratio - 1,
-                limit_ratio=figure.limit_ratio - 1,
-            )
-
-
-RESPONSE_OF_TURN_RATIO = 0.1
-"""Up to here the rate of a turn is right whatever response times are like and whatever transactions share."""

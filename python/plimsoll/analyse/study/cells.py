@@ -36,7 +36,8 @@ from itertools import combinations
 
 import numpy as np
 
-from plimsoll.analyse.findings.doubts import Code, Doubt, place_of
+from plimsoll.analyse.findings.doubts import Doubt, place_of
+from plimsoll.analyse.findings.repetitions import RepetitionLags
 from plimsoll.analyse.study.cell_model import Cell, CpuShares, Durations, Estimate, RateFigures
 from plimsoll.analyse.study.points import ALLOWED_FAILED_RATIO
 from plimsoll.analyse.study.ratios import blocks_of
@@ -373,12 +374,10 @@ def _median_tps(trials: Sequence[TrialSummary]) -> float:
 
 def _doubt(one: TrialSummary, siblings_tps: float) -> Doubt:
     trial = one.trial
-    return place_of(trial).doubt(
-        Code.REPETITION_LAGS,
-        "repetition-lags",
-        1 - one.throughput_tps / siblings_tps,
+    seen = RepetitionLags(
         rate_unit=trial.workload.rate_unit,
         repetition=trial.repetition,
         throughput_tps=one.throughput_tps,
         others_tps_median=siblings_tps,
     )
+    return place_of(trial).doubt(seen, 1 - one.throughput_tps / siblings_tps)

@@ -14,7 +14,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from plimsoll.analyse.explain.variables import is_own, spelled
-from plimsoll.analyse.findings.doubts import Code, Doubt, Place
+from plimsoll.analyse.findings.doubts import Doubt, Place
+from plimsoll.analyse.findings.systems import EnvironmentChanged
 from plimsoll.analyse.trial.trial_summary import TrialSummary
 from plimsoll.record.environment import Environment, InstanceFacts, PlacementFacts, StorageFacts
 from plimsoll.record.model import TrialRecord
@@ -132,19 +133,16 @@ def _doubts(trials: Sequence[TrialSummary], firsts: Sequence[Environment], place
         before, after = trials[earlier].trial, trials[later].trial
         changed = changes(firsts[places[earlier]], firsts[places[later]])
         names = [_name(before.system.name, places[index]) for index in (earlier, later)]
-        for name in names:
-            yield Place(name).doubt(
-                Code.ENVIRONMENT_CHANGED,
-                "environment-changed",
-                float(len(changed)),
-                system=before.system.name,
-                trial_before=before.trial_id,
-                began_before_unix_s=began_unix_s(before),
-                trial_after=after.trial_id,
-                began_after_unix_s=began_unix_s(after),
-                changes=tuple((one.what, one.before, one.after) for one in changed),
-                shown_as=tuple(names),
-            )
+        seen = EnvironmentChanged(
+            system=before.system.name,
+            trial_before=before.trial_id,
+            began_before_unix_s=began_unix_s(before),
+            trial_after=after.trial_id,
+            began_after_unix_s=began_unix_s(after),
+            changes=tuple((one.what, one.before, one.after) for one in changed),
+            shown_as=tuple(names),
+        )
+        yield from (Place(name).doubt(seen, float(len(changed))) for name in names)
 
 
 def _changes(before: Environment, after: Environment) -> Iterator[Change]:

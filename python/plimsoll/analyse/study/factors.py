@@ -20,7 +20,8 @@ from itertools import combinations
 
 from plimsoll.analyse.explain.durability import causing_variables
 from plimsoll.analyse.explain.equivalence import makes_machines_equal
-from plimsoll.analyse.findings.doubts import Code, Doubt, Place
+from plimsoll.analyse.findings.doubts import Doubt, Place
+from plimsoll.analyse.findings.systems import EncryptionBetween, EncryptionWithin
 from plimsoll.analyse.model import SystemSummary
 from plimsoll.analyse.trial.instances import sources_of
 from plimsoll.analyse.trial.trial_summary import TrialSummary
@@ -205,7 +206,7 @@ def check_encryption(systems: Sequence[SystemSummary]) -> Iterator[Doubt]:
     for one in systems:
         if len(one.encryptions) > 1:
             ways = tuple(one.encryptions.items())
-            yield Place(one.name).doubt(Code.ENCRYPTION_DIFFERS, "encryption-within", system=one.name, trials=ways)
+            yield Place(one.name).doubt(EncryptionWithin(system=one.name, trials=ways))
     yield from _between([one for one in systems if len(one.encryptions) == 1])
 
 
@@ -218,7 +219,7 @@ def _between(systems: Sequence[SystemSummary]) -> Iterator[Doubt]:
     told = tuple((way, *names) for way, names in ways.items())
     for one in systems:
         if one.name in doubted:
-            yield Place(one.name).doubt(Code.ENCRYPTION_DIFFERS, "encryption-between", 1.0, ways=told)
+            yield Place(one.name).doubt(EncryptionBetween(ways=told), 1.0)
 
 
 def _is_doubt(one: SystemSummary, other: SystemSummary) -> bool:

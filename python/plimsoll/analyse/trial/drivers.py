@@ -18,7 +18,17 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from plimsoll.analyse.findings.doubts import Code, Doubt, place_of
+from plimsoll.analyse.findings.client import (
+    LATE_MS,
+    LATE_RATIO,
+    DriverDispatch,
+    DriverLate,
+    DriverPart,
+    DriverRoundTrip,
+    DriversStartedApart,
+    DriverWaited,
+)
+from plimsoll.analyse.findings.doubts import Doubt, place_of
 from plimsoll.analyse.trial.histograms import SparseHistogram, duration_rows, merge_window
 from plimsoll.analyse.trial.percentiles import percentile_ms
 from plimsoll.analyse.trial.processors import shares_processors
@@ -153,7 +163,6 @@ def _percentile_ms(histogram: SparseHistogram | None, share: float) -> float | N
 START_SPREAD_MS = 10.0
 """Drivers that began further apart than this offered another load at the begin than was asked for."""
 
-_LATE_MS, _LATE_RATIO = 1.0, 0.1
 """A driver is late when that shows in what users wait: more than a tenth of the median, and than 1 ms."""
 
 _PART_RATIO = 0.1
@@ -184,22 +193,14 @@ def _started_apart(one: TrialSummary) -> Iterator[Doubt]:
     spread_ms, error_ms = start_spread_s(drivers) * 1e3, start_error_s(drivers) * 1e3
     if len(drivers) > 1 and spread_ms + error_ms > START_SPREAD_MS:
         last = max(drivers, key=lambda driver: driver.start_late_s or 0.0)
-        yield place_of(one.trial).doubt(
-            Code.DRIVERS_STARTED_APART,
-            "drivers-started-apart",
-            spread_ms + error_ms,
-            driver=last.name,
-            spread_ms=spread_ms,
-            error_ms=error_ms,
-        )
+        seen = DriversStartedApart(driver=last.name, spread_ms=spread_ms, error_ms=error_ms)
+        yield place_of(one.trial).doubt(seen, spread_ms + error_ms)
 
 
 def _late(one: TrialSummary, driver: DriverFigures) -> Iterator[Doubt]:
     late_ms, median_ms = driver.dispatch_ms_p99, driver.response_ms_p50
-    if late_ms is not None and median_ms is not None and late_ms > max(_LATE_MS, _LATE_RATIO * median_ms):
-        yield place_of(one.trial).doubt(
-            Code.CLIENT_SATURATED, "driver-late", late_ms, driver=driver.name, dispatch_ms_p99=late_ms
-        )
+    if late_ms is not None and median_ms is not None and late_ms > max(LATE_MS, LATE_RATIO * median_ms):
+        yield place_of(one.trial).doubt(DriverLate(driver=driver.name, dispatch_ms_p99=late_ms), late_ms)
 
 
 def _waited(one: TrialSummary, driver: DriverFigures) -> Iterator[Doubt]:
@@ -208,10 +209,10 @@ def _waited(one: TrialSummary, driver: DriverFigures) -> Iterator[Doubt]:
     if waits is None or mean_ms is None or driver.throughput_tps == 0 or shares_processors(one.environment):
         return
     waited_ms = waits / driver.throughput_tps * 1000
-    if waited_ms > _LATE_RATIO * mean_ms:
+    if waited_ms > LATE_RATIO * mean_ms:
         share = waited_ms / mean_ms
-        figures = {"waited_ms_per_transaction": waited_ms, "of_response_ratio": share}
-        yield place_of(one.trial).doubt(Code.CLIENT_SATURATED, "driver-waited", share, driver=driver.name, **figures)
+        seen = DriverWaited(driver=driver.name, waited_ms_per_transaction=waited_ms, of_response_ratio=share)
+        yield place_of(one.trial).doubt(seen, share)
 
 
 def _part(one: TrialSummary, driver: DriverFigures) -> Iterator[Doubt]:
@@ -220,32 +221,24 @@ def _part(one: TrialSummary, driver: DriverFigures) -> Iterator[Doubt]:
     expected = driver.expected_ratio * whole
     missing = expected - driver.completed
     if missing > _PART_RATIO * expected and missing > _NOISES * expected**0.5:
-        yield place_of(one.trial).doubt(
-            Code.DRIVER_DIFFERS,
-            "driver-part",
-            missing / expected,
-            driver=driver.name,
-            completed_ratio=driver.completed_ratio,
-            expected_ratio=driver.expected_ratio,
+        seen = DriverPart(
+            driver=driver.name, completed_ratio=driver.completed_ratio, expected_ratio=driver.expected_ratio
         )
+        yield place_of(one.trial).doubt(seen, missing / expected)
 
 
 def _dispatch(one: TrialSummary, driver: DriverFigures, others: Sequence[DriverFigures]) -> Iterator[Doubt]:
     own_ms, usual_ms = driver.dispatch_ms_p99, _median([other.dispatch_ms_p99 for other in others])
-    if own_ms is not None and usual_ms is not None and own_ms > max(_LATE_MS, _DISPATCH_FACTOR * usual_ms):
-        figures = {"dispatch_ms_p99": own_ms, "others_ms_p99": usual_ms}
-        yield place_of(one.trial).doubt(
-            Code.DRIVER_DIFFERS, "driver-dispatch", own_ms / max(usual_ms, 1e-6), driver=driver.name, **figures
-        )
+    if own_ms is not None and usual_ms is not None and own_ms > max(LATE_MS, _DISPATCH_FACTOR * usual_ms):
+        seen = DriverDispatch(driver=driver.name, dispatch_ms_p99=own_ms, others_ms_p99=usual_ms)
+        yield place_of(one.trial).doubt(seen, own_ms / max(usual_ms, 1e-6))
 
 
 def _round_trip(one: TrialSummary, driver: DriverFigures, others: Sequence[DriverFigures]) -> Iterator[Doubt]:
     own_ms, usual_ms = driver.fastest_ms, _median([other.fastest_ms for other in others])
     if own_ms is not None and usual_ms is not None and own_ms > max(_TRIP_FACTOR * usual_ms, usual_ms + _TRIP_MS):
-        figures = {"fastest_ms": own_ms, "others_ms": usual_ms}
-        yield place_of(one.trial).doubt(
-            Code.DRIVER_DIFFERS, "driver-round-trip", own_ms / max(usual_ms, 1e-6), driver=driver.name, **figures
-        )
+        seen = DriverRoundTrip(driver=driver.name, fastest_ms=own_ms, others_ms=usual_ms)
+        yield place_of(one.trial).doubt(seen, own_ms / max(usual_ms, 1e-6))
 
 
 def _median(values: Sequence[float | None]) -> float | None:

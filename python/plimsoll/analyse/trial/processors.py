@@ -16,8 +16,8 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypedDict
 
-from plimsoll.analyse.findings.finding_model import Figure
 from plimsoll.analyse.study.cell_model import CpuShares
 from plimsoll.analyse.trial.instances import replicas_of
 from plimsoll.analyse.trial.samples import MetricSum, Samples, mean_of_sums
@@ -107,8 +107,17 @@ def shares_processors(environment: Environment) -> bool:
     return bool(environment.client.on_server_host) and not sides_of(environment).are_apart
 
 
-def cpus_of_sides(sides: Sides) -> dict[str, Figure]:
-    """As figures of a finding: CPUs of both sides where they are apart, or those that they share where either has few.
+class CpusOfSides(TypedDict, total=False):
+    """Figures of an observation: which logical CPUs the client and the servers could use."""
+
+    are_apart: bool
+    server_cpus: str
+    client_cpus: str
+    shared_cpus: str
+
+
+def cpus_of_sides(sides: Sides) -> CpusOfSides:
+    """CPUs of both sides where they are apart, or those that they share where either has few.
 
     Nothing where both could use the whole machine, as they usually can.
     """
