@@ -72,7 +72,7 @@ _WORDS = {
 
 def guide_json_markdown() -> str:
     """The whole page."""
-    sections = [_section(kind) for kind in documents(Analysis)]
+    sections = [section(kind) for kind in documents(Analysis)]
     codes = [
         f"* `{field}`: {', '.join(f'`{code}`' for code in sorted(known))}"
         for field, known in (("answer", ANSWER), ("limits", LIMITS), ("seen", {one.seen for one in OBSERVATIONS}))
@@ -82,8 +82,13 @@ def guide_json_markdown() -> str:
 
 
 def guide_json_schema() -> str:
-    """The schema; what a later version adds to an object is no fault."""
+    """The schema."""
     schema = Analysis.model_json_schema(mode="serialization")
+    return schema_text(schema)
+
+
+def schema_text(schema: dict[str, Any]) -> str:
+    """A schema as a file; what a later version adds to an object is no fault."""
     return json.dumps(_open(schema), indent=1) + "\n"
 
 
@@ -111,7 +116,8 @@ def meanings(kind: type[Document]) -> dict[str, str]:
     return {name: _as_json(text) for name, text in model_docs.meanings(kind).items()}
 
 
-def _section(kind: type[Document]) -> str:
+def section(kind: type[Document]) -> str:
+    """A document with its fields, as Markdown."""
     known = meanings(kind)
     rows = [
         f"| `{name}` | {_type_words(field.annotation)} | {model_docs.in_table(known.get(name, ''))} |"

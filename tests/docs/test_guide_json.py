@@ -1,4 +1,4 @@
-"""docs/guide-json.md and its schema say what guide.json holds, every field of it."""
+"""docs/guide-json.md, docs/trial-json.md and their schemas say what these documents hold, every field of them."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import pytest
 from write_guide_docs import documents, meanings
 
 from plimsoll.analyse.analysis import analyse
+from plimsoll.analyse.answers.trial_result import TrialResult
 from plimsoll.analyse.model import ANALYSIS_FORMAT, Analysis
 from plimsoll.record.document import Document
 from support.analyses import hostile_analysis, measured_analysis
@@ -20,22 +21,27 @@ PAGE = (ROOT / "docs" / "guide-json.md").read_text(encoding="utf-8")
 SCHEMA = json.loads((ROOT / "docs" / "guide.schema.json").read_text(encoding="utf-8"))
 
 
-@pytest.mark.parametrize("kind", documents(Analysis), ids=lambda kind: kind.__name__)
-def test_every_field_has_a_meaning(kind: type[Document]) -> None:
+DESCRIBED = [
+    (kind, page)
+    for page, root in (("guide-json.md", Analysis), ("trial-json.md", TrialResult))
+    for kind in documents(root)
+]
+
+
+@pytest.mark.parametrize(("kind", "page"), DESCRIBED, ids=[f"{page}-{kind.__name__}" for kind, page in DESCRIBED])
+def test_every_field_has_a_meaning(kind: type[Document], page: str) -> None:
     """The page is made from the docstrings: what they leave out would be an empty cell."""
     silent = [name for name in kind.model_fields if not meanings(kind).get(name)]
     assert not silent, f"{kind.__name__}: say under Attributes what these mean: {', '.join(silent)}"
-    section = PAGE.split(f"\n## {kind.__name__}\n")[1].split("\n## ")[0]
+    text = (ROOT / "docs" / page).read_text(encoding="utf-8")
+    section = text.split(f"\n## {kind.__name__}\n")[1].split("\n## ")[0]
     described = [line.split("`")[1] for line in section.splitlines() if line.startswith("| `")]
     assert described == list(kind.model_fields)
 
 
 def test_a_meaning_is_of_a_field() -> None:
     strays = [
-        f"{kind.__name__}.{name}"
-        for kind in documents(Analysis)
-        for name in meanings(kind)
-        if name not in kind.model_fields
+        f"{kind.__name__}.{name}" for kind, _ in DESCRIBED for name in meanings(kind) if name not in kind.model_fields
     ]
     assert not strays
 

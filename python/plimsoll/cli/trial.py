@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from plimsoll.cli import option_values, options, trial_result
+from plimsoll.cli import option_values, options
 from plimsoll.cli.help import ARRIVALS, CLIENTS, RECORDING, with_groups
 from plimsoll.cli.options import (
     NO_LOGIN,
@@ -249,7 +249,9 @@ def _servers(
 
 def _measure_and_show(run: SingleRun, kept: RecordingWanted | None, *, as_json: bool, whole_sheet: bool) -> int:
     """Measures, shows what was measured and what was kept; returns the exit code."""
+    from plimsoll.analyse.answers.trial_result import trial_result
     from plimsoll.cli.failures import INTERRUPTED
+    from plimsoll.cli.trial_result import result_text
     from plimsoll.errors import TargetError
     from plimsoll.record.model import Verdict
     from plimsoll.run.single import Interrupted
@@ -263,8 +265,8 @@ def _measure_and_show(run: SingleRun, kept: RecordingWanted | None, *, as_json: 
         if measured is None:
             print(f"nothing was measured: interrupted after {interrupted.load_s:.1f} s of load", file=sys.stderr)
     if measured is not None:
-        result = trial_result.result_of(measured, run.arrivals)
-        told = trial_result.shown(result, as_json=as_json, whole_sheet=whole_sheet)
+        result = trial_result(measured, run.arrivals)
+        told = result.model_dump_json(indent=2) if as_json else result_text(result, whole_sheet=whole_sheet)
         echo_fitted(told, is_text=not as_json)
     for note in notes:
         typer.echo(f"plimsoll: {printable(note)}", err=True)

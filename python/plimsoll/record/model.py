@@ -107,8 +107,10 @@ class ConnectFailureRecord(Document):
     """Connections to one instance that could not be opened, for one reason.
 
     Attributes:
+        instance: The server.
         role: Of the server, `source` or `replica`.
         code: MySQL's error number; None when no server answered with one.
+        count: How many of them.
         message: What was said to the first of them.
     """
 
@@ -123,6 +125,7 @@ class EncryptionRecord(Document):
     """How the connections to one server were encrypted.
 
     Attributes:
+        instance: The server.
         role: What the server was used for, `source` or `replica`.
         agreed: Version and cipher suite, such as `TLSv1.3 TLS_AES_256_GCM_SHA384`; None for connections in plain.
     """
@@ -136,6 +139,7 @@ class ConnectionsRecord(Document):
     """How the connections of a trial came about.
 
     Attributes:
+        wanted_count: How many were asked for.
         opened_count: With how many the load began.
         connect_s: How long it took to open them, seconds.
         failures: Why the others did not come.
@@ -153,6 +157,7 @@ class OutageRecord(Document):
     """From the first connection to an instance that was lost until they were back.
 
     Attributes:
+        instance: The server.
         role: Of the server, `source` or `replica`.
         from_s: When the first was lost, or fell silent, seconds since interval 0 began.
         to_s: When they were back; None when they were not before the trial ended.

@@ -6,9 +6,10 @@ from dataclasses import replace
 
 import pytest
 
+from plimsoll.analyse.answers.trial_result import trial_result
 from plimsoll.analyse.trial.trial_summary import summarise
 from plimsoll.cli.options import drivers_of
-from plimsoll.cli.trial_result import result_of, shown
+from plimsoll.cli.trial_result import result_text
 from plimsoll.errors import SpecError
 from plimsoll.record.model import ConnectionsRecord
 from plimsoll.spec.drivers import ONE_HERE, DriverSpec
@@ -22,9 +23,9 @@ def test_each_driver_has_a_line() -> None:
     outcome = shared.outcome.model_copy(update={"connections": MADE})
     summary = summarise(replace(shared, outcome=outcome))
     assert summary is not None
-    result = result_of(summary)
-    assert [one["name"] for one in result["drivers"]] == ["load0", "load1"]
-    lines = [line for line in shown(result, as_json=False).splitlines() if line.startswith("driver ")]
+    result = trial_result(summary)
+    assert [one.name for one in result.drivers] == ["load0", "load1"]
+    lines = [line for line in result_text(result).splitlines() if line.startswith("driver ")]
     assert lines == [
         "driver            load0: 600 tps, 60.0 % (share 50.0 %), dispatch delay p99 0.01 ms",
         "driver            load1: 400 tps, 40.0 % (share 50.0 %), dispatch delay p99 0.01 ms",

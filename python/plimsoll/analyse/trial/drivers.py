@@ -12,7 +12,6 @@ named.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from statistics import median
 from typing import TYPE_CHECKING
 
@@ -34,6 +33,7 @@ from plimsoll.analyse.trial.percentiles import percentile_ms
 from plimsoll.analyse.trial.processors import shares_processors
 from plimsoll.analyse.trial.samples import Samples
 from plimsoll.analyse.trial.window import WindowCounts, inside
+from plimsoll.record.document import Document
 from plimsoll.record.model import Outcome, TrialRecord, start_error_s, start_spread_s
 from plimsoll.spec.system import spread
 
@@ -41,11 +41,12 @@ if TYPE_CHECKING:
     from plimsoll.analyse.trial.trial_summary import TrialSummary
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DriverFigures:
+class DriverFigures(Document):
     """One driver in the measured window.
 
     Attributes:
+        name: Of the driver.
+        throughput_tps: Its transactions per second.
         completed: Its transactions.
         expected_ratio: Its part of all transactions by its share of the plan, 0..1.
         completed_ratio: Its part of all transactions as it was, 0..1.
