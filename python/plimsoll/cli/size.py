@@ -114,11 +114,7 @@ class Load:
         Raises:
             SpecError: Options that are wrong or contradict each other, or a file that is no demand.
         """
-        from plimsoll.cli.option_values import choice
         from plimsoll.errors import SpecError
-        from plimsoll.learn.demand import Moments, sized_demand
-        from plimsoll.run.learned_folder import read_demand
-        from plimsoll.units import parse_growth
 
         if sum(one is not None for one in (self.tps, self.tpm, self.demand)) != 1:
             raise SpecError("--tps, --tpm, --demand: give the load to sustain by one of them")
@@ -129,6 +125,11 @@ class Load:
                 if value is not None:
                     raise SpecError(f"--{name}: is for --demand; add it, or leave it out")
             return None
+        from plimsoll.cli.option_values import choice
+        from plimsoll.learn.demand import Moments, sized_demand
+        from plimsoll.run.learned_folder import read_demand
+        from plimsoll.units import parse_growth
+
         moment = choice(self.at or Moments.PEAK_MINUTE, Moments, "--at")
         try:
             growth = None if self.growth is None else parse_growth(self.growth)
@@ -384,12 +385,13 @@ def _clients(clients: Clients, demand: LoadDemand | None) -> Clients:
 
 def show_answer(answer: SizeAnswer, required: Grade | None, *, as_json: bool) -> int:
     """Shows the answer; returns the exit code: 0 where a system fits, with the grade that is required."""
-    from plimsoll.cli.streams import show
-    from plimsoll.guide.size import worded
-    from plimsoll.guide.terminal import size_terminal
-
     if as_json:
+        from plimsoll.guide.size import worded
+
         typer.echo(worded(answer).model_dump_json(indent=2))
     else:
+        from plimsoll.cli.streams import show
+        from plimsoll.guide.size_terminal import size_terminal
+
         show(size_terminal(answer))
     return 0 if answer.fits and required in (None, answer.grade) else 1

@@ -37,7 +37,7 @@ from plimsoll.guide.markdown import section_lines
 from plimsoll.guide.methods import methods_of
 from plimsoll.guide.sections import Section
 from plimsoll.guide.tables import Column
-from plimsoll.guide.terminal import section_blocks
+from plimsoll.guide.terminal_blocks import section_blocks
 from plimsoll.guide.words import clean, escape_markdown
 from plimsoll.prose.phrases import plain_percent
 

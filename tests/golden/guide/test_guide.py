@@ -11,7 +11,8 @@ from syrupy.assertion import SnapshotAssertion
 
 from plimsoll.analyse.answers.size import size
 from plimsoll.guide.markdown import render_markdown
-from plimsoll.guide.terminal import render_terminal, size_terminal
+from plimsoll.guide.size_terminal import size_terminal
+from plimsoll.guide.terminal import render_terminal
 from support.analyses import measured_analysis
 from support.published import imported_analysis, per_minute_analysis
 from support.searched import demand, searched

@@ -46,7 +46,7 @@ finally:
         ("plimsoll.analyse.answers.compare, plimsoll.guide.sides, plimsoll.guide.compare", DRAWING),
         (
             "plimsoll.guide.build, plimsoll.analyse.answers.size, plimsoll.guide.terminal",
-            DRAWING | CONNECTING | {"scipy.stats"},
+            DRAWING | CONNECTING | {"scipy.stats", "sqlglot"},
         ),
         ("plimsoll.cli.running", DRAWING | {"plimsoll.guide", "scipy"}),
         ("plimsoll.run.capacity_target", DRAWING | {"plimsoll.guide", "scipy"}),
@@ -59,7 +59,7 @@ finally:
     ids=[
         "help",
         "compare",
-        "size",
+        "guide",
         "a study that begins",
         "a search that begins",
         "a trial that begins",
@@ -101,6 +101,15 @@ def test_the_state_of_a_study_is_told_without_analysing(tmp_path: Path) -> None:
     assert _own(imported) <= OWN | PLANNING | {"analyse", "servers"}
     assert _of("analyse", imported) <= WORDS | MISSING
     assert _of("servers", imported) <= {"option_file"}
+
+
+def test_sizing_for_a_rate_imports_neither_the_guide_nor_what_reads_logs(tmp_path: Path) -> None:
+    table = ROOT / "examples" / "published" / "vmware-esx-2009.csv"
+    _imported(tmp_path, "import", "table", str(table), "--to", "study", "--workload", "oltp")
+    imported = _imported(tmp_path, "size", "study", "--tps", "100")
+    assert "plimsoll.guide.size_terminal" in imported
+    assert not imported & (DRAWING | CONNECTING | {"fsspec", "pandas", "pyarrow", "sqlglot", "plimsoll.learn"})
+    assert not _of("guide", imported) & {"content", "html", "level_tables", "markdown", "terminal"}
 
 
 def _imported(folder: Path, *words: str) -> set[str]:

@@ -13,8 +13,9 @@ from plimsoll.analyse.answers.size import size
 from plimsoll.analyse.model import Analysis
 from plimsoll.guide.level_tables import workload_tables
 from plimsoll.guide.size import answer_sentences
+from plimsoll.guide.size_terminal import size_terminal
 from plimsoll.guide.tables import Column, Entry, Table
-from plimsoll.guide.terminal import render_terminal, size_terminal
+from plimsoll.guide.terminal import render_terminal
 from plimsoll.guide.terminal_table import show_table
 from support.analyses import hostile_analysis, measured_analysis
 from support.published import imported_analysis, per_minute_analysis
