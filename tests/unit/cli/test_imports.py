@@ -29,11 +29,14 @@ MISSING = {"findings", "findings.doubts", "findings.finding_model", "findings.mi
 """Of `analyse`: trials that are missing, and doubts, as values."""
 
 COMMAND = """
-import sys
+import gc, sys
 from plimsoll.cli.main import main
+searches = []
+gc.callbacks.append(lambda phase, of: searches.append(phase) if of["generation"] == 2 else None)
 try:
     main()
 finally:
+    assert not searches, "all objects were searched for garbage"
     with open("modules", "x") as file:
         print(*sys.modules, sep="\\n", file=file)
 """
