@@ -10,6 +10,7 @@ import re
 import unicodedata
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from enum import Enum
 from typing import Any, TypeVar
 
 from plimsoll.analyse.findings.doubts import Evidence, PlacedWarning
@@ -19,6 +20,7 @@ from plimsoll.analyse.study.curve_model import Curve
 from plimsoll.analyse.study.throughput import REPETITIONS_NEEDED
 from plimsoll.guide.tables import NOT_KNOWN
 from plimsoll.prose.phrases import effect, factor_name, factor_value, levels_words, plain_percent
+from plimsoll.record.document import Document
 from plimsoll.wording import capitalised, counted
 
 
@@ -59,6 +61,7 @@ _OWN_WORDS = ("name", "reason", "roles")
 
 Item = TypeVar("Item")
 Key = TypeVar("Key", bound=Hashable)
+DocumentT = TypeVar("DocumentT", bound=Document)
 
 _BIDI = frozenset("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 
@@ -75,12 +78,32 @@ def clean(text: str) -> str:
 
 def cleaned(analysis: Analysis) -> Analysis:
     """The same analysis with all its texts cleaned. Series, its largest part, hold numbers and words of our own."""
-    rest = Analysis.model_validate(_clean_all(analysis.model_dump(exclude={"trials"})))
-    trials = (
-        one.model_copy(update={name: clean(getattr(one, name)) for name in ("trial_id", "system", "workload")})
-        for one in analysis.trials
-    )
-    return rest.model_copy(update={"trials": tuple(trials)})
+    named = ("trial_id", "system", "workload")
+    trials = tuple(_with(one, {name: _cleaned(getattr(one, name)) for name in named}) for one in analysis.trials)
+    others = [name for name in Analysis.model_fields if name != "trials"]
+    return _with(analysis, {**{name: _cleaned(getattr(analysis, name)) for name in others}, "trials": trials})
+
+
+def _cleaned(value: Any) -> Any:
+    """A value with its texts cleaned; itself where nothing changes, which is nearly always."""
+    if isinstance(value, str):
+        text = value if isinstance(value, Enum) else clean(value)
+        return value if text == value else text
+    if isinstance(value, Document):
+        return _with(value, {name: _cleaned(getattr(value, name)) for name in type(value).model_fields})
+    if isinstance(value, dict):
+        items = {_cleaned(key): _cleaned(item) for key, item in value.items()}
+        same = all(key in value and items[key] is value[key] for key in items)
+        return value if same else items
+    if isinstance(value, tuple):
+        parts = tuple(map(_cleaned, value))
+        return value if all(new is old for new, old in zip(parts, value, strict=True)) else parts
+    return value
+
+
+def _with(document: DocumentT, values: Mapping[str, Any]) -> DocumentT:
+    changed = {name: value for name, value in values.items() if value is not getattr(document, name)}
+    return document.model_copy(update=changed) if changed else document
 
 
 def verdict_words(difference: Difference) -> str:
@@ -274,18 +297,6 @@ def _steers(character: str) -> bool:
     if character in "\n\t":
         return False
     return character in _BIDI or unicodedata.category(character) in ("Cc", "Cs")
-
-
-def _clean_all(value: object) -> object:
-    match value:
-        case str():
-            return clean(value)
-        case dict():
-            return {_clean_all(key): _clean_all(item) for key, item in value.items()}
-        case tuple() | list():
-            return tuple(_clean_all(item) for item in value)
-        case _:
-            return value
 
 
 _SPECIAL = re.compile(r"([\\`*\[\]|~]|(?<!\w)_|_(?!\w)|^[#+=-]+(?=\s|$)|^\d+(?=[.)](?:\s|$)))")

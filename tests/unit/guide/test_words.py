@@ -41,6 +41,13 @@ def test_a_whole_analysis_is_cleaned_names_as_well() -> None:
     assert analysis.curves[0].system == analysis.systems[0].name == clean("durable" + HOSTILE)
 
 
+def test_what_is_harmless_stays_the_same_object() -> None:
+    analysis = measured_analysis()
+    same = cleaned(analysis)
+    assert all(getattr(same, name) is getattr(analysis, name) for name in ("curves", "systems", "warnings", "answer"))
+    assert same == analysis
+
+
 def test_each_verdict_has_words() -> None:
     difference = measured_analysis().differences[1]
     words = {
