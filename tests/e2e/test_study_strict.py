@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from plimsoll.analyse.findings.readiness import Readiness
+from plimsoll.analyse.findings.machine import Readiness
 from plimsoll.errors import HostError
 from plimsoll.record.store import read_study
 from plimsoll.run import preflight

@@ -6,7 +6,7 @@ Deliberately not here: the importer. The figures are those of examples/published
 from __future__ import annotations
 
 from plimsoll.analyse.findings.catalogue import placed_warnings
-from plimsoll.analyse.findings.curve_checks import Single
+from plimsoll.analyse.findings.curves import Single
 from plimsoll.analyse.findings.doubts import Place
 from plimsoll.analyse.findings.finding_model import Finding, found
 from plimsoll.analyse.model import Analysis, SystemSummary, Unknown, WorkloadSummary

@@ -25,7 +25,7 @@ from plimsoll.analyse.explain.scalability import scalabilities
 from plimsoll.analyse.explain.variables import variable_differences
 from plimsoll.analyse.explain.where_time import where_times
 from plimsoll.analyse.findings.catalogue import placed_warnings
-from plimsoll.analyse.findings.curve_checks import (
+from plimsoll.analyse.findings.curves import (
     check_cells,
     check_curves,
     check_order,
@@ -38,7 +38,7 @@ from plimsoll.analyse.findings.finding_model import Finding, found
 from plimsoll.analyse.findings.limits import disturbance_answer, fitted_limits, limits
 from plimsoll.analyse.findings.missing import MissingTrial, PlannedLike, missing_trial, never_ran, preliminary
 from plimsoll.analyse.findings.repetitions import check_weather
-from plimsoll.analyse.findings.trial_checks import check_trials, stall_of
+from plimsoll.analyse.findings.runs import check_trials, stall_of
 from plimsoll.analyse.model import Analysis, Difference, SystemSummary, VariableDifference, WorkloadSummary
 from plimsoll.analyse.study.capacities import capacities, capacity_ratios
 from plimsoll.analyse.study.capacity_model import CapacityRatio, SystemCapacity, WorkloadCost

@@ -12,7 +12,7 @@ from typing import Any
 
 from plimsoll.analyse.findings.doubts import PlacedWarning
 from plimsoll.analyse.findings.finding_model import Finding, Grade
-from plimsoll.analyse.findings.trial_checks import Stalled
+from plimsoll.analyse.findings.runs import Stalled
 from plimsoll.analyse.model import Analysis
 from plimsoll.analyse.study.cell_model import Cell, Estimate
 from plimsoll.analyse.study.curve_model import Curve, PoolReason

@@ -12,7 +12,7 @@ from functools import partial
 
 from plimsoll.analyse.answers.answer import TOLD_ONE_BY_ONE
 from plimsoll.analyse.findings.finding_model import Finding
-from plimsoll.analyse.findings.trial_checks import THROUGHPUT_STALLED
+from plimsoll.analyse.findings.runs import THROUGHPUT_STALLED
 from plimsoll.analyse.model import Analysis, DifferenceVerdict, SystemSummary, WorkloadSummary
 from plimsoll.analyse.study.capacity_model import SystemCost
 from plimsoll.analyse.study.cell_model import Estimate, has_p99

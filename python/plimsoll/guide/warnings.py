@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from plimsoll.analyse.analysis import analyse
 from plimsoll.analyse.findings.catalogue import severity_of
-from plimsoll.analyse.findings.curve_checks import SINGLE_REPETITION
+from plimsoll.analyse.findings.curves import SINGLE_REPETITION
 from plimsoll.analyse.findings.doubts import Severity
 from plimsoll.analyse.model import Analysis
 from plimsoll.analyse.trial.condition_model import Disturbance

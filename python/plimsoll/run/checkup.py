@@ -9,10 +9,10 @@ from pathlib import Path
 
 from plimsoll.analyse.explain.durability import durability_of
 from plimsoll.analyse.explain.variable_names import redo_bytes
-from plimsoll.analyse.findings import readiness, readiness_checks
+from plimsoll.analyse.findings import machine, servers
 from plimsoll.analyse.findings.doubts import Doubt
+from plimsoll.analyse.findings.machine import Demand, Moment, Readiness, ReadinessCheck
 from plimsoll.analyse.findings.options import FLUSH_MS_OF_A_DEVICE
-from plimsoll.analyse.findings.readiness import Demand, Moment, Readiness, ReadinessCheck
 from plimsoll.drive.executable import engine_version
 from plimsoll.errors import HostError
 from plimsoll.record.environment import HostFacts, InstanceFacts
@@ -87,23 +87,23 @@ def _judged(name: str, found: str, facts: Readiness, *judges: ReadinessCheck) ->
 
 def _of_machine(facts: Readiness) -> Iterator[Check]:
     host, moment = facts.host, facts.moment
-    yield _judged("instance type", host.product_name or "not shown by the firmware", facts, readiness.burstable)
+    yield _judged("instance type", host.product_name or "not shown by the firmware", facts, machine.burstable)
     model = f"{host.cpu_model or 'unknown model'}, {_counts(host)}"
     settings = f"governor {host.cpu_governor or 'not shown'}, turbo {_switch(host.cpu_turbo)}"
     settings += f", SMT {_switch(host.cpu_smt)}"
-    yield _judged("processors", f"{model}, {settings}", facts, readiness.governor, readiness.turbo, readiness.smt)
+    yield _judged("processors", f"{model}, {settings}", facts, machine.governor, machine.turbo, machine.smt)
     yield physical_cpus(host, moment)
-    yield _judged("clock source", host.clock_source or "unknown", facts, readiness.clock)
+    yield _judged("clock source", host.clock_source or "unknown", facts, machine.clock)
     busy = "unknown"
     if moment is not None:
         busy = (
             f"{format_percent(moment.busy_ratio)} of the processors busy, {format_percent(moment.steal_ratio)} stolen"
         )
-    yield _judged("other load", busy, facts, readiness.other_load, readiness.steal)
-    yield _judged("memory", _memory(host), facts, readiness.swap, readiness.huge_pages)
+    yield _judged("other load", busy, facts, machine.other_load, machine.steal)
+    yield _judged("memory", _memory(host), facts, machine.swap, machine.huge_pages)
     _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     found = "unlimited" if hard == resource.RLIM_INFINITY else f"{hard:,}"
-    yield _judged("open files", found, facts, readiness.open_files)
+    yield _judged("open files", found, facts, machine.open_files)
 
 
 def physical_cpus(host: HostFacts, moment: Moment | None) -> Check:
@@ -166,7 +166,7 @@ def _storage(facts: Readiness) -> Iterator[Check]:
             told.add(device)
             alone = Readiness(storage=(one,))
             free = f"{format_bytes(one.free_bytes or 0)} free in {one.path} on {device}"
-            yield _judged("free space", free, alone, readiness.free_space)
+            yield _judged("free space", free, alone, machine.free_space)
 
 
 def _flush(folder: Path) -> Check:
@@ -185,20 +185,18 @@ def _flush(folder: Path) -> Check:
 def _of_server(facts: Readiness) -> Iterator[Check]:
     (server,) = facts.servers
     variables = server.variables
-    yield _judged(
-        "server", server.version or "unknown version", facts, readiness_checks.debug_build, readiness_checks.query_cache
-    )
+    yield _judged("server", server.version or "unknown version", facts, servers.debug_build, servers.query_cache)
     pool = _bytes_of(variables.get("innodb_buffer_pool_size"))
     data = "unknown" if server.data_bytes is None else format_bytes(server.data_bytes)
-    yield _judged("buffer pool", f"{pool}, data {data}", facts, readiness.pools_and_memory, readiness.data_and_memory)
+    yield _judged("buffer pool", f"{pool}, data {data}", facts, machine.pools_and_memory, machine.data_and_memory)
     redo = redo_bytes(variables)
-    yield _judged("redo log", "unknown" if redo is None else format_bytes(redo), facts, readiness_checks.small_redo_log)
-    yield _judged("durability", _durability(server), facts, readiness_checks.durability)
+    yield _judged("redo log", "unknown" if redo is None else format_bytes(redo), facts, servers.small_redo_log)
+    yield _judged("durability", _durability(server), facts, servers.durability)
     found = ", ".join(f"{name} {variables[name]}" for name in _LIMITS if name in variables)
     yield Check("limits of the server", found or "unknown")
     places = [one for one in facts.placements if one.shared_cpus]
     where = "share CPUs" if places else "apart" if facts.placements else "not on this machine, or not shown"
-    yield _judged("client and server", where, facts, readiness.shared_cpus)
+    yield _judged("client and server", where, facts, machine.shared_cpus)
 
 
 _LIMITS = ("max_connections", "max_prepared_stmt_count", "open_files_limit", "table_open_cache")

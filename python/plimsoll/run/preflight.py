@@ -17,7 +17,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from plimsoll.analyse.explain.equivalence import machines_of_environments
-from plimsoll.analyse.findings.readiness import Readiness
+from plimsoll.analyse.findings.machine import Readiness
 from plimsoll.analyse.findings.systems import differences_words
 from plimsoll.analyse.model import SystemSummary
 from plimsoll.drive.engine import Driver

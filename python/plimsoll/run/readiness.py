@@ -5,7 +5,7 @@ each will have: options that no file states have the server's own default, where
 matter; sizes of tables are estimates. What a study wants of each server (connections, prepared statements, whether it
 writes) is told before the study; the load engine counts exactly, before each trial, and refuses what does not fit.
 Deliberately not here: what keeps a study from running at all (`preflight`), and from which value on there is a doubt
-(`plimsoll.analyse.findings.readiness`).
+(`plimsoll.analyse.findings.machine`).
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from pathlib import Path
 from plimsoll.analyse.explain.variable_names import stated_options
 from plimsoll.analyse.findings.catalogue import rank_of
 from plimsoll.analyse.findings.doubts import Doubt, Severity
-from plimsoll.analyse.findings.readiness import Demand, Readiness, SharedCpus
-from plimsoll.analyse.findings.readiness_checks import readiness_doubts
+from plimsoll.analyse.findings.machine import Demand, Readiness, SharedCpus
+from plimsoll.analyse.findings.servers import readiness_doubts
 from plimsoll.errors import HostError
 from plimsoll.hosts.host import Host
 from plimsoll.hosts.local import HERE

@@ -12,7 +12,7 @@ from __future__ import annotations
 import secrets
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-from plimsoll.analyse.findings.readiness import OWN_CONNECTIONS
+from plimsoll.analyse.findings.machine import OWN_CONNECTIONS
 from plimsoll.drive.engine import LocalDriver
 from plimsoll.drive.protocol import Progress
 from plimsoll.errors import PlimsollError, TargetError

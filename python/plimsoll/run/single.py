@@ -254,7 +254,7 @@ class _Drive:
         is_empty = summary is None or summary.counts is None or self._progressing.measured.completed == 0
         if summary is not None and not is_empty:
             summary = replace(summary, outcome=outcome)
-            from plimsoll.analyse.findings.trial_checks import CHECKS_OF_A_RUN
+            from plimsoll.analyse.findings.runs import CHECKS_OF_A_RUN
 
             doubts = [doubt.as_warning() for check in CHECKS_OF_A_RUN for doubt in check(summary)]
             judged = outcome.model_copy(update={"warnings": (*doubts, *outcome.warnings)})

@@ -20,7 +20,7 @@ from typing import Literal, Protocol
 
 from pydantic import Field
 
-from plimsoll.analyse.findings.readiness import OWN_CONNECTIONS
+from plimsoll.analyse.findings.machine import OWN_CONNECTIONS
 from plimsoll.hosts.host import Host, Server
 from plimsoll.hosts.local import HERE
 from plimsoll.record.document import Document

@@ -2,7 +2,7 @@
 
 Huge pages are those that an administrator has reserved (the kernel's Documentation/admin-guide/mm/hugetlbpage): how
 many are free, and how much of a process is in them; transparent huge pages are a setting. Deliberately not here:
-storage (`storage`), what follows from settings (`plimsoll.analyse.findings.readiness`), and anything that changes over
+storage (`storage`), what follows from settings (`plimsoll.analyse.findings.machine`), and anything that changes over
 time (package `telemetry`).
 """
 

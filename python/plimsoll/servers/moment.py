@@ -19,7 +19,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from plimsoll.analyse.findings.readiness import Moment
+from plimsoll.analyse.findings.machine import Moment
 from plimsoll.errors import HostError
 from plimsoll.record.model import ReferenceTimes
 

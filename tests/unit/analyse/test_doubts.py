@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from plimsoll.analyse.findings.catalogue import KINDS, placed_warnings, severity_of
 from plimsoll.analyse.findings.doubts import Place, Severity, Voids, recorded
-from plimsoll.analyse.findings.readiness import Stolen
+from plimsoll.analyse.findings.machine import Stolen
 from plimsoll.record.level import Level
 from plimsoll.record.model import TrialWarning
 

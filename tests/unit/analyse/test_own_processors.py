@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from plimsoll.analyse.findings.curve_checks import check_cells
+from plimsoll.analyse.findings.curves import check_cells
 from plimsoll.analyse.study.cell_model import Cell, CpuShares, Estimate
 from plimsoll.analyse.study.curve_model import Curve
 from plimsoll.analyse.study.environments import changes

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from plimsoll.analyse.findings import readiness, readiness_checks
+from plimsoll.analyse.findings import machine, servers
 from plimsoll.analyse.findings.catalogue import KINDS, OBSERVATIONS
-from plimsoll.analyse.findings.readiness import Demand, Moment, Readiness, SharedCpus
-from plimsoll.analyse.findings.readiness_checks import readiness_doubts
+from plimsoll.analyse.findings.machine import Demand, Moment, Readiness, SharedCpus
+from plimsoll.analyse.findings.servers import readiness_doubts
 from plimsoll.record.environment import HostFacts, InstanceFacts, PlacementFacts, StorageFacts
 from plimsoll.run.readiness import judged
 
@@ -151,7 +151,7 @@ def test_the_gravest_comes_first_and_strictness_is_not_about_context() -> None:
 def test_every_kind_of_evidence_is_used_by_some_case() -> None:
     seen = {doubt.evidence.seen for facts, _, _ in CASES for doubt in readiness_doubts(facts)}
     elsewhere = {"busy-elsewhere", "stolen", "data-and-memory"}
-    modules = {readiness.__name__, readiness_checks.__name__}
+    modules = {machine.__name__, servers.__name__}
     of_machines = {one.seen for one in OBSERVATIONS if one.__module__ in modules}
     assert seen >= of_machines - elsewhere | {"client-shares-cpus"}
     with_consequence = {code for code, kind in KINDS.items() if kind.consequence}

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from plimsoll.analyse.findings.curve_checks import check_searches, deciding_trials
+from plimsoll.analyse.findings.curves import check_searches, deciding_trials
 from plimsoll.analyse.study.capacities import capacities
 from plimsoll.guide.warnings import load_warnings, search_doubts
 from plimsoll.record.capacity import Capacity, CapacityObjective, CapacityRun, RunRole, RunVerdict, SearchRecord

@@ -55,7 +55,7 @@ finally:
         ("plimsoll.run.capacity_target", DRAWING | {"plimsoll.guide", "scipy"}),
         (
             "plimsoll.cli.trial, plimsoll.run.single",
-            DRAWING | {"plimsoll.guide", "plimsoll.analyse.findings.trial_checks", "scipy"},
+            DRAWING | {"plimsoll.guide", "plimsoll.analyse.findings.runs", "scipy"},
         ),
         ("plimsoll.guide.fault_tests", DRAWING),
     ],

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from plimsoll.analyse.findings.catalogue import placed_warnings
-from plimsoll.analyse.findings.curve_checks import ReadOnlySlower, Single
+from plimsoll.analyse.findings.curves import ReadOnlySlower, Single
 from plimsoll.analyse.findings.doubts import Evidence, Place, PlacedWarning
-from plimsoll.analyse.findings.readiness import BusyElsewhere
-from plimsoll.analyse.findings.readiness_checks import DebugBuild
+from plimsoll.analyse.findings.machine import BusyElsewhere
+from plimsoll.analyse.findings.servers import DebugBuild
 from plimsoll.analyse.model import DifferenceVerdict
 from plimsoll.analyse.study.curve_model import PoolAdvice, PoolReason
 from plimsoll.guide.answer import pool_sentence

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from plimsoll.analyse.findings.readiness import Moment
+from plimsoll.analyse.findings.machine import Moment
 from plimsoll.record.environment import HostFacts
 from plimsoll.run.checkup import physical_cpus
 

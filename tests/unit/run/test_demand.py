@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from plimsoll.analyse.findings.readiness import Demand
+from plimsoll.analyse.findings.machine import Demand
 from plimsoll.run.readiness import demand_of, statements_of
 from plimsoll.spec.oltp import WorkloadSpec
 from plimsoll.spec.study import parse_study

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from plimsoll.analyse.findings.readiness import Readiness
-from plimsoll.analyse.findings.readiness_checks import readiness_doubts
+from plimsoll.analyse.findings.machine import Readiness
+from plimsoll.analyse.findings.servers import readiness_doubts
 from plimsoll.run import readiness
 from plimsoll.run.readiness import foreseen_readiness
 from plimsoll.servers.option_file import Flavour, FlavourName

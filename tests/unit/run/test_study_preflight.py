@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from plimsoll.analyse.findings.readiness import Demand, Readiness, SharedCpus
+from plimsoll.analyse.findings.machine import Demand, Readiness, SharedCpus
 from plimsoll.errors import HostError
 from plimsoll.record.environment import HostFacts, InstanceFacts
 from plimsoll.run import preflight as study_preflight

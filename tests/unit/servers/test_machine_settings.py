@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from plimsoll.analyse.findings.readiness import Moment
+from plimsoll.analyse.findings.machine import Moment
 from plimsoll.servers.facts import host_facts, machine_settings
 from plimsoll.servers.moment import machine_moment
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-from plimsoll.analyse.findings.curve_checks import deciding_trials
+from plimsoll.analyse.findings.curves import deciding_trials
 from plimsoll.analyse.findings.finding_model import Finding, found
 from plimsoll.analyse.study.capacities import unlike_sides, withheld
 from plimsoll.analyse.study.capacity_model import CapacityRatio, SystemCapacity

@@ -15,7 +15,7 @@ comparison of a machine with a virtual machine on it says nothing about virtuali
 fewer. Only systems that name an environment are compared; machines of others are told apart by their names.
 
 Doubts about comparisons of systems that are not alike in what is no factor. Differences of variables have a doubt of
-their own (`curve_checks`), those of durability are part of the answer.
+their own (`findings.curves`), those of durability are part of the answer.
 """
 
 from __future__ import annotations

@@ -9,14 +9,14 @@ from collections.abc import Iterable, Mapping
 
 from plimsoll.analyse.findings import (
     client,
-    curve_checks,
+    curves,
+    machine,
     options,
-    readiness,
-    readiness_checks,
     recorded,
     repetitions,
+    runs,
+    servers,
     systems,
-    trial_checks,
 )
 from plimsoll.analyse.findings.doubts import (
     Doubt,
@@ -30,11 +30,11 @@ from plimsoll.analyse.findings.doubts import (
 
 _SUBJECTS = (
     recorded,
-    curve_checks,
-    trial_checks,
-    readiness,
+    curves,
+    runs,
+    machine,
     options,
-    readiness_checks,
+    servers,
     systems,
     client,
     repetitions,

@@ -10,7 +10,7 @@ from typing import Any
 
 from plimsoll.analyse.findings.doubts import PlacedWarning
 from plimsoll.analyse.findings.finding_model import Finding, found
-from plimsoll.analyse.findings.readiness import buffer_pool_bytes
+from plimsoll.analyse.findings.machine import buffer_pool_bytes
 from plimsoll.analyse.model import Difference, DifferenceVerdict
 from plimsoll.analyse.study.capacity_model import CapacityRatio, SystemCapacity
 from plimsoll.analyse.study.cell_model import Cell

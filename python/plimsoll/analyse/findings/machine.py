@@ -1,7 +1,7 @@
 """Warnings about a machine: limits, other load, memory and processors; and the values that pre-flight checks look at.
 
 `Readiness` has the facts of a machine and its servers, found out elsewhere. Checks of servers are in
-`readiness_checks`.
+`servers`.
 
 Processors whose speed depends on more than the load: governor, turbo, SMT, instances with credits, slow clocks.
 Sources: kernel documentation on cpufreq, SMT and clocksource; Amazon, Microsoft, Google and Alibaba on their burstable

@@ -25,8 +25,8 @@ from plimsoll.analyse.findings.options import (
     check_options,
     check_throttled,
 )
-from plimsoll.analyse.findings.readiness_checks import recorded_conditions
 from plimsoll.analyse.findings.repetitions import check_turns
+from plimsoll.analyse.findings.servers import recorded_conditions
 from plimsoll.analyse.trial.condition_model import SeriesState, StateKind, SteadyState
 from plimsoll.analyse.trial.drivers import check_drivers
 from plimsoll.analyse.trial.instances import lag_of, skew_of

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, ClassVar
 from plimsoll.analyse.explain.durability import durability_of
 from plimsoll.analyse.explain.equivalence_model import DurabilityKind
 from plimsoll.analyse.explain.variable_names import redo_bytes
-from plimsoll.analyse.findings import readiness
+from plimsoll.analyse.findings import machine
 from plimsoll.analyse.findings.doubts import Doubt, Observation, Voids, WarningKind, place_of
-from plimsoll.analyse.findings.readiness import Demand, Readiness, ReadinessCheck
+from plimsoll.analyse.findings.machine import Demand, Readiness, ReadinessCheck
 from plimsoll.spec.oltp import reads_only
 from plimsoll.units import format_bytes, parse_whole
 
@@ -185,31 +185,31 @@ def durability(facts: Readiness) -> Iterator[Doubt]:
 
 
 _OF_CONDITIONS: tuple[ReadinessCheck, ...] = (
-    readiness.burstable,
+    machine.burstable,
     debug_build,
-    readiness.data_and_memory,
+    machine.data_and_memory,
     query_cache,
     writable_replica,
-    readiness.pools_and_memory,
-    readiness.governor,
-    readiness.huge_pages,
-    readiness.swap,
-    readiness.clock,
+    machine.pools_and_memory,
+    machine.governor,
+    machine.huge_pages,
+    machine.swap,
+    machine.clock,
     small_redo_log,
     durability,
-    readiness.turbo,
-    readiness.smt,
+    machine.turbo,
+    machine.smt,
 )
 """Of what stays as it is during a trial, so that a recording holds it."""
 
 CHECKS: tuple[ReadinessCheck, ...] = (
     *_OF_CONDITIONS,
-    readiness.other_load,
-    readiness.steal,
-    readiness.shared_cpus,
-    readiness.open_files,
-    readiness.of_servers,
-    readiness.free_space,
+    machine.other_load,
+    machine.steal,
+    machine.shared_cpus,
+    machine.open_files,
+    machine.of_servers,
+    machine.free_space,
 )
 
 

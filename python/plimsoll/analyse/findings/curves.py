@@ -14,8 +14,8 @@ from typing import ClassVar
 
 from plimsoll.analyse.findings.client import check_client_of_cell
 from plimsoll.analyse.findings.doubts import Doubt, Observation, Place, Voids, WarningKind
+from plimsoll.analyse.findings.machine import STEAL_RATIO, BusyElsewhere, Stolen
 from plimsoll.analyse.findings.missing import MissingTrial
-from plimsoll.analyse.findings.readiness import STEAL_RATIO, BusyElsewhere, Stolen
 from plimsoll.analyse.model import VariableDifference, WorkloadSummary
 from plimsoll.analyse.study.capacities import deciding_runs
 from plimsoll.analyse.study.capacity_model import SystemCapacity
