@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, TypeVar
 import typer
 
 from plimsoll.cli import option_values
+from plimsoll.cli.help import FAULTS, FOLDERS, LOAD, SETTINGS
 from plimsoll.cli.options import JsonOption, ServerOption
 from plimsoll.cli.streams import say_starting
 
@@ -30,18 +31,36 @@ FaultOption = Annotated[
         "--fault",
         help="kill (SIGKILL of the server), power-loss (its device forgets what was not flushed; needs /dev/fuse"
         " and root) or lying-device (it also only says that it flushes: shows that a loss is noticed).",
+        rich_help_panel=FAULTS,
     ),
 ]
-FaultsOption = Annotated[int, typer.Option("--faults", min=1, max=1000, help="How many under each setting.")]
-FlushOption = Annotated[str, typer.Option("--flush", metavar="LIST", help="Values of innodb_flush_log_at_trx_commit.")]
-SyncOption = Annotated[str, typer.Option("--sync-binlog", metavar="LIST", help="Values of sync_binlog.")]
-DoublewriteOption = Annotated[str, typer.Option("--doublewrite", metavar="LIST", help="Values of innodb_doublewrite.")]
-WorkersOption = Annotated[int, typer.Option("--connections", min=1, max=1024, help="Workers that write at once.")]
+FaultsOption = Annotated[
+    int, typer.Option("--faults", min=1, max=1000, help="How many under each setting.", rich_help_panel=FAULTS)
+]
+FlushOption = Annotated[
+    str,
+    typer.Option("--flush", metavar="LIST", help="Values of innodb_flush_log_at_trx_commit.", rich_help_panel=SETTINGS),
+]
+SyncOption = Annotated[
+    str, typer.Option("--sync-binlog", metavar="LIST", help="Values of sync_binlog.", rich_help_panel=SETTINGS)
+]
+DoublewriteOption = Annotated[
+    str, typer.Option("--doublewrite", metavar="LIST", help="Values of innodb_doublewrite.", rich_help_panel=SETTINGS)
+]
+WorkersOption = Annotated[
+    int, typer.Option("--connections", min=1, max=1024, help="Workers that write at once.", rich_help_panel=LOAD)
+]
 LoadOption = Annotated[
     str,
-    typer.Option("--load", help="Length of the throughput measurement, and maximum length of the load before a fault."),
+    typer.Option(
+        "--load",
+        help="Length of the throughput measurement, and maximum length of the load before a fault.",
+        rich_help_panel=LOAD,
+    ),
 ]
-SeedOption = Annotated[int, typer.Option("--seed", min=0, max=2**31, help="Seed of all randomness.")]
+SeedOption = Annotated[
+    int, typer.Option("--seed", min=0, max=2**31, help="Seed of all randomness.", rich_help_panel=LOAD)
+]
 FolderOption = Annotated[
     Path | None,
     typer.Option(
@@ -49,7 +68,10 @@ FolderOption = Annotated[
     ),
 ]
 DataDirOption = Annotated[
-    Path | None, typer.Option("--data-dir", metavar="FOLDER", help="Below which the server's directory is made.")
+    Path | None,
+    typer.Option(
+        "--data-dir", metavar="FOLDER", help="Below which the server's directory is made.", rich_help_panel=FOLDERS
+    ),
 ]
 LedgerDirOption = Annotated[
     Path | None,
@@ -57,6 +79,7 @@ LedgerDirOption = Annotated[
         "--ledger-dir",
         metavar="FOLDER",
         help="Where acknowledged transactions are noted. Default: the system's temporary folder.",
+        rich_help_panel=FOLDERS,
     ),
 ]
 

@@ -18,34 +18,57 @@ from plimsoll.cli.durability import (
     run_and_show,
     say,
 )
+from plimsoll.cli.help import FAULTS, LOAD, REPLICATION
 from plimsoll.cli.options import JsonOption, ServerOption
 from plimsoll.cli.streams import say_starting
 
 if TYPE_CHECKING:
     from plimsoll.spec.hooks import HookSpec
 
-ReplicasOption = Annotated[int, typer.Option("--replicas", min=1, max=16, help="How many replicas the source has.")]
+ReplicasOption = Annotated[
+    int,
+    typer.Option("--replicas", min=1, max=16, help="How many replicas the source has.", rich_help_panel=REPLICATION),
+]
 ReplicationOption = Annotated[
-    str, typer.Option("--replication", help="async, or semisync: a commit waits until replicas have received it.")
+    str,
+    typer.Option(
+        "--replication",
+        help="async, or semisync: a commit waits until replicas have received it.",
+        rich_help_panel=REPLICATION,
+    ),
 ]
 SemisyncReplicasOption = Annotated[
     int,
     typer.Option(
-        "--semisync-replicas", min=1, max=16, help="With semisync: how many replicas a commit waits for. MariaDB: 1."
+        "--semisync-replicas",
+        min=1,
+        max=16,
+        help="With semisync: how many replicas a commit waits for. MariaDB: 1.",
+        rich_help_panel=REPLICATION,
     ),
 ]
 DelayOption = Annotated[
-    str, typer.Option("--replication-delay", help="One-way delay between source and replicas, such as 2ms.")
+    str,
+    typer.Option(
+        "--replication-delay",
+        help="One-way delay between source and replicas, such as 2ms.",
+        rich_help_panel=REPLICATION,
+    ),
 ]
 FaultOption = Annotated[
     str,
     typer.Option(
         "--fault",
         help="kill (SIGKILL of the source) or cut-off (replicas receive nothing for the last half second before it).",
+        rich_help_panel=FAULTS,
     ),
 ]
-FaultsOption = Annotated[int, typer.Option("--faults", min=1, max=1000, help="Number of faults.")]
-LoadOption = Annotated[str, typer.Option("--load", help="Maximum length of the load before a fault.")]
+FaultsOption = Annotated[
+    int, typer.Option("--faults", min=1, max=1000, help="Number of faults.", rich_help_panel=FAULTS)
+]
+LoadOption = Annotated[
+    str, typer.Option("--load", help="Maximum length of the load before a fault.", rich_help_panel=LOAD)
+]
 PromoteOption = Annotated[
     str | None,
     typer.Option(
@@ -53,10 +76,14 @@ PromoteOption = Annotated[
         metavar="COMMAND",
         help="Chooses the next source: the last line that it writes is the name of a replica. Default: the replica that"
         " has received most.",
+        rich_help_panel=FAULTS,
     ),
 ]
 PromoteLimitOption = Annotated[
-    str, typer.Option("--promote-limit", help="How long the command may take. Its time is part of the outage.")
+    str,
+    typer.Option(
+        "--promote-limit", help="How long the command may take. Its time is part of the outage.", rich_help_panel=FAULTS
+    ),
 ]
 ServerOptionsOption = Annotated[
     list[str] | None,

@@ -20,6 +20,12 @@ DATA = "Workload and tables"
 ARRIVALS = "Rate and arrivals"
 CLIENTS = "Clients"
 RECORDING = "Recording"
+LOAD = "Load"
+CONFIRMATION = "Confirmation"
+FAULTS = "Faults"
+SETTINGS = "Settings that are tested"
+REPLICATION = "Replication"
+FOLDERS = "Folders"
 _BRACES = str.maketrans("", "", "{}")
 _SENTENCE_MAX = 200
 """More than any first sentence has: it is wrapped, and not cut."""

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from plimsoll.cli import complete
-from plimsoll.cli.help import with_groups
+from plimsoll.cli.help import CONFIRMATION, LOAD, with_groups
 from plimsoll.cli.option_values import duration_s
 from plimsoll.cli.options import NO_LOGIN, JsonOption, Login, PriceFileOption, StudyFolderArgument
 from plimsoll.cli.streams import say_first
@@ -38,6 +38,7 @@ ConfirmOption = Annotated[
         "--confirm",
         help="Run the load with its headroom, TPS / (1 - HEADROOM), at that rate, and say whether it held: on --target,"
         " or on a system of the study.",
+        rich_help_panel=CONFIRMATION,
     ),
 ]
 TargetOption = Annotated[
@@ -46,6 +47,7 @@ TargetOption = Annotated[
         "--target",
         metavar="URL",
         help="With --confirm: the server. Its tables must exist. Default: a system of the study.",
+        rich_help_panel=CONFIRMATION,
     ),
 ]
 
@@ -67,16 +69,27 @@ class Load:
 
     tps: Annotated[
         float | None,
-        typer.Option("--tps", help="The load to sustain, in transactions per second. Or use --tpm or --demand."),
+        typer.Option(
+            "--tps",
+            help="The load to sustain, in transactions per second. Or use --tpm or --demand.",
+            rich_help_panel=LOAD,
+        ),
     ] = None
     tpm: Annotated[
         float | None,
-        typer.Option("--tpm", help="The load to sustain, in transactions per minute. The answer is in tpm, too."),
+        typer.Option(
+            "--tpm",
+            help="The load to sustain, in transactions per minute. The answer is in tpm, too.",
+            rich_help_panel=LOAD,
+        ),
     ] = None
     demand: Annotated[
         Path | None,
         typer.Option(
-            "--demand", metavar="FILE", help="The load of a production log: demand.json, which plimsoll learn writes."
+            "--demand",
+            metavar="FILE",
+            help="The load of a production log: demand.json, which plimsoll learn writes.",
+            rich_help_panel=LOAD,
         ),
     ] = None
     at: Annotated[
@@ -85,6 +98,7 @@ class Load:
             "--at",
             metavar="MOMENT",
             help="With --demand: peak-minute (default), p99-minute, peak-second or mean.",
+            rich_help_panel=LOAD,
         ),
     ] = None
     growth: Annotated[
@@ -93,6 +107,7 @@ class Load:
             "--growth",
             metavar="SHARE",
             help="With --demand: how fast the load grows, such as 30%/y or 2%/mo. Says until when systems sustain it.",
+            rich_help_panel=LOAD,
         ),
     ] = None
 
@@ -170,10 +185,15 @@ def size(
     ] = 0.3,
     price_file: PriceFileOption = None,
     confirm: ConfirmOption = False,
-    duration: Annotated[str, typer.Option("--duration", help="With --confirm: how long the load runs.")] = "3m",
+    duration: Annotated[
+        str, typer.Option("--duration", help="With --confirm: how long the load runs.", rich_help_panel=CONFIRMATION)
+    ] = "3m",
     target: TargetOption = None,
     system: Annotated[
-        str | None, typer.Option("--system", metavar="NAME", help="With --confirm: which system of the study.")
+        str | None,
+        typer.Option(
+            "--system", metavar="NAME", help="With --confirm: which system of the study.", rich_help_panel=CONFIRMATION
+        ),
     ] = None,
     require: RequireOption = None,
     login: Login = NO_LOGIN,
