@@ -50,8 +50,15 @@ TargetOption = Annotated[
         rich_help_panel=CONFIRMATION,
     ),
 ]
-
-
+DurationOption = Annotated[
+    str, typer.Option("--duration", help="With --confirm: how long the load runs.", rich_help_panel=CONFIRMATION)
+]
+SystemOption = Annotated[
+    str | None,
+    typer.Option(
+        "--system", metavar="NAME", help="With --confirm: which system of the study.", rich_help_panel=CONFIRMATION
+    ),
+]
 RequireOption = Annotated[
     str | None,
     typer.Option(
@@ -185,16 +192,9 @@ def size(
     ] = 0.3,
     price_file: PriceFileOption = None,
     confirm: ConfirmOption = False,
-    duration: Annotated[
-        str, typer.Option("--duration", help="With --confirm: how long the load runs.", rich_help_panel=CONFIRMATION)
-    ] = "3m",
+    duration: DurationOption = "3m",
     target: TargetOption = None,
-    system: Annotated[
-        str | None,
-        typer.Option(
-            "--system", metavar="NAME", help="With --confirm: which system of the study.", rich_help_panel=CONFIRMATION
-        ),
-    ] = None,
+    system: SystemOption = None,
     require: RequireOption = None,
     login: Login = NO_LOGIN,
     as_json: JsonOption = False,
