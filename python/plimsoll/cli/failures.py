@@ -57,10 +57,16 @@ def _ending(command: Callable[[], object]) -> int:
     except (KeyboardInterrupt, Abort):
         return _interrupted()
     except Exception as error:
-        return _unexpected(error)
+        return _interrupted() if _is_interruption(error) else _unexpected(error)
     if result == INTERRUPTED:  # typer has turned the interruption into its exit code already
         return _interrupted()
     return result if isinstance(result, int) else 0
+
+
+def _is_interruption(error: BaseException) -> bool:
+    """Whether an interruption became another error on its way, as in a class that is being made (Python 3.11)."""
+    cause = error.__cause__
+    return cause is not None and (isinstance(cause, KeyboardInterrupt) or _is_interruption(cause))
 
 
 def _interrupted() -> int:

@@ -104,6 +104,33 @@ def test_ctrl_c_sigterm_and_sighup_are_interruptions_and_are_told(
     os.kill(os.getpid(), number)  # the second one, while the process ends, changes nothing
 
 
+class Interrupting:
+    """Part of a class that is being made when somebody interrupts: Python 3.11 makes a RuntimeError of that."""
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        raise KeyboardInterrupt
+
+
+def test_an_interruption_while_a_class_is_made_is_no_bug(capsys: pytest.CaptureFixture[str]) -> None:
+    assert exit_code_of(lambda: type("Made", (), {"part": Interrupting()})) == 130
+    assert capsys.readouterr().err == "plimsoll: interrupted\n"
+
+
+def test_a_fault_of_cleaning_up_after_an_interruption_is_a_bug(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+
+    def command() -> None:
+        try:
+            raise KeyboardInterrupt
+        finally:
+            raise ValueError
+
+    assert exit_code_of(command) == 70
+    assert "plimsoll: bug: ValueError" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
