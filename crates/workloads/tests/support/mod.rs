@@ -25,7 +25,7 @@ use std::time::{Duration, Instant};
 
 use plimsoll_core::plan::{Endpoint, Role, RoleTarget, Secret, ServerKey, Target, Tls};
 use plimsoll_session::GroupServers;
-use plimsoll_wire::{ConnectOptions, Connection};
+use plimsoll_wire::{ConnectOptions, Connection, WireError};
 use rustix::process::{Pid, Signal, kill_process, set_parent_process_death_signal};
 
 use namespace::Namespace;
@@ -288,7 +288,14 @@ pub fn await_no_others(control: &mut Connection, which: &str) {
         "SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE ID <> CONNECTION_ID() AND COMMAND <> 'Daemon' AND {which}"
     );
     let begin = Instant::now();
-    while value(control, &others) != "0" {
+    loop {
+        match control.query_rows(&others, 1) {
+            Ok(rows) if rows[0].last().unwrap().as_deref() == Some("0") => return,
+            Ok(_) => {}
+            // MySQL cannot show the list while some other test's statement holds a character of four bytes.
+            Err(WireError::Server(error)) if error.code == 3854 => {}
+            Err(error) => panic!("{error}"),
+        }
         assert!(begin.elapsed() < Duration::from_secs(300), "connections stay");
         std::thread::sleep(Duration::from_millis(10));
     }
