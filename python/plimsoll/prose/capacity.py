@@ -183,8 +183,8 @@ def _given_up(found: Capacity, what: str) -> Iterator[str]:
         f"No capacity is known: {left_out} of {counted(len(at_rates), 'run')} at rates met a disturbed machine, so that"
         " the search ended early."
     )
-    held_tps, fastest = highest_held_tps(found.runs, found.objective), found.fastest_swept
-    yield f"The objective, {what}, {f'held at {format_rate(held_tps)} in one run' if held_tps else 'held in no run'}."
+    fastest = found.fastest_swept
+    yield f"The objective, {what}, {_held_words(highest_held_tps(found.runs, found.objective))}."
     if fastest is not None:
         p99 = "" if fastest.response_ms_p99 is None else f", p99 {format_ms(fastest.response_ms_p99)}"
         bound = "the capacity is hardly above that if the machine was quiet then"
@@ -195,6 +195,10 @@ def _given_up(found: Capacity, what: str) -> Iterator[str]:
             f" {format_rate(fastest.throughput_tps)}{p99}: {bound}."
         )
     yield "Search again when the machine has nothing else to do; longer runs do not help."
+
+
+def _held_words(highest_tps: float | None, unit: str = "tps") -> str:
+    return f"held at {format_rate(highest_tps, unit)} in one run" if highest_tps else "held in no run"
 
 
 def far_below_sentence(closed_loop: str) -> str:
@@ -253,10 +257,9 @@ def capacity_answer_sentence(finding: Finding, unit: str) -> str:
 
 def _known_of(seen: Mapping[str, Any], unit: str) -> str:
     """The highest rate that held, and what a closed loop completed, where searches were disturbed."""
-    held_tps, swept_tps = seen.get("highest_held_tps"), seen.get("swept_tps")
-    held = f"held at {format_rate(held_tps, unit)} in one run" if held_tps else "held in no run"
+    swept_tps = seen.get("swept_tps")
     swept = f"; a closed loop completed {format_rate(swept_tps, unit)}" if swept_tps else ""
-    return f" It {held}{swept}."
+    return f" It {_held_words(seen.get('highest_held_tps'), unit)}{swept}."
 
 
 def _climbed(seen: Mapping[str, Any], place: str, what: str, unit: str) -> str:

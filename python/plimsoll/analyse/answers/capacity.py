@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from plimsoll.analyse.findings.curves import deciding_trials
 from plimsoll.analyse.findings.finding_model import Finding, found
-from plimsoll.analyse.study.capacities import unlike_sides, withheld
+from plimsoll.analyse.study.capacities import marked, unlike_sides, withheld
 from plimsoll.analyse.study.capacity_model import CapacityRatio, SystemCapacity
 from plimsoll.analyse.study.conditions import is_disturbed, together, unlike, without_bounds
 from plimsoll.analyse.trial.condition_model import Disturbance
@@ -144,13 +144,7 @@ def _of_capacity(one: SystemCapacity, met: Mapping[str, Disturbance]) -> SystemC
 
 def _marked(searches: Iterable[SearchRecord], met: Mapping[str, Disturbance]) -> Iterator[SearchRecord]:
     for search in searches:
-        runs = (
-            run.model_copy(update={"is_disturbed": is_disturbed(met[run.trial_id])})
-            if run.trial_id in met and run.pair is None
-            else run
-            for run in search.capacity.runs
-        )
-        capacity = search.capacity.model_copy(update={"runs": tuple(runs)})
+        capacity = search.capacity.model_copy(update={"runs": tuple(marked(search.capacity.runs, met))})
         yield search.model_copy(update={"capacity": capacity})
 
 

@@ -245,21 +245,15 @@ class DriverPart(Observation):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DriverDispatch(Observation):
+class DriverDispatch(DriverLate):
     """A driver sent transactions later than the others."""
 
     kind: ClassVar = DRIVER_DIFFERS
     seen: ClassVar = "driver-dispatch"
-    driver: str
-    dispatch_ms_p99: float
     others_ms_p99: float
 
     def __str__(self) -> str:
-        late, others = format_ms(self.dispatch_ms_p99), format_ms(self.others_ms_p99)
-        return (
-            f"driver {self.driver} sent 1 % of its transactions {late} or more after a connection was free; of the"
-            f" others the median is {others}"
-        )
+        return f"{DriverLate.__str__(self)}; of the others the median is {format_ms(self.others_ms_p99)}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -206,19 +206,6 @@ class BusyBefore(Observation):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class StolenBefore(Observation):
-    """The hypervisor took the processors away before any load."""
-
-    kind: ClassVar = HOST_BUSY_ELSEWHERE
-    seen: ClassVar = "stolen-before"
-    steal_cpu_ratio: float
-
-    def __str__(self) -> str:
-        stolen = format_percent(self.steal_cpu_ratio)
-        return f"before any load, the hypervisor took {stolen} of the processors' time (steal)"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class BusyElsewhere(Observation):
     """Something else took the processors during a trial."""
 
@@ -241,6 +228,15 @@ class Stolen(Observation):
 
     def __str__(self) -> str:
         return f"the hypervisor took {format_percent(self.steal_cpu_ratio)} of the processors' time (steal)"
+
+
+class StolenBefore(Stolen):
+    """The same before any load."""
+
+    seen = "stolen-before"
+
+    def __str__(self) -> str:
+        return f"before any load, {super().__str__()}"
 
 
 def other_load(facts: Readiness) -> Iterator[Doubt]:

@@ -284,9 +284,20 @@ def mark_disturbed(runs: Sequence[CapacityRun], machines: Mapping[str, MachineSe
         runs: Of a search; those that `machines` does not name stay as they are.
         machines: What the machine did in runs that are compared with each other, by trial id.
     """
-    met = dict(zip(machines, judged(list(machines.values())), strict=True))
+    return marked(runs, dict(zip(machines, judged(list(machines.values())), strict=True)))
+
+
+def marked(runs: Iterable[CapacityRun], met: Mapping[str, Disturbance | None]) -> list[CapacityRun]:
+    """The runs, each with whether it was disturbed.
+
+    Args:
+        runs: Of a search. Ramps, which are compared in pairs, stay as they are.
+        met: What runs met, by trial id; those that it does not name stay as they are.
+    """
     return [
-        run.model_copy(update={"is_disturbed": is_disturbed(met[run.trial_id])}) if run.trial_id in met else run
+        run.model_copy(update={"is_disturbed": is_disturbed(met[run.trial_id])})
+        if run.trial_id in met and run.pair is None
+        else run
         for run in runs
     ]
 
