@@ -7,8 +7,7 @@ Each check says for itself from which value on it doubts, and why there. What se
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 from plimsoll.analyse.findings.doubts import Doubt, Observation, Place, Voids, WarningKind, place_of
 from plimsoll.analyse.study.cell_model import EQUAL_WITHIN
@@ -31,24 +30,18 @@ _CLIENT_RATIO_ALONE = 0.9
 _IDLE_RATIO_OF_BUSY_HOST = 0.05
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ClientOwnProcessors(Observation):
+class ClientOwnProcessors(Observation, kind=CLIENT_SATURATED, seen="client-own-processors"):
     """The client took nearly all of the few processors that it could use."""
 
-    kind: ClassVar = CLIENT_SATURATED
-    seen: ClassVar = "client-own-processors"
     client_of_own_cpu_ratio: float
 
     def __str__(self) -> str:
         return f"the client took {format_percent(self.client_of_own_cpu_ratio)} of the processors that it could use"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ClientProcessors(Observation):
+class ClientProcessors(Observation, kind=CLIENT_SATURATED, seen="client-processors"):
     """The client took much of the host's processors."""
 
-    kind: ClassVar = CLIENT_SATURATED
-    seen: ClassVar = "client-processors"
     client_cpu_ratio: float
     idle_cpu_ratio: float | None
 
@@ -75,12 +68,9 @@ LATE_RATIO = 0.1
 """A client is late when that shows in what users wait: more than a tenth of the median, and than 1 ms."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ClientLate(Observation):
+class ClientLate(Observation, kind=CLIENT_SATURATED, seen="client-late"):
     """The client sent transactions late."""
 
-    kind: ClassVar = CLIENT_SATURATED
-    seen: ClassVar = "client-late"
     dispatch_ms_p99: float
 
     def __str__(self) -> str:
@@ -101,12 +91,9 @@ def check_dispatch(one: TrialSummary) -> Iterator[Doubt]:
         yield place_of(one.trial).doubt(ClientLate(dispatch_ms_p99=late_ms), late_ms)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ClientWaited(Observation):
+class ClientWaited(Observation, kind=CLIENT_SATURATED, seen="client-waited"):
     """The client's threads waited for a processor."""
 
-    kind: ClassVar = CLIENT_SATURATED
-    seen: ClassVar = "client-waited"
     waited_ms_per_transaction: float
     of_response_ratio: float
 
@@ -138,12 +125,9 @@ _CLIENT_LIMIT_RATIO = 0.8
 """Above this share of what the client can drive at most, its own queueing shows in throughput."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ClientNearLimit(Observation):
+class ClientNearLimit(Observation, kind=CLIENT_SATURATED, seen="client-near-limit"):
     """Throughput came near what the client reaches against a server that answers at once."""
 
-    kind: ClassVar = CLIENT_SATURATED
-    seen: ClassVar = "client-near-limit"
     of_limit_ratio: float
     client_limit_tps: float
 
@@ -162,12 +146,9 @@ def check_limit(one: TrialSummary) -> Iterator[Doubt]:
         yield place_of(one.trial).doubt(ClientNearLimit(of_limit_ratio=share, client_limit_tps=limit_tps), share)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DriverLate(Observation):
+class DriverLate(Observation, kind=CLIENT_SATURATED, seen="driver-late"):
     """A driver sent transactions late."""
 
-    kind: ClassVar = CLIENT_SATURATED
-    seen: ClassVar = "driver-late"
     driver: str
     dispatch_ms_p99: float
 
@@ -176,12 +157,9 @@ class DriverLate(Observation):
         return f"driver {self.driver} sent 1 % of its transactions {late} or more after a connection was free"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DriverWaited(Observation):
+class DriverWaited(Observation, kind=CLIENT_SATURATED, seen="driver-waited"):
     """A driver's threads waited for a processor."""
 
-    kind: ClassVar = CLIENT_SATURATED
-    seen: ClassVar = "driver-waited"
     driver: str
     waited_ms_per_transaction: float
     of_response_ratio: float
@@ -202,16 +180,13 @@ DRIVERS_STARTED_APART = WarningKind(
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DriversStartedApart(Observation):
+class DriversStartedApart(Observation, kind=DRIVERS_STARTED_APART, seen="drivers-started-apart"):
     """Drivers did not start together.
 
     Attributes:
         error_ms: Of the comparison of their clocks.
     """
 
-    kind: ClassVar = DRIVERS_STARTED_APART
-    seen: ClassVar = "drivers-started-apart"
     driver: str
     spread_ms: float
     error_ms: float
@@ -229,12 +204,9 @@ DRIVER_DIFFERS = WarningKind(
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DriverPart(Observation):
+class DriverPart(Observation, kind=DRIVER_DIFFERS, seen="driver-part"):
     """A driver completed less than its share."""
 
-    kind: ClassVar = DRIVER_DIFFERS
-    seen: ClassVar = "driver-part"
     driver: str
     completed_ratio: float
     expected_ratio: float
@@ -244,24 +216,18 @@ class DriverPart(Observation):
         return f"driver {self.driver} completed {completed} of all transactions; its share is {expected}"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DriverDispatch(DriverLate):
+class DriverDispatch(DriverLate, kind=DRIVER_DIFFERS, seen="driver-dispatch"):
     """A driver sent transactions later than the others."""
 
-    kind: ClassVar = DRIVER_DIFFERS
-    seen: ClassVar = "driver-dispatch"
     others_ms_p99: float
 
     def __str__(self) -> str:
-        return f"{DriverLate.__str__(self)}; of the others the median is {format_ms(self.others_ms_p99)}"
+        return f"{super().__str__()}; of the others the median is {format_ms(self.others_ms_p99)}"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DriverRoundTrip(Observation):
+class DriverRoundTrip(Observation, kind=DRIVER_DIFFERS, seen="driver-round-trip"):
     """A driver has a longer way to the server than the others."""
 
-    kind: ClassVar = DRIVER_DIFFERS
-    seen: ClassVar = "driver-round-trip"
     driver: str
     fastest_ms: float
     others_ms: float
@@ -282,12 +248,9 @@ SERVER_PLACE_UNKNOWN = WarningKind(
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ServerPlaceUnknown(Observation):
+class ServerPlaceUnknown(Observation, kind=SERVER_PLACE_UNKNOWN, seen="server-place-unknown"):
     """It is not known whether the client ran on the server's host."""
 
-    kind: ClassVar = SERVER_PLACE_UNKNOWN
-    seen: ClassVar = "server-place-unknown"
     reason: str
 
     def __str__(self) -> str:
@@ -317,8 +280,7 @@ still count as equal.
 """
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ClientOnServerHost(Observation):
+class ClientOnServerHost(Observation, kind=CLIENT_ON_SERVER_HOST, seen="client-on-server-host"):
     """The client ran beside the server.
 
     Attributes:
@@ -327,8 +289,6 @@ class ClientOnServerHost(Observation):
         shared_cpus: Those that both may use, where either has few.
     """
 
-    kind: ClassVar = CLIENT_ON_SERVER_HOST
-    seen: ClassVar = "client-on-server-host"
     client_cpu_ratio: float | None
     are_apart: bool | None = None
     server_cpus: str | None = None
@@ -355,12 +315,9 @@ def check_client_beside(one: TrialSummary) -> Iterator[Doubt]:
         yield place_of(one.trial).doubt(ClientOnServerHost(client_cpu_ratio=share, **cpus), share or 0.0)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ClientSharesCpus(Observation):
+class ClientSharesCpus(Observation, kind=CLIENT_ON_SERVER_HOST, seen="client-shares-cpus"):
     """Client and server may run on the same CPUs: seen before load."""
 
-    kind: ClassVar = CLIENT_ON_SERVER_HOST
-    seen: ClassVar = "client-shares-cpus"
     instance: str
     shared_count: int
     cpus: tuple[int, ...]

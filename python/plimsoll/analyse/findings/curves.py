@@ -9,7 +9,6 @@ longer runs at an answer or below are held to what any other level is held to.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import ClassVar
 
 from plimsoll.analyse.findings.client import check_client_of_cell
@@ -64,10 +63,8 @@ def _stolen(cell: Cell, place: Place) -> Iterator[Doubt]:
 SINGLE_REPETITION = WarningKind("single-repetition", Voids.CERTAINTY, "Measure at least three repetitions.")
 
 
-class Single(Observation):
+class Single(Observation, kind=SINGLE_REPETITION, seen="single"):
     """Nothing says how much repetitions differ."""
-
-    kind, seen = SINGLE_REPETITION, "single"
 
     def __str__(self) -> str:
         return "levels were measured only once"
@@ -85,16 +82,13 @@ ERRORS_OCCURRED = WarningKind(
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Errors(Observation):
+class Errors(Observation, kind=ERRORS_OCCURRED, seen="errors"):
     """Statements failed.
 
     Attributes:
         errors: Code, class, and how often.
     """
 
-    kind: ClassVar = ERRORS_OCCURRED
-    seen: ClassVar = "errors"
     errors: tuple[tuple[int | None, str, int], ...]
     failed_count: int
     retries_count: int
@@ -142,12 +136,9 @@ VARIABLES_DIFFER = WarningKind(
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PeakAtLastLevel(Observation):
+class PeakAtLastLevel(Observation, kind=PEAK_AT_LAST_LEVEL, seen="peak-at-last-level"):
     """More connections may complete more."""
 
-    kind: ClassVar = PEAK_AT_LAST_LEVEL
-    seen: ClassVar = "peak-at-last-level"
     end: ClassVar = "last"
     rate_unit: str
     throughput_tps: float
@@ -158,10 +149,10 @@ class PeakAtLastLevel(Observation):
         return f"the highest throughput, {rate}, was at {level}, the {self.end} level"
 
 
-class PeakAtFirstLevel(PeakAtLastLevel):
+class PeakAtFirstLevel(PeakAtLastLevel, kind=PEAK_AT_FIRST_LEVEL, seen="peak-at-first-level"):
     """Fewer connections may complete more."""
 
-    kind, seen, end = PEAK_AT_FIRST_LEVEL, "peak-at-first-level", "first"
+    end = "first"
 
 
 def check_curves(curves: Sequence[Curve], workloads: Sequence[WorkloadSummary]) -> Iterator[Doubt]:
@@ -180,12 +171,9 @@ def check_curves(curves: Sequence[Curve], workloads: Sequence[WorkloadSummary]) 
             yield Place(curve.system, curve.workload, peak.level, trials).doubt(seen)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ReadOnlySlower(Observation):
+class ReadOnlySlower(Observation, kind=READ_ONLY_SLOWER, seen="read-only-slower"):
     """Reading alone is slower than reading and writing."""
 
-    kind: ClassVar = READ_ONLY_SLOWER
-    seen: ClassVar = "read-only-slower"
     rate_unit: str
     slow_workload: str
     slow_tps: float
@@ -242,12 +230,9 @@ def _order_doubt(cell: MeasuredCell, partner: MeasuredCell) -> Doubt:
     return Place(cell.system, cell.workload, cell.level, trials).doubt(seen, weight)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Variables(Observation):
+class Variables(Observation, kind=VARIABLES_DIFFER, seen="variables"):
     """Variables differ and no factor says so."""
 
-    kind: ClassVar = VARIABLES_DIFFER
-    seen: ClassVar = "variables"
     variables: tuple[str, ...]
     variables_count: int
 
@@ -256,12 +241,9 @@ class Variables(Observation):
         return f"{counted(self.variables_count, 'variable')} {differ}: {first_few(self.variables)}"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FailedTrial(Observation):
+class FailedTrial(Observation, kind=FAILED_TRIALS, seen="failed-trial"):
     """A trial has a recording and failed."""
 
-    kind: ClassVar = FAILED_TRIALS
-    seen: ClassVar = "failed-trial"
     trial_id: str
     reason: str
 
@@ -269,28 +251,22 @@ class FailedTrial(Observation):
         return f"{self.trial_id}: {self.reason}"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NotRun(Observation):
+class NotRun(Observation, kind=TRIALS_NOT_RUN, seen="not-run"):
     """Planned trials have no recording."""
 
-    kind: ClassVar = TRIALS_NOT_RUN
-    seen: ClassVar = "not-run"
     unrun_count: int
 
     def __str__(self) -> str:
         return f"{self.unrun_count:,} planned trials have no recording"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Levels(Observation):
+class Levels(Observation, kind=LEVELS_DIFFER, seen="levels"):
     """Systems were measured at levels of which none is common to all.
 
     Attributes:
         connections: Each system and its levels.
     """
 
-    kind: ClassVar = LEVELS_DIFFER
-    seen: ClassVar = "levels"
     connections: tuple[tuple[str | int, ...], ...]
 
     def __str__(self) -> str:
@@ -362,12 +338,9 @@ def check_searches(searched: Sequence[SystemCapacity], deciding: Iterable[TrialS
             yield from _sweep(one, search.capacity)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SweepAtLastLevel(Observation):
+class SweepAtLastLevel(Observation, kind=PEAK_AT_LAST_LEVEL, seen="sweep-at-last-level"):
     """A sweep was fastest with the most connections that it tried."""
 
-    kind: ClassVar = PEAK_AT_LAST_LEVEL
-    seen: ClassVar = "sweep-at-last-level"
     throughput_tps: float
     connections_count: int
 

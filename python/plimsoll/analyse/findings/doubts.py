@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
 from enum import Enum, StrEnum
-from typing import ClassVar
+from typing import Any, ClassVar, dataclass_transform
 
 from pydantic import Field
 
@@ -68,17 +68,25 @@ class WarningKind:
         return TrialWarning(code=self.code, evidence=evidence, advice=self.advice)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass_transform(frozen_default=True, kw_only_default=True)
 class Observation:
-    """What was seen that gives rise to a doubt; the fields of a subclass are its figures, named by their unit.
+    """What was seen that gives rise to a doubt. A subclass is a dataclass: its fields are figures, named by their unit.
 
     Attributes:
-        kind: Which warning it is evidence of.
-        seen: What it is called in `guide.json`.
+        kind: Which warning it is evidence of; a subclass has that of its parent unless it names its own.
+        seen: What it is called in `guide.json`; likewise.
     """
 
     kind: ClassVar[WarningKind]
     seen: ClassVar[str]
+    __dataclass_fields__: ClassVar[dict[str, Any]]
+
+    def __init_subclass__(cls, *, kind: WarningKind | None = None, seen: str | None = None) -> None:
+        if kind is not None:
+            cls.kind = kind
+        if seen is not None:
+            cls.seen = seen
+        dataclass(frozen=True, kw_only=True)(cls)
 
     def __str__(self) -> str:
         """The same in words, without a full stop."""

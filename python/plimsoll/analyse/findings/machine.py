@@ -13,7 +13,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import ClassVar
 
 from plimsoll.analyse.findings.client import ClientSharesCpus
 from plimsoll.analyse.findings.doubts import Doubt, Observation, Place, Voids, WarningKind
@@ -101,12 +100,9 @@ LIMIT_TOO_LOW = WarningKind(
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Limit(Observation):
+class Limit(Observation, kind=LIMIT_TOO_LOW, seen="limit"):
     """Less is allowed than is needed."""
 
-    kind: ClassVar = LIMIT_TOO_LOW
-    seen: ClassVar = "limit"
     name: str
     limit: int
     wanted: int
@@ -155,12 +151,9 @@ LITTLE_SPACE = WarningKind(
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FreeSpace(Observation):
+class FreeSpace(Observation, kind=LITTLE_SPACE, seen="free-space"):
     """A file system is nearly full."""
 
-    kind: ClassVar = LITTLE_SPACE
-    seen: ClassVar = "free-space"
     path: str
     free_bytes: int
     device: str
@@ -191,12 +184,9 @@ STEAL_RATIO = 0.02
 """From this share of stolen time on there is a doubt, before load and during it."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BusyBefore(Observation):
+class BusyBefore(Observation, kind=HOST_BUSY_ELSEWHERE, seen="busy-before"):
     """Something else took the processors before any load."""
 
-    kind: ClassVar = HOST_BUSY_ELSEWHERE
-    seen: ClassVar = "busy-before"
     busy_cpu_ratio: float
     sample_s: float
 
@@ -205,12 +195,9 @@ class BusyBefore(Observation):
         return f"before any load, {busy} of the processors' time was taken by something else"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BusyElsewhere(Observation):
+class BusyElsewhere(Observation, kind=HOST_BUSY_ELSEWHERE, seen="busy-elsewhere"):
     """Something else took the processors during a trial."""
 
-    kind: ClassVar = HOST_BUSY_ELSEWHERE
-    seen: ClassVar = "busy-elsewhere"
     other_cpu_ratio: float
 
     def __str__(self) -> str:
@@ -218,22 +205,17 @@ class BusyElsewhere(Observation):
         return f"{other} of the processors' time went neither to the server nor to the client"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Stolen(Observation):
+class Stolen(Observation, kind=HOST_BUSY_ELSEWHERE, seen="stolen"):
     """The hypervisor took the processors away during a trial."""
 
-    kind: ClassVar = HOST_BUSY_ELSEWHERE
-    seen: ClassVar = "stolen"
     steal_cpu_ratio: float
 
     def __str__(self) -> str:
         return f"the hypervisor took {format_percent(self.steal_cpu_ratio)} of the processors' time (steal)"
 
 
-class StolenBefore(Stolen):
+class StolenBefore(Stolen, seen="stolen-before"):
     """The same before any load."""
-
-    seen = "stolen-before"
 
     def __str__(self) -> str:
         return f"before any load, {super().__str__()}"
@@ -270,12 +252,9 @@ SWAP_LIKELY = WarningKind(
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Swap(Observation):
+class Swap(Observation, kind=SWAP_LIKELY, seen="swap"):
     """The kernel swaps early."""
 
-    kind: ClassVar = SWAP_LIKELY
-    seen: ClassVar = "swap"
     swap_bytes: int
     swappiness: int
 
@@ -294,12 +273,9 @@ MEMORY_OVERCOMMITTED = WarningKind(
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PoolsAndMemory(Observation):
+class PoolsAndMemory(Observation, kind=MEMORY_OVERCOMMITTED, seen="pools-and-memory"):
     """All buffer pools take too much of the machine's memory."""
 
-    kind: ClassVar = MEMORY_OVERCOMMITTED
-    seen: ClassVar = "pools-and-memory"
     buffer_pool_bytes: int
     memory_bytes: int
 
@@ -308,12 +284,9 @@ class PoolsAndMemory(Observation):
         return f"buffer pools take {pools} of {memory} of memory"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PoolAndLimit(Observation):
+class PoolAndLimit(Observation, kind=MEMORY_OVERCOMMITTED, seen="pool-and-limit"):
     """A buffer pool takes too much of its server's memory limit."""
 
-    kind: ClassVar = MEMORY_OVERCOMMITTED
-    seen: ClassVar = "pool-and-limit"
     buffer_pool_bytes: int
     limit_bytes: int
 
@@ -341,10 +314,8 @@ HUGE_PAGES_ALWAYS = WarningKind(
 )
 
 
-class HugePages(Observation):
+class HugePages(Observation, kind=HUGE_PAGES_ALWAYS, seen="huge-pages"):
     """Transparent huge pages are set to always."""
-
-    kind, seen = HUGE_PAGES_ALWAYS, "huge-pages"
 
     def __str__(self) -> str:
         return "transparent huge pages are set to always"
@@ -383,12 +354,9 @@ DATA_IN_PAGE_CACHE = WarningKind(
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DataAndBufferPool(Observation):
+class DataAndBufferPool(Observation, kind=DATA_LARGER_THAN_BUFFER_POOL, seen="data-and-buffer-pool"):
     """Data does not fit the buffer pool."""
 
-    kind: ClassVar = DATA_LARGER_THAN_BUFFER_POOL
-    seen: ClassVar = "data-and-buffer-pool"
     data_bytes: int
     buffer_pool_bytes: int
 
@@ -396,12 +364,9 @@ class DataAndBufferPool(Observation):
         return f"{format_bytes(self.data_bytes)} of data, {format_bytes(self.buffer_pool_bytes)} of buffer pool"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DataAndMemory(Observation):
+class DataAndMemory(Observation, kind=DATA_IN_PAGE_CACHE, seen="data-and-memory"):
     """Data fits the kernel's page cache instead."""
 
-    kind: ClassVar = DATA_IN_PAGE_CACHE
-    seen: ClassVar = "data-and-memory"
     data_bytes: int
     buffer_pool_bytes: int
     memory_bytes: int
@@ -459,12 +424,9 @@ BURSTABLE_INSTANCE = WarningKind(
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Burstable(Observation):
+class Burstable(Observation, kind=BURSTABLE_INSTANCE, seen="burstable"):
     """The type of the instance has credits."""
 
-    kind: ClassVar = BURSTABLE_INSTANCE
-    seen: ClassVar = "burstable"
     product_name: str
 
     def __str__(self) -> str:
@@ -486,12 +448,9 @@ CPU_FREQUENCY_VARIES = WarningKind(
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Governor(Observation):
+class Governor(Observation, kind=CPU_FREQUENCY_VARIES, seen="governor"):
     """The frequency governor saves power."""
 
-    kind: ClassVar = CPU_FREQUENCY_VARIES
-    seen: ClassVar = "governor"
     governor: str
 
     def __str__(self) -> str:
@@ -513,10 +472,8 @@ TURBO_ON = WarningKind(
 )
 
 
-class Turbo(Observation):
+class Turbo(Observation, kind=TURBO_ON, seen="turbo"):
     """Processors run above their base frequency."""
-
-    kind, seen = TURBO_ON, "turbo"
 
     def __str__(self) -> str:
         return "processors may run above their base frequency"
@@ -536,12 +493,9 @@ SMT_ON = WarningKind(
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Smt(Observation):
+class Smt(Observation, kind=SMT_ON, seen="smt"):
     """There are more logical CPUs than cores."""
 
-    kind: ClassVar = SMT_ON
-    seen: ClassVar = "smt"
     threads_count: int
     cores_count: int
 
@@ -564,12 +518,9 @@ SLOW_CLOCK = WarningKind(
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Clock(Observation):
+class Clock(Observation, kind=SLOW_CLOCK, seen="clock"):
     """The clock cannot be read in user space."""
 
-    kind: ClassVar = SLOW_CLOCK
-    seen: ClassVar = "clock"
     clock_source: str
 
     def __str__(self) -> str:

@@ -22,7 +22,7 @@ import math
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 from plimsoll.analyse.explain.variable_names import stated_options
 from plimsoll.analyse.findings.doubts import Doubt, Observation, Voids, WarningKind, place_of
@@ -70,16 +70,13 @@ OPTION_NOT_IN_EFFECT = WarningKind(
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OptionIgnored(Observation):
+class OptionIgnored(Observation, kind=OPTION_NOT_IN_EFFECT, seen="option-ignored"):
     """The server has no such variable, and was allowed to ignore the option.
 
     Attributes:
         effective: Empty.
     """
 
-    kind: ClassVar = OPTION_NOT_IN_EFFECT
-    seen: ClassVar = "option-ignored"
     option: str
     given: str
     effective: str = ""
@@ -88,12 +85,9 @@ class OptionIgnored(Observation):
         return f"{self.option} = {self.given} was given; the server has no such variable and ignored it"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OptionChanged(Observation):
+class OptionChanged(Observation, kind=OPTION_NOT_IN_EFFECT, seen="option-changed"):
     """The server runs with another value."""
 
-    kind: ClassVar = OPTION_NOT_IN_EFFECT
-    seen: ClassVar = "option-changed"
     option: str
     given: str
     effective: str
@@ -181,16 +175,13 @@ CHARACTER_SET_KEPT = WarningKind(
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CharacterSetKept(Observation):
+class CharacterSetKept(Observation, kind=CHARACTER_SET_KEPT, seen="character-set-kept"):
     """Columns have another character set than the server was given.
 
     Attributes:
         columns: Each with its own.
     """
 
-    kind: ClassVar = CHARACTER_SET_KEPT
-    seen: ClassVar = "character-set-kept"
     wanted: str
     columns_count: int
     columns: tuple[str, ...]
@@ -250,12 +241,9 @@ HUGE_PAGES_UNUSED = WarningKind(
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PathsOnOneDevice(Observation):
+class PathsOnOneDevice(Observation, kind=PATHS_ON_ONE_DEVICE, seen="paths-on-one-device"):
     """Paths that were given apart share a device."""
 
-    kind: ClassVar = PATHS_ON_ONE_DEVICE
-    seen: ClassVar = "paths-on-one-device"
     device: str
     roles: str
 
@@ -263,12 +251,9 @@ class PathsOnOneDevice(Observation):
         return f"{self.roles} are on one device, {self.device}"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class HugePagesUnused(Observation):
+class HugePagesUnused(Observation, kind=HUGE_PAGES_UNUSED, seen="huge-pages-unused"):
     """The buffer pool lies in ordinary pages."""
 
-    kind: ClassVar = HUGE_PAGES_UNUSED
-    seen: ClassVar = "huge-pages-unused"
     huge_pages_bytes: int
     buffer_pool_bytes: int
 
@@ -310,12 +295,9 @@ FLUSH_MS_OF_A_DEVICE = 0.05
 """No device makes a write durable faster: enterprise NVMe with power-loss protection needs about as long."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DataInMemory(Observation):
+class DataInMemory(Observation, kind=FLUSH_COSTS_NOTHING, seen="data-in-memory"):
     """The data lies in memory."""
 
-    kind: ClassVar = FLUSH_COSTS_NOTHING
-    seen: ClassVar = "data-in-memory"
     path: str | None
     file_system: str
 
@@ -323,12 +305,9 @@ class DataInMemory(Observation):
         return f"{self.path or 'the data directory'} is on {self.file_system}, which is memory"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FastFlush(Observation):
+class FastFlush(Observation, kind=FLUSH_COSTS_NOTHING, seen="fast-flush"):
     """A flush is faster than any device."""
 
-    kind: ClassVar = FLUSH_COSTS_NOTHING
-    seen: ClassVar = "fast-flush"
     flush_us_median: float
 
     def __str__(self) -> str:
@@ -355,12 +334,9 @@ SERVER_THROTTLED = WarningKind(
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ServerThrottled(Observation):
+class ServerThrottled(Observation, kind=SERVER_THROTTLED, seen="server-throttled"):
     """The quota of the server's control group stopped it."""
 
-    kind: ClassVar = SERVER_THROTTLED
-    seen: ClassVar = "server-throttled"
     throttled_s_per_s: float
 
     def __str__(self) -> str:

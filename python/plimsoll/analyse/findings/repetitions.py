@@ -6,9 +6,8 @@ Each check says for itself from which value on it doubts, and why there.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from statistics import median
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 from plimsoll.analyse.findings.doubts import Doubt, Observation, Voids, WarningKind, place_of
 from plimsoll.units import format_ms, format_percent, format_rate
@@ -25,16 +24,13 @@ REPETITION_LAGS = WarningKind(
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RepetitionLags(Observation):
+class RepetitionLags(Observation, kind=REPETITION_LAGS, seen="repetition-lags"):
     """A repetition that completed far less than its siblings.
 
     Attributes:
         repetition: Counted from 0.
     """
 
-    kind: ClassVar = REPETITION_LAGS
-    seen: ClassVar = "repetition-lags"
     rate_unit: str
     repetition: int
     throughput_tps: float
@@ -58,12 +54,9 @@ RESPONSE_OF_TURN_RATIO = 0.1
 """Up to here the rate of a turn is right whatever response times are like and whatever transactions share."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TurnShort(Observation):
+class TurnShort(Observation, kind=TURN_SHORT, seen="turn-short"):
     """Transactions take a large part of a turn."""
 
-    kind: ClassVar = TURN_SHORT
-    seen: ClassVar = "turn-short"
     response_ms_mean: float
     turn_s: float
 
@@ -92,8 +85,7 @@ MACHINE_SLOWER = WarningKind(
 _SLOW = {"steal": "processor time left by the hypervisor", "other-processes": "processor time left by other processes"}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MachineSlower(Observation):
+class MachineSlower(Observation, kind=MACHINE_SLOWER, seen="machine-slower"):
     """A trial whose machine was slower than around the others.
 
     Attributes:
@@ -103,8 +95,6 @@ class MachineSlower(Observation):
         limit_ratio: How much does not count.
     """
 
-    kind: ClassVar = MACHINE_SLOWER
-    seen: ClassVar = "machine-slower"
     repetition: int
     is_duet: bool = False
     figure: str

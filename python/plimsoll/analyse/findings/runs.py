@@ -6,7 +6,6 @@ Each check says for itself from which value on it doubts, and why there.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from typing import ClassVar
 
 from plimsoll.analyse.explain.replication_model import LagState
@@ -59,8 +58,7 @@ THROUGHPUT_STALLED = WarningKind(
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Stalled(Observation):
+class Stalled(Observation, kind=THROUGHPUT_STALLED, seen="stalled"):
     """When, how long and how much of the window nothing, or nearly nothing, completed.
 
     Attributes:
@@ -70,8 +68,6 @@ class Stalled(Observation):
         other_instances_count: That stalled as well.
     """
 
-    kind: ClassVar = THROUGHPUT_STALLED
-    seen: ClassVar = "stalled"
     instance: str | None
     stalled_s: float
     window_s: float
@@ -125,12 +121,9 @@ TRANSACTIONS_UNFINISHED = WarningKind(
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Unfinished(Observation):
+class Unfinished(Observation, kind=TRANSACTIONS_UNFINISHED, seen="unfinished"):
     """Transactions that never ended, and how old the oldest was at the end of the window."""
 
-    kind: ClassVar = TRANSACTIONS_UNFINISHED
-    seen: ClassVar = "unfinished"
     unfinished_count: int
     all_count: int
     oldest_ms: float
@@ -142,12 +135,9 @@ class Unfinished(Observation):
         )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class UnfinishedOfUnknownAge(Observation):
+class UnfinishedOfUnknownAge(Observation, kind=TRANSACTIONS_UNFINISHED, seen="unfinished-of-unknown-age"):
     """The same of recordings from before it was kept how old they were."""
 
-    kind: ClassVar = TRANSACTIONS_UNFINISHED
-    seen: ClassVar = "unfinished-of-unknown-age"
     unfinished_count: int
 
     def __str__(self) -> str:
@@ -178,12 +168,9 @@ REPLICA_LAG_GROWS = WarningKind(
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ReplicaLagGrows(Observation):
+class ReplicaLagGrows(Observation, kind=REPLICA_LAG_GROWS, seen="replica-lag-grows"):
     """A replica that does not keep up: what was measured is not sustained."""
 
-    kind: ClassVar = REPLICA_LAG_GROWS
-    seen: ClassVar = "replica-lag-grows"
     instance: str
     growth_s_per_s: float | None
     largest_s: float | None
@@ -211,12 +198,9 @@ SHORT_WINDOW = WarningKind(
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ShortWindow(Observation):
+class ShortWindow(Observation, kind=SHORT_WINDOW, seen="short-window"):
     """Too few intervals to judge a state by."""
 
-    kind: ClassVar = SHORT_WINDOW
-    seen: ClassVar = "short-window"
     intervals_count: int
     window_s: float
     needed_count: int
@@ -256,12 +240,9 @@ INNODB_DRIFTS = WarningKind(
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WarmUpUnfinished(Observation):
+class WarmUpUnfinished(Observation, kind=WARM_UP_UNFINISHED, seen="warm-up-unfinished"):
     """The first seconds of the window were unlike the rest."""
 
-    kind: ClassVar = WARM_UP_UNFINISHED
-    seen: ClassVar = "warm-up-unfinished"
     first_s: float
     change_ratio: float
 
@@ -270,12 +251,9 @@ class WarmUpUnfinished(Observation):
         return f"throughput in the first {self.first_s:.0f} s of the window differed by {change} from the rest"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Unsteady(Observation):
+class Unsteady(Observation, kind=THROUGHPUT_UNSTEADY, seen="unsteady"):
     """The mean changed within the window."""
 
-    kind: ClassVar = THROUGHPUT_UNSTEADY
-    seen: ClassVar = "unsteady"
     changes_count: int
     low_tps: float
     high_tps: float
@@ -288,12 +266,9 @@ class Unsteady(Observation):
         )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Drift(Observation):
+class Drift(Observation, kind=THROUGHPUT_DRIFTS, seen="drift"):
     """Throughput changed from the start to the end of the window."""
 
-    kind: ClassVar = THROUGHPUT_DRIFTS
-    seen: ClassVar = "drift"
     name: str
     change_ratio: float
 
@@ -302,18 +277,13 @@ class Drift(Observation):
         return f"{self.name} changed by {change} from the start to the end of the window"
 
 
-class InnodbDrift(Drift):
+class InnodbDrift(Drift, kind=INNODB_DRIFTS):
     """Something that InnoDB puts off changed."""
 
-    kind = INNODB_DRIFTS
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FewCycles(Observation):
+class FewCycles(Observation, kind=FEW_CYCLES, seen="few-cycles"):
     """The window holds less than two cycles."""
 
-    kind: ClassVar = FEW_CYCLES
-    seen: ClassVar = "few-cycles"
     name: str
     cycles: float
     period_s: float
@@ -376,12 +346,9 @@ INSTANCES_SKEWED = WarningKind(
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class InstanceLags(Observation):
+class InstanceLags(Observation, kind=INSTANCE_LAGS, seen="instance-lags"):
     """An instance completed less than its part."""
 
-    kind: ClassVar = INSTANCE_LAGS
-    seen: ClassVar = "instance-lags"
     instance: str
     throughput_tps: float
     expected_tps: float
@@ -391,16 +358,13 @@ class InstanceLags(Observation):
         return f"{self.instance} completed {completed}; {expected} were expected of it"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class InstancesSkewed(Observation):
+class InstancesSkewed(Observation, kind=INSTANCES_SKEWED, seen="instances-skewed"):
     """The fastest and the slowest instance are far apart.
 
     Attributes:
         factor: The one over the other, each over its part of the load.
     """
 
-    kind: ClassVar = INSTANCES_SKEWED
-    seen: ClassVar = "instances-skewed"
     fastest: str
     slowest: str
     fastest_tps: float
@@ -441,12 +405,9 @@ _RANGES_IN_TABLE = 20
 """In a table of fewer ranges than this, ranges that reach beyond its end make up for missing rows."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RowsReturned(Observation):
+class RowsReturned(Observation, kind=KEY_RANGE_MISSES_DATA, seen="rows-returned"):
     """Fewer rows were returned than transactions ask for."""
 
-    kind: ClassVar = KEY_RANGE_MISSES_DATA
-    seen: ClassVar = "rows-returned"
     done: ClassVar = "returned"
     rows_per_transaction: float
     expected_rows_per_transaction: float
@@ -458,10 +419,9 @@ class RowsReturned(Observation):
         )
 
 
-class RowsChanged(RowsReturned):
+class RowsChanged(RowsReturned, seen="rows-changed"):
     """Fewer rows were changed than transactions change."""
 
-    seen = "rows-changed"
     done = "changed"
 
 

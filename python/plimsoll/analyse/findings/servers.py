@@ -7,8 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 from plimsoll.analyse.explain.durability import durability_of
 from plimsoll.analyse.explain.equivalence_model import DurabilityKind
@@ -30,16 +29,13 @@ DEBUG_BUILD = WarningKind(
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DebugBuild(Observation):
+class DebugBuild(Observation, kind=DEBUG_BUILD, seen="debug-build"):
     """A server is a build for finding faults.
 
     Attributes:
         sign: What shows it.
     """
 
-    kind: ClassVar = DEBUG_BUILD
-    seen: ClassVar = "debug-build"
     instance: str
     sign: str
 
@@ -65,12 +61,9 @@ QUERY_CACHE_ON = WarningKind(
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class QueryCache(Observation):
+class QueryCache(Observation, kind=QUERY_CACHE_ON, seen="query-cache"):
     """A server has a query cache."""
 
-    kind: ClassVar = QUERY_CACHE_ON
-    seen: ClassVar = "query-cache"
     query_cache_type: str
     query_cache_size: str
 
@@ -95,12 +88,9 @@ REPLICA_WRITABLE = WarningKind(
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WritableReplica(Observation):
+class WritableReplica(Observation, kind=REPLICA_WRITABLE, seen="writable-replica"):
     """A replica lets clients write."""
 
-    kind: ClassVar = REPLICA_WRITABLE
-    seen: ClassVar = "writable-replica"
     instance: str
 
     def __str__(self) -> str:
@@ -123,12 +113,9 @@ REDO_LOG_SMALL = WarningKind(
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RedoAndPool(Observation):
+class RedoAndPool(Observation, kind=REDO_LOG_SMALL, seen="redo-and-pool"):
     """The redo log is small for the buffer pool."""
 
-    kind: ClassVar = REDO_LOG_SMALL
-    seen: ClassVar = "redo-and-pool"
     redo_bytes: int
     buffer_pool_bytes: int
 
@@ -156,8 +143,7 @@ NOT_DURABLE = WarningKind(
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NotDurable(Observation):
+class NotDurable(Observation, kind=NOT_DURABLE, seen="durability"):
     """A server may lose or damage what was committed.
 
     Attributes:
@@ -165,8 +151,6 @@ class NotDurable(Observation):
         causes: Variables and their values.
     """
 
-    kind: ClassVar = NOT_DURABLE
-    seen: ClassVar = "durability"
     instance: str
     durability: str
     causes: tuple[tuple[str, str], ...]

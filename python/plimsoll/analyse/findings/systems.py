@@ -6,7 +6,6 @@ Data, machines, execution plans, encryption of connections, and a system's own e
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import ClassVar
 
@@ -36,7 +35,6 @@ PLANS_DIFFER = WarningKind(
 _DIFFERENCES_MAX = 3
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class _Differences(Observation):
     """Differences of one aspect that no factor explains.
 
@@ -70,40 +68,40 @@ def _by_value(values: Mapping[str, str | None]) -> str:
     return ", ".join(f"{value} ({', '.join(names)})" for value, names in systems.items())
 
 
-class MachinesDiffer(_Differences):
+class MachinesDiffer(_Differences, kind=MACHINES_DIFFER, seen="machines-differ"):
     """CPUs or memory."""
 
-    kind, seen, noun = MACHINES_DIFFER, "machines-differ", "CPUs or memory of the environments"
+    noun = "CPUs or memory of the environments"
 
 
-class DefinitionsDiffer(_Differences):
+class DefinitionsDiffer(_Differences, kind=DATA_DIFFERS, seen="definitions-differ"):
     """Columns, indexes and options of tables."""
 
-    kind, seen, noun = DATA_DIFFERS, "definitions-differ", "table definitions"
+    noun = "table definitions"
 
 
-class CharacterSetsDiffer(_Differences):
+class CharacterSetsDiffer(_Differences, kind=DATA_DIFFERS, seen="character-sets-differ"):
     """Of tables and columns."""
 
-    kind, seen, noun = DATA_DIFFERS, "character-sets-differ", "character sets or collations"
+    noun = "character sets or collations"
 
 
-class RowsDiffer(_Differences):
+class RowsDiffer(_Differences, kind=DATA_DIFFERS, seen="rows-differ"):
     """How many rows tables have."""
 
-    kind, seen, noun = DATA_DIFFERS, "rows-differ", "numbers of rows"
+    noun = "numbers of rows"
 
 
-class StatisticsDiffer(_Differences):
+class StatisticsDiffer(_Differences, kind=PLANS_DIFFER, seen="statistics-differ"):
     """What the optimiser knows of indexes."""
 
-    kind, seen, noun = PLANS_DIFFER, "statistics-differ", "index statistics"
+    noun = "index statistics"
 
 
-class PlansDiffer(_Differences):
+class PlansDiffer(_Differences, kind=PLANS_DIFFER, seen="plans-differ"):
     """How statements are executed."""
 
-    kind, seen, noun = PLANS_DIFFER, "plans-differ", "execution plans"
+    noun = "execution plans"
 
 
 OF_ASPECTS: Mapping[Aspect, type[_Differences]] = {
@@ -123,8 +121,7 @@ ENVIRONMENT_CHANGED = WarningKind(
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EnvironmentChanged(Observation):
+class EnvironmentChanged(Observation, kind=ENVIRONMENT_CHANGED, seen="environment-changed"):
     """A trial ran in another environment than the one before it.
 
     Attributes:
@@ -132,8 +129,6 @@ class EnvironmentChanged(Observation):
         shown_as: What its trials before and after are shown as.
     """
 
-    kind: ClassVar = ENVIRONMENT_CHANGED
-    seen: ClassVar = "environment-changed"
     system: str
     trial_before: str
     began_before_unix_s: float
@@ -162,16 +157,13 @@ ENCRYPTION_DIFFERS = WarningKind(
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EncryptionWithin(Observation):
+class EncryptionWithin(Observation, kind=ENCRYPTION_DIFFERS, seen="encryption-within"):
     """Trials of a system that were not encrypted alike.
 
     Attributes:
         trials: Each way, and how many trials went it.
     """
 
-    kind: ClassVar = ENCRYPTION_DIFFERS
-    seen: ClassVar = "encryption-within"
     system: str
     trials: tuple[tuple[str, int], ...]
 
@@ -180,16 +172,13 @@ class EncryptionWithin(Observation):
         return f"connections of {self.system} were not encrypted alike: {ways}"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EncryptionBetween(Observation):
+class EncryptionBetween(Observation, kind=ENCRYPTION_DIFFERS, seen="encryption-between"):
     """Systems that were not encrypted alike.
 
     Attributes:
         ways: Each way, and the systems that went it.
     """
 
-    kind: ClassVar = ENCRYPTION_DIFFERS
-    seen: ClassVar = "encryption-between"
     ways: tuple[tuple[str, ...], ...]
 
     def __str__(self) -> str:
