@@ -220,6 +220,29 @@ def is_disturbed(one: Disturbance | None) -> bool:
     return one is not None and one.slow_ratio > SLOW_SHARE_ALLOWED
 
 
+def to_measure_again(trials: Sequence[TrialSummary]) -> set[str]:
+    """Ids of the trials whose machine was not what it was for others, so that they had better be measured again.
+
+    Those that were slower than the rest by any figure (`slow_figures`), those that were disturbed for too long, and
+    those that differ from the least slow one at their workload and level by so much that two sides would be unlike.
+    Their own throughput plays no part.
+    """
+    met = disturbances(trials)
+    least: dict[tuple[str, tuple[bool, float]], float] = defaultdict(lambda: math.inf)
+    for one in trials:
+        if (own := met.get(one.trial.trial_id)) is not None:
+            place = one.trial.workload.name, one.trial.level.order
+            least[place] = min(least[place], own.slowness)
+    return slow_figures(trials).keys() | {
+        trial_id
+        for one in trials
+        if (own := met.get(trial_id := one.trial.trial_id)) is not None
+        and (
+            is_disturbed(own) or own.slowness > UNLIKE_RATIO * least[one.trial.workload.name, one.trial.level.order]
+        )
+    }
+
+
 def unlike(base: Disturbance | None, system: Disturbance | None) -> UnlikeConditions | None:
     """The conditions of two sides, where they are not alike; None where they are, or are not known of both."""
     if base is None or system is None:
