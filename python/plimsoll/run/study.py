@@ -3,10 +3,10 @@
 Ctrl-C, SIGTERM or a crash at any instant loses at most the running trial: every finished one is committed, and running
 the same study again does what is missing or failed.
 
-Trials whose machine was slow or disturbed are measured again after the plan is done while the budget leaves time. Which trials these
-are follows from the recordings of the folder alone, so that a study that was stopped goes on with the same ones. A
-trial is measured again once; the repeat counts, whatever its weather was (`analyse.trial.trial_summary`). Runs of a
-search are left out: what they found decided which run came next. Deliberately not here: how a trial is run
+Trials whose machine was slow or disturbed are measured again after the plan is done while the budget leaves time. Which
+trials these are follows from the recordings of the folder alone, so that a study that was stopped goes on with the same
+ones. A trial is measured again once; the repeat counts, whatever its weather was (`analyse.trial.trial_summary`). Runs
+of a search are left out: what they found decided which run came next. Deliberately not here: how a trial is run
 (`execution`).
 """
 

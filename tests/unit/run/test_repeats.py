@@ -16,7 +16,9 @@ from unit.analyse.test_weather import study, with_weather
 
 def kept(folder: Path, recordings: list) -> Plan:
     for one in recordings:
-        write_recording(folder, one.trial, one.environment, one.outcome, intervals=one.intervals(), telemetry=one.telemetry())
+        write_recording(
+            folder, one.trial, one.environment, one.outcome, intervals=one.intervals(), telemetry=one.telemetry()
+        )
     trials = tuple(
         PlannedTrial(
             trial_id=one.trial.trial_id,
