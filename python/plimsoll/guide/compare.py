@@ -28,8 +28,8 @@ from plimsoll.analyse.answers.compare_model import (
 from plimsoll.analyse.answers.compared_capacities import place_of
 from plimsoll.analyse.findings.finding_model import Finding
 from plimsoll.analyse.findings.limits import unlike_figures
-from plimsoll.analyse.model import DifferenceVerdict
 from plimsoll.analyse.study.cell_model import Bounds, SpreadKind
+from plimsoll.analyse.study.ratio_model import RatioVerdict
 from plimsoll.analyse.trial.condition_model import UnlikeConditions
 from plimsoll.guide.tables import NOT_KNOWN, Column, Entry, Table
 from plimsoll.guide.terminal_table import show_table
@@ -172,14 +172,14 @@ def _difference(answer: CompareAnswer) -> str:
     base, system, change = answer.base.name, answer.system.name, _change(answer)
     over = f" over {len(answer.comparisons)} places together" if len(answer.comparisons) > 1 else _only_place(answer)
     match answer.verdict:
-        case DifferenceVerdict.FASTER | DifferenceVerdict.SLOWER:
+        case RatioVerdict.FASTER | RatioVerdict.SLOWER:
             return f"{system} is {answer.verdict.value} than {base}{over}, {change}"
-        case DifferenceVerdict.EQUAL:
+        case RatioVerdict.EQUAL:
             return f"{system} and {base} are equal within {format_percent(answer.equal_within)}{over}, {change}"
-        case DifferenceVerdict.UNRESOLVED:
+        case RatioVerdict.UNRESOLVED:
             further = _open_end(answer)
             return f"not resolved whether {system} is faster than {base}{over}, {change}{further}"
-        case DifferenceVerdict.DISTURBED:
+        case RatioVerdict.DISTURBED:
             return f"nothing can be said of how {system} compares with {base}{over}"
     return f"{system} against {base}{over}: {change}, not testable{_why_untestable(answer)}"
 
@@ -209,15 +209,15 @@ def _difference_of_capacities(answer: CompareAnswer) -> str:
     first, *others = answer.capacities
     at = f" over {len(answer.capacities)} objectives together" if others else f" under {capacity_place(first)}"
     match answer.verdict:
-        case DifferenceVerdict.FASTER | DifferenceVerdict.SLOWER:
+        case RatioVerdict.FASTER | RatioVerdict.SLOWER:
             word = capacity_verdict(answer)
             return f"the capacity of {system} is {word} than that of {base}{at}, {change}"
-        case DifferenceVerdict.EQUAL:
+        case RatioVerdict.EQUAL:
             return f"the capacities of {system} and {base} are {capacity_verdict(answer)}{at}, {change}"
-        case DifferenceVerdict.UNRESOLVED:
+        case RatioVerdict.UNRESOLVED:
             further = _open_end(answer)
             return f"not resolved whether the capacity of {system} is higher than that of {base}{at}, {change}{further}"
-        case DifferenceVerdict.DISTURBED:
+        case RatioVerdict.DISTURBED:
             return f"nothing can be said of how the capacity of {system} compares with that of {base}{at}"
     if answer.ratio is None:
         return f"no capacity{at} is known of {_without_capacity(answer)}"
@@ -245,13 +245,13 @@ def capacity_verdict(one: MetricComparison) -> str:
 def verdict_word(one: MetricComparison) -> str:
     """A verdict in a few words."""
     match one.verdict:
-        case DifferenceVerdict.EQUAL:
+        case RatioVerdict.EQUAL:
             return f"equal within {format_percent(one.equal_within)}"
-        case DifferenceVerdict.UNRESOLVED:
+        case RatioVerdict.UNRESOLVED:
             return "not resolved"
-        case DifferenceVerdict.UNTESTABLE:
+        case RatioVerdict.UNTESTABLE:
             return "not testable"
-        case DifferenceVerdict.DISTURBED:
+        case RatioVerdict.DISTURBED:
             return "disturbed"
     return one.verdict.value
 
@@ -268,7 +268,7 @@ def _exceptions(answer: CompareAnswer) -> str:
     text = "".join(f"; {_capacity_clause(one)}" for one in answer.capacities)
     if len(answer.comparisons) == 1:
         return text
-    for verdict in (DifferenceVerdict.SLOWER, DifferenceVerdict.FASTER, DifferenceVerdict.DISTURBED):
+    for verdict in (RatioVerdict.SLOWER, RatioVerdict.FASTER, RatioVerdict.DISTURBED):
         places = [_place(one.workload, one.level.label()) for one in answer.comparisons if one.verdict is verdict]
         if places and verdict is not answer.verdict:
             text += f"; {verdict.value} at {first_few(places)}"
@@ -281,7 +281,7 @@ def _unlike_capacities(answer: CompareAnswer) -> str:
 
 
 def _capacity_clause(one: CapacityComparison) -> str:
-    change = "" if one.verdict is DifferenceVerdict.DISTURBED else f", {_change(one)}"
+    change = "" if one.verdict is RatioVerdict.DISTURBED else f", {_change(one)}"
     return f"capacity under {capacity_place(one)}: {capacity_verdict(one)}{change}"
 
 
@@ -442,8 +442,8 @@ def _both(one: MetricComparison) -> str:
 
 def _p99(one: MetricComparison) -> str:
     """Both, the change, and the verdict where there is a difference."""
-    differs = one.verdict in (DifferenceVerdict.FASTER, DifferenceVerdict.SLOWER)
-    word = f", {'lower' if one.verdict is DifferenceVerdict.FASTER else 'higher'}" if differs else ""
+    differs = one.verdict in (RatioVerdict.FASTER, RatioVerdict.SLOWER)
+    word = f", {'lower' if one.verdict is RatioVerdict.FASTER else 'higher'}" if differs else ""
     change = "" if one.ratio is None else f" ({format_percent(one.ratio - 1, signed=True)}{word})"
     return f"{_both(one)}{change}"
 
@@ -468,7 +468,7 @@ def _capacity(one: CapacityComparison) -> tuple[Entry, ...]:
 
 
 def _needed(one: MetricComparison) -> str:
-    is_open = one.verdict is DifferenceVerdict.UNRESOLVED and one.repetitions_needed
+    is_open = one.verdict is RatioVerdict.UNRESOLVED and one.repetitions_needed
     return f"; {counted(one.repetitions_needed or 0, 'more repetition')}" if is_open else ""
 
 

@@ -15,8 +15,9 @@ from typing import Any, TypeVar
 
 from plimsoll.analyse.findings.doubts import Evidence, PlacedWarning
 from plimsoll.analyse.findings.finding_model import Finding
-from plimsoll.analyse.model import Analysis, Difference, DifferenceVerdict, SystemSummary, Unknown, WorkloadSummary
+from plimsoll.analyse.model import Analysis, Difference, SystemSummary, Unknown, WorkloadSummary
 from plimsoll.analyse.study.curve_model import Curve
+from plimsoll.analyse.study.ratio_model import RatioVerdict
 from plimsoll.analyse.study.throughput import REPETITIONS_NEEDED
 from plimsoll.guide.tables import NOT_KNOWN
 from plimsoll.prose.phrases import effect, factor_name, factor_value, levels_words, plain_percent
@@ -110,12 +111,12 @@ def verdict_words(difference: Difference) -> str:
     """What a comparison shows, in words."""
     untestable = "no confidence interval" if difference.blocks is None else "an environment was measured only once"
     return {
-        DifferenceVerdict.FASTER: f"{difference.system} is faster",
-        DifferenceVerdict.SLOWER: f"{difference.system} is slower",
-        DifferenceVerdict.UNTESTABLE: f"not testable: {untestable}",
-        DifferenceVerdict.DISTURBED: "disturbed: the machine was not equally fast",
-        DifferenceVerdict.EQUAL: f"equal within {plain_percent(difference.equal_within)}",
-        DifferenceVerdict.UNRESOLVED: f"not resolved{_further_words(difference)}",
+        RatioVerdict.FASTER: f"{difference.system} is faster",
+        RatioVerdict.SLOWER: f"{difference.system} is slower",
+        RatioVerdict.UNTESTABLE: f"not testable: {untestable}",
+        RatioVerdict.DISTURBED: "disturbed: the machine was not equally fast",
+        RatioVerdict.EQUAL: f"equal within {plain_percent(difference.equal_within)}",
+        RatioVerdict.UNRESOLVED: f"not resolved{_further_words(difference)}",
     }[difference.verdict]
 
 

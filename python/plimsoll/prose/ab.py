@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 
 from plimsoll.analyse.answers.ab import AbAnswer, AbComparison, AbSide
 from plimsoll.analyse.findings.finding_model import Grade
-from plimsoll.analyse.model import DifferenceVerdict
 from plimsoll.analyse.study.cell_model import Estimate
+from plimsoll.analyse.study.ratio_model import RatioVerdict
 from plimsoll.prose.phrases import confidence, effect, plain_percent, shorter, vague_words
 from plimsoll.units import format_duration, format_ms, format_rate
 from plimsoll.wording import counted, listed, repeat_noun
@@ -39,7 +39,7 @@ def ab_lines(answer: AbAnswer) -> Iterator[str]:
     for one in answer.comparisons:
         yield f"{_compared(one, bears=answer.objective_ms_p99 is not None)}, {format_duration(answer.duration_s)}"
     undecided = [one for one in answer.comparisons if one.verdict in _OPEN]
-    if any(one.verdict is DifferenceVerdict.DISTURBED for one in answer.comparisons):
+    if any(one.verdict is RatioVerdict.DISTURBED for one in answer.comparisons):
         yield (
             "The machine was busier beside one of the sides, so that this says nothing about them: measure again when"
             " it has nothing else to do."
@@ -56,7 +56,7 @@ def ab_lines(answer: AbAnswer) -> Iterator[str]:
     yield from (_side(one, width) for one in answer.sides)
 
 
-_OPEN = (DifferenceVerdict.UNRESOLVED, DifferenceVerdict.UNTESTABLE)
+_OPEN = (RatioVerdict.UNRESOLVED, RatioVerdict.UNTESTABLE)
 
 
 def _compared(one: AbComparison, *, bears: bool) -> str:
@@ -66,7 +66,7 @@ def _compared(one: AbComparison, *, bears: bool) -> str:
         ratio, high, low = ratio.inverted, low, high
     low = shorter(low, high)
     inside = _interval(ratio)
-    if one.verdict is DifferenceVerdict.EQUAL:
+    if one.verdict is RatioVerdict.EQUAL:
         alike = "bear the same load" if bears else "are equally fast"
         return f"{high} and {low} {alike} within {plain_percent(one.equal_within)}{_of(ratio)}"
     how = "bears {} times the load of" if bears else "is {} times as fast as"

@@ -18,14 +18,12 @@ from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from plimsoll.analyse.model import DifferenceVerdict
 from plimsoll.analyse.study.capacities import (
     capacities,
     capacity_ratios,
     judged_run,
     mark_disturbed,
     unlike_sides,
-    withheld,
 )
 from plimsoll.analyse.study.capacity_model import CapacityRatio
 from plimsoll.analyse.study.conditions import judged
@@ -290,8 +288,6 @@ class StudySearch:
 _PAIRS_WITHOUT_KNEE = 3
 """After so many pairs a system none of whose ramps has a knee is given up: no ratio can be had of it."""
 
-_OPEN = (DifferenceVerdict.UNRESOLVED, DifferenceVerdict.UNTESTABLE, DifferenceVerdict.DISTURBED)
-
 
 @dataclass(slots=True)
 class Climber:
@@ -387,7 +383,7 @@ class PairedSearch:
                 return
 
     def _is_decided(self, ratios: Sequence[CapacityRatio]) -> bool:
-        return len(ratios) == math.comb(len(self._climbers), 2) and all(one.verdict not in _OPEN for one in ratios)
+        return len(ratios) == math.comb(len(self._climbers), 2) and all(one.verdict.is_decided for one in ratios)
 
     def _sweep(self) -> None:
         """Raises NothingCompletedError where a server did nothing at all."""
@@ -470,7 +466,7 @@ class PairedSearch:
         met = self._met()
         names = [one.search.planned.system for one in self._climbers]
         return [
-            withheld(one, unlike_sides(met[names.index(one.base)], met[names.index(one.system)]))
+            one.unless(unlike_sides(met[names.index(one.base)], met[names.index(one.system)]))
             for one in capacity_ratios(found, self._workloads_count)
         ]
 

@@ -6,9 +6,10 @@ import math
 from collections.abc import Iterable
 
 from plimsoll.analyse.findings.finding_model import Grade, of_verdict
-from plimsoll.analyse.model import Analysis, Difference, DifferenceVerdict
+from plimsoll.analyse.model import Analysis, Difference
 from plimsoll.analyse.study.capacity_model import CapacityRatio
 from plimsoll.analyse.study.cell_model import Estimate
+from plimsoll.analyse.study.ratio_model import RatioVerdict
 from plimsoll.record.capacity import knee_of
 from plimsoll.record.document import Document
 from plimsoll.record.model import TrialWarning
@@ -39,7 +40,7 @@ class AbComparison(Document):
     system: str
     base: str
     ratio: Estimate
-    verdict: DifferenceVerdict
+    verdict: RatioVerdict
     equal_within: float
     smallest_decided: float | None = None
     rounds: int
@@ -129,7 +130,7 @@ def loads_compared(ratios: Iterable[CapacityRatio], base: str, equal_within: flo
 
 def _against(base: str, one: Difference | CapacityRatio, ratio: Estimate, *, equal_within: float) -> AbComparison:
     """A comparison of two systems, seen from one of them; `ratio` has the interval that is shown."""
-    verdict, is_turned = DifferenceVerdict(one.verdict), one.system == base
+    verdict, is_turned = RatioVerdict(one.verdict), one.system == base
     bounds = ratio.bounds
     return AbComparison(
         system=one.base if is_turned else one.system,

@@ -50,10 +50,10 @@ from plimsoll.analyse.answers.compared_cells import (
 from plimsoll.analyse.answers.compared_sides import Design, Side, condition_differences, span
 from plimsoll.analyse.answers.compared_verdicts import GatePlace, GateRule, judge_gates, judged
 from plimsoll.analyse.findings.finding_model import Finding, Grade, found, of_verdict
-from plimsoll.analyse.model import DifferenceVerdict
 from plimsoll.analyse.study.cell_model import EQUAL_WITHIN, SpreadKind
 from plimsoll.analyse.study.cells import level_of
 from plimsoll.analyse.study.environments import began_unix_s
+from plimsoll.analyse.study.ratio_model import RatioVerdict
 from plimsoll.analyse.trial.trial_summary import TrialSummary
 from plimsoll.errors import SpecError
 
@@ -276,7 +276,7 @@ def _left_out(side: Side) -> Iterator[Finding]:
 
 
 def _of_few_repetitions(cells: Sequence[CellComparison], capacities: Sequence[CapacityComparison]) -> Iterator[Finding]:
-    untestable = sum(one.verdict is DifferenceVerdict.UNTESTABLE for one in cells if one.basis is not _WITHIN_STUDY)
+    untestable = sum(one.verdict is RatioVerdict.UNTESTABLE for one in cells if one.basis is not _WITHIN_STUDY)
     if any(one.basis is SpreadKind.WITHIN_RUN for one in cells):
         yield found("within-run-only")
     elif untestable:
@@ -286,7 +286,7 @@ def _of_few_repetitions(cells: Sequence[CellComparison], capacities: Sequence[Ca
 
 
 def _is_of_single_searches(one: CapacityComparison) -> bool:
-    is_open = one.verdict is DifferenceVerdict.UNTESTABLE and one.ratio is not None
+    is_open = one.verdict is RatioVerdict.UNTESTABLE and one.ratio is not None
     return is_open and min(one.base_repetitions, one.system_repetitions) == 1
 
 

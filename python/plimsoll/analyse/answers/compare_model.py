@@ -5,8 +5,8 @@ from __future__ import annotations
 from enum import StrEnum
 
 from plimsoll.analyse.findings.finding_model import Finding, Grade
-from plimsoll.analyse.model import DifferenceVerdict
 from plimsoll.analyse.study.cell_model import SpreadKind
+from plimsoll.analyse.study.ratio_model import RatioVerdict
 from plimsoll.analyse.trial.condition_model import UnlikeConditions
 from plimsoll.record.capacity import CapacityObjective
 from plimsoll.record.document import Document
@@ -88,7 +88,7 @@ class MetricComparison(Document):
     ratio: float | None
     low: float | None = None
     high: float | None = None
-    verdict: DifferenceVerdict
+    verdict: RatioVerdict
     repetitions_needed: int | None = None
     equal_within: float
     smallest_effect: float | None = None

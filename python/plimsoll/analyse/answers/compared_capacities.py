@@ -31,7 +31,6 @@ from plimsoll.analyse.answers.compared_cells import (
 )
 from plimsoll.analyse.answers.compared_sides import Design, Side
 from plimsoll.analyse.answers.compared_verdicts import GatePlace, TestableRatio, compared
-from plimsoll.analyse.model import DifferenceVerdict
 from plimsoll.analyse.study.capacities import (
     capacities,
     capacities_by_repetition,
@@ -43,6 +42,7 @@ from plimsoll.analyse.study.capacities import (
 from plimsoll.analyse.study.capacity_model import CapacityRatio, SystemCapacity
 from plimsoll.analyse.study.cell_model import Estimate, SpreadKind
 from plimsoll.analyse.study.comparison import ALPHA, LogRatio, judge, repetition_ratio
+from plimsoll.analyse.study.ratio_model import RatioVerdict
 from plimsoll.analyse.study.throughput import cell_figure
 from plimsoll.analyse.study.violations import LEAST_VARIANCE
 from plimsoll.analyse.trial.condition_model import UnlikeConditions
@@ -223,7 +223,7 @@ def _compared(pair: CapacityPair, *, alpha: float, design: Design, equal_within:
     return figures.model_copy(
         update={
             **_interval(found.ratio),
-            "verdict": DifferenceVerdict.UNTESTABLE if design.is_of_sessions else DifferenceVerdict(found.verdict),
+            "verdict": RatioVerdict.UNTESTABLE if design.is_of_sessions else RatioVerdict(found.verdict),
             "repetitions_needed": found.repetitions_needed,
             "smallest_effect": None if log_ratio is None else log_ratio.smallest_effect(alpha),
         }
@@ -234,7 +234,7 @@ def _of_ramps(figures: MetricComparison, found: CapacityRatio | None) -> MetricC
     """How many pairs a ratio is of stands where other comparisons have their repetitions."""
     assert found is not None, "there are pairs"
     counts = dict.fromkeys(("base_repetitions", "system_repetitions"), found.pairs_count)
-    verdict = DifferenceVerdict(found.verdict)
+    verdict = RatioVerdict(found.verdict)
     return figures.model_copy(update={**_interval(found.ratio), **counts, "verdict": verdict})
 
 

@@ -19,7 +19,6 @@ from typing import TypeVar
 from plimsoll.analyse.answers.capacity import met_in_ramps
 from plimsoll.analyse.answers.compare_model import MetricComparison, Sessions
 from plimsoll.analyse.answers.compared_sides import Design, Side, session_variance
-from plimsoll.analyse.model import DifferenceVerdict
 from plimsoll.analyse.study.capacities import deciding_runs, unlike_sides
 from plimsoll.analyse.study.capacity_model import SystemCapacity
 from plimsoll.analyse.study.cell_model import SpreadKind
@@ -27,6 +26,7 @@ from plimsoll.analyse.study.cells import measured_cells
 from plimsoll.analyse.study.comparison import NO_SPREAD, LogRatio, repetition_ratio, welch
 from plimsoll.analyse.study.conditions import met_by, together, unlike
 from plimsoll.analyse.study.duets import compare_turns, mean_of_rounds
+from plimsoll.analyse.study.ratio_model import RatioVerdict
 from plimsoll.analyse.study.sequential import log_ratios
 from plimsoll.analyse.study.sequential_verdicts import AnytimeRatio
 from plimsoll.analyse.study.throughput import cell_figure
@@ -349,6 +349,4 @@ def withheld(one: Compared, conditions: UnlikeConditions | None) -> Compared:
     if conditions is None:
         return one
     nothing = dict.fromkeys(("low", "high", "repetitions_needed", "smallest_effect", "basis"))
-    return one.model_copy(
-        update={**nothing, "method": "", "verdict": DifferenceVerdict.DISTURBED, "unlike": conditions}
-    )
+    return one.model_copy(update={**nothing, "method": "", "verdict": RatioVerdict.DISTURBED, "unlike": conditions})

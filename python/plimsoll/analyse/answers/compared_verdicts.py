@@ -28,9 +28,9 @@ from typing import Protocol
 from plimsoll.analyse.answers.compare_model import GateOutcome, GateResult, Metric, MetricComparison
 from plimsoll.analyse.answers.compared_cells import ComparedRatio, Figures, Sample
 from plimsoll.analyse.answers.compared_sides import Design
-from plimsoll.analyse.model import DifferenceVerdict
 from plimsoll.analyse.study.cell_model import SpreadKind
-from plimsoll.analyse.study.comparison import ALPHA, Comparison, LogRatio, judge
+from plimsoll.analyse.study.comparison import ALPHA, LogRatio, judge
+from plimsoll.analyse.study.ratio_model import Ratio, RatioVerdict
 from plimsoll.analyse.study.sequential import AnytimeInterval, half_widths
 from plimsoll.analyse.study.sequential_verdicts import AnytimeRatio, judge_interval, judge_values
 from plimsoll.stats.significance import holm
@@ -77,7 +77,7 @@ def judged(
 
 def _at_fixed_size(
     ratios: Sequence[ComparedRatio | None], equal_within: float, *, levels_count: int
-) -> list[Comparison | None]:
+) -> list[Ratio | None]:
     """A place without repetitions has no verdict and is no part of the family."""
     family = {index: one for index, one in enumerate(ratios) if isinstance(one, LogRatio) and one.is_testable}
     count = sum(index < levels_count for index in family)
@@ -88,7 +88,7 @@ def _at_fixed_size(
 
 def _mean_of_intervals(
     places: Sequence[ComparedRatio | None], overall: AnytimeRatio, *, tests_count: int, equal_within: float
-) -> Comparison | None:
+) -> Ratio | None:
     known = [one for one in places if isinstance(one, AnytimeRatio)]
     if len(known) < len(places):
         return None
@@ -107,7 +107,7 @@ def compared(
     sample: Sample,
     figures: Figures,
     ratio: ComparedRatio | None,
-    verdict: Comparison | None,
+    verdict: Ratio | None,
     *,
     equal_within: float,
     higher_is_slower: bool = False,
@@ -124,7 +124,7 @@ def compared(
     """
     estimate = None if ratio is None else ratio.estimate()
     bounds = None if estimate is None else estimate.bounds
-    found = DifferenceVerdict.UNTESTABLE if verdict is None else verdict.verdict
+    found = RatioVerdict.UNTESTABLE if verdict is None else verdict.verdict
     base, system = figures
     plain = system / base if base and system is not None else None
     return MetricComparison(

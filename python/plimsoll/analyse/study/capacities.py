@@ -45,11 +45,11 @@ import numpy as np
 import polars as pl
 
 from plimsoll.analyse.explain.replication_model import LagState
-from plimsoll.analyse.model import DifferenceVerdict
 from plimsoll.analyse.study.capacity_model import CapacityRatio, SystemCapacity
 from plimsoll.analyse.study.cell_model import EQUAL_WITHIN, Bounds, Estimate, SpreadKind
 from plimsoll.analyse.study.comparison import ALPHA, LogRatio, compare_repetitions, repetition_ratio
-from plimsoll.analyse.study.conditions import UNLIKE_RATIO, is_disturbed, judged, together, without_verdict
+from plimsoll.analyse.study.conditions import UNLIKE_RATIO, is_disturbed, judged, together
+from plimsoll.analyse.study.ratio_model import RatioVerdict
 from plimsoll.analyse.study.sequential import anytime_interval
 from plimsoll.analyse.study.sequential_verdicts import verdict_of
 from plimsoll.analyse.study.throughput import log_bounds, next_at_least
@@ -160,19 +160,14 @@ def capacity_ratio(
         equal_within: Share within which the two count as equal.
     """
     of_base, of_system, in_pairs = _values(base, system, paired)
-    if len(of_base) == len(of_system) == 1 and (single := ratio_of_single_searches(base, system, alpha=alpha)):
-        return single
+    if len(of_base) == len(of_system) == 1:
+        single = ratio_of_single_searches(base, system, alpha=alpha, equal_within=equal_within)
+        if single is not None:
+            return single
     compared = compare_repetitions(
         of_base, of_system, paired=in_pairs, alpha=alpha, equal_within=equal_within, least_variance=LEAST_VARIANCE
     )
-    return CapacityRatio(
-        workload=base.workload,
-        base=base.system,
-        system=system.system,
-        ratio=compared.ratio,
-        verdict=compared.verdict.value,
-        repetitions_needed=compared.repetitions_needed,
-    )
+    return CapacityRatio(**compared.as_fields, workload=base.workload, base=base.system, system=system.system)
 
 
 def capacity_log_ratio(base: SystemCapacity, system: SystemCapacity, *, paired: bool = True) -> LogRatio | None:
@@ -383,8 +378,15 @@ def ratio_of_ramps(
         return None
     starts = sum(bool(one) for one in rounds)
     ratio, verdict = judged_pairs(values, alpha=alpha, starts=starts, equal_within=equal_within)
-    names = {"workload": base.workload, "base": base.system, "system": system.system}
-    return CapacityRatio(**names, ratio=ratio, verdict=verdict.value, pairs_count=len(values))
+    return CapacityRatio(
+        workload=base.workload,
+        base=base.system,
+        system=system.system,
+        ratio=ratio,
+        verdict=verdict,
+        equal_within=equal_within,
+        pairs_count=len(values),
+    )
 
 
 def log_ratios(base: Sequence[CapacityRun], system: Sequence[CapacityRun]) -> list[float]:
@@ -397,7 +399,7 @@ def log_ratios(base: Sequence[CapacityRun], system: Sequence[CapacityRun]) -> li
 
 def judged_pairs(
     values: Sequence[float], *, alpha: float, starts: int = 1, equal_within: float = EQUAL_WITHIN
-) -> tuple[Estimate, DifferenceVerdict]:
+) -> tuple[Estimate, RatioVerdict]:
     """The ratio of two systems with its interval, which holds at every look, and what it decides.
 
     Args:
@@ -408,7 +410,7 @@ def judged_pairs(
     """
     found = anytime_interval(_winsorised(values), alpha)
     if len(values) < PAIRS_LEAST or not math.isfinite(found.half_width):
-        return Estimate(value=math.exp(found.mean), trial_count=len(values)), DifferenceVerdict.UNTESTABLE
+        return Estimate(value=math.exp(found.mean), trial_count=len(values)), RatioVerdict.UNTESTABLE
     from scipy.special import ndtri
 
     between_starts = float(ndtri(1 - alpha / 4)) * STARTS_DIFFER * math.sqrt(2 / starts)
@@ -451,22 +453,20 @@ def unlike_sides(base: Mapping[_Pair, Disturbance], system: Mapping[_Pair, Distu
     return UnlikeConditions(base=of_base, system=of_system)
 
 
-def withheld(one: CapacityRatio, conditions: UnlikeConditions | None) -> CapacityRatio:
-    """The ratio, without a verdict where its sides met unlike conditions."""
-    return one if conditions is None else one.model_copy(update=without_verdict(one.ratio, conditions))
-
-
 STARTS_DIFFER = 0.03
 """Standard deviation of the logarithm of a server's speed between its starts, as it is taken to be."""
 
 
-def ratio_of_single_searches(base: SystemCapacity, system: SystemCapacity, *, alpha: float) -> CapacityRatio | None:
+def ratio_of_single_searches(
+    base: SystemCapacity, system: SystemCapacity, *, alpha: float, equal_within: float = EQUAL_WITHIN
+) -> CapacityRatio | None:
     """The ratio of two capacities, one search each; None unless both searches have both limits.
 
     Args:
         base: What is compared with.
         system: What is compared.
         alpha: 0.05 for one comparison; with m of them side by side 0.05 / m.
+        equal_within: Share within which the two count as equal.
     """
     from scipy.special import ndtri
 
@@ -487,14 +487,15 @@ def ratio_of_single_searches(base: SystemCapacity, system: SystemCapacity, *, al
         base=base.system,
         system=system.system,
         ratio=Estimate(value=value, bounds=bounds, trial_count=1),
-        verdict=_verdict(bounds).value,
+        verdict=_verdict(bounds),
+        equal_within=equal_within,
     )
 
 
-def _verdict(bounds: Bounds) -> DifferenceVerdict:
+def _verdict(bounds: Bounds) -> RatioVerdict:
     if bounds.low > 1:
-        return DifferenceVerdict.FASTER
-    return DifferenceVerdict.SLOWER if bounds.high < 1 else DifferenceVerdict.UNTESTABLE
+        return RatioVerdict.FASTER
+    return RatioVerdict.SLOWER if bounds.high < 1 else RatioVerdict.UNTESTABLE
 
 
 def _variance(one: SystemCapacity) -> float | None:
