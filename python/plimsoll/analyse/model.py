@@ -7,6 +7,7 @@ Deliberately not here: how anything is calculated, and how anything is shown.
 from __future__ import annotations
 
 from enum import StrEnum
+from typing import Self
 
 from pydantic import Field
 
@@ -145,6 +146,17 @@ class Difference(SystemRatio):
     one_sided_factors: tuple[tuple[str, str | None, str | None], ...] = ()
     duet: Duet | None = None
     blocks: EnvironmentBlocks | None = None
+
+    @property
+    def inverted(self) -> Self:
+        """The base over the system, with the levels and factors of both."""
+        update = {
+            "base_level": self.system_level,
+            "system_level": self.base_level,
+            "other_factors": tuple((name, value, of_base) for name, of_base, value in self.other_factors),
+            "one_sided_factors": tuple((name, value, of_base) for name, of_base, value in self.one_sided_factors),
+        }
+        return super().inverted.model_copy(update=update)
 
 
 class VariableReason(StrEnum):

@@ -22,8 +22,9 @@ from plimsoll.guide.drawing import alt, at_x
 from plimsoll.guide.marks import Chart, Look, Row, axis_y, chart_of, finish, shorten
 from plimsoll.guide.sources import Links, cell_sources, href, recordings_line
 from plimsoll.guide.tables import NOT_KNOWN, Column, Entry, Table, show_change
-from plimsoll.guide.words import Said, clean, effect_words, grouped, other_factor_words, verdict_words
-from plimsoll.prose.phrases import effect, factor_words, higher, plain_percent, ratio_interval
+from plimsoll.guide.words import Said, clean, difference_verdict, effect_words, grouped, other_factor_words
+from plimsoll.prose.phrases import factor_words, plain_percent
+from plimsoll.prose.ratios import effect, higher, ratio_interval, verdict_word
 from plimsoll.units import format_rate
 from plimsoll.wording import counted
 
@@ -64,8 +65,8 @@ def _untestable(figures: Mapping[str, Any]) -> str:
 def _but(said: Said) -> str:
     """What the faster system may lose, where it is decided that it is faster."""
     durability = said.figures.get("less_durable")
-    is_decided = said.figures["verdict"] in (RatioVerdict.FASTER, RatioVerdict.SLOWER)
-    return f", but {said.finding.system} {durability}" if durability and is_decided else ""
+    is_difference = RatioVerdict(said.figures["verdict"]).is_difference
+    return f", but {said.finding.system} {durability}" if durability and is_difference else ""
 
 
 def _differing(said: Said) -> str:
@@ -230,7 +231,7 @@ def _difference_row(one: Difference, curve: Curve | None, *, with_level: bool, w
         Entry(one.workload),
         *level,
         Entry(change.value, change.bounds, sources=cell_sources(cell)),
-        Entry(verdict_words(one)),
+        Entry(difference_verdict(one)),
         Entry(effect_words(one)),
         *others,
     )
@@ -316,7 +317,7 @@ def _row(one: Difference, duet: Duet, others: str, trials: tuple[str, ...]) -> t
         Entry(one.workload),
         Entry(NOT_KNOWN if one.level is None else one.level.figure()),
         Entry(change.value, change.bounds, sources=trials),
-        Entry(verdict_words(one)),
+        Entry(difference_verdict(one)),
         Entry(effect_words(one)),
         Entry(others or NOT_KNOWN),
         Entry(NOT_KNOWN) if p99 is None else Entry(p99.value, p99.bounds, sources=trials),
@@ -405,14 +406,6 @@ _TICKS = (0.4, 0.5, 0.67, 0.8, 0.9, 1.0, 1.1, 1.25, 1.5, 2.0, 2.5)
 _FEW_TICKS = (0.5, 0.67, 0.8, 1.0, 1.25, 1.5, 2.0)
 _WIDEST = 3.0
 _PLACE_DIGITS = 3
-_KINDS = {
-    RatioVerdict.FASTER: "faster",
-    RatioVerdict.SLOWER: "slower",
-    RatioVerdict.EQUAL: "equal",
-    RatioVerdict.UNRESOLVED: "not resolved",
-    RatioVerdict.UNTESTABLE: "not testable",
-    RatioVerdict.DISTURBED: "disturbed",
-}
 _COLOURS = {"faster": 2, "slower": 1, "equal": 0, "not resolved": 6, "not testable": 6, "disturbed": 6}
 _SHAPES = {
     "faster": "triangle-right",
@@ -570,10 +563,10 @@ def _compared(one: Difference, unit: str) -> Row:
         "ratio": one.ratio.value,
         "low": None if bounds is None else bounds.low,
         "high": None if bounds is None else bounds.high,
-        "kind": _KINDS[one.verdict],
+        "kind": verdict_word(one.verdict),
         "ratio_shown": change.value,
         "change": change.value if change.bounds is None else f"{change.value} ({change.bounds})",
-        "verdict": verdict_words(one),
+        "verdict": difference_verdict(one),
     }
 
 

@@ -8,7 +8,8 @@ from plimsoll.analyse.answers.ab import AbAnswer, AbComparison, AbSide
 from plimsoll.analyse.findings.finding_model import Grade
 from plimsoll.analyse.study.cell_model import Estimate
 from plimsoll.analyse.study.ratio_model import RatioVerdict
-from plimsoll.prose.phrases import confidence, effect, plain_percent, shorter, vague_words
+from plimsoll.prose.phrases import confidence, plain_percent, shorter, vague_words
+from plimsoll.prose.ratios import effect
 from plimsoll.units import format_duration, format_ms, format_rate
 from plimsoll.wording import counted, listed, repeat_noun
 
@@ -38,7 +39,7 @@ def ab_lines(answer: AbAnswer) -> Iterator[str]:
     """How each side compares with the first one, what would decide it where that is open, and each side's figures."""
     for one in answer.comparisons:
         yield f"{_compared(one, bears=answer.objective_ms_p99 is not None)}, {format_duration(answer.duration_s)}"
-    undecided = [one for one in answer.comparisons if one.verdict in _OPEN]
+    undecided = [one for one in answer.comparisons if one.verdict.is_open]
     if any(one.verdict is RatioVerdict.DISTURBED for one in answer.comparisons):
         yield (
             "The machine was busier beside one of the sides, so that this says nothing about them: measure again when"
@@ -54,9 +55,6 @@ def ab_lines(answer: AbAnswer) -> Iterator[str]:
         )
     width = max((len(one.name) for one in answer.sides), default=0)
     yield from (_side(one, width) for one in answer.sides)
-
-
-_OPEN = (RatioVerdict.UNRESOLVED, RatioVerdict.UNTESTABLE)
 
 
 def _compared(one: AbComparison, *, bears: bool) -> str:
@@ -76,7 +74,7 @@ def _compared(one: AbComparison, *, bears: bool) -> str:
 def _how_sure(one: AbComparison) -> str:
     if one.grade is not Grade.MEASURED:
         return "indicated: " if one.grade is Grade.INDICATED else "disturbed: "
-    return "undecided: " if one.verdict in _OPEN else ""
+    return "undecided: " if one.verdict.is_open else ""
 
 
 def _of(ratio: Estimate) -> str:

@@ -11,7 +11,7 @@ from plimsoll.analyse.model import Analysis
 from plimsoll.analyse.study.cell_model import Bounds, SpreadKind
 from plimsoll.analyse.study.ratio_model import RatioVerdict
 from plimsoll.guide.answer import LIMITS
-from plimsoll.guide.words import verdict_words
+from plimsoll.guide.words import difference_verdict
 from plimsoll.prose.phrases import vague_words
 from plimsoll.record.environment import Environment, HostFacts, InstanceFacts
 from plimsoll.record.model import Outcome, ReportedResult, State, StateMark, SystemRecord, Verdict
@@ -46,7 +46,7 @@ def test_one_block_of_each_gives_no_interval_however_many_repetitions(tmp_path: 
     found = analysed(tmp_path, "mv", repetitions=5, ratio=0.5)
     assert {one.verdict for one in found.differences} == {RatioVerdict.UNTESTABLE}
     assert all(one.ratio.bounds is None for one in found.differences)
-    assert verdict_words(found.differences[0]) == "not testable: an environment was measured only once"
+    assert difference_verdict(found.differences[0]) == "not testable: an environment was measured only once"
     (limit,) = [one for one in found.limits if one.code == "environments-once"]
     said = LIMITS[limit.code](limit.figures)
     assert "metal and virtual were measured in turn" in said

@@ -16,7 +16,7 @@ from plimsoll.guide.headline import first_screen
 from plimsoll.guide.html import render_html
 from plimsoll.guide.markdown import render_markdown
 from plimsoll.guide.marks import Look
-from plimsoll.guide.words import verdict_words
+from plimsoll.guide.words import difference_verdict
 from plimsoll.record.level import Level
 from unit.analyse.made import measured
 
@@ -138,6 +138,6 @@ def test_the_first_screen_says_which_system_is_faster_and_what_that_rests_on(ana
 def test_an_open_comparison_asks_for_rounds(analysis: Analysis) -> None:
     (compared,) = analysis.differences
     opened = compared.model_copy(update={"verdict": RatioVerdict.UNRESOLVED, "repetitions_needed": 3})
-    assert verdict_words(opened) == "not resolved; about 3 more rounds would decide"
+    assert difference_verdict(opened) == "not resolved; about 3 more rounds would decide"
     sequential = opened.model_copy(update={"duet": None})
-    assert verdict_words(sequential) == "not resolved; about 3 more repetitions would decide"
+    assert difference_verdict(sequential) == "not resolved; about 3 more repetitions would decide"

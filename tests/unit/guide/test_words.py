@@ -16,11 +16,11 @@ from plimsoll.guide.words import (
     advice_of,
     clean,
     cleaned,
+    difference_verdict,
     evidence_sentence,
     place_words,
     sentence,
     unknown_sentences,
-    verdict_words,
     workload_words,
 )
 from plimsoll.record.level import Level
@@ -50,7 +50,9 @@ def test_what_is_harmless_stays_the_same_object() -> None:
 
 def test_each_verdict_has_words() -> None:
     difference = measured_analysis().differences[1]
-    words = {verdict: verdict_words(difference.model_copy(update={"verdict": verdict})) for verdict in RatioVerdict}
+    words = {
+        verdict: difference_verdict(difference.model_copy(update={"verdict": verdict})) for verdict in RatioVerdict
+    }
     assert words == {
         RatioVerdict.FASTER: "relaxed is faster",
         RatioVerdict.SLOWER: "relaxed is slower",

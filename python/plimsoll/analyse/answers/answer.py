@@ -140,7 +140,7 @@ def _standing(asked: _Asked) -> str:
     verdicts = [one.verdict for one in asked.differences if best in (one.base, one.system)]
     if not _NO_ORDER.isdisjoint(verdicts):
         return "only"
-    decided = all(one in (RatioVerdict.FASTER, RatioVerdict.SLOWER) for one in verdicts)
+    decided = all(one.is_difference for one in verdicts)
     return "most" if decided else "highest-figure"
 
 
@@ -221,28 +221,24 @@ def _range_of_others(asked: _Asked) -> Finding:
 
 def _comparison(asked: _Asked, one: Difference, *, in_full: bool) -> Finding:
     """Two peaks, the higher one first."""
-    system, base, ratio = one.system, one.base, one.ratio
-    differing = tuple((name, high, low) for name, low, high in one.other_factors)
-    levels = one.system_level, one.base_level
-    if ratio.value < 1:
-        levels = levels[::-1]
-        system, base, ratio, differing = base, system, ratio.inverted, one.other_factors
+    high = one if one.ratio.value >= 1 else one.inverted
+    differing = tuple((name, value, of_base) for name, of_base, value in high.other_factors)
     environments: dict[str, Any] = {} if one.blocks is None else {"environments": one.blocks.environments}
     return found(
         "comparison",
-        system=system,
+        system=high.system,
         workload=one.workload,
-        base=base,
+        base=high.base,
         verdict=one.verdict.value,
-        ratio=ratio,
+        ratio=high.ratio,
         smallest_effect=one.smallest_effect,
         equal_within=one.equal_within,
         repetitions_needed=one.repetitions_needed,
-        system_level=levels[0],
-        base_level=levels[1],
+        system_level=high.system_level,
+        base_level=high.base_level,
         differing=differing if in_full else (),
         one_sided=one.one_sided_factors if in_full else (),
-        less_durable=asked.less_durable(system, base),
+        less_durable=asked.less_durable(high.system, high.base),
         **environments,
     )
 

@@ -97,15 +97,15 @@ def _none_holds(own: Sequence[SystemCapacity]) -> Finding:
 
 def _compared(one: CapacityRatio, best: str, less_durable: LessDurable) -> Finding:
     """The higher capacity first."""
-    ratio, base = (one.ratio, one.base) if one.system == best else (one.ratio.inverted, one.system)
+    base = one.base if one.system == best else one.system
     return found(
         "capacity-compared",
         system=best,
         workload=one.workload,
         base=base,
         less_durable=less_durable(one.workload, best, base),
-        ratio=ratio,
-        verdict=one.verdict,
+        ratio=one.against(base).ratio,
+        verdict=one.verdict.value,
         repetitions_needed=one.repetitions_needed,
         pairs_count=one.pairs_count,
     )

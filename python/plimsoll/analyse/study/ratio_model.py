@@ -111,7 +111,7 @@ class SystemRatio(Ratio):
         """The base over the system."""
         return super().inverted.model_copy(update={"base": self.system, "system": self.base})
 
-    def seen_from(self, base: str) -> Self:
+    def against(self, base: str) -> Self:
         """The same with one of the two as what is compared with."""
         return self if base == self.base else self.inverted
 
