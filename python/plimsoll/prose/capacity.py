@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from plimsoll.analyse.findings.doubts import Voids
 from plimsoll.analyse.findings.finding_model import Finding
-from plimsoll.analyse.study.cell_model import EQUAL_WITHIN, Estimate
+from plimsoll.analyse.study.cell_model import Estimate
 from plimsoll.analyse.study.ratio_model import RatioVerdict
 from plimsoll.analyse.trial.condition_model import SLOW_RATIO, Disturbance, slow_figures
 from plimsoll.prose.phrases import lost_words, plain_percent, rate_with_interval
@@ -315,7 +315,7 @@ def capacities_compared_sentence(finding: Finding) -> str:
         lost = lost_words(seen, high)
         return f"{finding.workload}: the capacity of {high} is {higher(ratio.value)} {low}{inside}{lost}."
     if seen["verdict"] == RatioVerdict.EQUAL:
-        share = plain_percent(EQUAL_WITHIN)
+        share = plain_percent(seen["equal_within"])
         return f"{finding.workload}: the capacities of {high} and {low} are equal within {share}{inside}."
     needed = seen["repetitions_needed"]
     more = f" About {counted(needed, 'more repetition')} would decide." if needed else ""

@@ -335,6 +335,7 @@ class PairedSearch:
         self._climbers, self._budget, self._log = climbers, budget, log
         spec = climbers[0].search.spec
         self._settings, self._seed, self._workloads_count = search_settings(spec), spec.study.seed, len(spec.workload)
+        self._equal_within = spec.study.equal_within
         self._warm_up_s = spec.study.warm_up_limit / 4 if spec.study.warm_up is None else spec.study.warm_up
         self._pair_s = len(climbers) * (usual_ramp_s() + STEP_OVERHEAD_S)
         self._steady_machines: dict[str, MachineSeconds] = {}
@@ -467,7 +468,7 @@ class PairedSearch:
         names = [one.search.planned.system for one in self._climbers]
         return [
             one.unless(unlike_sides(met[names.index(one.base)], met[names.index(one.system)]))
-            for one in capacity_ratios(found, self._workloads_count)
+            for one in capacity_ratios(found, self._workloads_count, equal_within=self._equal_within)
         ]
 
     def _met(self) -> list[dict[int, Disturbance]]:

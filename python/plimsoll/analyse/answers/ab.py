@@ -7,7 +7,6 @@ from collections.abc import Iterable
 
 from plimsoll.analyse.findings.finding_model import Grade, of_verdict
 from plimsoll.analyse.model import Analysis, Difference
-from plimsoll.analyse.study.capacity_model import CapacityRatio
 from plimsoll.analyse.study.cell_model import Estimate
 from plimsoll.analyse.study.ratio_model import RatioVerdict, SystemRatio
 from plimsoll.record.capacity import knee_of
@@ -111,19 +110,13 @@ class AbAnswer(Document):
         return math.ceil(self.duration_s * (rounds + most) / rounds / 60) * 60.0 if most else None
 
 
-def comparisons_of(differences: Iterable[Difference], base: str) -> tuple[AbComparison, ...]:
-    """Each system of a study of one workload and level against one of them."""
-    found = [one for one in differences if one.level is not None and base in (one.base, one.system)]
-    return tuple(_against(base, one, equal_within=one.equal_within) for one in found)
+def comparisons_of(ratios: Iterable[SystemRatio], base: str) -> tuple[AbComparison, ...]:
+    """Each system of a study of one workload and level against one of them; its peaks are no second comparison."""
+    found = [one for one in ratios if not (isinstance(one, Difference) and one.level is None)]
+    return tuple(_against(base, one) for one in found if base in (one.base, one.system))
 
 
-def loads_compared(ratios: Iterable[CapacityRatio], base: str, equal_within: float) -> tuple[AbComparison, ...]:
-    """The same by the loads that systems bear, which ramps compared."""
-    found = [one for one in ratios if base in (one.base, one.system)]
-    return tuple(_against(base, one, equal_within=equal_within) for one in found)
-
-
-def _against(base: str, compared: SystemRatio, *, equal_within: float) -> AbComparison:
+def _against(base: str, compared: SystemRatio) -> AbComparison:
     """A comparison of two systems, seen from one of them, with the interval that holds for all of them together."""
     one = compared.against(base)
     bounds = one.simultaneous or one.ratio.bounds
@@ -132,7 +125,7 @@ def _against(base: str, compared: SystemRatio, *, equal_within: float) -> AbComp
         base=base,
         ratio=one.ratio.model_copy(update={"bounds": bounds}),
         verdict=one.verdict,
-        equal_within=equal_within,
+        equal_within=one.equal_within,
         smallest_decided=None if bounds is None else math.sqrt(bounds.high / bounds.low),
         rounds=one.ratio.trial_count,
         rounds_needed=one.repetitions_needed,

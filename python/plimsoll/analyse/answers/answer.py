@@ -229,7 +229,7 @@ def _comparison(asked: _Asked, one: Difference, *, in_full: bool) -> Finding:
         system=high.system,
         workload=one.workload,
         base=high.base,
-        verdict=one.verdict.value,
+        verdict=high.verdict.value,
         ratio=high.ratio,
         smallest_effect=one.smallest_effect,
         equal_within=one.equal_within,

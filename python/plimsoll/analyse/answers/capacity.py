@@ -97,15 +97,16 @@ def _none_holds(own: Sequence[SystemCapacity]) -> Finding:
 
 def _compared(one: CapacityRatio, best: str, less_durable: LessDurable) -> Finding:
     """The higher capacity first."""
-    base = one.base if one.system == best else one.system
+    one = one.against(one.base if one.system == best else one.system)
     return found(
         "capacity-compared",
         system=best,
         workload=one.workload,
-        base=base,
-        less_durable=less_durable(one.workload, best, base),
-        ratio=one.against(base).ratio,
+        base=one.base,
+        less_durable=less_durable(one.workload, best, one.base),
+        ratio=one.ratio,
         verdict=one.verdict.value,
+        equal_within=one.equal_within,
         repetitions_needed=one.repetitions_needed,
         pairs_count=one.pairs_count,
     )

@@ -120,17 +120,22 @@ def _mean(values: Sequence[float]) -> Estimate:
     return Estimate(value=value, bounds=bounds, trial_count=count)
 
 
-def capacity_ratios(found: Sequence[SystemCapacity], workloads_count: int = 1) -> tuple[CapacityRatio, ...]:
+def capacity_ratios(
+    found: Sequence[SystemCapacity], workloads_count: int = 1, *, equal_within: float = EQUAL_WITHIN
+) -> tuple[CapacityRatio, ...]:
     """Every two systems under the same workload and objective; corrected for how many there are (Bonferroni).
 
     Args:
         found: The capacities of a study.
         workloads_count: Of how many workloads there will be such ratios in the end, where `found` is of one of them.
+        equal_within: Share within which two capacities count as equal.
     """
     pairs = list(_pairs(found))
     alpha = ALPHA / max(len(pairs) * workloads_count, 1)
     return tuple(
-        ratio_of_ramps(base, system, alpha=alpha) or capacity_ratio(base, system, alpha=alpha) for base, system in pairs
+        ratio_of_ramps(base, system, alpha=alpha, equal_within=equal_within)
+        or capacity_ratio(base, system, alpha=alpha, equal_within=equal_within)
+        for base, system in pairs
     )
 
 
