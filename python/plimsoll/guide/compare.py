@@ -28,7 +28,7 @@ from plimsoll.analyse.answers.compare_model import (
 from plimsoll.analyse.answers.compared_capacities import place_of
 from plimsoll.analyse.findings.finding_model import Finding
 from plimsoll.analyse.findings.limits import unlike_figures
-from plimsoll.analyse.study.cell_model import Bounds, SpreadKind
+from plimsoll.analyse.study.cell_model import SpreadKind
 from plimsoll.analyse.study.ratio_model import RatioVerdict
 from plimsoll.analyse.trial.condition_model import UnlikeConditions
 from plimsoll.guide.tables import NOT_KNOWN, Column, Entry, Table
@@ -36,6 +36,7 @@ from plimsoll.guide.terminal_table import show_table
 from plimsoll.guide.words import clean, escape_markdown
 from plimsoll.prose.capacity import objective_words, slow_words
 from plimsoll.prose.phrases import vague_words
+from plimsoll.prose.ratios import changes_span, verdict_word
 from plimsoll.units import format_number, format_percent
 from plimsoll.wording import capitalised, changes_words, counted, first_few
 
@@ -239,21 +240,11 @@ def capacity_place(one: CapacityComparison) -> str:
 
 def capacity_verdict(one: MetricComparison) -> str:
     """A verdict about capacities."""
-    return {"faster": "higher", "slower": "lower"}.get(one.verdict.value) or verdict_word(one)
+    return _verdict(one, "higher", "lower")
 
 
-def verdict_word(one: MetricComparison) -> str:
-    """A verdict in a few words."""
-    match one.verdict:
-        case RatioVerdict.EQUAL:
-            return f"equal within {format_percent(one.equal_within)}"
-        case RatioVerdict.UNRESOLVED:
-            return "not resolved"
-        case RatioVerdict.UNTESTABLE:
-            return "not testable"
-        case RatioVerdict.DISTURBED:
-            return "disturbed"
-    return one.verdict.value
+def _verdict(one: MetricComparison, more: str = "faster", less: str = "slower") -> str:
+    return verdict_word(one.verdict, more, less, f"equal within {format_percent(one.equal_within)}")
 
 
 def _only_place(answer: CompareAnswer) -> str:
@@ -293,23 +284,11 @@ def _change(one: MetricComparison) -> str:
     """Such as `-6.2 % (95 % CI -8.9 % to -3.5 %)`."""
     if one.ratio is None:
         return "nothing completed, or is known, on one side"
-    value, bounds = format_percent(one.ratio - 1, signed=True), bounds_of(one)
+    value, bounds = format_percent(one.ratio - 1, signed=True), one.bounds
     if bounds is None:
         return value
     kind = "within the studies" if bounds.basis is SpreadKind.WITHIN_STUDY else "95 % CI"
-    return f"{value} ({vague_words(bounds) if bounds.is_vague_ratio else f'{kind} {interval_words(bounds)}'})"
-
-
-def bounds_of(one: MetricComparison) -> Bounds | None:
-    """The confidence interval of a ratio; None where there is none."""
-    if one.low is None or one.high is None:
-        return None
-    return Bounds(low=one.low, high=one.high, basis=one.basis, method=one.method)
-
-
-def interval_words(bounds: Bounds) -> str:
-    """Such as `-8.9 % to -3.5 %`."""
-    return f"{format_percent(bounds.low - 1, signed=True)} to {format_percent(bounds.high - 1, signed=True)}"
+    return f"{value} ({vague_words(bounds) if bounds.is_vague_ratio else f'{kind} {changes_span(bounds)}'})"
 
 
 def _further(repetitions: int | None) -> str:
@@ -429,7 +408,7 @@ def _row(one: CellComparison) -> tuple[Entry, ...]:
         Entry(one.level.label() or NOT_KNOWN),
         Entry(_both(one)),
         _change_entry(one),
-        Entry(f"{verdict_word(one)}{_needed(one)}"),
+        Entry(f"{_verdict(one)}{_needed(one)}"),
         Entry(NOT_KNOWN if one.p99 is None else _p99(one.p99)),
     )
 
@@ -442,8 +421,7 @@ def _both(one: MetricComparison) -> str:
 
 def _p99(one: MetricComparison) -> str:
     """Both, the change, and the verdict where there is a difference."""
-    differs = one.verdict in (RatioVerdict.FASTER, RatioVerdict.SLOWER)
-    word = f", {'lower' if one.verdict is RatioVerdict.FASTER else 'higher'}" if differs else ""
+    word = f", {verdict_word(one.verdict, 'lower', 'higher')}" if one.verdict.is_difference else ""
     change = "" if one.ratio is None else f" ({format_percent(one.ratio - 1, signed=True)}{word})"
     return f"{_both(one)}{change}"
 
@@ -451,8 +429,8 @@ def _p99(one: MetricComparison) -> str:
 def _change_entry(one: MetricComparison) -> Entry:
     if one.ratio is None:
         return Entry(NOT_KNOWN)
-    bounds = bounds_of(one)
-    detail = None if bounds is None else vague_words(bounds) if bounds.is_vague_ratio else interval_words(bounds)
+    bounds = one.bounds
+    detail = None if bounds is None else vague_words(bounds) if bounds.is_vague_ratio else changes_span(bounds)
     return Entry(format_percent(one.ratio - 1, signed=True), detail)
 
 
