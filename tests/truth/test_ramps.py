@@ -52,7 +52,7 @@ def _verdict(name: str, seed: int, ratio: float) -> tuple[str, float]:
     pairs = sorted(seen.base)
     found = RatioVerdict.UNTESTABLE
     for count in range(PAIRS_LEAST, len(seen.log_ratios) + 1):
-        _, found = judged_pairs(seen.log_ratios[:count], alpha=0.05)
+        found = judged_pairs(seen.log_ratios[:count], alpha=0.05).verdict
         base, system = ({pair: side[pair] for pair in pairs[:count]} for side in (seen.base, seen.system))
         if unlike_sides(base, system) is not None:
             found = RatioVerdict.DISTURBED

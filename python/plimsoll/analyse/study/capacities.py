@@ -49,7 +49,7 @@ from plimsoll.analyse.study.capacity_model import CapacityRatio, SystemCapacity
 from plimsoll.analyse.study.cell_model import EQUAL_WITHIN, Bounds, Estimate, SpreadKind
 from plimsoll.analyse.study.comparison import ALPHA, LogRatio, compare_repetitions, repetition_ratio
 from plimsoll.analyse.study.conditions import UNLIKE_RATIO, is_disturbed, judged, together
-from plimsoll.analyse.study.ratio_model import RatioVerdict
+from plimsoll.analyse.study.ratio_model import Ratio, RatioVerdict
 from plimsoll.analyse.study.sequential import anytime_interval
 from plimsoll.analyse.study.sequential_verdicts import verdict_of
 from plimsoll.analyse.study.throughput import log_bounds, next_at_least
@@ -382,16 +382,9 @@ def ratio_of_ramps(
     if not values:
         return None
     starts = sum(bool(one) for one in rounds)
-    ratio, verdict = judged_pairs(values, alpha=alpha, starts=starts, equal_within=equal_within)
-    return CapacityRatio(
-        workload=base.workload,
-        base=base.system,
-        system=system.system,
-        ratio=ratio,
-        verdict=verdict,
-        equal_within=equal_within,
-        pairs_count=len(values),
-    )
+    found = judged_pairs(values, alpha=alpha, starts=starts, equal_within=equal_within)
+    names = {"workload": base.workload, "base": base.system, "system": system.system}
+    return CapacityRatio(**found.as_fields, **names, pairs_count=len(values))
 
 
 def log_ratios(base: Sequence[CapacityRun], system: Sequence[CapacityRun]) -> list[float]:
@@ -404,7 +397,7 @@ def log_ratios(base: Sequence[CapacityRun], system: Sequence[CapacityRun]) -> li
 
 def judged_pairs(
     values: Sequence[float], *, alpha: float, starts: int = 1, equal_within: float = EQUAL_WITHIN
-) -> tuple[Estimate, RatioVerdict]:
+) -> Ratio:
     """The ratio of two systems with its interval, which holds at every look, and what it decides.
 
     Args:
@@ -415,7 +408,8 @@ def judged_pairs(
     """
     found = anytime_interval(_winsorised(values), alpha)
     if len(values) < PAIRS_LEAST or not math.isfinite(found.half_width):
-        return Estimate(value=math.exp(found.mean), trial_count=len(values)), RatioVerdict.UNTESTABLE
+        plain = Estimate(value=math.exp(found.mean), trial_count=len(values))
+        return Ratio(ratio=plain, verdict=RatioVerdict.UNTESTABLE, equal_within=equal_within)
     from scipy.special import ndtri
 
     between_starts = float(ndtri(1 - alpha / 4)) * STARTS_DIFFER * math.sqrt(2 / starts)
@@ -428,7 +422,7 @@ def judged_pairs(
         method=_METHOD,
     )
     estimate = Estimate(value=math.exp(wide.mean), bounds=bounds, trial_count=len(values))
-    return estimate, verdict_of(wide, math.log1p(equal_within))
+    return Ratio(ratio=estimate, verdict=verdict_of(wide, math.log1p(equal_within)), equal_within=equal_within)
 
 
 def _winsorised(values: Sequence[float]) -> list[float]:
