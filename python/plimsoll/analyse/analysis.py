@@ -300,7 +300,7 @@ def _stalls(trials: Sequence[TrialSummary]) -> Iterator[Finding]:
             )
 
 
-REPLACED = "the machine was slower than around the other trials; measured again as"
+REPLACED = "the machine was slow or disturbed; measured again as"
 """Why a trial counts nowhere that was measured again; the other trial's id follows."""
 
 

@@ -16,6 +16,7 @@ from plimsoll.record.frames import TELEMETRY
 from plimsoll.servers.managed import ManagedServer, ManagedSpec
 from plimsoll.servers.option_file import MachineSizes
 from plimsoll.servers.storage import FlushTimes
+from plimsoll.telemetry.host import CpuSampler, FrequencySampler
 from plimsoll.telemetry.sampler import Collector, Columns, Placed, Sample, Sampler
 from plimsoll.telemetry.standard import trial_samplers
 
@@ -86,8 +87,12 @@ class LocalCollecting:
         """
         placed = trial_samplers(host=host, instances=wanted.instances, client_pid=wanted.client_pid, of_host=of_host)
         placed = [_telling(place, wanted) if place.instance else place for place in placed]
-        if (asking := wanted.asking) is not None:  # others share the host, so only what is the servers' own is seen
-            placed = [replace(one, sampler=_WhileThawed(one.sampler, asking)) for one in placed if one.instance]
+        if (asking := wanted.asking) is not None:  # others share the host: of it only what tells of a disturbance
+            placed = [
+                replace(one, sampler=_WhileThawed(one.sampler, asking)) if one.instance else one
+                for one in placed
+                if one.instance or isinstance(one.sampler, CpuSampler | FrequencySampler)
+            ]
         self._driver = wanted.driver
         self._collector = Collector([*placed, *wanted.others], interval_s=wanted.interval_s)
         self._collector.start()

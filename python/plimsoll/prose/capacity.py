@@ -448,4 +448,9 @@ def confirmed_sentence(found: Confirmed, rate_unit: str = "tps") -> str:
     said = f"{found.system}: {rate}{what} {_CONFIRMED[found.verdict]} {ran}{times}{over}{lost}{behind}."
     if found.verdict is not RunVerdict.UNDECIDED:
         return said
+    if found.is_disturbed:
+        return (
+            f"{said} Something else slowed the machine for more than a tenth of that time, so that it is not known"
+            " whether the server alone would hold it. Find what else ran, and run it again."
+        )
     return f"{said} That is too near the limit for a run of this length: it is not confirmed. Run it again for longer."

@@ -15,8 +15,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from plimsoll.analyse.answers.size_model import Confirmed, confirmed
-from plimsoll.analyse.study.capacities import judged_run
+from plimsoll.analyse.study.capacities import judged_run, mark_disturbed
 from plimsoll.analyse.study.cells import is_sustained
+from plimsoll.analyse.trial.samples import MachineSeconds
 from plimsoll.drive.engine import LocalDriver
 from plimsoll.drive.protocol import Interval, Progress
 from plimsoll.errors import NothingCompletedError, RecordError, SpecError, TargetError
@@ -217,7 +218,9 @@ def confirm(
         if summary.outcome.verdict is Verdict.FAILED:
             raise TargetError(summary.outcome.reason or "the server stopped answering")
         recording = read_recording(recordings_folder(wanted.study) / summary.trial.trial_id)
-        judged, doubts = judged_run(recording, RunRole.CONFIRM, limit), doubts_of(recording)
+        machines: dict[str, MachineSeconds] = {}
+        judged, doubts = judged_run(recording, RunRole.CONFIRM, limit, machines), doubts_of(recording)
+        (judged,) = mark_disturbed([judged], machines)
     return confirmed(judged, objective, system=system, is_sustained=is_sustained(summary), warnings=doubts)
 
 

@@ -3,10 +3,10 @@
 Ctrl-C, SIGTERM or a crash at any instant loses at most the running trial: every finished one is committed, and running
 the same study again does what is missing or failed.
 
-Trials whose machine was slow are measured again after the plan is done while the budget leaves time. Which trials these
-are follows from the recordings of the folder alone, so that a study that was stopped goes on with the same ones. A
-trial is measured again once; the repeat counts, whatever its weather was (`analyse.trial.trial_summary`). Runs of a
-search are left out: what they found decided which run came next. Deliberately not here: how a trial is run
+Trials whose machine was slow or disturbed are measured again after the plan is done while the budget leaves time. Which
+trials these are follows from the recordings of the folder alone, so that a study that was stopped goes on with the same
+ones. A trial is measured again once; the repeat counts, whatever its weather was (`analyse.trial.trial_summary`). Runs
+of a search are left out: what they found decided which run came next. Deliberately not here: how a trial is run
 (`execution`).
 """
 
@@ -18,7 +18,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from plimsoll.analyse.study.conditions import slow_figures
+from plimsoll.analyse.study.conditions import to_measure_again
 from plimsoll.analyse.trial.trial_summary import TrialSummary, summarise
 from plimsoll.drive.executable import find_engine
 from plimsoll.errors import PlimsollError, RecordError, StorageError
@@ -246,7 +246,7 @@ class Course:
         self._keep(plan)
 
     def _repeat(self) -> None:
-        """Measures trials again whose machine was slow, while the budget leaves time for a whole one.
+        """Measures trials again whose machine was slow or disturbed, while the budget leaves time for a whole one.
 
         Not in a study that goes on until its answer is decided: which trials were slow is seen beside all the others,
         so it changes from look to look, and a repeat would change values after the look that ended the study.
@@ -293,7 +293,7 @@ def trials_to_repeat(folder: Path, plan: Plan) -> list[PlannedTrial]:
     """
     planned = {trial.trial_id: trial for trial in plan.trials if trial.search_id is None}
     summaries, repeated = _read(folder, planned.keys())
-    slow = slow_figures(summaries)
+    slow = to_measure_again(summaries)
     again = [trial for trial_id, trial in planned.items() if trial_id in slow and trial_id not in repeated]
     systems = list(dict.fromkeys(trial.system for trial in again))
     first = max((trial.block for trial in plan.trials), default=-1) + 1

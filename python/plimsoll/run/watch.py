@@ -150,8 +150,8 @@ def watching(
         host: The name of this machine.
         engine_pid: The process that drives the load; None where none on this machine does.
         watch: Receives what is seen.
-        freezer: Freezes the servers at times; what is seen is then of the servers alone, since others share the host.
-            None for servers that always run.
+        freezer: Freezes the servers at times; what is seen is then of the servers alone and, since others share the
+            host, of it only what tells of a disturbance. None for servers that always run.
         interval_s: Time between two samples; a trial takes one a second.
     """
     by_host: dict[int, list[Instance]] = defaultdict(list)

@@ -95,7 +95,7 @@ class StudySection(Written):
             `target`.
         objective: The objective that a load must keep to count as sustained.
         budget: Time for all runs of the study. A plan that takes longer is refused; with "auto" the study ends instead.
-            Time that is left repeats trials during which the machine was slow, but not with "auto".
+            Time that is left repeats trials whose machine was slow or disturbed, but not with "auto".
         equal_within: Systems count as equal if their throughputs or capacities are shown to differ by less than this.
         client: CPUs of the load generator. Default: all of them.
         drivers: Machines that drive the load together, such as ["load1", "load2"], or nodes of a Ray cluster, such as

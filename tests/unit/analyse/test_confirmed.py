@@ -82,3 +82,15 @@ def test_an_open_verdict_says_that_it_is_no_confirmation_and_what_would_decide()
     behind = confirmed_sentence(judged(RunVerdict.HOLDS, is_sustained=False))
     assert " did not hold for 3 min" in behind
     assert behind.endswith("the server did not keep up with the rate.")
+
+
+def test_what_does_not_hold_on_a_disturbed_machine_is_undecided_and_what_holds_there_holds() -> None:
+    def on_disturbed(verdict: RunVerdict, *, is_sustained: bool = True) -> Confirmed:
+        run = offered(verdict, over=0.3).model_copy(update={"is_disturbed": True})
+        return confirmed(run, OBJECTIVE, system="a", is_sustained=is_sustained)
+
+    for found in (on_disturbed(RunVerdict.DOES_NOT_HOLD), on_disturbed(RunVerdict.HOLDS, is_sustained=False)):
+        assert found.verdict is RunVerdict.UNDECIDED
+        assert "Something else slowed the machine" in confirmed_sentence(found)
+    assert on_disturbed(RunVerdict.HOLDS).verdict is RunVerdict.HOLDS
+    assert judged(RunVerdict.DOES_NOT_HOLD).verdict is RunVerdict.DOES_NOT_HOLD

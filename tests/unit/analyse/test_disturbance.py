@@ -35,6 +35,7 @@ from plimsoll.record.environment import HostFacts
 from plimsoll.record.level import Level
 from support.disturbed import DISTURBED, QUIET, SHARED, machine_table
 from unit.analyse.made import STARTED_UNIX_S, Made, measured
+from unit.analyse.test_duet import turns
 
 SECONDS = 20
 REPETITIONS = 4
@@ -105,6 +106,39 @@ def test_a_disturbed_figure_has_no_interval_and_the_other_keeps_its_own() -> Non
     peaks = {curve.system: curve.peak for curve in found.curves}
     assert peaks["b"] is not None
     assert peaks["b"].throughput_tps.bounds is None
+
+
+def test_a_disturbed_round_leaves_a_duet_its_ratio_and_no_absolute_figure_an_interval() -> None:
+    """Both systems of a round met the same machine: nothing parts them, and neither did what it can do."""
+    recordings = []
+    for repetition in range(REPETITIONS):
+        seconds = [DISTURBED if repetition == 2 else QUIET] * SECONDS
+        for system, other, tps in (("a", "b", 1000.0), ("b", "a", 500.0)):
+            made = trial(system, repetition, seconds, tps)
+            pairs = np.random.default_rng(repetition).normal(1, 0.01, SECONDS + 2)
+            of_turns = turns([int(one) for one in tps * pairs], against=other)
+            recordings.append(replace(made, tables={**made.tables, "turns": of_turns}))
+    found = analyse("duet", recordings)
+    (difference, *_) = found.differences
+    assert difference.verdict is RatioVerdict.SLOWER
+    assert difference.unlike is None
+    assert difference.ratio.bounds is not None
+    cells = [curve.cells[0] for curve in found.curves]
+    assert [cell.is_disturbed for cell in cells] == [True, True]
+    assert [cell.throughput_tps.bounds for cell in cells] == [None, None]
+    assert answer_sentence(found.answer[0], found).startswith(
+        "read-write: disturbed: what was measured of a and b is not what they can do."
+    )
+
+
+def test_a_duet_on_a_quiet_machine_is_not_disturbed() -> None:
+    sides = []
+    for repetition in range(REPETITIONS):
+        for system, other in (("a", "b"), ("b", "a")):
+            made = trial(system, repetition, [QUIET] * SECONDS)
+            of_turns = turns([1000] * (SECONDS + 2), against=other)
+            sides.append(replace(made, tables={**made.tables, "turns": of_turns}))
+    assert [None if one is None else (one.slow_ratio, one.slowness) for one in met(*sides)] == [(0.0, 1.0)] * 8
 
 
 @pytest.mark.parametrize("seconds", [[QUIET] * SECONDS, [DISTURBED] * SECONDS])

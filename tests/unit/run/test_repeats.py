@@ -9,12 +9,16 @@ from plimsoll.plan.model import Estimates, Plan, PlannedTrial
 from plimsoll.record.store import read_study, write_recording
 from plimsoll.run.planning import unplanned_count
 from plimsoll.run.study import trials_to_repeat
+from support.disturbed import DISTURBED, QUIET
+from unit.analyse.test_disturbance import trial as disturbed_trial
 from unit.analyse.test_weather import study, with_weather
 
 
 def kept(folder: Path, recordings: list) -> Plan:
     for one in recordings:
-        write_recording(folder, one.trial, one.environment, one.outcome, intervals=one.intervals())
+        write_recording(
+            folder, one.trial, one.environment, one.outcome, intervals=one.intervals(), telemetry=one.telemetry()
+        )
     trials = tuple(
         PlannedTrial(
             trial_id=one.trial.trial_id,
@@ -53,3 +57,23 @@ def test_runs_of_a_search_are_never_measured_again(tmp_path: Path) -> None:
 
 def test_on_a_machine_that_stays_as_it_is_nothing_is_measured_again(tmp_path: Path) -> None:
     assert trials_to_repeat(tmp_path, kept(tmp_path, study(slow_ms=100.0))) == []
+
+
+def test_a_trial_on_a_disturbed_machine_is_measured_again(tmp_path: Path) -> None:
+    """What its reference load shows is as around the others, and so is its share of the processors."""
+    recordings = [disturbed_trial("a", number, [DISTURBED if number == 2 else QUIET] * 20) for number in range(4)]
+    plan = kept(tmp_path, recordings)
+    assert [one.repeats for one in trials_to_repeat(tmp_path, plan)] == [recordings[2].trial.trial_id]
+
+
+def test_a_trial_of_a_side_that_met_another_machine_is_measured_again(tmp_path: Path) -> None:
+    """A few slow seconds disturb no figure of their own; they do make two sides unlike."""
+    few = [DISTURBED] * 2 + [QUIET] * 18
+    recordings = [disturbed_trial("a", number, few if number == 1 else [QUIET] * 20) for number in range(4)]
+    plan = kept(tmp_path, recordings)
+    assert [one.repeats for one in trials_to_repeat(tmp_path, plan)] == [recordings[1].trial.trial_id]
+
+
+def test_where_all_trials_met_the_same_machine_none_is_measured_again(tmp_path: Path) -> None:
+    recordings = [disturbed_trial("a", number, [QUIET] * 20) for number in range(4)]
+    assert trials_to_repeat(tmp_path, kept(tmp_path, recordings)) == []

@@ -41,7 +41,9 @@ class Confirmed(Document):
         is_sustained: The server kept up with the rate: nothing was dropped, no overload lasted to the end, and at most
             1 % failed or did not end.
         verdict: `holds`: the rate was sustained, and the objective clearly held in this run;
-            `does_not_hold`: one of them clearly did not; `undecided`: a longer run may tell.
+            `does_not_hold`: one of them clearly did not, and the machine was not disturbed; `undecided`: a longer run,
+            or a machine on which nothing else runs, may tell.
+        is_disturbed: Something else slowed the machine for more than a tenth of the run. A load that holds then, holds.
         warnings: Doubts about the run.
     """
 
@@ -56,6 +58,7 @@ class Confirmed(Document):
     errors_ratio: float
     is_sustained: bool
     verdict: RunVerdict
+    is_disturbed: bool = False
     warnings: tuple[TrialWarning, ...] = ()
 
 
@@ -289,6 +292,9 @@ def confirmed(
     """
     assert run.rate_tps is not None, "a load is confirmed at a rate"
     verdict = RunVerdict.HOLDS if objective is None else run.verdict
+    verdict = verdict if is_sustained else RunVerdict.DOES_NOT_HOLD
+    if run.is_disturbed and verdict is RunVerdict.DOES_NOT_HOLD:
+        verdict = RunVerdict.UNDECIDED
     return Confirmed(
         system=system,
         connections=run.connections,
@@ -300,7 +306,8 @@ def confirmed(
         over_ratio=run.over_ratio,
         errors_ratio=run.errors_ratio,
         is_sustained=is_sustained,
-        verdict=verdict if is_sustained else RunVerdict.DOES_NOT_HOLD,
+        verdict=verdict,
+        is_disturbed=run.is_disturbed,
         warnings=tuple(warnings),
     )
 

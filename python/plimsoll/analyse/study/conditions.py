@@ -59,7 +59,7 @@ from numpy.typing import NDArray
 from plimsoll.analyse.study.cell_model import Cell
 from plimsoll.analyse.study.curve_model import Curve
 from plimsoll.analyse.trial.condition_model import SLOW_RATIO, Disturbance, SlowFigure, TrialCondition, UnlikeConditions
-from plimsoll.analyse.trial.samples import MachineSeconds
+from plimsoll.analyse.trial.samples import MachineSeconds, machine_of_round
 from plimsoll.analyse.trial.trial_summary import TrialSummary
 from plimsoll.stats.variance import Series
 
@@ -135,18 +135,24 @@ def met_by(trials: Sequence[TrialSummary]) -> list[Disturbance | None]:
     """What each trial met, against the others at its workload and level on the same machine, in their order.
 
     Runs of searches have rates of their own: those under a workload are compared with each other, and so are ramps.
+    Systems that took turns met the same, round by round.
     """
-    groups: dict[tuple[object, ...], list[int]] = defaultdict(list)
+    groups: dict[tuple[object, ...], dict[tuple[object, ...], list[int]]] = defaultdict(lambda: defaultdict(list))
     for place, one in enumerate(trials):
         if one.machine is not None:
             level = one.trial.level.order if one.trial.search_id is None else None
             is_ramp = one.trial.ramp is not None
-            groups[one.machine.host, one.trial.workload.name, level, is_ramp].append(place)
+            group = groups[one.machine.host, one.trial.workload.name, level, is_ramp]
+            group[(place,) if one.turns is None else ("round", one.trial.repetition)].append(place)
     found: list[Disturbance | None] = [None for _ in trials]
-    for places in groups.values():
-        machines = [machine for place in places if (machine := trials[place].machine) is not None]
-        for place, met in zip(places, judged(machines), strict=True):
-            found[place] = met
+    for units in groups.values():
+        machines = [
+            machine_of_round([machine for place in places if (machine := trials[place].machine) is not None])
+            for places in units.values()
+        ]
+        for places, met in zip(units.values(), judged(machines), strict=True):
+            for place in places:
+                found[place] = met
     return found
 
 
@@ -202,6 +208,27 @@ def of_trials(trials: Iterable[TrialSummary], met: Mapping[str, Disturbance]) ->
 def is_disturbed(one: Disturbance | None) -> bool:
     """Whether an absolute figure rests on evidence of a machine that was too slow for too long."""
     return one is not None and one.slow_ratio > SLOW_SHARE_ALLOWED
+
+
+def to_measure_again(trials: Sequence[TrialSummary]) -> set[str]:
+    """Ids of the trials whose machine was not what it was for others, so that they had better be measured again.
+
+    Those that were slower than the rest by any figure (`slow_figures`), those that were disturbed for too long, and
+    those that differ from the least slow one at their workload and level by so much that two sides would be unlike.
+    Their own throughput plays no part.
+    """
+    met = disturbances(trials)
+    least: dict[tuple[str, tuple[bool, float]], float] = defaultdict(lambda: math.inf)
+    for one in trials:
+        if (own := met.get(one.trial.trial_id)) is not None:
+            place = one.trial.workload.name, one.trial.level.order
+            least[place] = min(least[place], own.slowness)
+    return slow_figures(trials).keys() | {
+        trial_id
+        for one in trials
+        if (own := met.get(trial_id := one.trial.trial_id)) is not None
+        and (is_disturbed(own) or own.slowness > UNLIKE_RATIO * least[one.trial.workload.name, one.trial.level.order])
+    }
 
 
 def unlike(base: Disturbance | None, system: Disturbance | None) -> UnlikeConditions | None:

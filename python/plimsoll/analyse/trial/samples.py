@@ -8,8 +8,8 @@ samples of a server with many threads are the mean since the last one.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -60,6 +60,10 @@ class Samples:
 
     rows: pl.DataFrame = field(repr=False)
     sums: tuple[MetricSum, ...] = field(repr=False)
+
+    def without_host(self) -> Samples:
+        """The same without those of a whole machine, which systems that take turns share."""
+        return Samples(self.rows.filter(pl.col("source") != "host"), tuple(o for o in self.sums if o.source != "host"))
 
     def mean(self, metric: str, source: str | None = None) -> float | None:
         """Mean of the samples of a metric in all places; None where there is none.
@@ -143,8 +147,8 @@ class MachineSeconds:
         began_unix_s: When the first of these seconds began, wall clock.
         host: Name of the machine.
         cpu_count: Its logical CPUs.
-        in_service: Transactions in service at a time, mean of the window.
-        throughput_tps: Completed transactions per second, mean of the window.
+        in_service: Transactions in service at a time, mean of the window, turns of other systems included.
+        throughput_tps: Completed transactions per second, the same mean.
         server_cpu_s: Processor time of the servers in each second.
         server_wait_s: Time in which their threads, all together, were ready and waited for a processor.
         client_cpu_s: Processor time of load engines on that machine; 0 without one.
@@ -183,6 +187,24 @@ class MachineSeconds:
         return np.maximum(self.busy_s - self.used_s, 0.0)
 
 
+def machine_of_round(sides: Sequence[MachineSeconds]) -> MachineSeconds:
+    """The machine of a round in which systems took turns: what all of them used and waited for."""
+    first, seconds = sides[0], min(one.server_cpu_s.size for one in sides)
+    sums = {
+        name: np.sum([getattr(one, name)[:seconds] for one in sides], axis=0)
+        for name in ("server_cpu_s", "server_wait_s", "client_cpu_s", "client_wait_s")
+    }
+    return replace(
+        first,
+        in_service=sum(one.in_service for one in sides),
+        throughput_tps=sum(one.throughput_tps for one in sides),
+        free_ratio=first.free_ratio[:seconds],
+        steal_ratio=first.steal_ratio[:seconds],
+        frequency_hz=first.frequency_hz[:seconds],
+        **sums,
+    )
+
+
 def machine_seconds(
     recording: RecordingLike,
     samples: Samples | None,
@@ -192,7 +214,8 @@ def machine_seconds(
 ) -> MachineSeconds | None:
     """A trial's machine; None where the recording does not say what servers used, waited for and left idle.
 
-    The systems of a duet take turns on it in each second, so that a second belongs to none of them: None.
+    The systems of a duet take turns on it in each second, and are sampled while they run. So each of its seconds holds
+    the mean of the whole window, and `machine_of_round` makes one machine of a round.
 
     Args:
         recording: Of the trial.
@@ -202,8 +225,10 @@ def machine_seconds(
         service: Service times of it; None where they were not recorded, and all connections count as busy.
     """
     account, environment = recording.outcome.account, recording.environment
-    cpu_count, seconds = environment.host.cpu_threads, round(counts.duration_s)
-    if samples is None or account is None or not cpu_count or seconds < 1 or recording.turns() is not None:
+    cpu_count, length_s = environment.host.cpu_threads, counts.duration_s
+    if takes_turns := recording.turns() is not None:
+        length_s = measured["to_s"].to_numpy().max() - measured["from_s"].to_numpy().min()
+    if samples is None or account is None or not cpu_count or (seconds := round(length_s)) < 1:
         return None
     began_unix_s = account.started_unix_s + float(measured["from_s"].min())  # type: ignore[arg-type]  # a float
     servers = samples.of(["process"], _SERVER)
@@ -221,15 +246,18 @@ def machine_seconds(
     client = {"client_cpu_s", "client_wait_s"} if environment.client.on_server_host or not engines.is_empty() else set()
     if not {"server_cpu_s", "server_wait_s", "idle_ratio", *client} <= found.keys():
         return None
+    if takes_turns:
+        found = {name: np.full(seconds, np.nanmean(one)) for name, one in found.items()}
     unknown, nothing = np.full(seconds, np.nan), np.zeros(seconds)
     connections = recording.trial.level.connections
     in_service = connections if service is None else service.sum_ns / 1e9 / counts.duration_s
+    in_service = (min(in_service, connections) or float(connections)) * min(counts.duration_s / length_s, 1.0)
     return MachineSeconds(
         began_unix_s=began_unix_s,
         host=host,
         cpu_count=cpu_count,
-        in_service=min(in_service, connections) or float(connections),
-        throughput_tps=counts.throughput_tps,
+        in_service=in_service,
+        throughput_tps=counts.throughput_tps * min(counts.duration_s / length_s, 1.0),
         server_cpu_s=found["server_cpu_s"],
         server_wait_s=found["server_wait_s"],
         client_cpu_s=found.get("client_cpu_s", nothing),

@@ -212,7 +212,8 @@ def summarise(recording: RecordingLike, *, points: int = POINTS_OF_TRIAL) -> Tri
     failed = recording.errors()
     errors = errors_by_type(failed, outcome.window)
     types = types_of(measured, _inside(durations, outcome.window), merged.get("response"), counts.duration_s, errors)
-    samples = samples_of(telemetry, measured, outcome.account)
+    turns, all_samples = recording.turns(), samples_of(telemetry, measured, outcome.account)
+    samples = all_samples if turns is None or all_samples is None else all_samples.without_host()
     environment, servers = _by_role(recording, (measured, failed), durations, samples, counts)
     shares = processor_shares(samples, environment, outcome.drivers)
     shares = with_own_processors(shares, sides_of(environment))
@@ -239,8 +240,8 @@ def summarise(recording: RecordingLike, *, points: int = POINTS_OF_TRIAL) -> Tri
         overloads=overloads(interval_loads(intervals, telemetry), recording.trial.level.connections),
         unfinished_count=_unfinished_count(recording, (intervals, durations), merged.get("response"), counts.last),
         resources=resources_of(samples, environment),
-        machine=machine_seconds(recording, samples, measured, counts, merged.get("service")),
-        turns=None if (turns := recording.turns()) is None else inside(turns, outcome.window),
+        machine=machine_seconds(recording, all_samples, measured, counts, merged.get("service")),
+        turns=None if turns is None else inside(turns, outcome.window),
         quiet=quiet,
         series=series_of(
             (intervals, durations), counts, quiet.stalls, interval_s=recording.trial.interval_s, points=points
