@@ -14,13 +14,13 @@ from plimsoll.analyse.findings.options import FastFlush
 from plimsoll.analyse.model import (
     Analysis,
     Difference,
-    DifferenceVerdict,
     SystemSummary,
     VariableDifference,
     WorkloadSummary,
 )
 from plimsoll.analyse.study.cell_model import Bounds, Cell, CpuShares, Durations, ErrorTotal, Estimate, SpreadKind
 from plimsoll.analyse.study.curve_model import Curve, Peak, PoolAdvice, PoolReason
+from plimsoll.analyse.study.ratio_model import RatioVerdict
 from plimsoll.record.environment import ClientFacts, Environment, HostFacts, InstanceFacts, StorageFacts
 from plimsoll.record.level import Level, LevelKind
 from plimsoll.record.model import Price
@@ -246,7 +246,7 @@ def measured_differences() -> tuple[Difference, ...]:
             system="relaxed",
             ratio=estimate(0.994, 0.03),
             smallest_effect=1.042,
-            verdict=DifferenceVerdict.UNRESOLVED,
+            verdict=RatioVerdict.UNRESOLVED,
         ),
         Difference(
             workload="read-write",
@@ -254,7 +254,7 @@ def measured_differences() -> tuple[Difference, ...]:
             system="relaxed",
             ratio=estimate(1.375, 0.04),
             smallest_effect=1.045,
-            verdict=DifferenceVerdict.FASTER,
+            verdict=RatioVerdict.FASTER,
             other_factors=(("connections", "16", "16 and 32"),),
         ),
         Difference(
@@ -264,7 +264,7 @@ def measured_differences() -> tuple[Difference, ...]:
             level=Level(connections=16),
             ratio=estimate(1.375, 0.04),
             smallest_effect=1.045,
-            verdict=DifferenceVerdict.FASTER,
+            verdict=RatioVerdict.FASTER,
         ),
         Difference(
             workload="read-write",
@@ -272,7 +272,7 @@ def measured_differences() -> tuple[Difference, ...]:
             system="relaxed",
             level=Level(connections=1),
             ratio=bare(1.756),
-            verdict=DifferenceVerdict.UNTESTABLE,
+            verdict=RatioVerdict.UNTESTABLE,
         ),
     )
 

@@ -9,8 +9,9 @@ from itertools import combinations
 import numpy as np
 
 from plimsoll.analyse.study.cell_model import EQUAL_WITHIN
-from plimsoll.analyse.study.comparison import ALPHA, Comparison, LogRatio, judge
+from plimsoll.analyse.study.comparison import ALPHA, LogRatio, judge
 from plimsoll.analyse.study.curves import compare_peaks
+from plimsoll.analyse.study.ratio_model import Ratio
 from plimsoll.analyse.study.ratios import log_ratio
 from plimsoll.analyse.study.throughput import MeanThroughput, Repeated, mean_throughputs
 from plimsoll.stats.significance import holm
@@ -108,7 +109,7 @@ def ratios_of(means: Means) -> dict[TestKey, LogRatio]:
     return found
 
 
-def judged(means: Means, equal_within: float = EQUAL_WITHIN) -> dict[TestKey, Comparison]:
+def judged(means: Means, equal_within: float = EQUAL_WITHIN) -> dict[TestKey, Ratio]:
     """The same, judged together."""
     ratios = ratios_of(means)
     return dict(zip(ratios, judge(list(ratios.values()), equal_within=equal_within), strict=True))

@@ -12,15 +12,15 @@ import numpy.typing as npt
 import polars as pl
 import pytest
 
-from plimsoll.analyse.model import DifferenceVerdict
 from plimsoll.analyse.study.cells import MeasuredCell
+from plimsoll.analyse.study.ratio_model import RatioVerdict
 from plimsoll.analyse.study.sequential_verdicts import judge_at_any_look
 from plimsoll.record.level import REPETITIONS_MIN, Level
 from support.endure import in_endure
 from truth import test_duet
 
 EQUAL_WITHIN = 0.05
-WINNERS = (DifferenceVerdict.FASTER, DifferenceVerdict.SLOWER)
+WINNERS = (RatioVerdict.FASTER, RatioVerdict.SLOWER)
 
 
 def duets(restart: float, effect: float, count: int, rounds: int) -> Iterator[list[MeasuredCell]]:
@@ -82,11 +82,11 @@ def test_an_auto_duet_names_a_wrong_winner_at_its_stop_in_at_most_5_of_100_and_f
             ]
             judged = judge_at_any_look(*cells, tests_count=1, equal_within=EQUAL_WITHIN)
             assert judged is not None
-            if judged.verdict is not DifferenceVerdict.UNRESOLVED:
+            if judged.verdict is not RatioVerdict.UNRESOLVED:
                 break
         assert judged is not None
-        right += judged.verdict is DifferenceVerdict.FASTER and effect > 0
-        wrong += judged.verdict is DifferenceVerdict.SLOWER or (judged.verdict in WINNERS and effect == 0)
-        wrong += judged.verdict is DifferenceVerdict.EQUAL and effect > math.log1p(EQUAL_WITHIN)
+        right += judged.verdict is RatioVerdict.FASTER and effect > 0
+        wrong += judged.verdict is RatioVerdict.SLOWER or (judged.verdict in WINNERS and effect == 0)
+        wrong += judged.verdict is RatioVerdict.EQUAL and effect > math.log1p(EQUAL_WITHIN)
     assert wrong / count <= 0.05, wrong / count
     assert right / count >= least, right / count

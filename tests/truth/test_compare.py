@@ -14,7 +14,7 @@ from plimsoll.analyse.answers.compare import compare_sides
 from plimsoll.analyse.answers.compare_model import CompareAnswer, ComparedSide, GateOutcome, Metric
 from plimsoll.analyse.answers.compared_sides import Design, Side
 from plimsoll.analyse.answers.compared_verdicts import GateRule
-from plimsoll.analyse.model import DifferenceVerdict
+from plimsoll.analyse.study.ratio_model import RatioVerdict
 from plimsoll.analyse.trial.trial_summary import TrialSummary
 from plimsoll.record.environment import Environment
 from plimsoll.record.model import Outcome, Verdict
@@ -72,7 +72,7 @@ def share(found: list[CompareAnswer], outcome: GateOutcome) -> float:
 
 def names_a_winner(one: CompareAnswer) -> bool:
     verdicts = {one.verdict, *(cell.verdict for cell in one.comparisons)}
-    return bool(verdicts & {DifferenceVerdict.FASTER, DifferenceVerdict.SLOWER})
+    return bool(verdicts & {RatioVerdict.FASTER, RatioVerdict.SLOWER})
 
 
 @pytest.mark.parametrize("paired", [True, False])
@@ -99,5 +99,5 @@ def test_a_regression_of_a_tenth_is_found() -> None:
 
 def test_one_run_of_each_names_no_winner() -> None:
     found = answers(ratio=0.7, block=0.0, paired=True, repetitions=1)
-    assert {one.verdict for one in found} == {DifferenceVerdict.UNTESTABLE}
+    assert {one.verdict for one in found} == {RatioVerdict.UNTESTABLE}
     assert share(found, GateOutcome.UNDECIDED) == 1.0, "without intervals nothing is established"

@@ -14,7 +14,7 @@ from plimsoll.analyse.answers.compare import compare_sides
 from plimsoll.analyse.answers.compare_model import CompareAnswer, ComparedSide, GateOutcome, Metric
 from plimsoll.analyse.answers.compared_sides import Design, Side
 from plimsoll.analyse.answers.compared_verdicts import GateRule
-from plimsoll.analyse.model import DifferenceVerdict
+from plimsoll.analyse.study.ratio_model import RatioVerdict
 from plimsoll.analyse.study.sequential import CellKey, decided_after, questions, values_of_cells
 from plimsoll.analyse.trial.trial_summary import TrialSummary
 from plimsoll.record.environment import Environment
@@ -33,7 +33,7 @@ RECORDS = {
     for level in (1, 4)
     for number in range(MOST)
 }
-WINNERS = {DifferenceVerdict.FASTER, DifferenceVerdict.SLOWER}
+WINNERS = {RatioVerdict.FASTER, RatioVerdict.SLOWER}
 
 
 def noise(world: str, random: np.random.Generator, shape: tuple[int, ...], sd: float) -> np.ndarray:
@@ -126,7 +126,7 @@ def test_a_version_at_the_limit_fails_or_passes_in_at_most_5_of_100_studies(sd: 
 
 def test_a_tenth_is_found_and_equal_systems_pass() -> None:
     found = answers("normal", 0.02, effect=float(np.log(0.9)))
-    assert sum(one.verdict is DifferenceVerdict.SLOWER for one in found) / STUDIES > 0.95
+    assert sum(one.verdict is RatioVerdict.SLOWER for one in found) / STUDIES > 0.95
     assert share(answers("normal", 0.02), GateOutcome.PASSED) > 0.5
 
 

@@ -16,7 +16,7 @@ from plimsoll.analyse.answers.compare import compare_sides
 from plimsoll.analyse.answers.compare_model import CompareAnswer, ComparedSide, GateOutcome, Metric, Sessions
 from plimsoll.analyse.answers.compared_sides import Side, design_of_two_studies
 from plimsoll.analyse.answers.compared_verdicts import GateRule
-from plimsoll.analyse.model import DifferenceVerdict
+from plimsoll.analyse.study.ratio_model import RatioVerdict
 from plimsoll.analyse.trial.trial_summary import TrialSummary
 from plimsoll.record.environment import Environment
 from plimsoll.record.model import Outcome, State, StateMark, Verdict
@@ -69,7 +69,7 @@ def answers(
 
 def winners(found: list[CompareAnswer]) -> float:
     """The share of answers that name one, at a level or over all."""
-    names = {DifferenceVerdict.FASTER, DifferenceVerdict.SLOWER}
+    names = {RatioVerdict.FASTER, RatioVerdict.SLOWER}
     return sum(bool(names & {one.verdict, *(cell.verdict for cell in one.comparisons)}) for one in found) / len(found)
 
 
@@ -95,7 +95,7 @@ def test_nor_where_sessions_do_not_differ(count: int) -> None:
 
 def test_without_baselines_nothing_is_named_and_repetitions_would_have_named_one() -> None:
     found = answers(0.1, 0)
-    assert {one.verdict for one in found} == {DifferenceVerdict.UNTESTABLE}
+    assert {one.verdict for one in found} == {RatioVerdict.UNTESTABLE}
     assert share(found, GateOutcome.UNDECIDED) == 1.0
     wrong = sum(one.low is not None and one.high is not None and not one.low <= 1 <= one.high for one in found)
     assert wrong / PAIRS > 0.5, "the intervals within the studies exclude the truth"
@@ -156,5 +156,5 @@ def test_the_effect_that_could_have_been_seen_is_seen(count: int) -> None:
     """The median of what is stated is found in about four of five."""
     stated = [one.comparisons[0].smallest_effect for one in answers(0.1, count)]
     seen = answers(0.1, count, ratio=float(np.median([one for one in stated if one is not None])))
-    names = sum(one.comparisons[0].verdict is DifferenceVerdict.FASTER for one in seen) / PAIRS
+    names = sum(one.comparisons[0].verdict is RatioVerdict.FASTER for one in seen) / PAIRS
     assert 0.65 < names < 0.97

@@ -7,14 +7,14 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from plimsoll.analyse.model import DifferenceVerdict
 from plimsoll.analyse.study.comparison import compare_repetitions
 from plimsoll.analyse.study.conditions import UNLIKE_RATIO, is_disturbed, judged, together, unlike
+from plimsoll.analyse.study.ratio_model import RatioVerdict
 from plimsoll.analyse.trial.condition_model import Disturbance
 from support.disturbed_worlds import WORLDS, Measured, World, measure
 
 STUDIES = 80
-_NAMED = (DifferenceVerdict.FASTER, DifferenceVerdict.SLOWER)
+_NAMED = (RatioVerdict.FASTER, RatioVerdict.SLOWER)
 
 
 @dataclass

@@ -13,9 +13,9 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
-from plimsoll.analyse.model import DifferenceVerdict
 from plimsoll.analyse.study.comparison import judge
 from plimsoll.analyse.study.curves import compare_peaks
+from plimsoll.analyse.study.ratio_model import RatioVerdict
 from plimsoll.analyse.study.ratios import blocks_of, log_ratio
 from plimsoll.analyse.study.throughput import MeanThroughput, Repeated, mean_throughputs
 from plimsoll.plan.order import blocks_in_order
@@ -24,7 +24,7 @@ from plimsoll.spec.study import parse_study
 from support.recordings import a_trial
 
 STUDIES = int(os.environ.get("PLIMSOLL_TEST_STUDIES", "0"))
-WINNERS = (DifferenceVerdict.FASTER, DifferenceVerdict.SLOWER)
+WINNERS = (RatioVerdict.FASTER, RatioVerdict.SLOWER)
 NOISE, BLOCK = 0.03, 3.0
 LEVELS = 3
 

@@ -14,8 +14,8 @@ import numpy as np
 import pytest
 from tests.support.ramp_worlds import WORLDS, climb
 
-from plimsoll.analyse.model import DifferenceVerdict
 from plimsoll.analyse.study.capacities import PAIRS_LEAST, judged_pairs, unlike_sides
+from plimsoll.analyse.study.ratio_model import RatioVerdict
 
 CLIMBS = int(os.environ.get("PLIMSOLL_TEST_CLIMBS", "20"))
 FIRST_SEED = 2_730_000
@@ -50,13 +50,13 @@ def _verdict(name: str, seed: int, ratio: float) -> tuple[str, float]:
     """The verdict at the first look that decides, or the last one, and when it was, seconds."""
     seen = climb(WORLDS[name], seed, ratio=ratio)
     pairs = sorted(seen.base)
-    found = DifferenceVerdict.UNTESTABLE
+    found = RatioVerdict.UNTESTABLE
     for count in range(PAIRS_LEAST, len(seen.log_ratios) + 1):
-        _, found = judged_pairs(seen.log_ratios[:count], alpha=0.05)
+        found = judged_pairs(seen.log_ratios[:count], alpha=0.05).verdict
         base, system = ({pair: side[pair] for pair in pairs[:count]} for side in (seen.base, seen.system))
         if unlike_sides(base, system) is not None:
-            found = DifferenceVerdict.DISTURBED
-        if found in (DifferenceVerdict.FASTER, DifferenceVerdict.SLOWER):
+            found = RatioVerdict.DISTURBED
+        if found in (RatioVerdict.FASTER, RatioVerdict.SLOWER):
             return found.value, seen.ended_s[count - 1]
     return found.value, max(seen.ended_s, default=0.0)
 

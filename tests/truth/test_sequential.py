@@ -16,8 +16,8 @@ import numpy.typing as npt
 import pytest
 from scipy import stats
 
-from plimsoll.analyse.model import DifferenceVerdict
 from plimsoll.analyse.study.cells import MeasuredCell
+from plimsoll.analyse.study.ratio_model import RatioVerdict
 from plimsoll.analyse.study.sequential import (
     CellKey,
     Question,
@@ -35,7 +35,7 @@ from support.endure import in_endure
 STUDIES = 4_000
 LOOKS = 20
 EQUAL_WITHIN = 0.05
-WINNERS = (DifferenceVerdict.FASTER, DifferenceVerdict.SLOWER)
+WINNERS = (RatioVerdict.FASTER, RatioVerdict.SLOWER)
 WORLDS = ("normal", "heavy tails", "outliers", "restarts")
 
 Study = Mapping[CellKey, Mapping[int, float]]
@@ -94,7 +94,7 @@ def studies(
         )
 
 
-def verdicts(asked: tuple[Question, ...], study: Study, count: int) -> list[DifferenceVerdict]:
+def verdicts(asked: tuple[Question, ...], study: Study, count: int) -> list[RatioVerdict]:
     """What the guide says of each question after so many repetitions."""
     found = []
     for one in asked:
@@ -114,7 +114,7 @@ def _cell(tps: Mapping[int, float], count: int) -> MeasuredCell:
     return cast("MeasuredCell", SimpleNamespace(trials=trials, level=Level(connections=1)))
 
 
-def at_the_stop(asked: tuple[Question, ...], study: Study) -> tuple[int | None, list[DifferenceVerdict]]:
+def at_the_stop(asked: tuple[Question, ...], study: Study) -> tuple[int | None, list[RatioVerdict]]:
     """After how many repetitions a study ends decided, and what its guide then says; at its limit otherwise."""
     stopped = decided_after(values_of_cells(asked, study), equal_within=EQUAL_WITHIN)
     return stopped, verdicts(asked, study, stopped or LOOKS)
@@ -158,7 +158,7 @@ def test_at_its_stop_a_study_calls_systems_at_the_margin_equal_in_at_most_5_of_1
             at_the_stop(asked, study)[1]
             for asked, study in studies(world, 400, effects=(0.0, effect), levels=2, sigma=sigma)
         ]
-        wrong = np.mean([DifferenceVerdict.EQUAL in one for one in found])
+        wrong = np.mean([RatioVerdict.EQUAL in one for one in found])
         assert wrong <= 0.05, wrong
 
 
@@ -166,16 +166,16 @@ def test_a_study_stops_when_its_guide_has_a_verdict_on_all_and_not_before() -> N
     for asked, study in studies("normal", 40, effects=(0.0, 0.0, 0.1), levels=2, sigma=0.01):
         stopped, found = at_the_stop(asked, study)
         assert stopped is not None
-        assert DifferenceVerdict.UNRESOLVED not in found
+        assert RatioVerdict.UNRESOLVED not in found
         if stopped > REPETITIONS_MIN:
-            assert DifferenceVerdict.UNRESOLVED in verdicts(asked, study, stopped - 1)
+            assert RatioVerdict.UNRESOLVED in verdicts(asked, study, stopped - 1)
 
 
 def test_planted_effects_are_found_and_equal_systems_are_called_equal() -> None:
     for effect, verdict, share, soon in (
-        (0.0, DifferenceVerdict.EQUAL, 0.9, 12),
-        (math.log(1.05), DifferenceVerdict.FASTER, 0.8, 12),
-        (math.log(1.10), DifferenceVerdict.FASTER, 0.98, 6),
+        (0.0, RatioVerdict.EQUAL, 0.9, 12),
+        (math.log(1.05), RatioVerdict.FASTER, 0.8, 12),
+        (math.log(1.10), RatioVerdict.FASTER, 0.98, 6),
     ):
         ended = [at_the_stop(*one) for one in studies("normal", 400, effects=(0.0, effect), sigma=0.015)]
         assert np.mean([found == [verdict] for _, found in ended]) >= share

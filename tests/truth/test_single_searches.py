@@ -13,14 +13,14 @@ import numpy as np
 import pytest
 from tests.truth.test_capacity import FIRST_SEED, WORLDS, never_quiet, searched
 
-from plimsoll.analyse.model import DifferenceVerdict
 from plimsoll.analyse.study.capacities import capacities, capacity_ratios
+from plimsoll.analyse.study.ratio_model import RatioVerdict
 from plimsoll.record.capacity import SearchRecord
 from support.endure import in_endure
 
 STUDIES = int(os.environ.get("PLIMSOLL_TEST_STUDIES", "40"))
 CHOSEN = ("steady", "autocorrelated", "runs-differ-3", "stalls-100")
-ONE_SIDED = (DifferenceVerdict.FASTER, DifferenceVerdict.SLOWER)
+ONE_SIDED = (RatioVerdict.FASTER, RatioVerdict.SLOWER)
 
 
 def search(world_name: str, system: str, speed: float, seed: int, start_noise: float) -> SearchRecord:
@@ -62,7 +62,7 @@ def test_a_quarter_more_is_mostly_found(name: str, least: float) -> None:
         verdicts([search(name, "a", 1.0, 90_000 + number, 0.01), search(name, "b", 1.25, 95_000 + number, 0.01)])
         for number in range(20)
     ]
-    assert np.mean([one == [DifferenceVerdict.FASTER] for one in found]) >= least
+    assert np.mean([one == [RatioVerdict.FASTER] for one in found]) >= least
 
 
 def test_a_search_on_a_machine_that_is_never_quiet_loses_to_none() -> None:

@@ -15,14 +15,14 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
-from plimsoll.analyse.model import DifferenceVerdict
 from plimsoll.analyse.study.comparison import ALPHA, MOST_FURTHER_REPETITIONS, LogRatio
 from plimsoll.analyse.study.curves import compare_peaks, near_peak, peak_throughput, smallest_enough
+from plimsoll.analyse.study.ratio_model import RatioVerdict
 from plimsoll.analyse.study.ratios import log_ratio
 from support.made_up_studies import NOISE, WORLDS, World, has_winner, judged, means_of, ratios_of
 
 STUDIES = int(os.environ.get("PLIMSOLL_TEST_STUDIES", "0"))
-WINNERS = (DifferenceVerdict.FASTER, DifferenceVerdict.SLOWER)
+WINNERS = (RatioVerdict.FASTER, RatioVerdict.SLOWER)
 
 NASTY = [name for name in WORLDS if STUDIES or name.count("1") in (0, 3)]
 """In every run those with effects of 0 and 3 only, and that in which all are 1."""
@@ -148,7 +148,7 @@ def test_systems_that_differ_by_the_margin_are_called_equal_in_at_most_one_of_tw
     for ratio, at_least, at_most in ((1.05, 0.0, 0.05), (1.0, 0.8, 1.0)):
         truth = np.array([[1000.0], [1000.0 * ratio]])
         found = [judged(means_of(truth, World(noise=0.01).logs(random, 2, 1, 5)))[0, 1, 0, 0] for _ in studies(300)]
-        share = float(np.mean([one.verdict is DifferenceVerdict.EQUAL for one in found]))
+        share = float(np.mean([one.verdict is RatioVerdict.EQUAL for one in found]))
         assert at_least <= share <= at_most + slack(0.05, len(found))
 
 
@@ -160,7 +160,7 @@ def test_the_further_repetitions_that_are_asked_for_decide() -> None:
         logs = World().logs(random, 2, 1, 4 + MOST_FURTHER_REPETITIONS)
         if needed := judged(means_of(truth, logs[:, :, :4]))[0, 1, 0, 0].repetitions_needed:
             later = judged(means_of(truth, logs[:, :, : 4 + needed]))[0, 1, 0, 0]
-            decided.append(later.verdict is not DifferenceVerdict.UNRESOLVED)
+            decided.append(later.verdict is not RatioVerdict.UNRESOLVED)
     assert len(decided) > len(studies(600)) / 2
     assert np.mean(decided) >= 0.8 - slack(0.8, len(decided))
 

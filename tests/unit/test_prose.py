@@ -13,7 +13,7 @@ from plimsoll.analyse.findings.catalogue import KINDS, OBSERVATIONS
 from plimsoll.analyse.study.cell_model import Bounds, Estimate, SpreadKind
 from plimsoll.guide.answer import ANSWER, LIMITS
 from plimsoll.guide.size import ASSUMPTIONS, DOUBTS
-from plimsoll.prose.phrases import ratio_interval
+from plimsoll.prose.ratios import ratio_interval
 
 SOURCES = Path(__file__).parents[2] / "python" / "plimsoll" / "analyse"
 FINDINGS = {*ANSWER, *LIMITS, *ASSUMPTIONS, *DOUBTS}

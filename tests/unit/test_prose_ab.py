@@ -9,8 +9,8 @@ import pytest
 
 from plimsoll.analyse.answers.ab import AbAnswer, AbComparison, AbSide
 from plimsoll.analyse.findings.finding_model import of_verdict
-from plimsoll.analyse.model import DifferenceVerdict
 from plimsoll.analyse.study.cell_model import Bounds, Estimate
+from plimsoll.analyse.study.ratio_model import RatioVerdict
 from plimsoll.prose.ab import ab_lines, plan_words
 
 FLUSH = "innodb_flush_log_at_trx_commit"
@@ -18,7 +18,7 @@ ONE, TWO = f"{FLUSH}=1", f"{FLUSH}=2"
 
 
 def compared(
-    ratio: float, half: float | None, verdict: DifferenceVerdict, *, needed: int | None = 0, rounds: int = 5
+    ratio: float, half: float | None, verdict: RatioVerdict, *, needed: int | None = 0, rounds: int = 5
 ) -> AbComparison:
     """The second value against the first; `half` is half the width of the interval, of the logarithm."""
     bounds = None
@@ -37,31 +37,31 @@ def said(*comparisons: AbComparison, **facts: Any) -> list[str]:
 
 
 def test_the_faster_side_comes_first_and_the_other_by_its_value() -> None:
-    faster = compared(1.52, math.log(1.09), DifferenceVerdict.FASTER)
+    faster = compared(1.52, math.log(1.09), RatioVerdict.FASTER)
     assert said(faster) == [f"{TWO} is 1.52 times as fast as =1 (95 % confidence 1.39 to 1.66), 41 s"]
-    slower = compared(1 / 1.52, math.log(1.09), DifferenceVerdict.SLOWER)
+    slower = compared(1 / 1.52, math.log(1.09), RatioVerdict.SLOWER)
     assert said(slower) == [f"{ONE} is 1.52 times as fast as =2 (95 % confidence 1.39 to 1.66), 41 s"]
 
 
 def test_a_small_difference_has_three_decimals() -> None:
-    assert said(compared(1.012, 0.004, DifferenceVerdict.FASTER)) == [
+    assert said(compared(1.012, 0.004, RatioVerdict.FASTER)) == [
         f"{TWO} is 1.012 times as fast as =1 (95 % confidence 1.008 to 1.016), 41 s"
     ]
 
 
 def test_a_disturbed_difference_is_no_answer() -> None:
-    (first, *_) = said(compared(1.52, None, DifferenceVerdict.DISTURBED))
+    (first, *_) = said(compared(1.52, None, RatioVerdict.DISTURBED))
     assert first.startswith(f"disturbed: {TWO} is 1.52 times as fast")
 
 
 def test_equal_sides_are_equal_within_a_share() -> None:
-    assert said(compared(1.01, 0.02, DifferenceVerdict.EQUAL)) == [
+    assert said(compared(1.01, 0.02, RatioVerdict.EQUAL)) == [
         f"{TWO} and =1 are equally fast within 5 % (ratio 1.010, 95 % confidence 0.990 to 1.030), 41 s"
     ]
 
 
 def test_an_open_question_says_what_could_have_been_seen_and_what_would_decide() -> None:
-    lines = said(compared(1.08, 0.12, DifferenceVerdict.UNRESOLVED, needed=9), duration_s=109.0)
+    lines = said(compared(1.08, 0.12, RatioVerdict.UNRESOLVED, needed=9), duration_s=109.0)
     assert lines == [
         f"undecided: {TWO} is 1.080 times as fast as =1 (95 % confidence 0.958 to 1.218), 1 min 49 s",
         "Either may be the faster one. With this spread, 5 rounds decide a measured difference of 12.7 % or more.",
@@ -71,12 +71,12 @@ def test_an_open_question_says_what_could_have_been_seen_and_what_would_decide()
 
 @pytest.mark.parametrize("needed", [None, 0])
 def test_where_it_is_unknown_what_would_decide_a_longer_run_is_advised(needed: int | None) -> None:
-    lines = said(compared(1.0, 0.12, DifferenceVerdict.UNRESOLVED, needed=needed))
+    lines = said(compared(1.0, 0.12, RatioVerdict.UNRESOLVED, needed=needed))
     assert lines[-1] == "A longer run is surer: --for 4m."
 
 
 def test_an_interrupted_run_says_what_is_known_and_advises_nothing() -> None:
-    one = compared(1.2, None, DifferenceVerdict.UNTESTABLE, needed=None, rounds=1)
+    one = compared(1.2, None, RatioVerdict.UNTESTABLE, needed=None, rounds=1)
     assert said(one, is_interrupted=True) == [
         f"indicated: {TWO} is 1.20 times as fast as =1, 41 s",
         "1 round cannot tell it from chance; three are the fewest.",
@@ -89,7 +89,7 @@ def test_servers_that_were_not_frozen_are_told_of_and_sides_follow() -> None:
         name="newer", throughput_tps=Estimate(value=2679.0), durability="may lose the last second at power loss",
         settings_causing_loss=(("sync_binlog", "0"),),
     )  # fmt: skip
-    lines = said(compared(1.52, 0.1, DifferenceVerdict.FASTER), took_turns=False, sides=(durable, relaxed))
+    lines = said(compared(1.52, 0.1, RatioVerdict.FASTER), took_turns=False, sides=(durable, relaxed))
     assert "not frozen" in lines[1]
     assert lines[2:] == [
         "  old     1,763 tps  p99 8.09 ms",

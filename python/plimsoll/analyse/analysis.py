@@ -201,7 +201,7 @@ def _figures(
             cells, systems, design.equal_within, at_any_look=design.at_any_look, asked_count=design.asked_count, met=met
         ),
         searched=weighed,
-        ratios=withheld_ratios(capacity_ratios(searched), weighed, met),
+        ratios=withheld_ratios(capacity_ratios(searched, equal_within=design.equal_within), weighed, met),
     )
 
 

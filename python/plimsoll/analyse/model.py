@@ -7,6 +7,7 @@ Deliberately not here: how anything is calculated, and how anything is shown.
 from __future__ import annotations
 
 from enum import StrEnum
+from typing import Self
 
 from pydantic import Field
 
@@ -18,10 +19,9 @@ from plimsoll.analyse.findings.doubts import PlacedWarning
 from plimsoll.analyse.findings.finding_model import Finding
 from plimsoll.analyse.findings.missing import MissingTrial
 from plimsoll.analyse.study.capacity_model import CapacityRatio, SystemCapacity, WorkloadCost
-from plimsoll.analyse.study.cell_model import Bounds, Estimate
 from plimsoll.analyse.study.curve_model import CheckedClaim, Curve, Duet, Effects
+from plimsoll.analyse.study.ratio_model import SystemRatio
 from plimsoll.analyse.study.workloads import LearnedFrom
-from plimsoll.analyse.trial.condition_model import UnlikeConditions
 from plimsoll.analyse.trial.tpcc_clauses import Deviation
 from plimsoll.analyse.trial.trial_model import DataSummary, LongTrial, MeasuredTrial, TrialOutage
 from plimsoll.record.document import Document
@@ -108,23 +108,6 @@ class WorkloadSummary(Document):
     learned: LearnedFrom | None = None
 
 
-class DifferenceVerdict(StrEnum):
-    """What a comparison of two systems shows."""
-
-    FASTER = "faster"
-    SLOWER = "slower"
-    EQUAL = "equal"  # within the share that the study allows
-    UNRESOLVED = "unresolved"  # these trials cannot tell
-    UNTESTABLE = "untestable"  # no bounds can be given
-    DISTURBED = "disturbed"  # the machine was not equally fast for both
-
-    @property
-    def inverted(self) -> DifferenceVerdict:
-        """The same seen from the other side, and a verdict on times in the words of one on throughput."""
-        faster, slower = DifferenceVerdict.FASTER, DifferenceVerdict.SLOWER
-        return {faster: slower, slower: faster}.get(self, self)
-
-
 class EnvironmentBlocks(Document):
     """How often two environments that cannot be there at the same time were measured.
 
@@ -137,28 +120,16 @@ class EnvironmentBlocks(Document):
     counts: tuple[int, int]
 
 
-class Difference(Document):
-    """How `system` compares with `base` under one workload.
+class Difference(SystemRatio):
+    """How throughput of `system` compares with that of `base`.
+
+    All comparisons of a workload are judged together (Holm).
 
     Attributes:
-        workload: Under which.
-        base: What is compared with.
-        system: What is compared.
         level: The level compared at; None for the comparison of the two peaks.
         base_level: For peaks: the level at which `base` was read. Where some level is near the peak of both, it is the
             same for both: that of these at which both together have most.
         system_level: The same of `system`.
-        ratio: Throughput of `system` over that of `base`.
-        simultaneous: Bounds of the ratio, so wide that those of all comparisons of the workload hold together with 95 %
-            (Bonferroni): read these where several ratios are read beside each other. null when untestable.
-        smallest_effect: The smallest ratio above 1 that trials as many and as noisy as these find four times out of
-            five, by the corrected test; no part of the verdict. None when untestable.
-        verdict: Whether `system` is faster or slower than `base` or equal to it within `equal_within`, corrected for
-            all comparisons of the workload (Holm); `unresolved` where these trials cannot tell, `untestable` where
-            it is unknown how repetitions differ, `disturbed` where the machine was not equally fast for both: there are
-            no bounds then, and the ratio is not that of the systems. The bounds of `ratio` stand for it alone and are
-            not corrected.
-        equal_within: The share within which two systems count as equal, from the study.
         repetitions_needed: How many further repetitions would decide four times out of five, if the ratio stays; 0
             where it is decided; None when untestable, or where more than 100 are needed. Blocks of each environment
             where `blocks` is there.
@@ -166,26 +137,26 @@ class Difference(Document):
         one_sided_factors: For peaks: every factor that is known of one of them only; null for the other's value.
         duet: The pairs of turns that it rests on; null where the systems did not take turns.
         blocks: The blocks of environments that it rests on; null where both systems are in the same environment.
-        unlike: What both sides met where the verdict is `disturbed`; null otherwise.
     """
 
-    workload: str
-    base: str
-    system: str
     level: Level | None = None
     base_level: Level | None = None
     system_level: Level | None = None
-    ratio: Estimate
-    simultaneous: Bounds | None = None
-    smallest_effect: float | None = None
-    verdict: DifferenceVerdict
-    equal_within: float = 0.05
-    repetitions_needed: int | None = None
     other_factors: tuple[tuple[str, str, str], ...] = ()
     one_sided_factors: tuple[tuple[str, str | None, str | None], ...] = ()
     duet: Duet | None = None
     blocks: EnvironmentBlocks | None = None
-    unlike: UnlikeConditions | None = None
+
+    @property
+    def inverted(self) -> Self:
+        """The base over the system, with the levels and factors of both."""
+        update = {
+            "base_level": self.system_level,
+            "system_level": self.base_level,
+            "other_factors": tuple((name, value, of_base) for name, of_base, value in self.other_factors),
+            "one_sided_factors": tuple((name, value, of_base) for name, of_base, value in self.one_sided_factors),
+        }
+        return super().inverted.model_copy(update=update)
 
 
 class VariableReason(StrEnum):

@@ -23,7 +23,7 @@ from rich.console import Console, Group
 from rich.live import Live
 from rich.text import Text
 
-from plimsoll.analyse.answers.ab import AbAnswer, comparisons_of, loads_compared, sides_measured
+from plimsoll.analyse.answers.ab import AbAnswer, comparisons_of, sides_measured
 from plimsoll.analyse.findings.catalogue import severity_of
 from plimsoll.analyse.findings.doubts import Severity
 from plimsoll.analyse.model import Analysis
@@ -208,7 +208,8 @@ def _answer(
     before = {
         one.code: one for one in findings if one.code not in known and severity_of(one.code) is not Severity.CONTEXT
     }
-    base, capacity = spec.system[0].name, spec.study.levels.capacity
+    capacity = spec.study.levels.capacity
+    ratios = analysis.differences if capacity is None else analysis.capacity_ratios
     return AbAnswer(
         workload=spec.workload[0].name,
         connections=spec.study.levels.connections[0],
@@ -217,9 +218,7 @@ def _answer(
         limit_s=spec.study.budget or 0.0,
         is_interrupted=is_interrupted,
         objective_ms_p99=None if capacity is None else capacity.objective.response_ms_p99,
-        comparisons=comparisons_of(analysis.differences, base)
-        if capacity is None
-        else loads_compared(analysis.capacity_ratios, base, spec.study.equal_within),
+        comparisons=comparisons_of(ratios, spec.system[0].name),
         sides=sides_measured(analysis),
         warnings=(*before.values(), *warnings),
     )

@@ -27,7 +27,8 @@ from plimsoll.prose.capacity import (
     no_capacity_sentence,
 )
 from plimsoll.prose.cost import costs_sentence
-from plimsoll.prose.phrases import factor_words, fitted_words, higher, lost_words, p99_words, plain, rate_with_interval
+from plimsoll.prose.phrases import factor_words, fitted_words, lost_words, p99_words, plain, rate_with_interval
+from plimsoll.prose.ratios import higher
 from plimsoll.record.level import FittedBudget, Level
 from plimsoll.units import format_duration, format_ms, format_percent
 from plimsoll.wording import counted, listed

@@ -10,12 +10,14 @@ from dataclasses import dataclass
 
 from plimsoll.analyse.model import Analysis, WorkloadSummary
 from plimsoll.analyse.study.capacity_model import CapacityRatio, SystemCapacity
+from plimsoll.analyse.study.ratio_model import RatioVerdict
 from plimsoll.guide.drawing import alt
 from plimsoll.guide.marks import Chart, Look, Row, Series, axis_y, chart_of, finish, logarithmic_ticks, names
 from plimsoll.guide.sources import Links, capacity_sources, href, recordings_line
 from plimsoll.guide.tables import NOT_KNOWN, Column, Entry, Table, per_unit, show_change, show_rate
 from plimsoll.guide.words import clean
 from plimsoll.prose.capacity import VERDICTS, objective_words, run_words, share_words
+from plimsoll.prose.ratios import verdict_word
 from plimsoll.record.capacity import Capacity, CapacityRun, RunVerdict
 from plimsoll.units import format_number, format_rate
 from plimsoll.wording import counted, listed
@@ -30,14 +32,6 @@ RAMPS_NOTE = (
     " The ratio is that of these rates; the interval holds whenever it was looked at, and has what starts of a server"
     " are taken to differ by."
 )
-_VERDICTS = {
-    "faster": "higher",
-    "slower": "lower",
-    "equal": "equal",
-    "unresolved": "not resolved",
-    "untestable": "not resolved by one search each",
-    "disturbed": "disturbed",
-}
 
 
 def runs_table(found: Capacity, caption: str = "Runs of the search") -> Table:
@@ -175,9 +169,9 @@ def _ratio(one: CapacityRatio) -> tuple[Entry, ...]:
     change = show_change(one.ratio)
     needed = NOT_KNOWN if one.repetitions_needed is None else str(one.repetitions_needed)
     pair = Entry(f"{one.system} against {one.base}")
-    verdict = _VERDICTS.get(one.verdict, one.verdict)
-    if one.verdict == "untestable" and one.pairs_count:
-        verdict = "not resolved"
+    verdict = verdict_word(one.verdict, "higher", "lower")
+    if one.verdict is RatioVerdict.UNTESTABLE:
+        verdict = "not resolved" if one.pairs_count else "not resolved by one search each"
     return (pair, Entry(one.workload), Entry(change.value, change.bounds), Entry(verdict), Entry(needed))
 
 

@@ -28,14 +28,15 @@ from plimsoll.analyse.answers.compare_model import (
 from plimsoll.analyse.answers.compared_capacities import place_of
 from plimsoll.analyse.findings.finding_model import Finding
 from plimsoll.analyse.findings.limits import unlike_figures
-from plimsoll.analyse.model import DifferenceVerdict
-from plimsoll.analyse.study.cell_model import Bounds, SpreadKind
+from plimsoll.analyse.study.cell_model import SpreadKind
+from plimsoll.analyse.study.ratio_model import RatioVerdict
 from plimsoll.analyse.trial.condition_model import UnlikeConditions
 from plimsoll.guide.tables import NOT_KNOWN, Column, Entry, Table
 from plimsoll.guide.terminal_table import show_table
 from plimsoll.guide.words import clean, escape_markdown
 from plimsoll.prose.capacity import objective_words, slow_words
 from plimsoll.prose.phrases import vague_words
+from plimsoll.prose.ratios import changes_span, verdict_word
 from plimsoll.units import format_number, format_percent
 from plimsoll.wording import capitalised, changes_words, counted, first_few
 
@@ -172,14 +173,14 @@ def _difference(answer: CompareAnswer) -> str:
     base, system, change = answer.base.name, answer.system.name, _change(answer)
     over = f" over {len(answer.comparisons)} places together" if len(answer.comparisons) > 1 else _only_place(answer)
     match answer.verdict:
-        case DifferenceVerdict.FASTER | DifferenceVerdict.SLOWER:
+        case RatioVerdict.FASTER | RatioVerdict.SLOWER:
             return f"{system} is {answer.verdict.value} than {base}{over}, {change}"
-        case DifferenceVerdict.EQUAL:
+        case RatioVerdict.EQUAL:
             return f"{system} and {base} are equal within {format_percent(answer.equal_within)}{over}, {change}"
-        case DifferenceVerdict.UNRESOLVED:
+        case RatioVerdict.UNRESOLVED:
             further = _open_end(answer)
             return f"not resolved whether {system} is faster than {base}{over}, {change}{further}"
-        case DifferenceVerdict.DISTURBED:
+        case RatioVerdict.DISTURBED:
             return f"nothing can be said of how {system} compares with {base}{over}"
     return f"{system} against {base}{over}: {change}, not testable{_why_untestable(answer)}"
 
@@ -209,15 +210,15 @@ def _difference_of_capacities(answer: CompareAnswer) -> str:
     first, *others = answer.capacities
     at = f" over {len(answer.capacities)} objectives together" if others else f" under {capacity_place(first)}"
     match answer.verdict:
-        case DifferenceVerdict.FASTER | DifferenceVerdict.SLOWER:
+        case RatioVerdict.FASTER | RatioVerdict.SLOWER:
             word = capacity_verdict(answer)
             return f"the capacity of {system} is {word} than that of {base}{at}, {change}"
-        case DifferenceVerdict.EQUAL:
+        case RatioVerdict.EQUAL:
             return f"the capacities of {system} and {base} are {capacity_verdict(answer)}{at}, {change}"
-        case DifferenceVerdict.UNRESOLVED:
+        case RatioVerdict.UNRESOLVED:
             further = _open_end(answer)
             return f"not resolved whether the capacity of {system} is higher than that of {base}{at}, {change}{further}"
-        case DifferenceVerdict.DISTURBED:
+        case RatioVerdict.DISTURBED:
             return f"nothing can be said of how the capacity of {system} compares with that of {base}{at}"
     if answer.ratio is None:
         return f"no capacity{at} is known of {_without_capacity(answer)}"
@@ -239,21 +240,11 @@ def capacity_place(one: CapacityComparison) -> str:
 
 def capacity_verdict(one: MetricComparison) -> str:
     """A verdict about capacities."""
-    return {"faster": "higher", "slower": "lower"}.get(one.verdict.value) or verdict_word(one)
+    return _verdict(one, "higher", "lower")
 
 
-def verdict_word(one: MetricComparison) -> str:
-    """A verdict in a few words."""
-    match one.verdict:
-        case DifferenceVerdict.EQUAL:
-            return f"equal within {format_percent(one.equal_within)}"
-        case DifferenceVerdict.UNRESOLVED:
-            return "not resolved"
-        case DifferenceVerdict.UNTESTABLE:
-            return "not testable"
-        case DifferenceVerdict.DISTURBED:
-            return "disturbed"
-    return one.verdict.value
+def _verdict(one: MetricComparison, more: str = "faster", less: str = "slower") -> str:
+    return verdict_word(one.verdict, more, less, f"equal within {format_percent(one.equal_within)}")
 
 
 def _only_place(answer: CompareAnswer) -> str:
@@ -268,7 +259,7 @@ def _exceptions(answer: CompareAnswer) -> str:
     text = "".join(f"; {_capacity_clause(one)}" for one in answer.capacities)
     if len(answer.comparisons) == 1:
         return text
-    for verdict in (DifferenceVerdict.SLOWER, DifferenceVerdict.FASTER, DifferenceVerdict.DISTURBED):
+    for verdict in (RatioVerdict.SLOWER, RatioVerdict.FASTER, RatioVerdict.DISTURBED):
         places = [_place(one.workload, one.level.label()) for one in answer.comparisons if one.verdict is verdict]
         if places and verdict is not answer.verdict:
             text += f"; {verdict.value} at {first_few(places)}"
@@ -281,7 +272,7 @@ def _unlike_capacities(answer: CompareAnswer) -> str:
 
 
 def _capacity_clause(one: CapacityComparison) -> str:
-    change = "" if one.verdict is DifferenceVerdict.DISTURBED else f", {_change(one)}"
+    change = "" if one.verdict is RatioVerdict.DISTURBED else f", {_change(one)}"
     return f"capacity under {capacity_place(one)}: {capacity_verdict(one)}{change}"
 
 
@@ -293,23 +284,11 @@ def _change(one: MetricComparison) -> str:
     """Such as `-6.2 % (95 % CI -8.9 % to -3.5 %)`."""
     if one.ratio is None:
         return "nothing completed, or is known, on one side"
-    value, bounds = format_percent(one.ratio - 1, signed=True), bounds_of(one)
+    value, bounds = format_percent(one.ratio - 1, signed=True), one.bounds
     if bounds is None:
         return value
     kind = "within the studies" if bounds.basis is SpreadKind.WITHIN_STUDY else "95 % CI"
-    return f"{value} ({vague_words(bounds) if bounds.is_vague_ratio else f'{kind} {interval_words(bounds)}'})"
-
-
-def bounds_of(one: MetricComparison) -> Bounds | None:
-    """The confidence interval of a ratio; None where there is none."""
-    if one.low is None or one.high is None:
-        return None
-    return Bounds(low=one.low, high=one.high, basis=one.basis, method=one.method)
-
-
-def interval_words(bounds: Bounds) -> str:
-    """Such as `-8.9 % to -3.5 %`."""
-    return f"{format_percent(bounds.low - 1, signed=True)} to {format_percent(bounds.high - 1, signed=True)}"
+    return f"{value} ({vague_words(bounds) if bounds.is_vague_ratio else f'{kind} {changes_span(bounds)}'})"
 
 
 def _further(repetitions: int | None) -> str:
@@ -429,7 +408,7 @@ def _row(one: CellComparison) -> tuple[Entry, ...]:
         Entry(one.level.label() or NOT_KNOWN),
         Entry(_both(one)),
         _change_entry(one),
-        Entry(f"{verdict_word(one)}{_needed(one)}"),
+        Entry(f"{_verdict(one)}{_needed(one)}"),
         Entry(NOT_KNOWN if one.p99 is None else _p99(one.p99)),
     )
 
@@ -442,8 +421,7 @@ def _both(one: MetricComparison) -> str:
 
 def _p99(one: MetricComparison) -> str:
     """Both, the change, and the verdict where there is a difference."""
-    differs = one.verdict in (DifferenceVerdict.FASTER, DifferenceVerdict.SLOWER)
-    word = f", {'lower' if one.verdict is DifferenceVerdict.FASTER else 'higher'}" if differs else ""
+    word = f", {verdict_word(one.verdict, 'lower', 'higher')}" if one.verdict.is_difference else ""
     change = "" if one.ratio is None else f" ({format_percent(one.ratio - 1, signed=True)}{word})"
     return f"{_both(one)}{change}"
 
@@ -451,8 +429,8 @@ def _p99(one: MetricComparison) -> str:
 def _change_entry(one: MetricComparison) -> Entry:
     if one.ratio is None:
         return Entry(NOT_KNOWN)
-    bounds = bounds_of(one)
-    detail = None if bounds is None else vague_words(bounds) if bounds.is_vague_ratio else interval_words(bounds)
+    bounds = one.bounds
+    detail = None if bounds is None else vague_words(bounds) if bounds.is_vague_ratio else changes_span(bounds)
     return Entry(format_percent(one.ratio - 1, signed=True), detail)
 
 
@@ -468,7 +446,7 @@ def _capacity(one: CapacityComparison) -> tuple[Entry, ...]:
 
 
 def _needed(one: MetricComparison) -> str:
-    is_open = one.verdict is DifferenceVerdict.UNRESOLVED and one.repetitions_needed
+    is_open = one.verdict is RatioVerdict.UNRESOLVED and one.repetitions_needed
     return f"; {counted(one.repetitions_needed or 0, 'more repetition')}" if is_open else ""
 
 

@@ -13,16 +13,18 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from plimsoll.analyse.model import Analysis, Difference, DifferenceVerdict, WorkloadSummary
+from plimsoll.analyse.model import Analysis, Difference, WorkloadSummary
 from plimsoll.analyse.study.cell_model import EQUAL_WITHIN, Estimate
 from plimsoll.analyse.study.comparison import MOST_FURTHER_REPETITIONS
 from plimsoll.analyse.study.curve_model import Curve, Duet, DuetBasis, DuetRound
+from plimsoll.analyse.study.ratio_model import RatioVerdict
 from plimsoll.guide.drawing import alt, at_x
 from plimsoll.guide.marks import Chart, Look, Row, axis_y, chart_of, finish, shorten
 from plimsoll.guide.sources import Links, cell_sources, href, recordings_line
 from plimsoll.guide.tables import NOT_KNOWN, Column, Entry, Table, show_change
-from plimsoll.guide.words import Said, clean, effect_words, grouped, other_factor_words, verdict_words
-from plimsoll.prose.phrases import effect, factor_words, higher, plain_percent, ratio_interval
+from plimsoll.guide.words import Said, clean, difference_verdict, effect_words, grouped, other_factor_words
+from plimsoll.prose.phrases import factor_words, plain_percent
+from plimsoll.prose.ratios import effect, higher, ratio_interval, verdict_word
 from plimsoll.units import format_rate
 from plimsoll.wording import counted
 
@@ -34,18 +36,18 @@ def comparison_sentence(said: Said) -> str:
     ratio: Estimate = figures["ratio"]
     interval = ratio_interval(ratio)
     inside = f" ({interval})" if interval else ""
-    if figures["verdict"] == DifferenceVerdict.DISTURBED:
+    if figures["verdict"] == RatioVerdict.DISTURBED:
         place, _, plural = _compared_figures(said)
         return f"{place}nothing can be said of how {plural} of {high} and {low} compare: disturbed.{_differing(said)}"
-    if (turns := _turns(said)) is not None and figures["verdict"] != DifferenceVerdict.UNTESTABLE:
+    if (turns := _turns(said)) is not None and figures["verdict"] != RatioVerdict.UNTESTABLE:
         return f"{_of_turns(said, turns)}{_but(said)}.{_differing(said)}"
     place, noun, plural = _compared_figures(said)
     text = f"{place}{noun} of {high} is {higher(ratio.value)} {low}{inside}"
-    if figures["verdict"] == DifferenceVerdict.UNTESTABLE:
+    if figures["verdict"] == RatioVerdict.UNTESTABLE:
         text = f"{place}{noun} of {high} is {higher(ratio.value)} {low} ({peaks_words(said)}). {_untestable(figures)}"
-    elif figures["verdict"] == DifferenceVerdict.UNRESOLVED:
+    elif figures["verdict"] == RatioVerdict.UNRESOLVED:
         text = _unresolved(said, inside)
-    elif figures["verdict"] == DifferenceVerdict.EQUAL:
+    elif figures["verdict"] == RatioVerdict.EQUAL:
         share = plain_percent(figures.get("equal_within", EQUAL_WITHIN))
         text = f"{place}{plural} of {high} and {low} are equal within {share}{inside}"
     return f"{text}{_but(said)}{_compared_at(said)}.{_differing(said)}"
@@ -63,8 +65,8 @@ def _untestable(figures: Mapping[str, Any]) -> str:
 def _but(said: Said) -> str:
     """What the faster system may lose, where it is decided that it is faster."""
     durability = said.figures.get("less_durable")
-    is_decided = said.figures["verdict"] in (DifferenceVerdict.FASTER, DifferenceVerdict.SLOWER)
-    return f", but {said.finding.system} {durability}" if durability and is_decided else ""
+    is_difference = RatioVerdict(said.figures["verdict"]).is_difference
+    return f", but {said.finding.system} {durability}" if durability and is_difference else ""
 
 
 def _differing(said: Said) -> str:
@@ -112,12 +114,12 @@ def _of_turns(said: Said, turns: Difference) -> str:
     inside = f" ({', '.join(filter(None, (ratio_interval(ratio), rests_on)))})"
     place = f"{finding.workload}: at {turns.level.label()},"
     faster = f"{higher(ratio.value)} {low}"
-    if figures["verdict"] == DifferenceVerdict.UNRESOLVED:
+    if figures["verdict"] == RatioVerdict.UNRESOLVED:
         return (
             f"{place} it is not resolved whether {high} and {low} differ. Throughput of {high} is"
             f" {faster}{inside}. {_would_decide(figures, 'round')}"
         )
-    if figures["verdict"] == DifferenceVerdict.EQUAL:
+    if figures["verdict"] == RatioVerdict.EQUAL:
         share = plain_percent(figures.get("equal_within", EQUAL_WITHIN))
         return f"{place} {high} and {low} are equal within {share}{inside}"
     return f"{place} {high} is faster: its throughput is {faster}{inside}"
@@ -229,7 +231,7 @@ def _difference_row(one: Difference, curve: Curve | None, *, with_level: bool, w
         Entry(one.workload),
         *level,
         Entry(change.value, change.bounds, sources=cell_sources(cell)),
-        Entry(verdict_words(one)),
+        Entry(difference_verdict(one)),
         Entry(effect_words(one)),
         *others,
     )
@@ -315,7 +317,7 @@ def _row(one: Difference, duet: Duet, others: str, trials: tuple[str, ...]) -> t
         Entry(one.workload),
         Entry(NOT_KNOWN if one.level is None else one.level.figure()),
         Entry(change.value, change.bounds, sources=trials),
-        Entry(verdict_words(one)),
+        Entry(difference_verdict(one)),
         Entry(effect_words(one)),
         Entry(others or NOT_KNOWN),
         Entry(NOT_KNOWN) if p99 is None else Entry(p99.value, p99.bounds, sources=trials),
@@ -404,14 +406,6 @@ _TICKS = (0.4, 0.5, 0.67, 0.8, 0.9, 1.0, 1.1, 1.25, 1.5, 2.0, 2.5)
 _FEW_TICKS = (0.5, 0.67, 0.8, 1.0, 1.25, 1.5, 2.0)
 _WIDEST = 3.0
 _PLACE_DIGITS = 3
-_KINDS = {
-    DifferenceVerdict.FASTER: "faster",
-    DifferenceVerdict.SLOWER: "slower",
-    DifferenceVerdict.EQUAL: "equal",
-    DifferenceVerdict.UNRESOLVED: "not resolved",
-    DifferenceVerdict.UNTESTABLE: "not testable",
-    DifferenceVerdict.DISTURBED: "disturbed",
-}
 _COLOURS = {"faster": 2, "slower": 1, "equal": 0, "not resolved": 6, "not testable": 6, "disturbed": 6}
 _SHAPES = {
     "faster": "triangle-right",
@@ -569,10 +563,10 @@ def _compared(one: Difference, unit: str) -> Row:
         "ratio": one.ratio.value,
         "low": None if bounds is None else bounds.low,
         "high": None if bounds is None else bounds.high,
-        "kind": _KINDS[one.verdict],
+        "kind": verdict_word(one.verdict),
         "ratio_shown": change.value,
         "change": change.value if change.bounds is None else f"{change.value} ({change.bounds})",
-        "verdict": verdict_words(one),
+        "verdict": difference_verdict(one),
     }
 
 

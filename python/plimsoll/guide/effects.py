@@ -13,12 +13,14 @@ from plimsoll.analyse.findings.finding_model import Scalar
 from plimsoll.analyse.model import Analysis
 from plimsoll.analyse.study.cell_model import Estimate
 from plimsoll.analyse.study.curve_model import EffectMeasure, FactorEffect, Interaction
+from plimsoll.analyse.study.ratio_model import RatioVerdict
 from plimsoll.guide.drawing import alt, at_x
 from plimsoll.guide.marks import Chart, Look, Row, chart_of, finish
 from plimsoll.guide.sections import Section, SectionChart
 from plimsoll.guide.tables import NOT_KNOWN, Column, Entry, Table, show_change, show_ratio
-from plimsoll.guide.words import Said
-from plimsoll.prose.phrases import effect, plain_percent
+from plimsoll.guide.words import Said, effect_words
+from plimsoll.prose.phrases import plain_percent
+from plimsoll.prose.ratios import effect, further_words, verdict_words
 from plimsoll.record.level import Level
 from plimsoll.wording import counted, listed
 
@@ -53,9 +55,9 @@ def effect_sentences(workload: str, analysis: Analysis) -> Iterator[str]:
         if one.workload == workload:
             yield f"{workload}: {_effect_words(one)}."
     own = [one for one in analysis.effects.interactions if one.workload == workload]
-    yield from (_interaction_sentence(one) for one in own if one.verdict in NAMED and one.other is not None)
+    yield from (_interaction_sentence(one) for one in own if one.verdict.is_difference and one.other is not None)
     yield from _level_sentences(workload, own, analysis.effects.factors)
-    if own and not any(one.verdict in NAMED for one in own):
+    if own and not any(one.verdict.is_difference for one in own):
         yield f"{workload}: no significant interaction{_largest(own)}."
 
 
@@ -72,24 +74,27 @@ def _effect_words(one: FactorEffect) -> str:
     found, measured = show_change(one.ratio), measured_words(one.measure)
     interval = "" if found.bounds is None else f" (95 % CI {found.bounds})"
     match one.verdict:
-        case "faster" | "slower":
+        case RatioVerdict.FASTER | RatioVerdict.SLOWER:
             return f"{change} changes {measured} by {found.value}{interval}{over}"
-        case "equal":
+        case RatioVerdict.EQUAL:
             within = plain_percent(one.equal_within)
             return f"{change} leaves {measured} equal within {within}: {found.value}{interval}{over}"
-        case "untestable":
+        case RatioVerdict.UNTESTABLE:
             return f"{change} changes {measured} by {found.value}{over}; a confidence interval needs repetitions"
-        case "disturbed":
+        case RatioVerdict.DISTURBED:
             return f"what {change} changes is not known: the machine was not equally fast"
     detectable = "" if one.smallest_effect is None else f"; minimum detectable effect {effect(one.smallest_effect)}"
-    return f"no effect of {change} is established: {found.value}{interval}{over}{detectable}{further_words(one)}"
+    further = further_words(one.repetitions_needed)
+    return f"no effect of {change} is established: {found.value}{interval}{over}{detectable}{further}"
 
 
 def _level_sentences(
     workload: str, interactions: Sequence[Interaction], effects: Iterable[FactorEffect]
 ) -> Iterator[str]:
     """One for each effect that depends on the level."""
-    named = {(one.measure, one.factor, one.value) for one in interactions if one.other is None and one.verdict in NAMED}
+    named = {
+        (one.measure, one.factor, one.value) for one in interactions if one.other is None and one.verdict.is_difference
+    }
     for one in effects:
         if one.workload == workload and (one.measure, one.factor, one.value) in named:
             shown = [f"{change_words(at.ratio)} at {at.level.label()}" for at in one.levels]
@@ -121,8 +126,8 @@ def _effects(analysis: Analysis) -> Table:
             Entry(one.base),
             Entry(one.workload),
             effect_entry(one.ratio, "*" if one.is_additive else ""),
-            Entry(verdict_words(one)),
-            Entry(NOT_KNOWN if one.smallest_effect is None else effect(one.smallest_effect)),
+            Entry(verdict_words(one, "higher", "lower")),
+            Entry(effect_words(one)),
         )
         for one in analysis.effects.factors
     )
@@ -180,7 +185,7 @@ def _interaction(one: Interaction) -> tuple[Entry, ...]:
         Entry(ratio.value, ratio.bounds),
         Entry(f"{change_words(one.effect_at_base)} ({at[0]})"),
         Entry(f"{change_words(one.effect_at_value)} ({at[1]})"),
-        Entry("established" if one.verdict in NAMED else "not established"),
+        Entry("established" if one.verdict.is_difference else "not established"),
     )
 
 
@@ -260,13 +265,13 @@ def _none(own: Sequence[FactorEffect], measure: EffectMeasure) -> str:
     """What is known where no effect is established."""
     what, verdicts = measured_words(measure), {one.verdict for one in own}
     factors = list(dict.fromkeys(one.factor for one in own))
-    if verdicts == {"equal"}:
+    if verdicts == {RatioVerdict.EQUAL}:
         within = plain_percent(own[0].equal_within)
         return f"no effect of {_either(factors)}: all values leave {what} equal within {within}"
-    if verdicts == {"untestable"}:
+    if verdicts == {RatioVerdict.UNTESTABLE}:
         verb = "changes" if len(factors) == 1 else "change"
         return f"whether {listed(factors)} {verb} {what} is not known: confidence intervals need repetitions"
-    if "disturbed" in verdicts:
+    if RatioVerdict.DISTURBED in verdicts:
         return f"what {listed(factors)} {'changes' if len(factors) == 1 else 'change'} is not known: disturbed"
     detectable = [one.smallest_effect for one in own if one.smallest_effect is not None]
     least = f"; the largest minimum detectable effect is {effect(max(detectable))}" if detectable else ""
@@ -311,7 +316,7 @@ def brief_tables(analysis: Analysis) -> Iterator[Table]:
         own = [one for one in found.factors if (one.workload, one.measure) == (workload, measure)]
         crossed = [one for one in found.interactions if (one.workload, one.measure) == (workload, measure)]
         yield _brief_effects(workload, measure, own, _no_interaction(crossed))
-        if named := [one for one in crossed if one.verdict in NAMED]:
+        if named := [one for one in crossed if one.verdict.is_difference]:
             yield _brief_interactions(workload, named)
 
 
@@ -327,7 +332,7 @@ def _brief_effects(workload: str, measure: EffectMeasure, effects: Sequence[Fact
             Entry(one.factor),
             Entry(f"{one.value} instead of {one.base}"),
             effect_entry(one.ratio, "*" if one.is_additive else ""),
-            Entry(verdict_words(one)),
+            Entry(verdict_words(one, "higher", "lower")),
         )
         for one in effects
     )
@@ -342,7 +347,7 @@ def _levels(effects: Sequence[FactorEffect]) -> str:
 
 def _no_interaction(interactions: Sequence[Interaction]) -> str:
     """That none is established; nothing where one is, or where none was looked for."""
-    if not interactions or any(one.verdict in NAMED for one in interactions):
+    if not interactions or any(one.verdict.is_difference for one in interactions):
         return ""
     known = [one.smallest_effect for one in interactions if one.smallest_effect is not None]
     largest = f"; the largest minimum detectable effect of one is {effect(max(known))}" if known else ""
@@ -372,9 +377,6 @@ def _brief_interaction(one: Interaction) -> tuple[Entry, ...]:
     )
 
 
-NAMED = ("faster", "slower")
-"""Verdicts of effects and interactions that are established."""
-
 ADDITIVE_NOTE = (
     "* No two systems differ in this factor alone, so the effect is right only if factors do not interact. More"
     " combinations would tell."
@@ -402,25 +404,6 @@ def averaged_words(one: FactorEffect) -> str:
         return ", if factors do not interact"
     averaged = [*one.over, *([counted(len(one.levels), "level")] if one.levels else [])]
     return f", on average over {listed(averaged)}" if averaged else ""
-
-
-def verdict_words(one: FactorEffect) -> str:
-    """The verdict in a table."""
-    words = {
-        "faster": "higher",
-        "slower": "lower",
-        "equal": f"equal within {plain_percent(one.equal_within)}",
-        "untestable": "not testable: no confidence interval",
-        "disturbed": "disturbed: the machine was not equally fast",
-    }
-    return words.get(one.verdict, f"not resolved{further_words(one)}")
-
-
-def further_words(one: FactorEffect) -> str:
-    """How many repetitions would decide, after a semicolon; nothing where that is not known."""
-    if not one.repetitions_needed:
-        return ""
-    return f"; about {counted(one.repetitions_needed, 'more repetition')} would decide"
 
 
 def effect_entry(ratio: Estimate, mark: str = "") -> Entry:

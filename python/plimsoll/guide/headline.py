@@ -13,11 +13,12 @@ from functools import partial
 from plimsoll.analyse.answers.answer import TOLD_ONE_BY_ONE
 from plimsoll.analyse.findings.finding_model import Finding
 from plimsoll.analyse.findings.runs import THROUGHPUT_STALLED
-from plimsoll.analyse.model import Analysis, DifferenceVerdict, SystemSummary, WorkloadSummary
+from plimsoll.analyse.model import Analysis, SystemSummary, WorkloadSummary
 from plimsoll.analyse.study.capacity_model import SystemCost
 from plimsoll.analyse.study.cell_model import Estimate, has_p99
 from plimsoll.analyse.study.curve_model import Curve, PoolReason
 from plimsoll.analyse.study.points import best_within
+from plimsoll.analyse.study.ratio_model import RatioVerdict
 from plimsoll.guide.answer import answer_sentence, has_pool_advice
 from plimsoll.guide.level_tables import curves_of
 from plimsoll.guide.sources import Source, capacity_sources, cell_sources, sources_of
@@ -46,7 +47,7 @@ Where the machine was disturbed, that is said instead.
 DUET_HEADLINE_CODES = ("disturbed", "comparison", *HEADLINE_CODES[1:])
 """The same where systems took turns: a duet asks which one is faster, and only its ratios are protected from noise."""
 
-_NEITHER = (DifferenceVerdict.UNRESOLVED, DifferenceVerdict.EQUAL)
+_NEITHER = (RatioVerdict.UNRESOLVED, RatioVerdict.EQUAL)
 _SHOWN_MAX = 3
 _FIRST_WORDS = frozenset(("at", "with", "the", "it", "neither", "no", "none", "not", "if", "connection", "whether"))
 

@@ -15,10 +15,12 @@ from plimsoll.analyse.explain.replication_model import (
     LagState,
     ReplicaScaling,
     ScalingPoint,
+    ScalingStep,
     ServerFigures,
     ServersOfLevel,
 )
 from plimsoll.analyse.model import Analysis
+from plimsoll.analyse.study.ratio_model import RatioVerdict
 from plimsoll.guide.drawing import alt
 from plimsoll.guide.marks import Chart, Look, Row, axis_y, chart_of, finish, rate_words, series_colours, series_dashes
 from plimsoll.guide.sections import Section, SectionChart
@@ -37,6 +39,7 @@ from plimsoll.guide.tables import (
 )
 from plimsoll.guide.words import clean
 from plimsoll.prose.phrases import rate_with_interval
+from plimsoll.prose.ratios import verdict_word
 from plimsoll.units import format_ms, format_number, format_percent, format_rate
 from plimsoll.wording import counted, listed
 
@@ -181,14 +184,6 @@ def _rate(tps: float, unit: str) -> str:
     return format_number(per_unit(tps, unit))
 
 
-VERDICTS = {
-    "faster": "more",
-    "slower": "less",
-    "equal": "no more",
-    "unresolved": "not resolved",
-    "untestable": "not known: no repetitions",
-}
-_TAKES = {"slower": "longer", "faster": "shorter", "equal": "equal", "unresolved": "not resolved"}
 SHARED_WORDS = (
     "The servers share one machine's processors here, so another replica brings no processor time and takes some to"
     " apply every write. On machines of their own replicas bring theirs."
@@ -286,16 +281,21 @@ def _point(point: ScalingPoint, one: ReplicaScaling, unit: str) -> tuple[Entry, 
         Entry(point.level.figure(unit)),
         Entry(shown.value, shown.bounds, mark="lag grows" if point.lag_grows else None, sources=point.trials),
         Entry(NOT_KNOWN) if change is None else Entry(change.value, change.bounds),
-        Entry(NOT_KNOWN if step is None else VERDICTS.get(step.verdict, step.verdict)),
+        Entry(NOT_KNOWN if step is None else _step_verdict(step)),
         Entry(expected),
         Entry(deviation),
     )
 
 
+def _step_verdict(step: ScalingStep) -> str:
+    is_known = step.verdict is not RatioVerdict.UNTESTABLE
+    return verdict_word(step.verdict, "more", "less", "no more") if is_known else "not known: no repetitions"
+
+
 def commit_sentences(analysis: Analysis) -> Iterator[str]:
     """How much longer writes take that wait for replicas: the dearest of each table."""
     for one in analysis.replication.commits:
-        known = [point for point in one.points[1:] if point.ratio is not None and point.verdict == "slower"]
+        known = [point for point in one.points[1:] if point.ratio is not None and point.verdict == RatioVerdict.SLOWER]
         if known:
             worst = max(known, key=lambda point: point.ratio.value if point.ratio is not None else 0.0)
             assert worst.ratio is not None, "chosen so"
@@ -338,6 +338,7 @@ def _commits_place(one: CommitCost, analysis: Analysis) -> str:
 
 
 def _commit(point: CommitPoint) -> tuple[Entry, ...]:
+    is_unknown = point.verdict in ("", RatioVerdict.UNTESTABLE)
     ratio = None if point.ratio is None else show_ratio(point.ratio)
     times = (show_statistic(point.response_ms, name) for name in ("mean", "p50", "p95", "p99"))
     return (
@@ -347,7 +348,7 @@ def _commit(point: CommitPoint) -> tuple[Entry, ...]:
         Entry(point.system),
         *(Entry(text, sources=point.trials) for text in times),
         Entry(NOT_KNOWN) if ratio is None else Entry(ratio.value, ratio.bounds),
-        Entry(_TAKES.get(point.verdict, NOT_KNOWN)),
+        Entry(NOT_KNOWN if is_unknown else verdict_word(RatioVerdict(point.verdict), "shorter", "longer")),
     )
 
 

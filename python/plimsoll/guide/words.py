@@ -15,13 +15,15 @@ from typing import Any, TypeVar
 
 from plimsoll.analyse.findings.doubts import Evidence, PlacedWarning
 from plimsoll.analyse.findings.finding_model import Finding
-from plimsoll.analyse.model import Analysis, Difference, DifferenceVerdict, SystemSummary, Unknown, WorkloadSummary
+from plimsoll.analyse.model import Analysis, Difference, SystemSummary, Unknown, WorkloadSummary
 from plimsoll.analyse.study.curve_model import Curve
+from plimsoll.analyse.study.ratio_model import Ratio
 from plimsoll.analyse.study.throughput import REPETITIONS_NEEDED
 from plimsoll.guide.tables import NOT_KNOWN
-from plimsoll.prose.phrases import effect, factor_name, factor_value, levels_words, plain_percent
+from plimsoll.prose.phrases import factor_name, factor_value, levels_words
+from plimsoll.prose.ratios import effect, verdict_words
 from plimsoll.record.document import Document
-from plimsoll.wording import capitalised, counted
+from plimsoll.wording import capitalised
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,33 +108,17 @@ def _with(document: DocumentT, values: Mapping[str, Any]) -> DocumentT:
     return document.model_copy(update=changed) if changed else document
 
 
-def verdict_words(difference: Difference) -> str:
-    """What a comparison shows, in words."""
-    untestable = "no confidence interval" if difference.blocks is None else "an environment was measured only once"
-    return {
-        DifferenceVerdict.FASTER: f"{difference.system} is faster",
-        DifferenceVerdict.SLOWER: f"{difference.system} is slower",
-        DifferenceVerdict.UNTESTABLE: f"not testable: {untestable}",
-        DifferenceVerdict.DISTURBED: "disturbed: the machine was not equally fast",
-        DifferenceVerdict.EQUAL: f"equal within {plain_percent(difference.equal_within)}",
-        DifferenceVerdict.UNRESOLVED: f"not resolved{_further_words(difference)}",
-    }[difference.verdict]
+def difference_verdict(one: Difference) -> str:
+    """What a comparison of two systems shows, for a table; rounds of a duet and blocks of environments are repeated."""
+    untestable = "no confidence interval" if one.blocks is None else "an environment was measured only once"
+    unit = "block" if one.blocks is not None else "repetition" if one.duet is None else "round"
+    more, less = f"{one.system} is faster", f"{one.system} is slower"
+    return verdict_words(one, more, less, untestable=untestable, unit=unit)
 
 
-def _further_words(difference: Difference) -> str:
-    """How many more repetitions, rounds of a duet or blocks of each environment would decide."""
-    if not difference.repetitions_needed:
-        return ""
-    outer = "repetition" if difference.duet is None else "round"
-    outer = outer if difference.blocks is None else "block"
-    return f"; about {counted(difference.repetitions_needed, f'more {outer}')} would decide"
-
-
-def effect_words(difference: Difference) -> str:
+def effect_words(one: Ratio) -> str:
     """The minimum detectable effect."""
-    if difference.smallest_effect is None:
-        return NOT_KNOWN
-    return effect(difference.smallest_effect)
+    return NOT_KNOWN if one.smallest_effect is None else effect(one.smallest_effect)
 
 
 def other_factor_words(difference: Difference) -> str:

@@ -6,9 +6,10 @@ from collections.abc import Iterator, Sequence
 
 from plimsoll.analyse.answers.ab import AbAnswer, AbComparison, AbSide
 from plimsoll.analyse.findings.finding_model import Grade
-from plimsoll.analyse.model import DifferenceVerdict
 from plimsoll.analyse.study.cell_model import Estimate
-from plimsoll.prose.phrases import confidence, effect, plain_percent, shorter, vague_words
+from plimsoll.analyse.study.ratio_model import RatioVerdict
+from plimsoll.prose.phrases import confidence, plain_percent, shorter, vague_words
+from plimsoll.prose.ratios import effect
 from plimsoll.units import format_duration, format_ms, format_rate
 from plimsoll.wording import counted, listed, repeat_noun
 
@@ -38,8 +39,8 @@ def ab_lines(answer: AbAnswer) -> Iterator[str]:
     """How each side compares with the first one, what would decide it where that is open, and each side's figures."""
     for one in answer.comparisons:
         yield f"{_compared(one, bears=answer.objective_ms_p99 is not None)}, {format_duration(answer.duration_s)}"
-    undecided = [one for one in answer.comparisons if one.verdict in _OPEN]
-    if any(one.verdict is DifferenceVerdict.DISTURBED for one in answer.comparisons):
+    undecided = [one for one in answer.comparisons if one.verdict.is_open]
+    if any(one.verdict is RatioVerdict.DISTURBED for one in answer.comparisons):
         yield (
             "The machine was busier beside one of the sides, so that this says nothing about them: measure again when"
             " it has nothing else to do."
@@ -56,9 +57,6 @@ def ab_lines(answer: AbAnswer) -> Iterator[str]:
     yield from (_side(one, width) for one in answer.sides)
 
 
-_OPEN = (DifferenceVerdict.UNRESOLVED, DifferenceVerdict.UNTESTABLE)
-
-
 def _compared(one: AbComparison, *, bears: bool) -> str:
     """Two sides, the faster one first."""
     ratio, high, low = one.ratio, one.system, one.base
@@ -66,7 +64,7 @@ def _compared(one: AbComparison, *, bears: bool) -> str:
         ratio, high, low = ratio.inverted, low, high
     low = shorter(low, high)
     inside = _interval(ratio)
-    if one.verdict is DifferenceVerdict.EQUAL:
+    if one.verdict is RatioVerdict.EQUAL:
         alike = "bear the same load" if bears else "are equally fast"
         return f"{high} and {low} {alike} within {plain_percent(one.equal_within)}{_of(ratio)}"
     how = "bears {} times the load of" if bears else "is {} times as fast as"
@@ -76,7 +74,7 @@ def _compared(one: AbComparison, *, bears: bool) -> str:
 def _how_sure(one: AbComparison) -> str:
     if one.grade is not Grade.MEASURED:
         return "indicated: " if one.grade is Grade.INDICATED else "disturbed: "
-    return "undecided: " if one.verdict in _OPEN else ""
+    return "undecided: " if one.verdict.is_open else ""
 
 
 def _of(ratio: Estimate) -> str:

@@ -12,9 +12,11 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from plimsoll.analyse.findings.doubts import Voids
 from plimsoll.analyse.findings.finding_model import Finding
-from plimsoll.analyse.study.cell_model import EQUAL_WITHIN, Estimate
+from plimsoll.analyse.study.cell_model import Estimate
+from plimsoll.analyse.study.ratio_model import RatioVerdict
 from plimsoll.analyse.trial.condition_model import SLOW_RATIO, Disturbance, slow_figures
-from plimsoll.prose.phrases import higher, lost_words, plain_percent, rate_with_interval, ratio_interval
+from plimsoll.prose.phrases import lost_words, plain_percent, rate_with_interval
+from plimsoll.prose.ratios import higher, ratio_interval
 from plimsoll.record.capacity import (
     Capacity,
     CapacityObjective,
@@ -304,16 +306,16 @@ def capacities_compared_sentence(finding: Finding) -> str:
     seen = finding.known
     ratio: Estimate = seen["ratio"]
     high, low, interval = finding.system, seen["base"], ratio_interval(ratio)
-    if ratio.trial_count == 1 and not seen["pairs_count"] and seen["verdict"] != "disturbed":
+    if ratio.trial_count == 1 and not seen["pairs_count"] and seen["verdict"] != RatioVerdict.DISTURBED:
         return _single_searches_compared(finding, ratio)
     inside = f" ({interval})" if interval else ""
-    if seen["verdict"] == "disturbed":
+    if seen["verdict"] == RatioVerdict.DISTURBED:
         return f"{finding.workload}: nothing can be said of how the capacities of {high} and {low} compare: disturbed."
-    if seen["verdict"] in ("faster", "slower"):
+    if RatioVerdict(seen["verdict"]).is_difference:
         lost = lost_words(seen, high)
         return f"{finding.workload}: the capacity of {high} is {higher(ratio.value)} {low}{inside}{lost}."
-    if seen["verdict"] == "equal":
-        share = plain_percent(EQUAL_WITHIN)
+    if seen["verdict"] == RatioVerdict.EQUAL:
+        share = plain_percent(seen["equal_within"])
         return f"{finding.workload}: the capacities of {high} and {low} are equal within {share}{inside}."
     needed = seen["repetitions_needed"]
     more = f" About {counted(needed, 'more repetition')} would decide." if needed else ""
@@ -329,7 +331,7 @@ def _single_searches_compared(finding: Finding, ratio: Estimate) -> str:
     """By the limits of one search each, which are no confidence interval of the ratio."""
     lost = lost_words(finding.known, finding.system)
     place, high, low = finding.workload, finding.system, finding.known["base"]
-    if finding.known["verdict"] in ("faster", "slower") and ratio.bounds is not None:
+    if RatioVerdict(finding.known["verdict"]).is_difference and ratio.bounds is not None:
         return (
             f"{place}: the capacity of {high} is {higher(ratio.value)} {low}, as far as one search each can tell; at"
             f" the limits of the searches it is still {format_percent(ratio.bounds.low - 1)} higher{lost}."

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from plimsoll.analyse.findings.limits import unlike_figures
 from plimsoll.analyse.study.sequential_verdicts import estimate_of
 from plimsoll.prose.capacity import slow_words
+from plimsoll.prose.ratios import changes_span
 from plimsoll.units import format_duration, format_percent, format_rate
 from plimsoll.wording import counted, repeat_noun
 
@@ -64,8 +65,7 @@ def _line(one: Interim, interval: AnytimeInterval, equal_within: float, noun: st
         return f"{place}: {asked.system} completes {figure}{known}{_state(one, interval, noun)}"
     known = ""
     if bounds is not None and not bounds.is_vague_ratio:
-        low, high = (format_percent(edge - 1, signed=True) for edge in (bounds.low, bounds.high))
-        known = f" ({low} to {high})"
+        known = f" ({changes_span(bounds)})"
     return f"{place}: {_compared(one, interval, equal_within)}{known}{_state(one, interval, noun)}"
 
 

@@ -1,4 +1,4 @@
-"""Phrases that sentences share: numbers with their confidence intervals, lists, ratios, levels, factors.
+"""Phrases that sentences share: numbers with their confidence intervals, lists, levels, factors.
 
 Also short names of systems beside each other, a plan that was reduced to its budget, and how data was put back.
 """
@@ -17,7 +17,6 @@ from plimsoll.units import (
     format_duration,
     format_ms,
     format_number,
-    format_percent,
     format_rate,
     parse_whole,
 )
@@ -28,10 +27,6 @@ if TYPE_CHECKING:
     from plimsoll.analyse.study.cell_model import Durations
     from plimsoll.analyse.study.environments import Change
     from plimsoll.record.level import Level
-
-_AS_FACTOR_FROM = 2.0
-"""From this ratio on "2.4 times" is easier to grasp than "+140 %"."""
-
 
 _UNLIKE: dict[SpreadKind | None, str] = {
     SpreadKind.WITHIN_RUN: "seconds within the run",
@@ -110,39 +105,9 @@ def levels_words(levels: Sequence[Level], rate_unit: str = "tps") -> str:
     return f"target rates {figures} {rate_unit}" if known[0].kind.is_at_rate else f"{figures} connections"
 
 
-def higher(ratio: float) -> str:
-    """A ratio of at least 1: `12.0 % higher than that of` or `2.35 times that of`."""
-    if ratio < _AS_FACTOR_FROM:
-        return f"{format_percent(ratio - 1)} higher than that of"
-    return f"{format_number(ratio)} times that of"
-
-
-def ratio_interval(estimate: Estimate) -> str:
-    """The interval of such a ratio: `95 % CI +2.0 % to +5.0 %`; empty where there is none.
-
-    In percent only where the ratio itself is and its upper end is not far away.
-    """
-    bounds = estimate.bounds
-    if bounds is None:
-        return ""
-    if bounds.is_vague_ratio:
-        return vague_words(bounds)
-    if estimate.value < _AS_FACTOR_FROM and bounds.high < _AS_FACTOR_FROM:
-        low, high = (format_percent(edge - 1, signed=True) for edge in (bounds.low, bounds.high))
-        return f"{confidence(bounds)} CI {low} to {high}"
-    return f"{confidence(bounds)} CI {format_number(bounds.low)} to {format_number(bounds.high)} times"
-
-
 def ms_span(values_ms: Sequence[float]) -> str:
     """Times from the shortest to the longest: `26.3 ms to 29.1 ms`, or `26.3 ms` where they look the same."""
     return " to ".join(dict.fromkeys(format_ms(value) for value in (min(values_ms), max(values_ms))))
-
-
-def effect(ratio: float) -> str:
-    """The size of a difference, from a ratio above 1: `9.0 %`, `a factor of 2.71` or `more than a factor of 3`."""
-    if ratio > VAGUE_FACTOR:
-        return f"more than a factor of {VAGUE_FACTOR:.0f}"
-    return format_percent(ratio - 1) if ratio < _AS_FACTOR_FROM else f"a factor of {format_number(ratio)}"
 
 
 def plain(value: float) -> str:

@@ -18,14 +18,12 @@ from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from plimsoll.analyse.model import DifferenceVerdict
 from plimsoll.analyse.study.capacities import (
     capacities,
     capacity_ratios,
     judged_run,
     mark_disturbed,
     unlike_sides,
-    withheld,
 )
 from plimsoll.analyse.study.capacity_model import CapacityRatio
 from plimsoll.analyse.study.conditions import judged
@@ -290,8 +288,6 @@ class StudySearch:
 _PAIRS_WITHOUT_KNEE = 3
 """After so many pairs a system none of whose ramps has a knee is given up: no ratio can be had of it."""
 
-_OPEN = (DifferenceVerdict.UNRESOLVED, DifferenceVerdict.UNTESTABLE, DifferenceVerdict.DISTURBED)
-
 
 @dataclass(slots=True)
 class Climber:
@@ -339,6 +335,7 @@ class PairedSearch:
         self._climbers, self._budget, self._log = climbers, budget, log
         spec = climbers[0].search.spec
         self._settings, self._seed, self._workloads_count = search_settings(spec), spec.study.seed, len(spec.workload)
+        self._equal_within = spec.study.equal_within
         self._warm_up_s = spec.study.warm_up_limit / 4 if spec.study.warm_up is None else spec.study.warm_up
         self._pair_s = len(climbers) * (usual_ramp_s() + STEP_OVERHEAD_S)
         self._steady_machines: dict[str, MachineSeconds] = {}
@@ -387,7 +384,7 @@ class PairedSearch:
                 return
 
     def _is_decided(self, ratios: Sequence[CapacityRatio]) -> bool:
-        return len(ratios) == math.comb(len(self._climbers), 2) and all(one.verdict not in _OPEN for one in ratios)
+        return len(ratios) == math.comb(len(self._climbers), 2) and all(one.verdict.is_decided for one in ratios)
 
     def _sweep(self) -> None:
         """Raises NothingCompletedError where a server did nothing at all."""
@@ -470,8 +467,8 @@ class PairedSearch:
         met = self._met()
         names = [one.search.planned.system for one in self._climbers]
         return [
-            withheld(one, unlike_sides(met[names.index(one.base)], met[names.index(one.system)]))
-            for one in capacity_ratios(found, self._workloads_count)
+            one.unless(unlike_sides(met[names.index(one.base)], met[names.index(one.system)]))
+            for one in capacity_ratios(found, self._workloads_count, equal_within=self._equal_within)
         ]
 
     def _met(self) -> list[dict[int, Disturbance]]:

@@ -96,7 +96,7 @@ class StudySection(Written):
         objective: The objective that a load must keep to count as sustained.
         budget: Time for all runs of the study. A plan that takes longer is refused; with "auto" the study ends instead.
             Time that is left repeats trials whose machine was slow or disturbed, but not with "auto".
-        equal_within: Systems count as equal if their throughputs are shown to differ by less than this share.
+        equal_within: Systems count as equal if their throughputs or capacities are shown to differ by less than this.
         client: CPUs of the load generator. Default: all of them.
         drivers: Machines that drive the load together, such as ["load1", "load2"], or nodes of a Ray cluster, such as
             { ray = "auto", count = 8 }. "local" is this machine, which drives the load alone by default.

@@ -7,8 +7,9 @@ import math
 import pytest
 
 from plimsoll.analyse.answers.ab import AbAnswer, comparisons_of
-from plimsoll.analyse.model import Difference, DifferenceVerdict
+from plimsoll.analyse.model import Difference
 from plimsoll.analyse.study.cell_model import Bounds, Estimate
+from plimsoll.analyse.study.ratio_model import RatioVerdict
 from plimsoll.record.level import Level
 
 LEVEL = Level(connections=8)
@@ -26,7 +27,7 @@ def difference(base: str, system: str, *, level: Level | None = LEVEL, needed: i
         level=level,
         ratio=Estimate(value=1.2, bounds=bounds(1.1, 1.3), trial_count=4),
         simultaneous=bounds(1.0, 1.44),
-        verdict=DifferenceVerdict.FASTER,
+        verdict=RatioVerdict.FASTER,
         repetitions_needed=needed,
     )
 
@@ -34,8 +35,8 @@ def difference(base: str, system: str, *, level: Level | None = LEVEL, needed: i
 def test_each_side_is_compared_with_the_first_by_intervals_that_hold_together() -> None:
     found = comparisons_of([difference("a", "b"), difference("c", "a"), difference("b", "c")], "a")
     assert [(one.base, one.system, one.verdict) for one in found] == [
-        ("a", "b", DifferenceVerdict.FASTER),
-        ("a", "c", DifferenceVerdict.SLOWER),
+        ("a", "b", RatioVerdict.FASTER),
+        ("a", "c", RatioVerdict.SLOWER),
     ]
     first, turned = found
     assert (first.ratio.value, first.ratio.bounds, first.rounds) == (1.2, bounds(1.0, 1.44), 4)

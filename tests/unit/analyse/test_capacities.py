@@ -15,7 +15,7 @@ from plimsoll.record.capacity import Capacity, CapacityObjective, SearchRecord
 from support.searched import searched
 
 
-def ratio_of(**found: list[float]) -> CapacityRatio:
+def ratio_of(equal_within: float = 0.05, **found: list[float]) -> CapacityRatio:
     """Of two systems, each with what its searches found."""
     searches = [
         SearchRecord(
@@ -29,7 +29,7 @@ def ratio_of(**found: list[float]) -> CapacityRatio:
         for system, capacities_tps in found.items()
         for repetition, tps in enumerate(capacities_tps)
     ]
-    (ratio,) = capacity_ratios(capacities(searches))
+    (ratio,) = capacity_ratios(capacities(searches), equal_within=equal_within)
     return ratio
 
 
@@ -49,6 +49,12 @@ def test_searches_that_all_agree_are_compared_by_their_resolution(
     found = ratio_of(a=base, b=system)
     assert found.verdict == verdict
     assert found.ratio.bounds is not None
+
+
+def test_capacities_count_as_equal_within_what_the_study_says() -> None:
+    verdicts = {share: ratio_of(share, a=[1000.0] * 3, b=[1000.0] * 3).verdict for share in (0.05, 0.01)}
+    assert verdicts == {0.05: "equal", 0.01: "unresolved"}
+    assert ratio_of(0.03, a=[1000.0] * 3, b=[1000.0] * 3).equal_within == 0.03
 
 
 @pytest.mark.parametrize(("count", "half_width_ratio"), [(2, 0.0792), (3, 0.0213)])
@@ -153,6 +159,12 @@ def test_the_next_highest_is_compared_first_and_what_may_be_lost_is_said() -> No
     said = [capacity_answer_sentence(one, "tps") for one in answer if one.code == "capacity"]
     assert [lost in one for one in said] == [True, False, False]
     assert said[0].endswith("By the runs of one search it lies between 1,415 tps and 1,600 tps.")
+
+
+def test_the_verdict_is_that_of_the_higher_capacity_wherever_it_stands_in_the_plan() -> None:
+    found = capacities([single("high", 1500.0, 1415.0, 1600.0), single("low", 1000.0, 943.0, 1050.0)])
+    (told,) = (one for one in capacity_answer(found, capacity_ratios(found), lambda *_: None) if "base" in one.figures)
+    assert (told.system, told.known["base"], told.known["verdict"]) == ("high", "low", "faster")
 
 
 def test_searches_are_rows_of_a_table() -> None:

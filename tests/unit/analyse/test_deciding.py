@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import numpy as np
 
 from plimsoll.analyse.analysis import analyse
-from plimsoll.analyse.model import DifferenceVerdict
+from plimsoll.analyse.study.ratio_model import RatioVerdict
 from plimsoll.analyse.study.sequential import (
     CellKey,
     Question,
@@ -114,7 +114,7 @@ def test_equal_figures_decide_nothing() -> None:
     assert decided_after(values_of_cells(ASKED, copied), equal_within=0.05) is None
     judged = judge_values([math.log(1.001)] * 3, tests_count=1, equal_within=0.05)
     assert judged is not None
-    assert (judged.verdict, judged.ratio.bounds) == (DifferenceVerdict.UNTESTABLE, None)
+    assert (judged.verdict, judged.ratio.bounds) == (RatioVerdict.UNTESTABLE, None)
     assert (judged.simultaneous, judged.repetitions_needed) == (None, None)
 
 

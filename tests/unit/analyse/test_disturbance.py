@@ -12,8 +12,9 @@ from plimsoll.analyse.analysis import analyse
 from plimsoll.analyse.answers.capacity import capacity_answer
 from plimsoll.analyse.answers.size import size
 from plimsoll.analyse.answers.size_model import Fit
-from plimsoll.analyse.model import Analysis, DifferenceVerdict
+from plimsoll.analyse.model import Analysis
 from plimsoll.analyse.study.conditions import is_disturbed, met_by, together, unlike
+from plimsoll.analyse.study.ratio_model import RatioVerdict
 from plimsoll.analyse.trial.condition_model import Disturbance
 from plimsoll.analyse.trial.trial_summary import RecordingLike, summarise
 from plimsoll.guide.answer import answer_sentence
@@ -75,7 +76,7 @@ def only(*trials: Made) -> Disturbance:
 def test_other_programs_beside_one_system_leave_no_winner() -> None:
     found = study([QUIET] * SECONDS, [DISTURBED] * SECONDS)
     (difference, *_) = found.differences
-    assert difference.verdict is DifferenceVerdict.DISTURBED
+    assert difference.verdict is RatioVerdict.DISTURBED
     assert difference.ratio.bounds is None
     assert (difference.simultaneous, difference.smallest_effect, difference.repetitions_needed) == (None, None, None)
     assert difference.unlike is not None
@@ -119,7 +120,7 @@ def test_a_disturbed_round_leaves_a_duet_its_ratio_and_no_absolute_figure_an_int
             recordings.append(replace(made, tables={**made.tables, "turns": of_turns}))
     found = analyse("duet", recordings)
     (difference, *_) = found.differences
-    assert difference.verdict is DifferenceVerdict.SLOWER
+    assert difference.verdict is RatioVerdict.SLOWER
     assert difference.unlike is None
     assert difference.ratio.bounds is not None
     cells = [curve.cells[0] for curve in found.curves]
@@ -143,7 +144,7 @@ def test_a_duet_on_a_quiet_machine_is_not_disturbed() -> None:
 @pytest.mark.parametrize("seconds", [[QUIET] * SECONDS, [DISTURBED] * SECONDS])
 def test_both_sides_alike_keep_their_verdict(seconds: Sequence[Second]) -> None:
     found = study(seconds, seconds)
-    assert found.differences[0].verdict is DifferenceVerdict.SLOWER
+    assert found.differences[0].verdict is RatioVerdict.SLOWER
     assert found.differences[0].ratio.bounds is not None
     assert found.answer[0].code != "disturbed"
 
@@ -152,7 +153,7 @@ def test_both_sides_alike_keep_their_verdict(seconds: Sequence[Second]) -> None:
 def test_nothing_is_withheld_where_a_recording_lacks_a_column(missing: str) -> None:
     sides = [[{name: value for name, value in one.items() if name != missing}] * SECONDS for one in (QUIET, DISTURBED)]
     found = study(*sides)
-    assert found.differences[0].verdict is DifferenceVerdict.SLOWER
+    assert found.differences[0].verdict is RatioVerdict.SLOWER
     assert found.curves[1].cells[0].disturbance is None
 
 
@@ -165,13 +166,13 @@ def test_a_slower_system_that_saturates_the_machine_is_not_disturbed() -> None:
     """Three times the waits, for itself: nobody else ran."""
     busy = QUIET | {"server_cpu_user_s_per_s": 1.5, "server_run_delay_s_per_s": 3.5, "cpu_idle_ratio": 0.0}
     found = study([QUIET] * SECONDS, [busy] * SECONDS)
-    assert found.differences[0].verdict is DifferenceVerdict.SLOWER
+    assert found.differences[0].verdict is RatioVerdict.SLOWER
 
 
 def test_other_programs_that_make_nobody_wait_do_not_tell() -> None:
     idle_taken = QUIET | {"cpu_idle_ratio": 0.0}
     found = study([QUIET] * SECONDS, [idle_taken] * SECONDS)
-    assert found.differences[0].verdict is DifferenceVerdict.SLOWER
+    assert found.differences[0].verdict is RatioVerdict.SLOWER
     assert found.curves[1].cells[0].disturbance is not None
     assert found.curves[1].cells[0].disturbance.slowness == pytest.approx(1.0)
 

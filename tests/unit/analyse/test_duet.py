@@ -11,9 +11,9 @@ from scipy import stats
 
 from plimsoll.analyse.analysis import analyse
 from plimsoll.analyse.findings.repetitions import check_turns
-from plimsoll.analyse.model import DifferenceVerdict
 from plimsoll.analyse.study.curve_model import DuetBasis
 from plimsoll.analyse.study.duets import estimate, log_ratios, trimmed_mean
+from plimsoll.analyse.study.ratio_model import RatioVerdict
 from plimsoll.analyse.trial.trial_summary import summarise
 from plimsoll.record import frames
 from plimsoll.record.environment import Environment
@@ -145,7 +145,7 @@ def test_a_study_of_turns_is_compared_by_them_and_only_its_own_turns_count() -> 
     assert level.ratio.value == pytest.approx(1.1, rel=0.01)
     assert level.ratio.bounds is not None
     assert math.log(level.ratio.bounds.high / level.ratio.bounds.low) < 0.04
-    assert level.verdict is DifferenceVerdict.FASTER
+    assert level.verdict is RatioVerdict.FASTER
     (curve,) = [one for one in analysis.curves if one.system == "a"]
     counted = [sum(one.tables["turns"]["completed"][5:]) / (20 * 0.4) for one in recordings[::2]]
     assert curve.cells[0].throughput_tps.value == pytest.approx(np.exp(np.mean(np.log(counted))))

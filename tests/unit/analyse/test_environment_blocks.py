@@ -7,10 +7,11 @@ from pathlib import Path
 import numpy as np
 
 from plimsoll.analyse.analysis import analyse
-from plimsoll.analyse.model import Analysis, DifferenceVerdict
+from plimsoll.analyse.model import Analysis
 from plimsoll.analyse.study.cell_model import Bounds, SpreadKind
+from plimsoll.analyse.study.ratio_model import RatioVerdict
 from plimsoll.guide.answer import LIMITS
-from plimsoll.guide.words import verdict_words
+from plimsoll.guide.words import difference_verdict
 from plimsoll.prose.phrases import vague_words
 from plimsoll.record.environment import Environment, HostFacts, InstanceFacts
 from plimsoll.record.model import Outcome, ReportedResult, State, StateMark, SystemRecord, Verdict
@@ -43,9 +44,9 @@ def analysed(folder: Path, order: str, *, repetitions: int = 2, ratio: float = 1
 
 def test_one_block_of_each_gives_no_interval_however_many_repetitions(tmp_path: Path) -> None:
     found = analysed(tmp_path, "mv", repetitions=5, ratio=0.5)
-    assert {one.verdict for one in found.differences} == {DifferenceVerdict.UNTESTABLE}
+    assert {one.verdict for one in found.differences} == {RatioVerdict.UNTESTABLE}
     assert all(one.ratio.bounds is None for one in found.differences)
-    assert verdict_words(found.differences[0]) == "not testable: an environment was measured only once"
+    assert difference_verdict(found.differences[0]) == "not testable: an environment was measured only once"
     (limit,) = [one for one in found.limits if one.code == "environments-once"]
     said = LIMITS[limit.code](limit.figures)
     assert "metal and virtual were measured in turn" in said
@@ -56,13 +57,13 @@ def test_neighbouring_blocks_of_one_environment_are_one(tmp_path: Path) -> None:
     found = analysed(tmp_path, "mvvm", ratio=0.5)
     assert found.differences[0].blocks is not None
     assert found.differences[0].blocks.counts == (2, 1)
-    assert found.differences[0].verdict is DifferenceVerdict.UNTESTABLE
+    assert found.differences[0].verdict is RatioVerdict.UNTESTABLE
 
 
 def test_several_blocks_decide(tmp_path: Path) -> None:
     found = analysed(tmp_path, "mvmvmv", ratio=0.5)
     (at_level,) = [one for one in found.differences if one.level is not None]
-    assert at_level.verdict is DifferenceVerdict.SLOWER
+    assert at_level.verdict is RatioVerdict.SLOWER
     assert at_level.ratio.bounds is not None
     assert at_level.ratio.bounds.basis == "blocks"
     assert "3 and 3 blocks of environments" in at_level.ratio.bounds.method

@@ -7,8 +7,8 @@ import math
 import numpy as np
 import pytest
 
-from plimsoll.analyse.model import DifferenceVerdict
 from plimsoll.analyse.study.capacities import PAIRS_LEAST, WINDOW, judged_pairs, knee_at, log_ratios, unlike_sides
+from plimsoll.analyse.study.ratio_model import RatioVerdict
 from plimsoll.analyse.trial.condition_model import Disturbance
 from plimsoll.record.capacity import CapacityRun, RunRole, RunVerdict
 from plimsoll.record.level import GROWTH, INTERVAL_S, Ramp, seconds_until
@@ -115,29 +115,29 @@ def noise(count: int, spread: float = 0.05, middle: float = 0.0) -> list[float]:
 
 
 def test_few_pairs_decide_nothing_however_alike() -> None:
-    estimate, verdict = judged_pairs(noise(PAIRS_LEAST - 1, middle=1.0), alpha=0.05)
-    assert (estimate.bounds, verdict) == (None, DifferenceVerdict.UNTESTABLE)
-    assert judged_pairs([0.5] * 8, alpha=0.05)[1] is DifferenceVerdict.UNTESTABLE  # copied figures are no spread of 0
+    found = judged_pairs(noise(PAIRS_LEAST - 1, middle=1.0), alpha=0.05)
+    assert (found.ratio.bounds, found.verdict) == (None, RatioVerdict.UNTESTABLE)
+    assert judged_pairs([0.5] * 8, alpha=0.05).verdict is RatioVerdict.UNTESTABLE  # copied figures are no spread of 0
 
 
 def test_a_clear_difference_is_decided_either_way() -> None:
-    for middle, wanted in ((0.3, DifferenceVerdict.FASTER), (-0.3, DifferenceVerdict.SLOWER)):
-        estimate, verdict = judged_pairs(noise(10, middle=middle), alpha=0.05)
-        assert verdict is wanted
-        assert estimate.value == pytest.approx(math.exp(middle), rel=0.05)
-        assert estimate.trial_count == 10
+    for middle, wanted in ((0.3, RatioVerdict.FASTER), (-0.3, RatioVerdict.SLOWER)):
+        found = judged_pairs(noise(10, middle=middle), alpha=0.05)
+        assert found.verdict is wanted
+        assert found.ratio.value == pytest.approx(math.exp(middle), rel=0.05)
+        assert found.ratio.trial_count == 10
 
 
 def test_a_ramp_in_a_slow_minute_does_not_open_the_interval() -> None:
     plain = noise(12, middle=0.3)
-    assert judged_pairs([*plain, 3.0], alpha=0.05)[1] is DifferenceVerdict.FASTER
-    assert judged_pairs([*plain, -3.0], alpha=0.05)[1] is DifferenceVerdict.FASTER
+    assert judged_pairs([*plain, 3.0], alpha=0.05).verdict is RatioVerdict.FASTER
+    assert judged_pairs([*plain, -3.0], alpha=0.05).verdict is RatioVerdict.FASTER
 
 
 def test_one_start_of_the_servers_never_shows_that_they_are_equal_and_many_do() -> None:
     values = noise(200, spread=0.02)
-    assert judged_pairs(values, alpha=0.05)[1] is DifferenceVerdict.UNRESOLVED
-    assert judged_pairs(values, alpha=0.05, starts=8)[1] is DifferenceVerdict.EQUAL
+    assert judged_pairs(values, alpha=0.05).verdict is RatioVerdict.UNRESOLVED
+    assert judged_pairs(values, alpha=0.05, starts=8).verdict is RatioVerdict.EQUAL
 
 
 def met(*slowness: float) -> dict[int, Disturbance]:

@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 from plimsoll.analyse.analysis import analyse
-from plimsoll.analyse.model import Analysis, DifferenceVerdict
+from plimsoll.analyse.model import Analysis
+from plimsoll.analyse.study.ratio_model import RatioVerdict
 from plimsoll.importers.columns import TableOptions
 from plimsoll.importers.log_places import LogOptions
 from plimsoll.importers.sysbench import import_sysbench
@@ -173,7 +174,7 @@ def test_logs_beside_a_published_table_give_its_single_figures_no_bounds() -> No
     assert all(cell.throughput_tps.bounds is not None for cell in own.cells)
     beside = [one for one in analysis.differences if "mariadb" in (one.base, one.system)]
     assert beside
-    assert {one.verdict for one in beside} == {DifferenceVerdict.UNTESTABLE}
+    assert {one.verdict for one in beside} == {RatioVerdict.UNTESTABLE}
 
 
 def _recording(position: int, one: Any) -> Made:

@@ -10,8 +10,9 @@ import numpy as np
 import pytest
 
 from plimsoll.analyse.analysis import analyse
-from plimsoll.analyse.model import Analysis, Difference, DifferenceVerdict
+from plimsoll.analyse.model import Analysis, Difference
 from plimsoll.analyse.study.curve_model import PoolReason
+from plimsoll.analyse.study.ratio_model import RatioVerdict
 from plimsoll.errors import RecordError
 from plimsoll.guide.answer import pool_sentence
 from plimsoll.record.environment import Environment
@@ -94,7 +95,7 @@ def test_peak_is_inside_the_range_and_pool_per_core(two: Analysis) -> None:
 def test_difference_at_the_peaks_is_found_and_names_the_factor(two: Analysis) -> None:
     one = at_peaks(two)
     assert (one.base, one.system) == ("durable", "relaxed")
-    assert one.verdict is DifferenceVerdict.FASTER
+    assert one.verdict is RatioVerdict.FASTER
     assert one.ratio.value == pytest.approx(1.5, rel=0.03)
     assert one.other_factors == (("innodb_flush_log_at_trx_commit", "1", "2"),)
     assert answer_of(two)[0].startswith("read-write: relaxed completes the most: 1,8")
@@ -108,16 +109,16 @@ def test_every_common_level_is_compared(two: Analysis) -> None:
 def test_equal_systems_are_equal_within_the_share_that_the_study_allows() -> None:
     recordings = list(study({"one": 1.0, "other": 1.0}, seed=5))
     one = at_peaks(analyse("made", recordings))
-    assert (one.verdict, one.equal_within, one.repetitions_needed) == (DifferenceVerdict.EQUAL, 0.05, 0)
+    assert (one.verdict, one.equal_within, one.repetitions_needed) == (RatioVerdict.EQUAL, 0.05, 0)
     assert any("are equal within 5 % (95 % CI" in text for text in answer_of(analyse("made", recordings)))
     strict = at_peaks(analyse("made", recordings, equal_within=0.002))
-    assert (strict.verdict, strict.equal_within) == (DifferenceVerdict.UNRESOLVED, 0.002)
+    assert (strict.verdict, strict.equal_within) == (RatioVerdict.UNRESOLVED, 0.002)
 
 
 def test_what_is_open_says_what_was_detectable_and_what_would_decide() -> None:
     analysis = analyse("made", list(study({"one": 1.0, "other": 1.0}, seed=5)), equal_within=0.01)
     one = at_peaks(analysis)
-    assert one.verdict is DifferenceVerdict.UNRESOLVED
+    assert one.verdict is RatioVerdict.UNRESOLVED
     assert one.smallest_effect is not None
     assert 1.0 < one.smallest_effect < 1.2
     assert one.repetitions_needed is not None
@@ -146,7 +147,7 @@ def test_one_repetition_gives_bounds_within_the_run_and_no_winner() -> None:
     bounds = analysis.curves[0].cells[0].throughput_tps.bounds
     assert bounds is not None
     assert "repetitions may differ more" in bounds.method
-    assert at_peaks(analysis).verdict is DifferenceVerdict.UNTESTABLE
+    assert at_peaks(analysis).verdict is RatioVerdict.UNTESTABLE
     assert at_peaks(analysis).smallest_effect is None
     assert "single-repetition" in [one.code for one in analysis.warnings]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from plimsoll.analyse.analysis import analyse
-from plimsoll.analyse.model import DifferenceVerdict
+from plimsoll.analyse.study.ratio_model import RatioVerdict
 from plimsoll.guide.tables import show_rate
 from unit.analyse.made import measured
 
@@ -40,5 +40,5 @@ def test_a_repetition_that_stalled_does_not_widen_the_intervals_of_others(laggin
     calm = analysis.curves[1].cells[0].throughput_tps.bounds
     assert calm is not None
     assert calm.high < 1.1 * calm.low
-    assert {one.verdict for one in analysis.differences} & {DifferenceVerdict.FASTER, DifferenceVerdict.EQUAL} == set()
+    assert {one.verdict for one in analysis.differences} & {RatioVerdict.FASTER, RatioVerdict.EQUAL} == set()
     assert "repetition-lags" in [one.code for one in analysis.warnings]

@@ -22,7 +22,7 @@ PLANNING = {"plan", "prose", "record", "regular_file", "run", "spec", "strict_js
 TPCC = {"trial", "trial.tpcc_clauses"}
 """Of `analyse`: where a planned TPC-C-derived workload departs from the specification."""
 
-WORDS = {"study", "study.cell_model", "trial", "trial.condition_model", "trial.tpcc_clauses"}
+WORDS = {"study", "study.cell_model", "study.ratio_model", "trial", "trial.condition_model", "trial.tpcc_clauses"}
 """Of `analyse`: the figures that phrases are about."""
 
 MISSING = {"findings", "findings.doubts", "findings.finding_model", "findings.missing"}

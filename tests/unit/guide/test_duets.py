@@ -6,16 +6,17 @@ import pytest
 
 from plimsoll.analyse.analysis import analyse
 from plimsoll.analyse.findings.finding_model import found
-from plimsoll.analyse.model import Analysis, Difference, DifferenceVerdict
+from plimsoll.analyse.model import Analysis, Difference
 from plimsoll.analyse.study.cell_model import Bounds, Estimate
 from plimsoll.analyse.study.curve_model import Duet, DuetBasis, DuetRound
+from plimsoll.analyse.study.ratio_model import RatioVerdict
 from plimsoll.guide.answer import limit_sentence
 from plimsoll.guide.comparisons import CANNOT_SEE, duet_charts, duet_table, level_differences, peak_differences
 from plimsoll.guide.headline import first_screen
 from plimsoll.guide.html import render_html
 from plimsoll.guide.markdown import render_markdown
 from plimsoll.guide.marks import Look
-from plimsoll.guide.words import verdict_words
+from plimsoll.guide.words import difference_verdict
 from plimsoll.record.level import Level
 from unit.analyse.made import measured
 
@@ -37,7 +38,7 @@ def analysis() -> Analysis:
         level=Level(connections=4),
         ratio=Estimate(value=1.06, bounds=bounds, trial_count=2),
         smallest_effect=1.05,
-        verdict=DifferenceVerdict.FASTER,
+        verdict=RatioVerdict.FASTER,
         duet=DUET,
     )
     made = analyse("duet", [measured([100.0] * 12), measured([106.0] * 12, system="b")])
@@ -118,7 +119,7 @@ def test_the_first_screen_says_which_system_is_faster_and_what_that_rests_on(ana
         system="b",
         workload="read-write",
         base="a",
-        verdict=DifferenceVerdict.FASTER.value,
+        verdict=RatioVerdict.FASTER.value,
         ratio=peaks.ratio,
         smallest_effect=1.05,
         repetitions_needed=0,
@@ -136,7 +137,7 @@ def test_the_first_screen_says_which_system_is_faster_and_what_that_rests_on(ana
 
 def test_an_open_comparison_asks_for_rounds(analysis: Analysis) -> None:
     (compared,) = analysis.differences
-    opened = compared.model_copy(update={"verdict": DifferenceVerdict.UNRESOLVED, "repetitions_needed": 3})
-    assert verdict_words(opened) == "not resolved; about 3 more rounds would decide"
+    opened = compared.model_copy(update={"verdict": RatioVerdict.UNRESOLVED, "repetitions_needed": 3})
+    assert difference_verdict(opened) == "not resolved; about 3 more rounds would decide"
     sequential = opened.model_copy(update={"duet": None})
-    assert verdict_words(sequential) == "not resolved; about 3 more repetitions would decide"
+    assert difference_verdict(sequential) == "not resolved; about 3 more repetitions would decide"

@@ -11,6 +11,7 @@ from rich.console import Console
 from plimsoll.analyse.model import Analysis
 from plimsoll.analyse.study.curve_model import Effects
 from plimsoll.analyse.study.effects import effect_answer
+from plimsoll.analyse.study.ratio_model import RatioVerdict
 from plimsoll.guide.answer import render_json
 from plimsoll.guide.content import describe
 from plimsoll.guide.effects import ADDITIVE_NOTE, effect_sentences, effects_section
@@ -52,9 +53,12 @@ def test_effects_come_first_then_the_interactions_that_are_established(analysis:
 )
 def test_every_verdict_has_its_sentence(analysis: Analysis, verdict: str, words: str) -> None:
     effects = tuple(
-        one.model_copy(update={"verdict": verdict, "repetitions_needed": 3}) for one in analysis.effects.factors
+        one.model_copy(update={"verdict": RatioVerdict(verdict), "repetitions_needed": 3})
+        for one in analysis.effects.factors
     )
-    interactions = tuple(one.model_copy(update={"verdict": "unresolved"}) for one in analysis.effects.interactions)
+    interactions = tuple(
+        one.model_copy(update={"verdict": RatioVerdict.UNRESOLVED}) for one in analysis.effects.interactions
+    )
     found = list(
         sentences(analysis.model_copy(update={"effects": Effects(factors=effects, interactions=interactions)}))
     )
@@ -102,7 +106,9 @@ def test_a_terminal_shows_effects_as_tables_and_no_sentence_of_them(analysis: An
 
 def test_a_terminal_says_what_effects_assume_and_that_none_depends_on_another(analysis: Analysis) -> None:
     effects = tuple(one.model_copy(update={"is_additive": True}) for one in analysis.effects.factors)
-    interactions = tuple(one.model_copy(update={"verdict": "unresolved"}) for one in analysis.effects.interactions)
+    interactions = tuple(
+        one.model_copy(update={"verdict": RatioVerdict.UNRESOLVED}) for one in analysis.effects.interactions
+    )
     changed = analysis.model_copy(update={"effects": Effects(factors=effects, interactions=interactions)})
     text = printed(changed, width=400)
     assert ADDITIVE_NOTE in text
@@ -140,13 +146,13 @@ def test_the_first_screen_names_the_strongest_effects_and_what_they_depend_on(an
 )
 def test_every_outcome_has_its_headline(analysis: Analysis, verdicts: tuple[str, str], start: str) -> None:
     pairs = zip(analysis.effects.factors, verdicts, strict=True)
-    effects = tuple(one.model_copy(update={"verdict": verdict}) for one, verdict in pairs)
+    effects = tuple(one.model_copy(update={"verdict": RatioVerdict(verdict)}) for one, verdict in pairs)
     (said,) = headlines(Effects(factors=effects), analysis)
     assert said.startswith(start)
 
 
 def test_one_factor_changes_and_several_change(analysis: Analysis) -> None:
-    one = analysis.effects.factors[0].model_copy(update={"verdict": "untestable"})
+    one = analysis.effects.factors[0].model_copy(update={"verdict": RatioVerdict.UNTESTABLE})
     (said,) = headlines(Effects(factors=(one,)), analysis)
     assert said.startswith(f"Whether {one.factor} changes throughput is not known: ")
 

@@ -18,9 +18,10 @@ from plimsoll.analyse.answers.compare import compare_sides
 from plimsoll.analyse.answers.compare_model import CompareAnswer, ComparedSide, Sessions
 from plimsoll.analyse.answers.compared_sides import Design, Side
 from plimsoll.analyse.answers.size import size
-from plimsoll.analyse.model import Analysis, DifferenceVerdict
+from plimsoll.analyse.model import Analysis
 from plimsoll.analyse.study.cell_model import Cell
 from plimsoll.analyse.study.curve_model import Curve
+from plimsoll.analyse.study.ratio_model import RatioVerdict
 from plimsoll.analyse.trial.trial_summary import compared_trial
 from plimsoll.guide.answer import render_json, worded
 from plimsoll.guide.charts import peaks_chart, throughput_chart
@@ -176,7 +177,7 @@ def test_a_ranking_that_is_not_resolved_names_no_first(analysis: Analysis) -> No
     (peaks,) = [one for one in analysis.differences if one.level is None]
     findings = headline_findings(analysis)
     said = " ".join(describe(analysis).answer)
-    if peaks.verdict is DifferenceVerdict.UNRESOLVED:
+    if peaks.verdict is RatioVerdict.UNRESOLVED:
         assert [one.code for one in findings] == ["comparison", "peak", "peak"]
         assert "the most" not in said
         assert "highest figure" not in said
@@ -189,4 +190,4 @@ def test_both_rankings_are_among_the_studies() -> None:
     verdicts = {
         one.verdict for effect in (1.02, 2.0) for one in analyse("s", study(effect)).differences if one.level is None
     }
-    assert {DifferenceVerdict.UNRESOLVED, DifferenceVerdict.FASTER} <= verdicts
+    assert {RatioVerdict.UNRESOLVED, RatioVerdict.FASTER} <= verdicts

@@ -9,18 +9,18 @@ from plimsoll.analyse.findings.curves import ReadOnlySlower, Single
 from plimsoll.analyse.findings.doubts import Evidence, Place, PlacedWarning
 from plimsoll.analyse.findings.machine import BusyElsewhere
 from plimsoll.analyse.findings.servers import DebugBuild
-from plimsoll.analyse.model import DifferenceVerdict
 from plimsoll.analyse.study.curve_model import PoolAdvice, PoolReason
+from plimsoll.analyse.study.ratio_model import RatioVerdict
 from plimsoll.guide.answer import pool_sentence
 from plimsoll.guide.words import (
     advice_of,
     clean,
     cleaned,
+    difference_verdict,
     evidence_sentence,
     place_words,
     sentence,
     unknown_sentences,
-    verdict_words,
     workload_words,
 )
 from plimsoll.record.level import Level
@@ -51,15 +51,15 @@ def test_what_is_harmless_stays_the_same_object() -> None:
 def test_each_verdict_has_words() -> None:
     difference = measured_analysis().differences[1]
     words = {
-        verdict: verdict_words(difference.model_copy(update={"verdict": verdict})) for verdict in DifferenceVerdict
+        verdict: difference_verdict(difference.model_copy(update={"verdict": verdict})) for verdict in RatioVerdict
     }
     assert words == {
-        DifferenceVerdict.FASTER: "relaxed is faster",
-        DifferenceVerdict.SLOWER: "relaxed is slower",
-        DifferenceVerdict.UNRESOLVED: "not resolved",
-        DifferenceVerdict.EQUAL: "equal within 5 %",
-        DifferenceVerdict.UNTESTABLE: "not testable: no confidence interval",
-        DifferenceVerdict.DISTURBED: "disturbed: the machine was not equally fast",
+        RatioVerdict.FASTER: "relaxed is faster",
+        RatioVerdict.SLOWER: "relaxed is slower",
+        RatioVerdict.UNRESOLVED: "not resolved",
+        RatioVerdict.EQUAL: "equal within 5 %",
+        RatioVerdict.UNTESTABLE: "not testable: no confidence interval",
+        RatioVerdict.DISTURBED: "disturbed: the machine was not equally fast",
     }
 
 

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from plimsoll.analyse.analysis import analyse
-from plimsoll.analyse.model import DifferenceVerdict
+from plimsoll.analyse.study.ratio_model import RatioVerdict
 from plimsoll.plan.model import PlannedTrial
 from plimsoll.record.store import read_study
 from plimsoll.run.events import (
@@ -174,7 +174,7 @@ def test_a_duet_stops_by_its_pairs_of_turns_and_its_guide_judges_the_same_values
     assert answer.is_decided, answer.text
     found = analyse("s", read_study(tmp_path).recordings, at_any_look=True).differences
     (level,) = [one for one in found if one.level is not None]
-    assert level.verdict is DifferenceVerdict.FASTER
+    assert level.verdict is RatioVerdict.FASTER
     assert level.duet is not None
     rounds = [one.ratio for one in level.duet.rounds]
     assert len(rounds) == answer.repetitions

@@ -6,9 +6,9 @@ import math
 from collections.abc import Iterable
 
 from plimsoll.analyse.findings.finding_model import Grade, of_verdict
-from plimsoll.analyse.model import Analysis, Difference, DifferenceVerdict
-from plimsoll.analyse.study.capacity_model import CapacityRatio
+from plimsoll.analyse.model import Analysis, Difference
 from plimsoll.analyse.study.cell_model import Estimate
+from plimsoll.analyse.study.ratio_model import RatioVerdict, SystemRatio
 from plimsoll.record.capacity import knee_of
 from plimsoll.record.document import Document
 from plimsoll.record.model import TrialWarning
@@ -39,7 +39,7 @@ class AbComparison(Document):
     system: str
     base: str
     ratio: Estimate
-    verdict: DifferenceVerdict
+    verdict: RatioVerdict
     equal_within: float
     smallest_decided: float | None = None
     rounds: int
@@ -110,37 +110,26 @@ class AbAnswer(Document):
         return math.ceil(self.duration_s * (rounds + most) / rounds / 60) * 60.0 if most else None
 
 
-def comparisons_of(differences: Iterable[Difference], base: str) -> tuple[AbComparison, ...]:
-    """Each system of a study of one workload and level against one of them."""
-    found = [one for one in differences if one.level is not None and base in (one.base, one.system)]
-    return tuple(_comparison(one, base) for one in found)
+def comparisons_of(ratios: Iterable[SystemRatio], base: str) -> tuple[AbComparison, ...]:
+    """Each system of a study of one workload and level against one of them; its peaks are no second comparison."""
+    found = [one for one in ratios if not (isinstance(one, Difference) and one.level is None)]
+    return tuple(_against(base, one) for one in found if base in (one.base, one.system))
 
 
-def _comparison(one: Difference, base: str) -> AbComparison:
-    together = one.ratio if one.simultaneous is None else one.ratio.model_copy(update={"bounds": one.simultaneous})
-    return _against(base, one, together, equal_within=one.equal_within)
-
-
-def loads_compared(ratios: Iterable[CapacityRatio], base: str, equal_within: float) -> tuple[AbComparison, ...]:
-    """The same by the loads that systems bear, which ramps compared."""
-    found = [one for one in ratios if base in (one.base, one.system)]
-    return tuple(_against(base, one, one.ratio, equal_within=equal_within) for one in found)
-
-
-def _against(base: str, one: Difference | CapacityRatio, ratio: Estimate, *, equal_within: float) -> AbComparison:
-    """A comparison of two systems, seen from one of them; `ratio` has the interval that is shown."""
-    verdict, is_turned = DifferenceVerdict(one.verdict), one.system == base
-    bounds = ratio.bounds
+def _against(base: str, compared: SystemRatio) -> AbComparison:
+    """A comparison of two systems, seen from one of them, with the interval that holds for all of them together."""
+    one = compared.against(base)
+    bounds = one.simultaneous or one.ratio.bounds
     return AbComparison(
-        system=one.base if is_turned else one.system,
+        system=one.system,
         base=base,
-        ratio=ratio.inverted if is_turned else ratio,
-        verdict=verdict.inverted if is_turned else verdict,
-        equal_within=equal_within,
+        ratio=one.ratio.model_copy(update={"bounds": bounds}),
+        verdict=one.verdict,
+        equal_within=one.equal_within,
         smallest_decided=None if bounds is None else math.sqrt(bounds.high / bounds.low),
-        rounds=ratio.trial_count,
+        rounds=one.ratio.trial_count,
         rounds_needed=one.repetitions_needed,
-        grade=of_verdict(verdict, is_measured=bounds is not None),
+        grade=of_verdict(one.verdict, is_measured=bounds is not None),
     )
 
 

@@ -13,12 +13,13 @@ from typing import Any
 from plimsoll.analyse.answers.size_evidence import MEASURED_ORIGIN, RATE_REPETITIONS_NEEDED
 from plimsoll.analyse.explain.durability import less_durable
 from plimsoll.analyse.findings.finding_model import Finding, Grade, found, of_verdict
-from plimsoll.analyse.model import Difference, DifferenceVerdict, SystemSummary, WorkloadSummary
+from plimsoll.analyse.model import Difference, SystemSummary, WorkloadSummary
 from plimsoll.analyse.study.capacity_model import SystemCost, WorkloadCost
 from plimsoll.analyse.study.cell_model import Cell, Estimate
 from plimsoll.analyse.study.curve_model import Curve, PoolReason
 from plimsoll.analyse.study.differences import across_workloads
 from plimsoll.analyse.study.points import within_objective
+from plimsoll.analyse.study.ratio_model import RatioVerdict
 from plimsoll.analyse.study.sequential import SYSTEMS_FOR_ALL_PAIRS
 from plimsoll.analyse.study.throughput import is_repeated
 from plimsoll.analyse.study.workloads import is_read_only
@@ -130,7 +131,7 @@ def _peak(asked: _Asked, curve: Curve, index: int) -> Finding:
     )
 
 
-_NO_ORDER = frozenset((DifferenceVerdict.DISTURBED, DifferenceVerdict.UNRESOLVED, DifferenceVerdict.EQUAL))
+_NO_ORDER = frozenset((RatioVerdict.DISTURBED, RatioVerdict.UNRESOLVED, RatioVerdict.EQUAL))
 """Verdicts after which the order of figures says nothing."""
 
 
@@ -139,7 +140,7 @@ def _standing(asked: _Asked) -> str:
     verdicts = [one.verdict for one in asked.differences if best in (one.base, one.system)]
     if not _NO_ORDER.isdisjoint(verdicts):
         return "only"
-    decided = all(one in (DifferenceVerdict.FASTER, DifferenceVerdict.SLOWER) for one in verdicts)
+    decided = all(one.is_difference for one in verdicts)
     return "most" if decided else "highest-figure"
 
 
@@ -205,7 +206,7 @@ def _range_of_others(asked: _Asked) -> Finding:
     undecided = [
         one
         for one in asked.differences
-        if best in (one.base, one.system) and one.verdict in (DifferenceVerdict.UNRESOLVED, DifferenceVerdict.DISTURBED)
+        if best in (one.base, one.system) and one.verdict in (RatioVerdict.UNRESOLVED, RatioVerdict.DISTURBED)
     ]
     return found(
         "other-peaks",
@@ -220,28 +221,24 @@ def _range_of_others(asked: _Asked) -> Finding:
 
 def _comparison(asked: _Asked, one: Difference, *, in_full: bool) -> Finding:
     """Two peaks, the higher one first."""
-    system, base, ratio = one.system, one.base, one.ratio
-    differing = tuple((name, high, low) for name, low, high in one.other_factors)
-    levels = one.system_level, one.base_level
-    if ratio.value < 1:
-        levels = levels[::-1]
-        system, base, ratio, differing = base, system, ratio.inverted, one.other_factors
+    high = one if one.ratio.value >= 1 else one.inverted
+    differing = tuple((name, value, of_base) for name, of_base, value in high.other_factors)
     environments: dict[str, Any] = {} if one.blocks is None else {"environments": one.blocks.environments}
     return found(
         "comparison",
-        system=system,
+        system=high.system,
         workload=one.workload,
-        base=base,
-        verdict=one.verdict.value,
-        ratio=ratio,
+        base=high.base,
+        verdict=high.verdict.value,
+        ratio=high.ratio,
         smallest_effect=one.smallest_effect,
         equal_within=one.equal_within,
         repetitions_needed=one.repetitions_needed,
-        system_level=levels[0],
-        base_level=levels[1],
+        system_level=high.system_level,
+        base_level=high.base_level,
         differing=differing if in_full else (),
         one_sided=one.one_sided_factors if in_full else (),
-        less_durable=asked.less_durable(system, base),
+        less_durable=asked.less_durable(high.system, high.base),
         **environments,
     )
 

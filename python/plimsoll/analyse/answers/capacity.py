@@ -11,9 +11,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from plimsoll.analyse.findings.curves import deciding_trials
 from plimsoll.analyse.findings.finding_model import Finding, found
-from plimsoll.analyse.study.capacities import marked, unlike_sides, withheld
+from plimsoll.analyse.study.capacities import marked, unlike_sides
 from plimsoll.analyse.study.capacity_model import CapacityRatio, SystemCapacity
-from plimsoll.analyse.study.conditions import is_disturbed, together, unlike, without_bounds
+from plimsoll.analyse.study.conditions import is_disturbed, together, unlike
 from plimsoll.analyse.trial.condition_model import Disturbance
 from plimsoll.record.capacity import SearchRecord, highest_held_tps, knee_of
 
@@ -97,15 +97,16 @@ def _none_holds(own: Sequence[SystemCapacity]) -> Finding:
 
 def _compared(one: CapacityRatio, best: str, less_durable: LessDurable) -> Finding:
     """The higher capacity first."""
-    ratio, base = (one.ratio, one.base) if one.system == best else (one.ratio.inverted, one.system)
+    one = one.against(one.base if one.system == best else one.system)
     return found(
         "capacity-compared",
         system=best,
         workload=one.workload,
-        base=base,
-        less_durable=less_durable(one.workload, best, base),
-        ratio=ratio,
-        verdict=one.verdict,
+        base=one.base,
+        less_durable=less_durable(one.workload, best, one.base),
+        ratio=one.ratio,
+        verdict=one.verdict.value,
+        equal_within=one.equal_within,
         repetitions_needed=one.repetitions_needed,
         pairs_count=one.pairs_count,
     )
@@ -137,7 +138,7 @@ def _of_capacity(one: SystemCapacity, met: Mapping[str, Disturbance]) -> SystemC
     disturbance = together(met.get(trial_id) for trial_id in sorted(names))
     update: dict[str, object] = {"disturbance": disturbance, "searches": tuple(_marked(one.searches, met))}
     if is_disturbed(disturbance) or given_up:
-        estimate = None if one.capacity_tps is None else without_bounds(one.capacity_tps)
+        estimate = None if one.capacity_tps is None else one.capacity_tps.without_bounds
         update |= {"is_disturbed": True, "capacity_tps": estimate, "high": None, "next_low": None}
     return one.model_copy(update=update)
 
@@ -167,9 +168,9 @@ def _of_ratio(one: CapacityRatio, searched: Sequence[SystemCapacity], met: Mappi
     own = [capacity for capacity in searched if capacity.workload == one.workload]
     of_base, of_system = ([capacity for capacity in own if capacity.system == name] for name in (one.base, one.system))
     if one.pairs_count:
-        return withheld(one, unlike_sides(met_in_ramps(of_base, met), met_in_ramps(of_system, met)))
+        return one.unless(unlike_sides(met_in_ramps(of_base, met), met_in_ramps(of_system, met)))
     base, system = (together(capacity.disturbance for capacity in side) for side in (of_base, of_system))
-    return withheld(one, unlike(base, system))
+    return one.unless(unlike(base, system))
 
 
 def met_in_ramps(

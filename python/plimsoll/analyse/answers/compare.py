@@ -17,6 +17,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass
+from typing import TypeVar
 
 from plimsoll import __version__
 from plimsoll.analyse.answers.compare_model import (
@@ -36,7 +37,6 @@ from plimsoll.analyse.answers.compared_capacities import (
 )
 from plimsoll.analyse.answers.compared_cells import (
     CellKey,
-    Compared,
     ComparedConditions,
     ComparedRatio,
     Sample,
@@ -45,15 +45,14 @@ from plimsoll.analyse.answers.compared_cells import (
     response,
     samples_together,
     throughput,
-    withheld,
 )
 from plimsoll.analyse.answers.compared_sides import Design, Side, condition_differences, span
 from plimsoll.analyse.answers.compared_verdicts import GatePlace, GateRule, judge_gates, judged
 from plimsoll.analyse.findings.finding_model import Finding, Grade, found, of_verdict
-from plimsoll.analyse.model import DifferenceVerdict
 from plimsoll.analyse.study.cell_model import EQUAL_WITHIN, SpreadKind
 from plimsoll.analyse.study.cells import level_of
 from plimsoll.analyse.study.environments import began_unix_s
+from plimsoll.analyse.study.ratio_model import RatioVerdict
 from plimsoll.analyse.trial.trial_summary import TrialSummary
 from plimsoll.errors import SpecError
 
@@ -141,6 +140,9 @@ def compare_sides(
     )
 
 
+Compared = TypeVar("Compared", bound=MetricComparison)
+
+
 def _graded(one: Compared, *, is_measured: bool) -> Compared:
     """A comparison, and that of its p99 where it has one, with how well it is known."""
     is_single = one.low is None or one.basis is SpreadKind.WITHIN_RUN
@@ -181,19 +183,20 @@ def _compare_cells(
     cells: _Cells, design: Design, equal_within: float, conditions: ComparedConditions
 ) -> tuple[list[CellComparison], MetricComparison | None]:
     """Every cell, and all of them together; of those that met unlike conditions nothing is said."""
-    of_throughput = judged(cells.throughput, design, equal_within, overall=cells.overall, parts=cells.parts)
-    of_response = judged(cells.response, design, equal_within, higher_is_slower=True)
+    unlike = [conditions.at([key]) for key in cells.keys]
+    unlike.append(conditions.at([cells.keys[index] for index in cells.parts]))
+    of_throughput = judged(cells.throughput, design, equal_within, unlike, overall=cells.overall, parts=cells.parts)
+    of_response = judged(cells.response, design, equal_within, unlike, higher_is_slower=True)
     found = [
         CellComparison(
-            **withheld(one, unlike := conditions.at([key])).model_dump(),
+            **one.model_dump(),
             workload=key[0],
             level=level_of(cells.base[key][0].trial),
-            p99=withheld(p99, unlike) if p99.ratio else None,
+            p99=p99 if p99.ratio else None,
         )
         for key, one, p99 in zip(cells.keys, of_throughput, of_response, strict=False)
     ]
-    over_all = conditions.at([cells.keys[index] for index in cells.parts])
-    return found, withheld(of_throughput[-1], over_all) if of_throughput else None
+    return found, of_throughput[-1] if of_throughput else None
 
 
 def _places(
@@ -276,7 +279,7 @@ def _left_out(side: Side) -> Iterator[Finding]:
 
 
 def _of_few_repetitions(cells: Sequence[CellComparison], capacities: Sequence[CapacityComparison]) -> Iterator[Finding]:
-    untestable = sum(one.verdict is DifferenceVerdict.UNTESTABLE for one in cells if one.basis is not _WITHIN_STUDY)
+    untestable = sum(one.verdict is RatioVerdict.UNTESTABLE for one in cells if one.basis is not _WITHIN_STUDY)
     if any(one.basis is SpreadKind.WITHIN_RUN for one in cells):
         yield found("within-run-only")
     elif untestable:
@@ -286,7 +289,7 @@ def _of_few_repetitions(cells: Sequence[CellComparison], capacities: Sequence[Ca
 
 
 def _is_of_single_searches(one: CapacityComparison) -> bool:
-    is_open = one.verdict is DifferenceVerdict.UNTESTABLE and one.ratio is not None
+    is_open = one.verdict is RatioVerdict.UNTESTABLE and one.ratio is not None
     return is_open and min(one.base_repetitions, one.system_repetitions) == 1
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from enum import StrEnum
 
 from plimsoll.analyse.findings.finding_model import Finding, Grade
-from plimsoll.analyse.model import DifferenceVerdict
-from plimsoll.analyse.study.cell_model import SpreadKind
+from plimsoll.analyse.study.cell_model import Bounds, SpreadKind
+from plimsoll.analyse.study.ratio_model import RatioVerdict
 from plimsoll.analyse.trial.condition_model import UnlikeConditions
 from plimsoll.record.capacity import CapacityObjective
 from plimsoll.record.document import Document
@@ -88,7 +88,7 @@ class MetricComparison(Document):
     ratio: float | None
     low: float | None = None
     high: float | None = None
-    verdict: DifferenceVerdict
+    verdict: RatioVerdict
     repetitions_needed: int | None = None
     equal_within: float
     smallest_effect: float | None = None
@@ -100,6 +100,13 @@ class MetricComparison(Document):
     method: str = ""
     unlike: UnlikeConditions | None = None
     grade: Grade = Grade.UNKNOWN
+
+    @property
+    def bounds(self) -> Bounds | None:
+        """The confidence interval of the ratio; None where there is none."""
+        if self.low is None or self.high is None:
+            return None
+        return Bounds(low=self.low, high=self.high, basis=self.basis, method=self.method)
 
 
 class CellComparison(MetricComparison):

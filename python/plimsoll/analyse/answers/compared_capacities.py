@@ -27,11 +27,9 @@ from plimsoll.analyse.answers.compared_cells import (
     Values,
     by_session,
     samples_together,
-    withheld,
 )
 from plimsoll.analyse.answers.compared_sides import Design, Side
-from plimsoll.analyse.answers.compared_verdicts import GatePlace, TestableRatio, compared
-from plimsoll.analyse.model import DifferenceVerdict
+from plimsoll.analyse.answers.compared_verdicts import GatePlace, TestableRatio, compared, untestable
 from plimsoll.analyse.study.capacities import (
     capacities,
     capacities_by_repetition,
@@ -43,6 +41,7 @@ from plimsoll.analyse.study.capacities import (
 from plimsoll.analyse.study.capacity_model import CapacityRatio, SystemCapacity
 from plimsoll.analyse.study.cell_model import Estimate, SpreadKind
 from plimsoll.analyse.study.comparison import ALPHA, LogRatio, judge, repetition_ratio
+from plimsoll.analyse.study.ratio_model import Ratio, RatioVerdict
 from plimsoll.analyse.study.throughput import cell_figure
 from plimsoll.analyse.study.violations import LEAST_VARIANCE
 from plimsoll.analyse.trial.condition_model import UnlikeConditions
@@ -121,9 +120,8 @@ def compare_capacities(
     alpha = ALPHA / max(len(pairs) + (len(pairs) > 1), 1)
     found = [
         CapacityComparison(
-            **withheld(
-                _compared(pair, alpha=alpha, design=design, equal_within=equal_within),
-                _unlike([pair], conditions, design),
+            **_compared(
+                pair, _unlike([pair], conditions, design), alpha=alpha, design=design, equal_within=equal_within
             ).model_dump(),
             workload=pair.workload,
             objective=pair.objective,
@@ -133,8 +131,8 @@ def compare_capacities(
     ]
     if len(found) < 2:
         return found, found[0] if found else None
-    overall = _together(pairs, alpha=alpha, design=design, equal_within=equal_within)
-    return found, withheld(overall, _unlike(pairs, conditions, design))
+    unlike = _unlike(pairs, conditions, design)
+    return found, _together(pairs, unlike, alpha=alpha, design=design, equal_within=equal_within)
 
 
 def capacity_places(
@@ -204,54 +202,34 @@ def _climbed(pair: CapacityPair, design: Design) -> tuple[SystemCapacity, System
     return base, system
 
 
-def _compared(pair: CapacityPair, *, alpha: float, design: Design, equal_within: float) -> MetricComparison:
+def _compared(
+    pair: CapacityPair, unlike: UnlikeConditions | None, *, alpha: float, design: Design, equal_within: float
+) -> MetricComparison:
     base, system = (
         None if side is None or side.capacity_tps is None else side.capacity_tps.value
         for side in (pair.base, pair.system)
     )
-    sample = _sample(pair, design)
-    figures = compared(sample, (base, system), None, None, equal_within=equal_within)
+    figures, sample, ends = (base, system), _sample(pair, design), _ends(pair)
+    found: Ratio | None = None
     if climbed := _climbed(pair, design):
-        return _of_ramps(figures, ratio_of_ramps(*climbed, alpha=alpha, equal_within=equal_within))
-    ends = _ends(pair)
-    if ends is None:
-        return figures.model_copy(update={"ratio": None})
-    if design.is_of_sessions and (ratio := sample.ratio(design)) is not None:
-        return _across_sessions(sample, ratio, design, alpha=alpha, equal_within=equal_within)
-    found = capacity_ratio(*ends, alpha=alpha, paired=design.is_paired, equal_within=equal_within)
-    log_ratio = capacity_log_ratio(*ends, paired=design.is_paired)
-    return figures.model_copy(
-        update={
-            **_interval(found.ratio),
-            "verdict": DifferenceVerdict.UNTESTABLE if design.is_of_sessions else DifferenceVerdict(found.verdict),
-            "repetitions_needed": found.repetitions_needed,
-            "smallest_effect": None if log_ratio is None else log_ratio.smallest_effect(alpha),
-        }
-    )
+        found = ratio_of_ramps(*climbed, alpha=alpha, equal_within=equal_within)
+    elif ends is not None and design.is_of_sessions and (ratio := sample.ratio(design)) is not None:
+        found, figures = _across_sessions(ratio, alpha=alpha, equal_within=equal_within), sample.figures(design)
+    elif ends is not None:
+        found = capacity_ratio(*ends, alpha=alpha, paired=design.is_paired, equal_within=equal_within)
+        if design.is_of_sessions:
+            found = found.model_copy(update={"verdict": RatioVerdict.UNTESTABLE})
+    one = compared(sample, figures, found, equal_within=equal_within, unlike=unlike)
+    if isinstance(found, CapacityRatio) and found.pairs_count:  # instead of repetitions
+        one = one.model_copy(update=dict.fromkeys(("base_repetitions", "system_repetitions"), found.pairs_count))
+    return one
 
 
-def _of_ramps(figures: MetricComparison, found: CapacityRatio | None) -> MetricComparison:
-    """How many pairs a ratio is of stands where other comparisons have their repetitions."""
-    assert found is not None, "there are pairs"
-    counts = dict.fromkeys(("base_repetitions", "system_repetitions"), found.pairs_count)
-    verdict = DifferenceVerdict(found.verdict)
-    return figures.model_copy(update={**_interval(found.ratio), **counts, "verdict": verdict})
-
-
-def _interval(ratio: Estimate) -> dict[str, object]:
-    """A ratio with its interval, as the fields of a comparison."""
-    if ratio.bounds is None:
-        return {"ratio": ratio.value, **dict.fromkeys(("low", "high", "basis")), "method": ""}
-    return {"ratio": ratio.value, **{name: getattr(ratio.bounds, name) for name in ("low", "high", "basis", "method")}}
-
-
-def _across_sessions(
-    sample: Sample, ratio: ComparedRatio | None, design: Design, *, alpha: float, equal_within: float
-) -> MetricComparison:
+def _across_sessions(ratio: ComparedRatio | None, *, alpha: float, equal_within: float) -> Ratio | None:
     """Two studies: no verdict where nothing shows how far their sessions lie apart."""
-    tested = [ratio] if isinstance(ratio, LogRatio) and ratio.is_testable else []
-    verdict = next(iter(judge(tested, alpha=alpha, equal_within=equal_within)), None)
-    return compared(sample, sample.figures(design), ratio, verdict, equal_within=equal_within)
+    if isinstance(ratio, LogRatio) and ratio.is_testable:
+        return judge([ratio], alpha=alpha, equal_within=equal_within)[0]
+    return untestable(ratio, equal_within)
 
 
 def _sample(pair: CapacityPair, design: Design) -> Sample:
@@ -277,24 +255,30 @@ def _figures(one: SystemCapacity | None, numbers: Mapping[str, int] | None = Non
     return by_session(zip(sessions, found.values(), strict=True))
 
 
-def _together(pairs: Sequence[CapacityPair], *, alpha: float, design: Design, equal_within: float) -> MetricComparison:
+def _together(
+    pairs: Sequence[CapacityPair],
+    unlike: UnlikeConditions | None,
+    *,
+    alpha: float,
+    design: Design,
+    equal_within: float,
+) -> MetricComparison:
     """The mean over several workloads or objectives."""
     samples = [_sample(pair, design) for pair in pairs]
     sample = replace(samples_together(samples), least_variance=LEAST_VARIANCE / len(pairs))
     are_known = all(_ends(pair) is not None for pair in pairs)
     if design.is_of_sessions:
         ratio = sample.ratio(design) if are_known else None
-        return _across_sessions(sample, ratio, design, alpha=alpha, equal_within=equal_within)
+        found = _across_sessions(ratio, alpha=alpha, equal_within=equal_within)
+        return compared(sample, sample.figures(design), found, equal_within=equal_within, unlike=unlike)
     common = sorted(sample.base.keys() & sample.system.keys())
     in_pairs = design.is_paired and len(common) == len(sample.base) == len(sample.system)
     of_base = [sample.base[one] for one in (common if in_pairs else sample.base)]
     of_system = [sample.system[one] for one in (common if in_pairs else sample.system)]
     ratio = repetition_ratio(of_base, of_system, paired=in_pairs, least_variance=LEAST_VARIANCE / len(pairs))
-    if not are_known:
-        ratio = None
-    verdict = None if ratio is None else judge([ratio], alpha=alpha, equal_within=equal_within)[0]
+    found = judge([ratio], alpha=alpha, equal_within=equal_within)[0] if ratio is not None and are_known else None
     figures = cell_figure(of_base), cell_figure(of_system)
-    return compared(sample, figures, ratio, verdict, equal_within=equal_within)
+    return compared(sample, figures, found, equal_within=equal_within, unlike=unlike)
 
 
 @dataclass(frozen=True, slots=True)

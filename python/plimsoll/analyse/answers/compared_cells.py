@@ -14,12 +14,10 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TypeVar
 
 from plimsoll.analyse.answers.capacity import met_in_ramps
-from plimsoll.analyse.answers.compare_model import MetricComparison, Sessions
+from plimsoll.analyse.answers.compare_model import Sessions
 from plimsoll.analyse.answers.compared_sides import Design, Side, session_variance
-from plimsoll.analyse.model import DifferenceVerdict
 from plimsoll.analyse.study.capacities import deciding_runs, unlike_sides
 from plimsoll.analyse.study.capacity_model import SystemCapacity
 from plimsoll.analyse.study.cell_model import SpreadKind
@@ -290,9 +288,6 @@ def _variance_of_mean(places: Sequence[MeanVariance]) -> MeanVariance:
     return welch([(one.variance / len(places) ** 2, one.degrees) for one in places])
 
 
-Compared = TypeVar("Compared", bound=MetricComparison)
-
-
 @dataclass(frozen=True, slots=True)
 class _Met:
     """What the trials of one side met, each with its trial."""
@@ -342,13 +337,3 @@ def compared_conditions(base: Side, system: Side) -> ComparedConditions:
     trials, count = [*base.all_trials, *system.all_trials], len(base.all_trials)
     met = list(zip(trials, met_by(trials), strict=True))
     return ComparedConditions(_Met(tuple(met[:count])), _Met(tuple(met[count:])))
-
-
-def withheld(one: Compared, conditions: UnlikeConditions | None) -> Compared:
-    """A comparison without verdict and interval where both sides met unlike conditions."""
-    if conditions is None:
-        return one
-    nothing = dict.fromkeys(("low", "high", "repetitions_needed", "smallest_effect", "basis"))
-    return one.model_copy(
-        update={**nothing, "method": "", "verdict": DifferenceVerdict.DISTURBED, "unlike": conditions}
-    )

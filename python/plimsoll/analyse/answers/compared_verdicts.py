@@ -28,11 +28,12 @@ from typing import Protocol
 from plimsoll.analyse.answers.compare_model import GateOutcome, GateResult, Metric, MetricComparison
 from plimsoll.analyse.answers.compared_cells import ComparedRatio, Figures, Sample
 from plimsoll.analyse.answers.compared_sides import Design
-from plimsoll.analyse.model import DifferenceVerdict
-from plimsoll.analyse.study.cell_model import SpreadKind
-from plimsoll.analyse.study.comparison import ALPHA, Comparison, LogRatio, judge
+from plimsoll.analyse.study.cell_model import Estimate, SpreadKind
+from plimsoll.analyse.study.comparison import ALPHA, LogRatio, judge
+from plimsoll.analyse.study.ratio_model import Ratio, RatioVerdict
 from plimsoll.analyse.study.sequential import AnytimeInterval, half_widths
 from plimsoll.analyse.study.sequential_verdicts import AnytimeRatio, judge_interval, judge_values
+from plimsoll.analyse.trial.condition_model import UnlikeConditions
 from plimsoll.stats.significance import holm
 
 
@@ -40,6 +41,7 @@ def judged(
     samples: Sequence[Sample],
     design: Design,
     equal_within: float,
+    unlike: Sequence[UnlikeConditions | None],
     *,
     overall: Sample | None = None,
     parts: Sequence[int] = (),
@@ -51,6 +53,7 @@ def judged(
         samples: By place.
         design: How the two sides were measured.
         equal_within: Share within which two sides count as equal.
+        unlike: What both sides met at each place, and at all together, where that was not alike.
         overall: All places together, as one more; None for no such.
         parts: Of which places that is the mean, as indexes.
         higher_is_slower: Whether more is worse.
@@ -64,31 +67,38 @@ def judged(
             verdicts[index] = judge_values(ratio.values, tests_count=tests_count, equal_within=equal_within)
         elif isinstance(ratio, AnytimeRatio):
             of_parts = [places[one] for one in parts]
-            verdicts[index] = _mean_of_intervals(of_parts, ratio, tests_count=tests_count, equal_within=equal_within)
+            mean = _mean_of_intervals(of_parts, ratio, tests_count=tests_count, equal_within=equal_within)
+            verdicts[index] = mean or verdicts[index]
+    if higher_is_slower:
+        verdicts = [one and one.model_copy(update={"verdict": one.verdict.inverted}) for one in verdicts]
+    samples = [*samples, *([overall] if overall is not None else [])]
     return [
-        compared(
-            sample, sample.figures(design), ratio, verdict, equal_within=equal_within, higher_is_slower=higher_is_slower
-        )
-        for sample, ratio, verdict in zip(
-            [*samples, *([overall] if overall is not None else [])], ratios, verdicts, strict=True
-        )
+        compared(sample, sample.figures(design), found, equal_within=equal_within, unlike=conditions)
+        for sample, found, conditions in zip(samples, verdicts, unlike, strict=False)
     ]
 
 
 def _at_fixed_size(
     ratios: Sequence[ComparedRatio | None], equal_within: float, *, levels_count: int
-) -> list[Comparison | None]:
+) -> list[Ratio | None]:
     """A place without repetitions has no verdict and is no part of the family."""
     family = {index: one for index, one in enumerate(ratios) if isinstance(one, LogRatio) and one.is_testable}
     count = sum(index < levels_count for index in family)
     judged = judge(list(family.values()), equal_within=equal_within, levels_count=count)
     verdicts = dict(zip(family, judged, strict=True))
-    return [verdicts.get(index) for index in range(len(ratios))]
+    return [verdicts.get(index) or untestable(one, equal_within) for index, one in enumerate(ratios)]
+
+
+def untestable(ratio: ComparedRatio | None, equal_within: float) -> Ratio | None:
+    """A ratio that is not judged; None for none."""
+    if ratio is None:
+        return None
+    return Ratio(ratio=ratio.estimate(), verdict=RatioVerdict.UNTESTABLE, equal_within=equal_within)
 
 
 def _mean_of_intervals(
     places: Sequence[ComparedRatio | None], overall: AnytimeRatio, *, tests_count: int, equal_within: float
-) -> Comparison | None:
+) -> Ratio | None:
     known = [one for one in places if isinstance(one, AnytimeRatio)]
     if len(known) < len(places):
         return None
@@ -106,41 +116,42 @@ def _mean_of_intervals(
 def compared(
     sample: Sample,
     figures: Figures,
-    ratio: ComparedRatio | None,
-    verdict: Comparison | None,
+    found: Ratio | None,
     *,
     equal_within: float,
-    higher_is_slower: bool = False,
+    unlike: UnlikeConditions | None = None,
 ) -> MetricComparison:
-    """A place with its figures.
+    """A place with its figures; without verdict and interval where both sides met unlike conditions.
 
     Args:
         sample: Of both sides.
         figures: One of each side.
-        ratio: That of the two; None where it is unknown how it varies.
-        verdict: About it; None where it cannot be judged.
+        found: The ratio of the two; None where nothing is known but the figures.
         equal_within: Share within which two sides count as equal.
-        higher_is_slower: Whether more is worse.
+        unlike: What both met, where that was not alike.
     """
-    estimate = None if ratio is None else ratio.estimate()
-    bounds = None if estimate is None else estimate.bounds
-    found = DifferenceVerdict.UNTESTABLE if verdict is None else verdict.verdict
     base, system = figures
-    plain = system / base if base and system is not None else None
+    if found is None and base and system is not None:
+        found = Ratio(ratio=Estimate(value=system / base), verdict=RatioVerdict.UNTESTABLE)
+    if found is not None and unlike is not None:
+        found = found.withheld
+    verdict = RatioVerdict.UNTESTABLE if unlike is None else RatioVerdict.DISTURBED
+    bounds = None if found is None else found.ratio.bounds
     return MetricComparison(
-        ratio=plain if estimate is None else estimate.value,
+        ratio=None if found is None else found.ratio.value,
         low=None if bounds is None else bounds.low,
         high=None if bounds is None else bounds.high,
-        verdict=found.inverted if higher_is_slower else found,
-        repetitions_needed=None if verdict is None else verdict.repetitions_needed,
+        verdict=verdict if found is None else found.verdict,
+        repetitions_needed=None if found is None else found.repetitions_needed,
         equal_within=equal_within,
-        smallest_effect=None if verdict is None else verdict.smallest_effect,
+        smallest_effect=None if found is None else found.smallest_effect,
         base_value=base,
         system_value=system,
         base_repetitions=len(sample.base),
         system_repetitions=len(sample.system),
-        basis=None if ratio is None else ratio.basis,
+        basis=None if bounds is None else bounds.basis,
         method="" if bounds is None else bounds.method,
+        unlike=unlike,
     )
 
 

@@ -59,11 +59,11 @@ from plimsoll.analyse.explain.replication_model import (
     ServersOfLevel,
 )
 from plimsoll.analyse.findings.finding_model import Finding, found
-from plimsoll.analyse.model import DifferenceVerdict
 from plimsoll.analyse.study.cells import MeasuredCell
-from plimsoll.analyse.study.comparison import Comparison, LogRatio, judge, repetition_ratio
+from plimsoll.analyse.study.comparison import LogRatio, judge, repetition_ratio
 from plimsoll.analyse.study.curve_model import Curve
 from plimsoll.analyse.study.curves import LevelKey, compare_peaks, highest
+from plimsoll.analyse.study.ratio_model import Ratio, RatioVerdict
 from plimsoll.analyse.study.ratios import ratio_of
 from plimsoll.analyse.trial.histograms import merge
 from plimsoll.analyse.trial.instances import REPLICA, SOURCE, replicas_of, sources_of
@@ -125,7 +125,7 @@ def _by_count(cells: Sequence[MeasuredCell]) -> dict[int, Levels]:
     return dict(sorted(found.items()))
 
 
-_Steps = Mapping[tuple[str, str], Comparison]
+_Steps = Mapping[tuple[str, str], Ratio]
 """Verdicts by the names of both systems."""
 
 
@@ -136,13 +136,18 @@ def _names(one: Levels, other: Levels) -> tuple[str, str]:
 def _judged(scalings: Sequence[Mapping[int, Levels]], equal_within: float) -> _Steps:
     """Every step of a workload in one family."""
     tests: dict[tuple[str, str], LogRatio] = {}
-    for by_count in scalings:
-        for base, more in pairwise(by_count.values()):
-            means = [{key: cell.throughput for key, cell in one.items()} for one in (base, more)]
-            ratio = compare_peaks(*means).log_ratio
-            if ratio is not None and ratio.is_testable:
-                tests[_names(base, more)] = ratio
-    return dict(zip(tests, judge(list(tests.values()), equal_within=equal_within), strict=True))
+    untestable: dict[tuple[str, str], Ratio] = {}
+    for base, more in (step for by_count in scalings for step in pairwise(by_count.values())):
+        means = [{key: cell.throughput for key, cell in one.items()} for one in (base, more)]
+        log_ratio = compare_peaks(*means).log_ratio
+        if log_ratio is not None and log_ratio.is_testable:
+            tests[_names(base, more)] = log_ratio
+            continue
+        plain = ratio_of(_best(more).throughput, _best(base).throughput)
+        assert plain is not None, "cells without throughput are left out"
+        verdict = RatioVerdict.UNTESTABLE
+        untestable[_names(base, more)] = Ratio(ratio=plain, verdict=verdict, equal_within=equal_within)
+    return untestable | dict(zip(tests, judge(list(tests.values()), equal_within=equal_within), strict=True))
 
 
 def _best(levels: Levels) -> MeasuredCell:
@@ -154,7 +159,10 @@ def _scaling(workload: str, alike: dict[str, str], by_count: Mapping[int, Levels
     best = {count: _best(levels) for count, levels in by_count.items()}
     costs = fleet_costs(best[0], best[1]) if 0 in best and 1 in best else None
     points = tuple(_scaling_point(count, cell, costs) for count, cell in best.items())
-    steps = tuple(_step(one, other, by_count, judged) for one, other in pairwise(by_count))
+    steps = tuple(
+        ScalingStep(**judged[_names(by_count[one], by_count[other])].as_fields, base=one, count=other)
+        for one, other in pairwise(by_count)
+    )
     grows = {one.replicas for one in points if one.lag_grows}
     stops_after, unresolved_from = _stops(steps, grows)
     with_replicas = next((cell for count, cell in best.items() if count > 0), None)
@@ -186,30 +194,13 @@ def _scaling_point(count: int, cell: MeasuredCell, costs: FleetCosts | None) -> 
     )
 
 
-def _step(base: int, count: int, by_count: Mapping[int, Levels], judged: _Steps) -> ScalingStep:
-    one, other = by_count[base], by_count[count]
-    comparison = judged.get(_names(one, other))
-    if comparison is None:
-        ratio = ratio_of(_best(other).throughput, _best(one).throughput)
-        assert ratio is not None, "cells without throughput are left out"
-        return ScalingStep(base=base, count=count, ratio=ratio, verdict=DifferenceVerdict.UNTESTABLE)
-    return ScalingStep(
-        base=base,
-        count=count,
-        ratio=comparison.ratio,
-        simultaneous=comparison.simultaneous,
-        verdict=comparison.verdict,
-        repetitions_needed=comparison.repetitions_needed,
-    )
-
-
 def _stops(steps: Sequence[ScalingStep], grows: set[int]) -> tuple[int | None, int | None]:
     """After which number the next replica does not help, and from which on that is not resolved before."""
     unresolved = None
     for step in steps:
-        if step.count in grows or step.verdict in (DifferenceVerdict.EQUAL, DifferenceVerdict.SLOWER):
+        if step.count in grows or step.verdict in (RatioVerdict.EQUAL, RatioVerdict.SLOWER):
             return step.base, unresolved
-        if step.verdict != DifferenceVerdict.FASTER and unresolved is None:
+        if step.verdict != RatioVerdict.FASTER and unresolved is None:
             unresolved = step.base
     return None, unresolved
 
@@ -354,10 +345,10 @@ def _mean_ms(trial: TrialSummary) -> float | None:
     return found.sum_ns / found.total / 1e6 if found is not None and found.total else None
 
 
-def _commit_point(one: Member, comparison: Comparison | None, *, is_base: bool) -> CommitPoint:
+def _commit_point(one: Member, comparison: Ratio | None, *, is_base: bool) -> CommitPoint:
     sources = [server for trial in one.cell.trials for server in trial.servers if server.role == SOURCE]
     written = merge([server.written for server in sources if server.written is not None])
-    verdict = "" if is_base else DifferenceVerdict.UNTESTABLE if comparison is None else comparison.verdict.inverted
+    verdict = "" if is_base else RatioVerdict.UNTESTABLE if comparison is None else comparison.verdict.inverted
     return CommitPoint(
         system=one.cell.system,
         replicas=one.replicas,

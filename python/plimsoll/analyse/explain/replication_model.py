@@ -11,6 +11,7 @@ from enum import StrEnum
 from pydantic import Field
 
 from plimsoll.analyse.study.cell_model import Bounds, Durations, Estimate
+from plimsoll.analyse.study.ratio_model import Ratio
 from plimsoll.record.document import Document
 from plimsoll.record.level import Level
 
@@ -208,25 +209,18 @@ class ScalingPoint(Document):
     trials: tuple[str, ...] = ()
 
 
-class ScalingStep(Document):
-    """What the next replicas add.
+class ScalingStep(Ratio):
+    """What the next replicas add: throughput with `count` of them over that with `base`.
+
+    All steps of a workload are judged together (Holm).
 
     Attributes:
         base: Number of replicas compared with.
         count: Number of replicas compared.
-        ratio: Throughput with `count` over that with `base`.
-        simultaneous: Bounds of the ratio that hold for all steps of the workload together; null when untestable.
-        verdict: `faster`, `slower`, `equal` (within what the study allows), `unresolved` or `untestable`, corrected for
-            all steps of the workload (Holm).
-        repetitions_needed: Further repetitions that would decide; null where not known.
     """
 
     base: int
     count: int
-    ratio: Estimate
-    simultaneous: Bounds | None = None
-    verdict: str
-    repetitions_needed: int | None = None
 
 
 class ReplicaScaling(Document):

@@ -12,6 +12,7 @@ from typing import Any
 from pydantic import Field
 
 from plimsoll.analyse.study.cell_model import Estimate
+from plimsoll.analyse.study.ratio_model import RatioVerdict
 from plimsoll.record.document import Document
 from plimsoll.record.level import Level
 
@@ -82,6 +83,6 @@ def of_verdict(verdict: str, *, is_measured: bool) -> Grade:
         verdict: Of two systems whose ratio is known, such as `unresolved`.
         is_measured: Both were measured here, and not imported, and the ratio has an interval.
     """
-    if verdict == "disturbed":
+    if verdict == RatioVerdict.DISTURBED:
         return Grade.UNKNOWN
-    return Grade.MEASURED if is_measured and verdict != "untestable" else Grade.INDICATED
+    return Grade.MEASURED if is_measured and verdict != RatioVerdict.UNTESTABLE else Grade.INDICATED

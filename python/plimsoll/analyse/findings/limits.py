@@ -11,11 +11,12 @@ from typing import Any
 from plimsoll.analyse.findings.doubts import PlacedWarning
 from plimsoll.analyse.findings.finding_model import Finding, found
 from plimsoll.analyse.findings.machine import buffer_pool_bytes
-from plimsoll.analyse.model import Difference, DifferenceVerdict
+from plimsoll.analyse.model import Difference
 from plimsoll.analyse.study.capacity_model import CapacityRatio, SystemCapacity
 from plimsoll.analyse.study.cell_model import Cell
 from plimsoll.analyse.study.cells import MeasuredCell
 from plimsoll.analyse.study.curve_model import Curve
+from plimsoll.analyse.study.ratio_model import RatioVerdict
 from plimsoll.analyse.study.ratios import BLOCKS_NEEDED
 from plimsoll.analyse.trial.condition_model import UnlikeConditions, slow_figures
 from plimsoll.analyse.trial.trial_summary import TrialSummary
@@ -118,7 +119,7 @@ def _in_turn(differences: Sequence[Difference]) -> Iterator[Finding]:
 
 def _undecided(differences: Sequence[Difference]) -> Iterator[Finding]:
     peaks = [one for one in differences if one.level is None]
-    count = sum(one.verdict is DifferenceVerdict.UNRESOLVED for one in peaks)
+    count = sum(one.verdict is RatioVerdict.UNRESOLVED for one in peaks)
     if count:
         is_duet = any(one.duet is not None for one in differences)
         yield found("comparisons-undecided", undecided_count=count, all_count=len(peaks), is_duet=is_duet)

@@ -45,11 +45,11 @@ import numpy as np
 import polars as pl
 
 from plimsoll.analyse.explain.replication_model import LagState
-from plimsoll.analyse.model import DifferenceVerdict
 from plimsoll.analyse.study.capacity_model import CapacityRatio, SystemCapacity
 from plimsoll.analyse.study.cell_model import EQUAL_WITHIN, Bounds, Estimate, SpreadKind
 from plimsoll.analyse.study.comparison import ALPHA, LogRatio, compare_repetitions, repetition_ratio
-from plimsoll.analyse.study.conditions import UNLIKE_RATIO, is_disturbed, judged, together, without_verdict
+from plimsoll.analyse.study.conditions import UNLIKE_RATIO, is_disturbed, judged, together
+from plimsoll.analyse.study.ratio_model import Ratio, RatioVerdict
 from plimsoll.analyse.study.sequential import anytime_interval
 from plimsoll.analyse.study.sequential_verdicts import verdict_of
 from plimsoll.analyse.study.throughput import log_bounds, next_at_least
@@ -120,17 +120,22 @@ def _mean(values: Sequence[float]) -> Estimate:
     return Estimate(value=value, bounds=bounds, trial_count=count)
 
 
-def capacity_ratios(found: Sequence[SystemCapacity], workloads_count: int = 1) -> tuple[CapacityRatio, ...]:
+def capacity_ratios(
+    found: Sequence[SystemCapacity], workloads_count: int = 1, *, equal_within: float = EQUAL_WITHIN
+) -> tuple[CapacityRatio, ...]:
     """Every two systems under the same workload and objective; corrected for how many there are (Bonferroni).
 
     Args:
         found: The capacities of a study.
         workloads_count: Of how many workloads there will be such ratios in the end, where `found` is of one of them.
+        equal_within: Share within which two capacities count as equal.
     """
     pairs = list(_pairs(found))
     alpha = ALPHA / max(len(pairs) * workloads_count, 1)
     return tuple(
-        ratio_of_ramps(base, system, alpha=alpha) or capacity_ratio(base, system, alpha=alpha) for base, system in pairs
+        ratio_of_ramps(base, system, alpha=alpha, equal_within=equal_within)
+        or capacity_ratio(base, system, alpha=alpha, equal_within=equal_within)
+        for base, system in pairs
     )
 
 
@@ -160,19 +165,14 @@ def capacity_ratio(
         equal_within: Share within which the two count as equal.
     """
     of_base, of_system, in_pairs = _values(base, system, paired)
-    if len(of_base) == len(of_system) == 1 and (single := ratio_of_single_searches(base, system, alpha=alpha)):
-        return single
+    if len(of_base) == len(of_system) == 1:
+        single = ratio_of_single_searches(base, system, alpha=alpha, equal_within=equal_within)
+        if single is not None:
+            return single
     compared = compare_repetitions(
         of_base, of_system, paired=in_pairs, alpha=alpha, equal_within=equal_within, least_variance=LEAST_VARIANCE
     )
-    return CapacityRatio(
-        workload=base.workload,
-        base=base.system,
-        system=system.system,
-        ratio=compared.ratio,
-        verdict=compared.verdict.value,
-        repetitions_needed=compared.repetitions_needed,
-    )
+    return CapacityRatio(**compared.as_fields, workload=base.workload, base=base.system, system=system.system)
 
 
 def capacity_log_ratio(base: SystemCapacity, system: SystemCapacity, *, paired: bool = True) -> LogRatio | None:
@@ -382,9 +382,9 @@ def ratio_of_ramps(
     if not values:
         return None
     starts = sum(bool(one) for one in rounds)
-    ratio, verdict = judged_pairs(values, alpha=alpha, starts=starts, equal_within=equal_within)
+    found = judged_pairs(values, alpha=alpha, starts=starts, equal_within=equal_within)
     names = {"workload": base.workload, "base": base.system, "system": system.system}
-    return CapacityRatio(**names, ratio=ratio, verdict=verdict.value, pairs_count=len(values))
+    return CapacityRatio(**found.as_fields, **names, pairs_count=len(values))
 
 
 def log_ratios(base: Sequence[CapacityRun], system: Sequence[CapacityRun]) -> list[float]:
@@ -397,7 +397,7 @@ def log_ratios(base: Sequence[CapacityRun], system: Sequence[CapacityRun]) -> li
 
 def judged_pairs(
     values: Sequence[float], *, alpha: float, starts: int = 1, equal_within: float = EQUAL_WITHIN
-) -> tuple[Estimate, DifferenceVerdict]:
+) -> Ratio:
     """The ratio of two systems with its interval, which holds at every look, and what it decides.
 
     Args:
@@ -408,7 +408,8 @@ def judged_pairs(
     """
     found = anytime_interval(_winsorised(values), alpha)
     if len(values) < PAIRS_LEAST or not math.isfinite(found.half_width):
-        return Estimate(value=math.exp(found.mean), trial_count=len(values)), DifferenceVerdict.UNTESTABLE
+        plain = Estimate(value=math.exp(found.mean), trial_count=len(values))
+        return Ratio(ratio=plain, verdict=RatioVerdict.UNTESTABLE, equal_within=equal_within)
     from scipy.special import ndtri
 
     between_starts = float(ndtri(1 - alpha / 4)) * STARTS_DIFFER * math.sqrt(2 / starts)
@@ -421,7 +422,7 @@ def judged_pairs(
         method=_METHOD,
     )
     estimate = Estimate(value=math.exp(wide.mean), bounds=bounds, trial_count=len(values))
-    return estimate, verdict_of(wide, math.log1p(equal_within))
+    return Ratio(ratio=estimate, verdict=verdict_of(wide, math.log1p(equal_within)), equal_within=equal_within)
 
 
 def _winsorised(values: Sequence[float]) -> list[float]:
@@ -451,22 +452,20 @@ def unlike_sides(base: Mapping[_Pair, Disturbance], system: Mapping[_Pair, Distu
     return UnlikeConditions(base=of_base, system=of_system)
 
 
-def withheld(one: CapacityRatio, conditions: UnlikeConditions | None) -> CapacityRatio:
-    """The ratio, without a verdict where its sides met unlike conditions."""
-    return one if conditions is None else one.model_copy(update=without_verdict(one.ratio, conditions))
-
-
 STARTS_DIFFER = 0.03
 """Standard deviation of the logarithm of a server's speed between its starts, as it is taken to be."""
 
 
-def ratio_of_single_searches(base: SystemCapacity, system: SystemCapacity, *, alpha: float) -> CapacityRatio | None:
+def ratio_of_single_searches(
+    base: SystemCapacity, system: SystemCapacity, *, alpha: float, equal_within: float = EQUAL_WITHIN
+) -> CapacityRatio | None:
     """The ratio of two capacities, one search each; None unless both searches have both limits.
 
     Args:
         base: What is compared with.
         system: What is compared.
         alpha: 0.05 for one comparison; with m of them side by side 0.05 / m.
+        equal_within: Share within which the two count as equal.
     """
     from scipy.special import ndtri
 
@@ -487,14 +486,15 @@ def ratio_of_single_searches(base: SystemCapacity, system: SystemCapacity, *, al
         base=base.system,
         system=system.system,
         ratio=Estimate(value=value, bounds=bounds, trial_count=1),
-        verdict=_verdict(bounds).value,
+        verdict=_verdict(bounds),
+        equal_within=equal_within,
     )
 
 
-def _verdict(bounds: Bounds) -> DifferenceVerdict:
+def _verdict(bounds: Bounds) -> RatioVerdict:
     if bounds.low > 1:
-        return DifferenceVerdict.FASTER
-    return DifferenceVerdict.SLOWER if bounds.high < 1 else DifferenceVerdict.UNTESTABLE
+        return RatioVerdict.FASTER
+    return RatioVerdict.SLOWER if bounds.high < 1 else RatioVerdict.UNTESTABLE
 
 
 def _variance(one: SystemCapacity) -> float | None:

@@ -6,7 +6,8 @@ from enum import StrEnum
 
 from plimsoll.analyse.findings.finding_model import Grade
 from plimsoll.analyse.study.cell_model import Estimate
-from plimsoll.analyse.trial.condition_model import Disturbance, UnlikeConditions
+from plimsoll.analyse.study.ratio_model import SystemRatio
+from plimsoll.analyse.trial.condition_model import Disturbance
 from plimsoll.record.capacity import Capacity, CapacityObjective, SearchRecord
 from plimsoll.record.document import Document
 from plimsoll.record.model import Price, TrialWarning
@@ -62,27 +63,15 @@ class CapacityAnswer(Capacity):
     grade: Grade
 
 
-class CapacityRatio(Document):
-    """How the capacities of two systems compare under one workload.
+class CapacityRatio(SystemRatio):
+    """How the capacities of two systems compare; all comparisons of a study are judged together (Bonferroni).
 
     Attributes:
-        workload: Under which.
-        base: What is compared with.
-        system: What is compared.
-        ratio: Capacity of `system` over that of `base`.
-        verdict: As that of a difference.
-        repetitions_needed: Further repetitions that would decide; None where not known.
-        unlike: What both met where the verdict is `disturbed`; null otherwise.
+        ratio: Capacity of `system` over that of `base`. After ramps, and of single searches, its interval holds for all
+            comparisons together, and `simultaneous` is null.
         pairs_count: So many pairs of ramps it rests on; 0 where each capacity was searched by itself.
     """
 
-    workload: str
-    base: str
-    system: str
-    ratio: Estimate
-    verdict: str
-    repetitions_needed: int | None = None
-    unlike: UnlikeConditions | None = None
     pairs_count: int = 0
 
 

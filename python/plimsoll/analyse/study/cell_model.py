@@ -146,6 +146,11 @@ class Bounds(Document):
         """The same for a ratio."""
         return is_vague_ratio(self.low, self.high)
 
+    @property
+    def inverted(self) -> Bounds:
+        """Those of a ratio seen from the other side."""
+        return self.model_copy(update={"low": 1 / self.high, "high": 1 / self.low})
+
 
 def is_vague(low: float, high: float) -> bool:
     """Whether an interval is so wide that its figures are not shown."""
@@ -173,9 +178,13 @@ class Estimate(Document):
     @property
     def inverted(self) -> Estimate:
         """A ratio seen from the other side."""
-        bounds = self.bounds
-        turned = None if bounds is None else bounds.model_copy(update={"low": 1 / bounds.high, "high": 1 / bounds.low})
+        turned = None if self.bounds is None else self.bounds.inverted
         return self.model_copy(update={"value": 1 / self.value, "bounds": turned})
+
+    @property
+    def without_bounds(self) -> Estimate:
+        """A figure of which nobody knows how far it is off."""
+        return self.model_copy(update={"bounds": None})
 
 
 class CpuShares(Document):

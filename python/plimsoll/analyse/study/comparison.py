@@ -22,38 +22,16 @@ from __future__ import annotations
 import math
 from bisect import bisect_left
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
-from plimsoll.analyse.model import DifferenceVerdict
 from plimsoll.analyse.study.cell_model import EQUAL_WITHIN, Bounds, Estimate, SpreadKind
+from plimsoll.analyse.study.ratio_model import Ratio, RatioVerdict
 from plimsoll.stats.significance import holm
 from plimsoll.stats.variance import MeanVariance, quantile_t
 
 ALPHA = 0.05
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Comparison:
-    """One mean throughput over another, judged.
-
-    Attributes:
-        ratio: With its 95 % bounds, which are not corrected for other comparisons; none when untestable.
-        simultaneous: Bounds of the ratio that hold for all comparisons together; None when untestable.
-        verdict: After correction.
-        equal_within: Within which share the two would count as equal, such as 0.05.
-        smallest_effect: Smallest ratio above 1 that is found four times out of five; None when untestable.
-        repetitions_needed: How many further repetitions decide four times out of five, if the ratio stays; 0 where it
-            is decided; None when untestable, or where more than `MOST_FURTHER_REPETITIONS` are needed.
-    """
-
-    ratio: Estimate
-    simultaneous: Bounds | None = None
-    verdict: DifferenceVerdict
-    equal_within: float
-    smallest_effect: float | None = None
-    repetitions_needed: int | None = None
 
 
 def compare_repetitions(
@@ -64,7 +42,7 @@ def compare_repetitions(
     alpha: float = ALPHA,
     equal_within: float = EQUAL_WITHIN,
     least_variance: float = 0.0,
-) -> Comparison:
+) -> Ratio:
     """Compares two systems by one throughput for each of their repetitions.
 
     Args:
@@ -91,7 +69,7 @@ def compare_repetitions(
     log_ratio = (_paired if paired else _welch)(base, system, least_variance)
     if log_ratio is None:
         plain = Estimate(value=float(system.mean() / base.mean()), trial_count=min(base.size, system.size))
-        return Comparison(ratio=plain, verdict=DifferenceVerdict.UNTESTABLE, equal_within=equal_within)
+        return Ratio(ratio=plain, verdict=RatioVerdict.UNTESTABLE, equal_within=equal_within)
     return judge([log_ratio], alpha=alpha, equal_within=equal_within)[0]
 
 
@@ -109,7 +87,7 @@ def judge(
     equal_within: float = EQUAL_WITHIN,
     family_count: int = 0,
     levels_count: int = 0,
-) -> list[Comparison]:
+) -> list[Ratio]:
     """Judges ratios that are shown beside each other: Holm over all of them.
 
     Args:
@@ -128,28 +106,22 @@ def judge(
     equal = holm([one.chance_if_apart(equal_within) for one in log_ratios], count)
     shared = alpha / max(levels_count or count, 1)
     return [
-        replace(
-            _judged(one, differs <= alpha, equals <= alpha, alpha=shared, equal_within=equal_within),
+        Ratio(
+            ratio=one.estimate(),
             simultaneous=one.bounds(alpha, max(count, 1)),
+            verdict=(verdict := _verdict(one, differs=differs <= alpha, equals=equals <= alpha)),
+            equal_within=equal_within,
+            smallest_effect=one.smallest_effect(shared),
+            repetitions_needed=0 if verdict.is_decided else _further(one, alpha=shared, equal_within=equal_within),
         )
         for one, differs, equals in zip(log_ratios, differing, equal, strict=True)
     ]
 
 
-def _judged(one: LogRatio, differs: bool, equals: bool, *, alpha: float, equal_within: float) -> Comparison:
-    verdict = DifferenceVerdict.UNRESOLVED
+def _verdict(one: LogRatio, *, differs: bool, equals: bool) -> RatioVerdict:
     if differs:
-        verdict = DifferenceVerdict.FASTER if one.value > 0 else DifferenceVerdict.SLOWER
-    elif equals:
-        verdict = DifferenceVerdict.EQUAL
-    is_open = verdict is DifferenceVerdict.UNRESOLVED
-    return Comparison(
-        ratio=one.estimate(),
-        verdict=verdict,
-        equal_within=equal_within,
-        smallest_effect=one.smallest_effect(alpha),
-        repetitions_needed=_further(one, alpha=alpha, equal_within=equal_within) if is_open else 0,
-    )
+        return RatioVerdict.FASTER if one.value > 0 else RatioVerdict.SLOWER
+    return RatioVerdict.EQUAL if equals else RatioVerdict.UNRESOLVED
 
 
 def _further(one: LogRatio, *, alpha: float, equal_within: float) -> int | None:

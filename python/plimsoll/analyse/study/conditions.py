@@ -56,8 +56,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from plimsoll.analyse.model import DifferenceVerdict
-from plimsoll.analyse.study.cell_model import Cell, Estimate
+from plimsoll.analyse.study.cell_model import Cell
 from plimsoll.analyse.study.curve_model import Curve
 from plimsoll.analyse.trial.condition_model import SLOW_RATIO, Disturbance, SlowFigure, TrialCondition, UnlikeConditions
 from plimsoll.analyse.trial.samples import MachineSeconds, machine_of_round
@@ -97,7 +96,7 @@ def _of_curve(curve: Curve, known: Mapping[str, TrialCondition]) -> Curve:
     cells = tuple(_of_cell(cell, tuple(known[one] for one in cell.trials if one in known)) for cell in curve.cells)
     peak = curve.peak
     if peak is not None and any(one.is_disturbed and one.level == peak.level for one in cells):
-        peak = peak.model_copy(update={"throughput_tps": without_bounds(peak.throughput_tps)})
+        peak = peak.model_copy(update={"throughput_tps": peak.throughput_tps.without_bounds})
     return curve.model_copy(update={"cells": cells, "peak": peak})
 
 
@@ -105,23 +104,8 @@ def _of_cell(cell: Cell, conditions: tuple[TrialCondition, ...]) -> Cell:
     disturbance = together(one.disturbance for one in conditions)
     update: dict[str, object] = {"conditions": conditions, "disturbance": disturbance}
     if is_disturbed(disturbance):
-        update |= {"is_disturbed": True, "throughput_tps": without_bounds(cell.throughput_tps)}
+        update |= {"is_disturbed": True, "throughput_tps": cell.throughput_tps.without_bounds}
     return cell.model_copy(update=update)
-
-
-def without_verdict(ratio: Estimate, conditions: UnlikeConditions) -> dict[str, object]:
-    """What is left of a comparison whose sides met unlike conditions, as an update of it."""
-    return {
-        "ratio": without_bounds(ratio),
-        "verdict": DifferenceVerdict.DISTURBED,
-        "repetitions_needed": None,
-        "unlike": conditions,
-    }
-
-
-def without_bounds(estimate: Estimate) -> Estimate:
-    """A figure of which nobody knows how far it is off."""
-    return estimate.model_copy(update={"bounds": None})
 
 
 SLOW_SHARE_ALLOWED = 0.10

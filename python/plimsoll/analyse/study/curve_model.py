@@ -8,6 +8,7 @@ from __future__ import annotations
 from enum import StrEnum
 
 from plimsoll.analyse.study.cell_model import Cell, Estimate
+from plimsoll.analyse.study.ratio_model import Ratio
 from plimsoll.record.document import Document
 from plimsoll.record.level import Level, LevelKind
 
@@ -171,7 +172,7 @@ class EffectAtLevel(Document):
     ratio: Estimate
 
 
-class FactorEffect(Document):
+class FactorEffect(Ratio):
     """What one value of a factor changes, compared with the factor's first value.
 
     Attributes:
@@ -184,11 +185,6 @@ class FactorEffect(Document):
             the other factors that have both, and over all levels. Its bounds stand for it alone.
         verdict: Whether `value` is faster or slower than `base` or equal to it within `equal_within`, corrected for all
             effects and interactions of the study (Holm); `disturbed` where the machine made over 5 % of it.
-        smallest_effect: The smallest ratio above 1 that trials as many and as noisy as these find four times out of
-            five, by the corrected test; null when untestable.
-        equal_within: The share within which two values count as equal, from the study.
-        repetitions_needed: How many further repetitions would decide four times out of five, if the ratio stays; 0
-            where it is decided; null when untestable, or where more than 100 are needed.
         over: Names of the other factors.
         contexts_count: Over how many combinations of them the ratio is a mean; 0 where `is_additive`.
         is_additive: No two systems differ in this factor alone; the ratio is right only where factors do not interact.
@@ -200,18 +196,13 @@ class FactorEffect(Document):
     factor: str
     base: str
     value: str
-    ratio: Estimate
-    verdict: str
-    smallest_effect: float | None = None
-    equal_within: float = 0.05
-    repetitions_needed: int | None = None
     over: tuple[str, ...] = ()
     contexts_count: int = 1
     is_additive: bool = False
     levels: tuple[EffectAtLevel, ...] = ()
 
 
-class Interaction(Document):
+class Interaction(Ratio):
     """How the effect of a factor depends on another factor, or on the level.
 
     Attributes:
@@ -230,7 +221,6 @@ class Interaction(Document):
         effect_at_base: The effect of `value` at `other_base`, or at `base_level`.
         effect_at_value: The effect of `value` at `other_value`, or at `level`.
         verdict: `faster` or `slower` where the ratio is established to be above or below 1, as that of an effect.
-        smallest_effect: As that of an effect.
     """
 
     workload: str
@@ -243,11 +233,8 @@ class Interaction(Document):
     other_value: str | None = None
     base_level: Level | None = None
     level: Level | None = None
-    ratio: Estimate
     effect_at_base: Estimate
     effect_at_value: Estimate
-    verdict: str
-    smallest_effect: float | None = None
 
 
 class Effects(Document):

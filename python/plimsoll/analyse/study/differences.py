@@ -24,19 +24,20 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from plimsoll.analyse.findings.finding_model import Finding, found
-from plimsoll.analyse.model import Difference, DifferenceVerdict, SystemSummary, WorkloadSummary
+from plimsoll.analyse.model import Difference, SystemSummary, WorkloadSummary
 from plimsoll.analyse.study.cell_model import EQUAL_WITHIN
 from plimsoll.analyse.study.cells import MeasuredCell
-from plimsoll.analyse.study.comparison import Comparison, LogRatio, judge
-from plimsoll.analyse.study.conditions import of_trials, unlike, without_verdict
+from plimsoll.analyse.study.comparison import LogRatio, judge
+from plimsoll.analyse.study.conditions import of_trials, unlike
 from plimsoll.analyse.study.curve_model import Curve, Duet
 from plimsoll.analyse.study.curves import LevelKey, compare_peaks, highest
 from plimsoll.analyse.study.duets import by_rounds_alone, compare_turns
 from plimsoll.analyse.study.factors import PER_INSTANCE, FactorComparison, Factors, compare_factors, factors_of
+from plimsoll.analyse.study.ratio_model import Ratio, RatioVerdict
 from plimsoll.analyse.study.ratios import compared_blocks, log_ratio, ratio_of
 from plimsoll.analyse.study.sequential import SYSTEMS_FOR_ALL_PAIRS, system_pairs
 from plimsoll.analyse.study.sequential_verdicts import judge_at_any_look
-from plimsoll.analyse.trial.condition_model import Disturbance, UnlikeConditions
+from plimsoll.analyse.trial.condition_model import Disturbance
 from plimsoll.record.level import Level
 
 _NO_FACTORS = FactorComparison()
@@ -109,11 +110,9 @@ def differences(
         if at_any_look:
             duets = {key: by_rounds_alone(duet) for key, duet in duets.items()}
         for pair in own:
-            difference = _difference(pair, judged.get(pair.key), summaries, equal_within)
-            difference = difference.model_copy(update={"duet": duets.get(pair.key)})
-            found.append(
-                _withheld(difference, unlike(*(of_trials(one.trials, met) for one in (pair.base, pair.system))))
-            )
+            ratio = judged.get(pair.key) or _untestable(pair, equal_within)
+            difference = _difference(pair, ratio, duets.get(pair.key), summaries)
+            found.append(difference.unless(unlike(*(of_trials(one.trials, met) for one in (pair.base, pair.system)))))
     return tuple(found)
 
 
@@ -157,7 +156,7 @@ def _of_levels(base: LevelCells, system: LevelCells) -> Iterator[_Pair]:
 
 def _judged(
     pairs: Sequence[_Pair], equal_within: float, chosen_from: float
-) -> dict[tuple[str, str, LevelKey, LevelKey], Comparison]:
+) -> dict[tuple[str, str, LevelKey, LevelKey], Ratio]:
     """By key: each test once.
 
     Args:
@@ -173,7 +172,7 @@ def _judged(
 
 def _judged_at_any_look(
     pairs: Sequence[_Pair], equal_within: float, tests_count: int
-) -> dict[tuple[str, str, LevelKey, LevelKey], Comparison]:
+) -> dict[tuple[str, str, LevelKey, LevelKey], Ratio]:
     """By key. Peaks at different levels are a choice from all pairs of levels."""
     levels_count = len({pair.level.order for pair in pairs if pair.level is not None})
     judged = {}
@@ -187,38 +186,28 @@ def _judged_at_any_look(
     return judged
 
 
-def _difference(
-    pair: _Pair, comparison: Comparison | None, summaries: Mapping[str, SystemSummary], equal_within: float
-) -> Difference:
+def _untestable(pair: _Pair, equal_within: float) -> Ratio:
+    ratio = ratio_of(pair.system.throughput, pair.base.throughput)
+    assert ratio is not None, "pairs with a mean of zero are left out"
+    return Ratio(ratio=ratio, verdict=RatioVerdict.UNTESTABLE, equal_within=equal_within)
+
+
+def _difference(pair: _Pair, ratio: Ratio, duet: Duet | None, summaries: Mapping[str, SystemSummary]) -> Difference:
     base, system = pair.base, pair.system
     others = other_factors(base, system, summaries) if pair.level is None else _NO_FACTORS
-    ratio = ratio_of(system.throughput, base.throughput) if comparison is None else comparison.ratio
-    assert ratio is not None, "pairs with a mean of zero are left out"
     return Difference(
+        **ratio.as_fields,
         workload=base.workload,
         base=base.system,
         system=system.system,
         level=pair.level,
         base_level=base.level if pair.level is None else None,
         system_level=system.level if pair.level is None else None,
-        ratio=ratio,
-        simultaneous=None if comparison is None else comparison.simultaneous,
-        smallest_effect=None if comparison is None else comparison.smallest_effect,
-        verdict=DifferenceVerdict.UNTESTABLE if comparison is None else comparison.verdict,
-        equal_within=equal_within,
-        repetitions_needed=None if comparison is None else comparison.repetitions_needed,
         other_factors=others.differing,
-        blocks=compared_blocks(base.throughput.cell, system.throughput.cell),
         one_sided_factors=others.one_sided,
+        duet=duet,
+        blocks=compared_blocks(base.throughput.cell, system.throughput.cell),
     )
-
-
-def _withheld(difference: Difference, conditions: UnlikeConditions | None) -> Difference:
-    """Without a verdict where the two sides met unlike conditions."""
-    if conditions is None:
-        return difference
-    nothing = {"simultaneous": None, "smallest_effect": None}
-    return difference.model_copy(update=without_verdict(difference.ratio, conditions) | nothing)
 
 
 def other_factors(base: MeasuredCell, system: MeasuredCell, summaries: Mapping[str, SystemSummary]) -> FactorComparison:

@@ -38,14 +38,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from plimsoll.analyse.findings.finding_model import Finding, Scalar, found
-from plimsoll.analyse.model import DifferenceVerdict, SystemSummary
+from plimsoll.analyse.model import SystemSummary
 from plimsoll.analyse.study.capacities import capacities_by_repetition
 from plimsoll.analyse.study.capacity_model import SystemCapacity
 from plimsoll.analyse.study.cell_model import EQUAL_WITHIN, Estimate, SpreadKind
 from plimsoll.analyse.study.cells import MeasuredCell
-from plimsoll.analyse.study.comparison import NO_SPREAD, Comparison, LogRatio, judge, welch
-from plimsoll.analyse.study.conditions import UNLIKE_RATIO, of_trials, without_bounds
+from plimsoll.analyse.study.comparison import NO_SPREAD, LogRatio, judge, welch
+from plimsoll.analyse.study.conditions import UNLIKE_RATIO, of_trials
 from plimsoll.analyse.study.curve_model import EffectAtLevel, EffectMeasure, Effects, FactorEffect, Interaction
+from plimsoll.analyse.study.ratio_model import Ratio, RatioVerdict
 from plimsoll.analyse.study.sequential_verdicts import estimate_at_any_look, judge_values
 from plimsoll.analyse.study.violations import LEAST_VARIANCE
 from plimsoll.analyse.trial.condition_model import Disturbance
@@ -149,7 +150,7 @@ def _tests(matrix: Matrix, measured: Measured) -> Iterator[_Test]:
         yield from (_Test(measured, table, one.weights, one, level) for one in mains)
 
 
-def _judged(tests: Sequence[_Test], equal_within: float, *, at_any_look: bool) -> list[Comparison | None]:
+def _judged(tests: Sequence[_Test], equal_within: float, *, at_any_look: bool) -> list[Ratio | None]:
     """One for each test; None where even the ratio is not known."""
     if at_any_look:
         values = [test.table.by_repetition(test.weights) for test in tests]
@@ -163,22 +164,17 @@ def _judged(tests: Sequence[_Test], equal_within: float, *, at_any_look: bool) -
     ]
 
 
-def _withheld(test: _Test, comparison: Comparison | None) -> Comparison | None:
+def _withheld(test: _Test, judged: Ratio | None) -> Ratio | None:
     """Without a verdict where the machine was not equally fast for what is compared."""
-    if comparison is None or test.table.slowness(test.weights) <= UNLIKE_RATIO:
-        return comparison
-    return Comparison(
-        ratio=without_bounds(comparison.ratio),
-        verdict=DifferenceVerdict.DISTURBED,
-        equal_within=comparison.equal_within,
-    )
+    is_alike = test.table.slowness(test.weights) <= UNLIKE_RATIO
+    return judged if judged is None or is_alike else judged.withheld
 
 
-def _untestable(test: _Test, equal_within: float) -> Comparison | None:
+def _untestable(test: _Test, equal_within: float) -> Ratio | None:
     ratio = _plain(test.table, test.weights)
     if ratio is None:
         return None
-    return Comparison(ratio=ratio, verdict=DifferenceVerdict.UNTESTABLE, equal_within=equal_within)
+    return Ratio(ratio=ratio, verdict=RatioVerdict.UNTESTABLE, equal_within=equal_within)
 
 
 def _plain(table: EffectTable, weights: Weights) -> Estimate | None:
@@ -196,34 +192,31 @@ class _Shown:
     matrix: Matrix
     at_any_look: bool
 
-    def effect(self, test: _Test, contrast: Contrast, judged: Comparison) -> FactorEffect:
+    def effect(self, test: _Test, contrast: Contrast, judged: Ratio) -> FactorEffect:
         """A main effect, with that of each level."""
         matrix, measured = self.matrix, test.measured
         at_levels = [(level, self._ratio(table, contrast.weights)) for level, table in _several(measured)]
         return FactorEffect(
+            **judged.as_fields,
             workload=measured.workload,
             measure=measured.measure,
             factor=matrix.factors[contrast.factor],
             base=matrix.values[contrast.factor][0],
             value=matrix.values[contrast.factor][contrast.value],
-            ratio=judged.ratio,
-            verdict=judged.verdict.value,
-            smallest_effect=judged.smallest_effect,
-            equal_within=judged.equal_within,
-            repetitions_needed=judged.repetitions_needed,
             over=tuple(name for index, name in enumerate(matrix.factors) if index != contrast.factor),
             contexts_count=contrast.contexts_count,
             is_additive=contrast.is_additive,
             levels=tuple(EffectAtLevel(level=level, ratio=ratio) for level, ratio in at_levels if ratio is not None),
         )
 
-    def of_factors(self, test: _Test, contrast: CrossContrast, judged: Comparison) -> Interaction | None:
+    def of_factors(self, test: _Test, contrast: CrossContrast, judged: Ratio) -> Interaction | None:
         """The interaction of two factors; None where one of their effects is not known."""
         (one, other), (value, where) = contrast.factors, contrast.values
         at_base, at_value = self._ratio(test.table, contrast.at_base), self._ratio(test.table, contrast.at_value)
         if at_base is None or at_value is None:
             return None
         return Interaction(
+            **judged.as_fields,
             workload=test.measured.workload,
             measure=test.measured.measure,
             factor=self.matrix.factors[one],
@@ -232,15 +225,12 @@ class _Shown:
             other=self.matrix.factors[other],
             other_base=self.matrix.values[other][0],
             other_value=self.matrix.values[other][where],
-            ratio=judged.ratio,
             effect_at_base=at_base,
             effect_at_value=at_value,
-            verdict=judged.verdict.value,
-            smallest_effect=judged.smallest_effect,
         )
 
     def of_level(
-        self, test: _Test, contrast: Contrast | CrossContrast, level: int | None, judged: Comparison
+        self, test: _Test, contrast: Contrast | CrossContrast, level: int | None, judged: Ratio
     ) -> Interaction | None:
         """How an effect depends on the level; None where one of the two is not known."""
         assert isinstance(contrast, Contrast), "three factors are not looked at"
@@ -250,6 +240,7 @@ class _Shown:
         if at_base is None or at_value is None:
             return None
         return Interaction(
+            **judged.as_fields,
             workload=measured.workload,
             measure=measured.measure,
             factor=self.matrix.factors[contrast.factor],
@@ -257,11 +248,8 @@ class _Shown:
             value=self.matrix.values[contrast.factor][contrast.value],
             base_level=measured.levels[0],
             level=measured.levels[level],
-            ratio=judged.ratio,
             effect_at_base=at_base,
             effect_at_value=at_value,
-            verdict=judged.verdict.value,
-            smallest_effect=judged.smallest_effect,
         )
 
     def _ratio(self, table: EffectTable, weights: Weights) -> Estimate | None:
@@ -544,7 +532,7 @@ def effect_answer(effects: Effects) -> Iterator[Finding]:
 
 def _established(judged: Sequence[Judged]) -> list[Judged]:
     """Those that are established, the strongest first."""
-    named = [one for one in judged if one.verdict in (DifferenceVerdict.FASTER, DifferenceVerdict.SLOWER)]
+    named = [one for one in judged if one.verdict.is_difference]
     return sorted(named, key=lambda one: -abs(math.log(one.ratio.value)))
 
 

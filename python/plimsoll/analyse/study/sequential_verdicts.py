@@ -26,18 +26,18 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from plimsoll.analyse.model import DifferenceVerdict
 from plimsoll.analyse.study.cell_model import Bounds, Estimate, SpreadKind
 from plimsoll.analyse.study.cells import MeasuredCell
-from plimsoll.analyse.study.comparison import ALPHA, LARGEST_LOG, MOST_FURTHER_REPETITIONS, Comparison, together
+from plimsoll.analyse.study.comparison import ALPHA, LARGEST_LOG, MOST_FURTHER_REPETITIONS, together
 from plimsoll.analyse.study.duets import rounds_log_ratios, took_turns
+from plimsoll.analyse.study.ratio_model import Ratio, RatioVerdict
 from plimsoll.analyse.study.sequential import AnytimeInterval, anytime_interval, half_widths, log_ratios, more_values
 from plimsoll.record.level import REPETITIONS_MIN
 
 
 def judge_at_any_look(
     base: MeasuredCell, system: MeasuredCell, *, tests_count: int, equal_within: float
-) -> Comparison | None:
+) -> Ratio | None:
     """Compares two cells over the repetitions that both have; None where those are none.
 
     Args:
@@ -50,7 +50,7 @@ def judge_at_any_look(
     return judge_values(list(values.values()), tests_count=tests_count, equal_within=equal_within)
 
 
-def judge_values(values: Sequence[float], *, tests_count: int, equal_within: float) -> Comparison | None:
+def judge_values(values: Sequence[float], *, tests_count: int, equal_within: float) -> Ratio | None:
     """Judges a logarithm of a ratio by its values in each repetition; None where there are none.
 
     Args:
@@ -64,7 +64,7 @@ def judge_values(values: Sequence[float], *, tests_count: int, equal_within: flo
     return judge_interval(corrected, estimate_at_any_look(values), tests_count=tests_count, equal_within=equal_within)
 
 
-def judge_interval(corrected: AnytimeInterval, ratio: Estimate, *, tests_count: int, equal_within: float) -> Comparison:
+def judge_interval(corrected: AnytimeInterval, ratio: Estimate, *, tests_count: int, equal_within: float) -> Ratio:
     """Judges a logarithm of a ratio by an interval of it that holds together with those of all other comparisons.
 
     Args:
@@ -75,13 +75,12 @@ def judge_interval(corrected: AnytimeInterval, ratio: Estimate, *, tests_count: 
     """
     alpha, margin = ALPHA / tests_count, math.log1p(equal_within)
     verdict = verdict_of(corrected, margin)
-    is_decided = verdict not in (DifferenceVerdict.UNRESOLVED, DifferenceVerdict.UNTESTABLE)
-    return Comparison(
+    return Ratio(
         ratio=ratio,
         simultaneous=estimate_of(corrected, tests_count).bounds,
         verdict=verdict,
         equal_within=equal_within,
-        repetitions_needed=0 if is_decided else more_values(corrected, alpha, margin),
+        repetitions_needed=0 if verdict.is_decided else more_values(corrected, alpha, margin),
     )
 
 
@@ -90,15 +89,15 @@ def _log_ratios(base: MeasuredCell, system: MeasuredCell) -> dict[int, float]:
     return log_ratios(*both)
 
 
-def verdict_of(interval: AnytimeInterval, margin: float) -> DifferenceVerdict:
+def verdict_of(interval: AnytimeInterval, margin: float) -> RatioVerdict:
     """What an interval of the logarithm of a ratio decides; equal within so much on that scale."""
     if interval.deviation is None:
-        return DifferenceVerdict.UNTESTABLE
+        return RatioVerdict.UNTESTABLE
     if interval.count < REPETITIONS_MIN or not interval.is_decided(margin):
-        return DifferenceVerdict.UNRESOLVED
+        return RatioVerdict.UNRESOLVED
     if interval.low > 0:
-        return DifferenceVerdict.FASTER
-    return DifferenceVerdict.SLOWER if interval.high < 0 else DifferenceVerdict.EQUAL
+        return RatioVerdict.FASTER
+    return RatioVerdict.SLOWER if interval.high < 0 else RatioVerdict.EQUAL
 
 
 def estimate_at_any_look(values: Sequence[float]) -> Estimate:
