@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from plimsoll.errors import Fault
 from plimsoll.spec.generators import INT64, DistributionSpec, GeneratorSpec, Placeholder, template_parts, time_us
 from plimsoll.units import parse_duration_s
 
@@ -216,7 +217,7 @@ _TIME_US = range(-62_167_219_200_000_000, 253_402_300_800_000_000)
 """The years 0 to 9999, microseconds since 1970."""
 
 
-def reach_faults(spec: GeneratorSpec, rows: int | None) -> Iterator[str]:
+def reach_faults(spec: GeneratorSpec, rows: int | None) -> Iterator[Fault]:
     """What is wrong, each line behind the name of its key.
 
     Args:
@@ -234,25 +235,25 @@ def reach_faults(spec: GeneratorSpec, rows: int | None) -> Iterator[str]:
         case "integer" | "decimal" | "timestamp":
             yield from _range_faults(plan["count"], plan["distribution"])
         case "template" if len(plan["parts"]) > PARTS_MAX:
-            yield f"template: must have at most {PARTS_MAX} pieces, has {len(plan['parts'])}"
+            yield Fault(("template",), f"must have at most {PARTS_MAX} pieces, has {len(plan['parts'])}")
         case "choice" if not math.isfinite(sum(plan["weights"])):
-            yield "weights: must have a finite sum; write smaller ones"
+            yield Fault(("weights",), "must have a finite sum; write smaller ones")
 
 
-def _sequence_faults(plan: dict[str, Any], rows: int) -> Iterator[str]:
+def _sequence_faults(plan: dict[str, Any], rows: int) -> Iterator[Fault]:
     last = plan["first"] + plan["step"] * max(values_count(plan, rows) - 1, 0)
     if last not in INT64:
-        yield f"step: leads to {last} within {rows} rows; it must be a whole number of 64 bits"
+        yield Fault(("step",), f"leads to {last} within {rows} rows; it must be a whole number of 64 bits")
 
 
-def _time_faults(first_us: int, step_us: int, rows: int) -> Iterator[str]:
+def _time_faults(first_us: int, step_us: int, rows: int) -> Iterator[Fault]:
     if first_us + step_us * max(rows - 1, 0) not in _TIME_US:
-        yield f"every: leads beyond the year 9999 within {rows} rows; write a shorter time or fewer rows"
+        yield Fault(("every",), f"leads beyond the year 9999 within {rows} rows; write a shorter time or fewer rows")
 
 
-def _range_faults(count: int, distribution: dict[str, Any]) -> Iterator[str]:
+def _range_faults(count: int, distribution: dict[str, Any]) -> Iterator[Fault]:
     is_uniform = distribution == DistributionSpec().line()
     values_max = INT64[-1] if is_uniform else CHOSEN_MAX
     if count > values_max:
         cure = "" if is_uniform else '; distribution = "uniform" takes more'
-        yield f"to: makes {count} values to choose from, at most {values_max} are possible{cure}"
+        yield Fault(("to",), f"makes {count} values to choose from, at most {values_max} are possible{cure}")

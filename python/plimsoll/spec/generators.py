@@ -17,7 +17,7 @@ from typing import Annotated, Any, ClassVar, Literal, Self, get_args
 
 from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
-from plimsoll.errors import SpecError
+from plimsoll.errors import Fault, SpecError
 from plimsoll.spec.fields import Extended
 from plimsoll.units import parse_duration_s
 
@@ -203,32 +203,34 @@ class GeneratorSpec(Extended):
         """The value of a key by the name that users write."""
         return getattr(self, "from_" if key == "from" else key)
 
-    def faults(self, *, in_rows: bool) -> Iterator[str]:
+    def faults(self, *, in_rows: bool) -> Iterator[Fault]:
         """What is wrong, each line behind the name of its key.
 
         Args:
             in_rows: It fills a column; otherwise it makes values of statements, which have no row to follow.
         """
         if self.generate is None:
-            yield f"generate: is missing; one of {', '.join(WAYS)}"
+            yield Fault(("generate",), f"is missing; one of {', '.join(WAYS)}")
             return
         needed, allowed = WAYS[self.generate]
         keys = {key for way in WAYS.values() for part in way for key in part}
         misplaced = sorted(k for k in keys - {*needed, *allowed} if self.written(k) is not None)
-        yield from (f"{key}: does not belong to {self.generate!r}" for key in misplaced)
+        yield from (Fault((key,), f"does not belong to {self.generate!r}") for key in misplaced)
         missing = [key for key in needed if self.written(key) is None]
-        yield from (f"{key}: is missing; {self.generate!r} needs it" for key in missing)
+        yield from (Fault((key,), f"is missing; {self.generate!r} needs it") for key in missing)
         if not missing:
             yield from self._faults_of_way(in_rows=in_rows)
 
-    def _faults_of_way(self, *, in_rows: bool) -> Iterator[str]:
+    def _faults_of_way(self, *, in_rows: bool) -> Iterator[Fault]:
         match self.generate:
             case "sequence" if not in_rows:
-                yield "generate: 'sequence' follows the rows of a table, which a value of a statement has not"
+                yield Fault(
+                    ("generate",), "'sequence' follows the rows of a table, which a value of a statement has not"
+                )
             case "next" | "recent":
                 yield from self._key_faults(in_rows=in_rows)
             case "sequence" if self.step == 0:
-                yield "step: must not be 0"
+                yield Fault(("step",), "must not be 0")
             case "integer":
                 yield from self._integer_faults()
             case "decimal":
@@ -240,32 +242,34 @@ class GeneratorSpec(Extended):
             case "choice":
                 yield from self._choice_faults()
 
-    def _key_faults(self, *, in_rows: bool) -> Iterator[str]:
+    def _key_faults(self, *, in_rows: bool) -> Iterator[Fault]:
         if in_rows:
-            yield f"generate: {self.generate!r} belongs to values of statements; columns have 'sequence'"
+            yield Fault(("generate",), f"{self.generate!r} belongs to values of statements; columns have 'sequence'")
         if self.null_ratio > 0:
-            yield f"null_ratio: does not belong to {self.generate!r}"
+            yield Fault(("null_ratio",), f"does not belong to {self.generate!r}")
         if self.distribution is not None and self.distribution.scattered:
-            yield "distribution.scattered: does not belong to 'recent', whose first rank is the newest key"
+            yield Fault(
+                ("distribution", "scattered"), "does not belong to 'recent', whose first rank is the newest key"
+            )
 
-    def _integer_faults(self) -> Iterator[str]:
+    def _integer_faults(self) -> Iterator[Fault]:
         ends = {"from": self.from_, "to": self.to}
         wrong = {key: end for key, end in ends.items() if type(end) is not int or end not in INT64}
-        yield from (f"{key}: must be a whole number of 64 bits, is {end!r}" for key, end in wrong.items())
+        yield from (Fault((key,), f"must be a whole number of 64 bits, is {end!r}") for key, end in wrong.items())
         if not wrong and self.from_ > self.to:
-            yield f"to: must be at least {self.from_}, is {self.to}"
+            yield Fault(("to",), f"must be at least {self.from_}, is {self.to}")
 
-    def _decimal_faults(self) -> Iterator[str]:
+    def _decimal_faults(self) -> Iterator[Fault]:
         ends = {"from": self.from_, "to": self.to}
         wrong = {k: e for k, e in ends.items() if type(e) is not int and not (type(e) is float and math.isfinite(e))}
-        yield from (f"{key}: must be a number, is {end!r}" for key, end in wrong.items())
+        yield from (Fault((key,), f"must be a number, is {end!r}") for key, end in wrong.items())
         if wrong:
             return
         first, last = self.decimal_range
         if first > last:
-            yield f"to: must be at least {self.from_}, is {self.to}"
+            yield Fault(("to",), f"must be at least {self.from_}, is {self.to}")
         if first not in INT64 or last not in INT64:
-            yield f"places: {self.decimal_places} leads to more than 18 digits"
+            yield Fault(("places",), f"{self.decimal_places} leads to more than 18 digits")
 
     @property
     def decimal_range(self) -> tuple[int, int]:
@@ -278,40 +282,42 @@ class GeneratorSpec(Extended):
         """Digits after the point."""
         return 2 if self.places is None else self.places
 
-    def _time_faults(self, *, in_rows: bool) -> Iterator[str]:
+    def _time_faults(self, *, in_rows: bool) -> Iterator[Fault]:
         for key in ("from", "to"):
             if (end := self.written(key)) is not None and time_us(end) is None:
-                yield f"{key}: must be a date or a time without zone, such as 2026-01-01T00:00:00, is {end!r}"
+                yield Fault((key,), f"must be a date or a time without zone, such as 2026-01-01T00:00:00, is {end!r}")
                 return
         if (self.to is None) == (self.every is None):
-            yield "to: must be given, or every (then each row is so much later than the one before), and not both"
+            yield Fault(
+                ("to",), "must be given, or every (then each row is so much later than the one before), and not both"
+            )
             return
         if self.every is not None:
             yield from self._every_faults(in_rows=in_rows)
         elif (time_us(self.to) or 0) < (time_us(self.from_) or 0):
-            yield f"to: must not be before {self.from_}, is {self.to}"
+            yield Fault(("to",), f"must not be before {self.from_}, is {self.to}")
 
-    def _every_faults(self, *, in_rows: bool) -> Iterator[str]:
+    def _every_faults(self, *, in_rows: bool) -> Iterator[Fault]:
         if not in_rows:
-            yield "every: follows the rows of a table, which a value of a statement has not; use to"
+            yield Fault(("every",), "follows the rows of a table, which a value of a statement has not; use to")
         if self.distribution is not None:
-            yield "distribution: does not belong to every: nothing is drawn"
+            yield Fault(("distribution",), "does not belong to every: nothing is drawn")
         try:
             if round(parse_duration_s(self.every or "") * 1e6) < 1:
-                yield f"every: must be at least a microsecond, is {self.every!r}"
+                yield Fault(("every",), f"must be at least a microsecond, is {self.every!r}")
         except SpecError as error:
-            yield f"every: {error}"
+            yield Fault(("every",), str(error))
 
-    def _choice_faults(self) -> Iterator[str]:
+    def _choice_faults(self) -> Iterator[Fault]:
         values = self.values or []
         if not 1 <= len(values) <= CHOICES_MAX:
-            yield f"values: must be 1 to {CHOICES_MAX}, are {len(values)}"
+            yield Fault(("values",), f"must be 1 to {CHOICES_MAX}, are {len(values)}")
         elif len({type(value) for value in values}) > 1:
-            yield "values: must be all whole numbers or all text; write numbers with a point as text"
+            yield Fault(("values",), "must be all whole numbers or all text; write numbers with a point as text")
         if any(isinstance(value, int) and value not in INT64 for value in values):
-            yield "values: must fit 64 bits"
+            yield Fault(("values",), "must fit 64 bits")
         if self.weights is not None and (len(self.weights) != len(values) or sum(self.weights) <= 0):
-            yield f"weights: must be one for each of the {len(values)} values, and not all 0"
+            yield Fault(("weights",), f"must be one for each of the {len(values)} values, and not all 0")
 
 
 def time_us(value: object) -> int | None:
@@ -332,14 +338,14 @@ def time_us(value: object) -> int | None:
     return (value - _EPOCH) // timedelta(microseconds=1)
 
 
-def _template_faults(template: str, *, in_rows: bool) -> Iterator[str]:
+def _template_faults(template: str, *, in_rows: bool) -> Iterator[Fault]:
     try:
         parts = template_parts(template)
     except ValueError as error:
-        yield f"template: {error}"
+        yield Fault(("template",), str(error))
         return
     if not in_rows and Placeholder("row") in parts:
-        yield "template: {row} follows the rows of a table, which a value of a statement has not"
+        yield Fault(("template",), "{row} follows the rows of a table, which a value of a statement has not")
 
 
 _CHARACTERS = ("digits", "letters", "hex")

@@ -13,7 +13,7 @@ import re
 from collections.abc import Mapping, Sequence
 from pathlib import PurePath
 
-from plimsoll.errors import SpecError
+from plimsoll.errors import Fault, SpecError
 
 OptionValue = str | int | float | bool
 
@@ -115,14 +115,14 @@ def checked_options(options: Mapping[str, OptionValue]) -> dict[str, OptionValue
         SpecError: Bad names or values, or options that would escape the instance; all faults at once.
     """
     checked: dict[str, OptionValue] = {}
-    faults = []
+    faults = list[Fault]()
     for name, value in options.items():
         plain = name.lower().replace("-", "_")
         fault = _fault(name, plain, value)
         if fault is None and plain in checked:
             fault = "is stated twice (- and _ mean the same); keep one"
         if fault:
-            faults.append(f"options.{name}: {fault}")
+            faults.append(Fault(("options", name), fault))
         checked[plain] = value
     if faults:
         raise SpecError(*faults)

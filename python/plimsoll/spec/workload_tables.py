@@ -16,6 +16,7 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import BeforeValidator, Field
 
+from plimsoll.errors import Fault, Loc, within
 from plimsoll.spec.fields import NAME_MAX, Extended, SqlName, Written, a_list
 from plimsoll.spec.generator_plan import Keys, generator_plan, keys_of, reach_faults, sql_type, values_count
 from plimsoll.spec.generators import GeneratorSpec
@@ -130,14 +131,14 @@ class TableSpec(Extended):
         return next((column for column in self.column if column.name == name), None)
 
 
-def repeated(path: str, names: Iterable[str]) -> Iterator[str]:
+def repeated(path: Loc, names: Iterable[str]) -> Iterator[Fault]:
     """Names that are there more than once; servers take those that differ in upper and lower case for the same."""
     for name, count in Counter(name.lower() for name in names).items():
         if count > 1:
-            yield f"{path}: the name {name!r} is used {count} times; give each its own"
+            yield Fault(path, f"the name {name!r} is used {count} times; give each its own")
 
 
-def table_faults(table: TableSpec, tables: Tables) -> Iterator[str]:
+def table_faults(table: TableSpec, tables: Tables) -> Iterator[Fault]:
     """What is wrong with a table, each line behind its path within that."""
     found = [*_faults_of_parts(table, tables)]
     yield from found
@@ -145,46 +146,49 @@ def table_faults(table: TableSpec, tables: Tables) -> Iterator[str]:
         yield from unique_faults(table, tables)
 
 
-def _faults_of_parts(table: TableSpec, tables: Tables) -> Iterator[str]:
+def _faults_of_parts(table: TableSpec, tables: Tables) -> Iterator[Fault]:
     columns = [column.name for column in table.column]
-    yield from repeated("column", (column.name for column in table.column))
+    yield from repeated(("column",), (column.name for column in table.column))
     if len(columns) > COLUMNS_MAX:
-        yield f"column: must be at most {COLUMNS_MAX}, are {len(columns)}"
-    yield from repeated("index", table.index_names)
+        yield Fault(("column",), f"must be at most {COLUMNS_MAX}, are {len(columns)}")
+    yield from repeated(("index",), table.index_names)
     for index, name in enumerate(table.index_names):
         if name.lower() == "primary":
-            yield f"index[{index}].name: must not be {name!r}, which is the primary key's; choose another"
-    lists = [("primary_key", table.key), *((f"index[{i}].columns", one.columns) for i, one in enumerate(table.index))]
-    lists += [(f"foreign_key[{i}].columns", one.columns) for i, one in enumerate(table.foreign_key)]
+            yield Fault(("index", index, "name"), f"must not be {name!r}, which is the primary key's; choose another")
+    lists: list[tuple[Loc, tuple[str, ...]]] = [(("primary_key",), table.key)]
+    lists += [(("index", i, "columns"), one.columns) for i, one in enumerate(table.index)]
+    lists += [(("foreign_key", i, "columns"), one.columns) for i, one in enumerate(table.foreign_key)]
     for place, names in lists:
         yield from repeated(place, names)
         unknown = [name for name in names if name not in columns]
-        yield from (f"{place}: there is no column {name!r}; known are {', '.join(columns)}" for name in unknown)
+        yield from (Fault(place, f"there is no column {name!r}; known are {', '.join(columns)}") for name in unknown)
     for index, one in enumerate(table.index):
-        yield from (f"index[{index}].lengths: {fault}" for fault in _length_faults(one, table))
+        yield from (Fault(("index", index, "lengths"), fault) for fault in _length_faults(one, table))
     yield from foreign_key_faults(table, tables)
     for index, column in enumerate(table.column):
-        yield from (f"column[{index}].{fault}" for fault in _column_faults(column, table, tables))
+        yield from within(("column", index), _column_faults(column, table, tables))
 
 
-def _column_faults(column: ColumnSpec, table: TableSpec, tables: Tables) -> Iterator[str]:
+def _column_faults(column: ColumnSpec, table: TableSpec, tables: Tables) -> Iterator[Fault]:
     found = list(column.faults(in_rows=True))
     yield from found
     if not found:
         yield from reference_faults(column, tables)
         yield from reach_faults(column, table.rows)
     if column.generate == "null" and column.type is None:
-        yield "type: is missing; NULL alone tells no type"
+        yield Fault(("type",), "is missing; NULL alone tells no type")
     if column.name in table.key and column.nullable:
-        yield "nullable: is true, but the column belongs to the primary key, which has no NULL"
+        yield Fault(("nullable",), "is true, but the column belongs to the primary key, which has no NULL")
     if column.name in table.key and (column.null_ratio > 0 or column.generate == "null"):
-        yield f"null_ratio: is {column.null_ratio:g}, but the column belongs to the primary key, which has no NULL"
+        yield Fault(
+            ("null_ratio",), f"is {column.null_ratio:g}, but the column belongs to the primary key, which has no NULL"
+        )
     rising = column.generate == "sequence" and (column.start or 1) > 0 and (column.step or 1) > 0
     is_plain = column.each in (None, 1) and column.cycle is None
     if column.auto_increment and not (rising and is_plain and column.name == (*table.key, None)[0]):
-        yield (
-            "auto_increment: belongs to a rising sequence from 1 or more, without each and cycle, that is first in the"
-            " primary key"
+        yield Fault(
+            ("auto_increment",),
+            "belongs to a rising sequence from 1 or more, without each and cycle, that is first in the primary key",
         )
 
 
@@ -227,69 +231,77 @@ def referred_keys(spec: GeneratorSpec, tables: Tables) -> Keys | None:
     return keys_of(column, tables[spec.table or ""].rows)
 
 
-def reference_faults(spec: GeneratorSpec, tables: Tables) -> Iterator[str]:
+def reference_faults(spec: GeneratorSpec, tables: Tables) -> Iterator[Fault]:
     """What is wrong with a reference that has all its keys, each line behind the name of a key."""
     if spec.generate != "reference":
         return
     table = tables.get(spec.table or "")
     if table is None:
-        yield f"table: there is no table {spec.table!r}; known are {', '.join(tables) or 'none'}"
+        yield Fault(("table",), f"there is no table {spec.table!r}; known are {', '.join(tables) or 'none'}")
     elif table.rows == 0:
-        yield f"table: {spec.table!r} is made without rows, so there is no key to refer to"
+        yield Fault(("table",), f"{spec.table!r} is made without rows, so there is no key to refer to")
     elif spec.column is not None:
         yield from _referred_column_faults(spec, tables)
     elif (column := referred_column(spec, tables)) is None or column.generate != "sequence":
-        yield (
-            f"table: {spec.table!r} must have one column as primary key, and that a sequence, to be referred to;"
-            " otherwise name a column"
+        yield Fault(
+            ("table",),
+            f"{spec.table!r} must have one column as primary key, and that a sequence, to be referred to;"
+            " otherwise name a column",
         )
 
 
-def _referred_column_faults(spec: GeneratorSpec, tables: Tables) -> Iterator[str]:
+def _referred_column_faults(spec: GeneratorSpec, tables: Tables) -> Iterator[Fault]:
     column, table = referred_column(spec, tables), tables[spec.table or ""]
     if column is None:
         known = ", ".join(one.name for one in table.column)
-        yield f"column: there is no column {spec.column!r} in {spec.table!r}; known are {known}"
+        yield Fault(("column",), f"there is no column {spec.column!r} in {spec.table!r}; known are {known}")
     elif column.null_ratio > 0:
-        yield f"column: {column.name!r} of {spec.table!r} has NULLs, so that not every row can be referred to by it"
+        yield Fault(
+            ("column",), f"{column.name!r} of {spec.table!r} has NULLs, so that not every row can be referred to by it"
+        )
     elif not [*column.faults(in_rows=True)] and keys_of(column, table.rows) is None:
-        yield (
-            f"column: {column.name!r} of {spec.table!r} must be a sequence, or a text with one {{row}} and no other"
-            " placeholder, to be referred to"
+        yield Fault(
+            ("column",),
+            f"{column.name!r} of {spec.table!r} must be a sequence, or a text with one {{row}} and no other"
+            " placeholder, to be referred to",
         )
 
 
-def foreign_key_faults(table: TableSpec, tables: Tables) -> Iterator[str]:
+def foreign_key_faults(table: TableSpec, tables: Tables) -> Iterator[Fault]:
     """What is wrong with the foreign keys of a table, each line behind its path within that."""
     for index, key in enumerate(table.foreign_key):
-        yield from (f"foreign_key[{index}].{fault}" for fault in _faults(key, table, tables))
+        yield from within(("foreign_key", index), _faults(key, table, tables))
 
 
-def _faults(key: ForeignKeySpec, table: TableSpec, tables: Tables) -> Iterator[str]:
+def _faults(key: ForeignKeySpec, table: TableSpec, tables: Tables) -> Iterator[Fault]:
     referred = tables.get(key.table)
     if referred is None:
-        yield f"table: there is no table {key.table!r}; known are {', '.join(tables)}"
+        yield Fault(("table",), f"there is no table {key.table!r}; known are {', '.join(tables)}")
         return
     references = _references(key, referred)
     if not references:
-        yield f"references: is missing; {key.table!r} has no primary key"
+        yield Fault(("references",), f"is missing; {key.table!r} has no primary key")
         return
     if len(set(references)) != len(key.columns) or len(set(key.columns)) != len(key.columns):
-        yield (
-            f"references: {key.table!r} is referred to by {', '.join(references)}, and from here by"
-            f" {', '.join(key.columns)}; there must be as many, each once"
+        yield Fault(
+            ("references",),
+            f"{key.table!r} is referred to by {', '.join(references)}, and from here by"
+            f" {', '.join(key.columns)}; there must be as many, each once",
         )
         return
     unknown = [name for name in references if referred.column_named(name) is None]
-    yield from (f"references: there is no column {name!r} in {key.table!r}" for name in unknown)
+    yield from (Fault(("references",), f"there is no column {name!r} in {key.table!r}") for name in unknown)
     if not unknown and references not in _unique(referred):
-        yield (
-            f"references: {', '.join(references)} must be the primary key of {key.table!r}, or all columns of a unique"
-            " index, in the same order"
+        yield Fault(
+            ("references",),
+            f"{', '.join(references)} must be the primary key of {key.table!r}, or all columns of a unique"
+            " index, in the same order",
         )
     own = [column for name in key.columns if (column := table.column_named(name)) is not None]
     if key.on_delete == "set_null" and (fixed := [column.name for column in own if not column.takes_null]):
-        yield f"on_delete: 'set_null' needs columns that take NULL: write nullable = true for {', '.join(fixed)}"
+        yield Fault(
+            ("on_delete",), f"'set_null' needs columns that take NULL: write nullable = true for {', '.join(fixed)}"
+        )
     yield from _type_faults(key, table, referred)
 
 
@@ -301,7 +313,7 @@ def _unique(table: TableSpec) -> list[tuple[str, ...]]:
     return [table.key, *(one.columns for one in table.index if one.unique and not any(one.lengths))]
 
 
-def _type_faults(key: ForeignKeySpec, table: TableSpec, referred: TableSpec) -> Iterator[str]:
+def _type_faults(key: ForeignKeySpec, table: TableSpec, referred: TableSpec) -> Iterator[Fault]:
     """Of columns with a type: servers want the same kind of number, with the same sign, on both sides."""
     for name, other in zip(key.columns, _references(key, referred), strict=True):
         own, theirs = table.column_named(name), referred.column_named(other)
@@ -309,9 +321,9 @@ def _type_faults(key: ForeignKeySpec, table: TableSpec, referred: TableSpec) -> 
             continue
         expected = theirs.type or ("BIGINT" if theirs.generate == "sequence" else None)
         if expected is not None and _family(own.type) != _family(expected):
-            yield (
-                f"columns: {name} is {own.type}, and {other} of {key.table!r} is {expected}; give both one type, or"
-                f" {name} none"
+            yield Fault(
+                ("columns",),
+                f"{name} is {own.type}, and {other} of {key.table!r} is {expected}; give both one type, or {name} none",
             )
 
 
@@ -368,17 +380,19 @@ def _name(table: str, number: int) -> str:
     return f"fk_{table[:40]}_{digest}_{number}"
 
 
-def unique_faults(table: TableSpec, tables: Tables) -> Iterator[str]:
+def unique_faults(table: TableSpec, tables: Tables) -> Iterator[Fault]:
     """Unique keys that rows of a table without other faults must break, each line behind the key's path."""
     columns = {column.name: column for column in table.column}
-    keys = [("primary_key", table.key)] if table.key else []
+    keys: list[tuple[Loc, tuple[str, ...]]] = [(("primary_key",), table.key)] if table.key else []
     keys += [
-        (f"index[{i}].columns", one.columns) for i, one in enumerate(table.index) if one.unique and not any(one.lengths)
+        (("index", i, "columns"), one.columns)
+        for i, one in enumerate(table.index)
+        if one.unique and not any(one.lengths)
     ]
     for place, names in keys:
         reason = _repetition([columns[name] for name in names], table.rows, tables)
         if reason is not None:
-            yield f"{place}: {', '.join(names)} {reason}, so {table.rows} rows cannot all be different"
+            yield Fault(place, f"{', '.join(names)} {reason}, so {table.rows} rows cannot all be different")
 
 
 def _repetition(columns: Sequence[ColumnSpec], rows: int, tables: Tables) -> str | None:

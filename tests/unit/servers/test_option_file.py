@@ -197,13 +197,13 @@ def test_values_that_an_option_file_would_misread_are_quoted() -> None:
 def test_refused(name: str, value: Any) -> None:
     with pytest.raises(SpecError) as caught:
         checked_options({name: value})
-    assert caught.value.faults[0].startswith(f"options.{name}: ")
+    assert caught.value.lines[0].startswith(f"options.{name}: ")
 
 
 def test_all_faults_at_once_and_twice_the_same() -> None:
     with pytest.raises(SpecError) as caught:
         checked_options({"port": 1, "socket": "x", "sync_binlog": 1, "sync-binlog": 0})
-    assert len(caught.value.faults) == 3
+    assert len(caught.value.lines) == 3
 
 
 @pytest.mark.parametrize(

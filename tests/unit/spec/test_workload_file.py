@@ -86,7 +86,7 @@ def test_a_workload_that_pauses_has_no_other_pace() -> None:
         (False, True, "the clients have a think time"),
     ):
         found = pace_faults(spec(), 4, is_open=is_open, has_think_time=has_think_time)
-        assert [*found] == [expected.format(reason)]
+        assert [*map(str, found)] == [expected.format(reason)]
     assert not [*pace_faults(spec(), 4, is_open=False, has_think_time=False)]
     without = spec(GOOD.replace('["10ms", "1s"]', '"0s"'))
     assert not [*pace_faults(without, 4, is_open=True, has_think_time=False)]
@@ -150,13 +150,13 @@ def test_faults_name_path_value_and_cure(old: str, new: str, fault: str) -> None
     assert old in GOOD
     with pytest.raises(SpecError) as error:
         parse_workload(GOOD.replace(old, new))
-    assert any(line.startswith(fault) for line in error.value.faults), error.value.faults
+    assert any(line.startswith(fault) for line in error.value.lines), error.value.lines
 
 
 def test_all_faults_come_at_once() -> None:
     with pytest.raises(SpecError) as error:
         parse_workload(GOOD.replace("to = 20", "to = -20").replace(":last;", ":first;").replace('"price", "id"', '"x"'))
-    assert len(error.value.faults) == 4, error.value.faults  # what :last was for is used by nothing then
+    assert len(error.value.lines) == 4, error.value.lines  # what :last was for is used by nothing then
 
 
 def test_values_of_statements_have_no_row_to_follow() -> None:
@@ -187,7 +187,7 @@ def test_rows_and_parameters_can_be_changed_from_outside() -> None:
     ):
         with pytest.raises(SpecError) as error:
             _ = spec(**changes).definition
-        assert error.value.faults == (fault,)
+        assert error.value.lines == (fault,)
 
 
 def test_what_counts_is_what_a_file_says_and_not_where_it_lies() -> None:
@@ -266,7 +266,7 @@ sql = "SELECT :y"
 """
     with pytest.raises(SpecError) as caught:
         parse_workload(text)
-    assert [fault.split(":")[0] for fault in caught.value.faults] == [
+    assert [fault.split(":")[0] for fault in caught.value.lines] == [
         "table[0].rows",
         "table[0].column[0].generate",
         "transaction[0].weight",
