@@ -158,9 +158,7 @@ def unready_targets(level: int, targets: Iterable[Target]) -> Iterable[str]:
 
 def _limit(server: ServerSpec) -> int | None:
     """How many connections it will let in; None when the option is nothing that could be compared."""
-    written = [
-        value for name, value in server.options.items() if bare_name(name.replace("-", "_")) == "max_connections"
-    ]
+    written = [value for name, value in server.server_options.items() if bare_name(name) == "max_connections"]
     if not written:
         return SERVER_CONNECTIONS if Profile(server.profile) is Profile.SERVER_DEFAULTS else PROFILE_CONNECTIONS
     return parse_whole(str(written[-1]))

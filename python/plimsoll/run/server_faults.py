@@ -40,7 +40,6 @@ from plimsoll.servers.placement import (
 from plimsoll.servers.private_file import private_fault
 from plimsoll.servers.replication.links import dialect
 from plimsoll.servers.storage import disks_below, storage_facts
-from plimsoll.spec.server_options import OptionValue, checked_options
 from plimsoll.spec.study import StudySpec
 from plimsoll.spec.system import ServerSpec, SystemSpec
 from plimsoll.units import format_bytes
@@ -78,15 +77,11 @@ def server_faults(name: str, server: ServerSpec, host: Host) -> Iterator[Fault]:
         except TargetError as error:
             yield Fault(("replicas",), str(error))
     own = managed_spec(server)
-    options = {**own.derived, **_options(server)}
+    options = {**own.derived, **server.server_options}
     yield from (Fault(("options",), line) for line in host.call(option_faults, words, options))
     if server.replica.options:
-        of_replica = _options(server.each_replica)
+        of_replica = server.each_replica.server_options
         yield from (Fault(("replica", "options"), line) for line in host.call(option_faults, words, of_replica))
-
-
-def _options(server: ServerSpec) -> dict[str, OptionValue]:
-    return dict(checked_options(server.options))
 
 
 def _folder_faults(name: str, server: ServerSpec, host: Host) -> Iterator[Fault]:

@@ -344,7 +344,7 @@ def identity_of(server: ServerSpec, flavour: Flavour, workloads: Sequence[Worklo
         "table_options": server.table_options,
         "character_set": server.effective_character_set,
         "collation": server.collation,
-        "page_size": str(server.options.get("innodb_page_size", "default")),
+        "page_size": str(server.server_options.get("innodb_page_size", "default")),
         "own_paths": sorted(role for role in server.role_dirs if role in {"redo", "undo"}),
     }
 

@@ -329,7 +329,10 @@ def equal_systems(systems: Iterable[SystemSpec]) -> Iterator[Fault]:
         if not system.factor_values or system.server is None:
             continue  # parameters of a target differ in their values
         said = system.model_dump(mode="json", exclude={"name", "cost", "cost_per_month"})
-        options = {name.lower().replace("-", "_"): _spelled(value) for name, value in system.server.options.items()}
+        try:
+            options = {name: _spelled(value) for name, value in system.server.server_options.items()}
+        except SpecError:
+            continue  # what is wrong with them is told where they stand
         settings = json.dumps({**said, "server": {**said["server"], "options": options}}, sort_keys=True)
         if settings in known:
             yield Fault(

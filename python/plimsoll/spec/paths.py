@@ -101,11 +101,10 @@ class FileKeys(Written):
         """What tables are made with.
 
         Args:
-            options: The user's options of the server, which may name a character set too.
+            options: The user's options of the server, names in one spelling; they may name a character set too.
         """
-        plain = {name.lower().replace("-", "_"): str(value) for name, value in options.items()}
-        character_set = self.effective_character_set or plain.get("character_set_server")
-        collation = self.collation or plain.get("collation_server")
+        character_set = self.effective_character_set or options.get("character_set_server")
+        collation = self.collation or options.get("collation_server")
         if _CHARACTER_SET_WORDS.search(self.table_options):
             return TableOptions(self.table_options)
         words = [f"CHARACTER SET {character_set}"] if character_set else []

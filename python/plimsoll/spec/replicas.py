@@ -8,7 +8,7 @@ replicate (`run.replicas`), which only they know.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field
@@ -16,7 +16,7 @@ from pydantic import BeforeValidator, Field
 from plimsoll.errors import Fault, SpecError
 from plimsoll.spec.fields import Count, DurationS, Place, PlainValue, SizeBytes, Written
 from plimsoll.spec.placement import Cpus, format_cpus
-from plimsoll.spec.server_options import OptionValue, bare_name
+from plimsoll.spec.server_options import OptionValue, bare_name, checked_options
 from plimsoll.spec.target import Target, parse_target
 
 REPLICAS_MAX = 16
@@ -78,6 +78,11 @@ class ReplicaSpec(Written):
     buffer_pool: Annotated[SizeBytes, Field(gt=0)] | None = None
     data_dir: Place | None = None
     options: dict[str, PlainValue] = Field(default_factory=dict)
+
+    @property
+    def server_options(self) -> dict[str, OptionValue]:
+        """The options with names in one spelling. Raises as `checked_options`."""
+        return checked_options(self.options)
 
 
 class ReplicationKeys(Written):
@@ -160,7 +165,7 @@ def replication_faults(
         )
     yield from _semisync_faults(keys, flavour)
     yield from _cpu_faults(keys, cpus)
-    for key, names in ((("options",), options), (("replica", "options"), _plain_names(keys.replica.options))):
+    for key, names in ((("options",), options), (("replica", "options"), keys.replica.server_options)):
         yield from (
             Fault((*key, name), "Plimsoll sets it for each server of a replicated system; remove it")
             for name in names
@@ -205,10 +210,6 @@ def _cpu_faults(keys: ReplicationKeys, cpus: tuple[int, ...] | None) -> Iterator
                 f"{counts[0]} CPUs cannot be divided among {keys.replicas} replicas; take a"
                 f" multiple of {keys.replicas}",
             )
-
-
-def _plain_names(options: Iterable[str]) -> list[str]:
-    return [name.lower().replace("-", "_") for name in options]
 
 
 WAIT_TIMEOUT_MAX_S = 3600.0

@@ -60,7 +60,7 @@ from plimsoll.spec.replicas import (
     replication_faults,
     role_target_faults,
 )
-from plimsoll.spec.server_options import checked_arguments, checked_options
+from plimsoll.spec.server_options import OptionValue, checked_arguments, checked_options
 from plimsoll.spec.target import KEYS, Target, TlsMode, parse_target, said_of
 from plimsoll.spec.tpcc import TpccSpec
 from plimsoll.spec.workloads import StatementsSpec, Workload
@@ -213,8 +213,17 @@ class ServerSpec(FileKeys, Placement, ReplicationKeys):
         own = self.replica
         changes = {"memory_limit": own.memory_limit, "buffer_pool": own.buffer_pool, "data_dir": own.data_dir}
         written = {name: value for name, value in changes.items() if value is not None}
-        options = checked_options(self.options) | checked_options(own.options)
+        options = self.server_options | own.server_options
         return self.model_copy(update={**written, "options": options, "replicas": 0})
+
+    @property
+    def server_options(self) -> dict[str, OptionValue]:
+        """The options with names in one spelling, in which everything but a trial's id has them.
+
+        Raises:
+            SpecError: Bad names or values, or options that would escape the instance; all faults at once.
+        """
+        return checked_options(self.options)
 
     @field_validator("command", mode="before")
     @classmethod
@@ -397,6 +406,35 @@ def _faults_elsewhere(server: ServerSpec) -> Iterator[Fault]:
             yield Fault(("server", key), "data is kept on this machine only; leave it out, or leave host out")
 
 
+def _option_faults(server: ServerSpec) -> Iterator[Fault]:
+    """What is wrong with options by themselves."""
+    for place, stated in (((), server), (("replica",), server.replica)):
+        try:
+            _ = stated.server_options
+        except SpecError as error:
+            yield from within(place, error.faults)
+
+
+def _faults_with_options(server: ServerSpec, *, is_elsewhere: bool) -> Iterator[Fault]:
+    """What does not go together with options, which are right by themselves."""
+    options = server.server_options
+    yield from path_faults(
+        server,
+        profile=server.profile,
+        buffer_pool=server.buffer_pool,
+        options={**options, "log_bin": True} if server.replicas else options,
+        flavour=server.managed,
+    )
+    yield from replication_faults(
+        server,
+        flavour=server.managed,
+        instances=server.instances,
+        cpus=server.cpus,
+        options=options,
+        is_elsewhere=is_elsewhere,
+    )
+
+
 def _faults_of_managed(system: SystemSpec) -> Iterator[Fault]:
     for key in ("password_env", "defaults_file"):
         if getattr(system, key) is not None:
@@ -408,31 +446,10 @@ def _faults_of_managed(system: SystemSpec) -> Iterator[Fault]:
         return
     if system.host is not None:
         yield from _faults_elsewhere(server)
-    try:
-        options = checked_options(server.options)
-        faults = path_faults(
-            server,
-            profile=server.profile,
-            buffer_pool=server.buffer_pool,
-            options={**options, "log_bin": True} if server.replicas else options,
-            flavour=server.managed,
-        )
-        yield from within(("server",), faults)
-        faults = replication_faults(
-            server,
-            flavour=server.managed,
-            instances=server.instances,
-            cpus=server.cpus,
-            options=options,
-            is_elsewhere=system.host is not None,
-        )
-        yield from within(("server",), faults)
-    except SpecError as error:
-        yield from within(("server",), error.faults)
-    try:
-        checked_options(server.replica.options)
-    except SpecError as error:
-        yield from within(("server", "replica"), error.faults)
+    wrong = [*_option_faults(server)]
+    yield from within(("server",), wrong)
+    if not wrong:
+        yield from within(("server",), _faults_with_options(server, is_elsewhere=system.host is not None))
     try:
         checked_arguments(server.command or ())
     except SpecError as error:
