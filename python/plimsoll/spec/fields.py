@@ -42,12 +42,16 @@ class Extended(Written):
 
     @model_serializer(mode="wrap")
     def _without_later(self, serialize: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        return self.without_later(serialize(self))
+
+    def without_later(self, said: dict[str, Any]) -> dict[str, Any]:
+        """What was serialised, without later keys that were not given."""
         unsaid: set[str] = set()
         for key in self.LATER:
             field = type(self).model_fields[key]
             if getattr(self, key) == field.get_default(call_default_factory=True):
                 unsaid |= {key, field.alias or key}
-        return {key: value for key, value in serialize(self).items() if key not in unsaid}
+        return {key: value for key, value in said.items() if key not in unsaid}
 
 
 def reader(parse: Callable[[str], float | None], example: str) -> BeforeValidator:
@@ -210,18 +214,26 @@ def faults_of(error: ValidationError, *, known: dict[str, tuple[str, ...]] | Non
     return tuple(_fault(one, known or {}) for one in found if one["type"] != "too_short" or one["loc"] not in lists)
 
 
+GENERATOR = "(generator)"
+"""Where models have the keys of a way to make values; no part of a fault's path."""
+
+
 def sound_path(loc: Loc) -> Loc:
     """The path of a fault as the document has it: pydantic names in parentheses which of several models was meant."""
     return tuple(part for part in loc if not (isinstance(part, str) and part.startswith("(")))
 
 
 def _fault(fault: dict[str, Any], known: dict[str, tuple[str, ...]]) -> Fault:
-    path = sound_path(fault["loc"])
-    kind, value = fault["type"], fault["input"]
+    loc, kind, value = fault["loc"], fault["type"], fault["input"]
+    path, way = sound_path(loc), loc[-2].strip("()") if loc[-3:-2] == (GENERATOR,) else None
     if kind == "extra_forbidden":
-        return Fault(path, f"is not a known key{_suggestion(path, known)}")
+        is_of_another = way is not None and str(path[-1]) in known.get(GENERATOR, ())
+        unknown = f"does not belong to {way!r}" if is_of_another else f"is not a known key{_suggestion(path, known)}"
+        return Fault(path, unknown)
     if kind == "missing":
-        return Fault(path, "is missing")
+        return Fault(path, "is missing" if way is None else f"is missing; {way!r} needs it")
+    if kind == "union_tag_invalid" and loc[-1] == GENERATOR:
+        return Fault((*path, "generate"), _no_way(fault["ctx"]))
     if kind == "value_error":
         return Fault(path, str(fault["ctx"]["error"]))
     text = _MESSAGES.get(kind, fault["msg"]).format(**fault.get("ctx", {}))
@@ -232,6 +244,12 @@ def _suggestion(path: Loc, known: dict[str, tuple[str, ...]]) -> str:
     parent = ".".join(part for part in path[:-1] if isinstance(part, str))
     keys = known.get(parent, ())
     return " for what stands beside it" if str(path[-1]) in keys else suggestion(str(path[-1]), keys)
+
+
+def _no_way(said: dict[str, Any]) -> str:
+    tag, ways = said["tag"].strip("()"), said["expected_tags"].replace("(", "").replace(")", "")
+    plain = ways.replace("'", "")
+    return f"must be one of {ways}, is {tag!r}" if tag else f"is missing; one of {plain}"
 
 
 def suggestion(written: str, known: Sequence[str]) -> str:

@@ -117,45 +117,38 @@ class Levels(Written):
 
 
 def level_faults(levels: Levels, clients: Clients) -> Iterable[Fault]:
-    """What does not go together, one line each."""
+    """What does not go together in `[study]`."""
     for name, values in (("connections", levels.connections), ("rate_tps", levels.rate_tps or ())):
         for level, count in Counter(values).items():
             if count > 1:
-                yield Fault(
-                    ("study", "levels", name), f"{level:g} is there {count} times; use repetitions to run a level again"
-                )
+                yield Fault(("levels", name), f"{level:g} is there {count} times; use repetitions to run a level again")
     if levels.capacity is not None:
         yield from _capacity_faults(levels, clients)
         return
     if levels.rate_tps is None:
         if clients.burstiness > 1:
             yield Fault(
-                ("study", "clients", "burstiness"),
-                "is for load at a rate; add rate_tps or capacity to levels, or leave it out",
+                ("clients", "burstiness"), "is for load at a rate; add rate_tps or capacity to levels, or leave it out"
             )
         return
     if (count := len(levels.connections)) > 1:
         yield Fault(
-            ("study", "levels", "connections"),
-            f"with rate_tps it must be one number, which serves every rate; are {count}",
+            ("levels", "connections"), f"with rate_tps it must be one number, which serves every rate; are {count}"
         )
     if clients.think_time is not None:
         yield Fault(
-            ("study", "clients", "think_time"),
-            "is for connections at their own pace; with rate_tps the rate sets the pace",
+            ("clients", "think_time"), "is for connections at their own pace; with rate_tps the rate sets the pace"
         )
 
 
 def _capacity_faults(levels: Levels, clients: Clients) -> Iterable[Fault]:
     if levels.rate_tps is not None:
         yield Fault(
-            ("study", "levels", "rate_tps"),
-            "cannot stand beside capacity, which chooses the rates; leave one of them out",
+            ("levels", "rate_tps"), "cannot stand beside capacity, which chooses the rates; leave one of them out"
         )
     if clients.think_time is not None:
         yield Fault(
-            ("study", "clients", "think_time"),
-            "is for connections at their own pace; capacity is searched for at rates",
+            ("clients", "think_time"), "is for connections at their own pace; capacity is searched for at rates"
         )
 
 

@@ -312,7 +312,7 @@ def _contradictions(spec: StudySpec) -> Iterable[Fault]:
         for name, count in Counter(names).items():
             if count > 1:
                 yield Fault((kind,), f"the name {name!r} is used {count} times; give each its own")
-    yield from level_faults(spec.study.levels, spec.study.clients)
+    yield from within(("study",), level_faults(spec.study.levels, spec.study.clients))
     if spec.study.levels.capacity is not None and spec.study.repetitions is None:
         yield Fault(
             ("study", "repetitions"), '"auto" is for levels that are given; say how often a capacity is searched for'

@@ -20,7 +20,7 @@ from pydantic import AfterValidator, BeforeValidator, Field, PlainSerializer, Pl
 
 from plimsoll.errors import Fault
 from plimsoll.spec.fields import DurationS, Extended, Name, SqlName, ValueName, a_list
-from plimsoll.spec.generators import GeneratorSpec, Whole
+from plimsoll.spec.generators import Made, Whole
 from plimsoll.units import format_ms
 
 COUNTS_MAX = 1_000
@@ -190,7 +190,7 @@ ThinkTime = Annotated[tuple[DurationS, DurationS], BeforeValidator(_pair), After
 """Written as "50ms" or ["10ms", "100ms"]; kept in seconds."""
 
 
-class ValueSpec(GeneratorSpec):
+class ValueSpec(Made):
     """A value of a statement: generated, an item of a list, or the sum of an earlier one and a constant.
 
     Attributes:
@@ -205,15 +205,8 @@ class ValueSpec(GeneratorSpec):
         same_ratio: That share, above 0 and below 1.
     """
 
-    LATER: ClassVar = GeneratorSpec.LATER | {
-        "items",
-        "sorted",
-        "distinct",
-        "item_of",
-        "row_number",
-        "same_as",
-        "same_ratio",
-    }
+    LATER: ClassVar = frozenset({"items", "sorted", "distinct", "item_of", "row_number", "same_as", "same_ratio"})
+    INSTEAD: ClassVar = ("sum_of", "item_of", "row_number")
 
     sum_of: ValueName | None = None
     add: Whole | None = None

@@ -16,15 +16,15 @@ import copy
 import re
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping
-from functools import cached_property
+from functools import cached_property, reduce
 from typing import Annotated, Any
 
 from pydantic import BeforeValidator, Field, ValidationError
 
 from plimsoll.errors import Fault, Loc, SpecError, within
-from plimsoll.spec.fields import ValueName, Written, a_list, faults_of, sound_path
+from plimsoll.spec.fields import GENERATOR, ValueName, Written, a_list, faults_of, sound_path
 from plimsoll.spec.generator_plan import generator_plan, reach_faults, sql_type
-from plimsoll.spec.generators import GeneratorSpec
+from plimsoll.spec.generators import GENERATOR_KEYS, CountedKey, Decimal, Generator
 from plimsoll.spec.learned import CheckedKind, LearnedCheck, LearnedSpec
 from plimsoll.spec.transactions import (
     PARAMETERS_MAX,
@@ -77,11 +77,11 @@ class WorkloadFile(Written):
         return {table.name: table for table in self.table}
 
 
-_GENERATOR = tuple(field.alias or name for name, field in GeneratorSpec.model_fields.items())
 _KNOWN = {
     "": tuple(WorkloadFile.model_fields),
     "table": tuple(TableSpec.model_fields),
-    "table.column": ("name", "type", "auto_increment", "nullable", *_GENERATOR),
+    GENERATOR: GENERATOR_KEYS,
+    "table.column": ("name", "type", "auto_increment", "nullable", *GENERATOR_KEYS),
     "table.index": tuple(IndexSpec.model_fields),
     "table.foreign_key": tuple(ForeignKeySpec.model_fields),
     "transaction": tuple(TransactionSpec.model_fields),
@@ -220,8 +220,9 @@ def untouched(faults: Iterable[Fault], written: dict[str, Any], locs: Iterable[L
         written: The whole document.
         locs: Where it is wrong in itself.
     """
+    locs = [*locs]
     wrong = [sound_path(loc) for loc in locs]
-    beside = {*wrong, *(loc[:2] for loc in wrong if len(loc) < 3 or _NAMING.intersection(map(str, loc[2:])))}
+    beside = {*wrong, *map(_beside_fault, locs)}
     tables = {repr(name) for loc in wrong if loc[:1] == ("table",) and (name := _name(written, loc)) is not None}
     for fault in faults:
         is_beside = any(fault.path[: len(one)] == one for one in beside)
@@ -229,8 +230,22 @@ def untouched(faults: Iterable[Fault], written: dict[str, Any], locs: Iterable[L
             yield fault
 
 
+def _beside_fault(loc: Loc) -> Loc:
+    """The part of the document in which nothing is told besides a fault there."""
+    if GENERATOR in loc:
+        return loc[: loc.index(GENERATOR)]
+    return loc[:2] if len(loc) < 3 or _NAMING.intersection(map(str, loc[2:])) else sound_path(loc)
+
+
 def _mend(document: Any, loc: Loc, number: int) -> None:
     """Takes out what is at a place, as far as the document goes there; what must be there gets a harmless value."""
+    if GENERATOR in loc:
+        made = reduce(_below, loc[: loc.index(GENERATOR)], document)
+        if isinstance(made, dict):
+            for key in (*GENERATOR_KEYS, loc[-1]):
+                made.pop(key, None)
+            made["generate"] = "null"
+        return
     place, last = document, loc[0]
     for part in loc[1:]:
         below = _below(place, last)
@@ -362,8 +377,7 @@ class TransactionCheck:
             yield f"there is no list {name!r} among the values of the transaction; known are {known}"
 
     def _item(self, value: ValueSpec, *, is_several: bool) -> Iterator[Fault]:
-        strange = value.model_fields_set - {"item_of"}
-        yield from (Fault((_key(key),), "does not belong to item_of") for key in sorted(strange))
+        yield from (Fault((key,), "does not belong to item_of") for key in _beside(value, "item_of"))
         if not is_several:
             yield Fault(("item_of",), "belongs to a statement of a loop, with repeat or with rows")
         else:
@@ -405,17 +419,16 @@ class TransactionCheck:
 
     def _value(self, value: ValueSpec) -> Iterator[Fault]:
         if value.row_number:
-            strange = value.model_fields_set - {"row_number"}
-            yield from (Fault((_key(key),), "does not belong to row_number") for key in sorted(strange))
+            yield from (Fault((key,), "does not belong to row_number") for key in _beside(value, "row_number"))
             return
         if value.sum_of is None:
             if value.add is not None:
                 yield Fault(("add",), "belongs to sum_of")
-            found = list(value.faults(in_rows=False))
-            known = self._tables
-            counted = counted_faults(value, known)
-            found = found or [*reference_faults(value, known), *counted, *reach_faults(value, None)]
-            yield from found or list_faults(value, self._lists, known)
+            assert value.generator is not None, "what is nothing else is generated"
+            way, known = value.generator, self._tables
+            found = list(way.faults(in_rows=False))
+            found = found or [*reference_faults(way, known), *counted_faults(way, known), *reach_faults(way, None)]
+            yield from found or list_faults(value, way, self._lists, known)
             yield from self._same(value)
             return
         self._used.add(value.sum_of)
@@ -423,8 +436,7 @@ class TransactionCheck:
             yield Fault(("sum_of",), f"there is no value {value.sum_of!r} before it")
         elif value.sum_of in self._lists.known:
             yield Fault(("sum_of",), f"{value.sum_of!r} is a list; draw the list from other numbers instead")
-        others = (_key(key) for key in value.model_fields_set - {"sum_of", "add"})
-        yield from (Fault((key,), "does not belong to sum_of") for key in sorted(others))
+        yield from (Fault((key,), "does not belong to sum_of") for key in _beside(value, "sum_of", "add"))
 
     def _same(self, value: ValueSpec) -> Iterator[Fault]:
         """An earlier value that this one often is."""
@@ -445,28 +457,30 @@ class TransactionCheck:
             yield Fault(("same_as",), f"{value.same_as!r} is a list; take its items with item_of")
 
 
-def _key(field: str) -> str:
-    """A key of a value as users write it."""
-    return ValueSpec.model_fields[field].alias or field
+def _beside(value: ValueSpec, *own: str) -> list[str]:
+    """What else was written of a value than some keys, as users write them."""
+    written = value.model_fields_set - {*own, "misplaced"}
+    return sorted({*value.misplaced, *(ValueSpec.model_fields[field].alias or field for field in written)})
 
 
-def list_faults(value: ValueSpec, lists: Lists, tables: Tables) -> Iterator[Fault]:
+def list_faults(value: ValueSpec, way: Generator, lists: Lists, tables: Tables) -> Iterator[Fault]:
     """What is wrong, each line behind the name of its key.
 
     Args:
         value: Without other faults.
+        way: How its items are made.
         lists: Those that are known before it.
         tables: Those of the file.
     """
     if value.items is None:
         yield from (Fault((key,), "belongs to list") for key in ("sorted", "distinct") if getattr(value, key))
         return
-    if value.sorted and value.generate == "decimal":
+    if value.sorted and isinstance(way, Decimal):
         yield Fault(("sorted",), "does not belong to 'decimal': items are numbers without a point, or texts")
-    if not value.distinct or value.generate in ("next", "recent"):
+    if not value.distinct or isinstance(way, CountedKey):
         return
     counts = lists.counts(value.items)
-    count = _values_count(generator_plan(value, referred_keys(value, tables)))
+    count = _values_count(generator_plan(way, referred_keys(way, tables)))
     if count is not None and counts is not None and count < counts.high:
         yield Fault(("distinct",), f"there are only {count} values for a list of up to {counts.high}")
 
@@ -489,14 +503,14 @@ _INSERT = re.compile(
 )
 
 
-def counted_faults(spec: GeneratorSpec, tables: Tables) -> Iterator[Fault]:
+def counted_faults(spec: Generator, tables: Tables) -> Iterator[Fault]:
     """What is wrong with a value that follows the keys of a table, each line behind the name of its key.
 
     Keys are counted in a column of integers; of tables that the file does not describe nothing is known.
     """
-    if spec.generate not in ("next", "recent"):
+    if not isinstance(spec, CountedKey):
         return
-    table = tables.get(spec.table or "")
+    table = tables.get(spec.table)
     if table is None and tables:
         yield Fault(("table",), f"there is no table {spec.table!r}; known are {', '.join(tables)}")
     elif table is None and spec.column is None:
@@ -510,11 +524,11 @@ def counted_faults(spec: GeneratorSpec, tables: Tables) -> Iterator[Fault]:
         )
 
 
-def counted_column(spec: GeneratorSpec, table: TableSpec) -> ColumnSpec | None:
+def counted_column(spec: CountedKey, table: TableSpec) -> ColumnSpec | None:
     """The column whose keys are counted; None where it is none of integers."""
     names = (spec.column,) if spec.column is not None else table.key
     found = next((column for column in table.column if (column.name,) == names), None)
-    is_whole = found is not None and _WHOLE.match(found.type or sql_type(found, None))
+    is_whole = found is not None and _WHOLE.match(found.type or sql_type(found.generator, None))
     return found if is_whole else None
 
 
@@ -522,15 +536,16 @@ def counters_of(file: WorkloadFile) -> list[tuple[str, str]]:
     """Tables and columns whose keys are counted, in the order in which a file without faults names them."""
     values = [one for each in file.transaction for one in each.values.values()]
     values += [one for each in file.transaction for st in each.statement for one in st.values.values()]
-    found = (counter_of(one, file) for one in values if one.generate in ("next", "recent"))
+    ways = [one.generator for one in values]
+    found = (counter_of(way, file) for way in ways if isinstance(way, CountedKey))
     return [*dict.fromkeys(found)]
 
 
-def counter_of(spec: GeneratorSpec, file: WorkloadFile) -> tuple[str, str]:
+def counter_of(spec: CountedKey, file: WorkloadFile) -> tuple[str, str]:
     """The table and the column of a value without faults."""
     table = next((one for one in file.table if one.name == spec.table), None)
     column = counted_column(spec, table) if table is not None else None
-    return spec.table or "", column.name if column is not None else spec.column or ""
+    return spec.table, column.name if column is not None else spec.column or ""
 
 
 def given_to(sql: SqlText, file: WorkloadFile) -> tuple[str, str] | None:

@@ -21,7 +21,7 @@ from plimsoll.errors import Fault, Loc, SpecError
 from plimsoll.regular_file import read_regular, text_regular
 from plimsoll.spec.fields import Name, Written
 from plimsoll.spec.generator_plan import generator_plan, null_ratio
-from plimsoll.spec.generators import DistributionSpec, GeneratorSpec
+from plimsoll.spec.generators import CountedKey, DistributionSpec, Generator, NextKey
 from plimsoll.spec.oltp import WorkloadSpec
 from plimsoll.spec.tpcc import TPCC, TpccSpec
 from plimsoll.spec.transactions import (
@@ -329,7 +329,7 @@ def _table(table: TableSpec, file: WorkloadFile) -> dict[str, Any]:
             "sql_type": column_type(table, column, file.tables),
             "nullable": column.takes_null,
             "auto_increment": column.auto_increment,
-            **generated(column, file),
+            **generated(column.generator, file),
         }
         for column in table.column
     ]
@@ -347,7 +347,7 @@ def _table(table: TableSpec, file: WorkloadFile) -> dict[str, Any]:
     return {**made, "columns": columns, "indexes": indexes, **({"foreign_keys": keys} if keys else {})}
 
 
-def generated(spec: GeneratorSpec, file: WorkloadFile) -> dict[str, Any]:
+def generated(spec: Generator, file: WorkloadFile) -> dict[str, Any]:
     """A generator without faults, and how many of its values are NULL."""
     plan = generator_plan(spec, referred_keys(spec, file.tables))
     return {"generator": plan, "null_ratio": null_ratio(spec)}
@@ -431,11 +431,13 @@ def _source(value: ValueSpec, file: WorkloadFile) -> dict[str, Any]:
         return {"item_of": {"list": value.item_of}}
     if value.sum_of is not None:
         return {"sum": {"value": value.sum_of, "add": value.add or 0}}
-    if value.generate in ("next", "recent"):
-        counter = counters_of(file).index(counter_of(value, file))
-        if value.generate == "next":
-            return {"next": {"counter": counter}}
-        distribution = (value.distribution or DistributionSpec()).line()
-        ordered = {"scattered": False} if "scattered" in distribution else {}
-        return {"recent": {"counter": counter, "within": value.within, "distribution": {**distribution, **ordered}}}
-    return {"drawn": generated(value, file)}
+    way = value.generator
+    assert way is not None, "a value without faults is generated"
+    if not isinstance(way, CountedKey):
+        return {"drawn": generated(way, file)}
+    counter = counters_of(file).index(counter_of(way, file))
+    if isinstance(way, NextKey):
+        return {"next": {"counter": counter}}
+    distribution = (way.distribution or DistributionSpec()).line()
+    ordered = {"scattered": False} if "scattered" in distribution else {}
+    return {"recent": {"counter": counter, "within": way.within, "distribution": {**distribution, **ordered}}}

@@ -159,6 +159,55 @@ def test_all_faults_come_at_once() -> None:
     assert len(error.value.lines) == 4, error.value.lines  # what :last was for is used by nothing then
 
 
+@pytest.mark.parametrize(
+    ("written", "faults"),
+    [
+        (
+            'generate = "digits", lenght = 5, table = "t"',
+            [
+                "length: is missing; 'digits' needs it",
+                "lenght: is not a known key; did you mean length?",
+                "table: does not belong to 'digits'",
+            ],
+        ),
+        ("from = 1", ["generate: is missing; one of sequence, integer, decimal, "]),
+        ('generate = "sum"', ["generate: must be one of 'sequence', 'integer', 'decimal', "]),
+        (
+            'generate = "timestamp", from = "soon", to = 5',
+            ["from: must be a date or a time", "to: must be a date or a"],
+        ),
+        (
+            'generate = "decimal", from = true, to = "x"',
+            ["from: must be a number, is True", "to: must be a number, is"],
+        ),
+        ('"(generator)" = { generate = "null" }', ["generate: is missing; one of "]),
+    ],
+)
+def test_a_way_has_the_keys_that_belong_to_it(written: str, faults: list[str]) -> None:
+    """What is wrong elsewhere is told at once with it."""
+    text = f'[[table]]\nname = "t"\nrows = 5\ncolumn = [{{ name = "c", {written} }}]\n{READ.replace("1", ":nothing")}'
+    with pytest.raises(SpecError) as error:
+        parse_workload(text)
+    *own, other = error.value.faults
+    assert {fault.path[:4] for fault in own} == {("table", 0, "column", 0)}
+    assert other.path == ("transaction", 0, "statement", 0, "sql")
+    told = [str(fault).removeprefix("table[0].column[0].") for fault in own]
+    assert all(any(one.startswith(fault) for one in told) for fault in faults), told
+    assert len(told) == len(faults)
+
+
+def test_a_value_that_is_a_sum_has_no_way() -> None:
+    with pytest.raises(SpecError) as error:
+        parse_workload(
+            GOOD.replace('sum_of = "key", add = 30', 'sum_of = "key", add = 30, generate = "null", from = 1')
+        )
+    value = "transaction[0].statement[0].values.last"
+    assert error.value.lines == (
+        f"{value}.from: does not belong to sum_of",
+        f"{value}.generate: does not belong to sum_of",
+    )
+
+
 def test_values_of_statements_have_no_row_to_follow() -> None:
     for generator in (
         '{ generate = "sequence" }',
